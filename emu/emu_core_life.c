@@ -107,6 +107,8 @@ void emu_core_destroy(struct emu_core *core)
         lw_release(core->block[i].bregs, core->block[i].bregs_bytes);
     }
     free(core->native.window);
+    free(core->native.uniform);
+    free(core->native.park);
     free(core->native.whole.gain);
     free(core->native.masked.gain);
     for (unsigned i = 0; i < core->code_count; i++) {

@@ -184,18 +184,21 @@ struct emu_native_frame {
     uint8_t *shared;
     uint64_t shared_bytes;
     struct emu_native_window *window; /* [number of windows of the kernel] */
-    uint64_t *uniform;       /* [2 * 256] base and step of uniform and affine registers; used only by native code */
+    uint64_t *uniform;       /* [2 * number of vector registers] base and step of the warp's uniform and affine registers; used
+                              * only by native code */
     uint64_t limit;          /* number of instructions after which the code leaves at the next loop head; masked code never
                               * executes more than this number */
     uint64_t mask;           /* masked code: lanes of the split */
     uint64_t alone;          /* masked code: not 0 if the warp has no other split */
     /* results */
     uint64_t retired;        /* warp instructions executed */
-    uint64_t loads, stores;  /* number of retired loads and stores, without those that emu_native_execute() has counted itself */
     uint32_t site;           /* index in emu_native_kernel.site of the site at which the code left */
+    uint64_t loads;          /* number of retired loads, without those that emu_native_execute() has counted itself */
     void *warp;              /* the warp, for the functions below that are called from native code */
+    uint64_t stores;         /* number of retired stores, as in `loads`. The members are not adjacent, because a compiler would
+                              * read both by one load, to which the host cannot forward two stores */
 };
-enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3 };
+enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3, EMU_NATIVE_RESUME = 1 << 16, EMU_NATIVE_UNPARK = 1 << 17 };
 
 /** Functions that native code calls. They return false, and change nothing, if the instruction would fault or needs a case that
  *  they do not handle. Native code then leaves before the instruction. */
@@ -226,16 +229,20 @@ struct emu_native_request {
     bool masked;                 /* true: masked code is requested; false: code for whole warps */
 };
 
-/** A site at which native code leaves. next: instruction at which the interpreter continues; the other members are added to the
- *  frame's counts. */
+/** A site at which native code leaves. next: instruction at which the interpreter continues. retired, loads, stores: added to the
+ *  frame's counts. parks: 0, or the instruction is a barrier of the block, and the warp is parked: its uniform and affine
+ *  registers are in emu_native_frame.uniform, and not in the register file. After the barrier the warp resumes at entry
+ *  parks - 1. */
 struct emu_native_site {
-    uint32_t next, retired, loads, stores;
+    uint32_t next, retired, loads, stores, parks;
 };
 /** Native code of a kernel for blocks of one shape. */
 struct emu_native_kernel {
     const struct emu_native_site *site; /* sites at which the code leaves; site 0 is for the case that no instruction was
                                          * executed */
-    /** Executes the warp, or the split, from entry @entry until the code leaves. */
+    /** Executes the warp, or the split, from an entry until the code leaves. @entry: number of the entry, plus EMU_NATIVE_RESUME
+     *  if the warp is parked for this entry. With EMU_NATIVE_UNPARK no instruction is executed: the registers of a warp that is
+     *  parked for this entry are stored to the register file. */
     void (*run)(struct emu_native_frame *frame, uint32_t entry);
     const uint16_t *entry;  /* [count] 1 + number of the entry at instruction first + i; 0: the instruction is no entry */
     uint32_t first, count;

@@ -35,10 +35,18 @@ struct emu_core_native {
     uint64_t sequence;
     uint64_t until;                         /* value of core->retired up to which native code may run; 0: it may not run */
     uint64_t retired;                       /* instructions executed by native code */
+    struct emu_native_frame frame;          /* emu_native_use() sets the members that are the same in all warps of a block */
     struct emu_native_window *window;       /* [windows], owned */
     uint32_t windows;
-    uint64_t uniform[2 * 256];              /* memory for emu_native_frame.uniform */
+    uint64_t *uniform;                      /* [warps][uniform_stride], owned: memory for emu_native_frame.uniform */
+    uint32_t uniform_stride;
+    uint32_t *park;                         /* [warps of the block], owned: 1 + the entry for which the warp is parked at a
+                                             * barrier of the block; 0: the warp is not parked */
+    uint32_t parked;                        /* number of parked warps. They belong to the block that rotate() runs */
+    uint32_t warps;                         /* number of elements of uniform[] and park[] */
 };
+/** Stores all registers of the parked warps of @block to their register files: afterwards no warp is parked. */
+void emu_native_unpark(struct emu_block *block);
 
 struct emu_nondet_log;
 struct emu_block_vector;

@@ -57,6 +57,7 @@ static void load_uniform(struct nat_unit *u, unsigned r, const struct nat_shape 
 
 static void enter_vector(struct nat_unit *u, unsigned r, const struct nat_shape *shape, LLVMValueRef *all);
 static void load_frame(struct nat_unit *u);
+static LLVMValueRef predicate_agrees(struct nat_unit *u, unsigned p, LLVMValueRef *any);
 
 /** Builds the body of a shared function. With f->enter, the function verifies the shapes of registers in the register file
  *  and sets frame->uniform. Otherwise it stores the registers, whose bases are in frame->uniform, to the register file. */
@@ -242,7 +243,7 @@ static void leave(struct nat_unit *u, struct emu_native_site site, const struct 
 /** Returns the site before the instruction that is being emitted. */
 static struct emu_native_site site_here(const struct nat_unit *u)
 {
-    return (struct emu_native_site){u->first + u->at, u->at - u->block_first, u->block_loads, u->block_stores};
+    return (struct emu_native_site){u->first + u->at, u->at - u->block_first, u->block_loads, u->block_stores, 0};
 }
 /** Leaves before the instruction that is being emitted. */
 static void leave_here(struct nat_unit *u)
@@ -271,6 +272,99 @@ void nat_leave_unless(struct nat_unit *u, LLVMValueRef ok)
         leave_here(u);
     }
     position(u, go);
+}
+
+/* ---- parking ---------------------------------------------------------------------------------- */
+
+/*
+ * A warp that reaches a barrier of the block is parked. Its uniform and affine registers are in frame->uniform, the other ones in
+ * the register file, in the shapes that the block after the barrier expects. So after the barrier no shape must be verified. If
+ * the interpreter continues the warp, the code first stores all registers to the register file.
+ */
+
+/** Returns true if @shape is the shape of a register that is in frame->uniform while the warp is parked. */
+static bool is_in_uniform(const struct nat_shape *shape)
+{
+    return (shape->kind == NAT_SAME && !shape->known) || shape->kind == NAT_AFFINE;
+}
+
+/** Stores the registers of @live, whose shapes are in u->state, where a parked warp has them. */
+static void park(struct nat_unit *u, const struct nat_set *live)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    for (unsigned r = 0; r < u->request->vregs && r < 255; r++) {
+        const struct nat_shape *shape = &u->state.v[r];
+        if (!nat_has(live, NAT_V + r))
+            continue;
+        if (shape->kind == NAT_LANES) {
+            nat_store_row(u, r, nat_get_lanes(u, r, true));
+        } else if (is_in_uniform(shape)) {
+            const bool pair = shape->kind == NAT_AFFINE && shape->pair;
+            LLVMValueRef base = pair ? nat_get_base_pair(u, r, true) : nat_get_base(u, r, true);
+            (void)l->BuildStore(u->b.b, base, nat_uniform_address(u, r, 0));
+            if (shape->kind == NAT_AFFINE && !shape->known_sy && u->rows > 1)
+                (void)l->BuildStore(u->b.b, nat_get_step(u, r), nat_uniform_address(u, r, 1));
+        }
+    }
+    for (unsigned r = 0; r < ISA_S_EXEC; r++)
+        if (nat_has(live, NAT_S + r) && !u->state.s[r].known)
+            (void)l->BuildStore(u->b.b, nat_get_scalar(u, r), nat_address(u, u->s, quad(u, 4 * r)));
+    nat_spill_predicates(u, live);
+}
+
+/** Loads the registers that are live before @b, as park() has stored them. */
+static void resume(struct nat_unit *u, const struct nat_block *b)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    for (unsigned r = 0; r < u->request->vregs && r < 255; r++) {
+        const struct nat_shape *shape = &u->state.v[r];
+        if (!nat_has(&b->live, NAT_V + r))
+            continue;
+        if (is_in_uniform(shape))
+            load_uniform(u, r, shape);
+        else if (shape->kind == NAT_LANES)
+            nat_put_lanes(u, r, nat_load_lanes(u, r));
+    }
+    for (unsigned r = 0; r < ISA_S_EXEC; r++)
+        if (nat_has(&b->live, NAT_S + r) && !u->state.s[r].known)
+            nat_put_scalar(u, r, l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, u->s, quad(u, 4 * r)), ""));
+    for (unsigned p = 0; p < 7; p++) {
+        if (nat_has(&b->live, NAT_P + p) && u->state.p[p] != NAT_LANES) {
+            LLVMValueRef any;
+            (void)predicate_agrees(u, p, &any);
+            nat_write_variable(u, &u->values.pred_same[p], u->b.i1, any);
+        } else if (nat_has(&b->live, NAT_P + p)) {
+            nat_write_variable(u, &u->values.pred[p], lanes_type(u, u->b.i1),
+                               l->BuildBitCast(u->b.b, nat_load_mask(u, p), lanes_type(u, u->b.i1), ""));
+        }
+        if (nat_has(&b->live, NAT_SP + p))
+            nat_write_variable(u, &u->values.spred[p], u->b.i1, nat_load_scalar_predicate(u, p));
+    }
+}
+
+/** Emits the code that resumes a warp that is parked for block @b, and the code that stores the registers of such a warp. */
+static void emit_resume(struct nat_unit *u, const struct nat_block *b, LLVMValueRef choice)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMBasicBlockRef entry = nat_new_block(u), unpark = nat_new_block(u);
+
+    u->state = *b->in;
+    l->AddCase(choice, word(u, (b->entry - 1u) | EMU_NATIVE_RESUME), entry);
+    position(u, entry);
+    if (!u->through)
+        resume(u, b);
+    (void)l->BuildBr(u->b.b, u->start[b - u->block]);
+    l->AddCase(choice, word(u, (b->entry - 1u) | EMU_NATIVE_UNPARK), unpark);
+    position(u, unpark);
+    const struct nat_shared *f = shared_function(u, &b->live, false);
+    if (f != NULL && f->function != NULL)
+        (void)l->BuildCall2(u->b.b, l->FunctionType(u->b.none, &u->b.pointer, 1, 0), f->function, &u->frame, 1, "");
+    for (unsigned r = 0; r < ISA_S_EXEC && !u->through; r++)
+        if (nat_has(&b->live, NAT_S + r) && u->state.s[r].known)
+            (void)l->BuildStore(u->b.b, word(u, u->state.s[r].value), nat_address(u, u->s, quad(u, 4 * r)));
+    (void)l->BuildRetVoid(u->b.b);
 }
 
 /* ---- flow ------------------------------------------------------------------------------------- */
@@ -465,6 +559,30 @@ static void keep_halves(struct nat_unit *u)
             nat_put_lanes(u, r, nat_get_lanes(u, r, true));
 }
 
+/** Returns true if a warp that reaches the barrier at the end of @b is parked. It is not parked if nothing can be executed
+ *  natively after the barrier. */
+static bool parks(const struct nat_unit *u, const struct nat_block *b)
+{
+    return u->kind[b->first + b->count - 1] == NAT_BAR && b->next[0] >= 0 && u->kind[u->block[b->next[0]].first] != NAT_LEAVE;
+}
+/** Emits the end of block @b, which is a barrier of the thread block. */
+static void emit_bar(struct nat_unit *u, const struct nat_block *b)
+{
+    struct emu_native_site site = site_here(u);
+
+    if (!parks(u, b)) {
+        leave_here(u);
+        return;
+    }
+    const struct nat_block *to = &u->block[b->next[0]];
+    site.parks = to->entry;
+    reshape(u, to);
+    u->state = *to->in;
+    if (!u->through)
+        park(u, &to->live);
+    put_site(u, word(u, add_site(u, site)));
+}
+
 static void emit_block(struct nat_unit *u, const struct nat_block *b)
 {
     position(u, u->start[b - u->block]);
@@ -493,6 +611,7 @@ static void emit_block(struct nat_unit *u, const struct nat_block *b)
         case NAT_BSYNC: emit_barrier(u, insn); break;
         case NAT_EXIT: emit_exit(u, insn); break;
         case NAT_BRANCH: emit_branch(u, b); return;
+        case NAT_BAR: emit_bar(u, b); return;
         case NAT_LEAVE: leave_here(u); return;
         default: break;
         }
@@ -690,6 +809,8 @@ bool nat_emit(struct nat_unit *u)
         l->AddCase(choice, word(u, b->entry - 1u), entry);
         position(u, entry);
         emit_entry(u, b);
+        if (n > 0 && parks(u, b - 1))
+            emit_resume(u, b, choice);
     }
     position(u, none);
     nat_put_member(u, quad(u, 0), offsetof(struct emu_native_frame, retired));

@@ -27,6 +27,9 @@ enum nat_kind nat_kind_of(const struct isa_insn *insn)
     case ISA_BSSY: return insn->guard == ISA_PT ? NAT_BSSY : NAT_LEAVE;
     case ISA_BSYNC: return insn->guard == ISA_PT ? NAT_BSYNC : NAT_LEAVE;
     case ISA_EXIT: return insn->guard != ISA_PT ? NAT_EXIT : NAT_LEAVE;
+    case ISA_BAR_SYNC:
+        return insn->guard == ISA_PT && insn->xkind == ISA_X_IMM && insn->x < ISA_CTA_BARRIER_COUNT && !insn->variant ? NAT_BAR
+                                                                                                                   : NAT_LEAVE;
     case ISA_NOP:
     case ISA_DEPBAR_LE:
     case ISA_WAITCNT: return NAT_NOTHING;
@@ -129,7 +132,9 @@ static void liveness(struct nat_unit *unit)
 /** Returns true if the block ends with instruction @i. */
 static bool ends_block(const struct nat_unit *unit, uint32_t i)
 {
-    return unit->kind[i] == NAT_BRANCH || unit->kind[i] == NAT_LEAVE || unit->kind[i] == NAT_EXIT;
+    const enum nat_kind kind = (enum nat_kind)unit->kind[i];
+
+    return kind == NAT_BRANCH || kind == NAT_LEAVE || kind == NAT_EXIT || kind == NAT_BAR;
 }
 
 /** Sets bits of leader[] for each instruction. 1: it is the first of a block; 2: a backward branch targets it; 4: native
@@ -183,11 +188,15 @@ static void make_blocks(struct nat_unit *unit, const uint8_t *leader)
         if (insn->op == ISA_EXIT && !guarded)
             b->next[0] = -1;
     }
-    for (uint32_t n = unit->blocks; n-- > 0;) {
+    for (uint32_t n = unit->blocks, back = n; n-- > 0;) {
         struct nat_block *b = &unit->block[n];
         uint32_t rest = 0;
+        if (b->next[1] >= 0 && b->next[1] <= (int32_t)n && (uint32_t)b->next[1] < back)
+            back = (uint32_t)b->next[1];
+        b->loop = n >= back;
         for (; b->path < b->count; b->path++)
-            if (unit->kind[b->first + b->path] == NAT_BSYNC || unit->kind[b->first + b->path] == NAT_LEAVE)
+            if (unit->kind[b->first + b->path] == NAT_BSYNC || unit->kind[b->first + b->path] == NAT_LEAVE ||
+                unit->kind[b->first + b->path] == NAT_BAR)
                 break;
         for (unsigned k = 0; k < 2 && b->path == b->count; k++)
             if (b->next[k] > (int32_t)n && unit->block[b->next[k]].path > rest)

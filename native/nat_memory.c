@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * IR of loads and stores. If the addresses in a row of the lane grid are consecutive, the row is loaded or stored as a
- * vector. If they are equal, one element is loaded. All other loads are gathers, and the interpreter's handlers execute
- * all other stores. The exact bytes of every access are checked before any state changes.
+ * vector. If they are equal, one element is loaded. All other loads are gathers. All other stores of words to shared memory
+ * are scatters, and the interpreter's handlers execute the remaining stores. The exact bytes of every access are checked before any state changes.
  */
 #include <string.h>
 
@@ -310,19 +310,84 @@ static LLVMValueRef row_offset(struct nat_unit *u, const struct place *at, unsig
     return l->BuildAdd(u->b.b, at->base, l->BuildMul(u->b.b, at->step, quad(u, row), ""), "");
 }
 
-/** Loads a word of each lane from address @memory + @lanes. */
-static LLVMValueRef gather(struct nat_unit *u, LLVMValueRef memory, LLVMValueRef lanes)
+/** Prefetches what a later warp probably accesses, as the interpreter does: outside of loops, memory at a fixed distance from the
+ *  consecutive elements of @bytes of this warp. If the warp has several rows, the distance leads to the next block. */
+static void prefetch(struct nat_unit *u, const struct place *at, unsigned rows, unsigned bytes)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    const uint64_t row_bytes = (uint64_t)u->columns * bytes, ahead = u->rows > 1 ? row_bytes : 1024;
+
+    if (at->shared || u->block[u->block_of[u->at]].loop)
+        return;
+    for (unsigned row = 0; row < rows; row++)
+        for (uint64_t k = 0; k < row_bytes; k += 64) {
+            LLVMValueRef offset = l->BuildAdd(u->b.b, row_offset(u, at, row), quad(u, ahead + k), "");
+            LLVMValueRef args[4] = {nat_address(u, u->global, offset), l->ConstInt(u->b.i32, 0, 0), l->ConstInt(u->b.i32, 3, 0),
+                                    l->ConstInt(u->b.i32, 1, 0)};
+            (void)nat_intrinsic(&u->b, "llvm.prefetch", u->b.pointer, args, 4);
+        }
+}
+
+/** Returns the addresses of lanes in global or shared memory, as a vector of pointers. */
+static LLVMValueRef pointers_to(struct nat_unit *u, const struct place *at, LLVMValueRef lanes)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    if (at->shared) { /* offsets that were checked need 31 bits, so the host's instructions with 32-bit offsets can be used */
+        lanes = l->BuildTrunc(u->b.b, lanes, l->VectorType(u->b.i32, u->width), "");
+        lanes = l->BuildSExt(u->b.b, lanes, l->VectorType(u->b.i64, u->width), "");
+    }
+    return l->BuildGEP2(u->b.b, u->b.i8, memory_of(u, at), &lanes, 1, "");
+}
+/** Returns the lanes of the access as a vector of i1. */
+static LLVMValueRef access_mask(struct nat_unit *u)
+{
+    return u->lanes.some ? u->lanes.mask : nat_splat(&u->b, u->b.llvm->ConstInt(u->b.i1, 1, 0), u->width);
+}
+
+/** Loads a word of each lane from offset @lanes. */
+static LLVMValueRef gather(struct nat_unit *u, const struct place *at, LLVMValueRef lanes)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMTypeRef result = l->VectorType(u->b.i32, u->width), pointers = l->VectorType(u->b.pointer, u->width);
     LLVMTypeRef types[2] = {result, pointers};
-    LLVMValueRef mask = u->lanes.some ? u->lanes.mask : nat_splat(&u->b, l->ConstInt(u->b.i1, 1, 0), u->width);
-    LLVMValueRef args[4] = {l->BuildGEP2(u->b.b, u->b.i8, memory, &lanes, 1, ""), l->ConstInt(u->b.i32, 4, 0),
-                            mask, l->ConstNull(result)};
+    LLVMValueRef args[4] = {pointers_to(u, at, lanes), l->ConstInt(u->b.i32, 4, 0), access_mask(u), l->ConstNull(result)};
     const unsigned id = l->LookupIntrinsicID("llvm.masked.gather", 18);
 
     return l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2), l->GetIntrinsicDeclaration(u->b.module, id, types, 2),
                          args, 4, "");
+}
+
+/** Leaves native code unless the lanes can access @bytes of shared memory, at offsets that are multiples of @bytes. */
+static void check_shared_lanes(struct nat_unit *u, LLVMValueRef lanes, unsigned bytes)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMBuilderRef b = u->b.b;
+    LLVMValueRef rest = l->BuildAnd(b, lanes, nat_splat(&u->b, quad(u, bytes - 1), u->width), "");
+    LLVMValueRef aligned = l->BuildICmp(b, NAT_INT_EQ, rest, l->ConstNull(l->VectorType(u->b.i64, u->width)), "");
+    LLVMValueRef room = l->BuildSub(b, u->shared_bytes, quad(u, bytes), "");
+    LLVMValueRef ok = l->BuildAnd(b, aligned, l->BuildICmp(b, NAT_INT_ULE, lanes, nat_splat(&u->b, room, u->width), ""), "");
+
+    ok = l->BuildAnd(b, nat_all(u, ok), l->BuildICmp(b, NAT_INT_UGE, u->shared_bytes, quad(u, bytes), ""), "");
+    nat_leave_unless(u, ok);
+}
+
+/** Emits a store of words from register @reg on to shared memory, at any addresses. If lanes have equal addresses, the highest
+ *  lane stores last, as in the interpreter: LLVM defines that a scatter stores in the order of lanes. */
+static void store_scattered(struct nat_unit *u, const struct place *at, unsigned reg, unsigned bytes, unsigned words)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    const unsigned id = l->LookupIntrinsicID("llvm.masked.scatter", 19);
+
+    check_shared_lanes(u, at->lanes, bytes);
+    for (unsigned k = 0; k < words; k++) {
+        LLVMValueRef lanes = k == 0 ? at->lanes : l->BuildAdd(u->b.b, at->lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), "");
+        LLVMValueRef args[4] = {nat_get_lanes(u, reg == ISA_VZ ? reg : reg + k, false), pointers_to(u, at, lanes),
+                                l->ConstInt(u->b.i32, 4, 0), access_mask(u)};
+        LLVMTypeRef types[2] = {l->TypeOf(args[0]), l->TypeOf(args[1])};
+        (void)l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2),
+                            l->GetIntrinsicDeclaration(u->b.module, id, types, 2), args, 4, "");
+    }
 }
 
 /** Emits a load of words at addresses that are not affine. */
@@ -330,18 +395,15 @@ static bool load_scattered(struct nat_unit *u, const struct isa_insn *insn, cons
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMBuilderRef b = u->b.b;
-    LLVMValueRef zero = l->ConstNull(l->VectorType(u->b.i64, u->width)), ok, memory = memory_of(u, at), lanes = at->lanes;
+    LLVMValueRef zero = l->ConstNull(l->VectorType(u->b.i64, u->width)), ok, lanes = at->lanes;
 
     if (bytes < 4)
         return false;
-    LLVMValueRef rest = l->BuildAnd(b, lanes, nat_splat(&u->b, quad(u, bytes - 1), u->width), "");
-    LLVMValueRef aligned = l->BuildICmp(b, NAT_INT_EQ, rest, zero, "");
     if (at->shared) {
-        LLVMValueRef room = l->BuildSub(b, u->shared_bytes, quad(u, bytes), "");
-        ok = l->BuildAnd(b, aligned, l->BuildICmp(b, NAT_INT_ULE, lanes, nat_splat(&u->b, room, u->width), ""), "");
-        ok = l->BuildAnd(b, nat_all(u, ok), l->BuildICmp(b, NAT_INT_UGE, u->shared_bytes, quad(u, bytes), ""), "");
-        nat_leave_unless(u, ok);
+        check_shared_lanes(u, lanes, bytes);
     } else {
+        LLVMValueRef rest = l->BuildAnd(b, lanes, nat_splat(&u->b, quad(u, bytes - 1), u->width), "");
+        LLVMValueRef aligned = l->BuildICmp(b, NAT_INT_EQ, rest, zero, "");
         const uint32_t slot = u->windows++;
         LLVMValueRef window = nat_address(u, u->window, quad(u, slot * sizeof(struct emu_native_window)));
         LLVMBasicBlockRef again = nat_new_block(u), go = nat_new_block(u), slow = nat_new_block(u);
@@ -369,7 +431,7 @@ static bool load_scattered(struct nat_unit *u, const struct isa_insn *insn, cons
     }
     LLVMValueRef out[4];
     for (unsigned k = 0; k < words; k++)
-        out[k] = gather(u, memory, k == 0 ? lanes : l->BuildAdd(b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""));
+        out[k] = gather(u, at, k == 0 ? lanes : l->BuildAdd(b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""));
     for (unsigned k = 0; k < words && insn->d != ISA_VZ; k++)
         nat_put_lanes(u, insn->d + k, out[k]);
     return true;
@@ -406,11 +468,13 @@ static bool emit_load(struct nat_unit *u, const struct isa_insn *insn)
     if (!equal && !run) {
         LLVMValueRef lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
         for (unsigned k = 0; k < words; k++)
-            part[k] = gather(u, memory_of(u, &at), l->BuildAdd(u->b.b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""));
+            part[k] = gather(u, &at, l->BuildAdd(u->b.b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""));
         for (unsigned k = 0; k < words && insn->d != ISA_VZ; k++)
             nat_put_lanes(u, insn->d + k, part[k]);
         return true;
     }
+    if (run)
+        prefetch(u, &at, rows, bytes);
     if (equal && at.flat) {
         load_equal(u, &at, at.base, size, words, part);
         struct nat_state after = u->state;
@@ -450,19 +514,26 @@ static bool emit_store(struct nat_unit *u, const struct isa_insn *insn)
 
     const struct nat_source source = {.words = isa_mod_get(insn, ISA_MOD_AMODE) == ISA_AMODE_PAIR ? 2 : 1, .vector = true, .reg = insn->a};
     const struct nat_shape shape = nat_source_shape(u, &u->state, &source);
-    if (shape.kind != NAT_SAME && shape.kind != NAT_AFFINE)
-        return false;
+    const bool affine = shape.kind == NAT_SAME || shape.kind == NAT_AFFINE;
     const unsigned mode = isa_mod_get(insn, ISA_MOD_AMODE);
     const unsigned scale = mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32 ? isa_mod_get(insn, ISA_MOD_ASCALE) : 0;
     const int64_t sx = shape.kind == NAT_AFFINE ? shape.sx * (INT64_C(1) << scale) : 0;
     const bool one_row = u->rows == 1 || shape.kind == NAT_SAME || (shape.known_sy && shape.sy == 0);
-    if (sx != (int64_t)bytes || (one_row && u->rows > 1) || (u->lanes.some && u->rows > 1))
-        return false; /* the handler also stores in the order of lanes if lanes have equal addresses */
+    if (!affine || sx != (int64_t)bytes || (one_row && u->rows > 1) || (u->lanes.some && u->rows > 1)) {
+        if (insn->op != ISA_ST_SHARED || bytes < 4)
+            return false; /* the handler stores in the order of lanes */
+        find_place(u, insn, &at);
+        if (at.affine)
+            at.lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
+        store_scattered(u, &at, reg, bytes, words);
+        return true;
+    }
     find_place(u, insn, &at);
     if (u->lanes.some)
         check_masked_row(u, at.shared, at.base, bytes, true);
     for (unsigned row = 0; row < u->rows && !u->lanes.some; row++)
         check(u, at.shared, row_offset(u, &at, row), (uint64_t)u->columns * bytes, bytes, true);
+    prefetch(u, &at, u->rows, bytes);
     for (unsigned k = 0; k < words; k++)
         data[k] = reg == ISA_VZ ? nat_get_lanes(u, ISA_VZ, false) : nat_get_lanes(u, reg + k, false);
     for (unsigned row = 0; row < u->rows; row++) {

@@ -36,6 +36,7 @@ enum nat_kind {
     NAT_BRANCH,  /* bra, s_bra */
     NAT_BSSY, NAT_BSYNC,
     NAT_EXIT,    /* an exit with a guard: native code leaves before the instruction if a lane exits */
+    NAT_BAR,     /* bar.sync of all threads of the block: native code leaves before it, and the warp is parked */
     NAT_LEAVE    /* native code always leaves before the instruction */
 };
 /** Numbers of registers in a struct nat_set. For each class (v, s, p, sp), the number of its first register. */
@@ -88,6 +89,7 @@ struct nat_block {
     int32_t next[2];       /* [0]: the block that follows without a jump; [1]: the target of its branch; -1: none */
     uint16_t entry;        /* if native code can be entered at this block, 1 + the number of that entry; 0: it cannot */
     bool head;             /* target of a backward branch */
+    bool loop;             /* a later branch jumps to this block or to an earlier one */
     uint32_t path;         /* largest number of instructions that native code executes from the start of this block until a
                             * backward branch, a bsync, or the end of native code */
     struct nat_set live;   /* registers that are live before the block */
@@ -209,6 +211,9 @@ struct nat_shape nat_source_shape(const struct nat_unit *unit, const struct nat_
 /** Returns the shape of an instruction's result from the shapes of its sources, as if the instruction had no guard. */
 struct nat_shape nat_result_shape(const struct nat_unit *unit, const struct isa_insn *insn, const struct nat_source source[3],
                                   const struct nat_shape shape[3]);
+/** Returns true if the instruction, whose second source has shape @b, extends the low word of a pair: clang converts from a long
+ *  to an unsigned int and back by an AND. */
+bool nat_zero_extends(const struct isa_insn *insn, const struct nat_shape *b);
 /** Gets the value of a special register if the block shape determines it; otherwise returns false. */
 bool nat_known_special(const struct nat_unit *unit, enum isa_special sr, uint32_t *value);
 /** Returns the shape of a special register. */

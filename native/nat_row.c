@@ -236,6 +236,12 @@ static void emit_affine(struct nat_unit *u, const struct isa_insn *insn, const s
 
     for (unsigned i = 0; i < 3; i++)
         x[i] = line_of(u, &source[i], &shape[i]);
+    if (nat_zero_extends(insn, &shape[1])) {
+        nat_extend(u, false, l->BuildTrunc(b, x[0].base, u->b.i32, ""), (int32_t)shape[0].sx,
+                   l->BuildTrunc(b, x[0].step, u->b.i32, ""), &d.base, &d.step);
+        nat_put_affine(u, insn->d, true, d.base, d.step);
+        return;
+    }
     switch (info->tag) {
     case ISA_TAG_MOV: d = x[1]; break;
     case ISA_TAG_ADD:

@@ -222,6 +222,8 @@ struct nat_shape nat_result_shape(const struct nat_unit *unit, const struct isa_
     }
     if (bent || (insn->guard != ISA_PT && !insn->guard_scalar))
         return lanes;
+    if (nat_zero_extends(insn, &shape[1]))
+        return affine(true, (int32_t)a->sx, a->known_sy, (int32_t)a->sy);
     switch (info->tag) {
     case ISA_TAG_MOV: return *b;
     case ISA_TAG_ADD: return sum(pair, a, b, 1);
@@ -268,6 +270,11 @@ struct nat_shape nat_result_shape(const struct nat_unit *unit, const struct isa_
     }
     default: return lanes;
     }
+}
+
+bool nat_zero_extends(const struct isa_insn *insn, const struct nat_shape *b)
+{
+    return insn->op == ISA_V_AND_B64 && b->kind == NAT_SAME && b->known && b->value == UINT32_MAX;
 }
 
 /** Writes the shape of @words registers from @reg on. */

@@ -418,6 +418,10 @@ void nat_spill(struct nat_unit *u, const struct nat_set *set)
     for (unsigned r = 0; r < ISA_S_EXEC; r++)
         if (nat_has(set, NAT_S + r))
             (void)l->BuildStore(u->b.b, nat_get_scalar(u, r), nat_address(u, u->s, quad(u, 4 * r)));
+    nat_spill_predicates(u, set);
+}
+void nat_spill_predicates(struct nat_unit *u, const struct nat_set *set)
+{
     for (unsigned p = 0; p < 7; p++) {
         if (nat_has(set, NAT_P + p))
             store_predicate(u, p, nat_get_predicate(u, p, false, false));

@@ -47,6 +47,8 @@ LLVMValueRef nat_load_scalar_predicate(struct nat_unit *u, unsigned p);
 void nat_store_row(struct nat_unit *u, unsigned reg, LLVMValueRef value);
 /** Stores those registers of @set that are not in the register file yet. */
 void nat_spill(struct nat_unit *u, const struct nat_set *set);
+/** Stores the predicates of @set. */
+void nat_spill_predicates(struct nat_unit *u, const struct nat_set *set);
 /** Returns an i1 that is true if @lanes, a vector of i1, is true in at least one executed lane. */
 LLVMValueRef nat_any_lane(struct nat_unit *u, LLVMValueRef lanes);
 /** Returns element @i of a vector. */

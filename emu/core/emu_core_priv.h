@@ -51,7 +51,7 @@ enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *lau
                              struct emu_code **out, struct lw_error *err) LW_MUST_CHECK;
 /** Lets warps of @grid run native code until @core has retired @until instructions; 0: no native code. Called before slices of
  *  the grid's blocks are executed. */
-void emu_native_use(struct emu_core *core, struct emu_grid *grid, uint64_t until);
+void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_block *block, uint64_t until);
 /** Sets the coordinates of a block from its linear index, and the special registers that depend on them. */
 void emu_block_specials(struct emu_block *block);
 

@@ -499,7 +499,7 @@ static enum emu_slice_end rotate(struct emu_functional *f, struct emu_warp **w)
     enum emu_slice_end end;
 
     due = due - start < most ? due : start + most;
-    emu_native_use((*w)->core, block->grid, native_until(f));
+    emu_native_use((*w)->core, block->grid, block, native_until(f));
     for (;;) {
         struct emu_warp *next;
         end = turn(f, w, due - f->core->retired, true);
@@ -514,6 +514,8 @@ static enum emu_slice_end rotate(struct emu_functional *f, struct emu_warp **w)
         *w = next;
     }
     (*w)->core->native.until = 0; /* A replay may run this warp next, and must not use native code. */
+    if ((*w)->core->native.parked != 0)
+        emu_native_unpark(block);
     retire_ended_current(f, block);
     return end;
 }
@@ -534,7 +536,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
             break;
         }
         if (f->claims == NULL && engine->threads > 1 && emu_fixed_take_up_next(f) && emu_threads_wanted(f)) {
-            emu_native_use(f->core, f->grid, 0); /* the threads share decoded code */
+            emu_native_use(f->core, f->grid, NULL, 0); /* the threads share decoded code */
             status = emu_threads_run(f, stop, err);
             if (status != LW_OK)
                 return status;

@@ -20,8 +20,29 @@ static bool may_use(const struct emu_core *core, const struct emu_grid *grid)
 }
 
 /** Makes the memory that @kernel needs. Returns false without memory. */
-static bool reserve(struct emu_core_native *native, struct emu_native_form *form, const struct emu_native_kernel *kernel)
+static bool reserve(struct emu_core_native *native, struct emu_native_form *form, const struct emu_native_kernel *kernel,
+                    uint32_t warps, uint32_t vregs)
 {
+    /* a number of 64-byte lines that is odd, so that the warps' registers are in different sets of the host's cache */
+    const uint32_t stride = 8 * ((2 * vregs + 2 + 7) / 8 | 1);
+
+    if (warps > native->warps || stride > native->uniform_stride) {
+        const uint32_t count = warps > native->warps ? warps : native->warps;
+        const uint32_t width = stride > native->uniform_stride ? stride : native->uniform_stride;
+        uint64_t *uniform = calloc((size_t)count * width, sizeof *uniform);
+        uint32_t *park = calloc(count, sizeof *park);
+        if (uniform == NULL || park == NULL) {
+            free(uniform);
+            free(park);
+            return false;
+        }
+        free(native->uniform);
+        free(native->park);
+        native->uniform = uniform;
+        native->park = park;
+        native->warps = count;
+        native->uniform_stride = width;
+    }
     if (kernel->windows > native->windows) {
         struct emu_native_window *more = realloc(native->window, kernel->windows * sizeof *more);
         if (more == NULL)
@@ -59,7 +80,8 @@ static void take_up(struct emu_core *core, const struct emu_grid *grid, struct e
         .masked = form == &native->masked};
     memcpy(request.block, launch->block, sizeof request.block);
     const struct emu_native_kernel *kernel = core->machine->native->kernel(core->machine->native, &request);
-    if (kernel == NULL || !reserve(native, form, kernel))
+    const uint32_t warps = (grid->block_threads + request.width - 1) / request.width;
+    if (kernel == NULL || !reserve(native, form, kernel, warps, request.vregs))
         return;
     for (uint32_t i = 0; i < kernel->count; i++)
         if (kernel->entry[i] != 0 && !(code->layers[kernel->first + i] & EMU_LAYER_NATIVE)) /* another core that
@@ -69,7 +91,7 @@ static void take_up(struct emu_core *core, const struct emu_grid *grid, struct e
     form->kernel = kernel;
 }
 
-void emu_native_use(struct emu_core *core, struct emu_grid *grid, uint64_t until)
+void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_block *block, uint64_t until)
 {
     struct emu_core_native *native = &core->native;
     const struct emu_machine *machine = core->machine;
@@ -92,8 +114,20 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, uint64_t until
                                      * decoded code */
         take_up(core, grid, &native->masked);
     }
-    if (native->whole.kernel != NULL || native->masked.kernel != NULL)
-        native->until = until;
+    if (block == NULL || (native->whole.kernel == NULL && native->masked.kernel == NULL))
+        return;
+    const struct emu_memory *memory = &machine->memory;
+    native->until = until;
+    native->frame.special = block->special;
+    native->frame.bank0 = block->warp->ubase[EMU_U_BANK0];
+    native->frame.global = memory->host;
+    native->frame.global_bytes = memory->bytes;
+    native->frame.load_valid = memory->load_valid;
+    native->frame.store_valid = memory->store_valid;
+    native->frame.dirty = memory->dirty;
+    native->frame.shared = block->shared;
+    native->frame.shared_bytes = block->shared_bytes;
+    native->frame.window = native->window;
 }
 
 void emu_machine_set_native(struct emu_machine *machine, struct emu_native *native)

@@ -116,48 +116,203 @@ static bool no_choice(const struct emu_warp *w)
     return (w->split_ids & ~w->split_in[EMU_SPLIT_BLOCKED]) == split_bit((unsigned)w->running);
 }
 
-/** Runs native code from entry @entry until it leaves. Returns the number of instructions that it executed, and sets *@next to
- *  the index of the next instruction. */
-static uint64_t visit(struct emu_warp *w, struct emu_native_form *form, unsigned entry, uint32_t *next)
+/** Sets the members of the core's frame that differ between warps, and returns the frame. */
+static struct emu_native_frame *frame_of(struct emu_warp *w)
+{
+    struct emu_core_native *native = &w->core->native;
+    struct emu_native_frame *frame = &native->frame;
+
+    frame->regs = w->regs;
+    frame->s = w->s;
+    frame->p = w->p;
+    frame->sp = w->sp;
+    frame->uniform = native->uniform + (size_t)w->index * native->uniform_stride;
+    frame->limit = LONGEST_VISIT;
+    frame->mask = w->m;
+    frame->alone = w->split_count == 1;
+    frame->loads = frame->stores = 0;
+    frame->site = 0;
+    frame->warp = w;
+    return frame;
+}
+
+static inline struct emu_native_form *form_of(const struct emu_warp *w)
+{
+    return w->m == w->all && w->split_count == 1 ? &w->core->native.whole : &w->core->native.masked;
+}
+
+/** Stores all registers of parked warp @w to its register file. */
+static void unpark(struct emu_warp *w)
+{
+    struct emu_core_native *native = &w->core->native;
+
+    form_of(w)->kernel->run(frame_of(w), (native->park[w->index] - 1) | EMU_NATIVE_UNPARK);
+    native->park[w->index] = 0;
+    native->parked--;
+}
+
+void emu_native_unpark(struct emu_block *block)
+{
+    const struct emu_core_native *native = &block->core->native;
+
+    for (unsigned i = 0; i < block->warp_count && native->parked != 0; i++)
+        if (native->park[i] != 0)
+            unpark(&block->warp[i]);
+}
+
+/** Runs native code from entry @entry until it leaves. @resumes: the warp is parked for this entry. Returns the site at which the
+ *  code left, and adds the number of instructions that it executed to *@count. */
+static const struct emu_native_site *visit(struct emu_warp *w, struct emu_native_form *form, unsigned entry, bool resumes,
+                                           uint64_t *count)
 {
     struct emu_core *core = w->core;
-    struct emu_memory *memory = &core->machine->memory;
     struct emu_block *block = w->block;
     const uint64_t left = core->native.until - core->retired;
-    struct emu_native_frame frame = {
-        .regs = w->regs, .s = w->s, .p = w->p, .sp = w->sp, .special = block->special,
-        .bank0 = w->ubase[EMU_U_BANK0], .global = memory->host, .global_bytes = memory->bytes,
-        .load_valid = memory->load_valid, .store_valid = memory->store_valid, .dirty = memory->dirty,
-        .shared = block->shared, .shared_bytes = block->shared_bytes, .window = core->native.window,
-        .uniform = core->native.uniform,
-        .limit = left < LONGEST_VISIT ? left : LONGEST_VISIT, .mask = w->m, .alone = w->split_count == 1, .warp = w};
+    struct emu_native_frame *frame = frame_of(w);
     const uint32_t shortest = form == &core->native.whole ? SHORTEST_VISIT : SHORTEST_MASKED_VISIT;
 
-    if (!frame.alone && !no_choice(w) && w->budget < (int64_t)frame.limit)
-        frame.limit = (uint64_t)w->budget;
-    form->kernel->run(&frame, entry);
-    const struct emu_native_site *site = &form->kernel->site[frame.site];
-    frame.retired += site->retired;
-    frame.loads += site->loads;
-    frame.stores += site->stores;
-    core->native.retired += frame.retired;
+    if (left < frame->limit)
+        frame->limit = left;
+    if (!frame->alone && !no_choice(w) && w->budget < (int64_t)frame->limit)
+        frame->limit = (uint64_t)w->budget;
+    form->kernel->run(frame, resumes ? entry | EMU_NATIVE_RESUME : entry);
+    const struct emu_native_site *site = &form->kernel->site[frame->site];
+    frame->retired += site->retired;
+    frame->loads += site->loads;
+    frame->stores += site->stores;
+    core->native.retired += frame->retired;
     struct emu_native_gain *gain = &form->gain[entry];
-    gain->instructions += (uint32_t)frame.retired;
+    gain->instructions += (uint32_t)frame->retired;
+    if (resumes || site->parks != 0) /* little was loaded or stored */
+        gain->instructions += shortest / 2 * (resumes + (site->parks != 0));
     if (++gain->visits == VISITS) {
         gain->instructions = gain->instructions < VISITS * shortest ? (uint32_t)NOT_USED : 0;
         gain->visits = 0;
     }
-    core->stats.loads += frame.loads;
-    core->stats.stores += frame.stores;
-    block->progress += frame.stores != 0;
-    *next = site->next;
-    return frame.retired;
+    core->stats.loads += frame->loads;
+    core->stats.stores += frame->stores;
+    block->progress += frame->stores != 0;
+    *count = frame->retired;
+    return site;
+}
+
+/** Called when native code has parked @w before the barrier of the block at @di. Returns true if the warp remains parked, and the
+ *  barrier's handler can be called. Otherwise the interpreter continues at the barrier. */
+static bool remains_parked(struct emu_warp *w, const struct emu_dinsn *di, const struct emu_native_form *form, uint32_t parks)
+{
+    struct emu_core_native *native = &w->core->native;
+
+    native->park[w->index] = parks;
+    native->parked++;
+    if (!emu_split_bar_usual(w, di->reg) || form->gain[parks - 1].instructions == (uint32_t)NOT_USED) {
+        unpark(w);
+        return false;
+    }
+    native->retired++;
+    return true;
+}
+
+/** Returns true if @w, which native code has parked at @site, can arrive there together with the other warps of its block, of
+ *  which @arrived have already arrived at barrier @id. */
+static bool arrives_together(const struct emu_warp *w, const struct emu_native_site *site, unsigned arrived, unsigned id)
+{
+    const unsigned reg = w->code->insn[site->next].reg;
+
+    return emu_split_bar_usual(w, reg) && (arrived != 0 ? reg == id : !w->block->cta[reg].in_use) &&
+           form_of(w)->gain[site->parks - 1].instructions != (uint32_t)NOT_USED;
+}
+
+/** Returns true if the engine permits that another slice begins in this chain (emu_switch_to_next_warp). */
+static bool may_continue(const struct emu_core *core)
+{
+    return core->retired + core->hand.quantum <= core->hand.until && core->retired < core->native.until &&
+           core->hand.launches == core->machine->launch_changes && !core->machine->halt;
+}
+
+static inline struct emu_warp *next_in_block(const struct emu_warp *w)
+{
+    struct emu_block *block = w->block;
+
+    return &block->warp[w->index + 1 < block->warp_count ? w->index + 1 : 0];
+}
+
+/** Runs the warps of a block from barrier to barrier. All of them are parked, and *@warp begins. The state of the barriers and
+ *  splits is updated only once for all warps, when all of them have arrived at the same barrier. Ends when the engine does not permit
+ *  another slice: then *@warp is the last warp that ran, its slice has ended, and the result is NULL. Or ends when a warp leaves
+ *  native code in another way: then *@warp is this warp, and the result is the site at which it left after *@count instructions,
+ *  which are not counted yet. */
+static const struct emu_native_site *run_together(struct emu_warp **warp, uint64_t *count)
+{
+    struct emu_warp *w = *warp;
+    struct emu_core *core = w->core;
+    struct emu_core_native *native = &core->native;
+    struct emu_block *block = w->block;
+    const struct emu_native_site *site;
+    unsigned arrived = 0, id = 0;
+    bool first = true;
+
+    for (;; first = false) {
+        const uint32_t entry = native->park[w->index] - 1;
+        native->park[w->index] = 0;
+        native->parked--;
+        site = visit(w, form_of(w), entry, true, count);
+        if (site->parks == 0 || !arrives_together(w, site, arrived, id))
+            break;
+        id = w->code->insn[site->next].reg;
+        native->park[w->index] = site->parks;
+        native->parked++;
+        native->retired++;
+        w->retired += *count + 1;
+        w->lane_retired += (*count + 1) * w->m_count;
+        w->split[w->running].pc = site->next + 1;
+        core->hand.start = w->slice_start;
+        block->retired += w->retired - w->slice_start;
+        core->retired += w->retired - w->slice_start;
+        w->slice_start = w->retired;
+        w->run_done = 0;
+        if (++arrived == block->warp_count) {
+            emu_split_bar_together(block, id);
+            arrived = 0;
+        }
+        if (!may_continue(core)) {
+            site = NULL;
+            break;
+        }
+        if (arrived != 0) /* else the last warp of the barrier continues */
+            w = next_in_block(w);
+        w->running = (int)lw_lowest(w->split_ids);
+    }
+    struct emu_warp *x = w;
+    for (unsigned i = 0; i < arrived; i++) { /* these warps wait at the barrier */
+        if (i != 0 || site != NULL)
+            x = &block->warp[x->index != 0 ? x->index - 1 : block->warp_count - 1];
+        (void)emu_split_bar_alone(x, id, x->split[x->running].pc);
+    }
+    if (site == NULL) {
+        w->leave = EMU_LEAVE_SLICE_END;
+        w->run_start = w->code->insn;
+        w->budget = 0;
+    } else if (!first) { /* this warp's slice begins */
+        struct emu_split *s = &w->split[w->running];
+        s->since = core->hand.start = w->slice_start = w->retired;
+        w->turn_used = 0;
+        w->last_low = lw_lowest(s->lanes);
+        w->leave = EMU_RUNNING;
+        w->budget = core->hand.quantum;
+    }
+    if (site == NULL || !first) {
+        core->hand.handed = true;
+        block->next_warp = w->index;
+    }
+    *warp = w;
+    return site;
 }
 
 void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di)
 {
     struct emu_core *core = w->core;
-    struct emu_native_form *form = w->m == w->all && w->split_count == 1 ? &core->native.whole : &core->native.masked;
+    struct emu_native_form *form = form_of(w);
+    bool resumes = core->native.parked != 0 && core->native.park[w->index] != 0;
     const struct emu_native_kernel *kernel = form->kernel;
 
     if (kernel == NULL && !core->native.masked_done)
@@ -165,26 +320,46 @@ void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di)
     if (kernel != NULL && core->native.until > core->retired && w->e == w->m && !w->stepped && !w->parts &&
         di->index - kernel->first < kernel->count) {
         const unsigned entry = kernel->entry[di->index - kernel->first];
-        uint32_t next = di->index;
+        const struct emu_native_site *site = NULL;
         uint64_t count = 0;
-        if (entry != 0 && form->gain[entry - 1].instructions != (uint32_t)NOT_USED) {
+        if (entry != 0 && (resumes || form->gain[entry - 1].instructions != (uint32_t)NOT_USED)) {
             if (di > w->run_start)
                 emu_count_before(w, di);
             w->run_start = di;
-            count = visit(w, form, entry - 1, &next);
+            if (resumes && core->native.parked == w->block->warp_count && core->hand.until != 0) {
+                site = run_together(&w, &count);
+                if (site == NULL)
+                    return;
+                form = form_of(w);
+                if (count == 0)
+                    w->run_start = di = w->code->insn + site->next;
+            } else {
+                if (resumes) {
+                    core->native.park[w->index] = 0;
+                    core->native.parked--;
+                }
+                site = visit(w, form, entry - 1, resumes, &count);
+            }
+            resumes = false;
         }
-        if (count != 0) {
-            const struct emu_dinsn *t = w->code->insn + next;
+        if (count != 0 || (site != NULL && site->parks != 0)) {
+            const struct emu_dinsn *t = w->code->insn + site->next;
             w->retired += count;
             w->lane_retired += count * w->m_count;
             w->budget = (int64_t)count < w->budget ? w->budget - (int64_t)count : 0;
             w->run_start = t;
             memset(w->proved, 0, sizeof w->proved);
+            if (site->parks != 0 && remains_parked(w, t, form, site->parks)) {
+                const struct emu_handlers bar = w->code->base[t->index];
+                EMU_TAIL bar.full(w, t);
+            }
             if (t->run > w->budget)
                 EMU_TAIL emu_slice_expired(w, t);
             EMU_GO(w, t);
         }
     }
+    if (resumes)
+        unpark(w);
     const struct emu_handlers below = emu_code_below(w->code, di->index, EMU_LAYER_NATIVE);
     if (w->full)
         EMU_TAIL below.full(w, di);

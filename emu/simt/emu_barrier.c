@@ -657,6 +657,27 @@ bool emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next)
     return false;
 }
 
+void emu_split_bar_together(struct emu_block *block, unsigned id)
+{
+    struct emu_cta_barrier *c = &block->cta[id];
+
+    c->has_count = false;
+    c->count = c->brought = c->yes = 0;
+    c->arrived = c->arrived_live = block->threads_live;
+    c->alone = block->warp_count;
+    c->generation = ++block->cta_generation;
+    block->core->stats.cta_barriers++;
+    for (struct emu_warp *w = block->warp, *end = w + block->warp_count; w < end; w++) {
+        struct emu_split *s = &w->split[w->running];
+        w->running = -1;
+        s->barrier = (uint8_t)id;
+        s->flags = 0;
+        s->reduction = 0;
+        s->since = w->retired;
+        s->seq = ++w->seq_counter;
+    }
+}
+
 enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lanes,
                                   bool has_count, uint32_t count, bool wait, uint32_t next,
                                   const struct emu_reduction *red, char *why, size_t why_size)
