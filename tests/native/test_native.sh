@@ -134,4 +134,84 @@ for width in 4 8 16 64; do
 done
 divergent "quantum 16" 100 -1 --quantum 16
 divergent "threads" 100 -1 --threads 2
+
+# Warps remain in native code at barriers of the block. In `ring` all warps arrive whole. In `some` one warp leaves native code
+# before some barriers, and other warps have exited. An access after a barrier may fault.
+cat >barriers.cl <<'EOF'
+__kernel void ring(__global int *data, __local int *a, int bad)
+{
+    int t = get_local_id(0), n = get_local_size(0), i = get_global_id(0), value = data[i];
+
+    for (int k = 0; k < 40; k++) {
+        a[(t * 5) & (n - 1)] = value;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        value = 3 * a[(t + n - 1) & (n - 1)] - a[(t + 33) & (n - 1)] + k;
+        if (k == 30)
+            value += data[i == bad ? 1 << 28 : i];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    data[i] = value;
+}
+__kernel void some(__global int *data, __local int *a, int bad)
+{
+    int t = get_local_id(0), n = get_local_size(0), i = get_global_id(0), value = data[i];
+
+    if (t >= n - n / 3)
+        return;
+    for (int k = 0; k < 40; k++) {
+        a[t] = value;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (t < k)
+            value = 3 * a[t + 1] + k;
+        if (i == bad && k == 30)
+            value += data[1 << 28];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    data[i] = value;
+}
+EOF
+barriers() { # usage: barriers KERNEL BLOCK BAD [OPTION...]. Expects that both engines give the same results, counts and faults
+    name="$*"
+    sed -e "s/KERNEL/$1/; s/BLOCK/$2/; s/BAD/$3/" >barriers.yaml <<'EOF'
+program: {source: barriers.cl}
+buffers:
+  data: {type: s32, count: 8192, init: {ramp: {start: 1, step: 7}}}
+steps:
+  - launch: {entry: KERNEL, grid: [16], block: [BLOCK], args: [data, {local: 2056}, BAD]}
+EOF
+    shift 3
+    for engine in interpreter native; do
+        "$lanewise" run --threads 1 --hash -q -v --engine $engine --stats $engine.json "$@" barriers.yaml >$engine 2>$engine.err </dev/null
+        echo "status $?" >>$engine
+        grep -v '^native code:' $engine.err >>$engine
+    done
+    if ! cmp -s interpreter native || [ "$(counts interpreter.json)" != "$(counts native.json)" ]; then
+        echo "FAIL: barriers, $name"
+        diff interpreter native
+        counts interpreter.json >a; counts native.json >b; diff a b
+        bad=1
+    fi
+}
+for width in 4 8 16 32 64; do
+    for kernel in ring some; do
+        barriers $kernel 128 -1 --warp $width
+    done
+done
+barriers ring 512 -1
+barriers some 512 -1
+barriers some 100 -1
+barriers ring 256 -1 --threads 2
+barriers some 256 -1 --policy minpc
+barriers ring 256 -1 --quantum 16
+for kernel in ring some; do # a fault after a barrier, in blocks of one warp, so that no other warp runs before the fault
+    barriers $kernel 64 333 --warp 64
+    grep -q '^status 3' native || { echo "FAIL: barriers: no fault"; bad=1; }
+done
+barriers ring 256 -1
+all=$(sed -n 's/.*"warp_instructions": \([0-9]*\).*/\1/p' native.json)
+executed=$(sed -n 's/^native code: .*; \([0-9]*\) warp instructions/\1/p' native.err)
+[ "${executed:-0}" -ge $((all * 95 / 100)) ] || {
+    echo "FAIL: barriers: native code executed ${executed:-no} of $all warp instructions"
+    bad=1
+}
 exit $bad

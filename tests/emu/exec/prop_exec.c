@@ -28,6 +28,16 @@ static void branch(struct gen *g, uint32_t at, uint32_t target)
 
 static void sequence(struct gen *g, unsigned depth);
 
+/* Generate a barrier of the block, or nothing. */
+static void barrier(struct gen *g)
+{
+    if (!g->bars || prop_below(&g->at, 4) != 0)
+        return;
+    struct isa_insn *i = emit(g, ISA_BAR_SYNC);
+    i->xkind = ISA_X_IMM;
+    i->x = prop_below(&g->at, 3);
+}
+
 static void test(struct gen *g, unsigned p)
 {
     struct isa_insn *i = emit(g, ISA_V_SETP_S32);
@@ -81,8 +91,13 @@ static void loop(struct gen *g, unsigned depth)
     i->x = 3;
     join = g->count;
     emit(g, ISA_BSSY)->d = (uint8_t)depth;
+    const bool uniform = depth == TOP && g->code[g->count - 2].op == ISA_V_MOV_B32; /* all threads of the block loop equally often */
     head = g->count;
+    if (uniform)
+        barrier(g);
     sequence(g, depth - 1);
+    if (uniform)
+        barrier(g);
     i = emit(g, ISA_V_SUB_U32);
     i->d = i->a = counter;
     i->xkind = ISA_X_IMM;
@@ -188,6 +203,8 @@ static void sequence(struct gen *g, unsigned depth)
 
     while (n-- > 0 && g->count < MAX_CODE - 400) {
         unsigned kind = prop_below(&g->r, 100);
+        if (depth == TOP)
+            barrier(g);
         if (depth == TOP && kind < 25) /* at the top level flow is convergent */
             scalar(g);
         else if (depth == TOP && kind < 28)
@@ -459,9 +476,14 @@ static bool run_reference(struct trial *t, uint64_t base, const char **why)
     uint32_t scalars[128] = {0}, grid[3] = {1, 1, 1};
     size_t shared_bytes = (size_t)t->threads * SHARED_SLOT;
     uint8_t *shared = calloc(1, shared_bytes);
+    struct isa_insn *code = malloc(t->g->count * sizeof *code);
     bool ends = true;
 
-    assert_non_null(shared);
+    assert_true(shared != NULL && code != NULL);
+    memcpy(code, t->g->code, t->g->count * sizeof *code);
+    for (uint32_t i = 0; i < t->g->count; i++) /* threads share nothing, so barriers have no effect on the results */
+        if (code[i].op == ISA_BAR_SYNC)
+            isa_insn_init(&code[i], ISA_NOP);
     memcpy(t->params, &base, 8);
     for (unsigned s = 0; s < 8; s++)
         scalars[s] = t->g->code[s].x;
@@ -478,9 +500,10 @@ static bool run_reference(struct trial *t, uint64_t base, const char **why)
                                 .local = local, .local_bytes = LOCAL, .global = t->want,
                                 .global_bytes = t->bytes, .global_base = base, .pc = 9};
         memcpy(lane.s, scalars, sizeof scalars);
-        ends = ref_run(&lane, t->g->code, t->g->count, 1u << 22, why);
+        ends = ref_run(&lane, code, t->g->count, 1u << 22, why);
     }
     free(shared);
+    free(code);
     return ends;
 }
 
@@ -598,6 +621,8 @@ static void one_program(uint64_t seed)
 
     assert_non_null(g);
     g->r.state = seed;
+    g->at.state = ~seed; /* so that programs with and without barriers are otherwise equal */
+    g->bars = getenv("LW_NATIVE") != NULL && seed % 3 != 1;
     for (unsigned op = 1; op < ISA_OP_COUNT; op++)
         if (plain_alu((enum isa_op)op))
             g->alu[g->alu_count++] = (enum isa_op)op;

@@ -17,6 +17,8 @@ struct gen {
     struct isa_insn code[MAX_CODE];
     uint32_t count;
     unsigned loops;
+    bool bars;             /* the program has barriers of the block where flow is convergent */
+    struct prop_random at; /* decides where */
     enum isa_op alu[ISA_OP_COUNT], scalar[ISA_OP_COUNT];
     unsigned alu_count, scalar_count;
 };
