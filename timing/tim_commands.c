@@ -424,7 +424,7 @@ static enum lw_status put_cache(const struct named_cache *cache, unsigned owner,
     return LW_OK;
 }
 
-/* Prints the number of lines in each slice of L2. */
+/* Prints the number of lines in each L2 slice. */
 static void put_slices(const struct tim_engine *e, struct lw_sink *out)
 {
     struct tim_cache_line line;
@@ -521,10 +521,10 @@ const struct lw_command tim_commands[] = {
                                                                                            "cache of the core in "
                                                                                            "focus (l0, operand: of "
                                                                                            "the warp's scheduler) or "
-                                                                                           "of a slice of L2. "
-                                                                                           "Without a slice, l2 "
+                                                                                           "of an L2 slice. "
+                                                                                           "Without [slice], l2 "
                                                                                            "shows the number of "
-                                                                                           "lines in each slice", "cache l1 0",   do_cache, LW_COMMAND_READONLY},
+                                                                                           "lines in each L2 slice", "cache l1 0",   do_cache, LW_COMMAND_READONLY},
     {"collectors", NULL, "[core]",     "Show the instructions in flight on a core, and the stage of each",               "collectors",   do_collectors, LW_COMMAND_READONLY},
     {"cycle",      NULL, "[count]",    "Run all cores for a number of cycles (default: 1); 0 prints the current cycle",  "cycle 10",     do_cycle, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"grids",      NULL, "",           "Show kernel management: launches and their launchers, the distributor, groups of blocks, queues of the block scheduler", "grids", do_grids, LW_COMMAND_READONLY},

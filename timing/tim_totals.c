@@ -282,7 +282,7 @@ ROW(load_latency, false, "cycles", "average time of a load from issue to the las
 ROW(shared_latency, false, "cycles", "average time of a load of shared memory only")
 ROW(l2_hit_rate, true, "", "hit rate of reads in L2. A read of a line that was already requested is not a hit")
 ROW(l2_mpki, false, "misses", "misses of L2 per thousand thread instructions")
-ROW(l2_queue, false, "requests", "average number of requests in the input queue of a slice")
+ROW(l2_queue, false, "requests", "average number of requests in the input queue of an L2 slice")
 ROW(dram_bandwidth, false, "GB/s", "bandwidth of bursts read and written")
 ROW(dram_utilisation, true, "", "fraction of all cycles in which the data buses transfer data")
 ROW(dram_efficiency, true, "", "fraction of the cycles with requests or outstanding data in which the data buses transfer data")
