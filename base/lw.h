@@ -285,7 +285,7 @@ struct lw_command_table {
 struct lw_command_set {
     struct lw_command_table tables[16];
     size_t count;
-    const char *themes[16]; /* headings of the tables in the list of commands; NULL: no headings */
+    const char *themes[16]; /* headings of the tables in the list of commands, or NULL if there are no headings */
 };
 
 /** Finds a command by its name, its abbreviation or a unique prefix. */

@@ -58,8 +58,8 @@ struct chk_location {
     const struct chk_call *calls; /* inlined calls that contain the line, innermost first; set only in findings */
     unsigned call_count;
     uint64_t pc;
-    uint64_t caller;      /* for a pc in a function of the compiler: address of the call, in other code, that led to it;
-                           * 0: not known */
+    uint64_t caller;      /* for a pc in a function of the compiler: address of the call, in other code, that led to it,
+                           * or 0 if it is not known */
     uint32_t grid;        /* sequence number of the launch */
     uint32_t block[3];
     uint64_t block_number; /* linear index */
@@ -69,8 +69,8 @@ struct chk_location {
 /** A location in the host program that belongs to a finding. */
 struct chk_related {
     const char *what; /* description, such as "launched by main" */
-    const char *file; /* "": not known */
-    uint32_t line;    /* 0: not known */
+    const char *file; /* "" if it is not known */
+    uint32_t line;    /* 0 if it is not known */
 };
 enum { CHK_MOST_RELATED = 4 };
 /** A finding. There is one finding for each site: a kind and a pc or, for races, a kind and two pcs. Location and message
@@ -80,7 +80,7 @@ struct chk_finding {
     const char *message;    /* ends without a full stop */
     struct chk_location location;
     struct chk_location other; /* second location, such as the previous access of a race; without one its kernel is "" */
-    uint64_t address;       /* generic address; 0: none */
+    uint64_t address;       /* generic address, or 0 if there is none */
     const char *allocation; /* name of the nearest allocation at or below address; "" none */
     uint64_t count;         /* number of lanes, summed over all occurrences */
     bool suppressed;
@@ -196,8 +196,8 @@ void chk_print_all(const struct chk *chk, const char *run, struct lw_sink *out);
 /** Context of chk_commands: the checker of a debugger. */
 struct chk_view {
     struct chk *chk;
-    /** Returns the instruction count before the instruction at which chk_options.found was called for finding @index;
-     *  UINT64_MAX: not known. */
+    /** Returns the instruction count before the instruction at which chk_options.found was called for finding @index,
+     *  or UINT64_MAX if it is not known. */
     uint64_t (*when)(void *context, unsigned index);
     void *context;
 };

@@ -366,7 +366,7 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (x->other.pc > y->other.pc) - (x->other.pc < y->other.pc);
 }
 
-/** Returns @text, allocated in chk->strings, with the file at @pc named as in findings. NULL: no memory. */
+/** Returns @text, allocated in chk->strings, with the file at @pc named as in findings, or NULL if memory is short. */
 static char *with_plain_file(struct chk *chk, const char *text, uint64_t pc)
 {
     const struct emu_program *program = emu_machine_program_at(chk->machine, pc);
@@ -510,7 +510,7 @@ void chk_set_host_location(struct chk *chk, const char *file, uint32_t line)
     chk->host_line = line;
 }
 
-/** Returns the record of the host's comparisons at a line, which is created if needed; NULL: no memory. */
+/** Returns the record of the host's comparisons at a line, which is created if needed, or NULL if memory is short. */
 static struct chk_check *check_at(struct chk *chk, const char *file, uint32_t line)
 {
     for (size_t i = 0; i < chk->check_count; i++)

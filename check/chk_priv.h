@@ -14,11 +14,11 @@ struct chk_origin {
 extern const struct chk_origin chk_origins[CHK_KIND_COUNT];
 /** Returns the kind that has the origin @from and @value, such as a fault or hang; -1: there is none. */
 int chk_kind_of(enum chk_from from, unsigned value);
-/** Former name of each kind, which --check, suppressions and `explain` still accept; NULL: none. */
+/** Former name of each kind, which --check, suppressions and `explain` still accept, or NULL if there is none. */
 extern const char *const chk_former_names[CHK_KIND_COUNT];
 /** Prints one line, such as "nan-made was renamed to nan-generated: ...". */
 void chk_put_former(const char *former, const char *now, struct lw_sink *out);
-/** Returns a kind by name or former name; -1: none. */
+/** Returns a kind by name or former name, or -1 if there is none. */
 int chk_kind_named(const char *name);
 uint64_t chk_class_kinds(enum chk_class group);
 /** Reads a list of kinds as chk_select does. Sets *@by_name to the kinds that the list selects by their own names, not by
@@ -37,7 +37,7 @@ static inline uint32_t chk_pc_index(const struct emu_program *program, uint64_t 
 {
     return (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES);
 }
-/** Returns the file of a line; "": not known. */
+/** Returns the file of a line, or "" if it is not known. */
 static inline const char *chk_line_file(const struct isa_object *object, const struct isa_line *line)
 {
     return line != NULL && line->file < object->file_count ? object->files[line->file] : "";
@@ -50,7 +50,7 @@ struct chk_check {
     const char *file;
     uint32_t line;
     bool came; /* the run has reached the line */
-    const char *failed; /* message of the first failed comparison; NULL: none */
+    const char *failed; /* message of the first failed comparison, or NULL if there is none */
 };
 /** A site at which a finding occurred. Sites share one finding if their instructions have one opcode, one source line and
  *  the same inlined calls, and access one allocation. */
@@ -162,7 +162,7 @@ struct chk {
     const char *ended_kind; /* what ended the run: the name of a kind or fault, "limit" or "signal"; NULL: a finding
                              * describes the end, or the run reached its end */
     struct chk_location ended_at; /* location of the lanes at which the run ended; line 0: not known */
-    const char *signal;     /* signal that ended the run; NULL: none */
+    const char *signal;     /* signal that ended the run, or NULL if there is none */
     int signal_number;
     struct lw_arena strings;
     const char *host_file; /* file and line of the host step; "" not known */
@@ -194,7 +194,7 @@ enum { CHK_MOST_FRAMES = 16 };
 /** Gets the addresses of the calls that led a lane to @location, innermost first, from the stack frames of the ABI. Returns
  *  the number of known calls, or 0 if the lane is no longer at @location. */
 unsigned chk_frames(const struct chk *chk, const struct chk_location *location, uint64_t *calls, unsigned most);
-/** Returns the first call of chk_frames() that is not in a header of a compiler or the system; 0: not known. */
+/** Returns the first call of chk_frames() that is not in a header of a compiler or the system, or 0 if it is not known. */
 uint64_t chk_caller(const struct chk *chk, const struct chk_location *location);
 /** Creates the record of a slot in which a block starts. chk_frames() finds blocks by these records. */
 void chk_stack_block(struct chk *chk, const struct emu_core *core, unsigned slot);
@@ -218,7 +218,7 @@ int chk_add(struct chk *chk, struct chk_finding *finding);
 int chk_add_text(struct chk *chk, struct chk_finding *finding, struct lw_buffer *text);
 /** Returns a finding with count @count and empty names. */
 struct chk_finding chk_finding_of(enum chk_kind kind, uint64_t count);
-/** Returns the name of the nearest allocation at or below @address; "": none. */
+/** Returns the name of the nearest allocation at or below @address, or "" if there is none. */
 const char *chk_allocation_name(const struct chk *chk, uint64_t address);
 /** Checks the accesses in the log of the race checker. */
 void chk_race_flush(const struct chk *chk);
@@ -290,7 +290,7 @@ struct chk_bounds_lead {
     int32_t below, above; /* how far the accesses of these instructions begin before the bytes of the leader's access
                            * (negative), and how far they end after them */
 };
-/** Returns an array with an element for each instruction, which the caller frees; NULL: no memory. */
+/** Returns an array with an element for each instruction, which the caller frees, or NULL if memory is short. */
 struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program);
 
 /** Adds the performance findings that follow from the counts (chk_performance.c). */

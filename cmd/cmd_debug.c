@@ -205,7 +205,7 @@ static struct lw_command_set commands_for(struct cmd_machine *m, struct cmd_chec
 
 /** A run that gdb's `run` will start, with its debugger and commands. */
 struct built {
-    struct cmd_machine *m; /* machine and session of the run; owned; NULL: no run is built */
+    struct cmd_machine *m; /* owned: machine and session of the run, or NULL if no run is built */
     struct dbg *dbg;
     struct lw_command_set set;
     struct cmd_check check; /* the checker of this run */
@@ -222,7 +222,7 @@ struct serving {
     struct cmd_machine *restarted; /* owned: the latest run; NULL: gdb has not restarted the caller's run */
     struct built next;         /* owned: the run that gdb's next `run` starts */
     struct lw_command_set set;
-    const char *program; /* program file with which gdb was started; NULL: none */
+    const char *program; /* program file with which gdb was started, or NULL if there is none */
     struct lw_file_sink out;   /* receives the debugger's messages while no gdb is connected */
 };
 

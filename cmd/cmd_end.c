@@ -25,7 +25,7 @@ enum { SECOND_AFTER_MS = 200 };
 
 /* State for the signal handler, which has no parameters. */
 static struct emu_engine *volatile running;
-static volatile sig_atomic_t came;     /* the first signal; 0: none */
+static volatile sig_atomic_t came;     /* the first signal, or 0 if there is none */
 static volatile int64_t came_at;       /* time of the first signal in milliseconds */
 static void (*volatile at_once)(void); /* called at the second signal */
 static int wake[2] = {-1, -1};         /* pipe that is readable after a signal */

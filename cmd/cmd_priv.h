@@ -16,7 +16,7 @@ enum cmd_exit { CMD_FINE, CMD_WRONG, CMD_USAGE, CMD_FAULT, CMD_HANG };
 /** An option of a command. */
 struct cmd_option {
     const char *name; /* without leading dashes */
-    char letter;      /* the letter of its short form; 0: none */
+    char letter;      /* the letter of its short form, or 0 if there is none */
     const char *operand; /* name of the operand, in brackets if it is optional; NULL: the option has no operand */
     const char *help;
 };
@@ -64,14 +64,14 @@ int cmd_write(const char *path, const void *data, size_t size);
 enum { CMD_MAX_SETS = 256 };
 /** Values of --timing and related options. */
 struct cmd_timing {
-    const char *machine; /* operand of --timing: a built-in GPU model or a file; NULL: not given */
+    const char *machine; /* operand of --timing: a built-in GPU model or a file, or NULL if it is not given */
     const char *set[CMD_MAX_SETS];
     unsigned set_count;
     const char *mechanisms; /* names separated by commas; NULL: only the mechanisms of the GPU model */
-    const char *profile;    /* file of an earlier timing report, whose loads are predicted; NULL: none */
+    const char *profile;    /* file of an earlier timing report, whose loads are predicted, or NULL if there is none */
     bool reference;
     const char *report, *trace, *window, *events, *sample;
-    const char *first; /* name of the first option given that needs --timing, for messages; NULL: none */
+    const char *first; /* name of the first option given that needs --timing, for messages, or NULL if there is none */
 };
 /** Handles one of the options --timing... and --mechanism; @name has no leading dashes. */
 enum lw_status cmd_timing_take(struct cmd_timing *t, const char *name, const char *value,
@@ -113,7 +113,7 @@ struct cmd_machine_options {
     struct lnc_direct direct; /* options that describe a launch without a launch file: grid, block, arguments */
     const char *args[CMD_MAX_ARGS]; /* operands of --arg: the kernel's arguments */
     const char *expects[CMD_MAX_ARGS]; /* operands of --expect: expected results */
-    const char *direct_option; /* name of the first option given that describes a launch, for a message; NULL: none */
+    const char *direct_option; /* name of the first option given that describes a launch, for a message, or NULL if none */
     const char *save_launch;
     struct cmd_flags flags; /* options for the compiler; the owner of this structure frees their arena */
     struct cmd_timing timing;
@@ -127,7 +127,7 @@ struct cmd_machine {
     struct emu_engine *engine;
     struct lnc_session *session;
     struct emu_log *log; /* log of --log or --replay, else NULL */
-    const char *log_path; /* operand of --log; NULL: not given */
+    const char *log_path; /* operand of --log, or NULL if it is not given */
     struct tim_config *timing; /* GPU model of --timing, else NULL */
     struct tim_view view;      /* context of the debugger commands of the timing model */
 };
@@ -164,9 +164,9 @@ void cmd_end_catch(struct emu_engine *engine, void (*quickly)(void));
 /** Does what cmd_end_catch() does, for the shell, which handles SIGINT itself. A signal also interrupts reads from the
  *  terminal or a pipe. */
 void cmd_end_catch_in_shell(struct emu_engine *engine);
-/** Sets the engine that the signal handlers interrupt; NULL: none. */
+/** Sets the engine that the signal handlers interrupt, or NULL if there is none. */
 void cmd_end_engine(struct emu_engine *engine);
-/** Returns the first of these signals that was received; 0: none. */
+/** Returns the first of these signals that was received, or 0 if there is none. */
 int cmd_end_signal(void);
 /** Returns a file descriptor that is readable after a signal was received; -1: the host could not create one. */
 int cmd_end_fd(void);
@@ -187,9 +187,9 @@ struct cmd_gdb {
     int option_count;
     bool aarch64;
     bool served;         /* another process is the gdb server, and gdb gets the program from it, not from a file */
-    char folder[128];    /* private folder with the program file and the socket; "": none */
+    char folder[128];    /* private folder with the program file and the socket, or "" if there is none */
     char program_file[160], address[160]; /* the file for gdb, and the server's address, unix:PATH */
-    int child;           /* process id of gdb; 0: not started */
+    int child;           /* process id of gdb, or 0 if it is not started */
     int exited_fd;       /* descriptor that is readable when gdb has exited; -1: gdb is not started, or Linux has no pidfd */
 };
 /** Returns true if gdb reads commands from a user, because its options do not contain -batch. */
@@ -238,10 +238,10 @@ enum cmd_exit cmd_exit_status(const struct cmd_machine *m, const struct emu_stop
 enum { CMD_MAX_CHECKPOINTS = 64 };
 /** Values of --checkpoint, --checkpoint-at and --checkpoint-every. */
 struct cmd_checkpoint {
-    const char *path;                 /* file name, in which "%n" is replaced by the instruction count; NULL: none */
+    const char *path;                 /* file name, in which "%n" is replaced by the instruction count, or NULL if none */
     uint64_t at[CMD_MAX_CHECKPOINTS]; /* instruction counts of --checkpoint-at, ascending */
     unsigned at_count, done;          /* number of counts in `at`, and how many of them the run has reached */
-    uint64_t every;                   /* interval of --checkpoint-every; 0: not given */
+    uint64_t every;                   /* interval of --checkpoint-every, or 0 if it is not given */
     bool due;                         /* the run has reached at least one checkpoint */
     bool failed;                      /* a checkpoint could not be written */
 };
@@ -253,7 +253,7 @@ enum lw_status cmd_checkpoint_check(struct cmd_checkpoint *c, struct lw_error *e
 /** Checks that no checkpoint is earlier than @now, the instruction count at which the run starts. */
 enum lw_status cmd_checkpoint_begin(const struct cmd_checkpoint *c, uint64_t now,
                                     struct lw_error *err) LW_MUST_CHECK;
-/** Returns the instruction count at which the run must stop for the next checkpoint; UINT64_MAX: none. */
+/** Returns the instruction count at which the run must stop for the next checkpoint, or UINT64_MAX if there is none. */
 uint64_t cmd_checkpoint_next(const struct cmd_checkpoint *c, uint64_t now);
 /** Writes the checkpoint that was reached. A failure is reported and does not end the run. */
 void cmd_checkpoint_write(struct cmd_checkpoint *c, struct cmd_machine *m);
@@ -268,18 +268,18 @@ bool cmd_checkpoint_end(struct cmd_checkpoint *c, struct cmd_machine *m);
 struct cmd_check {
     bool enabled;
     uint64_t kinds;
-    const char *list; /* operand of --check, a list of kinds; NULL: not given */
+    const char *list; /* operand of --check, a list of kinds, or NULL if it is not given */
     const char *suppress[16], *files[16];
-    const char *base_given; /* operand of --check-base; NULL: not given */
-    char *base;             /* folder to which file names in reports are relative, owned; NULL: none */
+    const char *base_given; /* operand of --check-base, or NULL if it is not given */
+    char *base;             /* folder to which file names in reports are relative, owned, or NULL if there is none */
     char *here;             /* current folder, owned; NULL: unknown or not needed */
-    unsigned suppress_count, file_count, most; /* most: operand of --max-findings; 0: not given */
+    unsigned suppress_count, file_count, most; /* most: operand of --max-findings, or 0 if it is not given */
     struct chk_suppressions *suppressions;
-    const char *coverage, *profile; /* names of the files, "-" for standard output; NULL: not requested */
+    const char *coverage, *profile; /* names of the files, "-" for standard output, or NULL if not requested */
     struct chk *chk; /* the checker; NULL: neither checks nor counts are enabled */
     bool by_launch;  /* the profile is separate for each launch */
     bool by_options; /* the launch is built from options, so messages name --arg; set before cmd_check_begin() */
-    const char *poison_given; /* operand of --read-poison; NULL: not given */
+    const char *poison_given; /* operand of --read-poison, or NULL if it is not given */
     uint32_t read_poison;
     bool silent;      /* do not report unused suppressions and former names of kinds */
     bool debugged;   /* the run has a debugger, which stops at findings and may enable kinds later */
@@ -300,7 +300,7 @@ enum lw_status cmd_check_begin(struct cmd_check *c, struct emu_machine *machine,
 /** Reports a failure of cmd_check_begin(); @resume: the requested checkpoint, or NULL. Returns an exit status. */
 int cmd_check_begin_error(const struct cmd_check *c, const char *command, const char *resume,
                           struct lw_error *err);
-/** Makes the debugger @dbg stop at findings; NULL: no debugger stops at them. */
+/** Makes the debugger @dbg stop at findings. If @dbg is NULL, no debugger stops at them. */
 void cmd_check_attach(struct cmd_check *c, struct dbg *dbg);
 /** Callbacks with which a debugger reads findings (struct dbg_config); @context is a struct cmd_check. */
 void cmd_check_finding(void *context, unsigned number, struct dbg_finding *out,
@@ -344,7 +344,7 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
 bool cmd_find_folder(const char *name, const char *file, char *folder, size_t room);
 int cmd_app(const struct cmd *cmd, int argc, char **argv);
 int cmd_run(const struct cmd *cmd, int argc, char **argv);
-/** Does what cmd_run() does. @gdb: gdb that is started for the run; NULL: none */
+/** Does what cmd_run() does. @gdb: gdb that is started for the run, or NULL if there is none */
 int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *gdb);
 int cmd_gdb(const struct cmd *cmd, int argc, char **argv);
 int cmd_debug(const struct cmd *cmd, int argc, char **argv);

@@ -22,9 +22,9 @@ struct options {
     unsigned dump_count;
     struct cmd_checkpoint checkpoint;
     struct cmd_check check;
-    unsigned threads; /* value of --threads; 0: not given */
+    unsigned threads; /* value of --threads, or 0 if it is not given */
     struct lnc_limits limits; /* limits of the options; where none is given, later those of the launch file */
-    struct cmd_gdb *our_gdb; /* gdb that `lanewise gdb` starts; NULL: none */
+    struct cmd_gdb *our_gdb; /* gdb that `lanewise gdb` starts, or NULL if there is none */
     bool hash, serve, silent, verbose;
     bool native; /* --engine native was given */
 };

@@ -19,7 +19,7 @@ struct dbg_findings {
     uint64_t *at;          /* at[number]: instruction count before the instruction that caused the finding, WAITS or
                             * UNKNOWN */
     size_t count, capacity; /* of `at` */
-    uint64_t next;         /* instruction count of the next recorded finding, at which a replay stops; UINT64_MAX: none */
+    uint64_t next;         /* instruction count of the next recorded finding, at which a replay stops, or UINT64_MAX if none */
     bool stop_at;          /* true: the engine's stop_at has been set to `next` and must be reset */
 };
 

@@ -100,7 +100,7 @@ void dbg_destroy(struct dbg *dbg)
     free(dbg);
 }
 
-/* Returns the program that was loaded from an object; NULL: none. */
+/* Returns the program that was loaded from an object, or NULL if there is none. */
 static const struct emu_program *program_of(const struct dbg *dbg, const struct isa_object *object)
 {
     const struct emu_program *program = NULL;

@@ -142,7 +142,7 @@ struct dbg_stoppoint {
     uint64_t hits;
     uint64_t ignore;             /* number of further hits that do not stop */
     const char *text;            /* DBG_STOPPOINT_WATCH: what the user watches, as typed, such as "sum[3]"; may be NULL */
-    const char *condition; /* text of an expression, evaluated for each active lane; NULL: no condition */
+    const char *condition; /* text of an expression, evaluated for each active lane, or NULL if there is no condition */
 };
 /**
  * Adds a breakpoint at @pc for all warps: the run stops before a split executes the instruction there. Several
@@ -228,7 +228,7 @@ struct dbg_stop {
     dbg_thread_id thread;       /* the thread and lane that the stop puts in focus */
     unsigned lane;
     uint64_t pc, hit_lanes;     /* next pc of the focus lane; mask of the lanes that caused the stop */
-    unsigned point;             /* id of the stoppoint that was hit; 0: none */
+    unsigned point;             /* id of the stoppoint that was hit, or 0 if there is none */
     struct emu_fault fault;
     struct emu_hang hang;
     uint64_t watch_address;     /* DBG_STOP_WATCH: first watched address, as the user or gdb has given it */
@@ -241,7 +241,7 @@ struct dbg_stop {
     struct dbg_passed passed;   /* after a reverse search for a gdb watchpoint: the first access after this hit at which
                                  * the watchpoint's condition was false */
     /** DBG_STOP_WATCH, DBG_STOP_CATCH, DBG_STOP_FINDING: id of a breakpoint that lanes hit as well, because it is at their
-     *  pc after the instruction; 0: none. breakpoint_lanes are these lanes. */
+     *  pc after the instruction, or 0 if there is none. breakpoint_lanes are these lanes. */
     unsigned breakpoint;
     uint64_t breakpoint_lanes;
     char text[1024]; /* message with details beyond the kind; may be empty */
@@ -268,7 +268,7 @@ enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, u
 void dbg_finding(struct dbg *dbg, unsigned number);
 /** Prints @text as a message of the running command. */
 void dbg_finding_record(struct dbg *dbg, const char *text);
-/** Returns the instruction count before the instruction that caused finding @number; UINT64_MAX: not known. */
+/** Returns the instruction count before the instruction that caused finding @number, or UINT64_MAX if it is not known. */
 uint64_t dbg_finding_at(const struct dbg *dbg, unsigned number);
 /** Makes the run in progress stop soon, with DBG_STOP_INTERRUPT. Async-signal-safe. */
 void dbg_interrupt(struct dbg *dbg);
@@ -393,7 +393,7 @@ uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, cons
 /** A frame of a lane. */
 struct dbg_frame {
     uint64_t pc, cfa; /* cfa: canonical frame address, as in DWARF */
-    uint64_t entry; /* first address of the function; 0: not known */
+    uint64_t entry; /* first address of the function, or 0 if it is not known */
     const struct isa_function *function;
 };
 /** Gets frame @index of a lane; index 0 is the innermost frame. Returns false if @index is past the last frame. */

@@ -59,7 +59,7 @@ struct dbg_watched {
     bool typed;          /* true: the bytes are a number of type `type` */
     enum dbg_type type;
     struct dbg_operand *operand; /* the variable or part of a variable that the bytes are, with its type in the source;
-                                  * owned, NULL: none */
+                                  * owned, or NULL if there is none */
     bool end_reported;           /* a message has reported the end of the owner */
 };
 
@@ -68,7 +68,7 @@ struct dbg_stoppoint_record {
     struct dbg_watched *watched; /* what a watchpoint watches, owned; NULL: the stoppoint is no watchpoint */
     char *text;                  /* what the user watches, as typed, owned; pub.text points to it */
     char *condition; /* condition of the stoppoint, owned; pub.condition points to it */
-    dbg_condition_fn fn; /* condition function of the stoppoint; NULL: none */
+    dbg_condition_fn fn; /* condition function of the stoppoint, or NULL if there is none */
     void *fn_context;
     void (*release)(void *context); /* frees fn_context with the stoppoint; may be NULL */
 };
@@ -128,7 +128,7 @@ struct dbg {
     bool hits_valid;         /* true: `hits` can be used; false: stoppoints or history have changed since */
     struct dbg_hits *hits;   /* hits in the interval of history that was searched last (dbg_reverse_hits.c); may be
                               * NULL */
-    struct emu_spin_observer *spin; /* spin detector for a stepped lane; NULL: not in use */
+    struct emu_spin_observer *spin; /* spin detector for a stepped lane, or NULL if it is not in use */
     bool looking; /* an observer evaluates conditions inside the engine's step: a warp without live lanes can still be
                    * located, because its last instruction may have made the hit */
 
@@ -153,7 +153,7 @@ struct dbg {
     char *list_file;    /* source file of these two lines (owned); NULL: the next `list` starts at the focus */
     uint64_t listed_pc; /* pc of the focus at the last `list`; at another pc the next `list` starts at the focus */
 
-    struct emu_history *history; /* recorder of history; NULL: no history is recorded */
+    struct emu_history *history; /* recorder of history, or NULL if no history is recorded */
     bool (*save_host)(void *context, void **data, size_t *size);
     void (*load_host)(void *context, const void *data, size_t size);
     void *host_context;
@@ -178,7 +178,7 @@ bool dbg_lane_locate(const struct dbg *dbg, dbg_thread_id id, unsigned lane, str
 /** Finds core and slot of a resident thread, and gets its state. Returns false if the thread is not resident. */
 bool dbg_warp_view(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *warp,
                    struct emu_warp_view *view);
-/** Returns the queued launch with sequence number @sequence; NULL: none. */
+/** Returns the queued launch with sequence number @sequence, or NULL if there is none. */
 const struct emu_grid *dbg_grid_numbered(const struct dbg *dbg, uint64_t sequence);
 /** Computes the thread id of a warp of a grid. */
 dbg_thread_id dbg_grid_thread(const struct emu_grid *grid, uint64_t block, unsigned warp);
@@ -192,7 +192,7 @@ dbg_thread_id dbg_thread_id_of(const struct dbg *dbg, uint32_t grid, uint64_t bl
 void dbg_block_index(const struct emu_grid *grid, uint64_t block, uint32_t index[3]);
 /** Sets the focus lane of a warp. The caller has checked that the lane is live. */
 void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane);
-/** Returns the chosen focus lane of a warp; NULL: none was chosen. Borrowed until the next focus lane is set. */
+/** Returns the chosen focus lane of a warp, or NULL if none was chosen. Borrowed until the next focus lane is set. */
 const struct dbg_watch_lane *dbg_pin_find(const struct dbg *dbg, dbg_thread_id id);
 /** Moves both foci to lane @lane of thread @id. */
 void dbg_focus_move(struct dbg *dbg, dbg_thread_id id, unsigned lane);
@@ -426,7 +426,7 @@ void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint
                     bool frames, uint8_t *data, uint64_t size);
 /** Builds the register table. Errors: LW_ENOMEM. */
 enum lw_status dbg_regs_build(struct dbg *dbg, struct lw_error *err) LW_MUST_CHECK;
-/** Returns the grid of a thread, or the current grid if no queued grid has the thread. NULL: no grid is queued. */
+/** Returns the grid of a thread, or the current grid if no queued grid has the thread. Returns NULL if no grid is queued. */
 const struct emu_grid *dbg_thread_grid(const struct dbg *dbg, dbg_thread_id id);
 /** Returns the number that identifies a warp in debug addresses. */
 unsigned dbg_warp_slot(const struct dbg *dbg, const struct dbg_warp *warp);
@@ -456,7 +456,7 @@ bool dbg_block_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *
 
 /** A call that the compiler has inlined at a pc. */
 struct dbg_inlined {
-    const char *name;       /* name of the inlined function; NULL: not known */
+    const char *name;       /* name of the inlined function, or NULL if it is not known */
     unsigned file, line;    /* position of the call; file is an index into the object's files */
     int64_t die;
 };
@@ -476,8 +476,8 @@ bool dbg_result_type(const struct dbg *dbg, uint64_t pc, const struct isa_debug 
 struct dbg_frame_location {
     uint64_t pc;            /* pc of the frame; for a caller, pc of the call instruction */
     unsigned frame;         /* dbg_frame_at() index of the real frame that contains this frame */
-    char name[256];         /* name of the frame's function; "": not known */
-    const char *file;       /* source file of the frame; NULL: no line is known */
+    char name[256];         /* name of the frame's function, or "" if it is not known */
+    const char *file;       /* source file of the frame, or NULL if no line is known */
     unsigned line;
     bool inlined;           /* the frame is an inlined call */
     int64_t call;           /* debug information entry of that inlined call; -1: the frame is not inlined */
@@ -490,7 +490,7 @@ bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, uns
 /** Prints the parameters of a frame's function as "  n = 3, p = {...}". Prints nothing if no parameters are known. */
 void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                          const struct dbg_frame_location *location, struct lw_sink *out);
-/** Returns the number of the frame that `up`, `down` or `frame` has selected for the lane; 0: none. The selection ends when
+/** Returns the number of the frame that `up`, `down` or `frame` has selected for the lane, or 0 if none. The selection ends when
  *  the lane moves or a frame of another lane is selected. */
 unsigned dbg_frame_number(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
 unsigned dbg_frame_count(struct dbg *dbg, dbg_thread_id id, unsigned lane);

@@ -102,7 +102,7 @@ struct emu_code {
     struct emu_prelude *prelude; /* [prelude_count] preludes of EMU_D_MODIFIED instructions, which have the index in dinsn.aux */
     uint32_t prelude_count;
     struct emu_chain *chain; /* [count] chained prefetches of instructions with EMU_D_CHAIN; NULL: there is no such instruction */
-    struct emu_hook_filters *hook_filter; /* [count] filters of the hooks; NULL: no instruction has a hook */
+    struct emu_hook_filters *hook_filter; /* [count] filters of the hooks, or NULL if no instruction has a hook */
     struct emu_tag_insn *tag;    /* [count] operands of each instruction for its tag rule; NULL if tags are off */
     struct emu_plan *plan;       /* compact mode: [count] plans; the plan of an instruction that needs none is zero */
     uint8_t shape;               /* emu_plan_shape() of the blocks for which the program is decoded */

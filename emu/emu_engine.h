@@ -136,7 +136,7 @@ bool emu_core_probed(const struct emu_core *core, unsigned slot, struct emu_spin
 /** Returns true if the observer has proved that this warp repeats a cycle for ever. */
 bool emu_core_has_cycle(const struct emu_core *core, unsigned slot, unsigned warp, const struct emu_spin_observer *probe);
 /** Fills @stop with the hang report of a block that makes no progress. @probe: the observer that proved that no running warp will
- *  make progress; NULL: no warp of the block can run. */
+ *  make progress, or NULL if no warp of the block can run. */
 void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_spin_observer *probe,
                         struct emu_stop *stop);
 /** Returns a count that grows with each step whose progress other warps can see (MACHINE 4, Progress): a store that changes a

@@ -38,7 +38,7 @@ struct emu_grid {
         uint64_t pc; /* address of the launch instruction */
     } parent;
     uint64_t stream; /* stream number among the streams of the parent's block; 0: the block's default stream. Unused for groups */
-    uint64_t buffer; /* address of the parameter buffer that is freed when the launch is complete; 0: none */
+    uint64_t buffer; /* address of the parameter buffer that is freed when the launch is complete, or 0 if there is none */
     /** Links between launches that are not complete. launcher: the grid that launched this one; aggregated_into: the kernel's
      *  grid that executes the blocks of this group, or NULL; stream_prev and stream_next: neighbours in the stream. The launch
      *  may start when stream_prev is NULL. If it waits for the end of the launcher's blocks, stream_prev is the launcher. */

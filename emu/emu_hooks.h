@@ -117,8 +117,8 @@ struct emu_hooks {
     /** The pc of some lanes was set by a debugger, or by the replay of a log that contains such an edit. */
     void (*on_pc_edited)(struct emu_hooks *hooks);
 };
-/** Sets the hooks of a machine, which has at most one set. They are borrowed until they are replaced or the machine is destroyed;
- *  NULL: none. Hooks do not restrict the run to one host thread; a caller that needs this also registers a listener
+/** Sets the hooks of a machine, which has at most one set. They are borrowed until they are replaced or the machine is destroyed.
+ *  NULL removes the hooks. Hooks do not restrict the run to one host thread; a caller that needs this also registers a listener
  *  (emu_machine_add_listener). Errors: LW_ESTATE if the machine has executed an instruction. */
 enum lw_status emu_machine_set_hooks(struct emu_machine *machine, struct emu_hooks *hooks,
                                struct lw_error *err) LW_MUST_CHECK;

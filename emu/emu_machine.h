@@ -124,9 +124,10 @@ const struct emu_config *emu_machine_config(const struct emu_machine *machine);
 /** Adds a listener, which is borrowed until it is removed or the machine is destroyed. */
 void emu_machine_add_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
 void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
-/** Sets the machine's fault filter; NULL: none. The filter is borrowed until it is replaced or the machine is destroyed. It is
- *  called on the thread that runs the block. A filter does not restrict the run to one host thread; a caller that needs this also
- *  registers a listener. During a replay (emu_machine_is_replaying) the filter is called again and must give the same answers. */
+/** Sets the machine's fault filter. NULL removes it. The filter is borrowed until it is replaced or the machine is destroyed. It
+ *  is called on the thread that runs the block. A filter does not restrict the run to one host thread; a caller that needs this
+ *  also registers a listener. During a replay (emu_machine_is_replaying) the filter is called again and must
+ *  give the same answers. */
 void emu_machine_filter_faults(struct emu_machine *machine, struct emu_fault_filter *filter);
 /** Requests that the engine stops after the current instruction (EMU_STOP_OBSERVER). Hooks, filters and listeners may call this.
  *  A request between two runs stops the next run after at most one instruction. @halt false withdraws the request. */

@@ -79,7 +79,7 @@ uint64_t emu_rect_overlap(const struct emu_rect *a, const struct emu_rect *b);
 /** Shape of an array, as a caller knows it from another source than the launch. */
 struct emu_predict_shape {
     uint64_t pitch; /* bytes from row to row; 0: inferred from the strides of the array's sites */
-    uint64_t bytes; /* size of the array; 0: not known */
+    uint64_t bytes; /* size of the array, or 0 if it is not known */
 };
 /* flags: also predict the sites of stores; also evaluate the last iterations of loops */
 enum { EMU_PREDICT_STORES = 1, EMU_PREDICT_BOUNDS = 2 };

@@ -57,7 +57,7 @@ struct emu_simt_entry {
     uint32_t pc;           /* pc at which the entry's lanes continue */
     uint32_t rdepth, depth; /* call depth (calls minus returns since the kernel's entry) at rpc, and at pc */
     uint64_t lanes;
-    uint32_t began;        /* reconvergence engine `early`: 1 + pc at which the entry's split began; 0: not known */
+    uint32_t began;        /* reconvergence engine `early`: 1 + pc at which the entry's split began, or 0 if it is not known */
     int16_t split;         /* id of the split of the entry's own lanes; -1: the entry has no own lanes */
     bool early;            /* the entry waits before its reconvergence pc, for lanes whose split began at the same pc */
     bool right;            /* the second path of a level of a dual-path stack; the entry before it is the first path */
@@ -218,7 +218,7 @@ struct emu_block {
     size_t memory_bytes;
     void *bregs;             /* memory of the barrier registers, which few kernels use; from lw_reserve */
     size_t bregs_bytes;
-    uint64_t formed_by;      /* stamp of the warp template from which the block's memory was initialised; 0: none. Members that
+    uint64_t formed_by;      /* stamp of the warp template from which the block's memory was initialised, or 0. Members that
                               * the template's warps never change are still valid for the same template */
 };
 
@@ -243,7 +243,8 @@ static inline void emu_count_run(struct emu_warp *w, const struct emu_dinsn *las
     memset(w->proved, 0, sizeof w->proved); /* the facts are valid only within a run */
 }
 
-/** Counts the instructions of the run that precede @di. The instruction @di is not executed. */
+/** Counts the instructions of the straight-line run up to @di, exclusive. @di itself is not counted: it has not been executed
+ *  yet, or has no effect. */
 static inline void emu_count_before(struct emu_warp *w, const struct emu_dinsn *di)
 {
     emu_count_run(w, di - 1);

@@ -242,7 +242,7 @@ static bool there(const struct rsp *rsp, const struct packet *packet)
     return packet->feature == ALWAYS || rsp_has(rsp, packet->feature);
 }
 
-/* Returns the row of the table that matches a packet; if several match, the one with the longest name. NULL: none */
+/* Returns the row of the table that matches a packet, or NULL if none does. If several match, returns the longest name's. */
 static const struct packet *find(const struct rsp *rsp, const char *payload, size_t size,
                                  size_t *name_size)
 {

@@ -133,7 +133,7 @@ struct rsp_point {
     uint64_t location;      /* watchpoint: the address including the top byte, which selects the debug address range */
     unsigned type;          /* Z packet type: the digit after the Z */
     unsigned id;            /* number of the stoppoint in debug/ */
-    const void *code;       /* conditions and commands (struct point_code), which debug/ releases; NULL: none */
+    const void *code;       /* conditions and commands (struct point_code), which debug/ releases, or NULL if there is none */
 };
 
 /** Watched lane of a watchpoint: the lane that was in focus when the user set the watchpoint. The Z packet does not
@@ -180,7 +180,7 @@ struct rsp_known {
  *  many, the warps that gdb is likely to need. The list is limited because gdb spends most of the time of a step on
  *  the listed warps. */
 struct rsp_listing {
-    unsigned limit; /* greatest number of listed warps; 0: no limit */
+    unsigned limit; /* greatest number of listed warps, or 0 if there is no limit */
     bool all, one_block;
     uint32_t block[3];
     dbg_thread_id focus[2]; /* warps that are always listed: the core's focus and the view thread */
@@ -226,7 +226,7 @@ struct rsp {
 
     /* rsp_thread.c: the thread that packets refer to, and what the client knows of threads */
     struct {
-        dbg_thread_id view; /* thread of the last Hg or stop, to which register and memory packets refer; 0: none yet */
+        dbg_thread_id view; /* thread of the last Hg or stop, to which register and memory packets refer, or 0 if none yet */
         dbg_thread_id there; /* the last value of @view, after an Hg packet, that was a resident thread */
         dbg_thread_id run;  /* thread of the last Hc packet; 0: any thread */
         dbg_thread_id stop; /* thread of the last stop reply */
@@ -249,7 +249,7 @@ struct rsp {
     struct rsp_known *known; /* positions that the client has read, sorted by id; dropped when the client resumes */
     size_t known_count, known_capacity;
 
-    /* Warp that ended while it was stepped alone; 0: none. gdb steps a warp alone over a breakpoint, and must find its
+    /* Warp that ended while it was stepped alone, or 0 if none. gdb steps a warp alone over a breakpoint, and must find its
      * thread after that step. So the stub still shows the warp, at RSP_EXITED_PC, until something else runs. `advance`
      * and `until` insert a breakpoint at that pc. After gdb has stepped the ended thread over this breakpoint,
      * @exited_past is set and the stub shows the warp at RSP_PAST_PC. */
@@ -263,7 +263,7 @@ struct rsp {
      * user saw last. */
     bool shown;
     bool locks;           /* the client's last resume let only one warp run */
-    dbg_thread_id shown_thread; /* thread and lane that the user saw last; 0: not known */
+    dbg_thread_id shown_thread; /* thread and lane that the user saw last, or 0 if it is not known */
     unsigned shown_lane;
     struct rsp_leaving leaving;
     uint64_t usual[64];   /* addresses of the breakpoints that existed at the user's last command */
@@ -271,7 +271,7 @@ struct rsp {
     uint64_t goals[8];    /* addresses of the breakpoints that the user's present command inserted, as `advance` does */
     unsigned goal_count;  /* number of breakpoints in `goals` */
     struct rsp_chosen {
-        dbg_thread_id id;      /* selected thread; 0: not known */
+        dbg_thread_id id;      /* selected thread, or 0 if it is not known */
         bool listed, was_listed; /* the packet being handled, and the packet before, request the thread list */
         bool apply_all;            /* `thread apply all` may be in progress */
         bool alone;            /* gdb has queried only one thread since the thread list: the command may be `thread N` */
@@ -281,7 +281,7 @@ struct rsp {
                                 * there was no such command */
     } chosen; /* the thread that the user has selected, as far as gdb's packets show it */
     struct {
-        dbg_thread_id id; /* thread that hit the breakpoint; 0: none */
+        dbg_thread_id id; /* thread that hit the breakpoint, or 0 if there is none */
         uint64_t pc;
         bool noted;       /* the note on a dprintf that printed nothing has been printed */
     } reported; /* last reported breakpoint hit, until the client changes a breakpoint or writes a register */
@@ -300,7 +300,7 @@ struct rsp {
     struct rsp_watch_report last_watch;    /* watchpoint of the last stop; size 0 if no watchpoint caused the stop */
     unsigned silent;         /* watchpoint hits that gdb has not shown, but continued from, since the last stop that it showed */
     dbg_thread_id suppress_next_step; /* thread whose next step gdb makes by itself, to get past an access that is
-                                       * already done; 0: none */
+                                       * already done, or 0 if there is none */
     /* Instruction count at the end of the run, if the end was reported to the client as a stop one instruction before it,
      * so that gdb can go back. 0: the end was not reported */
     uint64_t end_reported;
@@ -331,7 +331,7 @@ struct rsp {
     unsigned lifted_count;
     uint64_t unset[64]; /* addresses of the breakpoints that gdb has removed since its last resume */
     unsigned unset_count;
-    dbg_thread_id beside; /* blocked warp that the stub shows to gdb next to a breakpoint in @unset; 0: none */
+    dbg_thread_id beside; /* blocked warp that the stub shows to gdb next to a breakpoint in @unset, or 0 if there is none */
     uint64_t beside_pc, beside_shown; /* the pc of that warp, and the pc that the stub reports to gdb for it */
     enum rsp_query {
         RSP_QUERY_NONE, RSP_QUERY_REGION, RSP_QUERY_DATA
@@ -341,8 +341,8 @@ struct rsp {
 
     bool lldb;          /* the client is lldb */
     bool thread_suffix; /* lldb's packets on registers name a thread */
-    unsigned returning; /* lowest register that lldb's `thread return` can write next; 0: none */
-    char module_folder[256], module[256 + RSP_NAME_BYTES]; /* copy of the ELF for lldb; "": none */
+    unsigned returning; /* lowest register that lldb's `thread return` can write next, or 0 if there is none */
+    char module_folder[256], module[256 + RSP_NAME_BYTES]; /* copy of the ELF for lldb, or "" if there is none */
 };
 
 /** Returns true if the feature is on. Only tests switch features off. */
@@ -447,7 +447,7 @@ void rsp_do_shown(struct rsp *rsp, const struct rsp_args *args);
 void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id);
 /** Handles a write of registers by the client. */
 void rsp_chosen_written(struct rsp *rsp);
-/** Returns the thread that the user has selected, as far as the client's packets show it; 0: not known. */
+/** Returns the thread that the user has selected, as far as the client's packets show it, or 0 if it is not known. */
 dbg_thread_id rsp_chosen(const struct rsp *rsp);
 void rsp_chosen_set(struct rsp *rsp, dbg_thread_id id);
 /* These three functions track the numbers that gdb gives to threads. */
@@ -462,7 +462,7 @@ void rsp_numbers_list(struct rsp *rsp, const dbg_thread_id *ids, size_t count);
 unsigned rsp_number_before(const struct rsp *rsp, dbg_thread_id id, unsigned *now);
 /** Returns how many of the listed threads gdb does not know; called before a stop is reported. */
 unsigned rsp_numbers_new(const struct rsp *rsp);
-/** Returns gdb's own number of a thread; 0: not known. */
+/** Returns gdb's own number of a thread, or 0 if it is not known. */
 unsigned rsp_number(const struct rsp *rsp, dbg_thread_id id);
 /** Prints a thread's name for messages, such as "block(3,0,0) w0". Messages do not use ids, because gdb numbers threads in
  *  its own way. */
@@ -651,7 +651,7 @@ uint64_t rsp_point_others(const struct rsp_point *point, dbg_thread_id id, unsig
                           uint64_t lanes);
 /** Returns the client's breakpoint at @pc, or NULL. */
 const struct rsp_point *rsp_point_at(const struct rsp *rsp, uint64_t pc);
-/** Returns the name of the stop reason for a stoppoint in a stop reply; NULL: none. */
+/** Returns the name of the stop reason for a stoppoint in a stop reply, or NULL if there is none. */
 const char *rsp_point_reason(const struct rsp *rsp, const struct rsp_point *point);
 /** Prints the output of gdb's dprintf for the focus lane of @id as a note. In @format, escapes such as \n are still two
  *  characters. */

@@ -21,7 +21,7 @@ struct lanewise_module {
     struct lanewise_machine *machine;
     struct lanewise_module *next;
     char *source; /* name of the source in messages, owned */
-    char *log;    /* output of the compiler, owned; NULL: none */
+    char *log;    /* output of the compiler, owned, or NULL if there is none */
     struct isa_object *object;
     struct emu_program *program;
     struct lanewise_kernel *kernels;
@@ -35,7 +35,7 @@ struct host_print {
     void *context;
 };
 
-/** Options that lanewise_set has set. Texts are owned; NULL: not set. */
+/** Options that lanewise_set has set. Texts are owned. A text is NULL if it is not set. */
 struct host_settings {
     char *timing, *compiler, *mechanisms, *timing_profile;
     char *sets[HOST_MAX_SETS]; /* KEY=VALUE settings of the GPU model */
@@ -46,7 +46,7 @@ struct host_settings {
     bool check;                /* the user has set the option check */
     uint64_t kinds;            /* kinds of findings that it enables, as bits */
     char *base, *run;          /* options check-base and check-run, for reports */
-    unsigned max_findings;     /* maximal number of findings; 0: not set */
+    unsigned max_findings;     /* maximal number of findings, or 0 if it is not set */
     uint32_t read_poison;
     bool debuggable; /* sources are compiled for a debugger */
     char *record; /* folder for recorded launches */
@@ -68,7 +68,7 @@ struct lanewise_machine {
     struct lw_buffer error;
     unsigned buffers; /* number of allocations so far, for the names "buffer 1", ... */
     bool stopped;     /* nothing can run, because of a fault, a hang, a limit, gdb's kill or lanewise_finish */
-    struct chk *chk;  /* the checker; NULL: no checks are enabled */
+    struct chk *chk;  /* the checker, or NULL if no checks are enabled */
     char *base, *here; /* folders relative to which findings name files: check-base, and the working folder; owned, or NULL */
     struct emu_stop stop;           /* the fault, hang or limit at which the machine has stopped; else EMU_STOP_IDLE */
     double seconds;   /* duration of all runs of the engine so far */
@@ -76,7 +76,7 @@ struct lanewise_machine {
     bool finished;    /* lanewise_finish has ended the run */
     struct emu_stats past;          /* counts of the engines that lanewise_recover has destroyed */
     uint64_t past_cycles;
-    struct host_gdb *gdb; /* NULL: no debugger */
+    struct host_gdb *gdb; /* NULL if there is no debugger */
     struct host_record *record; /* NULL: launches are not recorded */
 };
 

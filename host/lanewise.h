@@ -273,7 +273,7 @@ LANEWISE_API const char *lanewise_record_message(const lanewise_machine *machine
 /** Location of an event. A string that is not known is "". Strings are valid until the machine is destroyed. */
 typedef struct lanewise_location {
     const char *kernel, *function, *file;
-    uint32_t line;     /* 0: not known */
+    uint32_t line;     /* 0 if it is not known */
     uint32_t block[3];
     uint32_t warp;     /* index of the warp in its block */
     uint32_t launch;   /* number of the launch: 1, 2, ... */
@@ -286,7 +286,7 @@ typedef struct lanewise_finding {
     const char *message;    /* without a full stop at the end */
     lanewise_location location;
     lanewise_location other; /* previous access of a race; its kernel is "" if there is none */
-    uint64_t address;       /* address that was accessed; 0: none */
+    uint64_t address;       /* address that was accessed, or 0 if there is none */
     const char *allocation; /* name of the buffer that contains `address`, or of the nearest one below it */
     uint64_t count;         /* number of lanes, summed over all occurrences */
     unsigned call_count;       /* number of inlined calls that contain `location`: see lanewise_finding_call */

@@ -268,7 +268,7 @@ enum isa_xkind { ISA_X_VECTOR, ISA_X_SCALAR, ISA_X_CONST, ISA_X_IMM };
 struct isa_control {
     uint8_t stall;       /* stall count: 0..15 */
     uint8_t yield;       /* yield bit: 0..1 */
-    uint8_t write_bar;   /* 0..7; 7: none. Encoded inverted, so that an all-zero field means none */
+    uint8_t write_bar;   /* 0..7, or 7 if there is none. Encoded inverted, so that an all-zero field means none */
     uint8_t read_bar;    /* as write_bar */
     uint8_t wait_mask;   /* dependence barriers to wait for: one bit each, 6 bits */
     uint8_t reuse;       /* reuse bits, one for each position of a vector operand: 3 bits */
@@ -604,7 +604,7 @@ struct isa_function {
     uint32_t local_bytes;  /* local memory per thread, including the stack */
     /* registers that the kernel and all functions that it calls use; sreg_count 0: the scalar unit is not used */
     uint16_t vreg_count, sreg_count, breg_count;
-    uint32_t max_threads;     /* greatest number of threads of a block; 0: no limit */
+    uint32_t max_threads;     /* greatest number of threads of a block, or 0 if there is no limit */
     uint32_t required_block[3]; /* size that a block must have; 0: any size */
     uint8_t needs_warp;       /* warp width that the kernel needs; 0: any; 32: see MACHINE 1 */
     bool dynamic_shared;      /* the kernel or a callee uses shared memory whose size the launch determines */
@@ -624,7 +624,7 @@ struct isa_line {
 struct isa_loop {
     uint32_t header;       /* first instruction; the loops are sorted by this member */
     uint32_t depth;        /* 1: outermost */
-    uint32_t parent;       /* index of the loop that contains it, UINT32_MAX: none */
+    uint32_t parent;       /* index of the loop that contains it, or UINT32_MAX if there is none */
     uint16_t file;         /* file of the source lines from_line to to_line; 0: unknown */
     uint32_t from_line, to_line;
     uint32_t *latches, *exits; /* last instructions of the blocks that jump back, and of the blocks that leave the loop;
@@ -808,7 +808,7 @@ uint64_t isa_die_number(const struct isa_debug *debug, uint32_t die, unsigned na
                         uint64_t otherwise);
 /** Returns the type of an entry. For an inlined entity, it is the type of its abstract origin. */
 int64_t isa_die_type(const struct isa_debug *debug, uint32_t die);
-/** Name of an entry or of its abstract origin; NULL: none. */
+/** Name of an entry or of its abstract origin, or NULL if there is none. */
 const char *isa_die_name(const struct isa_debug *debug, uint32_t die);
 /** Returns a type without typedefs and qualifiers. Sets *@is_const, unless it is NULL, to whether const is one of the
  *  qualifiers. */
@@ -817,7 +817,7 @@ bool isa_tag_is_pointer(unsigned tag);
 /** Returns the number of elements of dimension @nth of an array; 0: the dimension does not exist or has no bound. */
 uint64_t isa_type_dimension(const struct isa_debug *debug, uint32_t array, unsigned nth);
 unsigned isa_type_dimensions(const struct isa_debug *debug, uint32_t array);
-/** Returns the size of a type in bytes; for an array, the size of an element after @skip dimensions. 0: not known. */
+/** Returns the size of a type in bytes; for an array, the size of an element after @skip dimensions, or 0 if it is not known. */
 uint64_t isa_type_bytes(const struct isa_debug *debug, int64_t type, unsigned skip);
 
 /** A kernel of the source that the translator refused, and why. */
@@ -923,7 +923,8 @@ bool isa_object_ranks(const struct isa_object *object, const struct isa_insn *in
 /** Finds the likely convergence points of a function's branches (isa_likely.c). The function has the instructions [@first, @first
  *  + @count) of the text; @rank, @rpc and @lpc have an element for each instruction of the text. @rank is from
  *  isa_object_ranks(); NULL: instructions are ordered as in the text. @rpc has the reconvergence pcs of branches, and UINT32_MAX
- *  for other instructions. Sets @lpc for each instruction of the function; UINT32_MAX: none. Returns false if memory is short. */
+ *  for other instructions. Sets @lpc for each instruction of the function, to UINT32_MAX if it has none. Returns false
+ *  if memory is short. */
 bool isa_likely_points(const struct isa_insn *insn, uint32_t first, uint32_t count, const uint32_t *rank, const uint32_t *rpc,
                        uint32_t *lpc) LW_MUST_CHECK;
 /** A function's frame before one of its instructions. In compiled code it is the same on every path to the instruction

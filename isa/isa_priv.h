@@ -134,7 +134,7 @@ struct isa_block {
 struct isa_flow {
     struct isa_block *block; /* in code order */
     uint32_t count;
-    uint32_t *block_at; /* [count + 1] 1 + number of the block that starts at the instruction; 0: none */
+    uint32_t *block_at; /* [count + 1] 1 + number of the block that starts at the instruction, or 0 if there is none */
 };
 /** Finds the basic blocks of @count instructions, of which there is at least one. Targets outside these instructions are ignored.
  *  Returns false if memory is short. */

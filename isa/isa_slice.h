@@ -68,7 +68,7 @@ struct isa_slice_site {
     bool store;
     bool guarded;     /* some threads do not reach the site, or its guard may be false */
     uint8_t array;    /* index in the kernel's arrays; valid if the site is accepted */
-    uint32_t culprit; /* instruction because of which the site was rejected; UINT32_MAX: none */
+    uint32_t culprit; /* instruction because of which the site was rejected, or UINT32_MAX if there is none */
     uint32_t node;    /* node of the address; valid if the site is accepted */
     uint64_t loops;   /* set of the loops that contain the site and whose iterations change its address */
     uint64_t after;   /* the loops in `loops` whose exit test precedes the site, so that the site is not executed in the iteration
@@ -82,7 +82,7 @@ struct isa_slice_array {
 };
 struct isa_slice_loop {
     uint32_t header;       /* first instruction of the loop */
-    uint32_t outer;        /* innermost loop around this one on which slices depend; UINT32_MAX: none */
+    uint32_t outer;        /* innermost loop around this one on which slices depend, or UINT32_MAX if there is none */
     uint32_t *latches;     /* last instructions of the blocks that jump back to the header; ascending */
     uint32_t latch_count;
     bool tested;           /* the loop ends at the latest in the first iteration in which predicate @test equals @ends */

@@ -17,7 +17,7 @@ enum lw_status lnc_file_load(const char *path, struct emu_config *config,
 void lnc_file_destroy(struct lnc_file *file);
 
 enum { LNC_MOST_SECONDS = 31622400 }; /* a year */
-/** Limits at which a run is ended; 0: no limit. */
+/** Limits at which a run is ended. A value of 0 sets no limit. */
 struct lnc_limits {
     uint64_t instructions; /* warp instructions, over all launches */
     double seconds;        /* time of the run, without reading and compiling */
@@ -37,7 +37,7 @@ struct lnc_direct {
     size_t flag_count;
     const char *entry, *grid, *global, *block, *offset, *shared;
     bool keep_values, no_values, lat_barriers; /* as in struct lnc_options */
-    const char *save; /* path to which lnc_file_save will write the launch file; NULL: none */
+    const char *save; /* path to which lnc_file_save will write the launch file, or NULL if there is none */
     const char *const *args; /* operands of --arg, such as "n=1024" or "f32[64]:ramp" */
     size_t arg_count;
     const char *const *expects; /* operands of --expect, such as "out=FILE", "out=constant=3" or "out=1,2,3" */

@@ -153,7 +153,7 @@ struct lnc_file {
     const char *folder; /* folder of the launch file, with the slash; "" if none */
     const char *source; /* resolved path of the program, or of the first of several sources */
     const char **sources;
-    size_t source_count; /* number of sources in a list; 0: no list */
+    size_t source_count; /* number of sources in a list, or 0 if there is no list */
     const struct lw_yaml *source_node;
     const char **options;
     size_t option_count;
@@ -219,7 +219,7 @@ enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
                              const struct lnc_type *type, uint64_t *count,
                              struct lnc_init *init, struct lw_error *err) LW_MUST_CHECK;
 /** Returns the path of @path, which is relative to the folder of the launch file. A new text is allocated in the file's
- *  arena; NULL: no memory. */
+ *  arena, or NULL if memory is short. */
 const char *lnc_path(struct lnc_file *file, const char *path);
 /** Gets the buffer that @node names. */
 enum lw_status lnc_buffer_named(const struct lnc_file *file, const struct lw_yaml *node,

@@ -17,7 +17,7 @@ struct lnc_slot {
     bool is_array; /* for a structure: all members have one type, so numbers between commas are accepted */
     const char *names; /* names of the members of a structure given by members: "rows, cols" */
     int64_t type;       /* type in the debug information, or ISA_NO_DIE */
-    const char *value;  /* value that the option gives, which is the text after any "NAME="; NULL: no option is given */
+    const char *value;  /* value that the option gives, which is the text after any "NAME=", or NULL if no option is given */
     const char *option; /* the option, as messages name it: "--arg n=1024" */
     /* members for a buffer: */
     const char *buffer; /* name of the buffer; NULL: the parameter is not a buffer */
@@ -62,7 +62,7 @@ void lnc_slot_put_words(const struct lnc_directing *t, const struct lnc_slot *s,
 void lnc_slot_example(const struct lnc_directing *t, unsigned index, struct lw_sink *out);
 /** Returns true if an option gives a value for a member of this structure. */
 bool lnc_slot_by_members(const struct lnc_directing *t, const struct lnc_slot *s);
-/** Returns the parameter or member with a name; NULL: none. */
+/** Returns the parameter or member with a name, or NULL if there is none. */
 struct lnc_slot *lnc_slot_named(const struct lnc_directing *t, const char *name, size_t size);
 /** Converts the value of slot @index to the form of launch files (lnc_direct_value.c): sets the slot's argument and, if the
  *  value is a buffer, the members for a buffer. @here: the working folder as the saved launch file names it. Errors:

@@ -225,7 +225,7 @@ static enum lw_status check_element(const struct lnc_directing *t, const struct 
 }
 
 /** Sets the argument for a __local pointer to @bytes bytes of __local memory. @init: contents that the option gives, which
- *  are an error; NULL: none. */
+ *  are an error, or NULL if there is none. */
 static enum lw_status give_local(struct lnc_directing *t, struct lnc_slot *s, uint64_t bytes, const char *init)
 {
     if (init != NULL || bytes == 0 || bytes > UINT32_MAX)

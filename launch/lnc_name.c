@@ -105,7 +105,7 @@ static void list_kernels(const struct isa_object *object, const char *wanted, bo
         lw_printf(&out->sink, " and %u more", left);
 }
 
-/** Returns the symbol of the kernel whose readable name is most similar to @wanted; NULL: none is similar. */
+/** Returns the symbol of the kernel whose readable name is most similar to @wanted, or NULL if none is similar. */
 static const char *nearest_kernel(const struct isa_object *object, const char *wanted)
 {
     const char *near = NULL;

@@ -154,7 +154,7 @@ void lnc_put_word(const char *text, struct lw_sink *out)
 }
 
 /** Returns the buffer with the name @wanted, type and size, which is added if needed, so that kernels share buffers. If the
- *  buffer with this name has another type or size, the new buffer gets a name with a number. NULL: no memory. */
+ *  buffer with this name has another type or size, the new buffer gets a name with a number. Returns NULL if memory is short. */
 static const struct buffer *buffer_add(struct template *t, const char *wanted,
                                        const struct lnc_element *element)
 {

@@ -413,7 +413,7 @@ static struct nat_value number(struct reader *r)
     return nat_constant(b, value > UINT32_MAX ? NAT_S64 : is_unsigned ? NAT_U32 : NAT_S32, value);
 }
 
-/** Returns the type with this name; -1: no type has the name. */
+/** Returns the type with this name, or -1 if no type has the name. */
 static int type_named(const char *name, size_t size)
 {
     static const struct { const char *name; int type; } types[] = {

@@ -86,7 +86,7 @@ struct nat_state {
 
 struct nat_block {
     uint32_t first, count; /* index of the block's first instruction in the kernel, and number of its instructions */
-    int32_t next[2];       /* [0]: the block that follows without a jump; [1]: the target of its branch; -1: none */
+    int32_t next[2];       /* [0]: the block that follows without a jump; [1]: the target of its branch, or -1 if there is none */
     uint16_t entry;        /* if native code can be entered at this block, 1 + the number of that entry; 0: it cannot */
     bool head;             /* target of a backward branch */
     bool loop;             /* a later branch jumps to this block or to an earlier one */
@@ -110,7 +110,7 @@ struct nat_lanes {
 struct nat_shared {
     struct nat_shared *next;
     LLVMValueRef function; /* NULL: there is nothing to store or verify, so no function is called */
-    LLVMBasicBlockRef block; /* for `leave`: calls the function and returns; NULL: not used yet */
+    LLVMBasicBlockRef block; /* for `leave`: calls the function and returns, or NULL if it is not used yet */
     LLVMValueRef site;       /* phi node in that block: the site */
     bool enter;
     size_t count;
@@ -196,7 +196,7 @@ void nat_shape_step(const struct nat_unit *unit, struct nat_state *state, uint32
 
 /** A source of an instruction, as the table's expressions name it. */
 struct nat_source {
-    unsigned words; /* 0: none */
+    unsigned words; /* 0 if there is none */
     bool vector;    /* a vector register, `reg`; else uniform */
     uint8_t kind;   /* enum isa_xkind */
     unsigned reg;

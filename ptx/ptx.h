@@ -141,7 +141,7 @@ struct ptx_program {
     size_t host_flag_count;
     const char *const *plain;        /* all words of the command line, unchanged; nvcc gets them */
     size_t plain_count;
-    const char *source;              /* the first file to compile; NULL: none */
+    const char *source;              /* the first file to compile, or NULL if there is none */
     size_t source_count;
     bool compile_only;               /* an object for each file */
     bool device_debug;               /* kernels are not optimised, and their debug information has all lines and variables */

@@ -161,10 +161,10 @@ struct ptx_symbol {
     uint32_t reg;               /* 1 + PTX register that is the parameter in the body; 0: it is not a register */
     uint8_t home;               /* enum ptx_spill_home */
     bool odd;                   /* the variable is also accessed in part, at an offset, or by address */
-    uint8_t narrow, wide;       /* bytes of the smallest store (0: none) and of the largest load */
+    uint8_t narrow, wide;       /* bytes of the smallest store (0 if there is none) and of the largest load */
     uint32_t home_vreg;         /* virtual register: if `home` is REGISTER, it has the parameter's value; if `home` is
                                  * POINTER, it has the offset of the value in local memory */
-    uint32_t first_use, last_use; /* 1 + index of the first and of the last instruction that uses the parameter; 0: none */
+    uint32_t first_use, last_use; /* 1 + index of the first and of the last instruction that uses the parameter, or 0 if none */
     uint32_t first_run, last_run; /* numbers of the straight-line stretches of text that contain first_use and last_use */
 };
 /** Location of a .param variable while its function executes. */
@@ -236,9 +236,9 @@ struct ptx_reg {
     uint16_t definitions; /* number of definitions, saturating; counted by the parser and by ptx_select */
     bool constant;        /* its only definition is a mov of the literal @value */
     uint64_t value;
-    uint32_t vreg; /* 1 + virtual register; 0: none yet */
+    uint32_t vreg; /* 1 + virtual register, or 0 if there is none yet */
     /* Members of a register whose only definition is the address of a local variable (ptx_param.c): */
-    uint32_t local;        /* 1 + symbol of that variable; 0: no such register */
+    uint32_t local;        /* 1 + symbol of that variable, or 0 if there is no such register */
     bool local_generic;    /* the operand is a generic address */
     int64_t local_offset;
 };
@@ -254,7 +254,7 @@ struct ptx_loc {
     uint32_t copy;   /* number of the duplicate of the code, which ptx_reduce() made; 0: original code */
     const char *name;
     uint32_t name_size, name_offset;
-    uint32_t instance; /* ptx_debug_inline.c: 1 + inlined instance in function @instance_of, 0: none yet */
+    uint32_t instance; /* ptx_debug_inline.c: 1 + inlined instance in function @instance_of, or 0 if there is none yet */
     const struct ptx_function *instance_of;
     const char *calls; /* inlined calls of the code, "LINE:COLUMN,..." or "-" (ptx_dump_calls.c); borrowed from the text */
     uint32_t calls_size; /* 0: they are unknown */
@@ -330,14 +330,14 @@ struct ptx_function {
     PTX_LIST(uint32_t) labels;       /* by label: index of the next instruction */
     PTX_LIST(const char *) label_names;
     PTX_LIST(uint32_t) label_lines;
-    uint32_t joins_at; /* 1 + instruction at the last label that branches may target, 0: none */
+    uint32_t joins_at; /* 1 + instruction at the last label that branches may target, or 0 if there is none */
     PTX_LIST(struct ptx_early) early; /* sorted by line */
     struct ptx_notes notes;           /* sorted by line */
     uint32_t first_symbol, end_symbol; /* its parameters and variables are the symbols from the first up to the end */
     uint32_t param_bytes, max_threads, required_block[3];
-    uint32_t max_registers; /* limit of .maxnreg, 0: none */
+    uint32_t max_registers; /* limit of .maxnreg, or 0 if there is none */
     /* A kernel that another OpenCL C kernel calls exists a second time as a function (ptx_parse.c). */
-    uint32_t callable; /* for the kernel: 1 + index of that function; 0: no kernel calls this kernel */
+    uint32_t callable; /* for the kernel: 1 + index of that function, or 0 if no kernel calls this kernel */
     uint32_t copy_of;  /* for that function: 1 + index of the kernel; 0: the function is not the copy of a kernel */
     const char *text;  /* text after .entry or .func, which starts on line `text_line` */
     unsigned text_line;
@@ -359,7 +359,7 @@ bool ptx_version_known(unsigned version);
 unsigned ptx_target_since(const char *name, size_t size);
 struct ptx_module {
     PTX_LIST(struct ptx_dialect) dialects; /* one per module */
-    uint32_t reserved_shared; /* 1 + symbol that %reserved_smem_offset_... refers to, 0: not used */
+    uint32_t reserved_shared; /* 1 + symbol that %reserved_smem_offset_... refers to, or 0 if it is not used */
     struct ptx_map linked; /* names that all modules share */
     PTX_LIST(struct ptx_alias) aliases;
     struct ptx_job *job;
@@ -369,7 +369,7 @@ struct ptx_module {
     PTX_LIST(struct ptx_loc) locs; /* element 0 stands for no location */
     const char *producer;
     unsigned address_bits;
-    struct ptx_debug *debug; /* debug sections of the module, NULL: none */
+    struct ptx_debug *debug; /* debug sections of the module, or NULL if there is none */
     /* ptx_call_graph.c */
     PTX_LIST(uint32_t) order;       /* functions to translate: callees before callers, kernels last */
     PTX_LIST(struct ptx_tree) sccs; /* common properties of the functions of each SCC */
@@ -394,7 +394,7 @@ struct ptx_lexer {
     unsigned line;
     bool takes_warp_size; /* an operand is being parsed whose constant expression may contain WARP_SZ */
     bool had_warp_size;   /* the expression contained WARP_SZ */
-    struct ptx_notes *notes; /* notes of the function being parsed, NULL: not in a function */
+    struct ptx_notes *notes; /* notes of the function being parsed, or NULL outside functions */
 };
 struct ptx_name {
     const char *text;
@@ -519,7 +519,7 @@ bool ptx_op_supported(enum ptx_op op);
 
 /* ---- special registers ------------------------------------------------------------------ */
 
-/** Returns the special register with a PTX name without '%' ("tid.x"); -1: none. */
+/** Returns the special register with a PTX name without '%' ("tid.x"), or -1 if there is none. */
 int ptx_special_find(const char *name, size_t size);
 
 /* ---- machine instructions on virtual registers ------------------------------------------ */
@@ -573,7 +573,7 @@ enum ptx_mi_flag {
 };
 /** Variable on which an address depends (ptx_object_bounds.c). */
 struct ptx_bound {
-    uint32_t symbol; /* 1 + symbol, 0: none */
+    uint32_t symbol; /* 1 + symbol, or 0 if there is none */
     uint32_t at;     /* offset of the source variable in a local variable that contains several */
 };
 enum { PTX_NO_BARRIER = 0xff };
@@ -599,7 +599,7 @@ struct ptx_vreg {
     bool scalar;       /* assigned to a scalar register or predicate */
     bool no_spill;     /* must get a register: a temporary of a call, or a piece of a spilled value for one instruction */
     /* Members for spilling (ptx_spill.c). `home` is 1 + the spill slot, which is an offset in local memory, or for a
-     * predicate a virtual register; 0: no slot. `level` is 0 for a value that was not split; for a piece of a split
+     * predicate a virtual register, or 0 if there is no slot. `level` is 0 for a value that was not split; for a piece of a split
      * value it is the depth of the piece's loop, or LINE (ptx_spill.c). */
     uint32_t home;
     uint8_t level;
@@ -631,18 +631,18 @@ struct ptx_block {
     bool may_diverge, barrier_flow; /* the block's branch may diverge; the block is in the region of a divergent branch */
     uint32_t loc, line;    /* location of the terminator */
     bool synthetic;             /* created by ptx_cfg(): the text has no such block */
-    uint32_t label;        /* label in the text, PTX_NONE: none */
+    uint32_t label;        /* label in the text, or PTX_NONE if there is none */
     /* ptx_cfg */
     uint32_t *pred;
     uint32_t pred_count;
     uint32_t rpo;          /* index in reverse post order, PTX_NONE: unreachable */
     uint32_t idom, dom_in, dom_out; /* immediate dominator; interval in the dominator tree */
-    uint32_t ipdom;        /* immediate post-dominator, PTX_NONE: none */
-    uint8_t exit_side;     /* 1 + index of the successor that only ends the kernel; 0: none. A branch with such a
+    uint32_t ipdom;        /* immediate post-dominator, or PTX_NONE if there is none */
+    uint8_t exit_side;     /* 1 + index of the successor that only ends the kernel, or 0 if there is none. A branch with such a
                             * successor becomes a guarded exit, which does not diverge */
     bool exit_ignored;     /* the exit_side edge is ignored in the post-dominator tree */
     bool reaches_end;      /* at least one path from this block reaches the end of the function without an exit */
-    uint32_t loop;         /* innermost loop, PTX_NONE: none */
+    uint32_t loop;         /* innermost loop, or PTX_NONE if there is none */
     /* ptx_barrier */
     uint8_t branch_barrier;     /* barrier that its branch names, or PTX_NO_BARRIER */
     PTX_LIST(uint8_t) syncs;    /* barriers of the bsyncs at the block's start, in order */
@@ -663,10 +663,10 @@ struct ptx_loop {
 };
 struct ptx_region {
     uint32_t start, join; /* block of the region's bssy, and block of its bsync */
-    uint32_t scope;       /* loop to which the region belongs, from which lanes break with bbreak; PTX_NONE: no loop */
-    uint8_t barrier;      /* barrier register; PTX_NO_BARRIER: none was free */
+    uint32_t scope;       /* loop to which the region belongs, from which lanes break with bbreak, or PTX_NONE if none */
+    uint8_t barrier;      /* barrier register, or PTX_NO_BARRIER if none was free */
     bool given_up;        /* the region gets no barrier: it is nested too deeply, or lanes could wait in a cycle */
-    uint32_t saved;       /* register pair that saves the outer region's barrier, PTX_NONE: none */
+    uint32_t saved;       /* register pair that saves the outer region's barrier, or PTX_NONE if there is none */
     uint32_t size;
     PTX_LIST(uint32_t) inside;
     PTX_LIST(uint32_t) branches;

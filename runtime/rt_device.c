@@ -37,7 +37,7 @@ static struct {
     unsigned warp_width;    /* value of --warp or of the GPU model; 0: neither is given */
     unsigned printed;       /* number of findings printed so far */
     pid_t owner;            /* process that created the machine and writes the reports; its forks write none */
-    char *reports[REPORT_COUNT]; /* names of the files; NULL: not requested */
+    char *reports[REPORT_COUNT]; /* names of the files, or NULL if it is not requested */
     char **more_findings;   /* files of --check-file except the last one */
     unsigned more_finding_count;
     void (*at_end)(void);   /* function that rt_at_end() has registered, or NULL */

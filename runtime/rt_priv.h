@@ -75,9 +75,9 @@ const struct rt_site *rt_site_find_buffer(const char *name);
 /** Function, file and line of a call of the program, from its debug information. */
 struct rt_call {
     char function[120]; /* function that contains the call; "the program" if its name is not known */
-    char file[1000];    /* source file; if the line is not known, file of the program or library; "": not known */
-    uint32_t line;      /* line of the call; 0: not known */
-    uint64_t offset;    /* offset of the call in a file without line table; 0: not known */
+    char file[1000];    /* source file; if the line is not known, file of the program or library, or "" if it is not known */
+    uint32_t line;      /* line of the call, or 0 if it is not known */
+    uint64_t offset;    /* offset of the call in a file without line table, or 0 if it is not known */
 };
 /** Finds the innermost frame of @site that is in the program's own code. @stub: name of a function that is skipped, because
  *  a compiler has generated it for a launch; or NULL. Returns false if there is no such frame. */
@@ -89,7 +89,7 @@ struct rt_finding {
     const struct rt_site *at;   /* call that the finding is about */
     uint64_t count;             /* number of occurrences */
     struct {
-        const char *what; /* what the call did: "released" is printed as "released by main (vadd.c:57)"; NULL: none */
+        const char *what; /* what the call did: "released" is printed as "released by main (vadd.c:57)", or NULL if none */
         const struct rt_site *site;
     } related[2];         /* other calls that the finding names */
 };

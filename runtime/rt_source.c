@@ -15,7 +15,7 @@ enum { MAX_FILES = 10000 };
 
 /* This state is global, because a process has one device. */
 static struct {
-    char folder[PATH_MAX]; /* absolute path; "": no folder has been chosen yet */
+    char folder[PATH_MAX]; /* absolute path, or "" if no folder has been chosen yet */
     char name[PATH_MAX + 40]; /* last result of rt_source_name() */
     bool wanted;           /* if no folder is given, create a temporary folder for the first source */
     bool temporary;        /* @folder is a temporary folder */

@@ -23,7 +23,7 @@ struct sh_line {
     struct dbg *dbg;
     bool terminal;
     volatile sig_atomic_t dropped; /* Ctrl-C was received, so the typed text must be dropped */
-    char *history_file; /* path of the history file; NULL: none */
+    char *history_file; /* path of the history file, or NULL if there is none */
     struct sigaction before;
     char *text; /* buffer for getline() */
     size_t room;

@@ -29,7 +29,7 @@ struct sh_config {
     enum lw_status (*save)(void *context, const char *path, struct lw_error *err);
     sh_restore_fn restore;
     void (*restored)(void *context); /* called when the shell no longer uses the debugger before @restore */
-    /* Called after each command. Returns true if a signal was received that ends the session; NULL: no signal does. */
+    /* Called after each command. Returns true if a signal was received that ends the session. NULL: no signal ends it. */
     bool (*ended)(void *context);
     void *context;
 };

@@ -24,8 +24,8 @@
 struct sh_output {
     struct lw_sink sink;  /* must be the first member: its write function finds the structure by it */
     struct lw_sink *out;
-    FILE *log;            /* file that gets a copy of all output and of typed lines; NULL: none */
-    int log_error;        /* errno of the first failed write to the log; 0: no write has failed */
+    FILE *log;            /* file that gets a copy of all output and of typed lines, or NULL if there is none */
+    int log_error;        /* errno of the first failed write to the log, or 0 if no write has failed */
     bool paged;           /* the output of the command stops at each full page */
     unsigned rows, line;  /* rows of a page; lines printed since the command began */
     bool dropped;         /* the user has quit the output of this command */

@@ -156,7 +156,7 @@ static unsigned put_keys(struct lw_sink *out, const struct lw_yaml *a, const str
     return count;
 }
 
-/** Returns the ratios of @r, such as hit rates; NULL: none. */
+/** Returns the ratios of @r, such as hit rates, or NULL if there is none. */
 static const struct lw_yaml *ratios_of(const struct report *r)
 {
     return lw_yaml_get(r->root, "ratios");

@@ -309,7 +309,7 @@ static enum lw_status read_units(const struct lw_yaml_document *doc, const struc
 struct source {
     const char *name;
     bool shipped;
-    const struct source *above; /* the text whose `base:` names this text; NULL: none */
+    const struct source *above; /* the text whose `base:` names this text, or NULL if there is none */
 };
 static enum lw_status read_text(const struct source *source, const char *text, size_t size,
                                 struct tim_config *config, struct lw_error *err);

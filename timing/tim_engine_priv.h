@@ -75,7 +75,7 @@ struct tim_engine {
     size_t *turning; /* kernels that start or end in this cycle */
     size_t turning_count, rotating_capacity;
     struct tim_samples samples;
-    struct tim_trace *trace; /* the trace; NULL: no trace is recorded */
+    struct tim_trace *trace; /* the trace, or NULL if no trace is recorded */
     uint64_t trace_rotation; /* cycle in which the trace's window starts; later, cycle in which it ends; then UINT64_MAX */
 };
 
@@ -120,8 +120,8 @@ void tim_engine_totals(const struct tim_engine *engine, struct tim_totals *out);
 
 /* ---- accounts of kernels (tim_engine_kernels.c) ---------------------------------------------- */
 
-/** Adds launches that may start and were not added before. @core: the core that has just issued an instruction;
- *  NULL: none. Errors: LW_ENOMEM; LW_EINPUT for blocks that fit on no core. */
+/** Adds launches that may start and were not added before. @core: the core that has just issued an instruction,
+ *  or NULL if there is none. Errors: LW_ENOMEM; LW_EINPUT for blocks that fit on no core. */
 enum lw_status tim_launches_take(struct tim_engine *engine, const struct tim_core *core, struct lw_error *err) LW_MUST_CHECK;
 /** Adds the counters of a kernel (tim_kernel_stats) for launch @grid. Errors: LW_ENOMEM. */
 enum lw_status tim_kernels_add(struct tim_engine *engine, const struct emu_grid *grid,

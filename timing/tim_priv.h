@@ -113,7 +113,7 @@ void tim_profile_release(struct tim_profile *profile);
 
 struct tim_config {
     char *name; /* name of the model; owned */
-    struct tim_profile *profile; /* profile of loads from an earlier run, shared with other models; NULL: none */
+    struct tim_profile *profile; /* profile of loads from an earlier run, shared with other models, or NULL if there is none */
 #define NUMBER(section, key, value, low, high, unit, help) unsigned section##_##key;
 #define SWITCH(section, key, value, help) bool section##_##key;
 #define CHOICE(section, key, value, names, help) unsigned section##_##key;
@@ -230,10 +230,10 @@ struct tim_totals {
 struct tim_samples {
     struct tim_sample *sample; /* owned */
     size_t count, capacity;
-    uint64_t every; /* interval in cycles; 0: no samples are taken */
+    uint64_t every; /* interval in cycles, or 0 if no samples are taken */
     bool full;      /* a sample was lost for lack of memory */
 };
-/** Returns the value of TIM_GPU_cycles at which the next sample is to be taken; UINT64_MAX: no samples are taken. */
+/** Returns the value of TIM_GPU_cycles at which the next sample is to be taken, or UINT64_MAX if no samples are taken. */
 static inline uint64_t tim_samples_next(const struct tim_samples *samples)
 {
     return samples->every == 0 ? UINT64_MAX : (samples->count + 1) * samples->every;
@@ -336,7 +336,7 @@ struct tim_memory {
      *  has space again. Set by the creator of the memory system; may be NULL. */
     void (*wake)(void *context, unsigned core, uint64_t cycle);
     void *context;
-    struct tim_trace *trace; /* trace that records the progress of packets, set by the creator; NULL: no trace */
+    struct tim_trace *trace; /* trace that records the progress of packets, set by the creator, or NULL if there is no trace */
 };
 /** Creates the reference memory system with all its storage. @config is borrowed. Returns NULL without memory. */
 struct tim_memory *tim_memory_reference_create(const struct tim_config *config);

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/** Returns the oldest instruction in flight that writes a source or result of the warp's next instruction; NULL: none. */
+/** Returns the oldest instruction in flight that writes a source or result of the warp's next instruction, or NULL if none. */
 static const struct tim_op *blocker(const struct tim_core *core, unsigned warp)
 {
     const struct tim_warp *w = &core->warp[warp];
@@ -26,7 +26,7 @@ static const struct tim_op *blocker(const struct tim_core *core, unsigned warp)
     return NULL;
 }
 
-/** Returns the oldest instruction of the warp whose operands issue.war protects; NULL: none. */
+/** Returns the oldest instruction of the warp whose operands issue.war protects, or NULL if there is none. */
 static const struct tim_op *overtaken(const struct tim_core *core, unsigned warp)
 {
     for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;

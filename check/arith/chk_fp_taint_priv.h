@@ -15,7 +15,7 @@ bool chk_fp_taint_reads(struct chk_fp_taint *taint, const struct emu_hook_site *
 bool chk_fp_taint_begin(struct chk_fp_taint *taint, const struct emu_hook_site *site);
 /** Tracks the instruction's result in @lanes. The warp must execute in single steps. */
 void chk_fp_taint_generated(struct chk_fp_taint *taint, const struct emu_hook_site *site, enum chk_kind kind, uint64_t lanes);
-/** Returns the result of chk_live() for the program, which is cached; NULL: no memory. */
+/** Returns the result of chk_live() for the program, which is cached, or NULL if memory is short. */
 const struct init_set *chk_fp_taint_live(struct chk_fp_taint *taint, const struct emu_program *program);
 
 /* Functions of chk_arith.c: */

@@ -111,7 +111,7 @@ static void counts_destroy(struct chk_counts *counts)
     free(counts);
 }
 
-/** Returns the counts of a program, created if needed; NULL: no memory. */
+/** Returns the counts of a program, created if needed, or NULL if memory is short. */
 static struct chk_counts *make_counts(struct chk_counters *c, const struct emu_program *program)
 {
     for (size_t i = 0; i < c->count; i++)
@@ -162,7 +162,7 @@ static void note_kernel(struct chk_tally *t, const struct emu_hook_site *site)
     t->grid = site->grid->sequence;
 }
 
-/** Returns the counts of a launch, which are created if needed; NULL: no memory. */
+/** Returns the counts of a launch, which are created if needed, or NULL if memory is short. */
 static struct chk_counters *launch_of(struct chk_counters *c, const struct emu_grid *grid)
 {
     struct chk_launch_counts now = {.kernel = grid->launch.kernel, .grid = grid->sequence};

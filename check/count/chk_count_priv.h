@@ -20,12 +20,12 @@ struct chk_tally {
     uint64_t parted;    /* for guarded branches and exits: number of executions in which the lanes diverged */
     struct chk_requests global, shared;
     uint64_t local;     /* number of bytes of local memory that were accessed */
-    const struct isa_function *kernel; /* kernel that executed the instruction first; NULL: none */
+    const struct isa_function *kernel; /* kernel that executed the instruction first, or NULL if there is none */
     uint32_t grid;      /* sequence number of the launch of `kernel` that did so */
 };
 
 /** Source scope of an instruction (entry of the object's debug information) and, for code that the front end has
- *  duplicated, the number of the duplicate; 0: none. */
+ *  duplicated, the number of the duplicate, or 0 if there is none. */
 struct chk_scope {
     uint32_t scope, copy;
 };

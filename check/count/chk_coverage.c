@@ -210,7 +210,7 @@ static uint64_t lanes_of(const struct chk_line_entry *e)
 }
 
 /** Returns the largest count of a statement of a line, where a statement's count is the sum over its duplicates. @joins:
- *  the line has only reconvergence instructions. UINT64_MAX: no memory. */
+ *  the line has only reconvergence instructions. Returns UINT64_MAX if memory is short. */
 static uint64_t statement_lanes(const struct chk_line_entry *e, size_t count, bool joins)
 {
     struct copied *list = calloc(count, sizeof *list);

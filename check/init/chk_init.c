@@ -35,7 +35,7 @@ static void block_fini(struct init_block *b)
     free(b);
 }
 
-/** Returns the record of a program; NULL: no memory. */
+/** Returns the record of a program, or NULL if memory is short. */
 static const struct init_program *program_of(struct chk_init *init, const struct emu_program *program)
 {
     struct init_program *p;
@@ -58,14 +58,14 @@ lost:
     init->memory.chk->short_of_memory = true;
     return NULL;
 }
-/** Returns the live registers for each instruction of a program; NULL: no memory. */
+/** Returns the live registers for each instruction of a program, or NULL if memory is short. */
 static const struct init_set *live_of(struct chk_init *init, const struct emu_program *program)
 {
     const struct init_program *p = program_of(init, program);
 
     return p == NULL ? NULL : p->live;
 }
-/** Returns the plan of an instruction; NULL: no memory. */
+/** Returns the plan of an instruction, or NULL if memory is short. */
 static const struct init_plan *plan_of(struct chk_init *init, const struct emu_hook_site *site)
 {
     const struct init_program *p = program_of(init, site->program);

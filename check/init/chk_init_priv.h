@@ -33,7 +33,7 @@ static inline bool init_set_has(const struct init_set *set, unsigned number)
     return set->w[number / 64] >> number % 64 & 1;
 }
 /** Returns an array with the live registers for each instruction, and for the position after the last. These are the
- *  registers that a lane at the instruction may read before it writes them. The caller frees the array. NULL: no memory. */
+ *  registers that a lane at the instruction may read before it writes them. The caller frees it. NULL if memory is short. */
 struct init_set *chk_live(const struct emu_program *program);
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ bool init_lane_get(struct init_memory *m, struct init_block *b, unsigned warp, u
 /** Sets the undefined bits of the @bytes bytes that a lane accesses at @address to @mask. */
 void init_lane_put(struct init_memory *m, struct init_block *b, unsigned warp, unsigned lane,
                    uint64_t address, unsigned bytes, const uint8_t *mask);
-/** Returns the origin of the undefined value that was stored at a location; 0: no such store is known. */
+/** Returns the origin of the undefined value that was stored at a location, or 0 if no such store is known. */
 uint32_t init_mark_get(const struct init_memory *m, uint64_t key);
 /** Stores the origin of an undefined value at a location. */
 void init_mark_put(struct init_memory *m, uint64_t key, uint32_t from);

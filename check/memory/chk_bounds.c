@@ -119,7 +119,7 @@ static bool wants(void *state, const struct emu_program *program, uint32_t index
     return isa_object_bound_at(emu_program_object(program), index) != NULL;
 }
 
-/** Returns the record of a program; NULL: no memory. */
+/** Returns the record of a program, or NULL if memory is short. */
 static struct bounds_program *program_of(struct chk_bounds *b, const struct emu_program *program)
 {
     for (size_t i = b->count; i-- > 0;)

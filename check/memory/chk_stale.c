@@ -8,7 +8,7 @@
 enum { PAGE_SHIFT = 12, PAGE_WORDS = 1 << (PAGE_SHIFT - 2) };
 /** The thread that last stored to a word, and the pc of the store. */
 struct writer {
-    uint64_t pc; /* pc of the store; 0: no store */
+    uint64_t pc; /* pc of the store, or 0 if there is no store */
     uint64_t block;
     uint32_t grid;
     uint16_t warp;
@@ -39,7 +39,7 @@ static bool wants(void *state, const struct emu_program *program, uint32_t index
     return chk_stores_global(insn);
 }
 
-/** Returns the record of a word, created if needed. NULL: no memory. */
+/** Returns the record of a word, created if needed, or NULL if memory is short. */
 static struct writer *last_of(struct chk_stale *s, uint64_t address)
 {
     bool is_new;

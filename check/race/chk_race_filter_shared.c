@@ -173,7 +173,7 @@ static void flow_forth(struct flow *f)
     }
 }
 
-/** Analyses a program; NULL: no memory. */
+/** Analyses a program. Returns NULL if memory is short. */
 static struct race_phases *phases_make(const struct emu_program *program)
 {
     struct flow f = {.object = emu_program_object(program), .program = program};

@@ -83,7 +83,7 @@ struct race_filter_state {
 /** Pairs of sites that have a finding. */
 struct race_pairs {
     struct lw_table table; /* records of type struct race_pair */
-    uint64_t last_key; /* key of the pair of last_finding, which an earlier access reported; 0: none */
+    uint64_t last_key; /* key of the pair of last_finding, which an earlier access reported, or 0 if there is none */
     int last_finding;
 };
 /** Sites of the running program. */
@@ -92,7 +92,7 @@ struct race_sites {
     uint64_t program_base;
     uint32_t *word; /* [instruction of program]: its site word, with a flag when the word has been computed */
     size_t room;
-    uint8_t *spin; /* [instruction of spin_program]: whether a loop waits for this load; 0: not analysed yet */
+    uint8_t *spin; /* [instruction of spin_program]: whether a loop waits for this load, or 0 if it is not analysed yet */
 };
 
 struct chk_race {

@@ -113,7 +113,7 @@ static bool was_written(const struct race_access *ctx, uint64_t at)
     return true;
 }
 
-/** Returns the instruction of a site; NULL: not known. */
+/** Returns the instruction of a site, or NULL if it is not known. */
 static const struct isa_insn *insn_of(const struct chk_race *race, uint32_t site)
 {
     const uint64_t number = site & lw_mask(RACE_SITE_BITS);
@@ -124,7 +124,7 @@ static const struct isa_insn *insn_of(const struct chk_race *race, uint32_t site
                : chk_insn_at(race->sites.program, (uint32_t)index);
 }
 
-/** Returns the number of bytes that a lane accesses at a site, which is a power of two; 0: not known. */
+/** Returns the number of bytes that a lane accesses at a site, which is a power of two, or 0 if it is not known. */
 static unsigned bytes_of(const struct chk_race *race, uint32_t site)
 {
     const struct isa_insn *insn = insn_of(race, site);
@@ -133,7 +133,7 @@ static unsigned bytes_of(const struct chk_race *race, uint32_t site)
     return (bytes & (bytes - 1)) == 0 ? bytes : 0;
 }
 
-/** Returns the number of bytes that an atomic of a site changes in one operation; 0: not known. */
+/** Returns the number of bytes that an atomic of a site changes in one operation, or 0 if it is not known. */
 static unsigned atomic_bytes(const struct chk_race *race, uint32_t site)
 {
     const struct isa_insn *insn = insn_of(race, site);

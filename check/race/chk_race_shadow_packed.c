@@ -23,7 +23,7 @@ enum { LANE_BITS = 6, MOST_SITES = 32, LEAST_BYTES = 1 << 16, LEAST_ACCESSES = 1
        MOST_LEFT = 4, FEW = 1 << 14, NEAR_SITES = 16, LINE_WORDS = 4 };
 /* A cell consists of the last read, an earlier read by another lane, warp or block (according to the level of the reads),
  * the last write, and a word that describes them. The word has 5 bits for the site number of each of the three accesses
- * (0: no access), 2 bits for the level of the reads, and the tag for which the cell is valid. */
+ * (0 if there is no access), 2 bits for the level of the reads, and the tag for which the cell is valid. */
 enum { CELL_READ, CELL_READ_2, CELL_WRITE, CELL_WHAT, CELL };
 enum { READ_SHIFT = 0, READ_2_SHIFT = 5, WRITE_SHIFT = 10, LEVEL_SHIFT = 15, TAG_SHIFT = 17,
        SITE_MASK = MOST_SITES - 1 };
@@ -41,7 +41,7 @@ struct race_packed {
     uint32_t site[MOST_SITES];            /* [site number]; number 0 means no site */
     uint8_t near[NEAR_SITES];             /* [site % NEAR_SITES]: site number of the last such site, as a cache */
     int finding_of[MOST_SITES][MOST_SITES];     /* [site number][site number]: 1 + index of the finding that counts the
-                                                 * races of the two sites; 0: not known */
+                                                 * races of the two sites, or 0 if it is not known */
     /* [site number]: a bit for each site number whose finding_of is known, and bit 0 for a cell without a write */
     uint32_t known_sites[MOST_SITES];
     uint32_t times[MOST_SITES];           /* [site number]: number of races; 0 outside reads_each() */

@@ -12,7 +12,7 @@ struct race_block;
 /** Level of a record: its accesses are by one thread, or by several unordered threads of a warp, a block or a grid. */
 enum race_level { RACE_THREAD, RACE_WARP, RACE_BLOCK, RACE_GRID };
 
-/* A site word describes a recorded access. It contains the number of the instruction (0: not known) in RACE_SITE_BITS
+/* A site word describes a recorded access. It contains the number of the instruction (0 if it is not known) in RACE_SITE_BITS
  * bits, the kind of the access as flags, and the level of the record. */
 enum {
     RACE_SITE_BITS = 26,

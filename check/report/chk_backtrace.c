@@ -10,7 +10,7 @@ void chk_stack_block(struct chk *chk, const struct emu_core *core, unsigned slot
     (void)chk_slot_at(&chk->slots, core, slot, sizeof(struct chk_slot)); /* without memory, findings show no callers */
 }
 
-/** Returns the slot of a block; NULL: not known. */
+/** Returns the slot of a block, or NULL if it is not known. */
 static const struct chk_slot *slot_of(const struct chk *chk, uint32_t sequence, uint64_t block)
 {
     struct emu_block_view view;

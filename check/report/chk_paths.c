@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/** A file name: as given, without "." and "..", and as in reports (NULL: not requested yet). */
+/** A file name: as given, without "." and "..", and as in reports (NULL if it is not requested yet). */
 struct known {
     const char *given, *plain, *report;
 };
@@ -82,7 +82,7 @@ static bool are_one(const char *a, const char *b)
     return stat(a, &x) != 0 || (stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
 }
 
-/** Returns the record of @file; NULL: no memory. */
+/** Returns the record of @file, or NULL if memory is short. */
 static struct known *known_of(struct chk_files *files, const char *file)
 {
     for (size_t i = 0; i < files->count; i++)

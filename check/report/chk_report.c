@@ -313,7 +313,7 @@ static int by_index(const void *a, const void *b)
 
     return (x->index > y->index) - (x->index < y->index);
 }
-/** Returns all findings in their order; the caller frees them. NULL: no memory. */
+/** Returns all findings in their order, or NULL if memory is short. The caller frees them. */
 static struct numbered *numbers_of(const struct chk *chk)
 {
     struct numbered *all = malloc((chk->count + 1) * sizeof *all);

@@ -62,7 +62,7 @@ static void end(void *state)
     free(barrier->states.at);
 }
 
-/** Returns the analysis of a program; NULL: no memory. */
+/** Returns the analysis of a program, or NULL if memory is short. */
 static const struct chk_regions *regions_find(struct chk_barrier *b, const struct emu_program *program)
 {
     for (size_t i = 0; i < b->region_count; i++)
@@ -97,7 +97,7 @@ static bool wants(void *state, const struct emu_program *program, uint32_t index
                           (kinds & (UINT64_C(1) << CHK_BARRIER_LOCATIONS | UINT64_C(1) << CHK_BARRIER_EXITED)) != 0));
 }
 
-/** Returns the state of a block; NULL: no memory. */
+/** Returns the state of a block, or NULL if memory is short. */
 static struct state *state_of(struct chk_barrier *b, const struct emu_core *core, unsigned slot)
 {
     struct state *s = chk_slot_at(&b->states, core, slot, sizeof *s);

@@ -497,7 +497,7 @@ static bool compare(struct chk_paths *p, const struct barrier_arrivals *m, bool 
     return reported.count != 0;
 }
 
-/** Returns an array with the lanes of each warp that are in @came or @ended; NULL: no memory. */
+/** Returns an array with the lanes of each warp that are in @came or @ended, or NULL if memory is short. */
 static uint64_t *everyone(struct chk_paths *p, const struct chk_arrivals *came, const struct chk_arrivals *ended)
 {
     uint64_t *present = calloc(p->warps, sizeof *present);

@@ -14,7 +14,7 @@ enum { CHK_RECONVERGES_NOWHERE = UINT32_MAX, CHK_RECONVERGES_RETURNED = UINT32_M
  *  barrier, are also treated as branches. */
 struct chk_region {
     uint32_t branch, join; /* indexes of the branch, and of the instruction at which its sides reconverge */
-    uint32_t next;          /* 1 + index of the next region with the same end; 0: none */
+    uint32_t next;          /* 1 + index of the next region with the same end, or 0 if there is none */
     bool loops;             /* control flow can return to the branch before its sides reconverge */
 };
 /** Effects of an instruction that are handled before it executes, as bits. */
@@ -35,7 +35,7 @@ struct chk_regions {
         bool calls;            /* the function has calls */
     } *function;         /* [function of the object] */
     uint32_t *branch_at; /* [instruction]: 1 + the region of the branch; 0: none. NULL: there are no regions */
-    uint32_t *close_at;  /* [instruction]: 1 + the first of the regions that end at the instruction; 0: none */
+    uint32_t *close_at;  /* [instruction]: 1 + the first of the regions that end at the instruction, or 0 if there is none */
 };
 /** Analyses a program. The regions of branches are found only if @branches is set. Returns NULL without memory. */
 struct chk_regions *chk_regions_make(const struct emu_program *program, bool branches);

@@ -273,7 +273,7 @@ static uint32_t built_in_word(struct dbg_expr *e, const char *variable, unsigned
     return lw_get32(raw);
 }
 
-/* Computes a linear id, (id.z * size.y + id.y) * size.x + id.x. @offset (NULL: none) is subtracted from each id first. */
+/* Computes a linear id, (id.z * size.y + id.y) * size.x + id.x. @offset (NULL if none) is subtracted from each id first. */
 static uint64_t linear(struct dbg_expr *e, const char *id, const char *size, const char *offset)
 {
     uint64_t value = 0;

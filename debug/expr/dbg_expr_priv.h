@@ -66,7 +66,7 @@ struct dbg_image {
 /** State of the parser, which evaluates an expression for one lane while it parses. */
 struct dbg_expr {
     struct dbg *dbg;
-    const struct dbg_image *image; /* memory in this range is read from the copy; NULL: no copy */
+    const struct dbg_image *image; /* memory in this range is read from the copy, or NULL if there is no copy */
     dbg_thread_id id;
     unsigned lane, depth; /* the lane; the nesting depth of the part being parsed */
     const char *text, *at; /* the expression; the next character to parse */
@@ -165,7 +165,7 @@ void dbg_typed_member(struct dbg_expr *e, struct dbg_operand *o, const char *nam
 void dbg_typed_index(struct dbg_expr *e, struct dbg_operand *o, int64_t index);
 /** Replaces operand @o, a pointer, by the object to which it points. Fails the expression if that is not possible. */
 void dbg_typed_follow(struct dbg_expr *e, struct dbg_operand *o);
-/** Returns the size of an operand in bytes; 0: not known. */
+/** Returns the size of an operand in bytes, or 0 if it is not known. */
 uint64_t dbg_typed_bytes(const struct dbg_operand *o);
 bool dbg_typed_is_structure(const struct dbg_operand *o);
 bool dbg_typed_is_reference(const struct dbg_operand *o);

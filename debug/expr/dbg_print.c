@@ -15,7 +15,7 @@ struct printing {
     char format;
     struct lw_sink *out;
     unsigned left; /* number of values that may still be printed */
-    const struct dbg_image *image; /* memory in this range is printed from the copy; NULL: no copy */
+    const struct dbg_image *image; /* memory in this range is printed from the copy, or NULL if there is no copy */
 };
 
 static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth);

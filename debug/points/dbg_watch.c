@@ -810,7 +810,7 @@ void dbg_watch_remove_ended(struct dbg *dbg)
             continue;
         if (w->scope == DBG_SCOPE_LANE)
             snprintf(lane, sizeof lane, " %u", w->lane);
-        dbg_message(dbg, "watchpoint %u%s%s is %s: %s%s that owns the watched location has ended",
+        dbg_message(dbg, "watchpoint %u%s%s is %s: %s%s, which owns the watched location, has ended",
                     point->pub.id, point->text != NULL ? " on " : "",
                     point->text != NULL ? point->text : "",
                     back ? "kept for going back in time" : "deleted", lane_ref[w->scope], lane);

@@ -298,7 +298,7 @@ enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_st
 /** A reverse step to the beginning of a line. */
 struct line_walk {
     struct walk walk;
-    const struct isa_line *row; /* line to whose beginning the step goes; NULL: not determined yet */
+    const struct isa_line *row; /* line to whose beginning the step goes, or NULL if it is not determined yet */
     int base;                   /* value of walk.depth in the frame of that line */
     bool over, into;            /* over: a call is undone in one step; into: the step has entered a called function at its
                                  * return */

@@ -149,7 +149,7 @@ static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits
     return status;
 }
 
-/* Replays from count @low up to @high and records hits of breakpoints in @hits (NULL: none). @observer (NULL: none) sees the
+/* Replays from count @low up to @high and records hits of breakpoints in @hits (NULL if none). @observer (NULL if none) sees the
  * instructions that @look selects. */
 static enum lw_status look_between(struct dbg *dbg, uint64_t low, uint64_t high, struct dbg_hits *hits,
                                    struct emu_observer *observer, struct dbg_watch_filter_search *look,

@@ -111,7 +111,7 @@ struct goal {
     const struct isa_line *from;            /* on_another_line: it ends at the start of any line except this one */
     bool over;                              /* on_another_line: it does not end inside a called function */
     int into;                               /* on_another_line: value of dbg_stepper.depth in the called function whose
-                                             * prologue the lane executes; 0: none */
+                                             * prologue the lane executes, or 0 if there is none */
     const struct dbg_frame_location *frame; /* out_of_frame: it ends when the lane has left this frame */
 };
 

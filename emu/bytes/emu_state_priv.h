@@ -70,7 +70,7 @@ enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *i
                                struct lw_error *err) LW_MUST_CHECK;
 /** Writes the state of the spin observer (emu_spin_observer.c). @probe may be NULL. */
 void emu_spin_observer_save(const struct emu_spin_observer *probe, struct emu_bytes *out);
-/** Destroys *@probe, and replaces it by the spin observer that was saved; NULL: none was saved. */
+/** Destroys *@probe, and replaces it by the spin observer that was saved, or NULL if none was saved. */
 enum lw_status emu_spin_observer_load(struct emu_machine *machine, struct emu_spin_observer **probe,
                               struct emu_reader *in, struct lw_error *err) LW_MUST_CHECK;
 /** Writes the printed text that is buffered until earlier blocks end (emu_print.c). */

@@ -49,8 +49,8 @@ struct emu_warp_template *emu_warp_template_create(void);
 /** Gets the decoded program of a launch for this core. It is decoded at the first launch that needs it. */
 enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *launch,
                              struct emu_code **out, struct lw_error *err) LW_MUST_CHECK;
-/** Lets warps of @grid run native code until @core has retired @until instructions; 0: no native code. Called before slices of
- *  the grid's blocks are executed. */
+/** Lets warps of @grid run native code until @core has retired @until instructions. If @until is 0, no native code runs. Called
+ *  before time slices of the grid's blocks. */
 void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_block *block, uint64_t until);
 /** Sets the coordinates of a block from its linear index, and the special registers that depend on them. */
 void emu_block_specials(struct emu_block *block);

@@ -685,7 +685,7 @@ static bool bv_block(struct emu_functional *f, struct emu_block_vector *s, const
     return true;
 }
 
-/** Returns the plan for @grid, usable or not; NULL: none. */
+/** Returns the plan for @grid, usable or not, or NULL if there is none. */
 static struct emu_block_vector *bv_plan_for(struct emu_core *core, const struct emu_grid *grid)
 {
     struct emu_block_vector *s = core->block_vector;

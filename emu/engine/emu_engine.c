@@ -261,7 +261,7 @@ bool emu_fixed_deadlocked(const struct emu_functional *f)
 
 /* ---- the order ---------------------------------------------------------------------------------- */
 
-/** Returns the warp of @block that runs next, and selects the warp's split; NULL: no warp can run. */
+/** Returns the warp of @block that runs next, and selects the warp's split, or NULL if no warp can run. */
 static struct emu_warp *next_warp(struct emu_functional *f, struct emu_block *block)
 {
     struct emu_warp *w = &block->warp[block->next_warp];

@@ -54,7 +54,7 @@ struct emu_functional {
     struct {
         const struct emu_grid *grid; /* grid of the first resident block */
         unsigned blocks, warps;
-        uint64_t at;           /* 1 + the core's instruction count when warps were counted; 0: nothing is cached */
+        uint64_t at;           /* 1 + the core's instruction count when warps were counted, or 0 if nothing is cached */
     } counted;                 /* number of resident warps when they were last counted; cached, because debuggers request
                                 * the number dozens of times at a stop */
     uint64_t launches_seen;    /* machine->launch_changes when blocks were last made resident */

@@ -187,7 +187,7 @@ static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
 }
 _Static_assert(EMU_LAUNCH_NESTING <= 64, "a bit for each level");
 
-/** Makes further blocks resident. @turn: the block that runs, or that has just left; NULL: none. */
+/** Makes further blocks resident. @turn: the block that runs, or that has just left, or NULL if there is none. */
 static void fill_residents(struct emu_functional *f, const struct emu_resident *turn)
 {
     if (f->claims != NULL) {

@@ -55,7 +55,7 @@ enum lw_status emu_checkpoint_save(struct emu_engine *engine, const void *host, 
     uint8_t hash[HASH_BYTES];
 
     if (f == NULL)
-        return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' does not support checkpoints: run without it",
+        return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' does not support checkpoints: run without --timing",
                        engine->ops->name);
     if (emu_threads_are_running(f))
         return emu_fixed_on_threads(err);
@@ -185,7 +185,7 @@ enum lw_status emu_checkpoint_load(struct emu_engine *engine, const char *name, 
     enum lw_status status;
 
     if (l.f == NULL)
-        return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' does not support checkpoints: run without it",
+        return LW_FAIL(err, LW_EUNSUPP, "the engine '%s' does not support checkpoints: run without --timing",
                        engine->ops->name);
     if (l.machine->grid_count != 0 || l.machine->log != NULL)
         return LW_FAIL(err, LW_ESTATE, "a checkpoint can be loaded only before anything has run, and without schedule "

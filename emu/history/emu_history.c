@@ -57,7 +57,7 @@ struct emu_history {
     double taken;        /* time at which the last snapshot was taken */
     double cost;         /* duration of the last snapshot */
     double visit_cost;   /* duration of the last snapshot that was taken in the past */
-    double speed;        /* speed of the last long replay, in instructions per second; 0: not measured yet */
+    double speed;        /* speed of the last long replay, in instructions per second, or 0 if it is not measured yet */
     uint64_t looked_at;  /* instruction count when the clock was last read */
     double looked;       /* time when the clock was last read */
     bool ended;

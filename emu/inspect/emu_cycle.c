@@ -28,7 +28,7 @@ static void put64(struct emu_bytes *out, uint64_t value)
     emu_put(out, &value, sizeof value);
 }
 
-/** Returns the split with the lowest lane of the splits that are not in *@seen, and adds it to *@seen; -1: none. */
+/** Returns the split with the lowest lane of the splits that are not in *@seen, and adds it to *@seen, or -1 if there is none. */
 static int next_split(const struct emu_warp *w, uint64_t *seen)
 {
     int best = -1;

@@ -175,7 +175,7 @@ struct culprit {
  *  line is extended to a range of warps. */
 struct report {
     struct words out;
-    const struct emu_spin_observer *probe; /* observation; NULL: none */
+    const struct emu_spin_observer *probe; /* observation, or NULL if there is none */
     bool name_blocks, name_grids;
     bool in_stack; /* culprit.kind EMU_HANG_SIMT: under an engine with a SIMT stack */
     struct culprit culprit;

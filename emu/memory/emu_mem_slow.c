@@ -160,7 +160,7 @@ struct emu_atomic_run {
     const uint32_t *off;
     uint32_t flip;
     const uint32_t *x0, *x1, *c0, *c1; /* registers of the operand and of the swap value of cas: low and high words */
-    uint32_t *d0, *d1;                 /* registers of the result: low and high words; NULL: no result */
+    uint32_t *d0, *d1;                 /* registers of the result: low and high words, or NULL if there is no result */
     bool threads;                      /* other host threads may access the same memory */
 };
 

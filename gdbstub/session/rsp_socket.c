@@ -152,15 +152,15 @@ static ssize_t receive(int fd, uint8_t *data, size_t size, bool *under_way)
 /* Shared state of the acceptor thread and the serving thread. */
 struct acceptor {
     int listener, wake[2]; /* wake: a pipe; when its write end is closed, the acceptor thread ends */
-    int gone;              /* descriptor that is readable when no client will connect any more; -1: none */
-    int quit;              /* descriptor that is readable when the process must end; -1: none */
+    int gone;              /* descriptor that is readable when no client will connect any more, or -1 if there is none */
+    int quit;              /* descriptor that is readable when the process must end, or -1 if there is none */
     bool refuse;           /* other clients are refused with a message; in some tests they wait instead */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    int waiting; /* accepted socket that the serving thread has not taken yet; -1: none */
+    int waiting; /* accepted socket that the serving thread has not taken yet, or -1 if there is none */
     bool busy;   /* a client is being served */
-    int client;  /* socket of the client being served; -1: none */
+    int client;  /* socket of the client being served, or -1 if there is none */
     _Atomic int64_t heard_ms; /* time of the served client's last packet; 0: it has sent none */
     int64_t refused_ms;       /* time when a client was last refused; 0: never. Used by the acceptor thread only */
     int64_t patience_ms;      /* as in struct rsp_config */

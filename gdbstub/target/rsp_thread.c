@@ -150,7 +150,7 @@ void rsp_chosen_set(struct rsp *rsp, dbg_thread_id id)
     rsp->chosen = (struct rsp_chosen){.id = id};
 }
 
-/* Handles qGpuShown:THREAD, which names the thread that is selected in the client (0: not given). The reply is the thread
+/* Handles qGpuShown:THREAD, which names the thread that is selected in the client (0 if it is not given). The reply is the thread
  * that the last `monitor` command selected, or 0 if it selected none. */
 void rsp_do_shown(struct rsp *rsp, const struct rsp_args *args)
 {

@@ -75,7 +75,7 @@ struct lint {
     uint32_t work_count;
     bool *wrong; /* [instruction] a finding about its control field was recorded */
     unsigned findings; /* number of such instructions in all functions */
-    struct lw_sink *out; /* receives a line for each such instruction; NULL: none */
+    struct lw_sink *out; /* sink that receives a line for each such instruction, or NULL if there is none */
     struct lw_error *err; /* receives the first finding */
 };
 

@@ -29,7 +29,7 @@ struct schedule {
     uint32_t count;
     struct line *lines;
     uint32_t line_count;
-    uint32_t *line_of; /* [instruction] 1 + index of the line (basic block) that starts there; 0: none */
+    uint32_t *line_of; /* [instruction] 1 + index of the line (basic block) that starts there, or 0 if there is none */
 };
 
 static struct uses uses_of(const struct isa_insn *insn)

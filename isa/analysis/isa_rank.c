@@ -19,7 +19,7 @@ struct order {
     uint32_t *sequence; /* blocks in their present order */
     uint32_t *position; /* [block] position in `sequence` */
     uint32_t *result;   /* new order of the segment that is being ordered */
-    uint32_t *visit;    /* [block] number of its visit in the depth-first search; 0: not visited */
+    uint32_t *visit;    /* [block] number of its visit in the depth-first search, or 0 if it is not visited */
     uint32_t *low;      /* [block] lowest visit number that it reaches within its component */
     uint32_t *path;     /* stack of the depth-first search */
     uint32_t *open;     /* stack of the visited blocks whose component is not complete */

@@ -387,7 +387,7 @@ struct address {
     struct reg regs[MAX_ADDRESS_REGS];
     unsigned count;
     bool is_signed; /* .s was written after the last register */
-    uint8_t scale;  /* log2 of the factor (*2, *4, *8 or *16) that was written after the last register, 1 to 4; 0: none */
+    uint8_t scale;  /* log2 of the factor (*2, *4, *8 or *16) that was written after the last register, 1 to 4, or 0 if none */
     int64_t disp;
 };
 

@@ -18,10 +18,10 @@ enum {
 
 struct slice_value {
     struct isa_slice_node node;
-    uint32_t *operand;  /* PHI: operands in the order of the block's predecessors; NULL: not known yet */
+    uint32_t *operand;  /* PHI: operands in the order of the block's predecessors, or NULL if it is not known yet */
     uint32_t from;      /* 1 + index of the instruction that computes this value, or a value of which this is the low word; 0:
                          * there is none */
-    uint32_t out;       /* 1 + number of the node in the finished slices; 0: not converted yet */
+    uint32_t out;       /* 1 + number of the node in the finished slices, or 0 if it is not converted yet */
     uint32_t looked_at; /* PHI: value of slice_builder.changes when its operands were last compared */
     bool visiting;
     uint64_t loops;     /* loops on whose induction variables the value depends */

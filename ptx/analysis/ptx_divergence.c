@@ -28,9 +28,9 @@ struct divergence {
     /* A region whose only entry is its branch (a closed region) is traversed once. Outer regions then include only its
      * branch, not its other blocks. By block: */
     uint8_t *closed;             /* the branch of the block was processed, and its region is closed */
-    uint32_t *owner;             /* 1 + block of the branch whose closed region directly contains the block; 0: none */
+    uint32_t *owner;             /* 1 + block of the branch whose closed region directly contains the block, or 0 if none */
     uint32_t *enclosing_loop;    /* if the block ends with the branch of a closed region: depth of the innermost loop that
-                                  * the region does not leave; 0: none */
+                                  * the region does not leave, or 0 if there is none */
     PTX_LIST(uint32_t) work, region, exits; /* blocks to visit; the last result of find_region(); the blocks
                                              * that follow a loop */
 };

@@ -12,7 +12,7 @@ struct range {
     PTX_LIST(struct segment) s; /* ascending, disjoint */
     float weight;               /* cost of spilling the range: uses and definitions, weighted by loop depth */
     float cost;                 /* result of cost_of(), computed once per scan */
-    uint32_t hint;              /* vreg whose register this range should also get, if it is free; PTX_NONE: none */
+    uint32_t hint;              /* vreg whose register this range should also get, if it is free, or PTX_NONE if there is none */
     bool partial;               /* a write replaces only some rows or lanes of the value */
     bool crosses;               /* the range is live across a call */
 };

@@ -12,7 +12,7 @@ struct frame {
     uint32_t save_at;      /* offset of the first saved register */
     unsigned saves;        /* number of pieces of 1, 2 or 4 registers */
     uint8_t piece_row[ISA_VREG_COUNT], piece_rows[ISA_VREG_COUNT];
-    ptx_ref row[ISA_VREG_COUNT]; /* by vector register: a virtual register that is assigned to it; 0: not created yet */
+    ptx_ref row[ISA_VREG_COUNT]; /* by vector register: a virtual register that is assigned to it, or 0 if not created yet */
 };
 
 static struct ptx_mi *put(struct frame *f, enum isa_op op, const struct ptx_mi *like)

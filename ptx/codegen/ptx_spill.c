@@ -21,11 +21,11 @@ enum {
 
 struct piece {
     uint32_t loop, vreg; /* vreg: register of the piece */
-    uint32_t next; /* 1 + index of the next piece of the same value; 0: none */
+    uint32_t next; /* 1 + index of the next piece of the same value, or 0 if there is none */
 };
 struct load {      /* load of a loop's piece, at the end of the block before the loop */
     uint32_t value, vreg; /* spilled value, register of the piece */
-    uint32_t next; /* 1 + index of the next load of the same block; 0: none */
+    uint32_t next; /* 1 + index of the next load of the same block, or 0 if there is none */
 };
 struct split {
     struct ptx_unit *unit;
@@ -36,9 +36,9 @@ struct split {
     uint32_t *here;         /* by vreg: 1 + its current piece in straight-line code */
     uint32_t *touched;      /* by vreg: the last instruction that used the current piece */
     PTX_LIST(uint32_t) open; /* vregs that have a current piece */
-    uint32_t *first_piece;  /* by vreg: 1 + index of its first piece of a loop; 0: none */
+    uint32_t *first_piece;  /* by vreg: 1 + index of its first piece of a loop, or 0 if there is none */
     PTX_LIST(struct piece) pieces;
-    uint32_t *first_load;   /* by block: 1 + index of its first load; 0: none */
+    uint32_t *first_load;   /* by block: 1 + index of its first load, or 0 if there is none */
     PTX_LIST(struct load) loads;
     uint32_t *entry;        /* by loop: 1 + the block before the loop, if only this block enters the loop and it has
                              * no other successor; otherwise 0 */

@@ -18,7 +18,7 @@ struct ptx_sel {
     const struct ptx_reg *local; /* address register of the access, if it has the address of a local variable; else NULL */
     uint32_t wrap;       /* block in which lanes reconverge after the current call; PTX_NONE: they need not */
     uint32_t call_area;  /* offset in the frame of the arguments of print and assertion instructions */
-    uint32_t *definition; /* by register: 1 + index of a mov or cvta that defines it (ptx_printf_args.c); 0: none */
+    uint32_t *definition; /* by register: 1 + index of a mov or cvta that defines it (ptx_printf_args.c), or 0 if there is none */
 };
 typedef void (*ptx_rule_fn)(struct ptx_sel *sel);
 

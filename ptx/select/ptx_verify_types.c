@@ -24,7 +24,7 @@ enum {
 };
 _Static_assert(PTX_T_COUNT < 31, "types and OPTIONAL are bits of one word");
 
-/* Permitted types of an operation, by position; 0: no type at this position. A row applies to instructions with modifier
+/* Permitted types of an operation, by position, or 0 if a position has no type. A row applies to instructions with modifier
  * @word, and the first matching row decides. An operation without a row has no types, or its selection rule checks
  * them. */
 static const struct signature {

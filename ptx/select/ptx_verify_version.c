@@ -16,7 +16,7 @@ enum {
     WIDE = T(U64) | T(S64) | T(B64),
 };
 
-/* All matching rows apply. A row matches instruction @op with all of @words (PTX_W_NONE: no modifier) and one of @types
+/* All matching rows apply. A row matches instruction @op with all of @words (PTX_W_NONE for no modifier) and one of @types
  * (0: any). The last rows, with PTX_OP_NONE, match every instruction. */
 static const struct since {
     uint8_t op, words[2];

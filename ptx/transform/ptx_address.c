@@ -68,7 +68,7 @@ static int parameter_of(const struct ptx_unit *unit, ptx_ref ref)
 }
 
 struct index {
-    const struct ptx_mi *lea; /* instruction that adds the index to the parameter; NULL: none */
+    const struct ptx_mi *lea; /* instruction that adds the index to the parameter, or NULL if there is none */
     int param;                /* offset of the base parameter in constant bank 0 */
 };
 

@@ -37,7 +37,7 @@ struct entry {
     uint32_t compressed_bytes, options;
     uint16_t minor, major;
     uint32_t arch;
-    uint32_t name, name_bytes; /* file name of the source: its offset in the entry, and its size with the final zero; 0: none */
+    uint32_t name, name_bytes; /* file name of the source: offset in the entry, and size with the final zero, or 0 if none */
     uint64_t flags, reserved, plain_bytes;
 };
 
@@ -63,7 +63,7 @@ struct cu_module {
     const struct wrapper *wrapper;
     struct cu_function *functions;
     struct variable *variables;
-    lanewise_module *module; /* module of the machine; NULL: not loaded yet */
+    lanewise_module *module; /* module of the machine, or NULL if it is not loaded yet */
     cudaError_t error;       /* reason why the module cannot be loaded; else cudaSuccess */
     bool joins;              /* set while load_linked() links this module with others */
 };

@@ -71,7 +71,7 @@ struct cu_function {
     const void *stub;
     char *name;
     lanewise_kernel *kernel; /* NULL: the kernel has not been used yet */
-    unsigned max_dynamic_bytes; /* limit of dynamic shared memory by cudaFuncSetAttribute; 0: none was set */
+    unsigned max_dynamic_bytes; /* limit of dynamic shared memory by cudaFuncSetAttribute, or 0 if none was set */
 };
 /** Finds a kernel by its stub, or by its struct cu_function, and loads its module if necessary; locked. */
 cudaError_t cu_function_get(const void *stub, struct cu_function **out);

@@ -146,7 +146,7 @@ struct cl_unit {
     char *source, *options; /* NULL: the unit was loaded from a binary */
     lanewise_text *headers; /* headers with their texts, in one block */
     unsigned header_count;
-    char *description;      /* result of lanewise_describe(); NULL: not available */
+    char *description;      /* result of lanewise_describe(), or NULL if it is not available */
     bool described;         /* lanewise_describe() was called, which happens at the first query */
 };
 void cl_unit_drop(struct cl_unit *unit);
@@ -206,7 +206,7 @@ bool cl_is_device(cl_uint count, const cl_device_id *devices);
 struct cl_command {
     struct rt_command command; /* must be the first member */
     struct _cl_event *event;   /* event of the command */
-    struct _cl_mem *mems[2];   /* buffers to which the command has a reference; NULL: none */
+    struct _cl_mem *mems[2];   /* buffers to which the command has a reference, or NULL if there is none */
     void **objects;            /* other objects to which the command has a reference; the array is owned */
     unsigned object_count;
     void *memory;              /* memory that is freed together with the command; or NULL */

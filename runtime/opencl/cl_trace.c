@@ -22,7 +22,7 @@ enum { KEPT_OBJECTS = 1 << 16 };
 static struct {
     bool asked, on;           /* asked: it has been determined whether calls are checked; on: they are checked */
     uint64_t count;           /* number of objects created so far */
-    struct cl_object **ended; /* ring buffer of KEPT_OBJECTS destroyed objects; NULL: no object was destroyed yet */
+    struct cl_object **ended; /* ring buffer of KEPT_OBJECTS destroyed objects, or NULL if no object was destroyed yet */
     size_t ended_count;       /* number of objects destroyed so far */
 } traces;
 

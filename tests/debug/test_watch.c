@@ -175,7 +175,7 @@ static void local_memory_is_its_lanes_alone(void **state)
     expect_watch(f, &stop, id + 1, 27, 0x04, 7, 7);
     assert_int_equal(stop.watch_access, DBG_ACCESS_READ);
     assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
-    assert_true(fix_said(f, "watchpoint 1 is deleted: lane 6 that owns the watched location has ended"));
+    assert_true(fix_said(f, "watchpoint 1 is deleted: lane 6, which owns the watched location, has ended"));
     fix_close(f);
 }
 

@@ -13,7 +13,7 @@
 
 #include "launch/launch.h"
 
-static unsigned long until_failure; /* number of the next allocation that fails, counted from 1; 0: no allocation fails */
+static unsigned long until_failure; /* number of the next allocation that fails, counted from 1, or 0 if no allocation fails */
 static unsigned long failures;
 
 void *__real_malloc(size_t size);

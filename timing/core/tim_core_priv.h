@@ -97,7 +97,7 @@ struct tim_op {
     uint64_t pc;
     uint64_t collecting_until; /* collector `reserved`: cycle in which the instruction's collector becomes free */
     /* memory instructions */
-    uint64_t read_at;    /* lsu.local: cycle in which other instructions see its sources as read; 0: not known yet */
+    uint64_t read_at;    /* lsu.local: cycle in which other instructions see its sources as read, or 0 if it is not known yet */
     uint32_t rows_left;  /* lsu.local: set of address registers not read yet: indexes into row_read */
     int8_t read_after, result_after; /* cycles by which its reads and its result differ from the usual times of its kind */
     uint8_t number, exp_number; /* wait counters: its numbers, modulo 64, in struct tim_counted_ops (tim_modern_priv.h) */
@@ -105,14 +105,14 @@ struct tim_op {
     unsigned line_count, line_next, lines_pending;
     uint64_t data_at;    /* cycle in which the last of the instruction's data is available */
     uint64_t missed;     /* dws: lanes whose data comes from outside the core */
-    uint64_t early, early_at; /* dws: lanes that get their results before the others, in cycle early_at; 0: none */
+    uint64_t early, early_at; /* dws: lanes that get their results before the others, in cycle early_at, or 0 if there is none */
     struct tim_step *line; /* accesses; the pool entry of the op owns the array */
     unsigned line_capacity;
-    uint32_t packet, ride; /* packet: number of the instruction's packet, 0: none. ride: list in core->packets of the
+    uint32_t packet, ride; /* packet: number of the instruction's packet, or 0 if none. ride: list in core->packets of the
                             * instructions that share this instruction's accesses */
     uint16_t rides; /* number of the instruction's stores and reductions that other instructions make for it */
     bool follower;  /* the instruction is not the first of its packet; only the first has a place in the load/store queue */
-    uint32_t companion; /* formed warps: first companion of a leader, or next companion of its leader; TIM_NONE: none */
+    uint32_t companion; /* formed warps: first companion of a leader, or next companion of its leader, or TIM_NONE if none */
 };
 /** An access of an instruction, and the cache or memory that serves the access. */
 struct tim_step {
@@ -143,7 +143,7 @@ struct tim_warp {
     uint8_t waits;       /* if split < 0: the reason (enum tim_stall) why no split can run */
     uint8_t buffered;    /* number of buffered instructions, from pc on */
     uint8_t reason;       /* enum tim_stall: the latest stall reason */
-    int16_t split;       /* the split that runs; -1: none can run */
+    int16_t split;       /* the split that runs, or -1 if none can run */
     bool expands;        /* the expansion of tagged registers has set not_before */
     uint8_t read_bars;   /* subset of `bars`: barriers that have counted only operand reads since they were 0 */
     uint8_t full_bars;   /* subset of `bars`: barriers at their maximum; an instruction that would increment one waits */
@@ -158,7 +158,7 @@ struct tim_warp {
     uint64_t pc, split_lanes;
     uint64_t sleep_until;
     uint64_t not_before; /* first cycle in which the warp may issue: end of a stall count, launch, expansion or yield */
-    /* first cycles in which new_write and new_read are visible, and hold_bar is checked; 0: none */
+    /* first cycles in which new_write and new_read are visible, and hold_bar is checked, or 0 if there is none */
     uint64_t new_seen, hold_from;
     uint64_t staged_until; /* collector `window`: last cycle with an instruction of the warp in Control or Allocate */
     const struct tim_static *head; /* the warp's next instruction; valid while the warp is in a set `can` */
@@ -166,7 +166,7 @@ struct tim_warp {
     _Alignas(64) struct tim_buffered buffer[TIM_MAX_BUFFER];
     _Alignas(64) const struct tim_code *code;
     uint64_t fetch_pc, fetch_from;
-    uint64_t held; /* 1 + the instruction line that arrived for the warp, which can use it even after its eviction; 0: none */
+    uint64_t held; /* 1 + the instruction line that arrived for the warp, usable by it even after its eviction, or 0 if none */
     uint64_t operand; /* constant.l0_bytes: 1 + the line for which its next instruction waits; UINT64_MAX: any line */
     uint64_t operand_held; /* 1 + the constant line that arrived for the warp */
     uint64_t refetch_at;  /* earliest cycle in which the warp may fetch at another pc, such as the target of a branch */
@@ -336,7 +336,7 @@ struct tim_core {
     struct tim_memory *memory;
     struct tim_core_stats *stats; /* borrowed from the engine */
     struct emu_core *emu;
-    struct tim_trace *trace; /* NULL: no trace; it records blocks even while its window is closed */
+    struct tim_trace *trace; /* NULL if there is no trace; it records blocks even while its window is closed */
     struct tim_warp *warp;   /* [config->core_warps] */
     struct tim_block *block; /* [config->core_blocks] */
     struct tim_op *op;       /* pool of instructions in flight */
@@ -379,7 +379,7 @@ struct tim_core {
      * that issued, one bit for each place of the scheduler (bit 0 is its first place) */
     unsigned types_issued;
     uint64_t issued_now[TIM_MAX_WARPS / 64];
-    struct tim_formed *formed; /* the formed warp that issues in this slot; NULL: no mechanism forms warps */
+    struct tim_formed *formed; /* the formed warp that issues in this slot, or NULL if no mechanism forms warps */
     unsigned issued_warp;    /* warp of the last issue, for the second slot of dual issue */
     unsigned issued_lanes;   /* number of lanes of the split that issued */
     const struct tim_static *issued_what;
@@ -400,7 +400,7 @@ struct tim_core {
     const struct emu_machine *machine;
     unsigned warps, threads, registers, shared_bytes; /* resources in use */
     struct tim_front *front; /* L0 caches; NULL: fetch.l0_bytes is 0 */
-    /* constant.l0_bytes: after a miss of a constant operand of warp switch_for (-1: none) the scheduler issues nothing
+    /* constant.l0_bytes: after a miss of a constant operand of warp switch_for (-1 if there is none) the scheduler issues nothing
      * before cycle switch_at. When the line for that warp arrives earlier, the core sets switch_at to that cycle. */
     uint64_t switch_at[TIM_MAX_SCHEDS];
     int switch_for[TIM_MAX_SCHEDS];
@@ -414,7 +414,7 @@ struct tim_core {
     uint64_t tick_at_own;
     struct tim_sharing sharing[TIM_SHARES];
     struct tim_packet packet;
-    struct tim_packets *packets; /* packets of memory instructions; NULL: no mechanism makes packets */
+    struct tim_packets *packets; /* packets of memory instructions, or NULL if no mechanism makes packets */
     uint64_t issue_at[TIM_MAX_SCHEDS]; /* issue.lanes: first cycle in which the scheduler may issue */
     uint64_t lag;            /* current cycle of clocks.core minus the core's own cycle */
     struct tim_domain *domain; /* timing/clocks/; NULL: the core's clock is clocks.core */
@@ -471,7 +471,7 @@ static inline void tim_core_show(struct tim_core *core, uint64_t now)
 {
     core->mechs.core.now = now;
 }
-/** Returns the mechanism that would hold the warp back if the warp were ready; NULL: none. */
+/** Returns the mechanism that would hold the warp back if the warp were ready, or NULL if there is none. */
 struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp);
 /** Removes from @ready, the ready warps of scheduler @s, the warps that a mechanism throttles in this cycle. Returns true if it removed any. */
 bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready);
@@ -847,7 +847,7 @@ static inline void tim_op_init(struct tim_core *core, uint32_t i)
     }
     core->live_count++;
 }
-/** Returns the oldest instruction in flight that is younger than @age; NULL: none. Ages start at 1. */
+/** Returns the oldest instruction in flight that is younger than @age, or NULL if there is none. Ages start at 1. */
 const struct tim_op *tim_op_after(const struct tim_core *core, uint64_t age);
 /** Gives a block its warp slots and resources; emu holds its state in @slot. If @moves_in, its warps wait until that state has arrived. */
 void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear, unsigned slot,
@@ -898,7 +898,7 @@ static inline unsigned tim_bars_waited(const struct tim_core *core, const struct
         waits |= 1u << w->hold_bar;
     return waits;
 }
-/** Returns the first cycle after @now in which time alone changes the result of tim_bars_waited(); UINT64_MAX: none. */
+/** Returns the first cycle after @now in which time alone changes the result of tim_bars_waited(), or UINT64_MAX if none. */
 static inline uint64_t tim_bars_change(const struct tim_core *core, const struct tim_warp *w, uint64_t now)
 {
     if (tim_control_stage(core) && now < w->new_seen) /* new_seen is no later than hold_from */

@@ -2,7 +2,7 @@
 /* Instructions in flight in the event-driven model. They are in lists by the event for which they wait, so a phase
  * visits only the instructions that it may advance. */
 
-/** Returns the index of a new op; TIM_NONE: no memory. */
+/** Returns the index of a new op, or TIM_NONE if memory is short. */
 static uint32_t tim_op_take(struct tim_core *core)
 {
     uint32_t i = core->flight.free;

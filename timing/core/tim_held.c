@@ -15,7 +15,7 @@
 
 enum { LINE_MOST = 256 };
 struct held_line {
-    uint64_t line;    /* 1 + address of the line; 0: none */
+    uint64_t line;    /* 1 + address of the line, or 0 if there is none */
     uint64_t mask[4]; /* valid bytes */
     uint8_t data[LINE_MOST];
 };

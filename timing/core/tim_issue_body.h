@@ -319,7 +319,7 @@ static inline void count_rest(struct tim_core *core, unsigned s, unsigned slot, 
 }
 
 /** Returns the index, among the warps of the scheduler, of the ready warp that issue.policy or a mechanism in its place
- *  selects; -1: none. */
+ *  selects, or -1 if there is none. */
 static inline int choose(struct tim_core *core, unsigned s, const struct tim_sched_view *view)
 {
     struct tim_mech *mech = tim_acts() ? core->mechs.chooses : NULL;

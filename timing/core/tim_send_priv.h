@@ -7,7 +7,7 @@
 #include "timing/core/tim_core_priv.h"
 
 /* ---- the load/store queue ---- */
-/** Returns the separate queue for an instruction of this kind; NULL: none. */
+/** Returns the separate queue for an instruction of this kind, or NULL if there is none. */
 static inline struct tim_side *tim_side_of(struct tim_core *core, const struct tim_static *what)
 {
     if (!tim_separate(core) || what->type == TIM_TYPE_MEMORY)

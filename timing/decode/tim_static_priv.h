@@ -113,7 +113,7 @@ struct tim_loop {
     uint64_t begin, end; /* pc of the first and the last instruction */
     uint64_t from, to;   /* address range [from, to) of the function that contains the loop */
     bool called;         /* the function is not a kernel */
-    uint16_t parent;     /* 1 + index of the enclosing loop, which precedes this loop in the list; 0: none */
+    uint16_t parent;     /* 1 + index of the enclosing loop, which precedes this loop in the list, or 0 if there is none */
 };
 enum { TIM_LOOPS_MOST = 65535 };
 /** All instructions of a program; owned by the engine. */
@@ -122,9 +122,9 @@ struct tim_code {
     uint64_t base, end; /* the instructions are at addresses [base, end) */
     uint32_t count;
     struct tim_static *insn;
-    struct tim_loop *loop; /* [loop_count], sorted by `begin`; NULL: no key needs loops */
+    struct tim_loop *loop; /* [loop_count], sorted by `begin`, or NULL if no key needs loops */
     uint32_t loop_count;
-    uint16_t *loop_of;     /* [count] 1 + index of the innermost loop that contains the instruction; 0: none */
+    uint16_t *loop_of;     /* [count] 1 + index of the innermost loop that contains the instruction, or 0 if there is none */
     struct tim_static *tagged[2]; /* [count] variants of `insn` for execution by one lane, and by the affine unit; NULL: the
                                    * model executes no instruction so */
 };

@@ -39,7 +39,7 @@ struct tim_launch *tim_grid_entry_after(const struct tim_grid *g, uint64_t after
     return found;
 }
 
-/** Returns the next core in rotation on which the next block of @l may be placed; -1: none. */
+/** Returns the next core in rotation on which the next block of @l may be placed, or -1 if there is none. */
 static int next_core(const struct tim_blocks_rotating *rr, const struct tim_launch *l)
 {
     const struct tim_grid *g = rr->blocks.grid;

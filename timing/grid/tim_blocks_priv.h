@@ -141,7 +141,7 @@ void tim_dvfs_why(const struct tim_grid *g, unsigned core, uint64_t now, struct 
 bool tim_dtbl_takes(const struct tim_config *config, const struct emu_grid *grid);
 /** Makes launches that have arrived search for a kernel to join. Returns true if there were such launches. */
 bool tim_dtbl_tick(struct tim_grid *g, uint64_t now);
-/** Returns the first cycle in which tim_dtbl_tick() has work; UINT64_MAX: none. */
+/** Returns the first cycle in which tim_dtbl_tick() has work, or UINT64_MAX if there is none. */
 uint64_t tim_dtbl_next(const struct tim_grid *g);
 /** Called when the last block of @launch has been placed. If the launch is a group, removes it from its kernel's list of
  *  groups with blocks to place. */

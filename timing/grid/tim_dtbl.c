@@ -20,7 +20,7 @@ bool tim_dtbl_takes(const struct tim_config *config, const struct emu_grid *grid
 }
 
 /** Returns the kernel with the launch's shape that has the lowest entry in the distributor or, with dtbl.pending, a kernel
- *  with this shape that waits for its dispatch; NULL: none. */
+ *  with this shape that waits for its dispatch, or NULL if there is none. */
 static struct tim_launch *kernel_for(const struct tim_grid *g, const struct tim_launch *l)
 {
     struct tim_launch *found = NULL;

@@ -142,7 +142,7 @@ static bool is_called(const struct tim_grid *g, unsigned c)
     return false;
 }
 
-/** Returns the launch of the next block to place; NULL: no block waits. Sets *wanted to whether blocks wait, but no core
+/** Returns the launch of the next block to place, or NULL if no block waits. Sets *wanted to whether blocks wait, but no core
  *  that accepts blocks has capacity. */
 static const struct tim_launch *next_block(const struct tim_grid *g, bool *wanted)
 {

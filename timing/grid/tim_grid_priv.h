@@ -98,7 +98,7 @@ struct tim_grid {
     struct tim_launch **table;  /* dtbl: [config->dtbl_entries] the group in each entry of the group table; NULL: free */
     size_t asking;              /* dtbl: number of launches that still have to search for a kernel */
     uint64_t *gpu;              /* counters, by TIM_GPU_... */
-    struct tim_reach *reach;    /* predicted accesses of blocks; NULL: no mechanism or block scheduler needs them */
+    struct tim_reach *reach;    /* predicted accesses of blocks, or NULL if no mechanism or block scheduler needs them */
     struct tim_core *const *cores;
     struct tim_blocks *blocks;
     struct tim_dvfs *dvfs;      /* NULL: the mechanism is off */

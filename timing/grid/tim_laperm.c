@@ -31,7 +31,7 @@ struct laperm {
     bool waiting;       /* blocks have waited since the cycle `last` */
     uint64_t orders;    /* value of mark.order of the launch that was queued last */
     enum stage stage;   /* queues of the last selection */
-    int *backup;        /* [core] backup core of the core; -1: none */
+    int *backup;        /* [core] backup core of the core, or -1 if there is none */
     unsigned *on_chip;  /* number of queue entries on chip: [core] in the queues of the core (tb_pri: [0] in the queues of
                          * all cores); the last element is for the queue of launches by the host */
 };
@@ -143,7 +143,7 @@ static bool backs(const struct laperm *p, unsigned core)
     return p->blocks.row == &tim_blocks_adaptive || p->blocks.grid->cores[core]->closed != TIM_OPEN;
 }
 
-/** Returns the launch whose next block @core would get; NULL: none. Sets *stage to the queues from which it is, and *backup
+/** Returns the launch whose next block @core would get, or NULL if none. Sets *stage to the queues from which it is, and *backup
  *  to the core's new backup core. */
 static struct tim_launch *candidate(const struct laperm *p, unsigned core, int *backup, enum stage *stage)
 {
@@ -191,7 +191,7 @@ static bool any_queued(const struct tim_blocks *blocks)
 
 /* ---- a cycle ---------------------------------------------------------------------------------- */
 
-/** Returns the index in tim_grid.resume of a dispatched suspended block for which its core has capacity; SIZE_MAX: none. */
+/** Returns the index in tim_grid.resume of a dispatched suspended block for which its core has capacity, or SIZE_MAX if none. */
 static size_t ready_resume(const struct tim_grid *g)
 {
     for (size_t i = 0; i < g->resume_count; i++)

@@ -28,7 +28,7 @@ struct ccws {
     uint64_t until[TIM_MAX_WARPS]; /* by slot: cycle before which the warp's score is above the base score */
     bool lives[TIM_MAX_WARPS];   /* by slot: the warp is live */
     bool unsorted;               /* `live` must be sorted again */
-    uint64_t last_score, last_at; /* the last score computed, and the cycle in which it was; 0: none */
+    uint64_t last_score, last_at; /* the last score computed, and the cycle in which it was, or 0 if there is none */
     unsigned last_warp;           /* slot of the warp of last_score */
     uint64_t most_score;          /* the highest score that was computed */
     /* cycle of the last sort; first later cycle in which a score reaches the base score, so that the order may change */
@@ -36,7 +36,7 @@ struct ccws {
     uint64_t ranked;             /* 1 + the cycle for which `allowed` is valid */
     unsigned allowed;            /* number of leading warps of `live` that may load */
     uint16_t rank[TIM_MAX_WARPS]; /* by slot: index of the warp in `live` */
-    uint16_t loop[TIM_MAX_WARPS]; /* by slot: 1 + index of the outermost loop in which the warp is; 0: none */
+    uint16_t loop[TIM_MAX_WARPS]; /* by slot: 1 + index of the outermost loop in which the warp is, or 0 if there is none */
     bool held[TIM_MAX_WARPS];     /* by slot: a load of the warp was held back since the warp entered this loop */
 };
 

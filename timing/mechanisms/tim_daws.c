@@ -39,7 +39,7 @@ struct entry {
     struct level level[LEVELS];
     unsigned lanes;            /* active lanes of the warp's last instruction */
     unsigned lines;            /* predicted footprint of the warp, in lines */
-    uint64_t loop, end;        /* loop for which the warp is charged: pc of its first (0: none) and last instruction */
+    uint64_t loop, end;        /* loop for which the warp is charged: pc of its first (0 if there is none) and last instruction */
     const struct tim_code *code;
 };
 struct daws {
@@ -198,7 +198,7 @@ static unsigned level_of(const struct entry *e, const struct tim_loop *loop)
     return level;
 }
 
-/** Returns whether @loop is @inner, or contains @inner in the same function. Both are 1 + the index of a loop; 0: no loop. */
+/** Returns whether @loop is @inner, or contains @inner in the same function. Both are 1 + the index of a loop, or 0. */
 static bool contains(const struct tim_code *code, unsigned loop, unsigned inner)
 {
     while (inner != 0 && inner != loop)
@@ -385,7 +385,7 @@ static void evict(struct tim_mech *mech, uint64_t line, unsigned owner)
     tim_vta_insert(((struct daws *)mech)->vta, owner, line);
 }
 
-/** Returns the first loop after @pc in the function that contains @pc; NULL: none. */
+/** Returns the first loop after @pc in the function that contains @pc, or NULL if there is none. */
 static const struct tim_loop *loop_after(const struct tim_code *code, uint64_t pc)
 {
     for (uint32_t i = 0; i < code->loop_count; i++)

@@ -23,7 +23,7 @@ struct tim_daws_load {
 /** An entry of the sampling warp table. */
 struct tim_daws_sample {
     uint64_t loop;
-    int warp;           /* slot of the sampling warp; -1: none */
+    int warp;           /* slot of the sampling warp, or -1 if there is none */
     int8_t locality;    /* HasLocality of the source: the loop has intra-warp locality if this is above 0 */
     uint64_t instruction; /* number of the load that is making its accesses */
     bool found;         /* an access of this load hit a line that the warp requested, or missed a line that the warp lost */
@@ -70,8 +70,8 @@ bool tim_daws_samples(const struct tim_daws_tables *t, uint64_t loop, unsigned w
 
 /* Returns the tables of mechanism @mech, which is a tim_daws; for tests. */
 struct tim_daws_tables *tim_daws_tables_of(struct tim_mech *mech);
-/** Returns the number of lines in a warp's entry of the footprint prediction table, and sets *loop to the loop of the entry;
- *  0: none. */
+/** Returns the number of lines in a warp's entry of the footprint prediction table, and sets *loop to the loop of the entry,
+ *  or 0 if there is none. */
 unsigned tim_daws_footprint(const struct tim_mech *mech, unsigned warp, uint64_t *loop);
 
 #endif

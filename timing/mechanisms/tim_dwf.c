@@ -202,7 +202,7 @@ static bool follows(struct tim_mech *mech, unsigned warp)
     return false;
 }
 
-/** Returns the lowest pc from @from on of a thread that can run, in the warps of scheduler @sched; UINT64_MAX: none. */
+/** Returns the lowest pc from @from on of a thread that can run, in the warps of scheduler @sched, or UINT64_MAX if none. */
 static uint64_t next_pc(const struct dwf *dwf, unsigned sched, uint64_t from)
 {
     const struct tim_mech_core *core = dwf->base.core;

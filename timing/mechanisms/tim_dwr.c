@@ -35,13 +35,13 @@ struct member {
     uint64_t at;   /* BARRIER: cycle in which the barrier operation reads the tables */
     uint64_t ends; /* BARRIER: cycle in which the operation ends; later than `at` if ignored barriers are faster */
     uint64_t came; /* WAITS: first cycle of the wait */
-    uint32_t packet; /* number of the packet of the member's last LAT; 0: none */
+    uint32_t packet; /* number of the packet of the member's last LAT, or 0 if there is none */
 };
 struct group {
     struct tim_dwr_pst pst;
     uint64_t live, waits; /* set of members with live lanes; set of members that wait at a block barrier or for a launch */
     /* the class that is issuing: */
-    uint64_t pending;     /* set of its members that have not issued; 0: no class is issuing */
+    uint64_t pending;     /* set of its members that have not issued, or 0 if no class is issuing */
     uint64_t pc;          /* pc of its instruction */
     unsigned issued;      /* number of its members that have issued */
     uint32_t packet;      /* number of its packet */

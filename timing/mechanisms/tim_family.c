@@ -28,7 +28,7 @@ struct family {
     struct tim_mech base;
     struct member *member;
     size_t members, capacity;
-    uint32_t *at;         /* [index of the block on the core] 1 + index of its member; 0: none */
+    uint32_t *at;         /* [index of the block on the core] 1 + index of its member, or 0 if there is none */
     bool short_of_memory; /* some lines are not counted, because the host had no memory */
 };
 

@@ -199,8 +199,8 @@ static unsigned nearness(const struct la_w *la, unsigned warp)
     return all;
 }
 
-/** Returns the pending warp that joins the active group next: a warp of the oldest starved block, else the warp with most
- *  locality with the active warps, which *near is set to; -1: none. */
+/** Returns the pending warp that joins the active group next, or -1 if there is none. It is a warp of the oldest starved
+ *  block or, if no block starves, the warp with most locality with the active warps. Sets *near to that locality. */
 static int nearest_pending(const struct la_w *la, unsigned *near)
 {
     int found = -1;

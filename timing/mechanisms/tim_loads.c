@@ -31,7 +31,7 @@ enum { PENDING = 64 };
 struct walker {
     uint64_t age;         /* age of the warp, which identifies it */
     const struct tim_code *code;
-    unsigned open;        /* 1 + index of the innermost open loop of the kernel; 0: none */
+    unsigned open;        /* 1 + index of the innermost open loop of the kernel, or 0 if there is none */
     uint64_t instruction; /* number of the last load that was counted in `reuses` */
     /* The latest loads of the warp in loops. They are stored because a load may make its accesses when the warp is already
      * in a later iteration. trip: iteration in which the load issued; last: the preceding iteration, as for trip_of() */
@@ -115,7 +115,7 @@ static void begin_trip(struct loads *l, unsigned warp, uint64_t begin, bool ente
 }
 
 /** Updates the open loops of the warp when an instruction issues. @loop: 1 + index of the innermost loop that contains the
- *  instruction; 0: none. */
+ *  instruction, or 0 if there is none. */
 static void follow(struct loads *l, const struct tim_mech_issue *issue, unsigned loop)
 {
     struct walker *w = &l->walker[issue->warp];

@@ -41,7 +41,7 @@ struct tim_mech_warp {
     unsigned splits;   /* number of splits of the warp, if one runs */
     uint64_t pc, lanes; /* pc and lanes of the split that runs; lanes 0: no split runs */
     const struct tim_code *code;
-    const struct tim_static *next; /* next instruction; NULL: no split runs */
+    const struct tim_static *next; /* next instruction, or NULL if no split runs */
 };
 /** What mechanisms see of their core, and functions of the core that they may call. */
 struct tim_mech_core {
@@ -51,7 +51,7 @@ struct tim_mech_core {
     uint64_t now;                       /* the current cycle */
     uint64_t assigned;                  /* number of warps that were ever assigned to slots of the core */
     uint64_t over;                      /* hook `account`: the counters must include the cycles before this one */
-    const struct tim_reach *slices;     /* predicted accesses of launches; NULL: no mechanism needs them */
+    const struct tim_reach *slices;     /* predicted accesses of launches, or NULL if no mechanism needs them */
     void (*look)(const void *context, unsigned warp, struct tim_mech_warp *out);
     /** Returns whether any split of the warp has its pc in [from, to]. */
     bool (*inside)(const void *context, unsigned warp, uint64_t from, uint64_t to);
@@ -170,8 +170,8 @@ struct tim_mechanism {
     /* Packets: memory instructions that pass the load/store unit together (timing/mem/tim_packets_priv.h). A mechanism
      * has all three hooks or none. At most one mechanism of a GPU model has them. */
     /** Called when memory instruction @what of the warp has issued. Returns the number of its packet, which no other packet
-     *  of the core has; 0: none. Sets *together to whether all members get their loaded data in the cycle in which the last
-     *  data arrives. */
+     *  of the core has, or 0 if the instruction joins no packet. Sets *together to whether all members get their loaded data
+     *  in the cycle in which the last data arrives. */
     uint32_t (*packet)(struct tim_mech *mech, unsigned warp, const struct tim_static *what, bool *together);
     /** Returns whether more instructions may join the packet. The load/store unit begins the packet only when it is closed.
      *  If an event other than an issue closes a packet, `picks` returns true. */
@@ -200,12 +200,12 @@ struct tim_mechanism {
      *  state. */
     bool (*holds)(struct tim_mech *mech, unsigned warp, const struct tim_static *next);
     /** Does the work of `holds` for all ready warps of scheduler @sched in one call: removes the warps that the mechanism
-     *  holds back from @ready, which is as for `picks`. Returns true if it removed a warp. NULL: the core calls `holds`
-     *  for each warp. */
+     *  holds back from @ready, which is as for `picks`. Returns true if it removed a warp. If this hook is NULL, the
+     *  core calls `holds` for each warp. */
     bool (*holds_of)(struct tim_mech *mech, unsigned sched, uint64_t *ready);
-    /** Selects the ready warp of scheduler @sched that issues, instead of issue.policy. Returns the warp's bit in @ready;
-     *  -1: no warp issues; TIM_CHOICE_OF_POLICY: issue.policy selects it. A call must not change the results of later calls. At most one enabled mechanism may have this
-     *  hook. */
+    /** Selects the ready warp of scheduler @sched that issues, instead of issue.policy. Returns the warp's bit in @ready,
+     *  -1 if no warp issues, or TIM_CHOICE_OF_POLICY if issue.policy selects the warp. A call must not change the results
+     *  of later calls. At most one enabled mechanism may have this hook. */
     int (*chooses)(struct tim_mech *mech, unsigned sched, const uint64_t *ready);
     /** Selects the instruction of the load/store queue that makes the next access. @warp[@count]: the warps of the
      *  instructions in the queue, the oldest instruction first. Returns an index in @warp. The answer depends only on @warp.
@@ -220,7 +220,8 @@ struct tim_mechanism {
      *  selected. Returns the id of a ready split. *lanes is set to all lanes; the hook may remove lanes that do not lead. */
     int (*selects)(struct tim_mech *mech, unsigned warp, const struct emu_split_view *views, unsigned count, int selected, uint64_t *lanes);
     /** Returns a cycle after @since before which no result of `holds` changes if no event happens. @since is the current
-     *  cycle, or an earlier cycle after which no event has happened. NULL: only events change the results. */
+     *  cycle, or an earlier cycle after which no event has happened. If this hook is NULL, only events change
+     *  the results. */
     uint64_t (*next)(struct tim_mech *mech, uint64_t since);
     /** Called when the selected warp may not issue because a debugger steps another warp. */
     void (*refused)(struct tim_mech *mech, unsigned warp);
@@ -249,14 +250,14 @@ struct tim_mechs {
     bool every_cycle; /* a mechanism has hook `cycle` or `fetches`, or needs `picks` even if no warp is ready */
     bool reaches;     /* a mechanism has hook `reaches` */
     bool picks;       /* a mechanism has hook `picks` */
-    struct tim_mech *packets; /* the mechanism that makes packets; NULL: none */
+    struct tim_mech *packets; /* the mechanism that makes packets, or NULL if there is none */
     bool touches, resides; /* a mechanism has hook `touches`; a mechanism has hook `resides` */
     bool bypasses;    /* a mechanism has hook `bypasses` */
     bool cycle;       /* a mechanism has hook `cycle` */
-    struct tim_mech *fetches; /* the mechanism that has hook `fetches`; NULL: none */
-    struct tim_mech *chooses; /* the mechanism that has hook `chooses`; NULL: none */
-    struct tim_mech *orders;  /* the mechanism that has hook `orders`; NULL: none */
-    struct tim_mech *forms;   /* the mechanism that has hook `accompanies`; NULL: none */
+    struct tim_mech *fetches; /* the mechanism that has hook `fetches`, or NULL if there is none */
+    struct tim_mech *chooses; /* the mechanism that has hook `chooses`, or NULL if there is none */
+    struct tim_mech *orders;  /* the mechanism that has hook `orders`, or NULL if there is none */
+    struct tim_mech *forms;   /* the mechanism that has hook `accompanies`, or NULL if there is none */
     /** Arguments of the last call of hook `cycle`. In the same cycle they can be used again to select a warp, if the issues
      *  of other schedulers have not changed them. */
     struct tim_mechs_query {
@@ -272,7 +273,7 @@ struct tim_mechs {
     } query;
     struct tim_mech *mech[TIM_MECHANISMS_MOST];
     uint64_t live[TIM_MAX_WARPS / 64], waits[TIM_MAX_WARPS / 64]; /* slots of live warps; slots of waiting warps */
-    uint64_t shown[TIM_MECHANISMS_MOST][TIM_GAUGES]; /* 1 + the last value of each gauge in the trace; 0: none */
+    uint64_t shown[TIM_MECHANISMS_MOST][TIM_GAUGES]; /* 1 + the last value of each gauge in the trace, or 0 if there is none */
     struct tim_mech_core core;
 };
 /** Creates the enabled mechanisms; @mechs->core must be filled in. Returns false without memory; tim_mechs_fini()
@@ -295,7 +296,7 @@ bool tim_mechs_bypass(struct tim_mechs *mechs, unsigned warp, uint64_t pc);
 void tim_mechs_evict(struct tim_mechs *mechs, uint64_t line, unsigned owner);
 void tim_mechs_drop(struct tim_mechs *mechs, uint64_t line);
 void tim_mechs_refuse(struct tim_mechs *mechs, unsigned warp);
-/** Returns the mechanism for which hook `is_stuck` is true for the warp; NULL: none. */
+/** Returns the mechanism whose hook `is_stuck` returns true for the warp, or NULL if there is none. */
 struct tim_mech *tim_mechs_stuck(const struct tim_mechs *mechs, unsigned warp);
 void tim_mechs_account(struct tim_mechs *mechs);
 /** Records in the trace the gauges of core @core that have changed. @now: a cycle of clocks.core. */
@@ -309,7 +310,7 @@ static inline unsigned tim_mech_slot(const struct tim_config *config, unsigned s
 {
     return (word * 64 + bit) * config->issue_schedulers + sched;
 }
-/** Returns the mechanism that holds the warp back; NULL: no mechanism does. */
+/** Returns the mechanism that holds the warp back, or NULL if no mechanism does. */
 struct tim_mech *tim_mechs_holder(const struct tim_mechs *mechs, unsigned warp, const struct tim_static *next);
 uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since);
 

@@ -29,7 +29,7 @@ struct shares {
     size_t records, record_capacity;
     struct pair *pair; /* pairs of blocks that were on the core together and of which at least one still is */
     size_t pairs, pair_capacity;
-    uint32_t *at;      /* [index of the block on the core] 1 + index of its record; 0: none */
+    uint32_t *at;      /* [index of the block on the core] 1 + index of its record, or 0 if there is none */
     uint64_t since[TIM_MAX_WARPS]; /* by slot: cycle in which the warp began to wait */
     bool short_of_memory; /* some lines or pairs are not counted, because the host had no memory */
 };
@@ -41,7 +41,7 @@ static uint64_t predicted(const struct record *a, const struct record *b)
 
 /* ---- blocks ---------------------------------------------------------------------------------------- */
 
-/** Returns an unused record; NULL: no memory. */
+/** Returns an unused record, or NULL if memory is short. */
 static struct record *new_record(struct shares *s)
 {
     for (size_t i = 0; i < s->records; i++)

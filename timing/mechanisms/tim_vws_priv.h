@@ -17,11 +17,12 @@ struct tim_vws_set {
     uint8_t fresh;   /* set of members that began since the last cycle; they will form a gang */
     uint8_t stepped; /* set of members that have issued since the last call of look_at_members() */
     uint8_t ways;           /* set of ways with a gang, at the last call of recount() */
-    unsigned gangs, single; /* number of gangs and of single warps that the totals in struct tim_vws include */
+    unsigned gangs, single; /* this set's numbers of gangs and of single warps at the last call of recount();
+                             * tim_vws.gangs and tim_vws.single are the sums over all sets */
     uint64_t age;    /* age of the set's oldest warp */
     uint64_t last[TIM_GANG_MEMBERS]; /* by member: 1 + the last cycle in which the member issued alone */
     uint64_t refused[TIM_GANG_MEMBERS]; /* by member: 1 + the last cycle in which a debugger refused the member's issue */
-    uint64_t pc[TIM_GANG_MEMBERS];   /* by member: pc of the split that runs; TIM_GANG_NOWHERE: no split runs */
+    uint64_t pc[TIM_GANG_MEMBERS];   /* by member: pc of the split that runs, or TIM_GANG_NOWHERE if no split runs */
     uint64_t sync_until[TIM_GANG_MEMBERS]; /* by member, at bsync: cycle up to which it waits for others of its set */
 };
 /** The mechanism on a core. A slice is a scheduler; member m of a set is the warp of the set on slice m. */

@@ -234,7 +234,7 @@ static void column(struct tim_mem *mem, struct tim_channel *channel, unsigned ba
     }
 }
 
-/** Returns the bank whose command is given at @edge; TIM_NONE: none. Column commands have priority over row commands, and
+/** Returns the bank whose command is given at @edge, or TIM_NONE if none. Column commands have priority over row commands, and
  *  older requests over younger ones. Sets *next to an edge before which no other command becomes possible. */
 static unsigned choose(const struct tim_channel *channel, uint64_t edge, uint64_t *next)
 {
@@ -415,7 +415,7 @@ static unsigned pick_input(const struct tim_net *net, unsigned output, uint64_t 
 }
 
 /** Runs edge @edge of an output port. Returns the next edge at which the port may have work if no packet arrives and the
- *  receiver takes none; UINT64_MAX: none. */
+ *  receiver takes none. Returns UINT64_MAX if there is no such edge. */
 static uint64_t tick_port(struct tim_mem *mem, struct tim_net *net, unsigned output, uint64_t edge,
                           uint64_t now)
 {

@@ -20,7 +20,7 @@ static unsigned next_ready(const struct tim_sched_view *view, unsigned from, uns
     return end;
 }
 
-/** Returns the next ready warp after @last, in cyclic order of the warps [first, first + count); -1: none. */
+/** Returns the next ready warp after @last, in cyclic order of the warps [first, first + count), or -1 if there is none. */
 static int rotate(const struct tim_sched_view *view, int last, unsigned first, unsigned count)
 {
     unsigned from = last < (int)first || last + 1 >= (int)(first + count) ? first
@@ -33,7 +33,7 @@ static int rotate(const struct tim_sched_view *view, int last, unsigned first, u
     return w < from ? (int)w : -1;
 }
 
-/** Returns the oldest ready warp in [first, first + count); -1: none. Age counts from the assignment of the block, so a
+/** Returns the oldest ready warp in [first, first + count), or -1 if none. Age counts from the assignment of the block, so a
  *  new warp is young even if its slot was in use before. */
 static int oldest(const struct tim_sched_view *view, unsigned first, unsigned count)
 {

@@ -10,9 +10,9 @@
 
 /** State of a scheduler. Warps are identified by their slot divided by the number of schedulers. */
 struct tim_sched {
-    int last;           /* warp that issued last; -1: none */
-    int group;          /* two_level: the current fetch group; -1: none */
-    int last_in_group;  /* two_level: warp of the current group that issued last; -1: none */
+    int last;           /* warp that issued last, or -1 if there is none */
+    int group;          /* two_level: the current fetch group, or -1 if there is none */
+    int last_in_group;  /* two_level: warp of the current group that issued last, or -1 if there is none */
 };
 /** Input of a policy. */
 struct tim_sched_view {

@@ -23,7 +23,7 @@ enum { TIM_GANG_MEMBERS = 8, TIM_GANG_WAYS = 4 };
 struct tim_gang {
     uint8_t mask;   /* GangMask: set of the gang's members; 0: the entry is free */
     uint8_t issued; /* set of members that have issued the instruction at `pc`, while other members have not yet */
-    uint64_t pc;    /* pc of all members; TIM_GANG_NOWHERE: no member can run */
+    uint64_t pc;    /* pc of all members, or TIM_GANG_NOWHERE if no member can run */
     uint64_t last;  /* 1 + the cycle in which the gang last issued; 0: it has not issued */
 };
 struct tim_gang_set {

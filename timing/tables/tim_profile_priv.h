@@ -34,7 +34,7 @@ enum tim_load_counter {
 struct tim_profile_load {
     char *function; /* symbol of the function; owned */
     uint64_t offset;
-    uint64_t loop;  /* byte offset, in the function, of the start of the innermost enclosing loop; UINT64_MAX: none */
+    uint64_t loop;  /* byte offset, in the function, of the start of the innermost enclosing loop, or UINT64_MAX if none */
     uint64_t count[TIM_LOAD_COUNT];
 };
 struct tim_profile {

@@ -65,7 +65,7 @@ static inline bool tim_reach_is_used(const struct tim_config *config)
 enum lw_status tim_reach_add(struct tim_reach *reach, const struct emu_grid *grid, struct lw_error *err) LW_MUST_CHECK;
 /** Removes a launch that has ended. */
 void tim_reach_forget(struct tim_reach *reach, const struct emu_grid *grid);
-/** Returns the data of a launch; NULL: no access of its kernel has a slice. */
+/** Returns the data of a launch, or NULL if no access of its kernel has a slice. */
 const struct tim_reach_launch *tim_reach_of(const struct tim_reach *reach, const struct emu_grid *grid);
 /** Returns the number of arrays of a launch. */
 unsigned tim_reach_arrays(const struct tim_reach_launch *launch);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* The tags of a set are sorted from the youngest to the oldest. A tag is 1 + the number of a line; 0: none. */
+/* The tags of a set are sorted from the youngest to the oldest. A tag is 1 + the number of a line, or 0 if there is none. */
 struct tim_vta {
     unsigned entries, ways, sets, shift; /* numbers of entries and of sets per warp slot; the number of a line is its
                                           * address >> shift */

@@ -228,7 +228,7 @@ static uint32_t passed(const struct ptx_memory *m, const struct position *from, 
     return pieces;
 }
 
-/* Returns the innermost loop of the source around both lines; NULL: none. */
+/* Returns the innermost loop of the source around both lines, or NULL if there is none. */
 static const struct ptx_noted_line *loop_around(const struct ptx_memory *m, uint32_t a, uint32_t b)
 {
     const struct ptx_noted_line *found = NULL;

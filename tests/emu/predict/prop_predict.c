@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests property A2 with random kernels. The kernels compute addresses by every instruction that a slice may contain,
+ * Tests property A2 with random kernels. The kernels compute addresses by every instruction that an address slice may contain,
  * and by some others, under guards, in branches and in loops. Each access of an accepted site must have the address
- * that its slice gives. Before the run, each accepted slice is written to a file and read again. LW_SEED repeats a
- * kernel. LW_RANDOM_COUNT sets the number of kernels.
+ * that the address slice of the site computes. Before the run, each slice of an accepted site is written to a file and
+ * read again. LW_SEED repeats a kernel. LW_RANDOM_COUNT sets the number of kernels.
  */
 #include <setjmp.h>
 #include <stdarg.h>

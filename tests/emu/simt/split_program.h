@@ -26,7 +26,7 @@ struct sm_node {
 struct sm_ins {
     enum sm_op op;
     char name[SM_NAME];
-    int d, a, x, guard; /* d: index of a register; a, x, guard: indices of expressions; -1: none */
+    int d, a, x, guard; /* d: index of a register; a, x, guard: indices of expressions, or -1 if there is none */
     int bar, label;
     bool soft;
     uint32_t target;

@@ -16,7 +16,7 @@ static const uint64_t ALL = UINT64_MAX;
 enum { TAKEN_OUT = 1 };
 
 struct line {
-    uint64_t tag;  /* 1 + address of the line; 0: none */
+    uint64_t tag;  /* 1 + address of the line, or 0 if there is none */
     uint64_t used; /* LRU cache: index of the last event of the line; optimal cache: index of the event that next uses it */
 };
 struct belady {

@@ -139,7 +139,7 @@ static struct tim_mech *reuse_create(const struct tim_mech_core *core)
     return r == NULL ? NULL : &r->base;
 }
 
-/** Returns the entry of the instruction at @pc; NULL: no memory. */
+/** Returns the entry of the instruction at @pc, or NULL if memory is short. */
 static struct instruction *entry_of(struct reuse *r, uint64_t pc)
 {
     bool is_new;
@@ -156,7 +156,7 @@ static struct instruction *entry_of(struct reuse *r, uint64_t pc)
     return &r->instruction[r->count - 1];
 }
 
-/** Returns the value of @line in r->held; NULL: no memory. */
+/** Returns the value of @line in r->held, or NULL if memory is short. */
 static uint64_t *held_of(struct reuse *r, uint64_t line)
 {
     bool is_new;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory request prioritization buffer: the accesses that the coalescer makes wait in several queues instead of one. The
+ * Memory request prioritization buffer: accesses from the coalescer wait in several queues instead of one. The
  * signature of an instruction, its warp or its block, selects the queue. The load/store unit takes the next access from the
  * first queue that is not empty. So the accesses of one warp reach L1 together, and evict fewer lines of other warps:
  *
