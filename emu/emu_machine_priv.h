@@ -7,13 +7,13 @@
 #include "emu/memory/emu_memory_priv.h"
 #include "emu/print/emu_print_priv.h"
 
-/** State of a direct switch: when the slice of a warp ends inside its handler chain, the next warp of the block's rotation
+/** State of a direct switch: when the time slice of a warp ends inside its handler chain, the next warp of the block's rotation
  *  continues in the chain, without a return to the engine (emu_switch_to_next_warp). */
 struct emu_warp_switch {
     uint64_t until;    /* value of core->retired up to which direct switches are allowed; 0: they are not allowed */
     uint64_t launches; /* value of machine->launch_changes when direct switches were last allowed */
-    uint64_t start;    /* value of w->retired when the slice after the last direct switch started */
-    uint32_t quantum;  /* length of each slice, in instructions */
+    uint64_t start;    /* value of w->retired when the time slice after the last direct switch started */
+    uint32_t quantum;  /* length of each time slice, in instructions */
     bool handed;       /* a direct switch has happened: the running warp is block->next_warp */
 };
 

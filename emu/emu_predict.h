@@ -1,47 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prediction of the addresses that a kernel will access. The slices of isa/isa_slice.h are evaluated for one launch, for any
- * block and thread; the result is, for each array, the rectangle of cache lines that a block accesses. The functions do not read
- * guest memory. Source: Chen, "Improving GPU Memory Performance via Address Pre-computation", National Taiwan University 2016,
- * chapters 3 and 5.
+ * Prediction of the addresses that a kernel will access. The address slices of isa/isa_slice.h are evaluated for one launch, for
+ * any block and thread; the result is, for each array, the rectangle of cache lines that a block accesses. The functions do not
+ * read guest memory. Source: Chen, "Improving GPU Memory Performance via Address Pre-computation", National Taiwan University
+ * 2016, chapters 3 and 5.
  */
 #ifndef EMU_PREDICT_H
 #define EMU_PREDICT_H
 
 #include "emu/emu_grid.h"
 
-/** A thread, and the number of the iteration in which each loop of the slices is (0: the first). iteration NULL: every loop is in
- *  its first iteration. */
+/** A thread, and the number of the iteration in which each loop of the address slices is (0: the first). iteration NULL: every
+ *  loop is in its first iteration. */
 struct emu_predict_thread {
     uint32_t ctaid[3], tid[3];
     const uint64_t *iteration;
 };
 struct emu_predict;
-/** Creates the predictor of @grid. It borrows the slices that the kernel has in its object; *@out is NULL if the object has none
- *  (isa_object_slice). Errors: LW_ENOMEM. */
+/** Creates the predictor of @grid. It borrows the address slices that the kernel has in its object; *@out is NULL if the object
+ *  has none (isa_object_slice). Errors: LW_ENOMEM. */
 enum lw_status emu_predict_create_of(const struct emu_machine *machine, const struct emu_grid *grid, struct emu_predict **out,
                                      struct lw_error *err) LW_MUST_CHECK;
-/** Creates the predictor of a grid from @slices, the slices of its kernel, which are borrowed; NULL: the kernel has no slices. */
+/** Creates the predictor of a grid from @slices, the address slices of its kernel, which are borrowed. @slices is NULL if the
+ *  kernel has none. */
 enum lw_status emu_predict_create_with(const struct emu_machine *machine, const struct emu_grid *grid,
                                        const struct isa_slices *slices, struct emu_predict **out,
                                        struct lw_error *err) LW_MUST_CHECK;
 void emu_predict_destroy(struct emu_predict *predict);
-/** Slices of a program's kernels: those of the object, or new ones if the object has none. */
+/** Address slices of a program's kernels: those of the object, or new ones if the object has none. */
 struct emu_predict_slices;
-/** Creates the slices of the kernels of @program, which is borrowed. */
+/** Creates the address slices of the kernels of @program, which is borrowed. */
 enum lw_status emu_predict_slices_create(const struct emu_program *program, struct emu_predict_slices **out,
                                          struct lw_error *err) LW_MUST_CHECK;
 void emu_predict_slices_destroy(struct emu_predict_slices *slices);
 const struct isa_slices *emu_predict_slices_of(const struct emu_predict_slices *slices, const struct isa_function *kernel);
-/** Number of global accesses of a kernel, and number of those without a slice, by the reason why they have none. Reasons are
- *  numbered from 1. */
+/** Number of global accesses of a kernel, and number of those without an address slice, by the reason why they have none. Reasons
+ *  are numbered from 1. */
 enum { EMU_PREDICT_ARRAYS = 5, EMU_PREDICT_REASONS = 10 };
 struct emu_predict_sites {
-    unsigned count, accepted, arrays; /* count: accesses; accepted: accesses with a slice; arrays: arrays that the accepted
-                                       * accesses touch */
+    unsigned count, accepted, arrays; /* numbers of accesses, of accesses with an address slice (accepted), and of arrays
+                                       * that the accepted accesses touch */
     unsigned rejected[EMU_PREDICT_REASONS];
 };
-/** Counts the global accesses of the kernel to which @slices belong; NULL: the kernel has no slices. */
+/** Counts the global accesses of the kernel to which @slices belong. @slices is NULL if the kernel has none. */
 void emu_predict_count_sites(const struct isa_slices *slices, struct emu_predict_sites *out);
 /** Returns the name of a reason, such as "data-dependent". */
 const char *emu_predict_reason(unsigned reason);
@@ -49,14 +50,14 @@ const char *emu_predict_reason(unsigned reason);
 /** Returns the address that @thread accesses at site @site, which is an accepted access. */
 uint64_t emu_predict_address(struct emu_predict *predict, uint32_t site, const struct emu_predict_thread *thread);
 /** Gets the number of iterations of loop @loop in which a thread may reach @site. @thread gives the iterations of the loops that
- *  contain @loop. If the loop has exits that the slices do not describe, the number is an upper bound. Returns false if the
- *  number is not known. */
+ *  contain @loop. If the loop has exits that the address slices do not describe, the number is an upper bound. Returns false if
+ *  the number is not known. */
 bool emu_predict_iterations(struct emu_predict *predict, uint32_t site, uint32_t loop, const struct emu_predict_thread *thread,
                             uint64_t *count);
 /** Bits of the result of emu_predict_depends(): the ids on which an address depends. */
 enum { EMU_PREDICT_BLOCK = 1, EMU_PREDICT_THREAD = 2, EMU_PREDICT_ITERATION = 4 };
 unsigned emu_predict_depends(const struct emu_predict *predict, uint32_t site);
-/** Returns the number of slice evaluations so far. */
+/** Returns the number of address slice evaluations so far. */
 uint64_t emu_predict_evaluations(const struct emu_predict *predict);
 
 /** An address in the first iteration of all loops: `constant` plus the sum of each id times its factor, modulo 2^64. The form is

@@ -13,7 +13,7 @@ struct emu_block;
 enum emu_leave {
     EMU_RUNNING = 0,
     EMU_LEAVE_BUDGET,  /* w->budget is used up; the split may continue at w->di */
-    EMU_LEAVE_SLICE_END,    /* the slice of the split ended: the split diverged, blocked, yielded or exited */
+    EMU_LEAVE_SLICE_END,    /* the time slice of the split ended: the split diverged, blocked, yielded or exited */
     EMU_LEAVE_BREAK,   /* the instruction at w->di has a breakpoint and was not executed */
     EMU_LEAVE_FAULT    /* w->fault is set; the faulting instruction changed nothing */
 };
@@ -81,7 +81,7 @@ struct emu_warp {
     uint32_t n;            /* number of lanes in a vector register, including padding */
     uint64_t e;            /* mask m & exec: lanes in which instructions have an effect */
     uint64_t m;            /* lanes of the running split; only emu_warp_set_lanes() sets them */
-    int64_t budget;        /* number of instructions that this slice may still retire after the current straight-line run */
+    int64_t budget;        /* number of instructions that this time slice may still retire after the current straight-line run */
     const struct emu_dinsn *run_start; /* first instruction of the current run that is not counted yet */
     const struct emu_dinsn *di;        /* after the handler chain was left: instruction at which the warp continues */
     struct emu_code *code;
@@ -114,13 +114,13 @@ struct emu_warp {
     /* table of splits; emu_split.c manages it */
     unsigned split_count;
     int running;           /* id of the split with the time slice, or -1 */
-    unsigned turn_used;    /* instructions of the running split's slice so far */
+    unsigned turn_used;    /* instructions of the running split's time slice so far */
     unsigned last_low;     /* lowest lane of the split selected last */
     bool stepped;          /* the warp executes in single steps because the machine's hooks requested it */
     bool halting;          /* the hook of the next instruction has been called, and it halts the warp before that instruction */
     bool parts;            /* a split may be a part of a divided split (emu_split_divide); may still be true when no part exists.
                             * If false, every split's `family` is 0 */
-    bool reaches;          /* reconv->reach must be called at the end of each slice */
+    bool reaches;          /* reconv->reach must be called at the end of each time slice */
     bool tagged;           /* tags are on: shadow or ctag is set */
     bool merge, stacked;   /* copies of machine options */
     struct emu_flow *flow; /* watched path: receives the effects of a step; NULL on the fast path. It is in the cache line after

@@ -856,7 +856,7 @@ struct isa_object {
     unsigned bound_count;
     struct isa_refusal *refusals;
     unsigned refusal_count;
-    struct isa_slices *slices; /* slices of each kernel; NULL: not computed (isa/isa_slice.h) */
+    struct isa_slices *slices; /* address slices of each kernel; NULL: not computed (isa/isa_slice.h) */
     unsigned slice_count;
 };
 

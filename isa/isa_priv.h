@@ -141,7 +141,7 @@ struct isa_flow {
 bool isa_flow_find(const struct isa_insn *insn, uint32_t count, struct isa_flow *out) LW_MUST_CHECK;
 void isa_flow_fini(struct isa_flow *flow);
 
-/* ---- slices (isa_slices.c) -------------------------------------------------------- */
+/* ---- address slices (isa_slices.c) -------------------------------------------------------- */
 
 /** Returns the size in bits of result @part of an instruction with modifiers @mod; 0: the instruction has no such result. */
 unsigned isa_slice_row_bits(enum isa_op op, uint32_t mod, unsigned part);

@@ -55,8 +55,8 @@ enum isa_slice_reject {
                            * zero) */
     ISA_SLICE_FLOW,       /* the function has an indirect branch */
     ISA_SLICE_EXEC,       /* the kernel writes exec, so it is not known which definition of a register a lane reads */
-    ISA_SLICE_SIZE,       /* the slice has too many nodes, or their dependence is nested too deeply */
-    ISA_SLICE_MANY,       /* the site has a slice, but its array is not one of the ISA_SLICE_ARRAYS arrays with the most sites */
+    ISA_SLICE_SIZE,       /* the address slice has too many nodes, or their dependence is nested too deeply */
+    ISA_SLICE_MANY,       /* the site has an address slice, but ISA_SLICE_ARRAYS other arrays have more sites */
     ISA_SLICE_REJECT_COUNT
 };
 
@@ -82,14 +82,14 @@ struct isa_slice_array {
 };
 struct isa_slice_loop {
     uint32_t header;       /* first instruction of the loop */
-    uint32_t outer;        /* innermost loop around this one on which slices depend, or UINT32_MAX if there is none */
+    uint32_t outer;        /* innermost loop around this one on which address slices depend, or UINT32_MAX if there is none */
     uint32_t *latches;     /* last instructions of the blocks that jump back to the header; ascending */
     uint32_t latch_count;
     bool tested;           /* the loop ends at the latest in the first iteration in which predicate @test equals @ends */
     bool ends, only;       /* only: the loop has no other exit */
     uint32_t test;
 };
-/** The slices of one kernel. */
+/** The address slices of one kernel. */
 struct isa_slices {
     uint32_t function;
     struct isa_slice_node *nodes;
@@ -103,11 +103,11 @@ struct isa_slices {
 };
 /** Fills object->slices for each kernel. After LW_ENOMEM there are no slices. */
 enum lw_status isa_object_slice(struct isa_object *object, struct lw_error *err) LW_MUST_CHECK;
-/** Returns the slices of the function @function, or NULL if it has none. */
+/** Returns the address slices of the function @function, or NULL if it has none. */
 const struct isa_slices *isa_object_slices_of(const struct isa_object *object, const struct isa_function *function);
 /** Returns the name of a reason, enum isa_slice_reject, such as "data-dependent". */
 const char *isa_slice_reject_name(unsigned reject);
-/** Prints all slices of @object. */
+/** Prints all address slices of @object. */
 void isa_slices_print(const struct isa_object *object, struct lw_sink *out);
 
 #endif

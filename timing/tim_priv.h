@@ -183,7 +183,7 @@ struct tim_channel_stats {
     struct tim_histogram histogram[TIM_CHANNEL_H_COUNT];
 };
 
-/** All counters, summed over cores, schedulers, slices and channels. */
+/** All counters, summed over cores, schedulers, L2 slices and channels. */
 struct tim_sums {
     uint64_t gpu[TIM_GPU_COUNT], core[TIM_CORE_COUNT], sched[TIM_SCHED_COUNT];
     uint64_t reason[TIM_STALL_COUNT]; /* numbers of issue slots */
@@ -301,7 +301,7 @@ struct tim_cache;
 struct tim_memory_ops {
     const char *name;
     void (*destroy)(struct tim_memory *memory);
-    /** Runs three phases of cycle @now: DRAM, slices, and crossbar to the cores. The caller must call the function of
+    /** Runs three phases of cycle @now: DRAM, L2 slices, and crossbar to the cores. The caller must call the function of
      *  the reference for each cycle in order, but the function of the fast implementation only for cycles that `next`
      *  returned. */
     void (*tick_replies)(struct tim_memory *memory, uint64_t now);
@@ -327,7 +327,8 @@ struct tim_memory_ops {
                                                      unsigned channel);
     /** Prints the unanswered packets, queues, MSHRs and open rows, for the shell. */
     void (*show)(const struct tim_memory *memory, struct lw_sink *out);
-    /** Returns the L2 cache of a slice; NULL: the model has no L2. The cache uses addresses in the slice: tim_address_of(). */
+    /** Returns the cache of an L2 slice, or NULL if the model has no L2. The cache uses addresses in the slice:
+     *  tim_address_of(). */
     const struct tim_cache *(*slice_cache)(const struct tim_memory *memory, unsigned slice);
 };
 struct tim_memory {
@@ -342,7 +343,7 @@ struct tim_memory {
 struct tim_memory *tim_memory_reference_create(const struct tim_config *config);
 /** Creates a faster memory system that gives the same answers in the same cycles. */
 struct tim_memory *tim_memory_fast_create(const struct tim_config *config);
-/** Returns the global address of @local, an address in the contiguous address space of slice @slice. */
+/** Returns the global address of @local, an address in the contiguous address space of L2 slice @slice. */
 uint64_t tim_address_of(const struct tim_config *config, unsigned slice, uint64_t local);
 
 /* ---- traces (tim_trace.c) --------------------------------------------------------------------- */
@@ -372,7 +373,7 @@ void tim_trace_block(struct tim_trace *trace, uint64_t now, unsigned core, unsig
  *  as the trace. */
 void tim_trace_gauge(struct tim_trace *trace, uint64_t now, unsigned core, const char *name, uint64_t value);
 /** Stages of a packet, in order; in parentheses the meaning of @place of tim_trace_packet() at each stage.
- *  SENT: the core sends the packet (core). REQUEST: the packet leaves the crossbar to the slices (slice). SLICE: the
+ *  SENT: the core sends the packet (core). REQUEST: the packet leaves the crossbar to the L2 slices (slice). SLICE: the
  *  packet is in a slice (slice). DRAM: a bank serves the packet (channel x number of banks + bank). REPLY: the answer
  *  leaves the crossbar to the cores (core). REPLIED: the core receives the answer (core). */
 enum tim_trace_stage {

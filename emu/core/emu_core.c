@@ -354,7 +354,7 @@ void emu_run_one(struct emu_warp *w)
         run_chain_stepped(w, true); /* the hook has requested single steps, starting with this instruction */
 }
 
-/** Continues a slice of @budget instructions whose chain was left too early. @before: value of w->retired when the slice
+/** Continues a time slice of @budget instructions whose chain was left too early. @before: value of w->retired when the slice
  *  started. */
 static __attribute__((noinline)) void run_chain_on(struct emu_warp *w, int64_t budget, uint64_t before)
 {
@@ -406,7 +406,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
         } else {
             run_chain(w, w->shadow != NULL || w->stepped ? 1 : budget, false);
         }
-        while (was_handed(&w)) { /* a loop, because the rest of the slice may switch to another warp again */
+        while (was_handed(&w)) { /* a loop, because the rest of the time slice may switch to another warp again */
             start = before = w->core->hand.start;
             limit = w->core->hand.quantum;
             budget = (int64_t)limit;
@@ -435,7 +435,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
     }
     *warp = w;
     *count = w->retired - start;
-    if (*count != 0 && w->block->retired == *count) /* this was the block's first slice */
+    if (*count != 0 && w->block->retired == *count) /* this was the block's first time slice */
         emu_grid_begin(w->core->machine, w->block->grid);
     return end;
 }

@@ -19,14 +19,14 @@ struct emu_step_scratch {
     uint8_t service[EMU_MAX_LANES];
     struct emu_flow flow;
 };
-/** Why a warp's slice in the rotation of its block ended. */
+/** Why a warp's time slice in the rotation of its block ended. */
 enum emu_slice_end {
     EMU_SLICE_DONE,   /* the quantum is used up, or no split of the warp is ready */
     EMU_SLICE_BREAK,  /* the instruction at w->di has a breakpoint */
     EMU_SLICE_FAULT,
     EMU_SLICE_WARP_ENDED
 };
-/** Executes a slice of warp *@w on the fast path: up to @limit instructions. *@count is set to the number of instructions
+/** Executes a time slice of warp *@w on the fast path: up to @limit instructions. *@count is set to the number of instructions
  *  retired. If core->hand permits direct switches, slices of the next warps follow. In that case *@w is set to the warp that ran
  *  last, the result and *@count are for its slice, and core->retired includes the instructions of all slices before it. */
 enum emu_slice_end emu_warp_run_slice(struct emu_warp **w, uint64_t limit, uint64_t *count);
@@ -36,7 +36,7 @@ void emu_run_one(struct emu_warp *w);
 enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned warp, unsigned split,
                              uint64_t lanes, struct emu_event *ev,
                              struct lw_error *err) LW_MUST_CHECK;
-/** Adds the instructions of the warp's slice to the counts of its block and core. */
+/** Adds the instructions of the warp's time slice to the counts of its block and core. */
 void emu_counts_sync(struct emu_warp *w);
 /** Adds to @to the statistics that a warp counts itself. */
 void emu_warp_count(const struct emu_warp *w, struct emu_stats *to);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Block-wide execution. Many kernels are straight-line code: find the lane's element, test whether there is one,
- * load, compute, store, exit. Executed warp by warp, such a block costs the start of the block, the slices and ends
+ * load, compute, store, exit. Executed warp by warp, such a block costs the start of the block, the time slices and ends
  * of its warps, and for each instruction a jump and a classification of addresses. Here each instruction of the block
  * is executed once for all its lanes, by the interpreter's handlers on rows as wide as the block. Values that grow by
  * a constant with the thread's number are affine values and are not computed for each lane. Addresses, bounds and

@@ -27,7 +27,7 @@ static const struct emu_functional *self_const(const struct emu_engine *engine)
 }
 
 /** Removes the current block, which has just run, if all its warps have ended. The block is removed immediately, so that
- *  the state after its last instruction is the same whether this instruction ran in a slice or as a single step. */
+ *  the state after its last instruction is the same whether this instruction ran in a time slice or as a single step. */
 static void retire_ended_current(struct emu_functional *f, const struct emu_block *block)
 {
     if (block->warps_live == 0)
@@ -185,7 +185,7 @@ static uint64_t all_progress(const struct emu_functional *f)
 }
 
 /** Searches for a hang: returns whether it is proved that no thread, or no thread of @block, will ever make
- *  progress. Each running block is observed from the start of a slice, until there is a proof and enough of
+ *  progress. Each running block is observed from the start of a time slice, until there is a proof and enough of
  *  its reads are recorded. Progress ends the observation, and so does a warp for which no proof is possible. */
 enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block)
 {
@@ -330,7 +330,7 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
             emu_fixed_hang(f, block, false, stop);
             return NULL;
         }
-        f->turn_left = 0; /* No warp of the block can run, so its slice ends. */
+        f->turn_left = 0; /* No warp of the block can run, so its time slice ends. */
     }
 }
 
@@ -425,7 +425,7 @@ static bool is_committed(const struct emu_stop *stop)
            stop->kind == EMU_STOP_HANG;
 }
 
-/** Runs a slice of *@w, a warp of the current block, for at most @limit instructions. If the block ends, the caller must
+/** Runs a time slice of *@w, a warp of the current block, for at most @limit instructions. If the block ends, the caller must
  *  remove it. If @hand is set, the interpreter may switch directly to the next warps of the block while the instructions
  *  of all their slices together do not exceed @limit. *@w is then set to the last warp that ran. */
 static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, uint64_t limit,
@@ -447,7 +447,7 @@ static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, ui
     }
     end = emu_warp_run_slice(w, limit < f->warp_left ? limit : f->warp_left, &count);
     earlier = core->retired - before - count;
-    if (*w != first || earlier != 0) { /* After a direct switch, the warp that ran last began its slice with a whole
+    if (*w != first || earlier != 0) { /* After a direct switch, the warp that ran last began its time slice with a whole
                                         * quantum. */
         f->warp_left = core->hand.quantum;
         if (f->turn_left != UINT64_MAX)
@@ -473,7 +473,7 @@ static uint64_t until_due(const struct emu_functional *f, uint64_t limit)
 }
 
 /** Returns how many instructions the core may have executed in all when native code stops. Native code does not stop at
- *  the end of a slice, so this limit is before the next stop and the next snapshot. Returns 0 if no native code may run:
+ *  the end of a time slice, so this limit is before the next stop and the next snapshot. Returns 0 if no native code may run:
  *  in a replay, under another engine (placed), and while the spin observer must see each instruction. */
 static uint64_t native_until(const struct emu_functional *f)
 {
@@ -584,7 +584,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
             stop->kind = EMU_STOP_OBSERVER;
             break;
         }
-        /* checked after the slice, so that a run advances even if it is interrupted often */
+        /* checked after the time slice, so that a run advances even if it is interrupted often */
         if (f->claims != NULL && stop->kind != EMU_STOP_FAULT && f->count != 0)
             (void)emu_claims_stop(f->claims, f->resident[0].linear, stop);
     }

@@ -41,7 +41,7 @@ struct emu_functional {
     unsigned count, capacity;  /* count: length of the list; capacity: how many blocks of `grid` may be resident together,
                                 * as long as no kernel that the device launched is open */
     unsigned current;          /* index of the running block */
-    uint64_t turn_left;        /* instructions left of the current block's slice */
+    uint64_t turn_left;        /* instructions left of the current block's time slice */
     uint64_t warp_left;        /* instructions left of the current warp's quantum; 0: the next warp runs */
     uint64_t watch_at;         /* core count of the next check for progress */
     uint64_t gone;             /* number of blocks that have left the list */
@@ -114,7 +114,7 @@ static inline struct emu_block *emu_resident_block(const struct emu_functional *
 }
 /** Starts the next queued grid if no grid runs. Returns false if the engine is idle. */
 bool emu_fixed_take_up_next(struct emu_functional *f);
-/** Starts the slice of the block at f->current. */
+/** Starts the time slice of the block at f->current. */
 void emu_fixed_new_slice(struct emu_functional *f);
 /** Removes the block at @index, which has ended. The next block of the grid becomes resident instead. */
 void emu_fixed_retire_block(struct emu_functional *f, unsigned index);
@@ -124,7 +124,7 @@ void emu_fixed_leave(struct emu_functional *f, unsigned index);
 /* ---- the fixed order (emu_engine.c) ------------------------------------------------------- */
 
 /* Part of run(): emu_fixed_commit() picks a warp. Without observers, and unless an engine has divided one of its
- * splits, the warp gets slices in rotation (emu_warp_run_slice); otherwise emu_fixed_at_breakpoint() and
+ * splits, the warp gets time slices in rotation (emu_warp_run_slice); otherwise emu_fixed_at_breakpoint() and
  * emu_fixed_step() execute the warp. */
 
 enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,

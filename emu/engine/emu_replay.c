@@ -123,7 +123,7 @@ static enum lw_status warp_of(struct emu_functional *f, const struct emu_log_ent
     char why[120];
     enum lw_status status;
 
-    if (r == NULL && !f->placed && f->grid != NULL) { /* In the preceding slice, another block had the list position of
+    if (r == NULL && !f->placed && f->grid != NULL) { /* In the preceding time slice, another block had the list position of
                                                        * this block. */
         emu_fixed_refill(f);
         r = emu_fixed_find(f, e->place.grid, e->place.block);
@@ -208,7 +208,7 @@ static enum lw_status run_step(struct emu_functional *f, const struct want *want
     return LW_OK;
 }
 
-/** Executes the last @count steps of a slice: the steps after the slice's last instruction, which retired nothing. */
+/** Executes the last @count steps of a time slice: the steps after the slice's last instruction, which retired nothing. */
 static enum lw_status run_passes(struct emu_functional *f, const struct want *want,
                                  struct emu_warp *w, uint64_t count, struct emu_stop *stop,
                                  struct lw_error *err)
@@ -405,7 +405,7 @@ static enum lw_status between(struct emu_functional *f, const struct emu_log_ent
         break;
     case EMU_LOG_LOOK:
         if (emu_fixed_find(f, e->place.grid, e->place.block) == NULL)
-            break; /* the block has ended in the preceding slices */
+            break; /* the block has ended in the preceding time slices */
         status = warp_of(f, e, &w, err);
         if (status == LW_OK && e->which != 0)
             emu_fixed_refill(f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps of one warp outside the fixed order, and slices of the other warps (MACHINE 9). */
+/* Steps of one warp outside the fixed order, and time slices of the other warps (MACHINE 9). */
 #include <stdio.h>
 
 #include "emu/engine/emu_threads_priv.h"
@@ -149,7 +149,7 @@ static void admit_launched(struct emu_functional *f)
         emu_fixed_refill(f);
 }
 
-/** Runs one slice of a warp for which another one waits. Returns true if the run is to stop. */
+/** Runs one time slice of a warp for which another one waits. Returns true if the run is to stop. */
 static bool slice_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t *ran,
                           struct emu_stop *stop, enum lw_status *status, struct lw_error *err)
 {
@@ -161,7 +161,7 @@ static bool slice_of_other(struct emu_functional *f, struct emu_warp *w, uint64_
     if (w->live == 0)
         return false;
     if (emu_fixed_watching(f, w, f->base.observers) == NULL && !emu_split_divided(w)) {
-        do { /* Each pass runs up to a launch, where a slice ends. */
+        do { /* Each pass runs up to a launch, where a time slice ends. */
             uint64_t part;
             admit_launched(f);
             end = emu_warp_run_slice(&w, quantum - count, &part);
@@ -215,7 +215,7 @@ static bool slice_of_other(struct emu_functional *f, struct emu_warp *w, uint64_
     return stop->kind != EMU_STOP_NONE;
 }
 
-/** Searches for a hang between slices of single warps, as the fixed order does: returns whether no thread
+/** Searches for a hang between time slices of single warps, as the fixed order does: returns whether no thread
  *  will ever make progress, which is proved at least for @block. */
 static enum emu_stuck stuck(struct emu_functional *f, struct emu_block *block)
 {

@@ -321,7 +321,7 @@ static void plan(struct emu_history *h)
     h->f->snapshot_at = now + step;
 }
 
-/** Takes a snapshot if one is due. The engine calls this between two slices when the instruction count has reached
+/** Takes a snapshot if one is due. The engine calls this between two time slices when the instruction count has reached
  *  f->snapshot_at. */
 static void tick(struct emu_recorder *recorder)
 {

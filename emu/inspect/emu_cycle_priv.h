@@ -16,7 +16,7 @@
  *
  * The engine discards a proof when a byte of memory changes or a lane exits, because other warps can see these effects.
  *
- * Waiting (at barriers, for a sleep to end, during slices of other warps) delays lanes, but does not change their
+ * Waiting (at barriers, for a sleep to end, during time slices of other warps) delays lanes, but does not change their
  * instructions and results. If T depends on the order in which splits run, the state that determines this order must be
  * the same at both moments as well.
  */

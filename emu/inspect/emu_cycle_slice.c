@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backward slice of a warp's steps; see emu_cycle_slice_priv.h. */
+/* Computes the backward program slice of a warp's steps; see emu_cycle_slice_priv.h. */
 #include "emu/inspect/emu_cycle_slice_priv.h"
 
 static const struct emu_cycle_uses *uses_of(struct emu_slice *k, uint32_t index, const struct isa_insn *insn)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Backward slice over the steps T that a warp may repeat for ever (emu_cycle_priv.h). The slice is the set of bits of
+ * Backward program slice over the steps T that a warp may repeat for ever (emu_cycle_priv.h). The slice is the set of bits of
  * registers and local memory on which control flow, addresses and stored values of T depend. The analysis visits the
  * steps of T from the last to the first. At each step it computes the set before the step from the set after the step.
  */

@@ -35,7 +35,7 @@ static void jump(struct emu_warp *w, const struct emu_dinsn *t)
 
 /*
  * Marks a function that does the work of a handler whose local variables include arrays. The function returns the
- * instruction at which the handler continues (NULL: the slice or the warp's run has ended). The arrays are not in the
+ * instruction at which the handler continues (NULL: the time slice or the warp's run has ended). The arrays are not in the
  * handler itself, because gcc does not compile the last call of a function to a jump if the function has passed the address
  * of a local variable to another function. Such a handler would leave its frame on the host's stack, which would overflow,
  * as a chain has up to 65,536 handlers. tests/emu/exec/test_chain.sh executes all these handlers.
@@ -61,7 +61,7 @@ static void fall_through(struct emu_warp *w, const struct emu_dinsn *di)
     jump(w, di + 1);
 }
 
-/** Ends the slice: the split functions have stored the pcs. */
+/** Ends the time slice: the split functions have stored the pcs. */
 static void slice_over(struct emu_warp *w, const struct emu_dinsn *di)
 {
     emu_leave(w, EMU_LEAVE_SLICE_END, di);
@@ -165,7 +165,7 @@ static void emu_c_s_bra(struct emu_warp *w, const struct emu_dinsn *di)
     jump(w, di + di->delta);
 }
 
-/** A slice ends within a loop or straight-line code. If the split is alone in its warp, keeps the known forms of rows
+/** A time slice ends within a loop or straight-line code. If the split is alone in its warp, keeps the known forms of rows
  *  (EMU_PROVED_*) for the next slice. They remain valid, because the split continues with the same registers; if a debugger
  *  writes registers, emu_view.c discards the forms. The mapping of memory may change between slices. */
 static void keep_forms(struct emu_warp *w, const void *forms)

@@ -21,7 +21,7 @@ void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di);
 /** Handler of bssy, bsync, bbreak and yield under a reconvergence engine that ignores barriers: does nothing. */
 void emu_stalled_step_handler(struct emu_warp *w, const struct emu_dinsn *di);
 
-/** Ends the slice of @w because no split is ready, or because its split stops before w->di. Called as the last action of a
+/** Ends the time slice of @w because no split is ready, or because its split stops before w->di. Called as the last action of a
  *  handler. Switches to the next warp if core->hand allows direct switches; otherwise @w leaves its chain. */
 void emu_switch_to_next_warp(struct emu_warp *w);
 /** Called as the last action of a handler that has counted all its instructions, if the run that starts at @t is longer than the
@@ -32,10 +32,10 @@ void emu_slice_expired(struct emu_warp *w, const struct emu_dinsn *t);
  *  was left. */
 void emu_slice_end_unpatch(struct emu_warp *w);
 void emu_slice_end_handler(struct emu_warp *w, const struct emu_dinsn *di);
-/** Counts the instructions before @di, at which the slice ends. If the split is alone in its warp, known facts about addresses
- *  (w->proved) stay valid. */
+/** Counts the instructions before @di, at which the time slice ends. If the split is alone in its warp, known facts about
+ *  addresses (w->proved) stay valid. */
 void emu_count_and_keep(struct emu_warp *w, const struct emu_dinsn *di);
-/** Ends the slice of a warp that exits as a whole, after its instructions were counted: all its live lanes are one split, no
+/** Ends the time slice of a warp that exits as a whole, after its instructions were counted: all its live lanes are one split, no
  *  event of the step is recorded, no CTA barrier of the block is in use, and the reconvergence engine is cbar. */
 void emu_split_exit_alone(struct emu_warp *w);
 /** Largest budget that a warp gets at a time. It is less than the value at which emu_dinsn.run saturates. */

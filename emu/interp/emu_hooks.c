@@ -68,7 +68,7 @@ bool emu_hook_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_h
 
 void emu_hooks_split_runs(struct emu_warp *w, const struct emu_dinsn *di, bool steps)
 {
-    emu_slice_end_unpatch(w); /* a slice-end layer on a later instruction is removed, because the slice ends here */
+    emu_slice_end_unpatch(w); /* a slice-end layer on a later instruction is removed, because the time slice ends here */
     w->stepped = steps;
     w->halting = !steps;
     if (w->run_start <= di)

@@ -6,9 +6,9 @@
  *
  * Warps whose lanes are all in one split and active have their own code. For all others there is masked code, which executes only
  * the running split. The interpreter executes branches that divide the split, and all instructions that release, block or merge
- * splits. If another split is ready, the masked code leaves before the end of the split's slice, so that the split policy selects
- * the next split as it does in the interpreter. If all other splits are blocked at convergence barriers, the policy has no
- * choice, and the code continues.
+ * splits. If another split is ready, the masked code leaves before the end of the split's time slice, so that the split policy
+ * selects the next split as it does in the interpreter. If all other splits are blocked at convergence barriers, the policy has
+ * no choice, and the code continues.
  *
  * While a warp is in native code, it does not rotate with the other warps of its block. This cannot change results, because only
  * order-free kernels (MACHINE 4) have native code.
@@ -109,8 +109,8 @@ bool emu_native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t ret
     return emu_split_bsync_uncontended(w, reg, w->m, w->retired + retired + 1);
 }
 
-/** Returns true if the running split would be selected again at the end of its slice, because all other splits are blocked at
- *  convergence barriers. */
+/** Returns true if the running split would be selected again at the end of its time slice, because all other splits are blocked
+ *  at convergence barriers. */
 static bool no_choice(const struct emu_warp *w)
 {
     return (w->split_ids & ~w->split_in[EMU_SPLIT_BLOCKED]) == split_bit((unsigned)w->running);

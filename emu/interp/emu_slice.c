@@ -31,7 +31,7 @@
 #include "emu/interp/emu_layers_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
-/** Starts a slice of warp @x at instruction @di: jumps to the handler of @di, without a return to the engine. */
+/** Starts a time slice of warp @x at instruction @di: jumps to the handler of @di, without a return to the engine. */
 static inline void begin_slice(struct emu_warp *x, const struct emu_dinsn *di)
 {
     x->core->hand.start = x->slice_start = x->retired;
@@ -86,15 +86,15 @@ static inline void hand_to_next(struct emu_warp *w)
     begin_slice(w, di);
 }
 
-/** Does what hand_to_next() does, after the first slice of a block. As this may also be the first slice of the grid, the function
- *  first calls emu_grid_begin(). */
+/** Does what hand_to_next() does, after the first time slice of a block. As this may also be the first slice of the grid, the
+ *  function first calls emu_grid_begin(). */
 static __attribute__((noinline)) void begin_and_hand(struct emu_warp *w)
 {
     emu_grid_begin(w->core->machine, w->block->grid);
     hand_to_next(w);
 }
 
-/* Ends the slice of @w without a return to the engine, and does what the engine would do between two slices (rotate() in
+/* Ends the time slice of @w without a return to the engine, and does what the engine would do between two slices (rotate() in
  * emu_engine.c). The engine permits this by core->hand, only if it would do nothing but select the next warp of the block. */
 void emu_switch_to_next_warp(struct emu_warp *w)
 {
@@ -103,13 +103,13 @@ void emu_switch_to_next_warp(struct emu_warp *w)
     const uint64_t count = w->retired - w->slice_start, before = block->retired;
 
     w->leave = EMU_LEAVE_SLICE_END;
-    w->slice_start = w->retired; /* counts the slice's instructions in block and core, as emu_counts_sync() does */
+    w->slice_start = w->retired; /* counts the time slice's instructions in block and core, as emu_counts_sync() does */
     w->run_done = 0;
     block->retired = before + count;
     core->retired += count;
     if (core->retired + core->hand.quantum > core->hand.until || w->stepped ||
         core->hand.launches != core->machine->launch_changes || core->machine->halt)
-        return; /* the engine has something to do before the next slice, or a checker has requested a stop */
+        return; /* the engine has something to do before the next time slice, or a checker has requested a stop */
     if (before != 0)
         hand_to_next(w);
     else if (count != 0)
@@ -117,7 +117,7 @@ void emu_switch_to_next_warp(struct emu_warp *w)
 }
 
 /** Returns true if @w may switch directly to the next warp when its quantum is used up: the engine allows direct switches, the
- *  quantum is at most EMU_LONGEST_BUDGET, so that a slice is not interrupted before, and the warp has a single split. */
+ *  quantum is at most EMU_LONGEST_BUDGET, so that a time slice is not interrupted before, and the warp has a single split. */
 static inline bool may_hand_spent(const struct emu_warp *w)
 {
 #ifdef LW_LOOP
@@ -129,7 +129,7 @@ static inline bool may_hand_spent(const struct emu_warp *w)
     return jumps && w->core->hand.until != 0 && w->core->hand.quantum <= EMU_LONGEST_BUDGET && w->split_count == 1;
 }
 
-/** Handler of the slice-end layer: the last instruction of the slice has been executed. */
+/** Handler of the slice-end layer: the last instruction of the time slice has been executed. */
 void emu_slice_end_handler(struct emu_warp *w, const struct emu_dinsn *di)
 {
     emu_code_set_layer(w->code, di->index, EMU_LAYER_SLICE_END, false);

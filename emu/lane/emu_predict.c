@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluation of the slices of one launch. Nodes that depend on no id are computed once, the others for each requested thread. */
+/* Evaluation of the address slices of one launch. Nodes that depend on no id are computed once, the others for each requested
+ * thread. */
 #include "emu/lane/emu_predict_priv.h"
 
 #include <stdlib.h>

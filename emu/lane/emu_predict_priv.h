@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internals of the evaluation of slices (emu/emu_predict.h). */
+/* Internals of the evaluation of address slices (emu/emu_predict.h). */
 #ifndef EMU_PREDICT_PRIV_H
 #define EMU_PREDICT_PRIV_H
 
@@ -8,7 +8,7 @@
 /** What is constant in a launch. */
 struct emu_predict_launch {
     const struct isa_object *object;
-    const struct isa_slices *slices; /* slices of the kernel, which is a function of `object` */
+    const struct isa_slices *slices; /* address slices of the kernel, which is a function of `object` */
     uint32_t grid[3], block[3], offset[3], work_dim;
     unsigned warp_width;
     const uint8_t *params; /* values of the parameters; after param_bytes bytes, parameters are zero */
@@ -43,7 +43,7 @@ struct emu_affine {
     int64_t by[6]; /* factors of tid.x, .y, .z and ctaid.x, .y, .z */
 };
 
-/** Creates a predictor. @launch and its slices are borrowed until the predictor is destroyed. Errors: LW_ENOMEM. */
+/** Creates a predictor. @launch and its address slices are borrowed until the predictor is destroyed. Errors: LW_ENOMEM. */
 enum lw_status emu_predict_create(const struct emu_predict_launch *launch, struct emu_predict **out,
                                   struct lw_error *err) LW_MUST_CHECK;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executes those instructions of the instruction table for one lane of which slices can consist (isa_slice_sources). */
+/* Executes those instructions of the instruction table for one lane of which address slices can consist (isa_slice_sources). */
 #include "emu/lane/emu_math_priv.h"
 #include "emu/lane/emu_predict_priv.h"
 
-/* Float instructions give 0, because slices do not contain them. */
+/* Float instructions give 0, because address slices do not contain them. */
 #define IF_INTEGER_u32(x) x
 #define IF_INTEGER_s32(x) x
 #define IF_INTEGER_u64(x) x

@@ -18,8 +18,8 @@ enum emu_log_kind {
     EMU_LOG_PASS,    /* the engine executed `count` steps in which lanes arrived or waited, and no instruction retired */
     EMU_LOG_COMMIT,  /* the engine selected the warp and split that run next */
     /* entries for execution outside the fixed order; they name a block and warp in emu_log_entry.place */
-    EMU_LOG_LOOK,    /* between slices of single warps, the engine checked for a livelock, or, if `which` is 1, for blocks that
-                      * can become resident in addition to a suspended block */
+    EMU_LOG_LOOK,    /* between time slices of single warps, the engine checked for a livelock or, if `which` is 1, for blocks
+                      * that can become resident in addition to a suspended block */
     EMU_LOG_STEP,    /* `count` steps of place.split for the lanes place.lanes (0: all its lanes) */
     EMU_LOG_SLICE,    /* `count` instructions of a warp whose splits were selected by the policy, then `value` steps in which no
                        * instruction retired */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Predictors for grids: connects the slices of an object with the launch of a kernel. */
+/* Predictors for grids: connects the address slices of an object with the launch of a kernel. */
 #include "emu/emu.h"
 #include "emu/lane/emu_predict_priv.h"
 
@@ -7,7 +7,7 @@
 
 struct emu_predict_slices {
     const struct isa_object *object;
-    struct isa_object own; /* a copy of the object's structure, with its own slices and arena */
+    struct isa_object own; /* a copy of the object's structure, with its own address slices and arena */
 };
 
 enum lw_status emu_predict_slices_create(const struct emu_program *program, struct emu_predict_slices **out,

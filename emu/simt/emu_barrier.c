@@ -326,7 +326,7 @@ void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next)
     emu_conv_release(w, w->breg_blocked);
 }
 
-/** Makes @lanes of split @id, whose slice has ended, a separate split before these lanes wait. Returns the id of the
+/** Makes @lanes of split @id, whose time slice has ended, a separate split before these lanes wait. Returns the id of the
  *  new split. *@rest is set to the id of the split with the other lanes; without other lanes it is not written. */
 static unsigned part_to_wait(struct emu_warp *w, unsigned id, uint64_t lanes, unsigned *rest)
 {

@@ -206,7 +206,7 @@ static void cbar_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, ui
     struct emu_split *s = split_end_slice(w);
     uint64_t rest = s->lanes & ~taken;
 
-    if (rest == 0 || target == next) { /* Callers avoid this case, in which only the slice ends. */
+    if (rest == 0 || target == next) { /* Callers avoid this case, in which only the time slice ends. */
         s->pc = target;
         return;
     }

@@ -31,13 +31,13 @@ struct emu_reconv {
     void (*branch2)(struct emu_warp *w, uint64_t taken, uint32_t target, uint32_t next);
     void (*exit)(struct emu_warp *w, uint64_t lanes, uint32_t next);
     /** Called when the running split has executed the call, return or indirect branch at @index, and all its lanes went to one
-     *  target. The slice continues. */
+     *  target. The time slice continues. */
     void (*jumped)(struct emu_warp *w, uint32_t index);
     /** Ensures that the table of entries has capacity for an instruction that divides the split into up to @sides parts. Returns
      *  false if there is no memory. NULL: the engine has no table. */
     bool (*room)(struct emu_warp *w, unsigned sides);
     /** Called when the running split may have reached the pc at which it waits for other lanes. Returns true if the split waits
-     *  from now on; its slice has ended. */
+     *  from now on; its time slice has ended. */
     bool (*reach)(struct emu_warp *w);
     /** Called after a split was divided: split @waits has the lanes that wait, and @rest the other lanes. */
     void (*parted)(struct emu_warp *w, unsigned waits, unsigned rest);
@@ -88,7 +88,7 @@ static inline void emu_count_stalled_step(const struct emu_warp *w)
 
 struct emu_policy {
     const char *name, *summary;
-    unsigned quantum; /* default length of a split's slice, in instructions; 0: until the split blocks */
+    unsigned quantum; /* default length of a split's time slice, in instructions; 0: until the split blocks */
     bool stacked;     /* the policy uses the order in which splits were pushed (seq) */
     /** Returns true if split @a is selected before split @b. If neither precedes the other, the one with the lowest lane is
      *  selected. */
@@ -144,9 +144,9 @@ static inline bool emu_split_has_ready(const struct emu_warp *w)
  *  sleeping split must be checked. INT64_MAX: the split is alone in its warp. */
 int64_t emu_split_allowance(const struct emu_warp *w);
 /** Counts @count retired instructions of the running split towards its quantum and the fairness limit. If one of them is reached,
- *  the slice ends and the split is ready. The split is at w->di; w->retired already includes the instructions. */
+ *  the time slice ends and the split is ready. The split is at w->di; w->retired already includes the instructions. */
 void emu_split_ran(struct emu_warp *w, unsigned count);
-/** Ends the slice of the running split, which stays ready at w->di. */
+/** Ends the time slice of the running split, which stays ready at w->di. */
 void emu_split_block(struct emu_warp *w);
 /** Prepares a step of @lanes of split @id: these lanes become the running split, and the other lanes become another split. If
  *  @lanes are all lanes of the running split, it continues. @whole: the next instruction needs the whole split. Returns false if
@@ -174,7 +174,7 @@ void emu_split_hash(const struct emu_warp *w, struct lw_hash *hash);
 /** Adds the CTA barriers of the block to a hash, for hash_state. */
 void emu_cta_hash(const struct emu_block *block, struct lw_hash *hash);
 
-/* Functions that execute control instructions for the running split. All of them end its slice (w->running is -1 afterwards)
+/* Functions that execute control instructions for the running split. All of them end its time slice (w->running is -1 afterwards)
  * unless their comment says otherwise. @next and targets are instruction indices. The caller has already counted the instruction
  * in w->retired. Lane sets are not empty, unless the comment says that they may be. */
 /** Effects of a step, from which its event is made. Before the step, w->flow is set to a zeroed structure. */
@@ -222,7 +222,7 @@ static inline void emu_split_exit(struct emu_warp *w, uint64_t lanes, uint32_t n
 {
     w->reconv->exit(w, lanes, next);
 }
-/** bssy, bbreak, save and restore of barrier registers. The slice continues, and @lanes may be empty. If the operation makes
+/** bssy, bbreak, save and restore of barrier registers. The time slice continues, and @lanes may be empty. If the operation makes
  *  other splits ready, w->budget is reduced to what the policy permits. */
 void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes);
 /** Returns true if a bssy takes lanes out of a group for which other lanes wait, so that these may be released. The caller then
@@ -256,7 +256,7 @@ static inline bool emu_split_bsync_uncontended(struct emu_warp *w, unsigned reg,
     return true;
 }
 /** Executes a bsync for @lanes, whose guard is true. The other lanes of the split become ready at @next. Returns true if the
- *  slice may continue in the handler chain, because the split is alone in its warp and has passed as a whole. */
+ *  time slice may continue in the handler chain, because the split is alone in its warp and has passed as a whole. */
 bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes, uint32_t next);
 void emu_split_bbreak(struct emu_warp *w, unsigned reg, uint64_t lanes);
 void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next);
@@ -265,11 +265,11 @@ void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next);
 bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *member,
                         uint32_t next, uint64_t *bad);
 /** Executes the arrival of @lanes at the .sync operation at index @pc. Each lane's mask contains the lane. If all members have
- *  arrived or have synchronised, returns @lanes: they execute the operation now, and the slice continues. Otherwise returns 0:
- *  the slice has ended, and the lanes wait at @pc. When the last member arrives, all lanes that wait at @pc with the same masks
- *  become ready there as one split. That arrival also returns 0, because the split executes the operation when it is selected.
- *  Lanes of the split whose guard is false are then ready at pc + 1. An arrival does not count as an executed instruction. The
- *  caller has called emu_count_before, so that w->retired is exact. */
+ *  arrived or have synchronised, returns @lanes: they execute the operation now, and the time slice continues. Otherwise returns
+ *  0: the time slice has ended, and the lanes wait at @pc. When the last member arrives, all lanes that wait at @pc with the same
+ *  masks become ready there as one split. That arrival also returns 0, because the split executes the operation when it is
+ *  selected. Lanes of the split whose guard is false are then ready at pc + 1. An arrival does not count as an executed
+ *  instruction. The caller has called emu_count_before, so that w->retired is exact. */
 uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *member, uint32_t pc);
 /** Makes lanes sleep for @length instructions of the block. The block's present time is block->retired plus the instructions that
  *  the warp has retired since w->slice_start. */
@@ -293,16 +293,17 @@ static inline bool emu_split_bar_usual(const struct emu_warp *w, unsigned id)
     return w->split_count == 1 && w->flow == NULL && !w->parts && w->breg_blocked == 0 &&
            w->block->threads % 32 == 0 && !(c->in_use && (c->has_count || c->lanes[w->index] != 0));
 }
-/** Executes what emu_split_bar() does in the case of emu_split_bar_usual(). The split waits at @next, and its slice has ended. */
+/** Executes what emu_split_bar() does in the case of emu_split_bar_usual(). The split waits at @next; its time slice has
+ *  ended. */
 bool emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next);
 /** Executes the arrival of all warps of @block at CTA barrier @id, and releases it, as if emu_split_bar_alone() were called for
  *  each warp. The barrier must not be in use. Each warp has one split, which runs and continues at its pc; w->retired already includes
  *  the barrier. */
 void emu_split_bar_together(struct emu_block *block, unsigned id);
 enum emu_cta_result { EMU_CTA_WAITS, EMU_CTA_COMPLETED, EMU_CTA_BAD };
-/** Executes the arrival of @lanes at CTA barrier @id. If @wait is set, the lanes wait and the slice ends, even if the barrier
- *  completes. Otherwise (bar.arrive) the slice continues. @red: what the lanes contribute to the reduction, whose result they
- *  wait for; NULL: nothing. EMU_CTA_BAD: a guest fault; @why is a clause for the message, and nothing has changed. */
+/** Executes the arrival of @lanes at CTA barrier @id. If @wait is set, the lanes wait and the time slice ends, even if the
+ *  barrier completes. Otherwise (bar.arrive) the time slice continues. @red: what the lanes contribute to the reduction, whose
+ *  result they wait for; NULL: nothing. EMU_CTA_BAD: a guest fault; @why is a clause for the message, and nothing has changed. */
 enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lanes,
                                   bool has_count, uint32_t count, bool wait, uint32_t next,
                                   const struct emu_reduction *red, char *why, size_t why_size);
@@ -331,7 +332,7 @@ static inline void split_set_state(struct emu_warp *w, unsigned id, enum emu_spl
     w->split[id].state = (uint8_t)state;
 }
 
-/** Ends the slice of the running split and returns it. */
+/** Ends the time slice of the running split and returns it. */
 static inline struct emu_split *split_end_slice(struct emu_warp *w)
 {
     struct emu_split *s = &w->split[w->running];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints slices, for `lanewise dis --slices`. */
+/* Prints address slices, for `lanewise dis --slices`. */
 #include "isa/slice/isa_slice_priv.h"
 
 struct printer {

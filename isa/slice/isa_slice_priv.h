@@ -8,7 +8,7 @@
 #include "isa/isa_priv.h"
 
 enum { SLICE_NONE = UINT32_MAX, SLICE_DEPTH = 400 };
-/** Kinds of node during the construction. Finished slices do not contain them. */
+/** Kinds of node during the construction. Finished address slices do not contain them. */
 enum {
     SLICE_PHI = ISA_SLICE_KIND_COUNT, /* value of register a, and of the next one if b is 2, at the start of block `value`; it has
                                        * an operand for each predecessor of the block */
@@ -21,7 +21,7 @@ struct slice_value {
     uint32_t *operand;  /* PHI: operands in the order of the block's predecessors, or NULL if it is not known yet */
     uint32_t from;      /* 1 + index of the instruction that computes this value, or a value of which this is the low word; 0:
                          * there is none */
-    uint32_t out;       /* 1 + number of the node in the finished slices, or 0 if it is not converted yet */
+    uint32_t out;       /* 1 + number of the node in the finished address slices, or 0 if it is not converted yet */
     uint32_t looked_at; /* PHI: value of slice_builder.changes when its operands were last compared */
     bool visiting;
     uint64_t loops;     /* loops on whose induction variables the value depends */
@@ -32,7 +32,7 @@ struct slice_roots {
     bool variable;
     uint32_t which;
 };
-/** A loop on which slices depend. */
+/** A loop on which address slices depend. */
 struct slice_loop {
     uint32_t header;    /* index of its header block */
     uint8_t *body;      /* bit set of the blocks in the loop */
@@ -59,7 +59,7 @@ struct slice_builder {
     uint32_t changes;          /* 1 + number of times that a PHI got operands or was found to be equal to another value */
     unsigned depth;
     bool no_memory;
-    uint64_t used;             /* loops on which the slice under construction depends */
+    uint64_t used;             /* loops on which the address slice under construction depends */
     struct slice_loop loop[ISA_SLICE_LOOPS];
     unsigned loop_count;
     struct isa_slice_node *node; /* the finished nodes of the function */
@@ -115,8 +115,8 @@ uint32_t slice_result(struct slice_builder *b, uint32_t insn, unsigned reg, unsi
 uint32_t slice_address(struct slice_builder *b, uint32_t insn);
 
 /* isa_slice_finish.c */
-/** Converts @value to a node of the finished slices, and returns 1 + its number. If it is rejected, returns 0, with the reason in
- *  *@why and the instruction that causes it in *@culprit. */
+/** Converts @value to a node of the finished address slices, and returns 1 + its number. If it is rejected, returns 0, with the
+ *  reason in *@why and the instruction that causes it in *@culprit. */
 uint32_t slice_finish(struct slice_builder *b, uint32_t value, uint8_t *why, uint32_t *culprit);
 
 #endif

@@ -98,7 +98,7 @@ static void hashing_gives_each_address_one_location(void **state)
             assert_int_equal(seen[slice][local / 256]++, 0);
             assert_int_equal(tim_address_of(&c, slice, local), chunk * 256 + 17);
         }
-        /* addresses whose stride is the number of slices are in all slices */
+        /* addresses whose stride is the number of L2 slices are in all slices */
         for (uint64_t k = 0; k < 64; k++)
             columns += first[slice_of(&c, k * 256 * slices, NULL)]++ == 0;
         assert_true(columns == slices);
@@ -350,8 +350,8 @@ static void turnaround(rig_create_fn create)
     p = rig_packet(TIM_PACKET_READ, 0, 0x300, 0, 32, 2);
     rig_step(&r, &w);
     behind = rig_latency(&r, &p);
-    /* The write waits in the slice for one edge, so its command is issued at the edge at which the command of the read would be
-     * issued. The read then waits for tWL (4), the burst (4) and tWTR (5). */
+    /* The write waits in the L2 slice for one edge, so its command is issued at the edge at which the command of the read would
+     * be issued. The read then waits for tWL (4), the burst (4) and tWTR (5). */
     assert_int_equal(behind - alone, 4 + 4 + 5);
     assert_int_equal(channel_count(&r, TIM_CHANNEL_writes), 1);
     rig_close(&r);
@@ -487,8 +487,8 @@ static void mshrs_merges_and_ways_limit_what_is_under_way(void **state)
     on_each(limits);
 }
 
-/** Reads of three lines arrive in consecutive cycles at a slice that may have only one outstanding miss. Check the histograms of
- *  the length of the slice's queue, of the waiting times, and of the latencies. */
+/** Reads of three lines arrive in consecutive cycles at an L2 slice that may have only one outstanding miss. Check the histograms
+ *  of the length of the slice's queue, of the waiting times, and of the latencies. */
 static void depths(rig_create_fn create)
 {
     enum { FILL = 12 + 4 + 100 /* cycles from an open row to the fill */ };
@@ -544,7 +544,7 @@ static void pressure(rig_create_fn create)
         }
         ops->tick_requests(r.memory, r.now++);
     }
-    /* Packets occupy all space: the core's input queue, the network to L2 with the slice's queue, the pipe of the slice, its
+    /* Packets occupy all space: the core's input queue, the network to L2 with the L2 slice's queue, the pipe of the slice, its
      * queue of answers, and the network back. */
     room = c.icnt_queue + (c.l2_queue + c.icnt_latency) + c.l2_latency + c.icnt_queue +
            (c.icnt_queue + c.icnt_latency);
@@ -554,7 +554,7 @@ static void pressure(rig_create_fn create)
     for (; ops->in_flight(r.memory) != 0 && r.now < most; r.now++) {
         ops->tick_replies(r.memory, r.now);
         if (ops->receive(r.memory, 0, r.now, &p)) {
-            assert_int_equal(p.id, got); /* answers of one slice remain in order */
+            assert_int_equal(p.id, got); /* answers of one L2 slice remain in order */
             got++;
             assert_false(ops->receive(r.memory, 0, r.now, &p)); /* a core receives one answer per cycle */
         }
@@ -690,7 +690,7 @@ static void atomics_hold_their_slice_a_lane_at_a_time(void **state)
 
 /* ---- the crossbar ------------------------------------------------------------------------------ */
 
-/** Check that a slice accepts packets of different cores in rotation, and that a waiting packet of a core blocks the later
+/** Check that an L2 slice accepts packets of different cores in rotation, and that a waiting packet of a core blocks the later
  *  packets of the core. */
 static void turns(rig_create_fn create)
 {
@@ -707,7 +707,7 @@ static void turns(rig_create_fn create)
         for (uint32_t k = 0; k < 3; k++) {
             struct tim_packet p = rig_packet(TIM_PACKET_WRITE, core, 0, 0, 4, core * 10 + k);
 
-            if (core == 0 && k == 2) /* this packet is for the other slice, which is idle, but leaves after the core's
+            if (core == 0 && k == 2) /* this packet is for the other L2 slice, which is idle, but leaves after the core's
                                       * first two packets */
                 p.line = 256;
             r.memory->ops->send(r.memory, &p, 0);

@@ -8,7 +8,7 @@
  *
  * Among equal blocks the one with the lowest number is selected. The scheduler stores, for each waiting block and each
  * core, the number of lines that the block shares with the blocks on the core; it updates these numbers when a block
- * begins or ends. Launches without slices, and suspended blocks, are placed as in round robin. Source: specification of
+ * begins or ends. Launches without address slices, and suspended blocks, are placed as in round robin. Source: specification of
  * address pre-computation 6.
  */
 #include "timing/grid/tim_blocks_priv.h"
@@ -125,7 +125,7 @@ static void take_candidates(const struct la_b *b, struct table *t)
     }
 }
 
-/** Returns the table of a launch, which is created if necessary. NULL: the launch has no slices, or the host has no memory
+/** Returns the table of a launch, created if necessary, or NULL if the launch has no address slices or the host has no memory
  *  for the table. Without memory, counter ap_no_memory counts the launch, and the blocks of this launch and of all later
  *  launches are placed in rotation. */
 static struct table *table_of(struct la_b *b, const struct tim_launch *l)

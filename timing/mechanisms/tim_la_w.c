@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Locality-aware warp scheduling: warps that access the same lines issue together. Each warp has an access vector, which
- * is computed from the slices of its kernel. A table has the locality (the number of shared lines or parts) of each pair
+ * is computed from the address slices of its kernel. A table has the locality (the number of shared lines or parts) of each pair
  * of warps. Warps of the active group may issue; the other warps are pending:
  *
  *   an active warp that waits for memory becomes pending, at most one warp per cycle

@@ -38,25 +38,25 @@ struct tim_mech_warp {
     uint8_t reason;    /* enum tim_stall: the latest stall reason */
     bool misses;       /* the warp waits for data from outside the core */
     uint64_t age;      /* an older warp has a smaller age */
-    unsigned splits;   /* number of splits of the warp, if one runs */
-    uint64_t pc, lanes; /* pc and lanes of the split that runs; lanes 0: no split runs */
+    unsigned splits;   /* number of splits of the warp, if a split runs */
+    uint64_t pc, lanes; /* pc and lanes of the split that runs; if no split runs, lanes is 0 */
     const struct tim_code *code;
     const struct tim_static *next; /* next instruction, or NULL if no split runs */
 };
-/** What mechanisms see of their core, and functions of the core that they may call. */
+/** Data of a core that its mechanisms may read, and functions of the core that they may call. */
 struct tim_mech_core {
     const struct tim_config *config;
     uint64_t *count;                    /* counters of the core, by TIM_CORE_... */
     struct tim_histogram *histogram;    /* histograms of the core, by TIM_CORE_H_... */
     uint64_t now;                       /* the current cycle */
     uint64_t assigned;                  /* number of warps that were ever assigned to slots of the core */
-    uint64_t over;                      /* hook `account`: the counters must include the cycles before this one */
+    uint64_t over;                      /* hook `account` must count the cycles before this cycle */
     const struct tim_reach *slices;     /* predicted accesses of launches, or NULL if no mechanism needs them */
     void (*look)(const void *context, unsigned warp, struct tim_mech_warp *out);
     /** Returns whether any split of the warp has its pc in [from, to]. */
     bool (*inside)(const void *context, unsigned warp, uint64_t from, uint64_t to);
-    /** Gets the access vector of the warp, according to the slices of its kernel. Returns false if the kernel has no
-     *  slices. */
+    /** Gets the access vector of the warp, computed from the address slices of its kernel. Returns false if the kernel has
+     *  no address slices. */
     bool (*reach)(const void *context, unsigned warp, struct tim_reach_vector *out);
     /** Returns the index of the warp's block among the core's blocks. */
     unsigned (*block_of)(const void *context, unsigned warp);
@@ -86,8 +86,8 @@ struct tim_mech_block {
     unsigned place; /* index of the block among the core's blocks, while it is on the core */
     const struct emu_grid *grid;
     uint64_t linear;
-    unsigned arrays; /* number of elements of `range`; 0: the kernel has no slices, or the block leaves */
-    struct emu_rect range[TIM_REACH_ARRAYS]; /* lines that the block will access in each array, according to the slices */
+    unsigned arrays; /* number of elements of `range`, or 0 if the kernel has no address slices or the block leaves */
+    struct emu_rect range[TIM_REACH_ARRAYS]; /* lines that the block will access in each array, by the address slices */
 };
 /** An access of an instruction to a line through L1. */
 struct tim_mech_access {
@@ -97,8 +97,9 @@ struct tim_mech_access {
     unsigned lanes;     /* number of active lanes of the instruction */
     unsigned index, count; /* index of the access among the accesses of the instruction; number of these accesses */
     uint64_t instruction; /* number of the instruction, which is different for each executed instruction */
-    bool hit, merge;    /* hit: L1 has the line; merge: the line has already been requested; neither: a miss */
-    unsigned owner;     /* hit: slot of the warp that requested the line */
+    bool hit, merge;    /* hit: L1 has the line; merge: the line has already been requested; if both are
+                         * false, the access misses */
+    unsigned owner;     /* for a hit: slot of the warp that requested the line */
 };
 
 /** Result of tim_mech_fetch.fetch. */
@@ -107,8 +108,8 @@ enum tim_mech_fetched {
     TIM_FETCHED_NEAR, /* only for a single warp with fetch.l0_bytes: the fetch used the L0 cache of the warp's scheduler */
     TIM_FETCHED       /* the fetch used the instruction cache of the core */
 };
-/** Functions of the core for the hook `fetches`. The functions are for a set of warps: bit m of @members is the warp in slot
- *  @first + m. They ignore warps of the set that do not have the lowest fetch pc of the set. */
+/** Functions of the core for the hook `fetches`. Each function acts on a set of warps: bit m of @members stands for the warp in
+ *  slot @first + m. Warps of the set that do not have the lowest fetch pc of the set are ignored. */
 struct tim_mech_fetch {
     const void *context;
     bool levels;           /* each scheduler has its own L0 instruction cache */
@@ -142,8 +143,8 @@ struct tim_mechanism {
      *  NULL without memory. */
     struct tim_mech *(*create)(const struct tim_mech_core *core);
     void (*destroy)(struct tim_mech *mech);
-    /* Hooks; NULL: the mechanism does not need this hook. */
-    /* called when a block arrives on the core (@begins) or leaves it; @launch: sequence number of the block's launch */
+    /* Hooks. A hook that the mechanism does not need is NULL. */
+    /** Called when a block arrives on the core (@begins is true) or leaves it. @launch: sequence number of the block's launch. */
     void (*block)(struct tim_mech *mech, uint64_t launch, bool begins);
     /** Called when a block has arrived on the core, before `warp_begins` for its warps, or (@begins is false) when it
      *  leaves. */
@@ -162,7 +163,8 @@ struct tim_mechanism {
     bool (*bypasses)(struct tim_mech *mech, unsigned warp, uint64_t pc);
     /** Called when L1 evicts a line to make space for another. @owner: slot of the warp that requested the evicted line. */
     void (*evict)(struct tim_mech *mech, uint64_t line, unsigned owner);
-    /** Called when a store or an atomic removes @line from L1 or, if @line is UINT64_MAX, all lines of global memory are. */
+    /** Called when a store or an atomic removes @line from L1. If @line is UINT64_MAX, all lines of global memory have been
+     *  removed. */
     void (*drop)(struct tim_mech *mech, uint64_t line);
     /** Called before the scheduler selects a warp, if only registers or capacity can prevent the issue of the warp's next
      *  instruction @next at @pc. Called in the first such cycle, and possibly again in later ones. */
@@ -179,13 +181,13 @@ struct tim_mechanism {
     /** Returns whether the warp's next instruction will join a packet that already has a place in the load/store queue. The
      *  hook must not change state. */
     bool (*follows)(struct tim_mech *mech, unsigned warp);
-    /** All memory instructions of a cycle form one packet, so `follows` gives the same result for all warps. The members of
-     *  a packet access shared memory and constants as one wide instruction. If the flag is false, each member makes
-     *  accesses to shared memory and constants alone. */
+    /** If true, all memory instructions of a cycle form one packet, so `follows` gives the same result for all warps. The
+     *  members of a packet then access shared memory and constants as one wide instruction. If false, each member accesses
+     *  shared memory and constants separately. */
     bool packets_are_wide;
-    /** Brings the counters of the mechanism up to date. */
+    /** Updates the counters of the mechanism. */
     void (*account)(struct tim_mech *mech);
-    /** Called when the pc or the selected split of a warp may have changed for another reason than an issue. */
+    /** Called when the pc or the selected split of a warp may have changed for a reason other than an issue. */
     void (*flows)(struct tim_mech *mech, unsigned warp);
     /** Called once per cycle, before any scheduler selects a warp. @ready: for each scheduler the set of its warps that can
      *  issue, as for `picks`. Returns true if the state of the mechanism has changed. */
@@ -211,10 +213,10 @@ struct tim_mechanism {
      *  instructions in the queue, the oldest instruction first. Returns an index in @warp. The answer depends only on @warp.
      *  At most one mechanism has this hook. */
     unsigned (*orders)(struct tim_mech *mech, const uint16_t *warp, unsigned count);
-    /* Formed warps: lanes of several warps that issue together (timing/tables/tim_formed_priv.h). A mechanism has both hooks
-     * or none, and must make packets. At most one mechanism has them. */
+    /* Formed warps: lanes of several warps that issue together (timing/tables/tim_formed_priv.h). A mechanism has
+     * either both hooks or neither, and must make packets. At most one mechanism has them. */
     /** Returns which of @lanes, a split of the warp at the pc of the warp @leader, issue together with the leader. They must not
-     *  be in @taken, the lanes of the leader and of other splits that issue with it. */
+     *  be in @taken, which contains the lanes of the leader and of the other splits that issue with it. */
     uint64_t (*accompanies)(struct tim_mech *mech, unsigned leader, unsigned warp, uint64_t lanes, uint64_t taken);
     /** Selects the split of a warp, of @views[@count], that may lead. @selected: id of the split that emu has
      *  selected. Returns the id of a ready split. *lanes is set to all lanes; the hook may remove lanes that do not lead. */
@@ -225,7 +227,7 @@ struct tim_mechanism {
     uint64_t (*next)(struct tim_mech *mech, uint64_t since);
     /** Called when the selected warp may not issue because a debugger steps another warp. */
     void (*refused)(struct tim_mech *mech, unsigned warp);
-    /** Returns whether the mechanism holds the warp back until other warps act, however long that takes. */
+    /** Returns whether the mechanism holds the warp back for as long as no other warp acts. */
     bool (*is_stuck)(struct tim_mech *mech, unsigned warp);
     /** Prints why a warp is held back, such as "score 212, ...", without a line end. */
     void (*why)(struct tim_mech *mech, unsigned warp, struct lw_sink *out);
@@ -251,15 +253,15 @@ struct tim_mechs {
     bool reaches;     /* a mechanism has hook `reaches` */
     bool picks;       /* a mechanism has hook `picks` */
     struct tim_mech *packets; /* the mechanism that makes packets, or NULL if there is none */
-    bool touches, resides; /* a mechanism has hook `touches`; a mechanism has hook `resides` */
+    bool touches, resides; /* a mechanism has the hook of the same name */
     bool bypasses;    /* a mechanism has hook `bypasses` */
     bool cycle;       /* a mechanism has hook `cycle` */
     struct tim_mech *fetches; /* the mechanism that has hook `fetches`, or NULL if there is none */
     struct tim_mech *chooses; /* the mechanism that has hook `chooses`, or NULL if there is none */
     struct tim_mech *orders;  /* the mechanism that has hook `orders`, or NULL if there is none */
     struct tim_mech *forms;   /* the mechanism that has hook `accompanies`, or NULL if there is none */
-    /** Arguments of the last call of hook `cycle`. In the same cycle they can be used again to select a warp, if the issues
-     *  of other schedulers have not changed them. */
+    /** Arguments of the last call of hook `cycle`. In the same cycle they can be reused to select a warp, if the issues of
+     *  other schedulers have not changed them. */
     struct tim_mechs_query {
         bool lasts;       /* an issue changes `ready` of other schedulers at most by the capacity of the load/store queue
                            * and, if `shares_pipes` is set, by pipes */
@@ -267,17 +269,17 @@ struct tim_mechs {
         uint64_t at;      /* 1 + the cycle of the call */
         unsigned lsu_used; /* value of tim_core.lsu_used at the call */
         uint64_t ready[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64]; /* ready warps of each scheduler, without regard to mechanisms */
-        /* enum tim_stall: the reason that a slot of each scheduler counts if no warp is selected, without regard to
-         * mechanisms */
+        /* by scheduler: the stall reason (enum tim_stall) that an issue slot counts if no warp is selected, without regard
+         * to mechanisms */
         uint8_t nearest[TIM_MAX_SCHEDS];
     } query;
     struct tim_mech *mech[TIM_MECHANISMS_MOST];
-    uint64_t live[TIM_MAX_WARPS / 64], waits[TIM_MAX_WARPS / 64]; /* slots of live warps; slots of waiting warps */
+    uint64_t live[TIM_MAX_WARPS / 64], waits[TIM_MAX_WARPS / 64]; /* sets of the slots of live and of waiting warps */
     uint64_t shown[TIM_MECHANISMS_MOST][TIM_GAUGES]; /* 1 + the last value of each gauge in the trace, or 0 if there is none */
     struct tim_mech_core core;
 };
-/** Creates the enabled mechanisms; @mechs->core must be filled in. Returns false without memory; tim_mechs_fini()
- *  must be called then, too. */
+/** Creates the enabled mechanisms; @mechs->core must be filled in. Returns false if memory is short. The caller must call
+ *  tim_mechs_fini() in any case. */
 bool tim_mechs_init(struct tim_mechs *mechs);
 void tim_mechs_fini(struct tim_mechs *mechs);
 
@@ -305,7 +307,7 @@ void tim_mechs_flow(struct tim_mechs *mechs, unsigned warp);
 bool tim_mechs_cycle(struct tim_mechs *mechs, const uint64_t (*ready)[TIM_MAX_WARPS / 64]);
 bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *ready);
 extern const uint64_t tim_no_warps[TIM_MAX_WARPS / 64]; /* an empty set of ready warps */
-/** Returns the warp slot of bit @bit in word @word of a set of scheduler @sched's warps, such as the ready warps of hook `picks`. */
+/** Returns the warp slot for bit @bit of word @word in a set of warps of scheduler @sched, such as @ready of hook `picks`. */
 static inline unsigned tim_mech_slot(const struct tim_config *config, unsigned sched, unsigned word, unsigned bit)
 {
     return (word * 64 + bit) * config->issue_schedulers + sched;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mapping of addresses to slice, channel, bank and row (docs/reference/timing-memory.md), creation of clocks, and sizes
+/* Mapping of addresses to L2 slice, channel, bank and row (docs/reference/timing-memory.md), creation of clocks, and sizes
  * of packets. The number of slices, the flit size and the ratios of clocks need not be powers of two; divisions by them
  * use struct tim_divisor. All other divisors are powers of two. */
 #include "timing/mem/tim_mem_priv.h"
@@ -18,7 +18,7 @@ void tim_clock_init(struct tim_clock *clock, unsigned mhz, unsigned core_mhz)
     tim_divisor_init(&clock->cycles, core_mhz / a);
 }
 
-/** icnt.hash xor: returns by how much the slices of round @round are rotated. A round consists of as many consecutive
+/** icnt.hash xor: returns by how much the L2 slices of round @round are rotated. A round consists of as many consecutive
  *  chunks as there are slices; each is in another slice. */
 static unsigned rotation_of(uint64_t round)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Internals of the memory side (docs/reference/timing-memory.md): a network of crossbars from the cores to the
- * slices, slices of L2, channels of DRAM, and a network back. Two implementations share these structures. The fast
+ * L2 slices, these slices, the channels of DRAM, and a network back. Two implementations share these structures. The fast
  * implementation ticks only the parts in the current bucket of its timing wheel, and searches bit sets
  * (tim_memory_fast.c). The reference ticks every part at every edge of its clock, and scans queues
  * (timing/reference/tim_reference_memory.c). "fast" in a comment marks members and functions of the fast implementation.
@@ -46,18 +46,18 @@ struct tim_list {
 };
 struct tim_node { /* a packet on the memory side; it is in at most one list at a time */
     struct tim_packet packet;
-    uint64_t when;  /* in a network: cycle from which on the receiver sees the packet; in the pipe of a slice: edge from
+    uint64_t when;  /* in a network: cycle from which on the receiver sees the packet; in the pipe of an L2 slice: edge from
                      * which on the answer may leave */
-    uint64_t local; /* packet.line in the address space of the slice */
+    uint64_t local; /* packet.line in the address space of the L2 slice */
     uint32_t next;
-    uint32_t came;  /* first edge at which the slice saw the packet, modulo 2^32 */
+    uint32_t came;  /* first edge at which the L2 slice saw the packet, modulo 2^32 */
     uint16_t to;    /* output port */
     uint16_t flits;
     uint16_t answer_flits;
 };
 struct tim_request { /* a request to DRAM: one or more bursts of one line */
-    uint64_t line;   /* address in the address space of the slice */
-    uint64_t when;   /* completed read: cycle from which on the slice sees the completion */
+    uint64_t line;   /* address in the address space of the L2 slice */
+    uint64_t when;   /* completed read: cycle from which on the L2 slice sees the completion */
     uint64_t since;  /* first edge at which the controller saw the request */
     uint64_t order;  /* fast: sequence number of its arrival at the channel */
     uint32_t next;
@@ -116,7 +116,7 @@ struct tim_channel {
     uint64_t refreshed;  /* dram.tREFI: number of refreshes that have closed the rows of the channel */
     uint64_t counted;    /* the counter active_cycles includes all edges before this one that belong to it */
     struct tim_channel_stats stats;
-    /* fast: capacity_waits: set of the channel's slices that wait for space in the queue (bits are tim_slice.part). aim:
+    /* fast: capacity_waits: set of the channel's L2 slices that wait for space in the queue (bits are tim_slice.part). aim:
      * [bank]. waiting: [command] set of banks whose next command it is. limit: [command] edge from which on the channel
      * allows the command. orders: number of requests so far, which is the order of the next one. */
     uint64_t capacity_waits[4];
@@ -126,10 +126,10 @@ struct tim_channel {
     uint64_t orders;
 };
 
-/* ---- slices -------------------------------------------------------------------------------- */
+/* ---- L2 slices -------------------------------------------------------------------------------- */
 
 struct tim_slice {
-    unsigned index, channel, part, parts; /* part: index of the slice among the slices of its channel; parts: their number */
+    unsigned index, channel, part, parts; /* part: index of the L2 slice among the slices of its channel; parts: their number */
     struct tim_cache *cache;       /* tags of the L2; NULL: the model has no L2 */
     struct tim_list pipe;          /* packets whose answer leaves when the edge in `when` is reached */
     struct tim_list fills;         /* read requests that DRAM has completed */
@@ -139,7 +139,7 @@ struct tim_slice {
     struct tim_cache_result looked; /* fast: while no_capacity is set, the result of the first packet's look-up */
     bool stuck;                    /* fast: the first packet waits for a fill, because no MSHR, merge entry or way is
                                     * free */
-    uint64_t busy;                 /* edge before which an atomic occupies the slice */
+    uint64_t busy;                 /* edge before which an atomic occupies the L2 slice */
     uint64_t head_since;           /* edge from which on the first packet of the input has been first */
     uint32_t arrived, newest;      /* number of packets in the input that have arrived, and the last of them, as of the last
                                     * call of arrived() */
@@ -172,7 +172,7 @@ struct tim_mem {
 struct tim_mem *tim_mem_create(const struct tim_config *config, const struct tim_memory_ops *ops);
 void tim_mem_destroy(struct tim_memory *memory);
 bool tim_mem_can_send(const struct tim_memory *memory, unsigned core);
-/** Copies a packet to the pool, and determines its slice and flits. Returns its index. tim_mem_leave() removes an answer
+/** Copies a packet to the pool, and determines its L2 slice and flits. Returns its index. tim_mem_leave() removes an answer
  *  that has arrived at @core; returns false if there is none, or if the core has received one in this cycle. */
 uint32_t tim_mem_enter(struct tim_mem *mem, const struct tim_packet *packet);
 bool tim_mem_leave(struct tim_mem *mem, unsigned core, uint64_t now, struct tim_packet *out);
@@ -206,7 +206,7 @@ static inline uint32_t tim_list_take(struct tim_list *list, uint32_t next)
 /** Computes the number of flits of a packet to memory, and of its answer. */
 void tim_packet_flits(const struct tim_mem *mem, const struct tim_packet *packet, uint16_t *flits,
                       uint16_t *answer_flits);
-/** Returns the slice of a global address. If @local is not NULL, sets *local to the address in the contiguous address
+/** Returns the L2 slice of a global address. If @local is not NULL, sets *local to the address in the contiguous address
  *  space of the slice. @by_slices divides by the number of slices. */
 unsigned tim_address_locate(const struct tim_config *config, const struct tim_divisor *by_slices,
                            uint64_t address, uint64_t *local);
@@ -226,7 +226,7 @@ void tim_fast_first(struct tim_mem *mem, struct tim_net *net, unsigned input, ui
 uint32_t tim_net_grant(struct tim_mem *mem, struct tim_net *net, unsigned input, unsigned output,
                        uint64_t edge, uint64_t now, bool after);
 
-/** Runs edge @edge of a slice in cycle @now: sends at most one answer and one write, and processes at most one fill and
+/** Runs edge @edge of an L2 slice in cycle @now: sends at most one answer and one write, and processes at most one fill and
  *  one look-up. Returns true if the slice did any of these. */
 bool tim_slice_tick(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge, uint64_t now);
 

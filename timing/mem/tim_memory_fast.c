@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The event-driven memory side. Its parts are the channels, the slices and the output ports of both networks. A timing
+ * The event-driven memory side. Its parts are the channels, the L2 slices and the output ports of both networks. A timing
  * wheel has for each cycle the set of parts to tick. A part that is ticked schedules its next tick. A part that passes
  * a packet or request to another part, or frees space for it, schedules a tick of that part. An unnecessary tick changes
  * nothing; a missing tick would make results differ from the reference (tests/timing/prop_tim_memory.c).
@@ -225,7 +225,7 @@ static void column(struct tim_mem *mem, struct tim_channel *channel, unsigned ba
         wake_at_edge(mem, SLICES, slice, &mem->l2,
                      tim_clock_edge(&mem->l2, mem->request[fills->last].when));
     }
-    for (unsigned w = 0; w < 4; w++) { /* the queue has space again, so slices that waited for it may continue */
+    for (unsigned w = 0; w < 4; w++) { /* the queue has space again, so L2 slices that waited for it may continue */
         for (LW_EACH_BIT(k, channel->capacity_waits[w]))
             wake(mem, SLICES,
                  (w * 64 + (unsigned)k) * mem->config->dram_channels + channel->index,
@@ -321,9 +321,9 @@ static void channel_due(struct tim_mem *mem, unsigned index, uint64_t edge, uint
         wake_at_edge(mem, CHANNELS, index, &mem->dram, edge);
 }
 
-/* ---- slices ---------------------------------------------------------------------------------- */
+/* ---- L2 slices ---------------------------------------------------------------------------------- */
 
-/** Schedules the next tick of the slice, at edge @next or later. @done: the slice did something at the preceding edge. */
+/** Schedules the next tick of the L2 slice, at edge @next or later. @done: the slice did something at the preceding edge. */
 static void arm_slice(struct tim_mem *mem, struct tim_slice *slice, uint64_t next, bool done)
 {
     const struct tim_list *input = &mem->requests.out[slice->index];
@@ -339,7 +339,7 @@ static void arm_slice(struct tim_mem *mem, struct tim_slice *slice, uint64_t nex
     }
     if (input->count != 0) {
         edge = tim_clock_edge(&mem->l2, mem->node[input->first].when);
-        if (edge >= next || done) { /* the packet arrives later, or may proceed because the slice has just done something */
+        if (edge >= next || done) { /* the packet arrives later, or may proceed because the L2 slice has just done something */
             at = edge < at ? edge : at;
         } else {
             waits = true;
@@ -361,7 +361,7 @@ static bool tick_slice(struct tim_mem *mem, struct tim_slice *slice, uint64_t ed
     bool full = input->count >= mem->requests.out_capacity;
     bool done = tim_slice_tick(mem, slice, edge, now);
 
-    if (full && input->count < mem->requests.out_capacity) /* the crossbar may move packets to the slice again */
+    if (full && input->count < mem->requests.out_capacity) /* the crossbar may move packets to the L2 slice again */
         wake(mem, REQUESTS, slice->index, now);
     return done;
 }
@@ -440,7 +440,7 @@ static uint64_t tick_port(struct tim_mem *mem, struct tim_net *net, unsigned out
     if (net == &mem->requests)
         wake_at_edge(mem, SLICES, output, &mem->l2,
                      tim_clock_edge(&mem->l2, mem->node[index].when));
-    else if (full) /* the slice may have waited for space at its port; its phase of this cycle is over */
+    else if (full) /* the L2 slice may have waited for space at its port; its phase of this cycle is over */
         wake_at_edge(mem, SLICES, input, &mem->l2, tim_clock_edge(&mem->l2, now + 1));
     for (unsigned w = 0; w < net->want_words; w++)
         if (net->wants[output * net->want_words + w] != 0)
@@ -450,7 +450,7 @@ static uint64_t tick_port(struct tim_mem *mem, struct tim_net *net, unsigned out
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/** Runs edge @edge of a slice or port. @last: it is the last edge in cycle @now, so the next tick is scheduled. */
+/** Runs edge @edge of an L2 slice or port. @last: it is the last edge in cycle @now, so the next tick is scheduled. */
 static inline void tick_part(struct tim_mem *mem, enum phase phase, unsigned part, uint64_t edge, bool last, uint64_t now)
 {
     if (phase == SLICES) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the state of the memory side: queues, requested lines, open rows. Ports, slices and channels without packets,
+/* Prints the state of the memory side: queues, requested lines, open rows. Ports, L2 slices and channels without packets,
  * requests or open rows are omitted. Addresses are global memory addresses. */
 #include "timing/mem/tim_mem_priv.h"
 

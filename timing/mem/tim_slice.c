@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A slice of L2. It looks up requests in order, one per edge. A blocked request blocks later requests. After a hit, a
+ * An L2 slice. It looks up requests in order, one per edge. A blocked request blocks later requests. After a hit, a
  * write or a fill, the answer passes through a pipe of l2.latency edges. The slice always accepts data from DRAM, even
  * while a request is blocked, so the requests that wait for the data are always answered.
  */
@@ -98,7 +98,7 @@ static void answer(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
     tim_list_push(mem->node, &slice->pipe, index);
 }
 
-/** Executes the lane operations of an atomic whose line is present. They occupy the slice from @edge on, or from the end
+/** Executes the lane operations of an atomic whose line is present. They occupy the L2 slice from @edge on, or from the end
  *  of earlier atomics on. Returns the edge of the last operation. */
 static uint64_t operate(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
                         const struct seen *seen, uint64_t edge)

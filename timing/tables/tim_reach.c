@@ -87,7 +87,7 @@ unsigned tim_reach_common(const struct tim_reach_vector *a, const struct tim_rea
 /* ---- launches -------------------------------------------------------------------------------- */
 
 struct array {
-    uint32_t number; /* number of the array in the kernel's slices */
+    uint32_t number; /* number of the array in the kernel's address slices */
     struct emu_predict_shape known;
     struct tim_reach_shape shape;
 };
@@ -100,7 +100,7 @@ struct tim_reach_launch {
     struct array array[TIM_REACH_ARRAYS];
     unsigned arrays;
 };
-/** The slices of a program's kernels. */
+/** The address slices of a program's kernels. */
 struct program {
     struct program *next;
     const struct emu_program *program;
@@ -173,7 +173,7 @@ static enum lw_status slices_of(struct tim_reach *reach, const struct emu_grid *
     return LW_OK;
 }
 
-/** Counters for the reasons why an access has no slice, in the order of the reasons. */
+/** Counters for the reasons why an access has no address slice, in the order of the reasons. */
 static const uint16_t rejected[] = {
     TIM_GPU_ap_rejected_merge, TIM_GPU_ap_rejected_loaded, TIM_GPU_ap_rejected_array,
     TIM_GPU_ap_rejected_operation, TIM_GPU_ap_rejected_start, TIM_GPU_ap_rejected_flow,
@@ -189,7 +189,7 @@ static void count_sites(struct tim_reach *reach, const struct emu_predict_sites 
     reach->gpu[sites->accepted != 0 ? TIM_GPU_ap_launches : TIM_GPU_ap_fallback]++;
 }
 
-/** Adds to the counter the evaluations of slices since their number was @before. */
+/** Adds to the counter the evaluations of address slices since their number was @before. */
 static void count_evaluations(const struct tim_reach_launch *l, uint64_t before)
 {
     l->reach->gpu[TIM_GPU_ap_slice_evals] += emu_predict_evaluations(l->predict) - before;
@@ -224,7 +224,7 @@ static uint32_t clip32(uint64_t x)
     return x < UINT32_MAX / 2 ? (uint32_t)x : UINT32_MAX / 2;
 }
 
-/** Adds array @number of the slices, unless none of its accesses are used, or ap.skip_uniform excludes it. */
+/** Adds array @number of the address slices, unless none of its accesses are used, or ap.skip_uniform excludes it. */
 static void add_array(struct tim_reach_launch *l, uint32_t number)
 {
     const struct tim_config *c = l->reach->config;

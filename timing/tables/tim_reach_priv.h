@@ -84,7 +84,7 @@ static inline uint64_t tim_reach_overlap(const struct emu_rect *a, const struct 
 }
 /** Gets the access vector of warp @warp of block @linear. */
 void tim_reach_warp(const struct tim_reach_launch *launch, uint64_t linear, unsigned warp, struct tim_reach_vector *out);
-/** Prints how many accesses of the kernel of @grid have a slice, and the reasons why others have none. */
+/** Prints how many accesses of the kernel of @grid have an address slice, and the reasons why others have none. */
 void tim_reach_print(const struct tim_reach *reach, const struct emu_grid *grid, struct lw_sink *out);
 /** Prints the cost in hardware, computed as in the source, and with coordinates of full size. */
 void tim_reach_cost(const struct tim_config *config, struct lw_sink *out);

@@ -11,7 +11,7 @@ enum { LANES = 64, SHOWN = 10 };
 struct predict_grid {
     struct predict_grid *next;
     uint32_t sequence;
-    struct emu_predict *predict; /* NULL if the kernel has no slices */
+    struct emu_predict *predict; /* NULL if the kernel has no address slices */
     const struct isa_slices *slices;
     struct emu_predict_affine *affine; /* affine form of each site for which is_affine[site] is set */
     bool *is_affine;
@@ -81,7 +81,7 @@ static struct predict_grid *grid_of(struct predict_watch *w, const struct emu_gr
     g->sequence = grid->sequence;
     if (object->slice_count == 0 && isa_object_slice((struct isa_object *)(uintptr_t)object, &err) != LW_OK)
         quit(err.text);
-    if (isa_object_check(object, &err) != LW_OK) /* the object with slices must be valid */
+    if (isa_object_check(object, &err) != LW_OK) /* the object with address slices must be valid */
         quit(err.text);
     if (emu_predict_create_of(w->machine, grid, &g->predict, &err) != LW_OK)
         quit(err.text);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An observer that compares the address of each access of an accepted site with the address that the site's slice gives. */
+/* An observer that compares the address of each access of an accepted site with the address that the site's address slice
+ * gives. */
 #ifndef PREDICT_WATCH_H
 #define PREDICT_WATCH_H
 

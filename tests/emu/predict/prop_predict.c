@@ -134,7 +134,7 @@ static void write_kernel(struct gen *g)
             g->scalar[g->scalar_count++] = (enum isa_op)op;
     }
     g->alu[g->alu_count++] = ISA_V_S2R;
-    g->alu[g->alu_count++] = ISA_V_ADD_F32; /* an instruction that no slice may contain */
+    g->alu[g->alu_count++] = ISA_V_ADD_F32; /* an instruction that no address slice may contain */
     set(g, ISA_V_MOV_B64, BASE, 0, ISA_X_CONST, 0);
     for (unsigned k = 0; k < LW_COUNT_OF(special); k++)
         set(g, ISA_V_S2R, k, 0, 0, special[k]);

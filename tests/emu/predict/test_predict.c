@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests slices of kernels in assembly, and the rectangles of memory that blocks access. The tests are those of the
+ * Tests address slices of kernels in assembly, and the rectangles of memory that blocks access. The tests are those of the
  * A-series in the specification of address pre-computation, and their names contain the numbers of this series.
  */
 #include "tests/emu/exec/emu_fixture.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the section of slices in object files: writing and reading preserve it, reading checks it, and malicious contents
+/* Tests the section of address slices in object files: writing and reading preserve it, reading checks it, and malicious contents
  * cause no invalid access. */
 #include "emu/lane/emu_predict_priv.h"
 #include "tests/emu/exec/emu_fixture.h"

@@ -487,7 +487,7 @@ static bool after_step(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t l
     return true;
 }
 
-/** Runs a warp for one slice of the rotation: until no split is ready or 64 instructions have been executed. Sets *@moved if
+/** Runs a warp for one time slice of the rotation: until no split is ready or 64 instructions have been executed. Sets *@moved if
  *  it executes an instruction. Returns false if the run must stop. */
 static bool warp_slice(struct sm *m, struct emu_warp *w, bool *moved)
 {

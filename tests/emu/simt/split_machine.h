@@ -57,7 +57,7 @@ struct sm {
     uint64_t issues, slots, last_progress;
     enum sm_hang_report report;
     char message[400]; /* message of a fault or of a broken invariant */
-    bool passed;       /* the last instruction was a bsync that continued its slice */
+    bool passed;       /* the last instruction was a bsync that continued its time slice */
     struct emu_flow flow; /* the flow of the last step, unless options.chunked */
     /** Called after each step, if not NULL. */
     void (*on_step)(struct sm *m, struct emu_warp *w, uint32_t pc, uint64_t lanes);
