@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cache-conscious warp scheduling (CCWS): while warps lose lines of L1 that they need again, fewer warps may load. If a
- * warp misses on a line whose tag is among its victim tags, which means that L1 has evicted the line, the score of the
- * warp rises above the base score; then it falls by one per cycle. The warps are ordered by their scores, the highest
+ * Cache-conscious warp scheduling (CCWS): while L1 evicts lines that warps need again, fewer warps may load. If a warp
+ * misses on a line whose tag is among its victim tags, which means that L1 has evicted the line, the score of the warp
+ * rises above the base score. The score then falls by one per cycle. The warps are ordered by their scores, the highest
  * first. A warp may load if the sum of the scores up to its own does not exceed the sum of all base scores. Source: the
  * warp scheduling thesis 4. The thesis leaves some choices open (11: A1 to A4, A17); keys select among them.
  *
@@ -24,19 +24,19 @@ struct ccws {
     uint64_t hits, issued;
     uint64_t window;             /* number of the current window */
     uint64_t counted[TIM_MAX_WARPS]; /* ccws.hit_unit load, by slot: number of the last instruction whose hit was counted */
-    struct tim_mech_list live;   /* live warps; after sort(), in the order of falling scores, then of age */
+    struct tim_mech_list live;   /* live warps; after sort(), the highest score first, and warps with equal scores by age */
     uint64_t until[TIM_MAX_WARPS]; /* by slot: cycle before which the warp's score is above the base score */
     bool lives[TIM_MAX_WARPS];   /* by slot: the warp is live */
     bool unsorted;               /* `live` must be sorted again */
-    uint64_t last_score, last_at; /* the last score computed, and the cycle in which it was, or 0 if there is none */
+    uint64_t last_score, last_at; /* the score computed last and the cycle of that computation, both 0 if there is none */
     unsigned last_warp;           /* slot of the warp of last_score */
     uint64_t most_score;          /* the highest score that was computed */
-    /* cycle of the last sort; first later cycle in which a score reaches the base score, so that the order may change */
+    /* cycle of the last sort, and the first later cycle in which a score reaches the base score, so that the order may change */
     uint64_t sorted_from, sorted_until;
-    uint64_t ranked;             /* 1 + the cycle for which `allowed` is valid */
+    uint64_t ranked;             /* 1 + the cycle for which `allowed` was computed */
     unsigned allowed;            /* number of leading warps of `live` that may load */
     uint16_t rank[TIM_MAX_WARPS]; /* by slot: index of the warp in `live` */
-    uint16_t loop[TIM_MAX_WARPS]; /* by slot: 1 + index of the outermost loop in which the warp is, or 0 if there is none */
+    uint16_t loop[TIM_MAX_WARPS]; /* by slot: 1 + index of the outermost loop that the warp executes, or 0 if none */
     bool held[TIM_MAX_WARPS];     /* by slot: a load of the warp was held back since the warp entered this loop */
 };
 
@@ -142,9 +142,9 @@ static void rank_all(struct ccws *ccws, uint64_t now)
     ccws->ranked = now + 1;
 }
 
-/* Returns the cycle in which one more warp may load. Scores above the base score fall by one per cycle. The sum of the
- * scores up to the first warp that may not load therefore falls, per cycle, by the number of these warps with a score above
- * the base score. The result is at most the cycle in which a score reaches the base score. */
+/* Returns the cycle in which one more warp may load. The scores up to and including the first warp that may not load are summed.
+ * Each of them that is above the base score falls by one per cycle, and the sum falls with them. The result is never later than
+ * the cycle in which a score reaches the base score. */
 static uint64_t next(struct tim_mech *mech, uint64_t now)
 {
     struct ccws *ccws = (struct ccws *)mech;
@@ -181,7 +181,8 @@ static void set_score(struct ccws *ccws, unsigned warp, uint64_t score)
 
 /* ---- events ------------------------------------------------------------------------------------ */
 
-/** Resets `hits` and `issued` when a new window begins. If ccws.window is 0, they count since the launch began. */
+/** Resets `hits` and `issued` when a new window begins. If ccws.window is 0, there are no windows: both count from the beginning
+ *  of the launch. */
 static void open_window(struct ccws *ccws)
 {
     uint64_t window = ccws->config->ccws_window == 0 ? 0 : ccws->base.core->now / ccws->config->ccws_window;
@@ -223,8 +224,8 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     ccws->unsorted = true;
 }
 
-/** Updates the outermost loop in which the warp is, for the counter ccws_lost_held. Functions that the loop calls belong to
- *  the loop. */
+/** Updates the outermost loop that the warp executes, for counter ccws_lost_held. A function that the loop calls counts as part
+ *  of the loop. */
 static void follow_loop(struct ccws *ccws, const struct tim_mech_issue *issue)
 {
     uint16_t *loop = &ccws->loop[issue->warp];
@@ -303,7 +304,7 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
     return ccws->rank[warp] >= ccws->allowed;
 }
 
-/* Records in `held` the ready warps in a loop whose load is held back. */
+/* Records in `held` each ready warp that is in a loop and whose load is held back. */
 static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
 {
     struct ccws *ccws = (struct ccws *)mech;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Divergence-aware warp scheduling. The mechanism tracks in which loop each warp is, and determines which warps may
- * load. A warp in a loop with locality is charged for the lines of L1 (its footprint) that its active lanes are predicted
- * to need. The prediction is renewed in each iteration. The oldest warps get space in L1 first. Loads of warps that get no
- * space are held back. Source: the warp scheduling thesis 5.4, 5.5. The thesis leaves some choices open (11: A5, A8, A25,
- * A26, A30); keys select among them.
+ * load. A warp in a loop with locality is charged for its footprint, which is the number of L1 lines that its active lanes
+ * are predicted to need. The prediction is renewed in each iteration. The oldest warps get space in L1 first. Loads of
+ * warps that get no space are held back. Source: the warp scheduling thesis 5.4, 5.5. The thesis leaves some choices open (11:
+ * A5, A8, A25, A26, A30); keys select among them.
  *
  * Entry of a warp in the footprint prediction table:
  *
@@ -21,25 +21,26 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-enum { LEVELS = 8 }; /* maximum number of levels; the last level includes the loops of functions that are called deeper */
+enum { LEVELS = 8 }; /* maximum number of levels; the last level also has the loops of functions at greater call depth */
 
 struct level {
     uint16_t open;             /* 1 + index of the innermost open loop of the function */
-    bool calls;                /* lanes have called a function in loop `open`, and none has returned */
+    bool calls;                /* lanes in loop `open` have called a function, and no lane has returned from it */
 };
 /** State of a warp slot. */
 struct entry {
     bool lives, allowed;       /* the warp is live; its loads are not held back */
     bool granted;              /* the warp has space in L1 for its current loop */
-    bool charged;              /* daws.closest: the warp is before a loop, and is charged as if it were in this loop, which
-                                * is `loop` */
-    uint8_t levels;            /* number of elements of `level` in use; 0: the warp is in no loop */
+    bool charged;              /* daws.closest: the warp has not reached the loop `loop` yet, but is charged as if it
+                                * were in it */
+    uint8_t levels;            /* number of used elements of `level`, or 0 if the warp is in no loop */
     uint8_t below;             /* number of levels of outer functions whose open loops contain `loop` */
-    uint16_t within[LEVELS];   /* [below] value of level.open of each of these levels when `loop` began */
+    uint16_t within[LEVELS];   /* [below] value of `open` of each such level when `loop` began */
     struct level level[LEVELS];
     unsigned lanes;            /* active lanes of the warp's last instruction */
     unsigned lines;            /* predicted footprint of the warp, in lines */
-    uint64_t loop, end;        /* loop for which the warp is charged: pc of its first (0 if there is none) and last instruction */
+    uint64_t loop, end;        /* pcs of the first and last instruction of the loop for which the warp is charged; 0 if there is
+                                * none */
     const struct tim_code *code;
 };
 struct daws {
@@ -109,8 +110,8 @@ static void set_entry(struct daws *daws, struct entry *e, const struct tim_loop 
     daws->base.core->count[TIM_CORE_daws_too_big] += !fits(daws, e->lines);
 }
 
-/** Returns whether the warp may load without being charged, because its footprint exceeds the available lines. With
- *  daws.too_big loop, this also applies if the footprint of another warp in the same loop exceeds them. */
+/** Returns whether the warp may load without being charged. This is the case if its footprint exceeds the available lines or,
+ *  with daws.too_big loop, if the footprint of any warp in the same loop does. */
 static bool is_free(const struct daws *daws, const struct entry *e)
 {
     if (e->loop == 0 || config_of(daws)->daws_too_big == TIM_TOO_BIG_WARP)
@@ -123,8 +124,8 @@ static bool is_free(const struct daws *daws, const struct entry *e)
     return false;
 }
 
-/** Gives space to warps in the order of their age, as far as it suffices. @all: to all warps; otherwise only to those that
- *  already had space in their loop (@first), or only to the others. */
+/** Charges warps for their footprints, the oldest first, and allows their loads while the sum fits into L1. If @all is set, every
+ *  warp is considered; otherwise, depending on @first, only warps that already had space in their loop, or only the others. */
 static void admit_some(struct daws *daws, bool all, bool first)
 {
     for (unsigned i = 0; i < daws->live.count; i++) {
@@ -175,7 +176,7 @@ static void admit(struct daws *daws)
 
 /* ---- footprints -------------------------------------------------------------------------------- */
 
-/** Predicts the footprint again, with the number of lanes that are active now. */
+/** Predicts the footprint of the warp again, for its current number of active lanes. */
 static void update_prediction(struct daws *daws, struct entry *e)
 {
     struct tim_loop loop = {.begin = e->loop, .end = e->end};
@@ -188,7 +189,7 @@ static const struct tim_loop *open_loop(const struct entry *e, unsigned level)
     return &e->code->loop[e->level[level].open - 1];
 }
 
-/** Returns the index of the level of the loop's function; e->levels if the function has no level yet. */
+/** Returns the index of the level of the loop's function, or e->levels if the function has no level yet. */
 static unsigned level_of(const struct entry *e, const struct tim_loop *loop)
 {
     unsigned level = 0;
@@ -198,7 +199,8 @@ static unsigned level_of(const struct entry *e, const struct tim_loop *loop)
     return level;
 }
 
-/** Returns whether @loop is @inner, or contains @inner in the same function. Both are 1 + the index of a loop, or 0. */
+/** Returns whether loop @loop is @inner or contains @inner in the same function. Both are 1 + the index of a loop; 0 is no
+ *  loop. */
 static bool contains(const struct tim_code *code, unsigned loop, unsigned inner)
 {
     while (inner != 0 && inner != loop)
@@ -206,7 +208,7 @@ static bool contains(const struct tim_code *code, unsigned loop, unsigned inner)
     return inner != 0;
 }
 
-/** Returns whether no lane of the warp is in the loop, nor in a function that the loop has called. */
+/** Returns whether no lane of the warp is in the loop or in a function that the loop has called. */
 static bool is_left(const struct daws *daws, unsigned warp, struct level *level, const struct tim_loop *loop)
 {
     const struct tim_mech_core *core = daws->base.core;
@@ -215,15 +217,15 @@ static bool is_left(const struct daws *daws, unsigned warp, struct level *level,
         level->calls = false;
         return false;
     }
-    if (loop->called) /* lanes outside the function are in its callers, so that they have left the loop, or in functions
-                        * that it has called, so that they are still in the loop; level->calls distinguishes these cases */
+    if (loop->called) /* A lane outside the function is either in a caller and has left the loop, or in a function that
+                        * the loop has called and is still in the loop. level->calls distinguishes the two cases. */
         return !level->calls;
     return (loop->from == 0 || !core->inside(core->context, warp, 0, loop->from - 1)) &&
            !core->inside(core->context, warp, loop->to, UINT64_MAX);
 }
 
-/** Closes loops of level @at, from the innermost on: all of them if @all is set, otherwise those that all lanes have left.
- *  Returns true if the level has no open loop any more. */
+/** Closes loops of level @at, the innermost first: all of them if @all is set, otherwise those that all lanes have left.
+ *  Returns true if the level has no open loop left. */
 static bool leave_level(struct daws *daws, unsigned warp, unsigned at, bool all)
 {
     struct entry *e = &daws->entry[warp];
@@ -241,8 +243,8 @@ static bool leave_level(struct daws *daws, unsigned warp, unsigned at, bool all)
     return true;
 }
 
-/** Called after an instruction that may leave loops: closes the loops that contain no lane. If a level has no open loop any
- *  more, removes it and all levels of inner functions. Returns true if the outermost loop was closed. */
+/** Called after an instruction that may leave loops: closes the loops that contain no lane. If a level has no open loop
+ *  left, removes it and all levels of inner functions. Returns true if the outermost loop was closed. */
 static bool leave_loops(struct daws *daws, unsigned warp)
 {
     struct entry *e = &daws->entry[warp];
@@ -279,12 +281,12 @@ static void loop_begins(struct daws *daws, unsigned warp, unsigned loop)
         e->level[level] = (struct level){.open = (uint16_t)loop};
         e->levels = (uint8_t)(level == e->levels ? level + 1 : e->levels);
         if (around)
-            e->below = (uint8_t)level; /* the warp has left the loop within[level], and entered it again */
+            e->below = (uint8_t)level; /* the warp has left the loop within[level] and entered the loop again */
     }
     tim_daws_take_profile(&daws->tables, e->code, l);
     tim_daws_begins(&daws->tables, l->begin, warp, e->lanes, enters);
     if (real && e->loop != l->begin && ((e->loop >= l->begin && e->end <= l->end) || (around && !enters))) {
-        update_prediction(daws, e); /* the next iteration of a loop around the warp's loop begins */
+        update_prediction(daws, e); /* the next iteration of a loop that contains the warp's loop begins */
     } else if (tim_daws_has_locality(&daws->tables, l->begin)) {
         set_entry(daws, e, l, false);
         e->below = (uint8_t)level;
@@ -394,8 +396,8 @@ static const struct tim_loop *loop_after(const struct tim_code *code, uint64_t p
     return NULL;
 }
 
-/* daws.closest: while some warp is in a loop, charges ready warps, whose next instruction is a load before a loop, as if
- * they were in this loop. */
+/* Implements daws.closest: while some warp is in a loop, charges each ready warp whose next instruction is a load before a loop
+ * as if it were in that loop. */
 static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
 {
     struct daws *daws = (struct daws *)mech;

@@ -2,8 +2,8 @@
 /*
  * Prediction of the L1 lines that loops need. One warp is sampled in each loop. The sampling determines whether the
  * loads of the warp access lines that the warp has requested before (even if L1 has lost them), whether these loads are
- * divergent, and which of them access the same lines in an iteration. With a profile, the first two come from the profile
- * (5.6), and loads with the same base address are assumed to access the same lines.
+ * divergent, and which of them access the same lines in an iteration. With a profile, the first two
+ * answers come from the profile (5.6), and loads with the same base address are assumed to access the same lines.
  */
 #include "timing/mechanisms/tim_daws_priv.h"
 
@@ -67,7 +67,7 @@ unsigned tim_daws_predict(const struct tim_daws_tables *t, uint64_t loop, unsign
                 first = first && k >= i;
                 div |= t->load[k].is_div;
             }
-        if (first) /* each group of loads counts once */
+        if (first) /* each group of loads with the same RepID counts once */
             lines += active == 1 ? 1 : div ? active : 2;
     }
     return lines < 1023 ? lines : 1023;
@@ -174,7 +174,7 @@ static bool share_base(const struct tim_code *code, uint64_t first, uint64_t sec
     return true;
 }
 
-/** If a load that is before @load in the table has the same loop and base address, gives @load the RepID of that load. */
+/** If a load that precedes @load in the table has the same loop and base address as @load, gives @load its RepID. */
 static void share_number(struct tim_daws_tables *t, const struct tim_code *code, struct tim_daws_load *load)
 {
     for (struct tim_daws_load *other = t->load; other < load; other++)

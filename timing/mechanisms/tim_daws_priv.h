@@ -26,7 +26,8 @@ struct tim_daws_sample {
     int warp;           /* slot of the sampling warp, or -1 if there is none */
     int8_t locality;    /* HasLocality of the source: the loop has intra-warp locality if this is above 0 */
     uint64_t instruction; /* number of the load that is making its accesses */
-    bool found;         /* an access of this load hit a line that the warp requested, or missed a line that the warp lost */
+    bool found;         /* an access of this load hit a line that the warp had requested, or missed a line of the
+                         * warp that L1 had evicted */
     uint64_t line[TIM_LINES_MOST]; /* lines of this load's accesses so far */
 };
 /** An entry of the intra-loop repetition detector. */
@@ -44,15 +45,15 @@ struct tim_daws_tables {
     struct tim_daws_repeat *repeat; /* [config->daws_repeats] each set is sorted from the youngest entry to the oldest */
 };
 
-/** Creates empty tables. Returns false without memory; tim_daws_tables_fini() must be called then, too. */
+/** Creates empty tables. Returns false if memory is short. The caller must call tim_daws_tables_fini() in any case. */
 bool tim_daws_tables_init(struct tim_daws_tables *t, const struct tim_mech_core *core);
 void tim_daws_tables_fini(struct tim_daws_tables *t);
 void tim_daws_tables_clear(struct tim_daws_tables *t);
-/** Adds a loop to the tables, with the data of the profile: its loads, and whether it has locality. Does nothing without a
- *  profile, or if the tables already have the loop. */
+/** Adds a loop to the tables, with its loads and its locality from the profile. Does nothing if there is no profile or if the
+ *  tables already have the loop. */
 void tim_daws_take_profile(struct tim_daws_tables *t, const struct tim_code *code, const struct tim_loop *loop);
 
-/** Returns the entry of the load at @pc in @loop, which is added if the load has none. NULL: the table is full. */
+/** Returns the entry of the load at @pc in @loop, or NULL if the table is full. Adds the entry if the load has none. */
 struct tim_daws_load *tim_daws_find_load(struct tim_daws_tables *t, uint64_t loop, uint64_t pc);
 /** Returns whether sampling or the profile has shown that the loop has intra-warp locality. */
 bool tim_daws_has_locality(const struct tim_daws_tables *t, uint64_t loop);
@@ -61,7 +62,7 @@ unsigned tim_daws_predict(const struct tim_daws_tables *t, uint64_t loop, unsign
 
 /** Called when @warp enters the loop or, if @enters is false, begins its next iteration. */
 void tim_daws_begins(struct tim_daws_tables *t, uint64_t loop, unsigned warp, unsigned lanes, bool enters);
-/** Called when @warp has left @loop. If @loop is 0, the warp has ended, and thus left all loops. */
+/** Called when @warp has left @loop. If @loop is 0, the warp has ended and has thus left all loops. */
 void tim_daws_leaves(struct tim_daws_tables *t, uint64_t loop, unsigned warp);
 /** Called for an access of a load in @loop. @lost: the access missed L1, but its line is among the warp's victim tags. */
 void tim_daws_access(struct tim_daws_tables *t, uint64_t loop, const struct tim_mech_access *a, bool lost);
@@ -71,7 +72,7 @@ bool tim_daws_samples(const struct tim_daws_tables *t, uint64_t loop, unsigned w
 /* Returns the tables of mechanism @mech, which is a tim_daws; for tests. */
 struct tim_daws_tables *tim_daws_tables_of(struct tim_mech *mech);
 /** Returns the number of lines in a warp's entry of the footprint prediction table, and sets *loop to the loop of the entry,
- *  or 0 if there is none. */
+ *  or to 0 if the entry has no loop. */
 unsigned tim_daws_footprint(const struct tim_mech *mech, unsigned warp, uint64_t *loop);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Dynamic warp formation: threads of several warps that are at the same pc issue together. The pool of a scheduler is the set of
- * its warps, sorted by pc. The heuristic chooses the pc, and so the warp that leads; threads at the same pc join it if their lane
- * is free (timing/tables/tim_formed_priv.h).
+ * its warps, sorted by pc. The heuristic chooses the pc, and thereby the leading warp. Threads at the same pc join the leading
+ * warp if their lane is free (timing/tables/tim_formed_priv.h).
  *
  *   lanes          0 1 2 3   pc                    0  1  2  3
  *   warp 0         x . x .   taken     formed:     w0 w1 w0 w1   taken
@@ -12,9 +12,9 @@
  *
  * Source: specification of the book on GPU architectures, 11.1.1, which does not name the five heuristics of the original. Our
  * choices: a thread waits at bsync for the threads of its own warp, so that warps are static again where flow converges. A
- * scheduler forms warps of its own warps only. A warp leads with one of its splits at a time: one at the pc that the scheduler
- * issued last if there is one, so that the threads that found their lanes taken follow; else the one that the heuristic
- * prefers.
+ * scheduler forms warps of its own warps only. A warp leads with one of its splits at a time. If a split is at the pc
+ * that the scheduler issued last, that split leads, so that threads whose lanes were taken issue next; else the split that
+ * the heuristic prefers leads.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -30,8 +30,8 @@ struct dwf {
     struct group *group;            /* [warps][EMU_MAX_LANES] the ready splits of each warp that has several splits */
     uint8_t groups[TIM_MAX_WARPS];  /* by slot: number of elements of `group` */
     uint64_t pc[TIM_MAX_SCHEDS];    /* pc of the instruction that each scheduler issued last */
-    uint64_t last[TIM_MAX_WARPS];   /* by slot: number of the warp's last issue, in the order of the core's issues */
-    uint64_t issues;                /* number of issues on the core */
+    uint64_t last[TIM_MAX_WARPS];   /* by slot: value of `issues` at the warp's last issue */
+    uint64_t issues;                /* number of instructions issued on the core so far */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -83,7 +83,7 @@ static unsigned threads_at(const struct dwf *dwf, unsigned sched, uint64_t pc)
     return threads;
 }
 
-/** Returns the rank of a warp or split at @pc: the least goes first. */
+/** Returns the rank of a warp or split at @pc. The one with the lowest rank issues first. */
 static uint64_t rank(const struct dwf *dwf, unsigned sched, uint64_t pc)
 {
     switch (dwf->base.core->config->dwf_heuristic) {
@@ -179,7 +179,8 @@ static uint64_t accompanies(struct tim_mech *mech, unsigned leader, unsigned war
     return mech->core->config->dwf_threads ? free_lanes : 0;
 }
 
-/* The memory instructions of a formed warp are one packet: its lanes' accesses coalesce, and get their data together. */
+/* The memory instructions of a formed warp are one packet: the accesses of all its lanes are coalesced together, and get their
+ * data in the same cycle. */
 
 static uint32_t packet(struct tim_mech *mech, unsigned warp, const struct tim_static *what, bool *together)
 {
@@ -202,7 +203,7 @@ static bool follows(struct tim_mech *mech, unsigned warp)
     return false;
 }
 
-/** Returns the lowest pc from @from on of a thread that can run, in the warps of scheduler @sched, or UINT64_MAX if none. */
+/** Returns the lowest pc, not below @from, at which a thread of scheduler @sched's warps can run, or UINT64_MAX if none can. */
 static uint64_t next_pc(const struct dwf *dwf, unsigned sched, uint64_t from)
 {
     const struct tim_mech_core *core = dwf->base.core;

@@ -13,8 +13,8 @@
  *                               |                                                                             ^
  *                               +-- its instruction is in the ILT --> PASSED -- issues alone ------------------+
  *
- * A partner has arrived if it has waited at a LAT barrier since the PST entry of the group became valid, if it waits at a
- * block barrier, if it has ended, or if its slot has no warp. The last three conditions depend only on the present state
+ * A partner has arrived if it has begun to wait at a LAT barrier after the PST entry of the group became valid, if it waits
+ * at a block barrier, if it has ended, or if its slot has no warp. The last three conditions depend only on the present state
  * of the warp, not on earlier releases (5.2). A class consists of the members of a group that are in state COMBINE at
  * the same instruction. They issue one after the other, lowest first; until the last one has issued, no other warp of
  * their schedulers issues (5.3). Barrier operations end in the order of their cycles, then of warps (6).
@@ -30,7 +30,7 @@ struct member {
     uint8_t state; /* enum tim_dwr_state */
     bool alone;    /* a debugger has refused the member's issue, so the member is in no class */
     uint64_t pc;   /* pc of the LAT whose barrier the warp has reached */
-    /* BARRIER, WAITS: pc of the LAT that the warp has reached last; differs from `pc` if another split runs now */
+    /* BARRIER, WAITS: pc of the LAT that the warp reached last; it differs from `pc` if another split runs now */
     uint64_t reached;
     uint64_t at;   /* BARRIER: cycle in which the barrier operation reads the tables */
     uint64_t ends; /* BARRIER: cycle in which the operation ends; later than `at` if ignored barriers are faster */
@@ -39,8 +39,8 @@ struct member {
 };
 struct group {
     struct tim_dwr_pst pst;
-    uint64_t live, waits; /* set of members with live lanes; set of members that wait at a block barrier or for a launch */
-    /* the class that is issuing: */
+    uint64_t live, waits; /* sets of members: with live lanes; waiting at a block barrier or for a launch */
+    /* The following members describe the class that is issuing. */
     uint64_t pending;     /* set of its members that have not issued, or 0 if no class is issuing */
     uint64_t pc;          /* pc of its instruction */
     unsigned issued;      /* number of its members that have issued */
@@ -49,7 +49,7 @@ struct group {
 struct dwr {
     struct tim_mech base;
     const struct tim_config *config;
-    unsigned n, groups;    /* number of members of a group; number of groups */
+    unsigned n, groups;    /* number of members of each group, and number of groups */
     unsigned words;        /* number of 64-bit words of a scheduler's set of warps */
     uint64_t all;          /* set of all members of a group */
     struct tim_ilt ilt;
@@ -59,16 +59,16 @@ struct dwr {
     uint64_t *ignored;     /* numbers of the instructions whose barriers were ignored at least once */
     size_t ignored_count, ignored_capacity;
     uint32_t sequence;     /* number of the last packet */
-    bool flowed;           /* since the last call of picks(), a member of an issuing class may have changed its pc */
+    bool flowed;           /* a member of an issuing class may have changed its pc since the last call of picks() */
     unsigned pending[TIM_MAX_SCHEDS]; /* by scheduler: number of its warps that still have to issue for an issuing class */
-    uint8_t issuing[TIM_MAX_SCHEDS];  /* by scheduler: the group of these warps */
+    uint8_t issuing[TIM_MAX_SCHEDS];  /* by scheduler: the group of the warps in `pending` */
     unsigned operating;    /* number of elements of `operation` */
     uint16_t operation[TIM_MAX_WARPS]; /* slots of warps in state BARRIER, sorted by member.at, then by slot */
     uint64_t held[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64];    /* by scheduler: set of its warps in state BARRIER or WAITS */
     uint64_t combine[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64]; /* by scheduler: set of its warps in state COMBINE */
     struct group group[TIM_MAX_WARPS];
     struct member member[TIM_MAX_WARPS]; /* by slot */
-    /* by slot: group of the warp, its scheduler, and its bit in the sets of the scheduler */
+    /* by slot: the warp's group, its scheduler, and its bit in the scheduler's sets of warps */
     uint8_t of[TIM_MAX_WARPS], sched[TIM_MAX_WARPS], place[TIM_MAX_WARPS];
 };
 
@@ -131,8 +131,8 @@ static bool is_explicit(const struct dwr *dwr)
     return dwr->config->dwr_bar_mode == TIM_DWR_EXPLICIT;
 }
 
-/** Returns the address that identifies the barrier of the LAT at @pc in the PST and the ILT: with dwr.bar_mode explicit the
- *  address of bar.synch_partner, which is the instruction before the LAT; else the address of the LAT. */
+/** Returns the address that identifies the barrier of the LAT at @pc in the PST and the ILT: with dwr.bar_mode explicit, the
+ *  address of the bar.synch_partner instruction before the LAT; otherwise the address of the LAT. */
 static uint64_t barrier_of(const struct dwr *dwr, uint64_t pc)
 {
     return is_explicit(dwr) ? pc - ISA_WORD_BYTES : pc;
@@ -174,13 +174,13 @@ static uint64_t absent(const struct dwr *dwr, unsigned g)
 
 static uint64_t arrived(const struct dwr *dwr, const struct group *g)
 {
-    if (dwr->config->dwr_release == TIM_DWR_SAME_PC) /* for comparison: ended warps and warps at block barriers do not
-                                                      * count as arrived */
+    if (dwr->config->dwr_release == TIM_DWR_SAME_PC) /* a mode for comparisons, in which ended warps and warps at block
+                                                      * barriers do not count as arrived */
         return g->pst.lock | absent(dwr, (unsigned)(g - dwr->group));
     return g->pst.lock | g->waits | (dwr->all & ~g->live);
 }
 
-/** Adds the barrier operation of the warp to the list, which is sorted by member.at. Usually it becomes the last one. */
+/** Adds the barrier operation of the warp to the list, which is sorted by member.at. The new operation is usually the last. */
 static void operation_add(struct dwr *dwr, unsigned warp)
 {
     const struct member *m = dwr->member;
@@ -191,7 +191,7 @@ static void operation_add(struct dwr *dwr, unsigned warp)
     dwr->operation[at] = (uint16_t)warp;
 }
 
-/** Removes the barrier operation of @warp from the list. Usually it is the first one. */
+/** Removes the barrier operation of @warp from the list. It is usually the first. */
 static void operation_remove(struct dwr *dwr, unsigned warp)
 {
     unsigned at = 0;
@@ -287,7 +287,7 @@ static void note_ignored(struct dwr *dwr, uint64_t number)
         if (dwr->ignored[i] == number)
             return;
     if (!lw_grow(&dwr->ignored, &dwr->ignored_capacity, dwr->ignored_count + 1, sizeof *dwr->ignored))
-        return; /* without memory, the count is too low */
+        return; /* if memory is short, the count is too low */
     dwr->ignored[dwr->ignored_count++] = number;
     dwr->base.core->count[TIM_CORE_dwr_ignored_instructions]++;
 }
@@ -319,7 +319,7 @@ static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
         ignore(dwr, warp, now);
         return;
     }
-    if (m->at < m->ends) { /* an ignored barrier would end now, but this barrier is not ignored and ends later */
+    if (m->at < m->ends) { /* an ignored barrier would end in this cycle; this barrier is not ignored, so it ends later */
         operation_remove(dwr, warp);
         m->at = m->ends;
         operation_add(dwr, warp);
@@ -341,7 +341,7 @@ static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
     try_release(dwr, g, now);
 }
 
-/** Releases the members that have arrived as if all had arrived, because of a timeout or a debugger. */
+/** Releases the members that have arrived, although some are missing, because of a timeout or a debugger. */
 static void force(struct dwr *dwr, struct group *g, uint64_t now)
 {
     dwr->base.core->count[TIM_CORE_dwr_timeouts]++;
@@ -411,7 +411,7 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     g->live &= ~bit_of(dwr, warp);
     g->pst.lock &= ~bit_of(dwr, warp);
     try_release(dwr, g, mech->core->now);
-    if (g->live == 0) /* usually the entry is invalid now; but it is still valid if a debugger has changed a pc */
+    if (g->live == 0) /* the PST entry is usually invalid here, but is still valid if a debugger has changed a pc */
         g->pst = (struct tim_dwr_pst){0};
 }
 
@@ -445,8 +445,8 @@ static void reaches(struct tim_mech *mech, unsigned warp, uint64_t pc, const str
 
 /* ---- large warps (5.3) -------------------------------------------------------------------------- */
 
-/** Returns whether the warp is in the class of instruction @pc: in state COMBINE, with its selected split at @pc, and not
- *  excluded by a debugger. */
+/** Returns whether the warp is in the class of instruction @pc: it is in state COMBINE, its selected split is at @pc, and no
+ *  debugger excludes it. */
 static bool is_in_class(const struct dwr *dwr, unsigned warp, uint64_t pc)
 {
     const struct member *m = &dwr->member[warp];
@@ -496,7 +496,7 @@ static unsigned next_of(const struct dwr *dwr, unsigned sched)
     return TIM_MAX_WARPS; /* not reached, because dwr->pending[sched] is not 0 */
 }
 
-/** Returns whether the warp is in a class that may not begin to issue with this warp now. */
+/** Returns whether the warp is in a class that may not begin to issue in this cycle, or not with this warp. */
 static bool waits_for_class(const struct dwr *dwr, unsigned warp)
 {
     return is_in_class(dwr, warp, dwr->member[warp].pc) && !may_start(dwr, warp);
@@ -571,7 +571,7 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     }
     if (!is_lat(dwr, issue->what))
         return;
-    if (is_explicit(dwr) && issue->pc != m->pc) { /* the LAT has no barrier, or the barrier is that of another split */
+    if (is_explicit(dwr) && issue->pc != m->pc) { /* the LAT has no barrier, or the barrier belongs to another split */
         tim_histogram_add(&mech->core->histogram[TIM_CORE_H_dwr_issue_size], 1);
         return;
     }
@@ -664,7 +664,8 @@ static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
     return changed;
 }
 
-/** Called for a warp that a debugger holds while it steps another warp: partners no longer wait for the held warp. */
+/** Called for a warp that a debugger holds while the debugger steps another warp. Partners then no longer wait for the held
+ *  warp. */
 static void refused(struct tim_mech *mech, unsigned warp)
 {
     struct dwr *dwr = (struct dwr *)mech;

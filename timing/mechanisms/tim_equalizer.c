@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Equalizer: adapts the number of blocks that run on a core to what their warps wait for. Warps of the other blocks, which
- * are the youngest, are held back. At regular samples the mechanism counts what the warps of running blocks do. At the
+ * Equalizer: adapts the number of blocks that run on a core to what their warps wait for. The oldest blocks run; warps of
+ * the others are held back. At regular samples the mechanism counts what the warps of running blocks do. At the
  * end of each epoch it compares the averages of the samples:
  *
- *   excess memory instructions > warps of a block     one block less may run, so that fewer warps share L1
+ *   excess memory instructions > warps of a block     one block fewer may run, so that fewer warps share L1
  *   else excess other instructions > warps of a block no change: the pipes have enough work
  *   else excess memory instructions > 2               no change: the memory has enough work
- *   else waiting warps > half of the active warps     one block more may run
+ *   else waiting warps > half of the active warps     one more block may run
  *
  * An excess instruction is one that could issue if there were no others: its warp is ready but not picked, or its queue
- * or pipe is full. Source: specification of the book on GPU architectures 17.1. Choices of this model: of the ready
- * instructions, each scheduler is assumed to pick one that is not a memory instruction; at least one block runs; blocks of
- * which all warps wait do not count towards the limit. The source also has votes for the frequencies of clock domains,
+ * or pipe is full. Source: specification of the book on GPU architectures 17.1. Choices of this model: each
+ * scheduler is assumed to pick a ready instruction that does not access memory; at least one block runs; a block whose warps
+ * all wait does not count towards the limit. The source also has votes for the frequencies of clock domains,
  * which are not implemented.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
@@ -21,8 +21,8 @@
 
 enum { BLOCKS = 64 };
 
-/** Numbers of samples; and, summed over the samples, of active warps, waiting warps, and excess instructions (memory
- *  instructions, and others). */
+/** Number of samples and, summed over the samples, the numbers of active warps, of waiting warps, of excess memory instructions
+ *  and of other excess instructions. */
 struct sums {
     uint64_t samples, active, waiting, memory, other;
 };
@@ -30,7 +30,7 @@ struct equalizer {
     struct tim_mech base;
     unsigned limit;             /* maximum number of blocks that run */
     uint64_t epoch;             /* number of the current epoch */
-    struct sums sum, last;      /* sums of the current epoch, and of the last epoch that ended with blocks on the core */
+    struct sums sum, last;      /* sum: of the current epoch; last: of the latest epoch that ended while the core had blocks */
     unsigned count;             /* number of blocks with a live warp */
     uint8_t order[BLOCKS];      /* [count] the blocks with a live warp, the oldest first */
     uint8_t block[TIM_MAX_WARPS]; /* by slot: the warp's block */
@@ -135,7 +135,7 @@ static void sample(struct equalizer *eq, const uint64_t (*ready)[TIM_MAX_WARPS /
                 ready_other += w.next->path != TIM_PATH_MEMORY;
             } else if (!core->could_issue(core->context, warp)) {
                 eq->sum.waiting++;
-            } else { /* only its queue, collector or pipe is full */
+            } else { /* the warp's instruction could issue if its queue, collector or pipe were not full */
                 eq->sum.memory += w.next->path == TIM_PATH_MEMORY;
                 eq->sum.other += w.next->path != TIM_PATH_MEMORY;
             }
@@ -176,8 +176,8 @@ static void decide(struct equalizer *eq)
     }
 }
 
-/* Samples and ends of epochs have no effect while the core has no block, because the event-driven model may not call this
- * hook then. */
+/* While the core has no block, samples and ends of epochs have no effect, because the event-driven model need not call this hook
+ * then. */
 static bool cycle(struct tim_mech *mech, const uint64_t (*ready)[TIM_MAX_WARPS / 64])
 {
     struct equalizer *eq = (struct equalizer *)mech;

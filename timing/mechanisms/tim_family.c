@@ -4,10 +4,10 @@
  * mechanism holds back no warp. A line has 128 bytes. Source: specification of the dynamic parallelism thesis, 8.1. As in
  * the source, three shares are computed:
  *
- *   parent and child   of the lines that the children of a block access, the share that the block accesses, too
- *   siblings           of the lines that the siblings of a child access, the share that the child accesses, too
- *   parents            for launches of which some block has children: of the lines that the other blocks of the launch
- *                      access, the share that a block accesses, too
+ *   parent and child   share of the lines accessed by the children of a block that the block accesses, too
+ *   siblings           share of the lines accessed by the siblings of a child that the child accesses, too
+ *   parents            only for launches in which a block has children: share of the lines accessed by the other blocks of
+ *                      the launch that a block accesses, too
  *
  * Each share is a quotient of two sums over all blocks: of shared lines, and of all lines. The source only says that its
  * values are averages; the quotient of sums is a choice of this model.
@@ -20,7 +20,7 @@
 
 /** A block that is or was on the core. */
 struct member {
-    uint32_t launch, parent; /* sequence numbers of its launch and of its parent's launch; 0: the block has no parent */
+    uint32_t launch, parent; /* sequence numbers of its launch and of its parent's launch; parent is 0 if the block has none */
     uint64_t linear, parent_linear;
     struct tim_lines lines;
 };
@@ -76,7 +76,8 @@ struct shares {
 /** Element of a list of all blocks. It is sorted by `key`, so that siblings, or the blocks of a launch, are adjacent. */
 struct listed {
     const struct member *is;
-    uint64_t key[2]; /* launch and number of the parent block; or the launch of the block and 0 */
+    uint64_t key[2]; /* to compare siblings: launch and number of the parent block; to compare parents: the block's launch and
+                      * 0 */
 };
 
 static int by_key(const void *a, const void *b)
@@ -89,8 +90,8 @@ static int by_key(const void *a, const void *b)
     return 0;
 }
 
-/** Adds to *share, for each of the @count blocks, the lines of the other blocks, and those of them that the block accesses,
- *  too. Adds the lines of all blocks to *all. Returns false without memory. */
+/** For each of the @count blocks, adds to *share the number of lines of the other blocks, and how many of these lines the block
+ *  accesses, too. Adds the lines of all blocks to *all. Returns false if memory is short. */
 static bool add_group(const struct listed *list, size_t count, struct tim_lines *all, struct share *share)
 {
     for (size_t i = 0; i < count; i++)
@@ -124,8 +125,8 @@ static bool has_children(const struct listed *list, size_t count, uint32_t launc
     return false;
 }
 
-/** Sorts @list, and computes shares from it: those of siblings and of parents with children (@siblings), or those of the
- *  blocks of one launch. Returns false without memory. */
+/** Sorts @list, and computes shares from it: if @siblings is set, those of siblings and of parents with their children, otherwise
+ *  those of the blocks of each launch. Returns false if memory is short. */
 static bool add_groups(struct listed *list, size_t count, bool siblings, struct shares *out)
 {
     bool fine = true;

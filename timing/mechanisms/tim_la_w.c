@@ -4,11 +4,12 @@
  * is computed from the address slices of its kernel. A table has the locality (the number of shared lines or parts) of each pair
  * of warps. Warps of the active group may issue; the other warps are pending:
  *
- *   an active warp that waits for memory becomes pending, at most one warp per cycle
- *   an active warp that waits at a barrier or ends leaves the group
- *   when the group has a free place, the pending warp with most locality with the active warps joins it
+ *   An active warp that waits for memory becomes pending, at most one warp per cycle.
+ *   An active warp that waits at a barrier or ends leaves the group.
+ *   When the group has space for a warp, the pending warp with most locality with the active warps joins it.
  *
- *   of the ready active warps issues: the one that issued last; else the one with most locality with it; else the oldest
+ * A scheduler issues the ready active warp that issued last; if that warp is not ready, the one with most locality with it;
+ * if the scheduler has no such warp, the oldest.
  *
  * Source: specification of address pre-computation 7.
  */
@@ -20,14 +21,14 @@ struct la_w {
     struct tim_mech base;
     unsigned schedulers, warps;
     uint16_t *table;      /* [slot][slot] locality of two warps */
-    struct tim_reach_vector **vector; /* [slot] access vector of the live warp; NULL: it has none */
+    struct tim_reach_vector **vector; /* [slot] access vector of the live warp, or NULL if it has none */
     bool live[TIM_MAX_WARPS], waits[TIM_MAX_WARPS], active[TIM_MAX_WARPS], starved[TIM_MAX_WARPS]; /* by slot */
     uint64_t age[TIM_MAX_WARPS], block[TIM_MAX_WARPS]; /* by slot: age of the warp; value of `blocks` when it began */
     unsigned actives;     /* number of active warps */
     uint64_t blocks;      /* number of blocks that have begun on the core so far */
-    int last[TIM_MAX_SCHEDS]; /* slot that issued last; -1: none, or its warp waits at a barrier or has ended */
+    int last[TIM_MAX_SCHEDS]; /* slot that issued last, or -1 if none has or its warp waits at a barrier or has ended */
     enum rule { GREEDY, LOCALITY, OLDEST, FIRST } rule[TIM_MAX_SCHEDS]; /* why chooses() last selected warp `chosen` */
-    int chosen[TIM_MAX_SCHEDS]; /* slot selected by chooses(); -1: the warp has issued, or there is none */
+    int chosen[TIM_MAX_SCHEDS]; /* slot selected by chooses(), or -1 if there is none or its warp has issued */
     bool short_of_memory; /* some warps have no vector because the host had no memory; their locality is 0 */
 };
 
@@ -49,7 +50,7 @@ static void deactivate(struct la_w *la, unsigned warp)
     la->active[warp] = false;
 }
 
-/** Removes @warp from the active group, and makes it no longer the warp that issued last. */
+/** Removes @warp from the active group. If @warp is recorded as the warp that issued last, removes this record. */
 static void leave(struct la_w *la, unsigned warp)
 {
     deactivate(la, warp);
@@ -157,9 +158,9 @@ static enum state state_of(const struct la_w *la, unsigned warp)
     }
 }
 
-/** Removes from the active group all warps that wait at a barrier, for a launch, or sleep. Also removes one warp that waits
- *  for memory: a warp that issued last on its scheduler if one of these waits for memory, else the oldest one. Returns true
- *  if the group has changed. */
+/** Removes from the active group all warps that wait at a barrier or for a launch, or sleep. Also removes one warp that waits
+ *  for memory: preferably a warp that issued last on its scheduler, otherwise the oldest. Returns true if the group has
+ *  changed. */
 static bool demote(struct la_w *la)
 {
     int miss = -1;

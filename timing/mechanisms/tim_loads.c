@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Behaviour of each load in L1: how many lines its lanes access, which warp requested the lines that it hits, and in
- * which iteration of the enclosing loop the warp last accessed the line. The mechanism holds back no warp. Its report
+ * Behaviour of each load in L1: how many lines its lanes access, which warp requested the lines that hit, and in
+ * which iteration of the enclosing loop the warp accessed the line before. The mechanism holds back no warp. Its report
  * is a profile for mechanism daws. Source: the warp scheduling thesis 5.1, 5.6, 10.
  *
- *   issues ---> when an instruction begins an iteration of a loop, the iteration of the warp gets a new number
- *   access ---> compares the iteration of the access with the one in which the warp last accessed the line: the same, the
- *               preceding one, or another
+ *   issues ---> when an instruction begins an iteration of a loop, the warp's iteration gets a new number
+ *   access ---> compares the iteration of the access with the iteration of the warp's previous access to the line: the same,
+ *               the preceding one, or another
  */
 #include "timing/tables/tim_map_priv.h"
 #include "timing/mechanisms/tim_mechanism_priv.h"
@@ -33,8 +33,8 @@ struct walker {
     const struct tim_code *code;
     unsigned open;        /* 1 + index of the innermost open loop of the kernel, or 0 if there is none */
     uint64_t instruction; /* number of the last load that was counted in `reuses` */
-    /* The latest loads of the warp in loops. They are stored because a load may make its accesses when the warp is already
-     * in a later iteration. trip: iteration in which the load issued; last: the preceding iteration, as for trip_of() */
+    /* The latest loads that the warp issued in loops. They are stored because the warp may already be in a later iteration
+     * when a load accesses L1. trip: iteration in which the load issued; last: the preceding iteration, as for trip_of() */
     struct pending {
         uint64_t instruction, trip, last;
     } pending[PENDING];
@@ -42,7 +42,7 @@ struct walker {
 };
 struct loads {
     struct tim_mech base;
-    uint64_t trips;       /* number of iterations of all warps so far, which numbers them */
+    uint64_t trips;       /* number of iterations of all warps so far; the next iteration gets the next number */
     struct row *row;      /* [rows] */
     size_t rows, capacity;
     struct tim_map row_of; /* maps (pc, 0) to 1 + the index in `row` */
@@ -50,7 +50,7 @@ struct loads {
      * loop) to the number of the preceding iteration */
     struct tim_map trip;
     struct tim_map touched; /* maps (line, age of warp) to 1 + the number of the iteration in which the warp last accessed
-                             * the line; 1: in no iteration of a loop */
+                             * the line, or to 1 if that was outside loops */
     struct walker walker[TIM_MAX_WARPS];
 };
 
@@ -86,7 +86,7 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
 }
 
 /** Returns the number of the warp's current iteration of the loop at @begin, and sets *last to the number of the preceding
- *  iteration; 0: there is none. */
+ *  iteration, or to 0 if there is none. */
 static uint64_t trip_of(struct loads *l, unsigned warp, uint64_t begin, uint64_t *last)
 {
     bool is_new;
@@ -98,8 +98,8 @@ static uint64_t trip_of(struct loads *l, unsigned warp, uint64_t begin, uint64_t
     return trip;
 }
 
-/** Called when an iteration of the loop at @begin begins: gives it a number. @enters: the warp enters the loop, so this
- *  iteration has no preceding one. */
+/** Gives a number to the iteration of the loop at @begin that begins now. If @enters is set, the warp enters the loop, so no
+ *  iteration precedes this one. */
 static void begin_trip(struct loads *l, unsigned warp, uint64_t begin, bool enters)
 {
     bool is_new;
@@ -125,7 +125,7 @@ static void follow(struct loads *l, const struct tim_mech_issue *issue, unsigned
         w->code = issue->code;
         w->open = 0;
     }
-    while (w->open != 0) { /* closes the loops that the warp has left: they are in this function, but do not contain the pc */
+    while (w->open != 0) { /* closes the loops of this function that do not contain the pc, because the warp has left them */
         const struct tim_loop *open = &issue->code->loop[w->open - 1];
         if (issue->pc < open->from || issue->pc >= open->to || (issue->pc >= open->begin && issue->pc <= open->end))
             break;
@@ -157,7 +157,8 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     w->next = (w->next + 1) % PENDING;
 }
 
-/** Returns the number of the iteration in which the load of the access issued. @last and the result are as for trip_of(). */
+/** Returns the number of the iteration in which the load that makes the access issued. @last and the result are as for
+ *  trip_of(). */
 static uint64_t trip_of_access(struct loads *l, const struct tim_mech_access *a, uint64_t begin, uint64_t *last)
 {
     const struct walker *w = &l->walker[a->warp];
@@ -213,7 +214,7 @@ static enum tim_load_counter class_of(struct loads *l, const struct tim_mech_acc
                                          : TIM_LOAD_earlier;
 }
 
-/** Counts an execution by its active lanes and its accesses. */
+/** Counts one execution of a load in the bin for its numbers of active lanes and accesses. */
 static void count_spread(struct row *row, const struct tim_mech_access *a)
 {
     const unsigned lanes = a->lanes != 0 ? (a->lanes - 1) / 4 : 0;
@@ -267,7 +268,7 @@ static int by_pc(const void *a, const void *b)
     return x->pc < y->pc ? -1 : x->pc > y->pc;
 }
 
-/** Sums the rows of all cores by pc, and stores the sums to *out, sorted by pc. Returns their number; the caller frees
+/** Sums the rows of all cores by pc, and stores the sums to *out, sorted by pc. Returns the number of sums. The caller frees
  *  *out. */
 static size_t merge(struct tim_mech *const *mech, unsigned cores, struct row **out)
 {
@@ -296,7 +297,7 @@ static size_t merge(struct tim_mech *const *mech, unsigned cores, struct row **o
     return kept;
 }
 
-/** Returns the mean of @count values whose sum is @sum; 0 if there are none. */
+/** Returns the mean of @count values whose sum is @sum, or 0 if @count is 0. */
 static double mean(uint64_t sum, uint64_t count)
 {
     return count == 0 ? 0 : (double)sum / (double)count;
@@ -308,7 +309,7 @@ static double share(uint64_t part, uint64_t whole)
     return 100 * mean(part, whole);
 }
 
-/** Returns the entry of the line table for the load, and sets *file to its file name. NULL: there is none. */
+/** Returns the entry of the line table for the load, and sets *file to its file name. Returns NULL if there is none. */
 static const struct isa_line *source_of(const struct row *row, const char **file)
 {
     const struct isa_object *object = emu_program_object(row->code->program);

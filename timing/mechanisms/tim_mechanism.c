@@ -30,7 +30,7 @@ void tim_mech_list_remove(struct tim_mech_list *list, unsigned warp)
     list->count = kept;
 }
 
-/** Returns whether several schedulers use the same pipe, which an instruction occupies at issue. */
+/** Returns whether several schedulers share a pipe that an instruction occupies when it issues. */
 static bool shares_pipes(const struct tim_config *c)
 {
     for (unsigned u = 0; u < ISA_UNIT_COUNT; u++)
@@ -249,7 +249,7 @@ uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since)
     return next;
 }
 
-/** Mechanisms that the core itself (dws) or the kernel management in timing/grid implements, and the keys that enable each. */
+/** Mechanisms without an entry in tim_mechanisms[], because the core itself (dws) or timing/grid implements them. */
 static const struct {
     const char *name, *summary, *assignment; /* assignment: one or more KEY=VALUE, separated by a space */
 } others[] = {
@@ -271,8 +271,8 @@ void tim_mechanisms_print(struct lw_sink *out)
         lw_printf(out, "%-6s %s\n", others[i].name, others[i].summary);
 }
 
-/** Writes the assignments that enable the mechanism with the name of @size characters at @name to @out, which has @room
- *  bytes. Returns false if there is no such mechanism. */
+/** Writes the KEY=VALUE assignments that enable a mechanism to @out, which has @room bytes. @name, of @size characters, is the
+ *  name of the mechanism. Returns false if no mechanism has this name. */
 static bool find(const char *name, size_t size, char *out, size_t room)
 {
     for (size_t i = 0; i < tim_mechanism_count; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two-level warp pools: warps of the active pool may issue, the others are pending. Source: specification of address
- * pre-computation 7.3 and 7.6. The source leaves two choices open: this model has a pool for each scheduler, and of
- * several warps that wait for memory, the one in the lowest slot leaves the active pool first.
+ * pre-computation 7.3 and 7.6. The source leaves two choices open. In this model each scheduler has a pool, and if
+ * several warps wait for memory, the one in the lowest slot leaves the active pool first.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -23,7 +23,8 @@ struct pool {
     unsigned queued;               /* number of pending warps */
     uint16_t queue[TIM_MAX_WARPS];
     uint64_t assigned;             /* value of tim_mech_core.assigned at the last update */
-    uint64_t known[TIM_MAX_WARPS / 64]; /* set of active and pending warps; a bit is valid only if `age` is the warp's age */
+    uint64_t known[TIM_MAX_WARPS / 64]; /* set of active and pending warps; a bit is valid only if `age` is the age of the slot's
+                                         * warp */
     uint64_t age[TIM_MAX_WARPS];   /* age of the warp when it was added */
 };
 struct pools {
@@ -31,7 +32,7 @@ struct pools {
     unsigned schedulers, warps, active; /* schedulers and warps of the core; maximum size of a pool */
     struct pool pool[TIM_MAX_SCHEDS];
 };
-/** Identifies the pool for the functions below: it belongs to scheduler `sched`, which has `count` warps. */
+/** The pool on which a function below acts. It belongs to scheduler `sched`, which has `count` warps. */
 struct view {
     const struct pools *pools;
     unsigned sched, count;
@@ -83,7 +84,7 @@ static void enqueue(struct pool *pool, unsigned warp)
     pool->queue[pool->queued++] = (uint16_t)warp;
 }
 
-/** Removes warps whose slot has a new warp, and adds the new warps to the queue of pending warps, the oldest first. */
+/** Removes each warp whose slot now has a new warp, and adds the new warps to the queue of pending warps, the oldest first. */
 static void take_new(struct pool *pool, const struct view *view)
 {
     unsigned queued = 0;
@@ -113,7 +114,7 @@ static void take_new(struct pool *pool, const struct view *view)
 }
 
 /** Removes from the active pool all warps in state GONE or OUT and, of the warps in state MISS, the one in the lowest slot.
- *  Those that have not ended become pending. Returns true if it removed any. */
+ *  Removed warps that have not ended become pending. Returns true if it removed any. */
 static bool demote(struct pool *pool, const struct view *view)
 {
     bool changed = false, missed = false;

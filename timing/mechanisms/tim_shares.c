@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts the lines that two blocks share which are on a core at the same time: as predicted by address slices, and as
+ * Counts the lines that two blocks share if both are on a core at the same time, both as predicted by address slices and as
  * observed from the accesses of the blocks. The mechanism holds back no warp. Lines are 128 bytes of global memory. A
  * pair of blocks is counted when both blocks have ended.
  */
@@ -27,7 +27,7 @@ struct shares {
     struct tim_mech base;
     struct record *record;
     size_t records, record_capacity;
-    struct pair *pair; /* pairs of blocks that were on the core together and of which at least one still is */
+    struct pair *pair; /* pairs of blocks that were on the core together; at least one block of each pair is still on it */
     size_t pairs, pair_capacity;
     uint32_t *at;      /* [index of the block on the core] 1 + index of its record, or 0 if there is none */
     uint64_t since[TIM_MAX_WARPS]; /* by slot: cycle in which the warp began to wait */

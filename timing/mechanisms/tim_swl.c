@@ -39,8 +39,8 @@ static void destroy(struct tim_mech *mech)
     free(mech);
 }
 
-/** Determines the warps that may issue: the oldest running warps, up to the limit. With swl.set sticky, warps that might
- *  issue before still may, and the oldest of the others fill the remaining places. */
+/** Determines the warps that may issue: the oldest running warps, up to the limit. With swl.set sticky, warps that were allowed
+ *  to issue remain so, and the oldest other warps are admitted until the limit is reached. */
 static void admit(struct swl *swl)
 {
     unsigned left = swl->limit;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Variable warp sizing. Narrow warps of several schedulers (slices) issue and fetch in lockstep while they have the
- * same pc, and separately otherwise. A group of warp slots, one of each slice, is an original gang, to which a set of the
- * gang table belongs. Source: the warp scheduling thesis's specification 7.
+ * same pc, and separately otherwise. An original gang is a group of warp slots, one on each slice. Each original gang has
+ * a set of the gang table. Source: the warp scheduling thesis's specification 7.
  *
  * Before any scheduler of a cycle selects a warp, the mechanism checks sets that have changed, and splits gangs whose
  * warps are at different pcs. Then the mechanism merges units (gangs or single warps) of one set, and selects gangs. A
  * selected gang reserves its slices: no other warp of these slices may issue. A member may fail to issue with the
- * others, because a debugger holds it or capacity is missing. Such late members have priority over all other warps
+ * others, because a debugger holds it or a resource is full. Such late members have priority over all other warps
  * until the whole gang has issued the instruction. A late member that a debugger holds leaves the gang; otherwise the
  * gang could not continue.
  */
@@ -30,7 +30,7 @@ static void put(uint64_t *sets, unsigned set, bool is_in)
 
 /* ---- counters that are sums over cycles ------------------------------------------------------------------------ */
 
-/** Counts the cycles before @over with the current numbers of gangs and warps. */
+/** Adds the cycles before @over to the counters, with the current numbers of gangs and warps. */
 static void count_cycles(struct tim_vws *vws, uint64_t over)
 {
     uint64_t *count = vws->base.core->count, cycles = over > vws->since ? over - vws->since : 0;
@@ -54,8 +54,8 @@ static void account(struct tim_mech *mech)
     count_cycles((struct tim_vws *)mech, mech->core->over);
 }
 
-/** Called when set @g has changed: updates what is derived from it, such as the numbers of gangs and single warps from cycle
- *  @from on. @alone_before: table.alone before the change. */
+/** Called when set @g has changed. Updates all data that is derived from the set, such as the numbers of gangs and single warps
+ *  from cycle @from on. @alone_before: value of table.alone before the change. */
 static void recount(struct tim_vws *vws, unsigned g, uint8_t alone_before, uint64_t from)
 {
     struct tim_vws_set *set = &vws->set[g];
@@ -179,7 +179,7 @@ static bool follow(struct tim_vws *vws, unsigned g)
     return changed;
 }
 
-/** Merges units with the same pc, in one set: each cycle checks the next set in rotation. Returns true if it merged any. */
+/** Merges units with the same pc in one set, which is the next set in rotation in each cycle. Returns true if it merged any. */
 static bool reform(struct tim_vws *vws)
 {
     unsigned g = (unsigned)(vws->base.core->now % vws->sets), merges = 0;
@@ -219,7 +219,7 @@ static bool waits_for_data(const struct tim_vws *vws, unsigned g, uint8_t member
     return false;
 }
 
-/** Splits the gangs of a set of which some members are ready while others wait for data. Returns true if it split any. */
+/** Splits those gangs of a set in which some members are ready while others wait for data. Returns true if it split any. */
 static bool split_by_memory(struct tim_vws *vws, unsigned g, uint8_t ready)
 {
     struct tim_vws_set *set = &vws->set[g];
@@ -246,7 +246,7 @@ static bool split_by_memory(struct tim_vws *vws, unsigned g, uint8_t ready)
 
 /* ---- choice of gangs ------------------------------------------------------------------------------------------- */
 
-/** A gang that could issue or, with vws.mode gang, a single warp. */
+/** A gang (with vws.mode gang, also a single warp) that could issue. */
 struct choice {
     unsigned id, set; /* id: number of the unit among the units of all sets */
     uint8_t members;
@@ -280,8 +280,8 @@ static bool was_refused(const struct tim_vws_set *set, uint8_t members, uint64_t
     return false;
 }
 
-/** vws.mode gang: returns the only unit of a set that may issue, which is the unit with the lowest pc, ready or not;
- *  TIM_VWS_UNITS: there is none. */
+/** For vws.mode gang: returns the only unit of a set that may issue, which is the unit with the lowest pc, even if it is not
+ *  ready. Returns TIM_VWS_UNITS if there is none. */
 static unsigned lowest_unit(const struct tim_vws_set *set, uint64_t now)
 {
     unsigned found = TIM_VWS_UNITS;
@@ -417,7 +417,7 @@ static void choose(struct tim_vws *vws, const uint64_t (*ready)[TIM_MAX_WARPS / 
     vws->base.core->count[TIM_CORE_vws_gang_issues] += chosen;
     if (vws->single != 0 && vws->config->vws_mode != TIM_VWS_GANG)
         single = choose_single(vws, ready, taken);
-    if (chosen != 0 || single) /* other cycles are not counted, because the event-driven model may skip them */
+    if (chosen != 0 || single) /* cycles without a ready unit are not counted, because the event-driven model may skip them */
         tim_histogram_add(&vws->base.core->histogram[TIM_CORE_H_vws_gangs], chosen);
 }
 
@@ -526,7 +526,8 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     const unsigned m = warp % vws->slices;
     const uint8_t alone = set->table.alone;
 
-    count_cycles(vws, mech->core->now + 1); /* changes count from the next cycle on, as the counters may include this one */
+    count_cycles(vws, mech->core->now + 1); /* changes count from the next cycle on, because the counters may already include this
+                                             * cycle */
     vws->live -= set->table.live >> m & 1;
     set->fresh &= (uint8_t)~(1u << m);
     tim_gang_drop(&set->table, m);
@@ -544,7 +545,7 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     struct tim_vws *vws = (struct tim_vws *)mech;
     struct tim_vws_set *set = &vws->set[issue->warp / vws->slices];
     const unsigned m = issue->warp % vws->slices, way = tim_gang_of(&set->table, m);
-    /* the size of the gang when it was chosen: members may have ended since */
+    /* size of the gang when it was chosen; members may have ended since then */
     const unsigned size = vws->issuer[m] == (int)issue->warp ? vws->size[m] : 1;
     uint64_t *count = mech->core->count;
 
@@ -562,8 +563,8 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     set->table.way[way].last = mech->core->now + 1;
 }
 
-/** Called for a warp that a debugger holds while it steps another warp. If other members of its gang have issued in an
- *  earlier cycle, the gang continues without the held warp. */
+/** Called for a warp that a debugger holds while the debugger steps another warp. If other members of the held warp's gang issued
+ *  in an earlier cycle, the gang continues without the held warp. */
 static void refused(struct tim_mech *mech, unsigned warp)
 {
     struct tim_vws *vws = (struct tim_vws *)mech;

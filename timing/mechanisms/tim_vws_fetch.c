@@ -7,7 +7,8 @@
  */
 #include "timing/mechanisms/tim_vws_priv.h"
 
-/** Sets of the gang table in which a warp may have buffer space: by slice, its single warp; or a warp of a gang. */
+/** Sets of the gang table in which a warp may have buffer space: for each slice, sets whose single warp on the slice may have
+ *  space; and sets in which a warp of a gang may have space. */
 struct candidates {
     uint64_t single[TIM_GANG_MEMBERS][TIM_VWS_SET_WORDS], gang[TIM_VWS_SET_WORDS];
 };
@@ -29,7 +30,7 @@ static void find_candidates(const struct tim_vws *vws, const struct tim_mech_fet
         }
 }
 
-/** Returns the lowest element of @sets that is @from or higher; TIM_VWS_SETS: none. */
+/** Returns the lowest element of @sets that is @from or higher, or TIM_VWS_SETS if there is none. */
 static unsigned first_from(const uint64_t sets[TIM_VWS_SET_WORDS], unsigned from)
 {
     for (unsigned word = from / 64; word < TIM_VWS_SET_WORDS; word++) {
@@ -79,8 +80,8 @@ static unsigned fetch_for_gangs(struct tim_vws *vws, const struct tim_mech_fetch
     return done;
 }
 
-/** Fetches for one single warp of slice @s. @port: a port of the instruction cache is free. Sets *waits to true if a warp
- *  can fetch, but no port is free. */
+/** Fetches for one single warp of slice @s. @port: whether a port of the instruction cache is free. Sets *waits to true if a
+ *  warp can fetch, but no port is free. */
 static enum tim_mech_fetched fetch_for_slice(struct tim_vws *vws, const struct tim_mech_fetch *phase, const struct candidates *candidates,
                                              unsigned s, bool port, bool *waits)
 {

@@ -2,7 +2,7 @@
 /*
  * Replay with Belady's algorithm. The mechanism records the loads that access L1, and replays them in three caches: L1
  * with LRU replacement, L1 that replaces the line with the furthest next use, and an unbounded cache. It holds back no
- * warp. The replay has no times: a line is present immediately after its miss. Source: the warp scheduling thesis 3.5.
+ * warp. The replay has no latencies: a line is present immediately after its miss. Source: the warp scheduling thesis 3.5.
  */
 #include "timing/tables/tim_map_priv.h"
 #include "timing/mechanisms/tim_mechanism_priv.h"
@@ -10,8 +10,8 @@
 
 #include <stdlib.h>
 
-/* Events are recorded as numbers. The address of a line (an even number) means that a load read the line. Address + 1
- * means that the line was removed from L1. ALL means that all lines of global memory were removed. */
+/* Events are recorded as numbers. The address of a line (an even number) means that a load read the line. The address of a
+ * line + 1 means that the line was removed from L1. ALL means that all lines of global memory were removed. */
 static const uint64_t ALL = UINT64_MAX;
 enum { TAKEN_OUT = 1 };
 
@@ -26,7 +26,7 @@ struct belady {
     uint64_t *event;
     uint32_t *warp;        /* by event, for loads: age of the warp, which identifies it */
     uint32_t age[TIM_MAX_WARPS]; /* age of the warp in each slot */
-    size_t replayed;       /* number of events that the counters include */
+    size_t replayed;       /* number of events that have been replayed and are in the counters */
     struct tim_cache *sets; /* empty cache with the geometry of L1, which is used to map lines to sets */
 };
 
@@ -98,12 +98,12 @@ static bool is_global(uint64_t line)
     return line < TIM_LOCAL_BASE;
 }
 
-/** Sets next[i], for each event i that is a load, to the index of the event that next loads the same line; UINT64_MAX: there
- *  is none, or the line is removed before. Returns false without memory. */
+/** Sets next[i], for each event i that is a load, to the index of the event that next loads the same line, or to
+ *  UINT64_MAX if there is none or the line is removed before it. Returns false if memory is short. */
 static bool find_next(const struct belady *b, uint64_t *next)
 {
     struct tim_map lines = {0};
-    uint64_t all = 0; /* 1 + the next event that removes all lines; 0: there is none */
+    uint64_t all = 0; /* 1 + the next event that removes all lines, or 0 if there is none */
     bool is_new, fine = true;
 
     for (size_t i = b->count; fine && i-- > 0;) {
@@ -124,8 +124,8 @@ static bool find_next(const struct belady *b, uint64_t *next)
     return fine;
 }
 
-/** Returns the way of @set that has the line; else an empty way; else the way to replace, which has the smallest `used` or,
- *  if @furthest, the largest. Sets *hit to whether the set has the line. */
+/** Returns the way of @set that has the line. If no way has it, returns an empty way or, if the set is full, the way to replace:
+ *  the way with the smallest `used` or, if @furthest is set, the largest. Sets *hit to whether the set has the line. */
 static struct line *find_way(struct line *set, unsigned ways, uint64_t line, bool furthest, bool *hit)
 {
     struct line *victim = set;
@@ -144,7 +144,7 @@ static struct line *find_way(struct line *set, unsigned ways, uint64_t line, boo
     return victim;
 }
 
-/** Returns the number of misses of a cache with the geometry of L1. It replaces the line with the furthest next use
+/** Returns the number of misses of a cache with the geometry of L1. The cache replaces the line with the furthest next use
  *  according to @next or, if @next is NULL, the least recently used line. @cache: buffer for its lines. */
 static uint64_t replay(const struct belady *b, struct line *cache, const uint64_t *next)
 {

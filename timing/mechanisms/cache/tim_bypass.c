@@ -101,7 +101,8 @@ const struct tim_mechanism tim_pcal = {
 /** A load instruction. */
 struct instruction {
     uint64_t pc;
-    uint32_t lines, reused; /* numbers of lines that it loaded into L1 in this sample, and of those loaded again from L1 */
+    uint32_t lines, reused; /* lines: number of lines that it loaded into L1 in this sample; reused: how many of them
+                             * were loaded again from L1 */
     uint32_t skipped;       /* number of loads that bypassed L1 since the instruction began to bypass L1 */
     uint32_t sample;        /* number of the sample */
     bool bypasses;
@@ -112,7 +113,8 @@ struct reuse {
     size_t count, capacity;
     struct tim_map index_of; /* maps (pc, 0) to 1 + the index in `instruction` */
     struct tim_map held;     /* maps (line, 0) to 1 + the index of the instruction that loaded the line into L1, with the
-                              * number of its sample in the upper 32 bits; 0: the line is not in L1, or was loaded again */
+                              * number of its sample in the upper 32 bits, or to 0 if the line is not in L1 or was loaded
+                              * again */
     bool no_memory;          /* some instructions or lines are not counted, because the host had no memory */
 };
 
@@ -203,7 +205,7 @@ static void reuse_drop(struct tim_mech *mech, uint64_t line)
     struct reuse *r = (struct reuse *)mech;
 
     if (line == UINT64_MAX)
-        tim_map_fini(&r->held); /* a map after fini is empty, and can be used again */
+        tim_map_fini(&r->held); /* after tim_map_fini() a map is empty and can be used again */
     else
         reuse_evict(mech, line, 0);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory request prioritization buffer: accesses from the coalescer wait in several queues instead of one. The
- * signature of an instruction, its warp or its block, selects the queue. The load/store unit takes the next access from the
- * first queue that is not empty. So the accesses of one warp reach L1 together, and evict fewer lines of other warps:
+ * signature of an instruction, which is its warp or its block, selects the queue. The load/store unit takes the next access from
+ * the first queue that is not empty. So the accesses of one warp reach L1 together, and evict fewer lines of other warps:
  *
  *   issued: W2 W0 W2 W1 W0      queue 0: W0 W0
  *                               queue 1: W1           L1 gets W0 W0 W1 W2 W2
  *                               queue 2: W2 W2
  *
- * The other part of the source is the key l1.bypass: loads do not wait for a way of a set of which all ways wait for lines.
- * Source: specification of the book on GPU architectures 16.4. Our choices: all instructions of the load/store queue are
- * ordered, also stores and accesses of shared memory; lsu.queue limits the instructions in all queues together.
+ * The other part of the source is the key l1.bypass: if all ways of a set wait for lines, loads bypass L1 instead of waiting.
+ * Source: specification of the book on GPU architectures 16.4. Our choices: the queues contain all instructions of the
+ * load/store queue, including stores and accesses of shared memory; lsu.queue limits the sum of the instructions in all queues.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
