@@ -18,7 +18,7 @@ static inline void end_tick(struct tim_core *core, uint64_t now)
         core->sums[i] += core->each[i];
 }
 
-/** Called at the end of a tick. Sets what this cycle and each later one add to the counters of enum tim_lasting. */
+/** Called at the end of a tick. Sets the amounts that this cycle and each later cycle add to the counters of enum tim_lasting. */
 static inline void tim_core_last(struct tim_core *core, unsigned warps, unsigned at_barrier, uint64_t now)
 {
     const unsigned *lasting = core->lasting;
@@ -29,7 +29,8 @@ static inline void tim_core_last(struct tim_core *core, unsigned warps, unsigned
         tim_core_last_on(core, warps, at_barrier, now);
 }
 
-/** Returns whether the warp has nothing in flight. Once the result for an ended warp is true, it remains true. */
+/** Returns whether the warp has no instructions and no accesses in flight. Once this is true for an ended warp, it remains
+ *  true. */
 static bool is_idle(const struct tim_core *core, const struct tim_block *block, unsigned k)
 {
     const struct tim_warp *w = &core->warp[block->warp_slot[k]];
@@ -48,8 +49,8 @@ static void end_block(struct tim_core *core, unsigned b)
     emu_core_block_free(core->emu, block->slot);
 }
 
-/** Counts live warps and warps at barriers by a visit of each warp, and records the states of warps in the trace. Used by
- *  the reference, and while the trace's window is open. */
+/** Visits each warp to count live warps and warps at barriers, and to record the states of warps in the trace. Used by the
+ *  reference, and while the trace's window is open. */
 static __attribute__((noinline)) void count_warps(struct tim_core *core, uint64_t now)
 {
     unsigned live = 0, at_barrier = 0;

@@ -109,7 +109,7 @@ static bool make_queue(struct tim_core *core)
     const struct tim_config *c = core->config;
     size_t members = core->mechs.packets != NULL ? c->core_warps : 1;
 
-    if (core->mechs.forms != NULL) { /* each lane of a formed warp may be of another split */
+    if (core->mechs.forms != NULL) { /* each lane of a formed warp may come from a different split */
         members = EMU_MAX_LANES;
         core->formed = calloc(1, sizeof *core->formed);
         if (core->formed == NULL)
@@ -124,7 +124,7 @@ static bool make_queue(struct tim_core *core)
     return core->queue != NULL;
 }
 
-/** Allocates the members that a core needs only with certain keys. */
+/** Allocates the members of a core that only certain keys need. */
 static bool make_extras(struct tim_core *core)
 {
     const struct tim_config *c = core->config;
@@ -317,8 +317,8 @@ void tim_core_set_tracing(struct tim_core *core, bool tracing)
 {
     core->tracing = tracing;
     set_quick(core);
-    /* While all warps are checked in every cycle, the sets may_... keep all the warps that they must contain, but cached
-     * stall reasons become invalid. Therefore each warp is checked again. */
+    /* While all warps are checked in every cycle, the sets may_... remain supersets of what they must contain, but the
+     * cached stall reasons become invalid. Each warp is therefore checked again. */
     for (unsigned w = 0; w < core->config->core_warps; w++)
         tim_warp_touch(core, w, TIM_TOUCH_STALL);
     tim_core_poke(core);
@@ -359,7 +359,7 @@ static bool grow_lists(struct tim_core *core, size_t need)
     return true;
 }
 
-/* Grows core->op; the array starts on a cache line of the host. */
+/* Grows core->op. The array starts at a cache line of the host. */
 bool tim_ops_grow(struct tim_core *core)
 {
     size_t had = core->op_capacity, room = had + had / 2 + 8;
@@ -504,8 +504,8 @@ static void clear_warp(struct tim_warp *w)
     w->reason = reason;
 }
 
-/** Returns the slot for warp @k of a block. The first warp of a group gets the first slot of the first group from slot @w
- *  on whose slots are all free; any other warp of the group gets slot @w. */
+/** Returns the slot for warp @k of a block. The first warp of a group gets the first slot of the next group of slots, from slot
+ *  @w on, that is completely free; any other warp of the group gets slot @w. */
 static unsigned free_slot(const struct tim_core *core, unsigned k, unsigned w)
 {
     const unsigned group = slot_unit(core->config);
@@ -645,7 +645,7 @@ bool tim_core_is_busy(const struct tim_core *core, uint64_t now)
         const struct tim_warp *w = &core->warp[i];
         if (!w->used)
             continue;
-        if (w->ended) { /* the slot of an ended warp stays in use until the other warps of its block have ended */
+        if (w->ended) { /* the slot of an ended warp stays in use until all warps of its block have ended */
             const struct tim_block *block = &core->block[w->block];
 
             if (block->ended == block->warps || w->writes_out != 0)
@@ -775,8 +775,8 @@ bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready)
 {
     bool held = false;
 
-    if (core->mechs.picks && core->picks_at[s] != core->now + 1) { /* warps may be selected more than once in a cycle, but
-                                                                    * the mechanisms are called only once */
+    if (core->mechs.picks && core->picks_at[s] != core->now + 1) { /* a scheduler may select warps more than once in a cycle, but
+                                                                    * calls the mechanisms only once */
         core->moved |= tim_mechs_pick(&core->mechs, s, ready);
         core->picks_at[s] = core->now + 1;
     }

@@ -67,7 +67,7 @@ enum tim_stage {
     TIM_STAGE_LSU,     /* in the load/store queue from cycle `at` on */
     TIM_STAGE_MEMORY,  /* all accesses are made; the instruction waits for their lines */
     TIM_STAGE_WRITE,   /* writes registers from cycle `at` on */
-    TIM_STAGE_COMPANION, /* in the stage of the leader of its formed warp */
+    TIM_STAGE_COMPANION, /* companion in a formed warp: it has the stage of the warp's leader */
     TIM_STAGE_COUNT
 };
 /** Cache or memory that serves an access. The state space of the lanes selects it. */
@@ -78,10 +78,10 @@ struct tim_op {
     uint8_t sched;
     uint8_t kind;   /* enum emu_access_kind */
     bool cached;    /* global loads: goes through L1 */
-    bool bypasses;  /* cached loads: a line that L1 does not have is loaded without a line of L1 */
+    bool bypasses;  /* cached loads: on a miss, the data is loaded from L2 without allocating a line of L1 */
     bool dual;      /* the instruction issued in the second issue slot of its cycle */
-    uint8_t write_bar, read_bar; /* dependence barriers that its control field names; 7: it names none */
-    uint8_t vector; /* issue.dependence vector: the entries of tim_warp.vector_reg that its results take, one bit each */
+    uint8_t write_bar, read_bar; /* dependence barriers that its control field names, or 7 for none */
+    uint8_t vector; /* issue.dependence vector: set of the entries of tim_warp.vector_reg that its results occupy */
     uint8_t interval; /* issue.compression: cycles for which the instruction occupies its pipe */
     uint16_t warp;
     uint16_t swizzle;  /* added to the number of a register before the register's bank is computed */
@@ -90,29 +90,29 @@ struct tim_op {
     /* with tags: the registers that the instruction reads, and those that it writes, as compact entries */
     uint32_t compact_reads, compact_writes;
     uint32_t expands;  /* subset of `writes`: registers whose compact entry must first be expanded */
-    uint32_t next;     /* next instruction in a list of tim_flight; TIM_NONE: this instruction is the last */
+    uint32_t next;     /* next instruction in a list of tim_flight, or TIM_NONE if this instruction is the last */
     const struct tim_static *what;
     uint64_t lanes;    /* lanes of the split, for the scoreboard */
     uint64_t issued, age, at;
     uint64_t pc;
     uint64_t collecting_until; /* collector `reserved`: cycle in which the instruction's collector becomes free */
     /* memory instructions */
-    uint64_t read_at;    /* lsu.local: cycle in which other instructions see its sources as read, or 0 if it is not known yet */
+    uint64_t read_at;    /* lsu.local: cycle from which on other instructions may overwrite its sources, or 0 if not known yet */
     uint32_t rows_left;  /* lsu.local: set of address registers not read yet: indexes into row_read */
     int8_t read_after, result_after; /* cycles by which its reads and its result differ from the usual times of its kind */
-    uint8_t number, exp_number; /* wait counters: its numbers, modulo 64, in struct tim_counted_ops (tim_modern_priv.h) */
+    uint8_t number, exp_number; /* issue.dependence counters: its numbers, modulo 64, in struct tim_counted_ops */
     unsigned passes;     /* remaining passes over shared memory */
     unsigned line_count, line_next, lines_pending;
-    uint64_t data_at;    /* cycle in which the last of the instruction's data is available */
+    uint64_t data_at;    /* cycle in which the last data of the instruction is available */
     uint64_t missed;     /* dws: lanes whose data comes from outside the core */
     uint64_t early, early_at; /* dws: lanes that get their results before the others, in cycle early_at, or 0 if there is none */
-    struct tim_step *line; /* accesses; the pool entry of the op owns the array */
+    struct tim_step *line; /* accesses of the instruction; the op's element of the pool owns the array */
     unsigned line_capacity;
     uint32_t packet, ride; /* packet: number of the instruction's packet, or 0 if none. ride: list in core->packets of the
                             * instructions that share this instruction's accesses */
-    uint16_t rides; /* number of the instruction's stores and reductions that other instructions make for it */
-    bool follower;  /* the instruction is not the first of its packet; only the first has a place in the load/store queue */
-    uint32_t companion; /* formed warps: first companion of a leader, or next companion of its leader, or TIM_NONE if none */
+    uint16_t rides; /* number of its stores and reductions that other instructions of its packet make for it */
+    bool follower;  /* the instruction is not the first of its packet, so it has no place in the load/store queue */
+    uint32_t companion; /* formed warps: of a leader, its first companion; of a companion, the next one; TIM_NONE if none */
 };
 /** An access of an instruction, and the cache or memory that serves the access. */
 struct tim_step {
@@ -124,30 +124,30 @@ struct tim_step {
 /* ---- warps ------------------------------------------------------------------------------------ */
 
 struct tim_buffered {
-    uint64_t arrives;    /* first cycle in which it can issue */
+    uint64_t arrives;    /* first cycle in which the instruction can issue */
     uint8_t vector;      /* issue.dependence vector: set of entries for which the instruction waits */
-    uint8_t own;         /* set of entries that the instruction's results take */
-    bool entered;        /* the instruction has taken its entries */
-    bool constant;       /* has an operand in a constant bank */
+    uint8_t own;         /* set of entries that the instruction's results occupy */
+    bool entered;        /* the instruction has been assigned its entries */
+    bool constant;       /* the instruction has an operand in a constant bank */
     bool constant_requested, constant_there;
-    bool constant_comes; /* the line of the constant is under way; tim_constant_filled() will report it */
+    bool constant_comes; /* the line of the constant has been requested; tim_constant_filled() will report its arrival */
 };
 /** A warp slot of the core and its warp. The members are in four groups, and each group starts a cache line of the
  *  host: stall reason; instruction buffer; state that issue, fetch and results change; pending register writes. */
 struct tim_warp {
-    _Alignas(64) bool used; /* the slot has a warp, or instructions of it in flight */
+    _Alignas(64) bool used; /* the slot has a warp, or an ended warp with instructions in flight */
     bool ended;          /* all lanes have exited */
     bool reselect;       /* another split of the warp may have been selected; emu must be queried */
     bool launching;      /* a launch has set not_before */
-    bool fetching;       /* waits for a line of the instruction cache */
+    bool fetching;       /* the warp waits for a line of the instruction cache */
     uint8_t waits;       /* if split < 0: the reason (enum tim_stall) why no split can run */
-    uint8_t buffered;    /* number of buffered instructions, from pc on */
+    uint8_t buffered;    /* number of instructions in the buffer, which are consecutive from the pc on */
     uint8_t reason;       /* enum tim_stall: the latest stall reason */
     int16_t split;       /* the split that runs, or -1 if none can run */
     bool expands;        /* the expansion of tagged registers has set not_before */
-    uint8_t read_bars;   /* subset of `bars`: barriers that have counted only operand reads since they were 0 */
-    uint8_t full_bars;   /* subset of `bars`: barriers at their maximum; an instruction that would increment one waits */
-    bool divided;        /* dws: split_lanes is a part of the split: the lanes of which no result is pending */
+    uint8_t read_bars;   /* subset of `bars`: barriers that have counted only operand reads since their count was 0 */
+    uint8_t full_bars;   /* subset of `bars`: barriers at their maximum count; an instruction that would increment one waits */
+    bool divided;        /* dws: split_lanes is only a part of the split, the lanes without pending results */
     uint16_t place;      /* bit index of the warp in the sets of struct tim_known */
     uint8_t bars;        /* set of dependence barriers b with bar[b] > 0 */
     uint8_t load_bars;   /* subset of `bars`: barriers whose last pending result is from a load */
@@ -166,31 +166,31 @@ struct tim_warp {
     _Alignas(64) struct tim_buffered buffer[TIM_MAX_BUFFER];
     _Alignas(64) const struct tim_code *code;
     uint64_t fetch_pc, fetch_from;
-    uint64_t held; /* 1 + the instruction line that arrived for the warp, usable by it even after its eviction, or 0 if none */
-    uint64_t operand; /* constant.l0_bytes: 1 + the line for which its next instruction waits; UINT64_MAX: any line */
-    uint64_t operand_held; /* 1 + the constant line that arrived for the warp */
+    uint64_t held; /* 1 + address of the instruction line that arrived for the warp, or 0; usable even after its eviction */
+    uint64_t operand; /* constant.l0_bytes: 1 + address of the line for which its next instruction waits, or UINT64_MAX for any */
+    uint64_t operand_held; /* 1 + address of the constant line that arrived for the warp */
     uint64_t refetch_at;  /* earliest cycle in which the warp may fetch at another pc, such as the target of a branch */
-    unsigned in_flight, unread; /* number of its instructions in flight; number of those that have not read all operands */
-    unsigned writes_out; /* unanswered packets of its stores, reductions and atomics */
-    uint16_t writing;    /* stores, reductions and atomics with accesses still to make */
-    uint16_t missing;    /* lines and answers from outside the core for which its loads and atomics wait */
+    unsigned in_flight, unread; /* number of its instructions in flight, and how many of these have not read all operands */
+    unsigned writes_out; /* number of unanswered packets of its stores, reductions and atomics */
+    uint16_t writing;    /* number of its stores, reductions and atomics that have accesses left to make */
+    uint16_t missing;    /* number of lines and answers from outside the core for which its loads and atomics wait */
     uint16_t unqueued;   /* number of memory instructions that have not entered the load/store queue or, with replays, still have accesses */
     uint64_t memory_at;  /* collector `reserved`: cycle in which its last memory instruction enters its pipe */
     uint16_t block;      /* index of tim_block */
     uint16_t index;      /* index of the warp in its block */
     uint16_t split_count;
-    uint16_t rows, rows_saved; /* with tags: number of the warp's registers that are stored as rows, and number stored as compact entries */
-    uint8_t bar[6];      /* dependence barriers: pending results or operand reads of each */
+    uint16_t rows, rows_saved; /* with tags: numbers of the warp's registers that are stored as rows, and as compact entries */
+    uint8_t bar[6];      /* number of pending results or operand reads of each dependence barrier */
     /* dependences */
     /* Registers with a pending write. This member is not used if `lanes` or `bar` is used. */
     _Alignas(64) struct tim_registers to_come;
-    uint64_t *lanes;     /* [ISA_REG_NUMBERS] lanes of the pending writes; NULL: tim_keeps_lanes() is false */
+    uint64_t *lanes;     /* [ISA_REG_NUMBERS] lanes of the pending writes, or NULL if tim_keeps_lanes() is false */
     struct tim_registers by_load; /* registers whose last pending write is from a load */
     uint8_t vector_used;
     uint16_t vector_reg[TIM_MAX_VECTOR];
     uint8_t vector_span[TIM_MAX_VECTOR]; /* consecutive registers of each entry, from vector_reg on */
     uint8_t bloom[16];
-    uint64_t age;        /* sequence number of the assignment: an older warp has a smaller one */
+    uint64_t age;        /* sequence number of the warp's assignment to the slot; an older warp has a smaller number */
 };
 struct tim_pipe { uint64_t free_at; };
 
@@ -199,9 +199,10 @@ struct tim_pipe { uint64_t free_at; };
  *  possibly other warps. */
 struct tim_sets {
     uint64_t reselect;             /* another split of the warp may have been selected */
-    uint64_t may_fetch, may_ask;   /* the warp's instruction buffer has space; the warp lacks a constant operand */
-    uint64_t sleeps;               /* no split can run before emu's sleep ends */
-    uint64_t alive, at_barrier;    /* exactly the warps with live lanes; exactly those whose live lanes all wait at a barrier */
+    uint64_t may_fetch, may_ask;   /* the warp's buffer has space (may_fetch); the warp lacks a constant (may_ask) */
+    uint64_t sleeps;               /* no split of the warp can run before its sleep in emu ends */
+    uint64_t alive, at_barrier;    /* alive: exactly the warps with live lanes; at_barrier: exactly the warps
+                                    * whose live lanes all wait at a barrier */
 };
 /** Every warp slot has a place: its bit index in the sets of struct tim_known. The warps of a scheduler have consecutive
  *  places, and the first of these is a multiple of 64. One struct tim_known describes 64 places. */
@@ -214,7 +215,7 @@ struct tim_known {
     uint64_t recheck_min; /* minimum `recheck_at` of the warps in `timed` */
     uint32_t present;   /* set of stall reasons that at least one warp has */
     uint8_t nearest;    /* stall reason that the scheduler counted for its last slot without an issue */
-    uint16_t direct;    /* set of units: all whose pipes the warps of can[TIM_PATH_DIRECT] need, and possibly others */
+    uint16_t direct;    /* set of units that contains every unit whose pipes warps of can[TIM_PATH_DIRECT] need */
 };
 /**
  * Cached results of ready checks. Code that changes a warp adds the warp to the sets may_.... A phase removes a warp
@@ -227,8 +228,8 @@ struct tim_hot {
     unsigned alive_count, at_barrier_count;
     struct tim_sets set[TIM_MAX_WARPS / 64]; /* set[0] and the members before it are in one cache line of the host */
     _Alignas(64) unsigned first[TIM_MAX_SCHEDS]; /* first place of each scheduler's warps */
-    uint64_t idle[TIM_MAX_SCHEDS]; /* cycles without issue, of reason `nearest`, not yet in the counters */
-    unsigned words, warp_words;    /* 64-bit words per scheduler in a set of places; words in a set of warps */
+    uint64_t idle[TIM_MAX_SCHEDS]; /* cycles without issue, of stall reason `nearest`, that the counters do not include yet */
+    unsigned words, warp_words;    /* numbers of 64-bit words: of one scheduler in a set of places; of a set of warps */
     unsigned count[TIM_MAX_SCHEDS]; /* number of each scheduler's warps */
     struct tim_known known[TIM_WARP_SLOTS / 64];
     uint16_t waiting[TIM_MAX_SCHEDS][TIM_STALL_COUNT]; /* number of warps with each stall reason */
@@ -288,32 +289,32 @@ enum tim_leave {
  *  the dependence barriers. */
 enum tim_operand_check { TIM_CHECK_ALL, TIM_CHECK_REGISTERS, TIM_CHECK_BARRIERS };
 
-/** Members that every cycle reads come first. */
+/** A core. The members that every cycle reads come first. */
 struct tim_core {
     _Alignas(64) const struct tim_config *config;
     uint64_t now;            /* the current cycle, for instructions that read a clock */
-    bool idle, poked;        /* poked: a block arrived, or a launch for which a block waits ended */
+    bool idle, poked;        /* poked: a block has arrived, or a launch for which a block waits has ended */
     bool moved;              /* the current tick changed more than counters */
     bool ticking;            /* a tick is running: its counts in `each` are not in `sums` yet */
-    bool recount;            /* what `lasting` counts may have changed, so the end of the tick must set it again */
+    bool recount;            /* the amounts in `lasting` may have changed, so the end of the tick must compute them again */
     bool no_capacity;            /* an access waits for space in the crossbar */
-    bool has_packet;         /* `packet` arrived while the core was idle */
+    bool has_packet;         /* the packet `packet` arrived while the core was idle */
     bool reference;          /* the naive model is in use, in which the core is never idle */
     bool tracing;            /* the trace's window is open: all warps are checked in every cycle */
     bool quick;              /* cached results of ready checks are used; otherwise all warps are checked, as in the reference */
-    /* the core may skip a scheduler whose warps cannot issue: `quick` is set, each scheduler has one word of places, and
+    /* The core may skip a scheduler whose warps cannot issue, because `quick` is set, each scheduler has one word of places, and
      * the model has no rotation, no separate queues and no mechanism with a hook `cycle` */
     bool passable;
     uint8_t operand_check;   /* enum tim_operand_check */
     bool addresses_only;     /* emu reports events in detail level EMU_EVENT_ADDRESSES */
     bool launch_waits;       /* some warp may wait at launch.sync */
     bool l1_stuck;           /* the head of the load/store queue cannot proceed before L1 receives a line */
-    uint8_t l1_answer;       /* l1_stuck: enum tim_cache_answer of the blocked access, whose line is l1_line */
-    bool l1_misses;          /* the line of that head is neither in L1 nor requested; only crossbar space is missing */
+    uint8_t l1_answer;       /* with l1_stuck: enum tim_cache_answer of the blocked access, whose line is l1_line */
+    bool l1_misses;          /* the line of the queue's head is neither in L1 nor requested, and only crossbar space is missing */
     unsigned wakes;
     unsigned queued, replays;
     uint64_t l1_line;
-    uint64_t head_at;        /* queued != 0: the cycle from which on the head is in the queue */
+    uint64_t head_at;        /* if queued is not 0: cycle from which on the head is in the queue */
     unsigned lsu_used;       /* number of memory instructions that have issued and not yet left the load/store unit */
     unsigned moving;         /* blocks whose state is being transferred */
     unsigned blocks;         /* number of resident blocks */
@@ -322,10 +323,11 @@ struct tim_core {
     bool *any_poked;         /* points to the engine's flag, or to `poked` */
     uint64_t *tick_at; /* the next cycle in which the engine must visit the core: the engine's variable, or tick_at_own */
     /* cycles without a tick: tim_core_is_idle() */
-    uint64_t crowded;        /* a wake-up did not fit into wake_at: instead the core is ticked in every cycle up to this one */
+    uint64_t crowded;        /* last cycle of a time in which the core is ticked in every cycle, because a wake-up did not fit
+                              * into wake_at */
     uint64_t due;            /* cycle in which the next tick changes something, if no event precedes it */
     uint64_t counted;        /* last idle cycle that `sums` includes */
-    uint64_t each[TIM_IDLE_COUNTS]; /* what this tick counts; each idle cycle after it counts the same */
+    uint64_t each[TIM_IDLE_COUNTS]; /* counts of this tick; each idle cycle after the tick has the same counts */
     uint64_t sums[TIM_IDLE_COUNTS]; /* counts not yet in the counters: tim_core_account() */
     unsigned lasting[TIM_LASTS_COUNTS]; /* growth in each cycle from lasting_since on; not in the counters yet */
     uint64_t lasting_since;
@@ -340,39 +342,39 @@ struct tim_core {
     struct tim_warp *warp;   /* [config->core_warps] */
     struct tim_block *block; /* [config->core_blocks] */
     struct tim_op *op;       /* pool of instructions in flight */
-    uint32_t *queue;         /* load/store queue: ops in order, or, if a mechanism orders them, the head first */
+    uint32_t *queue;         /* load/store queue: ops in order or, if a mechanism orders them, with the head first */
     struct tim_side side[TIM_SIDES]; /* lsu.separate: the queues of shared memory and of scalar loads */
-    struct tim_counters *counters; /* [config->core_warps] issue.dependence counters: wait counters; else NULL */
+    struct tim_counters *counters; /* [config->core_warps] wait counters with issue.dependence counters, else NULL */
     uint64_t *bank_free;     /* collector `reserved`: first cycle in which each bank is free */
     uint64_t *bank_at;       /* [sched][bank] 1 + the last cycle in which the bank was used */
     bool has_tags;           /* emu's registers have tags */
-    struct tim_entries *entries; /* registers.tags: ports of compact entries; NULL: all registers are rows */
+    struct tim_entries *entries; /* registers.tags: ports of compact entries, or NULL if all registers are rows */
     unsigned rows, rows_saved; /* with tags: registers of resident warps that are rows, and that are compact entries */
     /* rows and rows_saved in the cycles from rows_since on, which the counters do not contain yet */
     unsigned rows_then, saved_then;
-    uint64_t rows_since;     /* first cycle that register_rows and register_rows_saved do not contain */
-    unsigned bank_mask;      /* number of banks of a scheduler minus 1, if that number is a power of two; else 0 */
+    uint64_t rows_since;     /* first cycle that counters register_rows and register_rows_saved do not include */
+    unsigned bank_mask;      /* number of banks of a scheduler minus 1 if the number of banks is a power of two; else 0 */
     int fetch_follows[TIM_MAX_SCHEDS]; /* fetch.policy greedy: the value of tim_sched.last before this cycle's issue */
     struct tim_local local[TIM_MAX_SCHEDS];
     unsigned local_next;     /* scheduler whose memory unit has priority */
-    unsigned reads; /* number of ops whose `read_at` is in the future; reads_next is no later than the first `read_at` */
+    unsigned reads; /* number of ops whose `read_at` is in the future; reads_next is a lower bound of these `read_at` */
     uint64_t reads_next;
-    uint64_t early_next; /* dws: no later than the first `early_at` */
+    uint64_t early_next; /* dws: lower bound of `early_at` of all ops */
     uint64_t shared_at;      /* lsu.local: first cycle in which the load/store unit accepts another instruction */
     struct tim_mechs mechs;  /* enabled mechanisms */
     uint64_t picks_at[TIM_MAX_SCHEDS]; /* 1 + the last cycle in which the core called tim_mechs_pick() for the scheduler */
-    struct tim_window *window; /* [schedulers] registers.collector window; else NULL */
+    struct tim_window *window; /* [schedulers] with registers.collector window, else NULL */
     struct tim_window_bank *window_banks;
     uint64_t op_age;
     uint32_t op_count;       /* number of entries of `op` that have been used at least once; later entries are fresh */
     unsigned live_count;
     struct tim_sched sched[TIM_MAX_SCHEDS];
-    struct tim_cache *icache, *l1, *constant, *texture; /* texture: NULL: textures are in l1 */
-    struct tim_locality *locality; /* classes of hits and misses of L1; NULL: l1.classes is off */
-    struct tim_held *held;   /* l1.coherent off: bytes that L1 holds; else NULL */
+    struct tim_cache *icache, *l1, *constant, *texture; /* texture is NULL if textures are in l1 */
+    struct tim_locality *locality; /* classes of hits and misses of L1, or NULL if l1.classes is off */
+    struct tim_held *held;   /* with l1.coherent off: bytes that L1 holds, else NULL */
     struct tim_pipe *pipe[ISA_UNIT_COUNT];
     struct tim_pipe *pipes;  /* pipes of all units */
-    uint16_t only_pipe[ISA_UNIT_COUNT][TIM_MAX_SCHEDS]; /* 1 + index in `pipes` of its only pipe; 0: it has several */
+    uint16_t only_pipe[ISA_UNIT_COUNT][TIM_MAX_SCHEDS]; /* 1 + index in `pipes` of the unit's only pipe, or 0 if it has several */
     unsigned interval[ISA_UNIT_COUNT]; /* cycles for which a vector instruction occupies a pipe */
     unsigned unmoved;        /* issue.rotate: consecutive ticks that changed nothing */
     /* issue.types: the types of the instructions that issued in this cycle, one bit for each enum tim_type; and the warps
@@ -390,8 +392,8 @@ struct tim_core {
      * `ended`: reports that a block has ended. */
     enum tim_leave (*refuses)(void *context, struct tim_core *core, unsigned warp);
     void (*ended)(void *context, const struct tim_core *core, const struct tim_block *block);
-    /* `leaves`: reports that a block is about to leave; returns false if no memory is left to record the block, which
-     * then stays. `left`: reports that a block has left. */
+    /* `leaves`: reports that a block is about to leave. Returns false if memory is too short to record the block; the
+     * block then stays. `left`: reports that a block has left. */
     bool (*leaves)(void *context);
     void (*left)(void *context, struct emu_grid *grid);
     void *context;
@@ -399,15 +401,15 @@ struct tim_core {
     struct tim_replay *replay; /* [lsu_queue] replays in the order of their arrival */
     const struct emu_machine *machine;
     unsigned warps, threads, registers, shared_bytes; /* resources in use */
-    struct tim_front *front; /* L0 caches; NULL: fetch.l0_bytes is 0 */
-    /* constant.l0_bytes: after a miss of a constant operand of warp switch_for (-1 if there is none) the scheduler issues nothing
-     * before cycle switch_at. When the line for that warp arrives earlier, the core sets switch_at to that cycle. */
+    struct tim_front *front; /* L0 caches, or NULL if fetch.l0_bytes is 0 */
+    /* constant.l0_bytes: after a miss of a constant operand of warp switch_for (-1 if there is none), the scheduler issues
+     * nothing before cycle switch_at. When the line for that warp arrives earlier, the core sets switch_at to that cycle. */
     uint64_t switch_at[TIM_MAX_SCHEDS];
     int switch_for[TIM_MAX_SCHEDS];
-    uint8_t *readers;        /* [warp][256] issue.war counters: pending reads of each vector register; else NULL */
+    uint8_t *readers;        /* [warp][256] with issue.war counters: number of pending reads of each vector register, else NULL */
     uint64_t *lanes;         /* storage of tim_warp.lanes for all warps, or NULL */
     uint64_t assigned;       /* number of warps assigned to slots so far: the age of the latest warp */
-    struct tim_suspended *suspended; /* sorted by the time at which they left */
+    struct tim_suspended *suspended; /* suspended blocks, sorted by the time at which they left the core */
     unsigned suspended_count;
     size_t suspended_capacity, op_capacity, live_capacity;
     uint32_t *live;          /* instructions in flight in age order */
@@ -416,15 +418,15 @@ struct tim_core {
     struct tim_packet packet;
     struct tim_packets *packets; /* packets of memory instructions, or NULL if no mechanism makes packets */
     uint64_t issue_at[TIM_MAX_SCHEDS]; /* issue.lanes: first cycle in which the scheduler may issue */
-    uint64_t lag;            /* current cycle of clocks.core minus the core's own cycle */
-    struct tim_domain *domain; /* timing/clocks/; NULL: the core's clock is clocks.core */
+    uint64_t lag;            /* current cycle of clock clocks.core minus the current cycle of the core's own clock */
+    struct tim_domain *domain; /* the core's own clock (timing/clocks/), or NULL if the core runs on clocks.core */
     enum tim_closed closed;
 };
 struct tim_core *tim_core_create(const struct tim_config *config, struct emu_machine *machine,
                                  struct tim_memory *memory, struct tim_core_stats *stats,
                                  unsigned index);
 void tim_core_destroy(struct tim_core *core);
-/** Makes @core use the cache of cores[0] instead of its own. @cores: the @count cores that share it; one is @core. */
+/** Makes @core use the cache of cores[0] instead of its own. @cores are the @count cores that share it, including @core. */
 void tim_core_share(struct tim_core *core, enum tim_sharing_of what, struct tim_core **cores, unsigned count);
 /** Returns whether a block of @grid fits on the core now. */
 bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid);
@@ -437,14 +439,14 @@ enum lw_status tim_core_occupy(struct tim_core *core, struct emu_grid *grid, uin
                               const struct tim_code *code, struct lw_error *err) LW_MUST_CHECK;
 /**
  * Returns true if no phase of cycle @now would change anything but counters; the caller then runs no phase. If a tick
- * changed nothing, each later tick would do the same until cycle `due`, or until a packet, a block or a wake-up arrives.
- * These ticks are skipped, and the counters get for each what the last tick counted, so they are exact. A tick that
- * could have been skipped changes no result.
+ * changed nothing else, each later tick counts the same until cycle `due`, or until a packet, a block or a wake-up arrives.
+ * These ticks are skipped. For each skipped tick, the counts of the last tick are added to the counters, so the counters are
+ * exact. A tick that could have been skipped changes no result.
  */
 bool tim_core_is_idle(struct tim_core *core, uint64_t now);
 /** Records that memory has an answer or space for the core in @cycle. */
 void tim_core_wake(struct tim_core *core, uint64_t cycle);
-/** Drops wake-ups of cycles up to @now. */
+/** Removes the recorded wake-ups for cycles up to @now. */
 void tim_core_drop_wakes(struct tim_core *core, uint64_t now);
 /** Forces a tick in the next cycle of the core. */
 static inline void tim_core_poke(struct tim_core *core)
@@ -452,30 +454,31 @@ static inline void tim_core_poke(struct tim_core *core)
     core->poked = *core->any_poked = true;
     *core->tick_at = 0;
 }
-/** Brings the counters of the core up to date as of the end of cycle @through. */
+/** Updates the counters of the core to the end of cycle @through. */
 void tim_core_account(struct tim_core *core, uint64_t through);
 /** Called at the end of a tick. Sets core->lasting: the amounts that each cycle from @now on adds to counters. */
 void tim_core_last_on(struct tim_core *core, unsigned warps, unsigned at_barrier, uint64_t now);
-/** Adds the registers in use to the counters, for the cycles before @before; for models with tags. */
+/** For models with tags: adds the numbers of registers in use to the counters, for the cycles before @before. */
 void tim_core_account_rows(struct tim_core *core, uint64_t before);
 /** Result of one issue slot. */
 enum tim_step_result {
     TIM_STEP_DONE,  /* the scheduler issues nothing more in this cycle */
     TIM_STEP_ISSUED /* an instruction was issued: see the event; call again for the next slot */
 };
-/** Fills in the view of the core that mechanisms get. Called before the mechanisms are created. */
+/** Fills in core->mechs.core, through which mechanisms access the core. Called before the mechanisms are created. */
 void tim_core_show_mechanisms(struct tim_core *core, struct tim_core_stats *stats);
-/** Sets the cycle as of which reports show the mechanisms. Mechanisms need the call because an idle core does not give
- *  them the current cycle. */
+/** Sets the current cycle for reports of the mechanisms. This is necessary because an idle core does not update the cycle that
+ *  its mechanisms see. */
 static inline void tim_core_show(struct tim_core *core, uint64_t now)
 {
     core->mechs.core.now = now;
 }
 /** Returns the mechanism that would hold the warp back if the warp were ready, or NULL if there is none. */
 struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp);
-/** Removes from @ready, the ready warps of scheduler @s, the warps that a mechanism throttles in this cycle. Returns true if it removed any. */
+/** Removes the warps that a mechanism throttles in this cycle from @ready, a set of warps of scheduler @s. Returns true if
+ *  any. */
 bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready);
-/** Returns whether the core will change without an event from outside, because work is in progress. */
+/** Returns whether the core has work in progress, so that its state will change without an event from outside. */
 bool tim_core_is_busy(const struct tim_core *core, uint64_t now);
 
 /* ---- properties of a core ---------------------------------------------------------------------------- */
@@ -492,8 +495,8 @@ struct tim_kind {
     bool fixed; /* the members below are constants of the kind, which tim_cycle_of() checks against the configuration */
     uint8_t operand_check;  /* enum tim_operand_check */
     uint8_t dependence, collector; /* values of issue.dependence and registers.collector */
-    bool modern; /* the core has all features of `ampere`, such as issue.control_stage; false, with `fixed`: it has none of these features */
-    bool acts;   /* a mechanism acts in each cycle, chooses warps, orders the queue, makes packets or is notified (tim_acts_of()) */
+    bool modern; /* the core has all features of `ampere`, such as issue.control_stage; if not, with `fixed`, none of them */
+    bool acts;   /* a mechanism may do more than hold warps back and observe (tim_acts_of()) */
 };
 static const struct tim_kind tim_kind;
 
@@ -640,7 +643,7 @@ static inline bool tim_types(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->config->issue_types;
 }
-/** Returns whether cycle @now belongs to another scheduler than @s. */
+/** With issue.rotate: returns whether cycle @now belongs to a scheduler other than @s. */
 static inline bool tim_passes(const struct tim_core *core, unsigned s, uint64_t now)
 {
     return tim_rotates(core) && now % core->config->issue_schedulers != s;
@@ -665,8 +668,8 @@ static inline bool tim_control_taken(const struct tim_core *core, unsigned s, ui
 {
     return tim_windowed(core) && now < core->window[s].control_at;
 }
-/** Returns the reason why scheduler @s may issue nothing in cycle @now, even if warps are ready. TIM_STALL_ISSUED: there
- *  is no such reason. */
+/** Returns the reason why scheduler @s may issue nothing in cycle @now, even if warps are ready, or TIM_STALL_ISSUED
+ *  if there is none. */
 static inline enum tim_stall tim_issue_stops(const struct tim_core *core, unsigned s, uint64_t now)
 {
     if (tim_control_taken(core, s, now))
@@ -680,8 +683,7 @@ static inline bool tim_control_stage(const struct tim_core *core)
 {
     return tim_kind.fixed ? tim_kind.modern : core->config->issue_control_stage;
 }
-/** Returns whether tim_core_idles() may skip a scheduler of the core without a check of warps: if the core is passable
- *  and has no replays. */
+/** Returns whether tim_core_idles() may skip a scheduler without checking warps: the core is passable and has no replays. */
 static inline bool tim_brisk(const struct tim_core *core)
 {
     return !tim_acts() || (core->passable && (tim_kind.fixed || core->replays == 0));
@@ -691,8 +693,8 @@ struct tim_cycle {
     /** Runs the phases before issue. Returns the first scheduler that may issue, or the number of schedulers if none
      *  may. Schedulers before the returned one have used their slots. */
     unsigned (*begin)(struct tim_core *core, uint64_t now);
-    /** Runs issue slot @slot (0 or 1) of scheduler @s in cycle @now. The engine may refuse the selected warp (a
-     *  breakpoint): then nothing changes and *stopped is set. The engine repeats the call when the run continues. */
+    /** Runs issue slot @slot (0 or 1) of scheduler @s in cycle @now. If the engine refuses the selected warp
+     *  because of a breakpoint, nothing changes and *stopped is set. The engine repeats the call when the run continues. */
     enum lw_status (*issue)(struct tim_core *core, unsigned s, unsigned slot, uint64_t now,
                             struct emu_event *ev, enum tim_step_result *result, bool *stopped,
                             struct lw_error *err);
@@ -702,7 +704,7 @@ struct tim_cycle {
 extern const struct tim_cycle tim_cycle_any, tim_cycle_scoreboard, tim_cycle_scoreboard_acts, tim_cycle_control,
     tim_cycle_modern;
 /** Returns the reason why the warp cannot issue in cycle @now. Scheduling policies are not considered.
- *  TIM_STALL_PICKED: the warp can issue. */
+ *  Returns TIM_STALL_PICKED if the warp can issue. */
 enum tim_stall tim_stall_reason(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                 uint64_t now);
 /** Implements could_issue of tim_mech_core; @core is a struct tim_core. */
@@ -770,7 +772,7 @@ static inline bool tim_any_fetches(const struct tim_core *core)
         all |= core->hot.set[i].may_fetch | core->hot.set[i].may_ask;
     return all != 0;
 }
-/** Kinds of changes of a warp, one bit each. A comment names what changed and, after the colon, what must be done again. */
+/** Kinds of changes of a warp, one bit each. Each comment says what has changed and, after the colon, what must be repeated. */
 enum tim_touch {
     TIM_TOUCH_STALL = 1,    /* the warp's stall reason may have changed: a ready check */
     TIM_TOUCH_RESULT = 2,   /* a result arrived or operands were read: a ready check if the warp waits for registers */
@@ -849,12 +851,13 @@ static inline void tim_op_init(struct tim_core *core, uint32_t i)
 }
 /** Returns the oldest instruction in flight that is younger than @age, or NULL if there is none. Ages start at 1. */
 const struct tim_op *tim_op_after(const struct tim_core *core, uint64_t age);
-/** Gives a block its warp slots and resources; emu holds its state in @slot. If @moves_in, its warps wait until that state has arrived. */
+/** Assigns warp slots and resources to a block, whose state is in slot @slot of emu. If @moves_in, the warps wait for the
+ *  state. */
 void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear, unsigned slot,
                    const struct tim_code *code, bool moves_in);
 /** Frees the warp slots and resources of a block. */
 void tim_core_unseat(struct tim_core *core, unsigned block);
-/** Returns the address that caches use for an offset in a constant bank. */
+/** Returns the address that the caches of constants use for an offset in a constant bank. */
 uint64_t tim_constant_address(const struct emu_grid *grid, uint64_t bank_offset);
 /** Returns whether register @reg has a pending write (tim_is_by_load: whether the last such write is from a load). */
 static inline bool tim_is_to_come(const struct tim_warp *w, unsigned reg)
@@ -945,8 +948,8 @@ static inline void tim_pipes_of(const struct tim_config *c, unsigned unit, unsig
     *first = s % pipes;
     *step = pipes <= schedulers ? pipes : schedulers;
 }
-/** Returns, of the pipes of @unit that scheduler @s may use, the one that becomes free first. If several become free in
- *  the same cycle, it is the one with the lowest index. */
+/** Returns the pipe of @unit that becomes free first, among the pipes that scheduler @s may use. If several become free in
+ *  the same cycle, returns the one with the lowest index. */
 static inline struct tim_pipe *tim_best_pipe(struct tim_core *core, unsigned unit, unsigned s)
 {
     unsigned first, step;
