@@ -65,7 +65,7 @@ static enum tim_stall check_vector(const struct tim_warp *w)
 {
     const struct tim_buffered *head = &w->buffer[0];
 
-    if (!head->entered) /* no entry was free for the instruction */
+    if (!head->entered) /* the instruction waits for a free entry */
         return TIM_STALL_RESULT;
     for (unsigned e = 0; e < TIM_MAX_VECTOR; e++)
         if (head->vector >> e & 1)
@@ -73,8 +73,8 @@ static enum tim_stall check_vector(const struct tim_warp *w)
     return TIM_STALL_ISSUED;
 }
 
-/* Returns the count of a dependence barrier from which on an instruction that would increment the barrier waits. It is
- * one less than the maximum, because an instruction may increment a barrier twice: for its operands and its result. */
+/* Returns the count of a dependence barrier at which an instruction that would increment the barrier must wait. It is one less
+ * than the maximum, because an instruction may increment a barrier twice: for its operands and for its result. */
 static unsigned bar_full(const struct tim_core *core)
 {
     return core->config->issue_barrier_count - 1;
@@ -114,7 +114,7 @@ static void bar_take(const struct tim_core *core, struct tim_warp *w, unsigned b
     if (w->bar[b] == bar_full(core) - 1)
         w->full_bars &= (uint8_t)~(1u << b);
 }
-/** Called after barrier @b was decremented. Returns true if this cannot end any wait for the barrier. */
+/** Called after barrier @b was decremented. Returns true if the decrement cannot end any wait for the barrier. */
 static bool bar_holds_on(const struct tim_core *core, const struct tim_warp *w, unsigned b)
 {
     if (w->hold_from != 0 && w->hold_bar == b)
@@ -130,8 +130,9 @@ static bool bar_holds_on(const struct tim_core *core, const struct tim_warp *w, 
  * issue.dependence counters. vmcnt counts vector memory instructions, which complete in order. expcnt counts vector
  * memory stores that have not read their data. lgkmcnt counts shared memory instructions, which complete in order, and
  * scalar loads, which complete in any order. The kernels of Lanewise contain no waitcnt. An instruction that needs a
- * result therefore waits as if the compiler had put a waitcnt right before it. For instructions that complete in order,
- * it waits until the producer and all older counted instructions are complete, so registers become free in issue order.
+ * result therefore waits as if the compiler had put a waitcnt right before it. If the producer completes in order, the
+ * instruction waits until the producer and all older counted instructions are complete, so registers become free in issue
+ * order.
  * If a scalar load is in flight, the instruction waits for lgkmcnt(0), because only this count proves that a result is
  * available. Source: the book, 8.5; Southern Islands ISA, 4.4 (what is counted, and until when).
  */
@@ -277,7 +278,7 @@ static void count_over(struct tim_core *core, const struct tim_op *op)
     }
 }
 
-/** Called when @op has read its operands. If it is a vector memory store, updates expcnt. */
+/** Called when @op has read its operands. Updates expcnt if @op is a vector memory store. */
 static void count_read(struct tim_core *core, const struct tim_op *op)
 {
     struct tim_counters *c = &core->counters[op->warp];
@@ -290,7 +291,8 @@ static void count_read(struct tim_core *core, const struct tim_op *op)
     tim_warp_touch(core, op->warp, TIM_TOUCH_RESULT);
 }
 
-/** Counts a write packet of @op. Returns the index for the packet's id, which count_answer() receives with the answer. */
+/** Counts a write packet of @op. Returns the index for the packet's id, which the caller passes to count_answer() when the answer
+ *  arrives. */
 static uint32_t count_write(struct tim_core *core, const struct tim_op *op)
 {
     if (!tim_counts(core) || op->what->counted != TIM_COUNTED_VM)
@@ -390,7 +392,7 @@ static enum tim_stall tim_depend_check(const struct tim_core *core, const struct
     return reason;
 }
 
-/** Returns the result of tim_depend_check(). The usual cases are inline. */
+/** Does what tim_depend_check() does, with the usual cases inline. */
 static inline enum tim_stall tim_depend_check_fast(const struct tim_core *core,
                                                   const struct tim_warp *w,
                                                   const struct tim_static *what, uint64_t now)
@@ -500,7 +502,8 @@ static void tim_depend_done(struct tim_core *core, struct tim_op *op)
         bar_take(core, w, op->write_bar);
     if (!ends_nothing(core, w, op))
         tim_warp_touch(core, op->warp, TIM_TOUCH_RESULT);
-    if (op->what->load) /* the warp may issue soon, but its state may have left the host's caches during the wait */
+    if (op->what->load) /* prefetches the warp's state: the warp may issue soon, but the host's caches may have evicted the
+                         * state */
         emu_warp_prefetch(w->state);
     w->in_flight--;
     const bool counted = tim_counts(core) && op->what->counted != TIM_COUNTED_NOT;
@@ -541,7 +544,7 @@ static void tim_depend_enter(struct tim_core *core, struct tim_warp *w)
         if (b->entered)
             continue;
         unsigned span = 1;
-        if (need > entries) { /* a result with more registers than entries takes one entry for all its registers */
+        if (need > entries) { /* a result with more registers than there are entries takes one entry for all its registers */
             span = need;
             need = 1;
         }

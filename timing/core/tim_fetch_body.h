@@ -8,8 +8,8 @@
  * issue.branch_latency cycles later.
  */
 
-/** With fetch.l0_bytes: bit of a waiter for a line of the core's instruction cache. If it is set, the waiter is a warp of
- *  fetch_together(); otherwise the waiter is a request of an L0 cache. */
+/** With fetch.l0_bytes: flag in a waiter for a line of the core's instruction cache. If it is set, the waiter is a warp of
+ *  fetch_together(); otherwise it is a request of an L0 cache. */
 enum { TIM_FETCHES_TOGETHER = 0x40000000 };
 
 static void tim_fetch_flush(struct tim_core *core, unsigned warp, uint64_t from)
@@ -41,8 +41,8 @@ static void byte_mask(uint64_t mask[4], unsigned first, unsigned count)
 
 /* ---- caches that cores share ---------------------------------------------------------------------- */
 
-/* A core cannot join the outstanding miss of another core: it waits as if no MSHR were free. A change of the cache wakes
- * all cores that share it, because those with higher numbers see the change in the same cycle. */
+/* A core cannot join the outstanding miss of another core, but waits as if no MSHR were free. A change of the cache wakes all
+ * cores that share the cache, because cores with higher numbers see the change in the same cycle. */
 
 static void wake_sharers(struct tim_core *core, enum tim_sharing_of what)
 {
@@ -64,7 +64,7 @@ static bool is_others(const struct tim_core *core, enum tim_sharing_of what, uin
     return true;
 }
 
-/** Records that @core has requested a line; share_arrived(): that a line has arrived, which @core may have requested. */
+/** Records that @core has requested a line. share_arrived() records that a line has arrived, which @core may have requested. */
 static void share_request(struct tim_core *core, enum tim_sharing_of what, uint64_t line)
 {
     struct tim_sharing *s = &core->sharing[what];
@@ -98,8 +98,8 @@ static bool fetch_can_send(struct tim_core *core)
     return false;
 }
 
-/** Returns the address in the instruction cache of the next instruction to fetch. With fetch.word_bytes 8, instructions
- *  in the cache are half as long as those of emu. */
+/** Returns the address in the instruction cache of the next instruction to fetch. With fetch.word_bytes 8, an
+ *  instruction occupies half as many bytes in the cache as in emu. */
 static uint64_t fetch_address(const struct tim_config *c, const struct tim_warp *w)
 {
     return w->code->base + (c->fetch_word_bytes == ISA_WORD_BYTES ? w->fetch_pc - w->code->base
@@ -131,7 +131,7 @@ static inline void ahead_follow(struct tim_core *core, uint64_t line)
 {
     struct tim_ahead *ahead = &core->ahead;
 
-    if (line <= ahead->at || line >= ahead->next) /* without a stream, both members are 0 */
+    if (line <= ahead->at || line >= ahead->next) /* if there is no stream, both members are 0 */
         return;
     core->stats->count[TIM_CORE_prefetches_used]++;
     ahead->at = line;
@@ -234,8 +234,8 @@ static void fill_buffer(struct tim_core *core, unsigned warp, unsigned count, ui
     w->fetch_pc += (uint64_t)count * ISA_WORD_BYTES;
 }
 
-/** Formed warps: @warp has fetched @count instructions from @pc on. The other warps of its scheduler that can fetch at this pc
- *  get them, too. */
+/** Formed warps: @warp has fetched @count instructions from @pc on. Adds them also to the buffers of the scheduler's other warps
+ *  that can fetch at this pc. */
 static __attribute__((noinline)) void fill_others(struct tim_core *core, unsigned warp, uint64_t pc, unsigned count, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -328,7 +328,7 @@ static void tim_constant_filled(struct tim_core *core, uint64_t line, unsigned s
     for (unsigned i = 0; i < count; i++)
         if (core->waiters[i] != TIM_NONE)
             line_came(core, core->waiters[i], line, now + 1);
-    /* Instructions that wait for the line can use it from now on, even if the cache evicts it. */
+    /* From now on the instructions that wait for the line can use it, even if the cache evicts the line. */
     for (unsigned w = 0; w < core->config->core_warps; w++) {
         struct tim_warp *warp = &core->warp[w];
         for (unsigned k = 0; warp->used && k < warp->buffered; k++) {
@@ -389,11 +389,11 @@ static void ask_constants(struct tim_core *core, unsigned warp, uint64_t now)
 
 /* ---- L0 caches: operands at issue -------------------------------------------------------------------
  *
- * The part of timing/mem/tim_front_priv.h that needs the core. "L1" is the instruction cache of the core here. Its lines
- * serve fetches, constant operands and the constant cache; it accepts fetch.ports requests per cycle, in order. A
- * constant operand is looked up when its instruction would issue. If it is missing, the scheduler issues nothing for
- * constant.switch cycles; then its other warps may issue. With constant.switch_for greedy, this applies only to a miss of
- * the warp that issued last; after a miss of another warp the scheduler selects again in the same cycle. */
+ * The part of the two cache levels (timing/mem/tim_front_priv.h) that needs the core. Here "L1" is the core's instruction cache.
+ * Its lines serve fetches, constant operands and the constant cache; it accepts fetch.ports requests per cycle, in order. A
+ * constant operand is looked up when its instruction would issue. If its line is missing, the scheduler issues
+ * nothing for constant.switch cycles; then its other warps may issue. With constant.switch_for greedy, this applies only to a
+ * miss of the warp that issued last; after a miss of another warp the scheduler selects again in the same cycle. */
 
 /** Called when scheduler @s has selected @warp. Returns true if the constant operand of the warp's next instruction is
  *  available; otherwise makes the warp wait for it. @greedy: @warp is also the warp from which @s issued last. */
@@ -427,8 +427,8 @@ static bool tim_levels_operand(struct tim_core *core, unsigned s, unsigned warp,
     return false;
 }
 
-/** Called when a line of operands arrives at a scheduler. The warps that wait for it can use it even if the cache evicts
- *  it. */
+/** Called when a line of operands arrives at a scheduler. The warps that wait for the line can use it even if the cache evicts
+ *  the line. */
 static void operand_arrives(struct tim_core *core, const struct tim_front_request *request, uint64_t now)
 {
     const struct tim_config *c = core->config;
@@ -510,7 +510,7 @@ static void tim_levels_tick(struct tim_core *core, uint64_t now)
     }
 }
 
-/** Returns the first cycle after @now in which a request or an answer arrives at its end of the link. */
+/** Returns the first cycle after @now in which the link delivers a request or an answer. */
 static inline uint64_t tim_levels_next(const struct tim_core *core, uint64_t now)
 {
     uint64_t down = tim_front_arrival(&core->front->down), up = tim_front_arrival(&core->front->up);
@@ -590,7 +590,7 @@ static void fetch_greedily(struct tim_core *core, unsigned s, uint64_t now)
 
 /* ---- warps that a mechanism makes fetch together -------------------------------------------------------- */
 
-/** Returns the warps of @members with the lowest fetch pc, if all of them can fetch now; else 0. @first: slot of member 0. */
+/** Returns the warps of @members with the lowest fetch pc, if all of these can fetch now, else 0. @first: slot of member 0. */
 static uint64_t least_fetched(struct tim_core *core, unsigned first, uint64_t members, uint64_t now)
 {
     uint64_t least = UINT64_MAX, found = 0;
@@ -622,7 +622,7 @@ static bool fetch_is_wanted(const void *context, unsigned first, uint64_t member
 }
 
 /** Reads a line of the instruction cache for several warps. Returns false if the cache does not have the line; the warps
- *  then wait for it. Sets *blocked if the line could not even be requested. */
+ *  then wait for it. Sets *blocked if the line could not be requested, either. */
 static bool read_together(struct tim_core *core, unsigned first, uint64_t members, uint64_t line, const uint64_t mask[4],
                           bool *blocked, uint64_t now)
 {
@@ -716,7 +716,8 @@ static void fetch_for_some(struct tim_core *core, uint64_t now)
     const struct tim_sets *set = core->hot.set;
     unsigned words = tim_warp_words(core), left = core->config->fetch_width;
     unsigned i = words == 1 ? 0 : core->fetch_next / 64;
-    uint64_t before = lw_mask(core->fetch_next % 64); /* warps before fetch_next in its word: the last in the rotation */
+    uint64_t before = lw_mask(core->fetch_next % 64); /* warps of the same word before fetch_next, which are the last in the
+                                                       * rotation */
 
     for (unsigned s = 0; tim_fetches_greedily(core) && s < core->config->issue_schedulers; s++)
         fetch_greedily(core, s, now);

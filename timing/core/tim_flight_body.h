@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions in flight in the event-driven model. They are in lists by the event for which they wait, so a phase
- * visits only the instructions that it may advance. */
+/* Instructions in flight in the event-driven model. There is a list for each event for which instructions wait, so
+ * a phase visits only the instructions that it may advance. */
 
 /** Returns the index of a new op, or TIM_NONE if memory is short. */
 static uint32_t tim_op_take(struct tim_core *core)

@@ -2,7 +2,7 @@
 /*
  * Formed warps (timing/tables/tim_formed_priv.h). After the scheduler has selected a warp, the mechanism determines which lanes
  * of other splits at the same pc are its companions. The leader issues in slot 0 of the cycle. The engine then calls
- * tim_core_issue() once more for each companion, since each has an event of its own. emu divides a split of which only some
+ * tim_core_issue() once more for each companion, because each companion has its own event. emu divides a split of which only some
  * lanes are companions.
  */
 
@@ -41,7 +41,7 @@ static bool may_accompany(const struct tim_core *core, unsigned warp, const stru
            !may_overtake(core, w, what) && !is_held_back(core, warp, what);
 }
 
-/** Adds lanes of a split of warp @warp to the formed warp, if the mechanism permits it. @taken: lanes of the formed warp. */
+/** Adds lanes of a split of warp @warp to the formed warp if the mechanism permits this. @taken: lanes of the formed warp. */
 static void add_companion(struct tim_core *core, unsigned leader, unsigned warp, uint64_t lanes, uint64_t *taken)
 {
     struct tim_formed *f = core->formed;
@@ -55,7 +55,8 @@ static void add_companion(struct tim_core *core, unsigned leader, unsigned warp,
     *taken |= joins;
 }
 
-/** Determines the companions of warp @leader, which scheduler @s has selected: splits of its warps, from the leader on. */
+/** Determines the companions of warp @leader, which scheduler @s has selected. They are splits of the scheduler's warps, searched
+ *  from the leader on. */
 static void tim_form(struct tim_core *core, unsigned s, unsigned leader, uint64_t now)
 {
     const struct tim_warp *lead = &core->warp[leader];
@@ -70,7 +71,7 @@ static void tim_form(struct tim_core *core, unsigned s, unsigned leader, uint64_
     f->pc = lead->pc;
     f->what = tim_head(lead);
     if (f->what->whole || f->what->launch || f->what->sleep || (core->refuses != NULL && emu_breakpoint_at(core->machine, f->pc)))
-        return; /* with a breakpoint, each split stops by itself */
+        return; /* at a breakpoint, each split must stop separately */
     for (unsigned i = 0; i < count && taken != width; i++) {
         const unsigned warp = (leader / schedulers + i) % count * schedulers + s;
         const struct tim_warp *w = &core->warp[warp];
@@ -90,7 +91,7 @@ static void tim_form(struct tim_core *core, unsigned s, unsigned leader, uint64_
     }
 }
 
-/** Called after the leader's step. Without an issue, there are no companions. */
+/** Called after the leader's step. If the leader did not issue, removes all companions. */
 static void tim_form_led(struct tim_core *core, const struct emu_event *ev, bool issued)
 {
     struct tim_formed *f = core->formed;
@@ -117,7 +118,7 @@ static bool split_of_companion(const struct tim_core *core, const struct tim_com
     return false;
 }
 
-/** Counts the lanes of a companion. The formed warp is counted as one instruction. */
+/** Adds the lanes of a companion to the counters. A formed warp counts as one instruction. */
 static void count_companion(struct tim_core *core, unsigned s, const struct emu_event *ev)
 {
     struct tim_formed *f = core->formed;
@@ -135,7 +136,7 @@ static void count_companion(struct tim_core *core, unsigned s, const struct emu_
     f->grown = true;
 }
 
-/** Starts the instruction of a companion. It has the stages of the leader's instruction. */
+/** Starts the instruction of a companion, which passes the stages together with the leader's instruction. */
 static bool start_companion(struct tim_core *core, unsigned s, unsigned warp, const struct emu_event *ev, uint64_t now)
 {
     const struct tim_static *what = core->formed->what;
@@ -210,7 +211,7 @@ static enum lw_status execute_companion(struct tim_core *core, unsigned s, const
             w->pc += ISA_WORD_BYTES;
             tim_warp_touch(core, companion->warp, TIM_TOUCH_FETCH);
         }
-        if (tim_has_tags(core)) { /* no key of the model uses the tags, which are only counted */
+        if (tim_has_tags(core)) { /* tags are only counted, because no key of the model uses them */
             struct tim_tagged tagged;
             unsigned eager = 0;
 

@@ -50,8 +50,8 @@ static bool is_known(const uint64_t mask[4], unsigned at, unsigned bytes)
                                                                * aligned and have at most 16 bytes */
 }
 
-/** Returns the data of the line at @line if L1 has its bytes [@at, @at + @bytes) now, and the data of these bytes is
- *  valid; else NULL. */
+/** Returns the recorded data of the line at @line if L1 has bytes [@at, @at + @bytes) of the line now and the record of these
+ *  bytes is valid; else NULL. */
 static struct held_line *find(const struct tim_core *core, uint64_t line, unsigned at, unsigned bytes)
 {
     uint64_t mask[4] = {0};
@@ -139,7 +139,8 @@ static void store(struct tim_core *core, unsigned warp, uint64_t address, unsign
     struct tim_cache_line place;
     struct held_line *held;
 
-    /* Visits all ways that have or had the line: the load/store unit makes the access, which changes the tags, later. */
+    /* Visits all ways that have or had the line, because the load/store unit makes the access, and thus changes the tags,
+     * later. */
     for (unsigned way = 0; way < core->held->ways; way++) {
         const unsigned set = tim_cache_set(core->l1, line);
 

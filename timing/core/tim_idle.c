@@ -14,7 +14,7 @@ static uint64_t cycles_of(const struct tim_core *core, unsigned s, uint64_t thro
     return (through + schedulers - s) / schedulers;
 }
 
-/** Counts the idle cycles up to the end of cycle @through. Each idle cycle counts the same events as the last tick. */
+/** Adds the idle cycles up to the end of cycle @through to the counts. Each idle cycle has the same counts as the last tick. */
 static void account_idle(struct tim_core *core, uint64_t through)
 {
     uint64_t cycles = through - core->counted;
@@ -34,8 +34,8 @@ static void account_idle(struct tim_core *core, uint64_t through)
     core->counted = through;
 }
 
-/* Counters in the order of enum tim_idle_count, and of enum tim_lasting. After a tick that changes any other counter
- * the core is not idle. */
+/* Counters in the order of enum tim_idle_count, and in the order of enum tim_lasting. After a tick that changes any other
+ * counter the core is not idle. */
 static const uint8_t idle_counts[TIM_IDLE_COUNTS] = {
     TIM_CORE_icnt_blocked, TIM_CORE_l1_blocked};
 static const uint8_t lasting_counts[TIM_LASTS_COUNTS] = {

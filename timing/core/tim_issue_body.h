@@ -56,8 +56,8 @@ static uint64_t launch_cycles(const struct tim_config *c, const struct emu_event
     }
 }
 
-/** Called when @what issues: sets from its control field the cycle from which on the warp may issue its next
- *  instruction. */
+/** Called when @what issues. Sets the cycle from which on the warp may issue its next instruction, according to the control field
+ *  of @what. */
 static inline void apply_control(const struct tim_core *core, unsigned s, struct tim_warp *w,
                                  const struct tim_static *what, uint64_t now)
 {
@@ -74,8 +74,8 @@ static inline void apply_control(const struct tim_core *core, unsigned s, struct
     }
 }
 
-/** Called for a warp that has issued. If the stall count certainly is the reason why the warp cannot issue in the next
- *  cycle, caches this stall reason without a ready check. Any later change of the warp calls tim_warp_touch(). */
+/** Called for a warp that has issued. If the warp certainly cannot issue in the next cycle because of its stall count, caches
+ *  this stall reason without a ready check. Any later change of the warp calls tim_warp_touch(). */
 static inline void stall(struct tim_core *core, unsigned s, struct tim_warp *w, uint64_t now)
 {
     struct tim_hot *hot = &core->hot;
@@ -251,7 +251,8 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             core->hot.over |= UINT64_C(1) << w->block;
     }
     w->refetch_at = now + 1 + (ev->kind == EMU_EV_RETIRED ? c->issue_branch_latency : 0);
-    /* The usual case: only one split can run. With formed warps it may get the buffer of another warp when the cycle ends. */
+    /* The usual case: only one split can run. With formed warps it may get the contents of another warp's buffer when the cycle
+     * ends. */
     if (core->addresses_only && ev->outcome_count == 1 && !tim_forms(core)) {
         const struct emu_outcome *on = ev->outcomes;
 
@@ -264,7 +265,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         }
         if (tim_operand_check(core) == TIM_CHECK_BARRIERS && tim_quick(core) && tim_width(core) == 1)
             stall(core, s, w, now);
-    } else { /* the next split is selected later, so that observers see the state right after the instruction */
+    } else { /* the next split is selected later, so that observers see the state immediately after the instruction */
         tim_warp_touch(core, warp, TIM_TOUCH_SPLIT);
     }
     if (ev->cta.used || ev->exited != 0 || ev->warp_ended)
@@ -282,7 +283,7 @@ static bool any(const uint64_t *words, unsigned count)
 }
 
 /** With lsu.replay buffer: returns true if the next instruction of @w, which the scheduler has selected, finds no free
- *  collector. In this case counts a replay: the instruction takes the issue slots, and remains in the warp's buffer. */
+ *  collector. In this case counts a replay: the instruction takes the issue slots but remains in the warp's buffer. */
 static bool is_replayed(struct tim_core *core, unsigned s, const struct tim_warp *w, uint64_t now)
 {
     if (tim_pipe_free_slots(core, s, tim_head(w), now) != TIM_STALL_COLLECTOR)
@@ -355,8 +356,8 @@ static enum lw_status tim_core_issue(struct tim_core *core, unsigned s, unsigned
         tim_count_rotation(core, s, 1);
         return LW_OK;
     }
-    if (!tim_types(core) && tim_width(core) == 2 && slot == 1) { /* dual issue: the second slot may issue only from the
-                                                                  * warp of the first slot, and to another unit */
+    if (!tim_types(core) && tim_width(core) == 2 && slot == 1) { /* dual issue: the second slot may only issue an instruction
+                                                                  * of the first slot's warp, to another unit */
         struct tim_warp *w = &core->warp[core->issued_warp];
         const struct tim_static *first = core->issued_what;
 

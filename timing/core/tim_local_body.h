@@ -9,8 +9,8 @@
  */
 
 /** Numbers of cycles from the cycle in which an instruction leaves the unit until its sources are read, and until its
- *  result is available. The latter are in addition to the latency of the cache or of shared memory. The values are those
- *  of table 2 of the paper, minus the address calculation: 11 cycles or, with a uniform address, 9. */
+ *  result is available. The cycles until the result are in addition to the latency of the cache or of shared memory. The values
+ *  are those of table 2 of the paper, minus the address calculation: 11 cycles or, with a uniform address, 9. */
 struct local_times {
     int8_t read[3], result[3]; /* for 1, 2 and 4 words per lane */
 };
@@ -18,9 +18,9 @@ enum { LOCAL_LOAD, LOCAL_STORE, LOCAL_SHARED_LOAD, LOCAL_SHARED_STORE, LOCAL_CON
 static const struct local_times local_times[LOCAL_KINDS][2] = {
     [LOCAL_LOAD] = {{{0, 0, 0}, {0, 2, 6}}, {{0, 0, 0}, {-1, 1, 5}}},
     [LOCAL_STORE] = {{{3, 5, 9}, {0}}, {{1, 3, 7}, {0}}},
-    [LOCAL_SHARED_LOAD] = {{{-2, -2, -2}, {0, -1, -1}}, {{0, 0, 0}, {1, 0, 0}}}, /* `read` counts from the end of the
-                                                                                  * address calculation, `result` from
-                                                                                  * the load's last pass */
+    [LOCAL_SHARED_LOAD] = {{{-2, -2, -2}, {0, -1, -1}}, {{0, 0, 0}, {1, 0, 0}}}, /* `read` is relative to the end of the
+                                                                                  * address calculation, `result` to the
+                                                                                  * load's last pass */
     [LOCAL_SHARED_STORE] = {{{1, 3, 7}, {0}}, {{1, 3, 7}, {0}}},
     [LOCAL_CONSTANT] = {{{18, 18, 18}, {0, 0, 0}}, {{1, 1, 1}, {-1, -1, -1}}},
 };
@@ -70,7 +70,7 @@ static void local_read(struct tim_core *core, struct tim_op *op, uint64_t at, ui
     op->operands = 0;
 }
 
-/** Returns the index of the counter that counts the read of source @k: of a row, or of a compact entry. */
+/** Returns the index of the counter for the read of source @k, which is a row or a compact entry. */
 static inline unsigned local_counter(const struct tim_core *core, const struct tim_op *op, unsigned k)
 {
     return tim_has_entries(core) && (op->compact_reads >> k & 1) != 0 ? TIM_CORE_register_reads_compact
@@ -157,7 +157,7 @@ static inline bool tim_local_busy(const struct tim_core *core)
     return count != 0;
 }
 
-/** Handles the instructions whose `read_at` is reached: records that their sources have been read. */
+/** Records that the sources have been read, for each instruction whose cycle `read_at` is reached. */
 static void tim_local_reads(struct tim_core *core, uint64_t now)
 {
     uint64_t next = UINT64_MAX;

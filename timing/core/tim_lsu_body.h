@@ -9,8 +9,8 @@
  * reading it. Atomics and reductions go to L2 and evict the line from L1. A line that arrives serves the accesses
  * that wait for it in the next cycle.
  *
- * A mechanism may order the queue. Then the head is the instruction that the mechanism selects, and an instruction that
- * has made some of its accesses may get another one before it.
+ * A mechanism may order the queue. Then the head is the instruction that the mechanism selects, and the mechanism may
+ * replace a head that has made only some of its accesses.
  */
 
 static bool can_send(struct tim_core *core)
@@ -137,7 +137,7 @@ static bool ride(struct tim_core *core, struct tim_op *op, struct tim_line *line
             continue;
         }
         if (writes && step->more == 0 && !tim_packets_link(core->packets, &other->ride, access->op, access->step))
-            return false; /* the instruction that makes the access is in the list, too, because it needs an answer */
+            return false; /* the list of receivers includes the instruction that makes the access */
         if (!tim_packets_link(core->packets, &other->ride, index, access->step))
             return false;
         step->more = (uint8_t)(step->more + lanes);
@@ -187,8 +187,8 @@ static bool is_wide(const struct tim_core *core, const struct tim_op *op)
     return tim_has_packets(core) && op->packet != 0 && core->mechs.packets->row->packets_are_wide;
 }
 
-/** Computes the passes over shared memory for all members of the packet so far, and adds to @op the number by which they
- *  have grown. If they have not grown, @op shares the passes of the first member. Returns false without memory. */
+/** Computes the number of passes over shared memory for all members of the packet so far, and adds the increase of that number to
+ *  @op. If there is no increase, @op shares the passes of the first member. Returns false without memory. */
 static bool pass_together(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
 {
     const struct tim_config *c = core->config;
@@ -389,7 +389,7 @@ static void is_written(struct tim_core *core, unsigned warp)
         tim_warp_touch(core, warp, TIM_TOUCH_MEMORY);
 }
 
-/** Returns whether the access that l1_blocks() has recorded remains blocked after line @line has arrived. */
+/** Returns whether the access that l1_blocks() recorded remains blocked after line @line has arrived. */
 static bool blocks_on(const struct tim_core *core, uint64_t line)
 {
     switch (core->l1_answer) {
@@ -549,7 +549,7 @@ static const struct cache_rows texture_rows = {TIM_CORE_texture_hits, TIM_CORE_t
 
 /* ---- riders: instructions of a packet that share the next access of @op, which is the head of the queue ---- */
 
-/** Called when the access is a load that hits: its riders get their data in cycle @at. */
+/** Called when the access is a load that hits. The access's riders get their data in cycle @at. */
 static void riders_hit(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
     uint32_t list = tim_packets_take(core->packets, &op->ride, op->line_next);
@@ -558,7 +558,7 @@ static void riders_hit(struct tim_core *core, struct tim_op *op, uint64_t at)
         tim_op_line_done(core, tim_packets_unlink(core->packets, &list), at);
 }
 
-/** Called when the access is a load that misses: its riders wait for data from outside the core. */
+/** Called when the access is a load that misses. The access's riders wait for data from outside the core. */
 static void riders_miss(struct tim_core *core, const struct tim_op *op)
 {
     for (uint32_t i = op->ride; i != TIM_NO_LINK; i = core->packets->link[i].next)
@@ -804,7 +804,7 @@ static void dequeue(struct tim_core *core)
 }
 
 /** Makes the instruction that the mechanism selects the head of the queue. If no instruction has reached the queue yet, the
- *  head is the one that reaches it first. */
+ *  instruction that will reach it first becomes the head. */
 static void tim_lsu_order(struct tim_core *core, uint64_t now)
 {
     uint16_t warp[TIM_LSU_QUEUE_MOST], at[TIM_LSU_QUEUE_MOST];
@@ -842,7 +842,7 @@ static bool follows_replay(const struct tim_core *core, const struct tim_op *op)
     return false;
 }
 
-/** Called when @op has made its passes over shared memory: completes them for the instructions that share them. */
+/** Called when @op has made its passes over shared memory. Completes the passes also for the instructions that share them. */
 static void riders_passed(struct tim_core *core, struct tim_op *op, uint64_t now)
 {
     uint32_t list = tim_packets_take(core->packets, &op->ride, TIM_STEP_BANKS);

@@ -10,13 +10,14 @@
  *  TIM_WINDOW_CYCLES, because no reservation is further in the future than that. */
 enum { TIM_WINDOW_CYCLES = 128, TIM_MAX_BANKS = 64, TIM_RFC_OPERANDS = 3 };
 struct tim_reserved {
-    uint64_t cycle; /* cycle to which the element belongs now */
+    uint64_t cycle; /* cycle that the element describes now */
     unsigned count; /* number of reads that are reserved in this cycle */
 };
 struct tim_window_bank {
     struct tim_reserved read[TIM_WINDOW_CYCLES];
     uint64_t write[TIM_WINDOW_CYCLES]; /* the write port is reserved in cycle c if write[c % TIM_WINDOW_CYCLES] == c */
-    uint64_t cell[TIM_RFC_OPERANDS];     /* register-file cache of the bank, by operand position: cell_of() a register, or 0 */
+    uint64_t cell[TIM_RFC_OPERANDS];     /* register-file cache of the bank, by operand position: value of cell_of() for a
+                                          * register, or 0 */
 };
 struct tim_window {
     uint64_t control_at; /* first cycle in which the scheduler may issue: stage Control can take the instruction after it */
@@ -28,7 +29,7 @@ struct tim_window {
 /** lsu.local: the memory instructions in the memory unit of a scheduler. */
 enum { TIM_LOCAL_MOST = 16 };
 struct tim_local {
-    uint64_t ready_at; /* cycle from which on the address of op[0] is available; 0: its calculation has not begun */
+    uint64_t ready_at; /* cycle from which on the address of op[0] is available, or 0 before its calculation begins */
     uint64_t left_at;  /* cycle in which an op last left the unit */
     unsigned count;
     uint32_t op[TIM_LOCAL_MOST]; /* ops in issue order */
@@ -40,7 +41,7 @@ struct tim_side {
     uint32_t *queue;  /* [lsu_queue] ops in issue order */
     unsigned queued;
     unsigned used;    /* number of instructions that have issued for this queue and have not left it */
-    uint64_t head_at; /* queued != 0: the cycle from which on the head is in the queue */
+    uint64_t head_at; /* if queued is not 0: cycle from which on the head is in the queue */
 };
 
 /** issue.dependence counters: the memory instructions of a warp that one wait counter counts, in issue order. They are
@@ -48,7 +49,7 @@ struct tim_side {
 enum { TIM_COUNT_MOST = 64 };
 struct tim_counted_ops {
     uint32_t first, next; /* number of the oldest instruction that is still counted, and of the next one to issue */
-    uint64_t over;        /* set of instructions that are complete; their writes may still be unanswered */
+    uint64_t over;        /* set of completed instructions, whose writes may still be unanswered */
     uint16_t writes[TIM_COUNT_MOST]; /* number of unanswered write packets of each instruction */
     const struct tim_static *what[TIM_COUNT_MOST];
 };
@@ -73,7 +74,7 @@ static inline unsigned tim_lgkm_of(const struct tim_counters *c)
 /** fetch.shared, constant.shared: a cache that several cores share. */
 enum tim_sharing_of { TIM_SHARES_CODE, TIM_SHARES_CONSTANTS, TIM_SHARES };
 struct tim_sharing {
-    struct tim_core **core; /* all cores that share the cache; NULL: the core has its own */
+    struct tim_core **core; /* all cores that share the cache, or NULL if the core has its own cache */
     unsigned count;
     unsigned requested;  /* number of outstanding lines that this core has requested; `line` has their addresses */
     uint64_t line[64];
@@ -82,11 +83,11 @@ struct tim_sharing {
 struct tim_core;
 struct tim_suspended;
 /* ---- lsu.replay: buffer ---- */
-/** Makes op @op, which has accesses left, wait for an issue slot. The caller removes it from the load/store queue. */
+/** Makes @op, which has accesses left, wait for an issue slot. The caller removes @op from the load/store queue. */
 void tim_replay_add(struct tim_core *core, uint32_t op, uint64_t now);
 /** If a replay of scheduler @s waits, lets it take all slots of the scheduler in this cycle, and returns true. */
 bool tim_replay_issue(struct tim_core *core, unsigned s, uint64_t now);
-/** Adds the replays that have issued, and whose time is reached, to the end of the load/store queue. */
+/** Adds the replays that have issued, and whose cycle of return (`at`) is reached, to the end of the load/store queue. */
 void tim_replay_tick(struct tim_core *core, uint64_t now);
 
 /* ---- blocks that wait for launches (tim_suspend.c) ---- */
@@ -105,7 +106,7 @@ bool tim_suspended_can_run(const struct tim_core *core, const struct tim_suspend
  *  cycle. Lets blocks whose state has returned continue. */
 void tim_suspend_tick(struct tim_core *core, uint64_t now);
 
-/** Direction of a state transfer of a block. During the transfer its warps do nothing. */
+/** Direction in which the state of a block is transferred. During the transfer the warps of the block do nothing. */
 enum tim_moving { TIM_MOVES_NOT, TIM_MOVES_OUT, TIM_MOVES_IN };
 struct tim_block {
     bool used;
@@ -116,7 +117,7 @@ struct tim_block {
     unsigned slot;       /* slot of the block in emu */
     struct emu_grid *grid;
     uint64_t linear;
-    unsigned warps, ended; /* number of warps, and of those that have ended */
+    unsigned warps, ended; /* number of warps, and number of ended warps */
     unsigned idle;       /* when all warps have ended: warps 0 to idle - 1 have nothing in flight */
     unsigned registers, shared_bytes, local_bytes, threads;
     uint16_t *warp_slot; /* [warp of the block] warp slot */

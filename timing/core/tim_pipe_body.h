@@ -57,7 +57,7 @@ static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
 }
 
 /** Makes @op write its registers from cycle @at on, in which its last data is available. If the members of its packet get
- *  their data together, all of them write from the cycle on in which the last member's data is available. */
+ *  their data together, all members write from the cycle on in which the last data of the packet is available. */
 static void tim_op_complete(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
     struct tim_packet_entry *packet =
@@ -114,7 +114,7 @@ static void finish_accesses(struct tim_core *core, struct tim_op *op, uint64_t n
     tim_op_complete(core, op, op->data_at > now ? op->data_at : now + 1);
 }
 
-/** Makes the results of lanes visible whose data has arrived before that of other lanes. */
+/** Makes the results of those lanes visible whose data has arrived early, before the data of other lanes. */
 static void tim_early_results(struct tim_core *core, uint64_t now)
 {
     core->early_next = UINT64_MAX;
@@ -220,7 +220,7 @@ static enum tim_stall tim_pipe_free_slots(const struct tim_core *core, unsigned 
 }
 
 /** Starts an instruction that has issued: gives it a collector, a pipe or a memory unit. @left: with collector `window`,
- *  the cycle in which it leaves Allocate; 0: it does not pass Allocate. */
+ *  the cycle in which it leaves Allocate, or 0 if it does not pass Allocate. */
 static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left, uint64_t now)
 {
     struct tim_op *op = &core->op[index];
@@ -242,7 +242,7 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
         core->warp[op->warp].writing += what->writes;
     }
     if (in_window(core, what)) { /* dependent instructions may issue two cycles before the result is written, because
-                                  * they get it by a bypass */
+                                  * a bypass forwards the result */
         uint64_t end = left - 2 + what->latency;
 
         tim_best_pipe(core, what->pipes, op->sched)->free_at = now + 1 + interval(core, op);
@@ -328,7 +328,7 @@ static void load_done(struct tim_core *core, const struct tim_op *op, uint64_t c
     }
 }
 
-/** Called when @op has read its operands: its companions have read theirs in the same cycle. */
+/** Called when @op has read its operands. Records that its companions have read their operands in the same cycle. */
 static void operands_read(struct tim_core *core, struct tim_op *op)
 {
     tim_depend_read(core, op);
@@ -447,7 +447,8 @@ static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
     unsigned ports = window ? TIM_MAX_ROWS : core->config->registers_ports;
 
     core->stats->count[TIM_CORE_collect_cycles]++;
-    if (op->issued + (window ? 2 : 0) >= now) { /* @op issued in this cycle; `window`: it is in Control or the next stage */
+    if (op->issued + (window ? 2 : 0) >= now) { /* @op issued in this cycle or, with `window`, is still in Control or the next
+                                                 * stage */
         core->moved = true;
         return false;
     }

@@ -15,8 +15,8 @@ static enum tim_stall reason_of_splits(const struct emu_split_view *views, unsig
     return reason;
 }
 
-/** Formed warps: if another warp of the scheduler has the instruction at the pc of @warp in its buffer, whose own buffer is empty,
- *  copies it and the instructions after it. They can issue from cycle @from on. */
+/** Formed warps: called if the buffer of @warp is empty. If another warp of the scheduler has the instruction at the pc of @warp
+ *  in its buffer, copies this instruction and those after it. They can issue from cycle @from on. */
 static __attribute__((noinline)) void share_buffer(struct tim_core *core, unsigned warp, uint64_t from)
 {
     const struct tim_config *c = core->config;
@@ -31,7 +31,7 @@ static __attribute__((noinline)) void share_buffer(struct tim_core *core, unsign
         const unsigned first = (unsigned)((w->pc - other->pc) / ISA_WORD_BYTES);
         w->buffered = (uint8_t)(other->buffered - first);
         memcpy(w->buffer, &other->buffer[first], w->buffered * sizeof *w->buffer);
-        for (unsigned k = 0; k < w->buffered; k++) { /* the warp asks for constants itself */
+        for (unsigned k = 0; k < w->buffered; k++) { /* constants are not copied: the warp requests them itself */
             w->buffer[k].arrives = w->buffer[k].arrives < from ? from : w->buffer[k].arrives;
             w->buffer[k].constant_requested = w->buffer[k].constant_comes = false;
         }
@@ -109,8 +109,8 @@ static bool awaits_accesses(const struct tim_warp *w, const struct tim_static *w
            ((what->awaits & TIM_AWAITS_QUEUE) != 0 && w->unqueued != 0);
 }
 
-/** Returns the stall reason of a warp, without regard to capacity (collectors, pipes, queues); TIM_STALL_PICKED: it has
- *  none. The result is valid up to cycle *recheck_at - 1, or until tim_warp_touch() is called for the warp. If *recheck_at
+/** Returns the stall reason of a warp, without regard to capacity (collectors, pipes, queues), or TIM_STALL_PICKED if
+ *  it has none. The result is valid up to cycle *recheck_at - 1, or until tim_warp_touch() is called for the warp. If *recheck_at
  *  is UINT64_MAX, time alone does not change the result. Time can also end TIM_STALL_PICKED, because the increment of a
  *  dependence barrier may become visible after the issue of its instruction. */
 static inline enum tim_stall tim_issue_but_capacity(const struct tim_core *core,
@@ -177,7 +177,7 @@ static inline void report_reached(struct tim_core *core, const struct tim_warp *
         tim_mechs_reach(&core->mechs, (unsigned)(w - core->warp), w->pc, tim_head(w));
 }
 
-/** Returns the stall reason of a warp, including missing capacity; TIM_STALL_PICKED: it has none. */
+/** Returns the stall reason of a warp, including missing capacity, or TIM_STALL_PICKED if it has none. */
 static enum tim_stall ready_check(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                   uint64_t now)
 {
@@ -191,7 +191,7 @@ static enum tim_stall ready_check(const struct tim_core *core, const struct tim_
     return reason == TIM_STALL_ISSUED ? TIM_STALL_PICKED : reason;
 }
 
-/** Does what ready_check() does. But with lsu.replay buffer, a warp that only lacks a collector may be selected: its
+/** Does what ready_check() does, except that with lsu.replay buffer a warp that only lacks a collector may be selected. Its
  *  instruction then takes the issue slot and remains in the instruction buffer. */
 static enum tim_stall pick_check(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                  uint64_t now)
@@ -201,7 +201,7 @@ static enum tim_stall pick_check(const struct tim_core *core, const struct tim_w
     return reason == TIM_STALL_COLLECTOR && tim_replays(core) ? TIM_STALL_PICKED : reason;
 }
 
-/** Returns how many ready splits have a lower lowest lane than split @i of @views. */
+/** Returns the number of ready splits whose lowest lane is below the lowest lane of split @i of @views. */
 static unsigned ready_before(const struct emu_split_view *views, unsigned count, unsigned i)
 {
     unsigned before = 0;
@@ -266,8 +266,8 @@ static void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
         tim_mechs_flow(&core->mechs, warp);
 }
 
-/** Checks all warps of scheduler @s. Sets @ready to the warps that may issue now, for which capacity is available, too.
- *  With @hold, warps that mechanisms throttle are left out. Returns the stall reason that the issue slot counts if no warp
+/** Checks all warps of scheduler @s. Sets @ready to the warps that may issue now and have the capacity that they need. If @hold
+ *  is set, @ready excludes warps that mechanisms throttle. Returns the stall reason that the issue slot counts if no warp
  *  is selected. */
 static enum tim_stall check_all(struct tim_core *core, unsigned s, uint64_t *ready, bool hold, uint64_t now)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replays of memory instructions (lsu.replay: buffer). After an access, work of an instruction may remain: because banks
+ * Replays of memory instructions (lsu.replay: buffer). After an access, an instruction may have more work, because banks
  * conflict, lanes access other lines, or resources are missing. The instruction then leaves the load/store queue, and
  * issues again: it takes all issue slots of its scheduler in a cycle, before any warp. It reads its operands again and
  * returns to the end of the queue. Source: the book, 10 (replay from the instruction buffer). The source does not

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Selection of the warps of a scheduler that may issue, from cached results of ready checks. A warp is checked again only
- * if it was touched, or if the cycle (recheck_at) is reached up to which its cached result is valid. For warps that only
- * missing capacity can stop, capacity is checked once per path. The result is the same as that of check_all(), which
+ * if it was touched, or if its cached result has expired (cycle recheck_at is reached). For warps that only missing capacity
+ * can stop, capacity is checked once per path. The result is the same as that of check_all(), which
  * checks each warp.
  */
 
@@ -80,7 +80,8 @@ static void recheck_touched(struct tim_core *core, unsigned s, unsigned word, ui
 }
 
 /** Returns the set of stall reasons of warps that lack a collector or a place in the load/store queue. @takes: warps that
- *  need a collector. @collector, @lsu: a collector, or a place, is free. @local: the place is in a memory unit. */
+ *  need a collector. @collector, @lsu: whether a collector, or a place, is free. @local: whether the place is in a memory
+ *  unit. */
 static inline uint32_t reasons_of_capacity(const struct tim_known *known, uint64_t takes, bool collector,
                                            bool lsu, bool local)
 {
@@ -89,7 +90,7 @@ static inline uint32_t reasons_of_capacity(const struct tim_known *known, uint64
 }
 
 /** Sets *ready to the warps of word @word that can issue. Returns the set of stall reasons of warps that only lack
- *  capacity. @collector, @lsu: a collector, or a place in the load/store queue or memory unit, is free. */
+ *  capacity. @collector, @lsu: whether a collector, or a place in the load/store queue or memory unit, is free. */
 static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned word, uint64_t *ready,
                                  bool collector, bool lsu, uint64_t now)
 {
@@ -117,8 +118,8 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
         reasons |= (uint32_t)!lsu << TIM_STALL_LSU;
         lsu = true; /* every warp that is still in `memory` finds a place */
     }
-    if (!lsu && memory != 0 && tim_has_packets(core)) { /* the queue is full, so only instructions may issue that join a
-                                                         * packet that already has a place in it */
+    if (!lsu && memory != 0 && tim_has_packets(core)) { /* the queue is full, so an instruction may issue only if it joins
+                                                         * a packet that already has a place in the queue */
         if (core->mechs.packets->row->packets_are_wide)
             memory = core->mechs.packets->row->follows(core->mechs.packets, 0) ? memory : 0;
         for (LW_EACH_BIT(b, core->mechs.packets->row->packets_are_wide ? 0 : memory))
@@ -147,7 +148,7 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
     return reasons | reasons_of_capacity(known, takes, collector, lsu, local);
 }
 
-/** Returns true if no warp was touched, and more capacity would let none of the warps issue. */
+/** Returns true if no warp was touched and no warp could issue even with more capacity. */
 static inline bool waits_all(const struct tim_known *known)
 {
     uint64_t some = known->recheck;

@@ -36,10 +36,11 @@ bool tim_held_create(struct tim_core *core) LW_MUST_CHECK;
 void tim_held_destroy(struct tim_held *held);
 /** Stores bytes @mask of a line that has arrived in L1, with the values that @warp, which requested it, sees now. */
 void tim_held_fill(struct tim_core *core, unsigned warp, uint64_t line, const uint64_t mask[4]);
-/** Assigns way @way of set @set to line @line, which has been requested. */
+/** Records that way @way of set @set belongs to line @line, which has been requested. */
 void tim_held_miss(struct tim_core *core, unsigned set, unsigned way, uint64_t line);
-/** Called after @warp has executed an instruction with event @ev. If @cached, the instruction loads through L1, and its
- *  lanes get the bytes that L1 has. Stores update or drop the bytes of L1; fences and acquires drop all lines. */
+/** Called after @warp has executed an instruction with event @ev. If @cached is set, the instruction is a load
+ *  through L1, and its lanes get the bytes that L1 has. Stores update or drop the bytes of L1; fences and acquires drop all
+ *  lines. */
 void tim_held_step(struct tim_core *core, unsigned warp, const struct emu_event *ev, bool cached);
 /** Drops all lines of global memory. */
 void tim_held_forget(struct tim_core *core);
@@ -65,8 +66,8 @@ static inline unsigned tim_line_bytes(const struct tim_config *config)
 void tim_send(struct tim_core *core, uint64_t line, const uint64_t mask[4],
               enum tim_packet_kind kind, uint32_t id, unsigned warp, unsigned lanes,
               uint64_t now);
-/** Sends a packet that reads sectors @sectors of a line; the crossbar must have space. @client, @index: receiver of the
- *  answer. @index is the index of the op that missed; only TIM_CLIENT_L1 uses it. */
+/** Sends a packet that reads sectors @sectors of a line; the crossbar must have space. @client and @index name the
+ *  receiver of the answer. @index is the index of the op that missed; only TIM_CLIENT_L1 uses it. */
 void tim_send_read(struct tim_core *core, const struct tim_cache *cache, uint64_t line,
                    unsigned sectors, enum tim_client client, uint32_t index, unsigned warp,
                    uint64_t now);
@@ -81,8 +82,8 @@ static inline bool tim_is_one(uint16_t set)
 {
     return set != 0 && (set & (set - 1)) == 0;
 }
-/** Called while the load/store queue is full. Returns whether some warp of scheduler @s can issue nevertheless, because
- *  its memory instruction joins a packet that already has a place in the queue. */
+/** Called while the load/store queue is full. Returns whether some warp of scheduler @s can issue although the queue is full,
+ *  because the warp's memory instruction joins a packet that already has a place in the queue. */
 static inline bool tim_some_join(const struct tim_core *core, unsigned s)
 {
     struct tim_mech *mech = core->mechs.packets;

@@ -4,7 +4,7 @@
  * register file that are in use. docs/reference/timing-core.md, Tagged registers.
  */
 
-/** Counts the warp's rows and compact entries anew from emu's tags. Returns by how much the number of rows has grown. */
+/** Recounts the warp's rows and compact entries from emu's tags. Returns the increase of the number of rows. */
 static int tags_recount(struct tim_core *core, struct tim_warp *w)
 {
     unsigned all, saved = tim_tags_count(core->config, core->emu, core->block[w->block].slot, w->index, &all);

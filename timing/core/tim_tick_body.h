@@ -2,7 +2,7 @@
 /* A cycle of a core in the event-driven model, phase by phase. Each phase visits only the warps, blocks and instructions
  * for which it may have work. */
 
-/* Selects the split again of each warp for which emu may have selected another split and, if @over, of each warp whose
+/* Queries the running split of each warp for which emu may have selected another split and, if @over is set, of each warp whose
  * sleep has ended. */
 static void reselect_some(struct tim_core *core, bool over, uint64_t now)
 {
@@ -20,7 +20,7 @@ static void reselect_some(struct tim_core *core, bool over, uint64_t now)
     }
 }
 
-/** Frees the resources of blocks whose warps have ended and have nothing in flight. */
+/** Frees the resources of blocks whose warps have all ended and have no instructions or accesses in flight. */
 static void end_blocks(struct tim_core *core)
 {
     for (LW_EACH_BIT(b, core->hot.over)) {
@@ -71,7 +71,7 @@ static void tim_pipe_dispatch(struct tim_core *core, uint64_t now)
         if (at <= now && enter_ticked(core, &core->op[f->wait[n].op], now))
             continue;
         f->wait[left++] = f->wait[n];
-        if (at <= now) /* enter_ticked() found no free pipe of several: try again in the next cycle */
+        if (at <= now) /* enter_ticked() found none of several pipes free: try again in the next cycle */
             at = now + 1;
         f->pipes_at = at < f->pipes_at ? at : f->pipes_at;
     }
@@ -196,7 +196,7 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
     if (tim_has_levels(core))
         sooner(&due, tim_levels_next(core, now), now);
 
-    /* With issue.rotate, a scheduler may not have seen times that were reached since its last own cycle. */
+    /* With issue.rotate, a scheduler has not processed times that were reached since the last cycle in which it could issue. */
     const uint64_t looked = tim_rotates(core) ? now - (c->issue_schedulers - 1) : now;
     if (tim_has_mechanisms(core)) {
         uint64_t next = tim_mechs_next(&core->mechs, looked);
@@ -250,7 +250,7 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
 static __attribute__((noinline)) void go_idle(struct tim_core *core, uint64_t now)
 {
     if (tim_rotates(core) && ++core->unmoved < core->config->issue_schedulers)
-        return; /* some scheduler has had no own cycle since the last change */
+        return; /* since the last change, some scheduler has had no cycle in which it could issue */
     core->due = next_time(core, now);
     if (core->due <= now + 1)
         return;

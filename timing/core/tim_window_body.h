@@ -59,7 +59,7 @@ static inline bool window_writes(const struct tim_window *win, unsigned bank, ui
     return win->bank[bank].write[at % TIM_WINDOW_CYCLES] == at;
 }
 
-/** Counts the read of a compact entry in cycle @at, and whether a read of a row in its place would have had to wait. */
+/** Counts the read of a compact entry in cycle @at. Also counts whether a read of a row instead would have had to wait. */
 static void window_count_entry(struct tim_core *core, const struct tim_window *win, unsigned swizzle, unsigned row, uint64_t at)
 {
     core->stats->count[TIM_CORE_register_reads_compact]++;
@@ -116,8 +116,8 @@ static void rfc_update(struct tim_core *core, struct tim_window *win, const stru
 struct window_read {
     uint8_t row, bank;
 };
-/** Stores to @read the registers that an instruction must read and that the register-file cache lacks, each once. Returns
- *  their number. */
+/** Stores to @read, without duplicates, the registers that an instruction must read and that the register-file cache lacks.
+ *  Returns their number. */
 static unsigned window_needs(const struct tim_core *core, const struct tim_window *win, const struct tim_warp *w,
                              const struct tim_static *what, const struct tim_tagged *tagged, unsigned swizzle,
                              struct window_read *read)
@@ -146,8 +146,8 @@ static inline unsigned window_writes_of(const struct tim_core *core, const struc
     return 1 + (tim_has_entries(core) && (tagged->expands >> k & 1) != 0);
 }
 
-/** Returns whether the instruction can leave Allocate in cycle @at: whether the ports have enough free cycles for its
- *  @reads reads in the window after @at, and for its results within registers.results cycles. */
+/** Returns whether the instruction can leave Allocate in cycle @at. For this the ports need enough free cycles for its @reads
+ *  reads in the window after @at, and for its results within registers.results cycles. */
 static bool window_fits(const struct tim_core *core, const struct tim_window *win, const struct tim_static *what,
                         const struct tim_tagged *tagged, unsigned swizzle, const struct window_read *read, unsigned reads,
                         uint64_t at)
@@ -226,7 +226,7 @@ static void freeze_all(struct tim_core *core, unsigned s, uint64_t from, uint64_
 }
 
 /** Computes the times of instruction @what, which warp @w of scheduler @s issues in cycle @now. @tagged: its registers that
- *  are compact entries. Returns the cycle in which it leaves Allocate; 0: it does not pass Allocate. */
+ *  are compact entries. Returns the cycle in which it leaves Allocate, or 0 if it does not pass Allocate. */
 static uint64_t tim_window_issue(struct tim_core *core, unsigned s, struct tim_warp *w, const struct tim_static *what,
                                  const struct tim_tagged *tagged, uint64_t now)
 {
