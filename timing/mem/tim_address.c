@@ -19,7 +19,7 @@ void tim_clock_init(struct tim_clock *clock, unsigned mhz, unsigned core_mhz)
 }
 
 /** icnt.hash xor: returns by how much the L2 slices of round @round are rotated. A round consists of as many consecutive
- *  chunks as there are slices; each is in another slice. */
+ *  chunks as there are L2 slices; each chunk of a round is in a different L2 slice. */
 static unsigned rotation_of(uint64_t round)
 {
     for (unsigned shift = 32; shift >= 4; shift /= 2)

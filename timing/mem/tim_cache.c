@@ -16,11 +16,11 @@
 struct way {
     uint64_t tag;    /* line number + 1, or NO_LINE */
     uint8_t full;    /* sectors that are completely valid */
-    uint8_t partial; /* sectors of which only some bytes are valid: those in the mask `valid` of struct bytes */
+    uint8_t partial; /* sectors of which only the bytes in the mask `valid` of struct bytes are valid */
     uint8_t dirty;   /* sectors with bytes to write to the next level */
     uint8_t pending; /* sectors that have been requested and have not arrived */
-    uint16_t mshr;   /* index of the line's MSHR; NO_MSHR: no sector has been requested */
-    uint16_t stamp;  /* time stamp of the last use: greater than those of lines that were used earlier */
+    uint16_t mshr;   /* index of the line's MSHR, or NO_MSHR if no sector has been requested */
+    uint16_t stamp;  /* time stamp of the last use; lines that were used earlier have smaller stamps */
 };
 enum { WAYS_A_LINE = 4 };
 _Static_assert(WAYS_A_LINE * sizeof(struct way) == 64, "four ways are a cache line");
@@ -49,12 +49,12 @@ struct tim_cache {
     struct way *way; /* [set * ways + way] */
     uint16_t *owner; /* [set * ways + way] owner of the line */
     uint64_t *digest; /* [set * digest_words]: one byte for each way, digest_of() the tag that the way had last */
-    unsigned digest_words; /* words per set; 0: digests are not used, because a set fits in one cache line of the host */
+    unsigned digest_words; /* words per set, or 0 if digests are not used, because a set fits in one cache line of the host */
     struct bytes *bytes;
     struct mshr *mshr;
     struct waiter *waiter;
     uint16_t free_mshr;
-    uint32_t free_waiter; /* first element of the list of free waiters; NO_WAITER: the list is empty */
+    uint32_t free_waiter; /* first element of the list of free waiters, or NO_WAITER if the list is empty */
     uint32_t fresh_waiter; /* waiters from this index on have never been used */
     size_t waiters;        /* size of `waiter`: one for each access that may wait */
     unsigned mshrs_used;
@@ -243,8 +243,8 @@ static void add_valid(struct tim_cache *c, size_t index, const uint64_t mask[4])
 /* ---- look-up ------------------------------------------------------------------------------- */
 
 /** Divides the line number into groups of as many bits as a set index has, and returns the exclusive or of the groups.
- *  Lines at a stride D that is a power of two thus use all sets: as many of the lines 0, D, 2D, ... as there are sets map
- *  to different sets. */
+ *  Lines at a stride D that is a power of two thus use all sets: if there are N sets, N of the lines 0, D, 2D, ... map to
+ *  different sets. */
 static __attribute__((noinline)) unsigned hashed_set(const struct tim_cache *c, uint64_t number)
 {
     unsigned bits = lw_lowest(c->sets), set = 0;
@@ -297,7 +297,7 @@ static size_t find_by_digest(const struct tim_cache *c, unsigned set, uint64_t t
     return SIZE_MAX;
 }
 
-/** Returns the index in `way` of the line's way, which is in set @set; SIZE_MAX: the line is absent. */
+/** Returns the index in `way` of the line's way, which is in set @set, or SIZE_MAX if the line is absent. */
 static inline size_t find_in(const struct tim_cache *c, unsigned set, uint64_t line)
 {
     uint64_t tag = (line >> c->line_shift) + 1;
@@ -316,7 +316,8 @@ static inline size_t find(const struct tim_cache *c, uint64_t line)
     return find_in(c, set_of(c, line), line);
 }
 
-/** Returns the first empty way of a set, else the least recently used way without requested sectors, else SIZE_MAX. */
+/** Returns the first empty way of a set. If there is none, returns the least recently used way without requested sectors, or
+ *  SIZE_MAX if all ways have requested sectors. */
 static inline size_t find_victim(const struct tim_cache *c, unsigned set)
 {
     size_t start = (size_t)set * c->shape.ways, best = SIZE_MAX;
@@ -416,7 +417,7 @@ void tim_cache_lookup(const struct tim_cache *cache, uint64_t line, const uint64
 
 /* ---- changes ------------------------------------------------------------------------------- */
 
-/** Called before the clock wraps: gives the ways of each set new stamps from 1 on, in the same order. */
+/** Called before the clock overflows. Gives the ways of each set new stamps from 1 on, in the same order. */
 static void renumber(struct tim_cache *c)
 {
     size_t lines = (size_t)c->sets * c->shape.ways;

@@ -42,7 +42,7 @@ void tim_cache_destroy(struct tim_cache *cache);
 enum tim_cache_answer {
     TIM_CACHE_HIT,
     TIM_CACHE_MISS,     /* read: the caller must request the sectors `fetch` from the next level; write: the line is absent */
-    TIM_CACHE_MERGE,    /* read: the line has already been requested; `fetch` has the sectors that must be requested, too */
+    TIM_CACHE_MERGE,    /* read: the line has already been requested; the caller must also request the sectors `fetch` */
     /* blocked: the access cannot be made now, and has changed nothing */
     TIM_CACHE_NO_MSHR,  /* all MSHRs are in use */
     TIM_CACHE_NO_MERGE, /* the maximum number of accesses waits for the line */
@@ -71,15 +71,15 @@ bool tim_cache_result_is_dirty(const struct tim_cache_result *result);
 /** Sets *out to the result that tim_cache_read() would give now, and changes nothing. */
 void tim_cache_lookup(const struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     struct tim_cache_result *out);
-/** Makes the read whose look-up gave @looked, as tim_cache_read() does. The look-up must not have been blocked, and the
- *  cache must not have changed since. */
+/** Makes the read whose look-up gave @looked, as tim_cache_read() does. The result of the look-up must not be "blocked", and the
+ *  cache must not have changed since the look-up. */
 void tim_cache_go(struct tim_cache *cache, uint64_t line, uint32_t waiter, uint16_t owner,
                   const struct tim_cache_result *looked);
 /** Reads bytes @mask of the line at @line (a multiple of the line size; @mask is not empty). A miss takes a way and
  *  an MSHR. A miss and a merge add @waiter to the waiters of the line; tim_cache_fill() returns @waiter when all bytes of
  *  @mask are present. A hit and a miss make the line the youngest of the set; a merge does not. A blocked access
  *  changes nothing.
- *  @owner: the warp slot of the access. On a miss it becomes the owner of the line, which policies use. */
+ *  @owner: the warp slot of the access. On a miss this slot becomes the owner of the line, which policies use. */
 void tim_cache_read(struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     uint32_t waiter, uint16_t owner, struct tim_cache_result *out);
 
@@ -106,8 +106,8 @@ void tim_cache_write(struct tim_cache *cache, uint64_t line, const uint64_t mask
 unsigned tim_cache_fill(struct tim_cache *cache, uint64_t line, unsigned sectors,
                         uint32_t *waiters);
 
-/** Evicts the line without a write to the next level. If the line has been requested, it is evicted after it has served
- *  its waiters. Returns false if the line was absent. */
+/** Evicts the line without a write to the next level. If the line has been requested and has not arrived, it is evicted after
+ *  it has served its waiters. Returns false if the line was absent. */
 bool tim_cache_evict(struct tim_cache *cache, uint64_t line);
 
 

@@ -17,9 +17,9 @@ struct making {
     unsigned from; /* index of the first access of the current group */
     unsigned last; /* index of the access to which bytes of a lane were added last */
     unsigned line_bytes;
-    bool write; /* masks contain only the bytes of lanes, even with half_strict and half_segment */
-    /** Hash table of the current group: index of the first access whose line has this hash; NOT_SEEN: there is none. Valid
-     *  only if the group has more than FEW accesses; fewer accesses are searched one by one. */
+    bool write; /* for a write, masks contain only bytes that lanes write, even with half_strict and half_segment */
+    /** Hash table of the current group: index of the first access whose line has this hash, or NOT_SEEN if there is none.
+     *  Valid only if the group has more than FEW accesses; fewer accesses are searched one by one. */
     uint8_t slot[64];
 };
 /* Values of a slot that are not an index. NOT_CACHED: the index is too large for the slot. */
@@ -65,7 +65,7 @@ static inline void enter_slot(struct making *m, unsigned i)
         *slot = (uint8_t)(i < NOT_CACHED ? i : NOT_CACHED);
 }
 
-/** Returns the index of the group's access to @line; the number of all accesses if there is none. */
+/** Returns the index of the group's access to @line, or the number of all accesses if there is none. */
 static unsigned search_line(struct making *m, uint64_t line)
 {
     unsigned i = m->from;
@@ -83,7 +83,7 @@ static unsigned search_line(struct making *m, uint64_t line)
     return i;
 }
 
-/** Returns the group's access to @line, which is added if there is none. */
+/** Returns the group's access to @line. Adds the access if there is none. */
 static struct tim_line *find_line(struct making *m, uint64_t line)
 {
     const unsigned i = search_line(m, line);
@@ -102,7 +102,7 @@ static struct tim_line *find_line(struct making *m, uint64_t line)
     return &m->out[i];
 }
 
-/** Adds bytes [@address, @address + @bytes), which lanes @lanes access. They are in one line, because accesses are
+/** Adds bytes [@address, @address + @bytes), which lanes @lanes access. The bytes are in one line, because accesses are
  *  aligned. */
 static inline void add_piece(struct making *m, uint64_t address, unsigned bytes, uint64_t lanes)
 {
@@ -185,9 +185,9 @@ static void half_strict(struct making *m, const struct emu_access *a, uint64_t l
     }
 }
 
-/** Adds the accesses of a half warp by the rule of compute capability 1.2 and 1.3. A transaction has the segment of the
- *  lowest remaining lane, and serves all lanes with addresses in this segment. The segment is halved, to at least 32 bytes,
- *  as long as one half contains the addresses of all these lanes. */
+/** Adds the accesses of a half warp by the rule of compute capability 1.2 and 1.3. A transaction reads or writes the
+ *  segment of the lowest remaining lane, and serves all lanes with addresses in this segment. While one half of the segment
+ *  contains the addresses of all these lanes and has at least 32 bytes, the segment is reduced to this half. */
 static void half_segment(struct making *m, const struct emu_access *a, uint64_t lanes)
 {
     unsigned most = a->bytes == 1 ? 32 : a->bytes == 2 ? 64 : 128;

@@ -126,7 +126,7 @@ static void pop(struct tim_front *f, unsigned s)
     f->may_request |= 1u << s;
 }
 
-/** Restarts the stream after @line, a miss that does not continue the current stream. */
+/** Restarts the stream after @line, which has missed and does not continue the current stream. */
 static void restart(struct tim_front *f, unsigned s, uint64_t line, uint64_t end)
 {
     struct tim_stream *stream = &f->sched[s].stream;
@@ -145,7 +145,8 @@ static void restart(struct tim_front *f, unsigned s, uint64_t line, uint64_t end
     f->may_request |= 1u << s;
 }
 
-/** Returns whether @line, a miss, is the first line of the stream buffer. Other lines of the buffer are not compared. */
+/** Returns whether @line, which has missed, is the first line of the stream buffer. Other lines of the buffer are not
+ *  compared. */
 static bool continues(const struct tim_front *f, unsigned s, uint64_t line)
 {
     struct tim_stream *stream = &f->sched[s].stream;
@@ -153,7 +154,8 @@ static bool continues(const struct tim_front *f, unsigned s, uint64_t line)
     return stream->count != 0 && entry_of(stream, 0)->line == line;
 }
 
-/** Requests the next line of the scheduler's stream. Returns false if there is no line to request, or no capacity. */
+/** Requests the next line of the scheduler's stream. Returns false if there is no line to request or no capacity for the
+ *  request. */
 static bool prefetch(struct tim_front *f, unsigned s, uint64_t now)
 {
     struct tim_stream *stream = &f->sched[s].stream;
@@ -282,7 +284,7 @@ static bool grant_to(struct tim_front *f, unsigned s, uint64_t now)
     return true;
 }
 
-/** Sends one request, of the first scheduler from goes_first on that has one. Returns false if none has one. */
+/** Sends one request of the first scheduler, from goes_first on, that has a request. Returns false if no scheduler has one. */
 static bool grant_one(struct tim_front *front, bool all, uint64_t now)
 {
     unsigned count = front->config->issue_schedulers + 1;

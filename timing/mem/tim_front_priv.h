@@ -34,7 +34,7 @@ struct tim_front_request {
     uint64_t line;     /* address of the line in the cache that requests it */
     uint8_t kind;      /* enum tim_front_kind */
     uint8_t sched;
-    bool claimed;      /* AHEAD: a fetch, which has an MSHR of L0, waits for the line */
+    bool claimed;      /* AHEAD: a fetch waits for the line, and has an MSHR of L0 */
     bool stale;        /* AHEAD: the stream buffer was restarted after the request, so it does not need the line */
     uint32_t next;     /* next in the list of free requests */
 };
@@ -48,9 +48,9 @@ struct tim_front_link {
                                   * elements, capacity */
     struct tim_front_step *step; /* [room] */
 };
-/** Stream buffer: consecutive lines after one that was missed, requested or present. `entry` is a ring buffer. */
+/** Stream buffer: consecutive lines after a line that missed. Each is requested or present. `entry` is a ring buffer. */
 struct tim_stream {
-    uint64_t next, end;    /* next: line to request next; 0, or an address from `end` on: none */
+    uint64_t next, end;    /* next: line to request next; there is none if it is 0 or not below `end` */
     unsigned first, count;
     struct tim_streamed {
         uint64_t line;
@@ -59,18 +59,18 @@ struct tim_stream {
     } entry[TIM_STREAM_MOST];
 };
 struct tim_front_sched {
-    struct tim_cache *code, *operand; /* operand: NULL: constant.l0_bytes is 0 */
+    struct tim_cache *code, *operand; /* operand is NULL if constant.l0_bytes is 0 */
     struct tim_stream stream;
     unsigned queued;
     uint32_t queue[TIM_FRONT_QUEUE]; /* requests that wait for the arbiter, in order */
 };
-/** State of a core. The last element of `sched` belongs to no scheduler: its queue has the misses of the core's constant
+/** State of a core. The last element of `sched` belongs to no scheduler: its queue contains the misses of the core's constant
  *  cache. */
 struct tim_front {
     const struct tim_config *config;
     uint64_t *counters;    /* borrowed: counters of the core */
     struct tim_front_sched *sched; /* [issue_schedulers + 1] */
-    uint32_t may_request;  /* set of elements of `sched` that may have a request for the arbiter; the others have none */
+    uint32_t may_request;  /* set of elements of `sched` that may have a request for the arbiter; other elements have none */
     unsigned goes_first;         /* element of `sched` that the arbiter tries first */
     /* first cycle in which an answer of L1 can enter the link, and number of answers that have done so in that cycle */
     uint64_t answers_from;
@@ -116,7 +116,7 @@ bool tim_front_arrives_ahead(struct tim_front *front, uint32_t request);
 /** Frees @request. */
 void tim_front_free(struct tim_front *front, uint32_t request);
 
-/** Returns the first request in a link if it has arrived by cycle @now; otherwise UINT32_MAX. */
+/** Returns the first request in a link if it has arrived by cycle @now, otherwise UINT32_MAX. */
 static inline uint32_t tim_front_first(const struct tim_front_link *link, uint64_t now)
 {
     return link->count != 0 && link->step[link->first].at <= now ? link->step[link->first].request : UINT32_MAX;
@@ -126,13 +126,14 @@ static inline void tim_front_drop(struct tim_front_link *link)
     link->first = link->first + 1 < link->room ? link->first + 1 : 0;
     link->count--;
 }
-/** Returns the cycle in which the first request in a link arrives; UINT64_MAX: the link is empty. */
+/** Returns the cycle in which the first request in a link arrives, or UINT64_MAX if the link is empty. */
 static inline uint64_t tim_front_arrival(const struct tim_front_link *link)
 {
     return link->count != 0 ? link->step[link->first].at : UINT64_MAX;
 }
 
-/** fetch.prefetch without L0 caches: the prefetch stream of the core's instruction cache. All zero: no stream. */
+/** fetch.prefetch without L0 caches: the prefetch stream of the core's instruction cache. All members are zero if there is no
+ *  stream. */
 struct tim_ahead {
     uint64_t at;         /* line of the stream that was fetched last */
     uint64_t next, stop; /* the lines in [next, stop) are still to be requested */

@@ -33,11 +33,11 @@ bool tim_locality_add(struct tim_locality *locality, uint64_t line);
  *  @warp  a number that no other warp of the run has */
 enum tim_locality_class tim_locality_access(struct tim_locality *locality, uint64_t line,
                                             uint64_t warp, uint64_t lanes, bool hit);
-/** Called when a load waits for a line that has already been requested: makes the line the youngest one. */
+/** Called when a load waits for a line that has already been requested. Makes the line the most recently used one. */
 void tim_locality_merge(struct tim_locality *locality, uint64_t line);
-/** Removes the line, which a store or an atomic evicts: its next miss is not a conflict. */
+/** Removes the line, because a store or an atomic evicts it. The next miss of the line is then no conflict miss. */
 void tim_locality_evict(struct tim_locality *locality, uint64_t line);
-/** Removes all lines below address @end: their next misses are not conflicts. */
+/** Removes all lines below address @end. Their next misses are then no conflict misses. */
 void tim_locality_invalidate(struct tim_locality *locality, uint64_t end);
 
 #endif

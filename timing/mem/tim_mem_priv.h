@@ -63,7 +63,7 @@ struct tim_request { /* a request to DRAM: one or more bursts of one line */
     uint32_t next;
     uint32_t next_of_bank; /* fast: next request of the same bank */
     uint32_t packet; /* without an L2: the packet that waits for the read; else TIM_NONE */
-    uint32_t requester;  /* for traces: the packet that caused the read; TIM_NONE: the request is a write */
+    uint32_t requester;  /* for traces: the packet that caused the read, or TIM_NONE for a write */
     uint32_t row;
     uint16_t slice, bank;
     uint8_t bursts;  /* number of bursts that remain */
@@ -83,7 +83,7 @@ struct tim_net {
                                   * packet has arrived */
     uint64_t *in_free, *out_free; /* edge from which on the port can move another packet */
     uint16_t *next_input;              /* by output: the input that has priority */
-    /* fast, by output: set of inputs whose first packet goes to the output, in want_words words */
+    /* fast, by output: set (of want_words words) of the inputs whose first packet goes to the output */
     uint64_t *wants;
     unsigned want_words;
 };
@@ -99,11 +99,11 @@ struct tim_bank {
 };
 /** Fast: commands for a bank. The channel has a separate limit for each kind of command. */
 enum tim_command { TIM_READ, TIM_WRITE, TIM_ACTIVATE, TIM_PRECHARGE, TIM_COMMANDS };
-/** Fast: the requests of a bank, the request that the bank serves next (`target`), and the command that this needs. */
+/** Fast: the requests of a bank, the request that the bank serves next (`target`), and the next command for that request. */
 struct tim_aim {
     uint64_t order, ready;    /* order of `target`; edge from which on the bank allows `command` */
     uint32_t first, last;     /* oldest and youngest request of the bank; first is TIM_NONE if there is none */
-    uint32_t target;          /* TIM_NONE: there is no request to serve */
+    uint32_t target;          /* request that the bank serves next, or TIM_NONE if there is none */
     enum tim_command command;
 };
 struct tim_channel {
@@ -114,10 +114,10 @@ struct tim_channel {
     /* edges from which on the channel allows column accesses, activates and reads, and from which on its data bus is free */
     uint64_t col_ok, act_ok, read_ok, bus_free;
     uint64_t refreshed;  /* dram.tREFI: number of refreshes that have closed the rows of the channel */
-    uint64_t counted;    /* the counter active_cycles includes all edges before this one that belong to it */
+    uint64_t counted;    /* edge up to which, exclusive, the counter active_cycles is complete */
     struct tim_channel_stats stats;
     /* fast: capacity_waits: set of the channel's L2 slices that wait for space in the queue (bits are tim_slice.part). aim:
-     * [bank]. waiting: [command] set of banks whose next command it is. limit: [command] edge from which on the channel
+     * [bank]. waiting: [command] set of banks whose next command this is. limit: [command] edge from which on the channel
      * allows the command. orders: number of requests so far, which is the order of the next one. */
     uint64_t capacity_waits[4];
     struct tim_aim *aim;
@@ -130,7 +130,7 @@ struct tim_channel {
 
 struct tim_slice {
     unsigned index, channel, part, parts; /* part: index of the L2 slice among the slices of its channel; parts: their number */
-    struct tim_cache *cache;       /* tags of the L2; NULL: the model has no L2 */
+    struct tim_cache *cache;       /* tags of the slice, or NULL if the model has no L2 */
     struct tim_list pipe;          /* packets whose answer leaves when the edge in `when` is reached */
     struct tim_list fills;         /* read requests that DRAM has completed */
     struct tim_list writes;        /* write requests that wait for space in the queue of DRAM */
@@ -165,7 +165,7 @@ struct tim_mem {
     uint64_t *received;      /* by core: the cycle after the one in which the core last received an answer */
     unsigned burst_cycles, line_bytes;
     struct tim_divisor by_slices, by_flit_bytes;
-    struct tim_wheel *wheel; /* timing wheel; NULL in the reference */
+    struct tim_wheel *wheel; /* timing wheel, or NULL in the reference */
 };
 
 /** Allocates the state of either implementation. Returns NULL without memory. */
@@ -244,10 +244,10 @@ void tim_channel_activate(struct tim_mem *mem, struct tim_channel *channel, unsi
 /** Closes the row of a bank: executes the command that a scheduler selected. */
 void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
                            uint64_t edge);
-/** Handles refresh at edge @edge. If a refresh has begun since the last call, closes all rows; *closed says whether one has.
- *  Returns true if a refresh is in progress, so that no command may be given. */
+/** Handles refresh at edge @edge. If a refresh has begun since the last call, closes all rows. Sets *closed to whether one has
+ *  begun. Returns true if a refresh is in progress, so that no command may be given. */
 bool tim_channel_refresh(const struct tim_mem *mem, struct tim_channel *channel, uint64_t edge, bool *closed);
-/** Returns the first edge after @edge at which a refresh ends; UINT64_MAX: there are no refreshes. */
+/** Returns the first edge after @edge at which a refresh ends, or UINT64_MAX if there are no refreshes. */
 uint64_t tim_channel_refresh_over(const struct tim_mem *mem, const struct tim_channel *channel, uint64_t edge);
 
 /** Transfers one burst of request @index. @at: position of the request in the queue, which is used only for the last

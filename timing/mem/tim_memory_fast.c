@@ -140,7 +140,7 @@ static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned
     channel->waiting[a->command] |= UINT64_C(1) << bank;
 }
 
-/** Returns whether @fresh, the youngest request of its bank, certainly does not change the bank's target. That is so if
+/** Returns whether @fresh, the youngest request of its bank, certainly does not change the bank's target. This is the case if
  *  the target's row is open and rows have no cap (dram.row_cap), or if neither row is open. */
 static bool keeps_aim(const struct tim_mem *mem, const struct tim_channel *channel,
                       const struct tim_request *fresh)

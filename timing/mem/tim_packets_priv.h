@@ -2,8 +2,8 @@
 /*
  * Packets: memory instructions of several warps that pass the load/store unit as one instruction. (Packets to memory,
  * struct tim_packet, are something else.) The instructions of a packet are its members; they issue while the packet is
- * open. If a member accesses a line that an earlier member accesses, it does not make this access: it shares ("rides
- * on") the earlier access.
+ * open. If a member accesses a line that an earlier member accesses, the later member does not make
+ * this access but shares ("rides on") the earlier access; it is then a rider of the access.
  *
  *      member 0   line A   line B            accesses 0, 1 of its own
  *      member 1   line B   line C            rides on access 1 of member 0; access 0 of its own
@@ -24,14 +24,14 @@ enum { TIM_NO_LINK = 0xffffffff };
 /** Element of a list, in a pool. In the list of an instruction's riders, `value` is the rider and `step` the access that it
  *  shares. In the list for the answer to a write, `value` is the result of count_write() for one receiver. */
 struct tim_link {
-    uint32_t next; /* TIM_NO_LINK: this is the last element */
+    uint32_t next; /* next element, or TIM_NO_LINK if this is the last one */
     uint32_t value, step;
 };
 /** An access of a member that later members may share. */
 struct tim_packet_access {
     uint64_t line, like; /* another member may share this access if it accesses `line` with the same kind `like` */
     uint32_t op, step;   /* the member that makes the access, and the index of the access in the member's accesses */
-    bool twice;          /* there is a second access like this one, so neither is shared */
+    bool twice;          /* the packet has a second access with equal `line` and `like`, so neither is shared */
 };
 /** Accesses of several members to shared memory, combined into one wide access. */
 struct tim_packet_banks {
@@ -43,7 +43,7 @@ struct tim_packet_banks {
 };
 enum { TIM_STEP_BANKS = 0xfffffffe }; /* value of tim_link.step: the rider shares passes over shared memory, not a line */
 struct tim_packet_entry {
-    uint32_t number;     /* number of the packet; 0: the entry is free */
+    uint32_t number;     /* number of the packet, or 0 if the entry is free */
     unsigned left;       /* number of members that still have accesses of their own to make */
     unsigned waiting;    /* together: number of members whose data has not arrived */
     bool together;       /* all members get their data in the cycle in which the last data arrives */
@@ -65,14 +65,14 @@ struct tim_packets {
 /** Returns NULL without memory. */
 struct tim_packets *tim_packets_create(void);
 void tim_packets_destroy(struct tim_packets *packets);
-/** Returns the packet with number @number; NULL: there is none. For number 0, returns a free entry. */
+/** Returns the packet with number @number, or NULL if there is none. For number 0, returns a free entry. */
 struct tim_packet_entry *tim_packets_of(const struct tim_packets *packets, uint32_t number);
 /** Adds instruction @op to packet @number, which is created if necessary. Sets *first to whether @op is the first member.
  *  Returns false without memory. */
 bool tim_packets_join(struct tim_packets *packets, uint32_t number, uint32_t op, bool *first) LW_MUST_CHECK;
 /** Frees the packet. */
 void tim_packets_drop(struct tim_packet_entry *packet);
-/** Returns the access of an earlier member that an access to @line of kind @like may share; NULL: there is none. */
+/** Returns the access of an earlier member that an access to @line of kind @like may share, or NULL if there is none. */
 const struct tim_packet_access *tim_packets_find(const struct tim_packet_entry *packet, uint64_t line, uint64_t like);
 /** Records that member @op itself makes an access to @line of kind @like, as its access @step. Returns false without
  *  memory. */

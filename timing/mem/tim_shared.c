@@ -7,7 +7,7 @@
 enum { MOST_WORDS = EMU_MAX_LANES * 2 }; /* maximum number of words of one bank */
 
 /** Counts for each bank the words that @lanes use in it, and returns the maximum of these numbers. Lanes that use the
- *  same word share it (broadcast), but not if @single is set, as for atomics. */
+ *  same word count once (broadcast), unless @single is set, as for atomics. */
 static unsigned passes_of(const struct tim_config *config, const struct emu_access *access,
                           uint64_t lanes, bool single)
 {

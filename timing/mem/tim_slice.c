@@ -189,8 +189,8 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
         result = (struct tim_cache_result){.answer = TIM_CACHE_MISS, .fetch = 1};
         bursts = bursts_of(mem, seen->mask);
     } else {
-        if (slice->no_capacity && mem->wheel != NULL) { /* only space in the DRAM queue was missing, so the result of the
-                                                         * last look-up is still valid */
+        if (slice->no_capacity && mem->wheel != NULL) { /* only space in the DRAM queue was missing, so the last look-up
+                                                         * result is still valid */
             result = slice->looked;
         } else {
             tim_cache_lookup(slice->cache, seen->line, seen->mask, &result);
