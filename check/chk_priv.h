@@ -207,7 +207,7 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *lo
                             struct chk_call *out);
 /** Returns a hash of the inlined calls that contain instruction @insn. */
 uint64_t chk_inline_key(const struct isa_object *object, uint32_t insn);
-/** Fills in the inlined calls of a location, unless this has been done. Returns false without memory. */
+/** Fills in the inlined calls of a location, unless this has been done. Returns false if memory is short. */
 bool chk_inline_calls(struct chk *chk, struct chk_location *location);
 enum { CHK_DROPPED = -1, CHK_LOST = -2 };
 /** Records @finding, or adds its count to an earlier finding at its site. First checks the accesses in the log of the race

@@ -127,7 +127,7 @@ enum lw_status lnc_options_debug(const char *path, const char *compiler, const c
 const char *lnc_way_back(const char *path, struct lw_arena *arena);
 /** Inserts @folder ("", or with a final slash) before relative names in compiler options: before folders of -I and similar
  *  options, and before files of -include that exist relative to folder @from. The compiler searches other files among its
- *  headers. Changed options are allocated in @arena. Returns false without memory. */
+ *  headers. Changed options are allocated in @arena. Returns false if memory is short. */
 bool lnc_options_relocate(const char **options, size_t count, const char *from, const char *folder,
                        struct lw_arena *arena) LW_MUST_CHECK;
 

@@ -267,14 +267,14 @@ bool lnc_is_structure(const struct isa_debug *debug, int64_t type);
 /** Callback that writes the members of a structure, except members that are themselves structures of several types. */
 struct lnc_members {
     /* Writes one member: @path "rows" or "view.rows", @type of the source without qualifiers. Returns false
-     * without memory. */
+     * if memory is short. */
     bool (*put)(struct lnc_members *members, const char *path, int64_t type, const struct lnc_element *element,
                 struct lw_sink *out);
     struct lw_arena *arena; /* arena in which the paths are allocated */
 };
 /**
  * Writes a structure of @bytes bytes that is passed by value to @out, in the form "{struct: [{s32: 5}, A]}". Calls
- * @members to write each member, and writes the names of the members to @names: "n, data". Returns false without memory,
+ * @members to write each member, and writes the names of the members to @names: "n, data". Returns false if memory is short,
  * or if launch files have no form for the structure (it has bit fields or base classes). If the function returns false,
  * it has written nothing, but may have called @members.
  */

@@ -253,7 +253,7 @@ static bool put_structure_argument(struct template *t, int64_t type, const char 
     return fine;
 }
 
-/** Writes the argument for one parameter. Returns false without memory. */
+/** Writes the argument for one parameter. Returns false if memory is short. */
 static bool put_argument(struct template *t, const struct isa_param *param, unsigned nth,
                          int64_t kernel, struct lw_sink *out, struct lw_sink *notes)
 {

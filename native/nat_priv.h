@@ -189,7 +189,7 @@ void nat_live_in(const struct nat_unit *unit, const struct nat_block *b, struct 
 /** Returns the kind of an instruction. */
 enum nat_kind nat_kind_of(const struct isa_insn *insn);
 
-/** Computes the shapes before each block. Returns false without memory. */
+/** Computes the shapes before each block. Returns false if memory is short. */
 bool nat_shapes(struct nat_unit *unit);
 /** Applies instruction @i to the shapes in @state. */
 void nat_shape_step(const struct nat_unit *unit, struct nat_state *state, uint32_t i);

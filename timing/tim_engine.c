@@ -64,7 +64,7 @@ static void on_block_ended(void *context, const struct tim_core *core, const str
     e->wake = true;
 }
 
-/** Called before a block leaves its core: reserves an entry for it in the list of warps. Returns false without memory. */
+/** Called before a block leaves its core: reserves an entry for it in the list of warps. Returns false if memory is short. */
 static bool on_block_leaves(void *context)
 {
     struct tim_engine *e = context;

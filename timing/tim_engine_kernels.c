@@ -45,7 +45,7 @@ static enum lw_status add(struct tim_engine *e, struct emu_grid *g, uint64_t del
 }
 
 /** Records the launches that the machine has received since the last call. Adds launches by the host to host_launch. For
- *  launches by the device records their launcher @from, unless @from is NULL. Returns false without memory. */
+ *  launches by the device records their launcher @from, unless @from is NULL. Returns false if memory is short. */
 static bool note_launches(struct tim_engine *e, const struct tim_launcher *from)
 {
     for (struct emu_grid *g = emu_grid_after(e->base.machine, e->noted); g != NULL; g = g->next) {

@@ -339,7 +339,7 @@ struct tim_memory {
     void *context;
     struct tim_trace *trace; /* trace that records the progress of packets, set by the creator, or NULL if there is no trace */
 };
-/** Creates the reference memory system with all its storage. @config is borrowed. Returns NULL without memory. */
+/** Creates the reference memory system with all its storage. @config is borrowed. Returns NULL if memory is short. */
 struct tim_memory *tim_memory_reference_create(const struct tim_config *config);
 /** Creates a faster memory system that gives the same answers in the same cycles. */
 struct tim_memory *tim_memory_fast_create(const struct tim_config *config);

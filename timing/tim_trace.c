@@ -438,7 +438,7 @@ static bool is_same(const struct step *x, const struct step *y)
 }
 
 /** For each packet that was not answered before cycle @end, sets the bit of its last event in @last, because the packet's
- *  flow ends there, and prints the end of its request. Returns false without memory. */
+ *  flow ends there, and prints the end of its request. Returns false if memory is short. */
 static bool end_lives(const struct tim_trace *trace, uint64_t end, uint64_t *last,
                       struct lw_sink *out, bool *first)
 {

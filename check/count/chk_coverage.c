@@ -65,7 +65,7 @@ static void total(struct totals *t, uint64_t count)
     t->hit += count != 0;
 }
 
-/** Prints the functions that are declared in @file. Returns false without memory. */
+/** Prints the functions that are declared in @file. Returns false if memory is short. */
 static bool put_functions(const struct chk_counters *c, const char *file, struct lw_sink *out)
 {
     struct entered *all = NULL;
@@ -154,7 +154,7 @@ static void mark(struct chk_counts *c, uint32_t die, uint32_t from, uint32_t to)
     }
 }
 
-/** Fills c->scopes if the program has duplicated code. Returns false without memory. */
+/** Fills c->scopes if the program has duplicated code. Returns false if memory is short. */
 static bool find_copies(struct chk_counts *c)
 {
     const struct isa_debug *debug = c->object->debug;

@@ -197,7 +197,7 @@ void race_check_cell(struct race_access *ctx, struct race_page_shadow *cells, ui
 /* ---- the cells of an access --------------------------------------------------------------------------- */
 
 /** Creates the shadow of a block's shared memory. If possible, reuses the shadow of the last block, all of whose
- *  records are older than the start of this block. Returns false without memory. */
+ *  records are older than the start of this block. Returns false if memory is short. */
 static bool shared_cells(struct chk_race *race, struct race_block *b)
 {
     struct emu_block_view view;

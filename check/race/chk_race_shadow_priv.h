@@ -92,7 +92,7 @@ static inline uint32_t *race_at(const struct race_page_shadow *cells, unsigned r
     return &cells->warm[RACE_WARM * i + RACE_WARM_READ_2 + (row - RACE_R - RACE_CLOCK_2)];
 }
 
-/** Creates cells for @bytes. Returns false without memory. */
+/** Creates cells for @bytes. Returns false if memory is short. */
 bool race_page_shadow_create(struct race_page_shadow *cells, uint32_t bytes, uint64_t *total);
 void race_page_shadow_free(struct race_page_shadow *cells, uint64_t *total);
 /** Changes the shadow to one cell for each byte. */
@@ -126,7 +126,7 @@ struct race_shadow {
  *  offset is beyond 64 GiB. */
 struct race_page_shadow *race_shadow_page(struct race_shadow *shadow, uint64_t offset);
 /** Creates rows in a slab for a page that has none. Parts of a slab that are never touched take no memory of the host.
- *  Returns false without memory. */
+ *  Returns false if memory is short. */
 bool race_shadow_rows(struct race_shadow *shadow, struct race_page_shadow *cells);
 static inline struct race_page_shadow *race_shadow_cached(struct race_shadow *shadow, uint64_t offset)
 {
@@ -151,7 +151,7 @@ static inline uint32_t *race_shadow_hot(const struct race_shadow *shadow, uint64
 
     return page < RACE_PAGES ? shadow->valid_page[page] : NULL;
 }
-/** Initialises the shadow. Returns false without memory. */
+/** Initialises the shadow. Returns false if memory is short. */
 bool race_shadow_begin(struct race_shadow *shadow);
 void race_shadow_end(struct race_shadow *shadow);
 /** The hot rows of a slab take one large page of the host, its warm rows take one and a quarter, and its cold rows take

@@ -18,7 +18,7 @@ static size_t find(const struct chk_race *race, uint64_t address)
     return low;
 }
 
-/** Inserts a range. Returns false without memory. */
+/** Inserts a range. Returns false if memory is short. */
 static bool insert(struct chk_race *race, size_t at, uint64_t first, uint64_t end)
 {
     if (!lw_grow(&race->shadow.uninit, &race->shadow.uninit_capacity, race->shadow.uninit_count + 1, sizeof *race->shadow.uninit)) {

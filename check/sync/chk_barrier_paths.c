@@ -104,7 +104,7 @@ static struct path *path_of(struct chk_paths *p, unsigned warp, uint32_t region)
     return &p->path[(size_t)warp * p->count + (region - p->first)];
 }
 
-/** Gives each lane its own hash in path->each. Returns false without memory. */
+/** Gives each lane its own hash in path->each. Returns false if memory is short. */
 static bool apart(struct chk_paths *p, struct path *path)
 {
     if (path->differs)

@@ -37,7 +37,7 @@ struct chk_regions {
     uint32_t *branch_at; /* [instruction]: 1 + the region of the branch; 0: none. NULL: there are no regions */
     uint32_t *close_at;  /* [instruction]: 1 + the first of the regions that end at the instruction, or 0 if there is none */
 };
-/** Analyses a program. The regions of branches are found only if @branches is set. Returns NULL without memory. */
+/** Analyses a program. The regions of branches are found only if @branches is set. Returns NULL if memory is short. */
 struct chk_regions *chk_regions_make(const struct emu_program *program, bool branches);
 void chk_regions_destroy(struct chk_regions *regions);
 

@@ -466,7 +466,7 @@ static uint32_t past_memory(const struct build *b, const struct isa_function *f,
     return index;
 }
 
-/** Builds branch_at and close_at. Returns false without memory. */
+/** Builds branch_at and close_at. Returns false if memory is short. */
 static bool index_regions(struct build *b)
 {
     struct chk_regions *r = b->out;

@@ -19,7 +19,7 @@ static bool may_use(const struct emu_core *core, const struct emu_grid *grid)
            emu_kernel_order(grid->launch.program, grid->launch.kernel)->worst == ISA_ORDER_NONE;
 }
 
-/** Makes the memory that @kernel needs. Returns false without memory. */
+/** Makes the memory that @kernel needs. Returns false if the host has no memory for it. */
 static bool reserve(struct emu_core_native *native, struct emu_native_form *form, const struct emu_native_kernel *kernel,
                     uint32_t warps, uint32_t vregs)
 {

@@ -389,7 +389,7 @@ cleanup:
 
 /* ---- observed steps -------------------------------------------------------------------------- */
 
-/** Records which offsets of local memory @ev's lanes accessed. Returns false without memory, or if they are
+/** Records which offsets of local memory @ev's lanes accessed. Returns false if memory is short, or if they are
  *  invalid. */
 static bool note_local(struct emu_cycle *c, const struct emu_warp *w, const struct emu_event *ev,
                        struct emu_cycle_step *t)
@@ -462,7 +462,7 @@ static bool compared(const struct emu_warp *w, const struct emu_cycle_step *t, c
 }
 
 /** Records a bit in which the values of a comparison for (in)equality differ. The comparison writes only predicates, so
- *  its sources are unchanged. Returns false without memory. */
+ *  its sources are unchanged. Returns false if memory is short. */
 static bool note_equality(struct emu_cycle *c, const struct emu_warp *w, const struct isa_insn *insn,
                           struct emu_cycle_step *t)
 {

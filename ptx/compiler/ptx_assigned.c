@@ -522,7 +522,8 @@ static bool is_step(const struct ptx_assigned *source, size_t from, size_t to, i
 bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out)
 {
     int64_t step = 0, one;
-    bool steps = !source->passes_variables, is_first = true; /* each assignment but the declaration adds @step, or assigns a constant */
+    bool steps = !source->passes_variables; /* each assignment but that of the declaration adds @step, or assigns a constant */
+    size_t declaration = SIZE_MAX;          /* index of the name in the declaration */
     struct ptx_assigned text = *source;
     unsigned last = 0, end_line = 0, statements = 0;
     const struct ptx_brace *scope = NULL, *body = NULL;
@@ -538,8 +539,9 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
         p = memmem(p, (size_t)(end - p), name, size);
         if (p == NULL)
             break;
-        if ((p == source->text || !is_word(p[-1])) && !is_word(at(source, (size_t)(p - source->text) + size)))
-            scope = scope_of(source, (size_t)(p - source->text) + size);
+        declaration = (size_t)(p - source->text);
+        if ((p == source->text || !is_word(p[-1])) && !is_word(at(source, declaration + size)))
+            scope = scope_of(source, declaration + size);
         text.is_pointer = scope != NULL && declares_pointer(source, (size_t)(p - source->text));
     }
     end_line = end_line_of(source, scope);
@@ -565,10 +567,10 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
         to = text.is_pointer ? after_blanks(source, after) : after_parts(source, after);
         if (!may_assign(&text, from, after) && !may_assign(&text, from, to) && at(source, to) != '(' && at(source, to) != '{')
             continue;
-        steps &= is_first || (is_step(source, from, after, &one) && (one == 0 || step == 0 || one == step));
-        if (steps && !is_first && one != 0)
-            step = one;
-        is_first = false;
+        if (from != declaration) {
+            steps &= is_step(source, from, after, &one) && (one == 0 || step == 0 || one == step);
+            step = steps && one != 0 ? one : step;
+        }
         to_line = line_at(source, end_of_text(source, from));
         statements += 1 + (line != declared) + !is_outside_of_loops(source, from);
         before = before_blanks(source, from);

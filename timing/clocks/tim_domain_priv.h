@@ -25,7 +25,7 @@ struct tim_domain {
     struct tim_sums at, events; /* at: counters of the core when span LOW began; events: growth of the counters in earlier
                                  * LOW spans */
 };
-/** Creates the domain of a core, which frees it. Returns false without memory. */
+/** Creates the domain of a core, which frees it. Returns false if memory is short. */
 bool tim_domain_create(struct tim_core *core);
 /** Returns the number of cycles of the core's own clock before cycle @now. Own cycles are numbered from 0, so this is also
  *  the number of the first own cycle in cycle @now or later. */

@@ -344,7 +344,7 @@ bool tim_core_set_model(struct tim_core *core, bool reference)
 
 /* ---- instructions in flight ---------------------------------------------------------------------- */
 
-/** Makes each list of core->flight large enough for @need instructions. Returns false without memory. */
+/** Makes each list of core->flight large enough for @need instructions. Returns false if memory is short. */
 static bool grow_lists(struct tim_core *core, size_t need)
 {
     struct tim_flight *f = &core->flight;

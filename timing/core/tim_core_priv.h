@@ -823,7 +823,7 @@ static inline void tim_stage(struct tim_op *op, enum tim_stage stage)
 {
     op->stage = (uint8_t)stage;
 }
-/** Grows the pool of instructions in flight. Returns false without memory. */
+/** Grows the pool of instructions in flight. Returns false if memory is short. */
 bool tim_ops_grow(struct tim_core *core);
 /** Initialises entry @i for a new instruction in flight. */
 static inline void tim_op_init(struct tim_core *core, uint32_t i)

@@ -40,7 +40,7 @@ static uint64_t local_of(const struct tim_core *core, const struct tim_op *op)
 }
 
 /** Adds the @count accesses @line to the instruction. Adds the number of sectors that they touch to *sectors. Returns false
- *  without memory. */
+ *  if memory is short. */
 static bool add_steps(struct tim_op *op, const struct tim_line *line, unsigned count,
                       enum tim_access_kind to, unsigned *sectors)
 {
@@ -84,7 +84,7 @@ static unsigned new_sectors(const uint64_t had[4], const uint64_t with[4])
     return sectors;
 }
 
-/** Adds an issuing instruction to its packet, if it has one. Returns false without memory. */
+/** Adds an issuing instruction to its packet, if it has one. Returns false if memory is short. */
 static bool join_packet(struct tim_core *core, struct tim_op *op)
 {
     struct tim_mech *mech = core->mechs.packets;
@@ -112,7 +112,7 @@ static unsigned first_byte(const uint64_t mask[4])
 
 /** @op is a member of a packet with the *count accesses @line. Removes the accesses that earlier members of the packet
  *  already make, because @op shares them ("rides on" them). Adds to *sectors the number of sectors that @op adds to the
- *  shared accesses. Returns false without memory. */
+ *  shared accesses. Returns false if memory is short. */
 static bool ride(struct tim_core *core, struct tim_op *op, struct tim_line *line, unsigned *count, enum tim_access_kind to,
                  unsigned *sectors)
 {
@@ -155,7 +155,7 @@ static bool ride(struct tim_core *core, struct tim_op *op, struct tim_line *line
 }
 
 /** Coalesces @access and adds the resulting accesses to lines to the instruction. If they are to global or local memory,
- *  adds their number to *below. Returns false without memory. */
+ *  adds their number to *below. Returns false if memory is short. */
 static bool add_lines(struct tim_core *core, struct tim_op *op, const struct emu_access *access,
                       unsigned line_bytes, enum tim_access_kind to, unsigned *below)
 {
@@ -188,7 +188,7 @@ static bool is_wide(const struct tim_core *core, const struct tim_op *op)
 }
 
 /** Computes the number of passes over shared memory for all members of the packet so far, and adds the increase of that number to
- *  @op. If there is no increase, @op shares the passes of the first member. Returns false without memory. */
+ *  @op. If there is no increase, @op shares the passes of the first member. Returns false if memory is short. */
 static bool pass_together(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
 {
     const struct tim_config *c = core->config;
@@ -224,7 +224,7 @@ static bool pass_together(struct tim_core *core, struct tim_op *op, const struct
 }
 
 /** Adds the accesses of a load through the constant cache. The addresses of @access are in the address space of that cache.
- *  Returns false without memory. */
+ *  Returns false if memory is short. */
 static bool add_words(struct tim_core *core, struct tim_op *op, const struct emu_access *access)
 {
     struct tim_line line[EMU_MAX_LANES];

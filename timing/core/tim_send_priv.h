@@ -31,7 +31,7 @@ static inline void tim_enqueue(struct tim_core *core, uint32_t op)
     core->queue[core->queued++] = op;
 }
 /* ---- l1.coherent off: core->held is not NULL ---- */
-/** Returns false without memory. */
+/** Returns false if memory is short. */
 bool tim_held_create(struct tim_core *core) LW_MUST_CHECK;
 void tim_held_destroy(struct tim_held *held);
 /** Stores bytes @mask of a line that has arrived in L1, with the values that @warp, which requested it, sees now. */

@@ -14,7 +14,7 @@ static int by_begin(const void *a, const void *b)
     return x->end > y->end ? -1 : x->end < y->end;
 }
 
-/** Adds a loop for each backward branch. Returns false without memory. */
+/** Adds a loop for each backward branch. Returns false if memory is short. */
 static bool add_branches(struct tim_code *code, size_t *room)
 {
     const struct isa_object *object = emu_program_object(code->program);

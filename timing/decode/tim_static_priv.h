@@ -128,11 +128,11 @@ struct tim_code {
     struct tim_static *tagged[2]; /* [count] variants of `insn` for execution by one lane, and by the affine unit; NULL: the
                                    * model executes no instruction so */
 };
-/** Predecodes a program. Returns false without memory; tim_code_fini() must be called then, too. */
+/** Predecodes a program. Returns false if memory is short; tim_code_fini() must be called then, too. */
 bool tim_code_fill(const struct tim_config *config, const struct emu_program *program,
                    struct tim_code *out);
 void tim_code_fini(struct tim_code *code);
-/** Fills `loop` and `loop_of`. Returns false without memory. */
+/** Fills `loop` and `loop_of`. Returns false if memory is short. */
 bool tim_loops_fill(struct tim_code *code);
 /** Returns 1 + the index of the innermost loop that contains @pc; 0: none, or tim_loops_fill() was not called. */
 static inline unsigned tim_loop_at(const struct tim_code *code, uint64_t pc)

@@ -60,7 +60,7 @@ struct tim_entries {
      *  the first cycle in which all parts are free; element 1 + p is the first cycle in which part p is free. */
     uint64_t *part;
 };
-/** Creates the ports. Returns NULL without memory. */
+/** Creates the ports. Returns NULL if memory is short. */
 struct tim_entries *tim_entries_create(const struct tim_config *config);
 void tim_entries_destroy(struct tim_entries *entries);
 

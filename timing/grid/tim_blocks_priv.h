@@ -31,7 +31,7 @@ struct tim_blocks {
 struct tim_blocks_policy {
     const char *name, *summary; /* name as a value of kernels.policy; one-line description for lists */
     bool own_queues; /* the policy keeps groups in its own queues, so the group table of mechanism dtbl is not used */
-    /** Creates the state of the block scheduler. The caller sets `row` and `grid`. Returns NULL without memory. */
+    /** Creates the state of the block scheduler. The caller sets `row` and `grid`. Returns NULL if memory is short. */
     struct tim_blocks *(*create)(const struct tim_config *config);
     void (*destroy)(struct tim_blocks *blocks);
     /** Selects a block and the core on which it is placed in cycle @now. The block must fit on that core. Returns false
@@ -119,7 +119,7 @@ void tim_grid_wait_no_longer(struct tim_grid *g, struct tim_launch *launch);
 
 /* ---- diversion and voltage scaling (tim_dvfs.c) --------------------------------------------------- */
 
-/** Creates the state of the mechanism. Returns NULL without memory. */
+/** Creates the state of the mechanism. Returns NULL if memory is short. */
 struct tim_dvfs *tim_dvfs_create(const struct tim_config *config);
 /** Completes changes of clocks and takes samples, if they are due. Returns true if the set of cores that accept blocks has
  *  changed. */

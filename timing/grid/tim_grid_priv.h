@@ -123,7 +123,7 @@ struct tim_grid {
     uint64_t still_until;
     bool waited;                /* blocks wait up to cycle still_until, so each cycle counts in `idle` */
 };
-/** Initialises the kernel management. The caller sets the cores later. Returns false without memory; the caller must
+/** Initialises the kernel management. The caller sets the cores later. Returns false if memory is short; the caller must
  *  call tim_grid_fini() in this case, too. */
 bool tim_grid_init(struct tim_grid *g, const struct tim_config *config);
 void tim_grid_fini(struct tim_grid *g);
@@ -133,7 +133,7 @@ void tim_grid_fini(struct tim_grid *g);
 bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_code *code, uint64_t now, uint64_t delay,
                   bool launches, size_t stats);
 /** Records a device launch that the instruction at @from has made. tim_grid_add() adds the launch later, when it may
- *  start. Returns false without memory. */
+ *  start. Returns false if memory is short. */
 bool tim_grid_note(struct tim_grid *g, struct emu_grid *grid, uint64_t now, const struct tim_launcher *from);
 /** Called when all launches of an instruction have been added or recorded. */
 static inline void tim_grid_launched(struct tim_grid *g)
@@ -153,7 +153,7 @@ size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, uns
 /** Called when a block of @grid has left its core, because it waits for launches. */
 void tim_grid_block_left(struct tim_grid *g, const struct emu_grid *grid);
 /** Queues a suspended block, which left @core and can continue, for the dispatcher. @slot: slot of the block in emu.
- *  Returns false without memory. */
+ *  Returns false if memory is short. */
 bool tim_grid_resume(struct tim_grid *g, struct emu_grid *grid, unsigned core, unsigned slot,
                      uint64_t arrived);
 /** Returns true if there are no launches. */

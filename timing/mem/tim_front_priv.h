@@ -89,7 +89,7 @@ static inline unsigned tim_front_most(const struct tim_config *config)
     return config->issue_schedulers * (config->fetch_cache_mshrs + config->constant_mshrs) + config->constant_mshrs +
            TIM_FRONT_AHEAD_MOST;
 }
-/** Creates the state of a core. @counters: the core's counters (scope CORE), borrowed. Returns NULL without memory. */
+/** Creates the state of a core. @counters: the core's counters (scope CORE), borrowed. Returns NULL if memory is short. */
 struct tim_front *tim_front_create(const struct tim_config *config, uint64_t *counters);
 void tim_front_destroy(struct tim_front *front);
 

@@ -32,7 +32,7 @@ static uint32_t *slot_of(const struct tim_locality *locality, uint64_t line)
     return &locality->slot[at];
 }
 
-/** Resizes the hash table to @slots slots. Returns false without memory; nothing has changed then. */
+/** Resizes the hash table to @slots slots. Returns false if memory is short; nothing has changed then. */
 static bool resize(struct tim_locality *locality, size_t slots)
 {
     uint32_t *slot = malloc(slots * sizeof *slot);

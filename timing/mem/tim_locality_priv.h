@@ -22,7 +22,7 @@ enum tim_locality_class {
     TIM_LOCALITY_CLASSES
 };
 struct tim_locality;
-/** Creates the state for an L1 of @lines lines. Returns NULL without memory. */
+/** Creates the state for an L1 of @lines lines. Returns NULL if memory is short. */
 struct tim_locality *tim_locality_create(unsigned lines);
 void tim_locality_destroy(struct tim_locality *locality);
 /** Adds a record for the line at address @line, if there is none. Must be called before an access to the line. Returns

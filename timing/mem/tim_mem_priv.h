@@ -168,7 +168,7 @@ struct tim_mem {
     struct tim_wheel *wheel; /* timing wheel, or NULL in the reference */
 };
 
-/** Allocates the state of either implementation. Returns NULL without memory. */
+/** Allocates the state of either implementation. Returns NULL if memory is short. */
 struct tim_mem *tim_mem_create(const struct tim_config *config, const struct tim_memory_ops *ops);
 void tim_mem_destroy(struct tim_memory *memory);
 bool tim_mem_can_send(const struct tim_memory *memory, unsigned core);

@@ -62,13 +62,13 @@ struct tim_packets {
     size_t link_capacity;
 };
 
-/** Returns NULL without memory. */
+/** Returns NULL if memory is short. */
 struct tim_packets *tim_packets_create(void);
 void tim_packets_destroy(struct tim_packets *packets);
 /** Returns the packet with number @number, or NULL if there is none. For number 0, returns a free entry. */
 struct tim_packet_entry *tim_packets_of(const struct tim_packets *packets, uint32_t number);
 /** Adds instruction @op to packet @number, which is created if necessary. Sets *first to whether @op is the first member.
- *  Returns false without memory. */
+ *  Returns false if memory is short. */
 bool tim_packets_join(struct tim_packets *packets, uint32_t number, uint32_t op, bool *first) LW_MUST_CHECK;
 /** Frees the packet. */
 void tim_packets_drop(struct tim_packet_entry *packet);
@@ -79,10 +79,10 @@ const struct tim_packet_access *tim_packets_find(const struct tim_packet_entry *
 bool tim_packets_access(struct tim_packet_entry *packet, uint64_t line, uint64_t like, uint32_t op,
                         uint32_t step) LW_MUST_CHECK;
 /** Returns the wide shared memory access of @packet that has this kind and size, and space for @lanes more lanes. If there
- *  is none, creates one with @op as its first member. Returns NULL without memory. */
+ *  is none, creates one with @op as its first member. Returns NULL if memory is short. */
 struct tim_packet_banks *tim_packets_banks(struct tim_packet_entry *packet, unsigned kind, unsigned bytes, unsigned lanes,
                                            uint32_t op);
-/** Prepends an element to *list. Returns false without memory. */
+/** Prepends an element to *list. Returns false if memory is short. */
 bool tim_packets_link(struct tim_packets *packets, uint32_t *list, uint32_t value, uint32_t step) LW_MUST_CHECK;
 /** Removes the elements with step @step from *list, and returns a list of them in the same order. */
 uint32_t tim_packets_take(struct tim_packets *packets, uint32_t *list, uint32_t step);

@@ -17,7 +17,7 @@ struct tim_ilt {
     uint64_t uses;       /* sequence number of the latest use */
     struct tim_ilt_way *way; /* [sets][ways] */
 };
-/** Creates an empty table. Returns false without memory. */
+/** Creates an empty table. Returns false if memory is short. */
 bool tim_ilt_init(struct tim_ilt *ilt, unsigned sets, unsigned ways) LW_MUST_CHECK;
 void tim_ilt_fini(struct tim_ilt *ilt);
 /** Returns whether instruction @number is in the table. If so, records its use. */

@@ -13,7 +13,7 @@ struct tim_lines {
     uint32_t *times; /* [capacity] number of times that the line was added */
     size_t capacity, count;
 };
-/** Adds the line with number @line, which is below UINT64_MAX. Returns false without memory; the set is then unchanged. */
+/** Adds the line with number @line, which is below UINT64_MAX. Returns false if memory is short; the set is then unchanged. */
 bool tim_lines_add(struct tim_lines *lines, uint64_t line);
 /** Returns how often the line was added. */
 uint32_t tim_lines_times(const struct tim_lines *lines, uint64_t line);

@@ -22,7 +22,7 @@ static struct tim_map_slot *find(const struct tim_map *map, uint64_t a, uint64_t
     return &map->slot[at];
 }
 
-/** Doubles the size of the table. Returns false without memory; nothing has changed then. */
+/** Doubles the size of the table. Returns false if memory is short; nothing has changed then. */
 static bool grow(struct tim_map *map)
 {
     struct tim_map larger = {.slots = map->slots == 0 ? FIRST_SLOTS : 2 * map->slots, .count = map->count};

@@ -19,7 +19,7 @@ struct tim_map {
 };
 void tim_map_fini(struct tim_map *map);
 /** Returns a pointer to the value of key (@a, @b), which is valid until the next call. If the key is absent, adds it with
- *  value 0. Sets *is_new to whether the key was absent. Returns NULL without memory; the map is then unchanged. */
+ *  value 0. Sets *is_new to whether the key was absent. Returns NULL if memory is short; the map is then unchanged. */
 uint64_t *tim_map_at(struct tim_map *map, uint64_t a, uint64_t b, bool *is_new);
 
 #endif

@@ -53,7 +53,7 @@ unsigned tim_reach_common(const struct tim_reach_vector *a, const struct tim_rea
 
 struct tim_reach;
 struct tim_reach_launch;
-/** Creates the state for the launches of an engine. @gpu: counters by TIM_GPU_... Returns NULL without memory. */
+/** Creates the state for the launches of an engine. @gpu: counters by TIM_GPU_... Returns NULL if memory is short. */
 struct tim_reach *tim_reach_create(const struct tim_config *config, const struct emu_machine *machine, uint64_t *gpu);
 void tim_reach_destroy(struct tim_reach *reach);
 /** Returns whether the model uses the predictions: block scheduler la_b, mechanism la_w or mechanism shares does. */

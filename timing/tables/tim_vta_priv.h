@@ -10,7 +10,7 @@
 
 struct tim_vta;
 /** Creates an array of @entries tags for each of @warps warp slots, with LRU replacement in sets of @ways ways (but at most
- *  @entries). @entries and @ways are powers of two. @line: line size of L1. Returns NULL without memory. */
+ *  @entries). @entries and @ways are powers of two. @line: line size of L1. Returns NULL if memory is short. */
 struct tim_vta *tim_vta_create(unsigned warps, unsigned entries, unsigned ways, unsigned line);
 void tim_vta_destroy(struct tim_vta *vta);
 /** Returns whether the array of @warp has the tag of the line. If it does, the tag is removed (@take), or becomes the

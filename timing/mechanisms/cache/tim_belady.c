@@ -174,7 +174,7 @@ static uint64_t replay(const struct belady *b, struct line *cache, const uint64_
 }
 
 /** Counts the hits of the unbounded cache on lines that the same warp first loaded, and on lines that another warp first
- *  loaded. Returns false without memory. */
+ *  loaded. Returns false if memory is short. */
 static bool replay_unbounded(const struct belady *b, uint64_t *own, uint64_t *others)
 {
     struct tim_map lines = {0};
