@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internal to emu/: splits, warps and blocks, as all directories of emu/ use them; operands and counts of a running warp;
- * faults. */
+/* Splits, warps and blocks, operands and counts of a running warp, and faults. Shared by all directories of emu/, and internal to
+ * emu/. */
 #ifndef EMU_WARP_PRIV_H
 #define EMU_WARP_PRIV_H
 
@@ -28,8 +28,8 @@ struct emu_split {
     uint64_t since;    /* value of the warp's instruction count when the split last ran or became ready */
     uint64_t seq;      /* stack_like policy: position in the order in which splits were pushed */
     uint64_t wake;     /* sleeping: instruction count of the block at which the split wakes */
-    uint64_t family;   /* lanes of the split that a call of emu_split_divide() has divided, of which this split is a part; 0: this
-                        * split is undivided */
+    uint64_t family;   /* if emu_split_divide() created this split as a part of a divided split: all lanes of the divided split;
+                        * else 0 */
     uint64_t born;     /* creation sequence; decides which split gets which id when several splits are divided in one step */
     uint32_t reduction; /* at a CTA barrier: 1 + index of the bar.red for whose result the split waits */
 } __attribute__((aligned(64)));
@@ -58,7 +58,7 @@ struct emu_simt_entry {
     uint32_t rdepth, depth; /* call depth (calls minus returns since the kernel's entry) at rpc, and at pc */
     uint64_t lanes;
     uint32_t began;        /* reconvergence engine `early`: 1 + pc at which the entry's split began, or 0 if it is not known */
-    int16_t split;         /* id of the split of the entry's own lanes; -1: the entry has no own lanes */
+    int16_t split;         /* id of the split of the entry's own lanes, or -1 if the entry has no own lanes */
     bool early;            /* the entry waits before its reconvergence pc, for lanes whose split began at the same pc */
     bool right;            /* the second path of a level of a dual-path stack; the entry before it is the first path */
 };
@@ -74,7 +74,7 @@ enum { EMU_ROW_V0 = 16 };
 
 /** A warp. Its members are arranged by cache lines of the host: a step reads the first two lines, the two lines from `exec` on,
  *  and the registers that the instruction uses (emu_step_addresses.c). The address of the structure must differ from those of low
- *  vector registers modulo 4 KiB, because equal ones alias in the host's store buffer. */
+ *  vector registers modulo 4 KiB, because equal addresses alias in the host's store buffer. */
 struct emu_warp {
     char *regs;            /* register file: EMU_ROW_V0 registers, v0.., then special registers */
     uint32_t stride;       /* bytes of a vector register */
@@ -82,7 +82,7 @@ struct emu_warp {
     uint64_t e;            /* mask m & exec: lanes in which instructions have an effect */
     uint64_t m;            /* lanes of the running split; only emu_warp_set_lanes() sets them */
     int64_t budget;        /* number of instructions that this time slice may still retire after the current straight-line run */
-    const struct emu_dinsn *run_start; /* first instruction of the current run that is not counted yet */
+    const struct emu_dinsn *run_start; /* first instruction of the current straight-line run that is not counted yet */
     const struct emu_dinsn *di;        /* after the handler chain was left: instruction at which the warp continues */
     struct emu_code *code;
     const char *ubase[EMU_U_COUNT]; /* [enum emu_ukind] addresses of uniform operands. This member begins line 1 of the warp in
@@ -123,14 +123,14 @@ struct emu_warp {
     bool reaches;          /* reconv->reach must be called at the end of each time slice */
     bool tagged;           /* tags are on: shadow or ctag is set */
     bool merge, stacked;   /* copies of machine options */
-    struct emu_flow *flow; /* watched path: receives the effects of a step; NULL on the fast path. It is in the cache line after
-                            * that of exec */
+    struct emu_flow *flow; /* watched path: receives the effects of a step; NULL on the fast path. The member is in the cache line
+                            * after that of exec */
     uint8_t proved[EMU_ADDR_CHECKS]; /* bits EMU_PROVED_*: facts about addresses in registers, valid within the current
                                       * straight-line run */
     uint8_t sp[8];         /* scalar predicates sp0..sp6 as 0 or 1; spt is 1 */
     uint64_t split_ids;
     uint32_t breg_blocked; /* set of convergence registers at which lanes are blocked */
-    uint32_t run_done;     /* number of instructions of the current run that precede an instruction that reads a clock */
+    uint32_t run_done;     /* number of instructions of the current straight-line run before an instruction that reads a clock */
     uint64_t split_in[EMU_SPLIT_STATE_COUNT]; /* [state] set of the ids of splits in that state; the running split counts as
                                                * READY */
     uint64_t p[9];         /* predicates p0..p6 as lane masks; pt, which is all ones; and a sink for discarded results */
@@ -151,7 +151,7 @@ struct emu_warp {
     uint64_t look;         /* number of the observation that proved that the warp repeats a cycle for ever */
     uint32_t cycle;        /* index of the warp's record in that observation */
 
-    /* The following members are not initialised in a new warp: they keep what the slot's earlier warp left. The members above
+    /* The following members are not initialised in a new warp: they have the values of the slot's earlier warp. The members above
      * determine which of them are valid. */
     struct emu_fault fault;
     struct emu_split split[EMU_MAX_LANES]; /* [id]; valid for ids in split_ids */
@@ -166,7 +166,8 @@ struct emu_cta_barrier {
     uint32_t arrived;      /* number of arrived lanes, including the lanes of a partial last group that were never launched
                             * (MACHINE 2) */
     uint32_t arrived_live; /* number of arrived lanes that are live */
-    uint32_t alone;        /* number of warps that arrived by emu_split_bar_alone() and whose splits have not changed since */
+    uint32_t alone;        /* number of warps that arrived by emu_split_bar_alone() and whose splits have not changed since
+                            * then */
     uint64_t generation;   /* value of the block's cta_generation at the first arrival of the current use */
     uint64_t *lanes;       /* [warp] mask of arrived lanes */
     uint32_t brought, yes; /* bar.red: number of active lanes that arrived, and of arrived lanes whose predicate is true */
