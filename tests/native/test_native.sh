@@ -209,7 +209,7 @@ for kernel in ring some; do # a fault after a barrier, in blocks of one warp, so
 done
 barriers ring 256 -1
 all=$(sed -n 's/.*"warp_instructions": \([0-9]*\).*/\1/p' native.json)
-executed=$(sed -n 's/^native code: .*; \([0-9]*\) warp instructions/\1/p' native.err)
+executed=$(sed -n 's/^native code: .*; \([0-9]*\) warp instructions .*/\1/p' native.err)
 [ "${executed:-0}" -ge $((all * 95 / 100)) ] || {
     echo "FAIL: barriers: native code executed ${executed:-no} of $all warp instructions"
     bad=1

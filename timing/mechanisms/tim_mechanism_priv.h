@@ -307,7 +307,7 @@ void tim_mechs_flow(struct tim_mechs *mechs, unsigned warp);
 bool tim_mechs_cycle(struct tim_mechs *mechs, const uint64_t (*ready)[TIM_MAX_WARPS / 64]);
 bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *ready);
 extern const uint64_t tim_no_warps[TIM_MAX_WARPS / 64]; /* an empty set of ready warps */
-/** Returns the warp slot for bit @bit of word @word in a set of warps of scheduler @sched, such as @ready of hook `picks`. */
+/** Returns the warp slot for bit @bit of word @word in a set of warps of scheduler @sched, such as the ready warps that hook `picks` gets. */
 static inline unsigned tim_mech_slot(const struct tim_config *config, unsigned sched, unsigned word, unsigned bit)
 {
     return (word * 64 + bit) * config->issue_schedulers + sched;
