@@ -606,7 +606,7 @@ struct isa_function {
     uint16_t vreg_count, sreg_count, breg_count;
     uint32_t max_threads;     /* greatest number of threads of a block, or 0 if there is no limit */
     uint32_t required_block[3]; /* size that a block must have; 0: any size */
-    uint8_t needs_warp;       /* warp width that the kernel needs; 0: any; 32: see MACHINE 1 */
+    uint8_t needs_warp;       /* warp width that the kernel needs, or 0 if any; 32 includes 64 as two virtual warps (MACHINE 1) */
     bool dynamic_shared;      /* the kernel or a callee uses shared memory whose size the launch determines */
 };
 

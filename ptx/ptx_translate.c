@@ -84,7 +84,7 @@ static void lay_out_shared(struct ptx_job *job, struct ptx_module *module, size_
             continue;
         top = (top + s->align - 1) & ~(uint64_t)(s->align - 1);
         if (top + s->size_bytes > 1u << 22)
-            ptx_fail(job, s->line, LW_EUNSUPP, "with variable '%s' shared memory is larger than 4 MiB",
+            ptx_fail(job, s->line, LW_EUNSUPP, "variable '%s' makes the shared memory larger than 4 MiB, which is the maximum",
                      s->name);
         s->offset = (uint32_t)top;
         s->placed = true;

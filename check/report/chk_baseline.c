@@ -38,7 +38,7 @@ void chk_write_baseline(const struct chk *chk, const char *run, const char *vers
 
     lw_put(out, "# Suppressed findings of ");
     lw_put_json(out, run); /* a name may contain a newline */
-    lw_printf(out, ", by lanewise %s, for --check-suppress. Add a comment that says why a finding is suppressed.\n",
+    lw_printf(out, ", written by lanewise %s for --check-suppress. Add a comment that says why a finding is suppressed.\n",
               version);
     if (chk->beyond != 0)
         lw_printf(out, "# Findings above the limit were dropped: %u; a larger --max-findings keeps them.\n",

@@ -23,7 +23,7 @@
 
 /* ---- continuing ---------------------------------------------------------------- */
 
-/** Jumps to the handler of @t. The caller has counted the run before @t. If the run that begins at @t is longer than the
+/** Jumps to the handler of @t. The caller has already counted the instructions of the straight-line run that ends before @t. If the run that begins at @t is longer than the
  *  rest of the warp's budget, emu_slice_expired() handles it instead. */
 static void jump(struct emu_warp *w, const struct emu_dinsn *t)
 {

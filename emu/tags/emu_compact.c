@@ -654,8 +654,9 @@ RULE bool compare(RULE_PARAMS)
 
 /* ---- handlers ---------------------------------------------------------------------------------------- */
 
-/* Defines the handlers of a rule, with X a register or a uniform operand. Handler `f` is for all lanes and simple cases, `h` for
- * all lanes and the remaining cases. A further one is for all live lanes or, with @parts, for any lanes. */
+/* Defines the handlers of a rule, with X a register or a uniform operand. Handlers `f` and `h` run if all lanes of the warp are
+ * active. `f` handles the cases that need no function call, and passes the others to `h`. A third handler runs if all live lanes are
+ * active or, with @parts, for any active lanes. */
 #define HANDLERS(name, rule, x_is_uniform, is_wide, sign, parts)                              \
     static __attribute__((noinline)) void c_##name##h(struct emu_warp *w,                     \
                                                       const struct emu_dinsn *di)             \

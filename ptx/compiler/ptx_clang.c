@@ -236,7 +236,8 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
     status = ptx_find_clang(clang, job->compiler, err);
     if (status != LW_OK ? clang != NULL && ptx_is_nvcc(clang) : ptx_is_nvcc(job->compiler))
         status = LW_FAIL(err, LW_EINPUT,
-                         "%s: nvcc does not compile OpenCL C: give a clang as the compiler, or remove the option",
+                         "%s: nvcc does not compile OpenCL C: name a clang as the compiler (--compiler, the key 'compiler' or "
+                         "LANEWISE_CLANG), or name no compiler",
                          path);
     if (status == LW_OK)
         status = ptx_find_libclc(job->libclc, err);

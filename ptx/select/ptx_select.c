@@ -94,7 +94,7 @@ static void lay_out_symbol(struct ptx_sel *sel, uint32_t index)
         uint64_t at = ((uint64_t)*top + s->align - 1) & ~(uint64_t)(s->align - 1);
 
         if (at + s->size_bytes > (s->space == PTX_SP_SHARED ? 1u << 22 : 1u << 22))
-            ptx_fail(sel->job, s->line, LW_EUNSUPP, "with variable '%s' %s memory is larger than 4 MiB",
+            ptx_fail(sel->job, s->line, LW_EUNSUPP, "variable '%s' makes the %s memory larger than 4 MiB, which is the maximum",
                      s->name, s->space == PTX_SP_SHARED ? "shared" : "local");
         s->offset = (uint32_t)at;
         s->placed = true;

@@ -350,9 +350,9 @@ expect 'floats at a watchpoint' <<'END'
 ^memory at 0x200000002010 \(8 bytes\) was written by lane 2 at .*: 0 -> 0\.25$
 ^memory at 0x200000000016 \(2 bytes\) was written by lane 5 at .*: 16576 -> 16448$
 END
-# nvcc's location lists follow the text, from one side of an `if` to the other and from a loop's body to the code
-# after it. The location of the variable on the executed path is the correct one (arms.cu: `else v /= 2`; `for (j = n;
-# j-- > 0;)`).
+# In nvcc's location lists, the location of a variable stays valid in the order of the instructions, not along the executed path:
+# from one side of an `if` into the other side, and from a loop's body into the code after the loop. Lanewise shows the location
+# for the executed path. The source of arms_nvcc.ptx has `else v /= 2` and `for (j = n; j-- > 0;)`.
 cp "$src/tests/ptx/corpus/arms_nvcc.ptx" "$work/"
 cat >"$work/arms.yaml" <<END
 program: {source: arms_nvcc.ptx}

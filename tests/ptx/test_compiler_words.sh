@@ -69,7 +69,7 @@ says() {
         bad=1
     }
 }
-says "nvcc for OpenCL C" '^lanewise: m.cl: nvcc does not compile OpenCL C: give a clang' \
+says "nvcc for OpenCL C" '^lanewise: m.cl: nvcc does not compile OpenCL C: name a clang' \
     compile m.cl --compiler nvcc
 sed 's/source: k.cl/source: m.cl, compiler: nvcc/' k.yaml >nvcc.yaml
 says "nvcc in a launch file" '^lanewise: nvcc.yaml:1: m.cl: nvcc does not compile' run nvcc.yaml

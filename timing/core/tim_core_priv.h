@@ -312,9 +312,10 @@ struct tim_core {
     uint8_t l1_answer;       /* with l1_stuck: enum tim_cache_answer of the blocked access, whose line is l1_line */
     bool l1_misses;          /* the line of the queue's head is neither in L1 nor requested, and only crossbar space is missing */
     unsigned wakes;
-    unsigned queued, replays;
+    unsigned queued;         /* instructions of the load/store queue, with those that have issued but not reached it yet */
+    unsigned replays;
     uint64_t l1_line;
-    uint64_t head_at;        /* if queued is not 0: cycle from which on the head is in the queue */
+    uint64_t head_at;        /* if queued is not 0: cycle in which the first instruction of the load/store queue reaches the queue */
     unsigned lsu_used;       /* number of memory instructions that have issued and not yet left the load/store unit */
     unsigned moving;         /* blocks whose state is being transferred */
     unsigned blocks;         /* number of resident blocks */

@@ -39,9 +39,9 @@ struct tim_local {
 enum { TIM_SIDES = 2 };
 struct tim_side {
     uint32_t *queue;  /* [lsu_queue] ops in issue order */
-    unsigned queued;
+    unsigned queued;  /* instructions in `queue`, with those that have issued but not reached it yet */
     unsigned used;    /* number of instructions that have issued for this queue and have not left it */
-    uint64_t head_at; /* if queued is not 0: cycle from which on the head is in the queue */
+    uint64_t head_at; /* if queued is not 0: cycle in which the first instruction reaches the queue */
 };
 
 /** issue.dependence counters: the memory instructions of a warp that one wait counter counts, in issue order. They are

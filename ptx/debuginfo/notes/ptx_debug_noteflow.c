@@ -685,7 +685,7 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
         if (has_piece(f, v, p))
             w->positions.hidden = (w->positions.hidden & ~(UINT32_C(1) << p)) | (uint32_t)hides << p;
     if (note->doubts)
-        return; /* the event only hides the earlier value, because the next note may give the same value */
+        return; /* the earlier value is hidden, but stays in the state: the next note may give it again */
     for (uint32_t p = 0; p < f->pieces->count && news; p++)
         if (has_piece(f, v, p)) {
             w->positions.doubted = (w->positions.doubted & ~(UINT32_C(1) << p)) | (uint32_t)uncertain << p;

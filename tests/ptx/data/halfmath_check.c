@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares the results of halfmath.cl with the host's functions of double. The differences must be within the bounds of
+/* Compares the results of halfmath.cl with the host's double-precision functions. The differences must be within the bounds of
  * cl_khr_fp16, in units in the last place. Arguments: the files with the results of kernels one() and two(). */
 #define _GNU_SOURCE
 #include <math.h>
