@@ -270,6 +270,7 @@ static const struct emu_native_site *run_together(struct emu_warp **warp, uint64
         core->retired += w->retired - w->slice_start;
         w->slice_start = w->retired;
         w->run_done = 0;
+        w->leave = EMU_LEAVE_SLICE_END; /* otherwise the driver of LW_LOOP builds would continue at w->di */
         if (++arrived == block->warp_count) {
             emu_split_bar_together(block, id);
             arrived = 0;
