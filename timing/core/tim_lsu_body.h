@@ -915,7 +915,7 @@ static void tim_lsu_tick(struct tim_core *core, uint64_t now)
     if (core->queued == 0 || core->head_at > now)
         return;
     op = &core->op[core->queue[0]];
-    if (tim_has_packets(core) && op->packet != 0 && core->mechs.packets->row->open(core->mechs.packets, op->packet))
+    if (tim_has_packets(core) && op->packet != 0 && tim_mech_is_open(core->mechs.packets, op->packet))
         return; /* more instructions may join the packet */
     if (replays && follows_replay(core, op)) {
         follows = true;

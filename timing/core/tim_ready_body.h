@@ -162,7 +162,7 @@ static bool has_joined(const struct tim_core *core, const struct tim_warp *w)
 {
     struct tim_mech *mech = core->mechs.packets;
 
-    return mech->row->follows(mech, (unsigned)(w - core->warp));
+    return tim_mech_follows(mech, (unsigned)(w - core->warp));
 }
 
 /** Reports to mechanisms that the warp has reached its next instruction, if the instruction waits at most for registers.

@@ -121,7 +121,7 @@ static inline uint32_t select_in(struct tim_core *core, unsigned s, unsigned wor
     if (!lsu && memory != 0 && tim_has_packets(core)) { /* the queue is full, so an instruction may issue only if it joins
                                                          * a packet that already has a place in the queue */
         if (core->mechs.packets->row->packets_are_wide)
-            memory = core->mechs.packets->row->follows(core->mechs.packets, 0) ? memory : 0;
+            memory = tim_mech_follows(core->mechs.packets, 0) ? memory : 0;
         for (LW_EACH_BIT(b, core->mechs.packets->row->packets_are_wide ? 0 : memory))
             if (!has_joined(core, &core->warp[tim_warp_at(core, s, word * 64 + (unsigned)b)]))
                 memory &= ~(UINT64_C(1) << b);

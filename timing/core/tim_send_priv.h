@@ -90,9 +90,9 @@ static inline bool tim_some_join(const struct tim_core *core, unsigned s)
     const unsigned first = tim_first(core, s);
 
     if (mech->row->packets_are_wide)
-        return mech->row->follows(mech, 0);
+        return tim_mech_follows(mech, 0);
     for (LW_EACH_BIT(b, core->hot.known[first / 64].can[TIM_PATH_MEMORY]))
-        if (mech->row->follows(mech, tim_warp_at(core, s, first + (unsigned)b)))
+        if (tim_mech_follows(mech, tim_warp_at(core, s, first + (unsigned)b)))
             return true;
     return false;
 }

@@ -179,30 +179,6 @@ static uint64_t accompanies(struct tim_mech *mech, unsigned leader, unsigned war
     return mech->core->config->dwf_threads ? free_lanes : 0;
 }
 
-/* The memory instructions of a formed warp are one packet: the accesses of all its lanes are coalesced together, and get their
- * data in the same cycle. */
-
-static uint32_t packet(struct tim_mech *mech, unsigned warp, const struct tim_static *what, bool *together)
-{
-    const unsigned schedulers = mech->core->config->issue_schedulers;
-
-    (void)what;
-    *together = true;
-    return (uint32_t)((mech->core->now * schedulers + warp % schedulers) % UINT32_MAX) + 1;
-}
-
-static bool is_open(struct tim_mech *mech, uint32_t packet)
-{
-    (void)mech, (void)packet;
-    return false;
-}
-
-static bool follows(struct tim_mech *mech, unsigned warp)
-{
-    (void)mech, (void)warp;
-    return false;
-}
-
 /** Returns the lowest pc, not below @from, at which a thread of scheduler @sched's warps can run, or UINT64_MAX if none can. */
 static uint64_t next_pc(const struct dwf *dwf, unsigned sched, uint64_t from)
 {
@@ -243,5 +219,5 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 const struct tim_mechanism tim_dwf = {
     .name = "dwf", .summary = "dynamic warp formation: threads of several warps that are at the same pc issue together, each in its lane",
     .is_on = is_on, .create = create, .destroy = destroy, .warp_begins = warp_begins, .issues = issues, .chooses = chooses,
-    .accompanies = accompanies, .selects = selects, .packet = packet, .open = is_open, .follows = follows, .packets_are_wide = true, .show = show,
+    .accompanies = accompanies, .selects = selects, .packet = tim_mech_formed_packet, .packets_are_wide = true, .show = show,
 };

@@ -86,6 +86,15 @@ void tim_mechs_fini(struct tim_mechs *mechs)
     mechs->packets = mechs->fetches = mechs->chooses = mechs->orders = mechs->forms = NULL;
 }
 
+uint32_t tim_mech_formed_packet(struct tim_mech *mech, unsigned warp, const struct tim_static *what, bool *together)
+{
+    const unsigned schedulers = mech->core->config->issue_schedulers;
+
+    (void)what;
+    *together = true;
+    return (uint32_t)((mech->core->now * schedulers + warp % schedulers) % UINT32_MAX) + 1;
+}
+
 /** Calls hook @hook of each mechanism that has it. */
 #define CALL(mechs, hook, ...)                                                                     \
     for (unsigned i = 0; i < (mechs)->count; i++) {                                                \

@@ -169,17 +169,17 @@ struct tim_mechanism {
     /** Called before the scheduler selects a warp, if only registers or capacity can prevent the issue of the warp's next
      *  instruction @next at @pc. Called in the first such cycle, and possibly again in later ones. */
     void (*reaches)(struct tim_mech *mech, unsigned warp, uint64_t pc, const struct tim_static *next);
-    /* Packets: memory instructions that pass the load/store unit together (timing/mem/tim_packets_priv.h). A mechanism
-     * has all three hooks or none. At most one mechanism of a GPU model has them. */
+    /* Packets: memory instructions that pass the load/store unit together (timing/mem/tim_packets_priv.h). At most one
+     * mechanism of a GPU model has these hooks. */
     /** Called when memory instruction @what of the warp has issued. Returns the number of its packet, which no other packet
      *  of the core has, or 0 if the instruction joins no packet. Sets *together to whether all members get their loaded data
      *  in the cycle in which the last data arrives. */
     uint32_t (*packet)(struct tim_mech *mech, unsigned warp, const struct tim_static *what, bool *together);
-    /** Returns whether more instructions may join the packet. The load/store unit begins the packet only when it is closed.
-     *  If an event other than an issue closes a packet, `picks` returns true. */
+    /** Returns whether more instructions may join the packet; without the hook, none may. The load/store unit begins the
+     *  packet only when it is closed. If an event other than an issue closes a packet, `picks` returns true. */
     bool (*open)(struct tim_mech *mech, uint32_t packet);
-    /** Returns whether the warp's next instruction will join a packet that already has a place in the load/store queue. The
-     *  hook must not change state. */
+    /** Returns whether the warp's next instruction will join a packet that already has a place in the load/store queue; without
+     *  the hook, none will. The hook must not change state. */
     bool (*follows)(struct tim_mech *mech, unsigned warp);
     /** If true, all memory instructions of a cycle form one packet, so `follows` gives the same result for all warps. The
      *  members of a packet then access shared memory and constants as one wide instruction. If false, each member accesses
@@ -307,6 +307,19 @@ void tim_mechs_flow(struct tim_mechs *mechs, unsigned warp);
 bool tim_mechs_cycle(struct tim_mechs *mechs, const uint64_t (*ready)[TIM_MAX_WARPS / 64]);
 bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *ready);
 extern const uint64_t tim_no_warps[TIM_MAX_WARPS / 64]; /* an empty set of ready warps */
+/** Returns whether more instructions may join @packet of the mechanism with packets. */
+static inline bool tim_mech_is_open(struct tim_mech *mech, uint32_t packet)
+{
+    return mech->row->open != NULL && mech->row->open(mech, packet);
+}
+/** Returns whether the next instruction of @warp will join a packet in the load/store queue. */
+static inline bool tim_mech_follows(struct tim_mech *mech, unsigned warp)
+{
+    return mech->row->follows != NULL && mech->row->follows(mech, warp);
+}
+/** Hook `packet` of mechanisms that form warps: the accesses of all lanes of a formed warp are coalesced together, and get their
+ *  data in the same cycle. A scheduler issues at most one formed warp in a cycle. */
+uint32_t tim_mech_formed_packet(struct tim_mech *mech, unsigned warp, const struct tim_static *what, bool *together);
 /** Returns the warp slot for bit @bit of word @word in a set of warps of scheduler @sched, such as the ready warps that hook `picks` gets. */
 static inline unsigned tim_mech_slot(const struct tim_config *config, unsigned sched, unsigned word, unsigned bit)
 {

@@ -451,29 +451,6 @@ static uint64_t accompanies(struct tim_mech *mech, unsigned leader, unsigned war
     return same_group(tbc, warp, may_issue(tbc, warp, w.code->program, w.pc, lanes), tbc->group[leader][lw_lowest(w.lanes)]) & ~taken;
 }
 
-/* The memory instructions of a dynamic warp are one packet. */
-
-static uint32_t packet(struct tim_mech *mech, unsigned warp, const struct tim_static *what, bool *together)
-{
-    const unsigned schedulers = mech->core->config->issue_schedulers;
-
-    (void)what;
-    *together = true;
-    return (uint32_t)((mech->core->now * schedulers + warp % schedulers) % UINT32_MAX) + 1;
-}
-
-static bool is_open(struct tim_mech *mech, uint32_t packet)
-{
-    (void)mech, (void)packet;
-    return false;
-}
-
-static bool follows(struct tim_mech *mech, unsigned warp)
-{
-    (void)mech, (void)warp;
-    return false;
-}
-
 /* ---- reports ------------------------------------------------------------------------------------------------------------- */
 
 static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
@@ -514,6 +491,6 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 const struct tim_mechanism tim_tbc = {
     .name = "tbc", .summary = "thread block compaction: the warps of a block have one stack, and are compacted at divergent branches",
     .is_on = is_on, .create = create, .destroy = destroy, .warp_begins = warp_begins, .warp_ends = warp_ends, .flows = flows, .issues = issues,
-    .cycle = cycle, .holds = holds, .accompanies = accompanies, .selects = selects, .packet = packet, .open = is_open, .follows = follows,
+    .cycle = cycle, .holds = holds, .accompanies = accompanies, .selects = selects, .packet = tim_mech_formed_packet,
     .packets_are_wide = true, .is_stuck = is_stuck, .why = why, .show = show,
 };

@@ -3,32 +3,7 @@
  * Tests mechanism dwf: threads of several warps that are at the same pc issue together. 11.1 is a section of the specification
  * of the book on GPU architectures.
  */
-#include "tests/timing/mechanisms/mech_fixture.h"
-
-/* Kernel for warps of 4 lanes. @pattern sets bit 0 of v2 to 0 in the lanes that take the branch; v1 is the thread, v3 its warp. */
-#define SIDES(pattern, taken, other) \
-    ".kernel k\n.param ptr.global out\n.shared 256\n" \
-    "s_mov_b64 s4:5, c[out]\n" \
-    "v_s2r v1, %tid.x\n" \
-    "v_shl_b32 v7, v1, 2\n" \
-    "v_shr_u32 v3, v1, 2\n" \
-    pattern \
-    "v_and_b32 v2, v2, 1\n" \
-    "v_setp_u32.lt p0, v2, 1\n" \
-    "bssy b0, join\n" \
-    "@p0 bra taken, b0\n" \
-    other \
-    "bra join\n" \
-    "taken:\n" \
-    taken \
-    "join:\n" \
-    "bsync b0\n" \
-    "st.global.b32 [s4:5+v7], v4\n" \
-    "exit\n.end\n"
-#define OPPOSITE "v_xor_b32 v2, v1, v3\n" /* 1010, 0101, 1010, ... */
-#define EQUAL "v_mov_b32 v2, v1\n"       /* 1010, 1010, ... */
-
-enum { FIRST = 9, JOIN = 12 }; /* instructions after the branch, and the bsync */
+#include "tests/timing/mechanisms/form_fixture.h"
 
 struct result {
     uint64_t cycles, instructions, formed, lanes, collisions, joined, accesses, passes;
@@ -37,12 +12,8 @@ struct result {
 
 static struct run *machine(bool on)
 {
-    struct run *r = run_new();
+    struct run *r = form_run();
 
-    r->config->core_warp_width = 4;
-    r->config->core_threads = r->config->core_warps * 4;
-    r->config->core_reconvergence = TIM_RECONV_CBAR;
-    r->config->issue_split_lanes = true;
     r->config->dwf_on = on;
     return r;
 }
