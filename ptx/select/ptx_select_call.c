@@ -230,12 +230,14 @@ static bool gathers(const struct ptx_module *module, const struct ptx_call_parts
     return callee_of(call) == CALL_ASSERT || is_variadic(module, call);
 }
 
-/** Copies bytes of the frame in units of 1, 2 or 4 bytes, of which both offsets and the size are multiples. */
-static void copy_bytes(struct ptx_sel *sel, uint32_t from, uint32_t to, uint32_t bytes)
+/** Copies bytes of local memory to offset @to of the frame in units of 1, 2 or 4 bytes, of which @to, @from and the size are
+ *  multiples. They are at @from after the offset in @base, or at offset @from of the frame if @base is PTX_NO_REF. @align: alignment
+ *  of @base. */
+static void copy_bytes(struct ptx_sel *sel, ptx_ref base, uint32_t align, uint32_t from, uint32_t to, uint32_t bytes)
 {
     uint32_t unit = 4;
 
-    while ((from | to | bytes) % unit != 0)
+    while ((from | to | bytes | align) % unit != 0)
         unit /= 2;
     for (uint32_t at = 0; at < bytes; at += unit) {
         ptx_ref word = ptx_sel_temp(sel, 1);
@@ -243,6 +245,8 @@ static void copy_bytes(struct ptx_sel *sel, uint32_t from, uint32_t to, uint32_t
         for (int store = 0; store < 2; store++) {
             struct ptx_mi *mi = ptx_sel_local(sel, store, word, (store ? to : from) + at, 1);
 
+            if (!store && base != PTX_NO_REF)
+                mi->ref[PTX_S_A] = base;
             if (unit < 4)
                 isa_mod_set(&mi->in, ISA_MOD_SIZE, unit == 1 ? ISA_SIZE_U8 : ISA_SIZE_U16);
         }
@@ -275,7 +279,7 @@ static uint64_t gather(struct ptx_sel *sel, const struct ptx_insn *in, const str
                 isa_mod_set(&mi->in, ISA_MOD_SIZE,
                             s->size_bytes == 1 ? ISA_SIZE_U8 : ISA_SIZE_U16);
         } else if (in != NULL) {
-            copy_bytes(sel, s->offset, (uint32_t)top, (uint32_t)s->size_bytes);
+            copy_bytes(sel, PTX_NO_REF, 4, s->offset, (uint32_t)top, (uint32_t)s->size_bytes);
         }
         top += s->size_bytes;
     }
@@ -370,7 +374,7 @@ static void print(struct ptx_sel *sel, const struct ptx_call_parts *call)
             ptx_print_pieces(sel, param_of(sel, &sel->in, &call->args[0]), args, &count);
 
         for (size_t i = 0; i < count; i++)
-            copy_bytes(sel, args->offset + piece[i].from, sel->call_area + piece[i].to,
+            copy_bytes(sel, PTX_NO_REF, 4, args->offset + piece[i].from, sel->call_area + piece[i].to,
                        piece[i].bytes);
         x = generic_local(sel, sel->call_area);
     } else if (variadic) {
@@ -698,26 +702,10 @@ void ptx_rule_call(struct ptx_sel *sel)
 
 /* ---- entry and return of a function ------------------------------------------------------------------- */
 
-/* Copies a structure from the caller's frame, at offset @from of local memory, to the function's frame. */
-static void copy_structure(struct ptx_sel *sel, const struct ptx_symbol *s, ptx_ref from)
+/* Returns true if parameter @s is a structure of which the function has a copy in its frame. */
+static bool is_copied(const struct ptx_symbol *s)
 {
-    const uint32_t bytes = (uint32_t)s->size_bytes;
-    uint32_t unit = 4;
-
-    while (s->align % unit != 0 || bytes % unit != 0)
-        unit /= 2;
-    for (uint32_t at = 0; at < bytes; at += unit) {
-        const ptx_ref word = ptx_sel_temp(sel, 1);
-
-        for (int store = 0; store < 2; store++) {
-            struct ptx_mi *mi = ptx_sel_local(sel, store, word, store ? s->offset + at : at, 1);
-
-            if (!store)
-                mi->ref[PTX_S_A] = from;
-            if (unit < 4)
-                isa_mod_set(&mi->in, ISA_MOD_SIZE, unit == 1 ? ISA_SIZE_U8 : ISA_SIZE_U16);
-        }
-    }
+    return s->home == PTX_SPILL_FRAME && !ptx_param_is_scalar(s);
 }
 
 /* Moves argument @value to the location of parameter @s. */
@@ -725,8 +713,8 @@ static void enter_param(struct ptx_sel *sel, const struct ptx_symbol *s, ptx_ref
 {
     if (s->home == PTX_SPILL_POINTER)
         ptx_sel_move(sel, ptx_ref_of(s->home_vreg, 0), value, 1);
-    else if (s->home == PTX_SPILL_FRAME && !ptx_param_is_scalar(s))
-        copy_structure(sel, s, value);
+    else if (is_copied(s))
+        copy_bytes(sel, value, s->align, 0, s->offset, (uint32_t)s->size_bytes);
     else
         ptx_sel_param_set(sel, s, value);
 }
@@ -772,16 +760,15 @@ void ptx_sel_enter(struct ptx_sel *sel)
     }
     pin_all(sel, &p, true);
     for (unsigned i = 0; i < p.count; i++) {
-        value[i] = p.fixed[i];
-        if (to[i]->home == PTX_SPILL_FRAME && !ptx_param_is_scalar(to[i])) {
-            value[i] = ptx_sel_temp(sel, 1); /* the copy must not delay the moves out of fixed registers */
+        if (is_copied(to[i])) { /* the copy must not delay the moves out of fixed registers */
+            value[i] = ptx_sel_temp(sel, 1);
             ptx_sel_move(sel, value[i], p.fixed[i], 1);
         } else {
-            enter_param(sel, to[i], value[i]);
+            enter_param(sel, to[i], p.fixed[i]);
         }
     }
     for (unsigned i = 0; i < p.count; i++)
-        if (to[i]->home == PTX_SPILL_FRAME && !ptx_param_is_scalar(to[i]))
+        if (is_copied(to[i]))
             enter_param(sel, to[i], value[i]);
     for (unsigned i = 0; i < on_stack; i++) {
         ptx_ref passed = ptx_sel_temp(sel, stack[i].rows);

@@ -426,7 +426,8 @@ static bool shows_early(const struct following *f, const struct walk *w, uint32_
 /* Does the same as shows_early() for code in a loop that assigns to the variable. */
 static bool shows_ahead(const struct following *f, const struct walk *w, uint32_t line, uint32_t at)
 {
-    return w != NULL && at < line && ptx_note_loop_assigns(f->lines, at, line);
+    (void)w; /* where the path has been does not matter */
+    return at < line && ptx_note_loop_assigns(f->lines, at, line);
 }
 
 /* Returns whether code after the code of a line shows that the compiler has moved the code of the line up. The search continues in
