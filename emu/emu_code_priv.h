@@ -14,13 +14,13 @@ struct emu_icache;
 
 /**
  * Handler of an instruction. It executes the instruction for the warp's running split, and continues with the next instruction by
- * a tail call, or in LW_LOOP builds by a return to the driver. For one of the EMU_LEAVE_* reasons it leaves the chain of handlers
- * instead, with w->di at the instruction to execute next.
+ * a tail call, or in LW_LOOP builds by a return to the driver. If one of the EMU_LEAVE_* reasons applies, it instead leaves the
+ * chain of handlers, and sets w->di to the instruction to execute next.
  */
 typedef void emu_handler_fn(struct emu_warp *w, const struct emu_dinsn *di);
 
 struct emu_handlers {
-    emu_handler_fn *full; /* handler for use when all lanes of the padded vector register may be written */
+    emu_handler_fn *full; /* unmasked handler: it may write all lanes of a padded vector register */
     emu_handler_fn *part; /* masked handler: it writes only the lanes in w->mask_row */
 };
 
@@ -29,8 +29,8 @@ struct emu_handlers {
 struct emu_dinsn {
     struct emu_handlers h;
     uint32_t d, a, b, c;
-    /* Unions whose member depends on the instruction: instructions on tags use td, ta, tb and tc as register indices
-     * (emu_compact_priv.h); memory instructions use only td and ta. */
+    /* Two unions. Instructions on tags use td, ta, tb and tc, which are register indices (emu_compact_priv.h). Memory
+     * instructions use td, ta and disp. */
     union {
         int32_t delta;  /* distance to the branch target, in instructions */
         struct { uint16_t td, ta; };
@@ -42,12 +42,14 @@ struct emu_dinsn {
     uint32_t index;     /* index of the instruction in the program */
     uint16_t run;       /* number of instructions from this one to the end of the straight-line run, both included */
     uint16_t op;        /* enum isa_op */
-    uint8_t guard;      /* number 0..6 of the guard predicate, or 7: no guard; bit 3: the guard is negated; bit 4: it is a scalar
-                         * predicate */
+    uint8_t guard;      /* bits 2:0: number 0..6 of the guard predicate, or 7: no guard; bit 3: the guard is negated; bit 4: the
+                         * guard is a scalar predicate */
     uint8_t ukind;      /* enum emu_ukind of operand b */
-    uint8_t p, q;       /* numbers of the predicates that are written; 7: none (the value is given to the sink p[8]) */
-    uint8_t r;          /* number of the predicate that is read; bit 3: it is negated */
-    uint8_t sub;        /* selector of the comparison, conversion or access size; number of the barrier */
+    uint8_t p, q;       /* numbers of the predicates that the instruction writes; 7: it writes none, and the handler stores its
+                         * result in p[8], which is never read */
+    uint8_t r;          /* bits 2:0: number of the predicate that the instruction reads; bit 3: the predicate is negated */
+    uint8_t sub;        /* depends on the instruction: selects the comparison, the conversion or the access size, or is the number
+                         * of the barrier */
     uint8_t flags;      /* EMU_D_* */
     uint8_t reg;        /* register number as encoded, for handlers that need it */
     uint64_t aux;       /* depends on the instruction: lookup table, lane mode, or offset of the member masks */
@@ -64,14 +66,16 @@ enum {
     EMU_D_SOFT = 1,     /* the instruction is bsync.soft */
     EMU_D_COUNTED = 2,  /* CTA barrier: the instruction has an arrival count; shfl: clamp and segment mask are in register C */
     EMU_D_MODIFIED = 16, /* a prelude handler runs first: it applies source modifiers or copies scalars to all lanes */
-    EMU_D_FLOAT_MODE = 32, /* reg holds modifiers (emu_math_priv.h), and the handler is one of those named `m` */
+    EMU_D_FLOAT_MODE = 32, /* reg holds floating-point modifiers (emu_math_priv.h), and the handler is a variant that applies
+                            * them */
     EMU_D_ENDS_RUN = 64,
     EMU_D_LAST = 128 /* last instruction of its function. Control must not continue at the next instruction: it belongs to another
                       * function, which has other registers */
 };
 
-/** Sources that a prelude handler prepares before its instruction. Each one is copied to a scratch register, where modifiers are
- *  applied, or a scalar is copied to all lanes. The instruction then reads the scratch register. */
+/** Source operands that a prelude handler prepares before the instruction's own handler runs. It copies a vector register, or a
+ *  uniform value to all lanes, to a scratch register, and applies the source modifiers there. The instruction then reads the
+ *  scratch register. */
 enum emu_prelude_kind { EMU_PRE_NONE, EMU_PRE_ROW, EMU_PRE_UNIFORM };
 struct emu_prelude {
     struct emu_handlers base;   /* handlers of the instruction, which run after the prelude */
@@ -90,18 +94,20 @@ struct emu_prelude {
 /** A program decoded for one core. Each core has its own copy, because handlers are replaced in it. */
 struct emu_code {
     const struct emu_program *program;
-    struct emu_dinsn *insn;      /* [program->count + 1]; the last element faults, for a pc after the code */
-    struct emu_handlers *base;   /* [count + 1] handlers that instructions have without layers: emu_layers_priv.h */
-    uint8_t *layers;             /* [count + 1] layers of each instruction, bits of enum emu_layer */
+    struct emu_dinsn *insn;      /* [program->count + 1] decoded instructions; the last element raises a fault, for a pc past the
+                                  * end of the code */
+    struct emu_handlers *base;   /* [count + 1] base handlers, which instructions without layers have (emu_layers_priv.h) */
+    uint8_t *layers;             /* [count + 1] layers of handlers on each instruction, as bits of enum emu_layer */
     struct emu_handlers hook;    /* handlers of the layer EMU_LAYER_HOOK for the core's level */
     struct emu_icache *icache;
     uint32_t *cached;            /* indices of the instructions whose icache element is not empty */
     uint32_t cached_count;
     uint64_t *imm_pool;          /* values of immediates */
     uint32_t imm_count;
-    struct emu_prelude *prelude; /* [prelude_count] preludes of EMU_D_MODIFIED instructions, which have the index in dinsn.aux */
+    struct emu_prelude *prelude; /* [prelude_count] preludes of the EMU_D_MODIFIED instructions; emu_dinsn.aux of such an
+                                  * instruction is its index here */
     uint32_t prelude_count;
-    struct emu_chain *chain; /* [count] chained prefetches of instructions with EMU_D_CHAIN; NULL: there is no such instruction */
+    struct emu_chain *chain; /* [count] chained prefetches of instructions with EMU_D_CHAIN; NULL: no instruction has this flag */
     struct emu_hook_filters *hook_filter; /* [count] filters of the hooks, or NULL if no instruction has a hook */
     struct emu_tag_insn *tag;    /* [count] operands of each instruction for its tag rule; NULL if tags are off */
     struct emu_plan *plan;       /* compact mode: [count] plans; the plan of an instruction that needs none is zero */
@@ -113,11 +119,11 @@ struct emu_program {
     struct emu_machine *machine;
     const struct isa_object *object;
     struct isa_insn *insn; /* [count] instructions of object->text */
-    struct emu_form *form; /* [count] */
+    struct emu_form *form; /* [count] properties of each instruction for reduced-detail steps */
     uint32_t count;
     uint64_t base;         /* guest address of instruction 0 */
     uint8_t *bank1;        /* constant bank 1, ISA_CONST_BANK_BYTES; NULL: the program has none */
-    uint64_t *variable_address; /* [variable of the object] address; 0 for a variable in shared memory */
+    uint64_t *variable_address; /* [variable of the object] guest address of the variable; 0 for a variable in shared memory */
     uint8_t *breakpoint;   /* [count] 1: a breakpoint is set at the instruction */
     bool prints;           /* the program contains a vprintf */
     bool launches;         /* the program contains a launch.kernel or launch.group */
@@ -147,8 +153,8 @@ struct emu_level {
                      struct emu_handlers *out, const char **why);
     struct emu_handlers prelude; /* handlers of preludes, for EMU_D_MODIFIED instructions */
     struct emu_handlers hook;    /* handlers of the layer EMU_LAYER_HOOK */
-    /** Compact mode. make_row materialises register @index from its tag. tagged_memory selects the handlers of a memory access
-     *  whose address is tagged. */
+    /** Functions of compact mode. make_row materialises register @index from its tag. tagged_memory selects the handlers of a
+     *  memory access whose address is tagged. */
     void (*make_row)(struct emu_warp *w, unsigned index);
     bool (*tagged_memory)(const struct isa_insn *insn, const struct emu_dinsn *di, bool uniform,
                           struct emu_handlers *out);
@@ -161,7 +167,8 @@ struct emu_level {
     bool (*is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uint32_t value);
     /** Returns true if the handlers of @op read operand X only from a vector register, never from a uniform operand. */
     bool (*rows_only)(unsigned op);
-    /** Returns true if the full handler of a v_cvt converts a vector register of any length by a loop. */
+    /** Returns true if the full handler of conversion @di loops over host vectors, so that it converts a vector register of any
+     *  length. */
     bool (*converts_rows)(const struct emu_dinsn *di);
 };
 extern const struct emu_level emu_level_v1, emu_level_v3, emu_level_v4;

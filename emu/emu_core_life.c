@@ -50,7 +50,7 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
                                const struct emu_core_ops *ops, void *context,
                                struct emu_core **out, struct lw_error *err)
 {
-    /* no two cores may share a cache line, because the blocks and counters of a core change often */
+    /* blocks and counters of a core change often, so no two cores may share a cache line */
     struct emu_core *core = aligned_alloc(128, emu_round_up(sizeof *core, 128));
     struct emu_core **cores;
 

@@ -17,7 +17,7 @@ enum emu_stop_kind {
     EMU_STOP_BLOCKED,       /* after step_warp: the warp or split cannot run now; after run_other_warps: no warp of the block can
                              * make progress */
     EMU_STOP_COUNT,       /* `run` has reached the instruction count emu_engine.stop_at */
-    EMU_STOP_LIMIT        /* the engine's caller ends the run at a limit, and describes it by emu_machine_where() */
+    EMU_STOP_LIMIT        /* the engine's caller ended the run at a limit; emu_machine_where() describes where the warps are */
 };
 
 /** Reference to a warp, which need not be resident. gdb's id of a warp is dbg_thread_id (debug.h, MACHINE 9). */
@@ -63,11 +63,11 @@ struct emu_engine_ops {
                                 struct lw_error *err);
     /** Executes one rotation of the other warps: a time slice of each other warp of the block, then of the other splits of
      *  @place's warp. If none of them can run, warps of other blocks get a slice. The stop is EMU_STOP_BLOCKED if the block makes
-     *  no progress, although blocks that did not run could enable it to continue. */
+     *  no progress; blocks that did not run may still enable it to continue. */
     enum lw_status (*run_other_warps)(struct emu_engine *engine, const struct emu_thread_ref *place,
                                  struct emu_stop *stop, struct lw_error *err);
-    /** Number of resident warps, and the warp at an index in (grid, block, warp) order. A block that has not started is listed
-     *  with its entry state. */
+    /** warp_count returns the number of resident warps. warp_at gets the warp at an index in the order (grid, block, warp). A
+     *  block that has not started is listed with its entry state. */
     unsigned (*warp_count)(const struct emu_engine *engine);
     bool (*warp_at)(const struct emu_engine *engine, unsigned index, struct emu_thread_ref *place);
     /** Finds core and slot of a resident block, and creates the block's state if the block has not started. */
@@ -81,7 +81,7 @@ struct emu_engine_ops {
     bool (*slot_at)(const struct emu_engine *engine, enum emu_slot_kind kind, unsigned number,
                     struct emu_thread_ref *place);
     uint64_t (*instructions)(const struct emu_engine *engine);
-    uint64_t (*cycles)(const struct emu_engine *engine); /* cycles so far; NULL: the engine does not count cycles */
+    uint64_t (*cycles)(const struct emu_engine *engine); /* number of cycles so far; NULL: the engine does not count cycles */
 };
 struct emu_engine {
     const struct emu_engine_ops *ops;
@@ -113,7 +113,8 @@ void emu_observer_remove(struct emu_engine *engine, struct emu_observer *observe
 
 /* For engines outside emu/, which drive cores by emu_warp_step. */
 
-/** Fills @stop for a step whose event was a fault, and writes the text that the fault makes due. */
+/** Fills @stop for a step whose event was a fault, and outputs the buffered printed text that a run which ends at this fault must
+ *  output. */
 void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stop *stop);
 /** Spin observer: observes blocks that make no progress, for engines that have their own order of execution. It proves that warps
@@ -128,10 +129,11 @@ struct emu_spin_observer;
 struct emu_spin_observer *emu_spin_observer_create(struct emu_machine *machine, unsigned tries, bool chosen);
 void emu_spin_observer_destroy(struct emu_spin_observer *probe);
 struct emu_observer *emu_spin_observer_events(struct emu_spin_observer *probe);
-/** Returns true if the observer has given up a warp: then it can prove nothing, and the observation may end. */
+/** Returns true if the observer has given up on a warp. It can then prove nothing, and the observation may end. */
 bool emu_spin_observer_gave_up(const struct emu_spin_observer *probe);
-/** Returns true if the observer has proved that no warp of the block can make progress, and has seen enough of the warps' reads
- *  for the report. Includes warps that are new in the observation, if there is capacity. */
+/** Returns true if no warp of the block can run, or if the observer has proved that none can make progress and has observed the
+ *  warps' reads for long enough for the hang report. The first call for a block adds it to the blocks whose reads are observed,
+ *  if there is capacity. */
 bool emu_core_probed(const struct emu_core *core, unsigned slot, struct emu_spin_observer *probe);
 /** Returns true if the observer has proved that this warp repeats a cycle for ever. */
 bool emu_core_has_cycle(const struct emu_core *core, unsigned slot, unsigned warp, const struct emu_spin_observer *probe);
@@ -168,7 +170,7 @@ struct emu_native_window {
     uint64_t low, bytes;
 };
 
-/** What native code reads and writes of a warp's state. */
+/** State of a warp that native code reads and writes. */
 struct emu_native_frame {
     char *regs;              /* register file: vector register r at (first_row + r) * stride */
     uint32_t *s;             /* scalar registers, from s0 on */
@@ -178,9 +180,9 @@ struct emu_native_frame {
     const char *bank0;       /* constant bank 0 */
     uint8_t *global;         /* host address of ISA_GLOBAL_BASE */
     uint64_t global_bytes;
-    const uint16_t *load_valid, *store_valid; /* [page] number of bytes, from the start of the page, that may be loaded, and that
-                                               * may be stored */
-    const uint8_t *dirty;    /* [page] value EMU_NATIVE_DIRTY: a store need not mark the page as written */
+    const uint16_t *load_valid, *store_valid; /* [page] number of bytes, from the start of the page, that may be loaded
+                                               * (load_valid) or stored (store_valid) */
+    const uint8_t *dirty;    /* [page] state of the page; if it is EMU_NATIVE_DIRTY, a store need not mark the page as written */
     uint8_t *shared;
     uint64_t shared_bytes;
     struct emu_native_window *window; /* [number of windows of the kernel] */
@@ -195,8 +197,8 @@ struct emu_native_frame {
     uint32_t site;           /* index in emu_native_kernel.site of the site at which the code left */
     uint64_t loads;          /* number of retired loads, without those that emu_native_execute() has counted itself */
     void *warp;              /* the warp, for the functions below that are called from native code */
-    uint64_t stores;         /* number of retired stores, as in `loads`. The members are not adjacent, because a compiler would
-                              * read both by one load, to which the host cannot forward two stores */
+    uint64_t stores;         /* number of retired stores, counted as `loads` is. The two members are not adjacent: otherwise a
+                              * compiler could read both by one load, and the host cannot forward two stores to one load */
 };
 enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3, EMU_NATIVE_RESUME = 1 << 16, EMU_NATIVE_UNPARK = 1 << 17 };
 
@@ -216,7 +218,7 @@ bool emu_native_bssy(struct emu_native_frame *frame, uint32_t reg);
  *  executed before the bsync. */
 bool emu_native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t retired);
 
-/** What native code is requested for: the kernel, and properties of its blocks. */
+/** A request for native code: the kernel, and properties of its blocks. */
 struct emu_native_request {
     const struct isa_object *object;
     const struct isa_insn *insn; /* [insn_count] decoded instructions of the program */
@@ -230,9 +232,9 @@ struct emu_native_request {
 };
 
 /** A site at which native code leaves. next: instruction at which the interpreter continues. retired, loads, stores: added to the
- *  frame's counts. parks: 0, or the instruction is a barrier of the block, and the warp is parked: its uniform and affine
- *  registers are in emu_native_frame.uniform, and not in the register file. After the barrier the warp resumes at entry
- *  parks - 1. */
+ *  frame's counts. parks: 0 if the warp is not parked. Otherwise the instruction is a CTA barrier, at which the warp is parked:
+ *  its uniform and affine registers are in emu_native_frame.uniform, and not in the register file. After the barrier the warp
+ *  resumes at entry parks - 1. */
 struct emu_native_site {
     uint32_t next, retired, loads, stores, parks;
 };
@@ -251,10 +253,11 @@ struct emu_native_kernel {
 
 /** A translator of kernels. */
 struct emu_native {
-    /** Returns the code for @request. The translator owns the code, which stays valid. NULL: it cannot be translated. */
+    /** Returns the code for @request. The translator owns the code, which stays valid. Returns NULL if the kernel cannot be
+     *  translated. */
     const struct emu_native_kernel *(*kernel)(struct emu_native *native, const struct emu_native_request *request);
-    /** Number of times that warps which are not whole reach an entry before masked code of the kernel is requested; many kernels
-     *  never diverge. */
+    /** Number of times that warps with inactive lanes must reach an entry before masked code of the kernel is requested. The
+     *  limit saves the translation for the many kernels that never diverge. */
     uint32_t masked_after;
 };
 

@@ -84,7 +84,7 @@ struct emu_access {
     bool affine;
     uint64_t base;
     int64_t stride;
-    /** Global accesses: the allocation of the lowest lane's address. */
+    /** Global accesses: true if the lowest lane's address is in an allocation; `allocation` is then this allocation. */
     bool in_allocation;
     struct emu_allocation allocation;
     /** Order in which the lanes of an atomic were served. Other accesses have no order. */
@@ -131,7 +131,8 @@ struct emu_event {
     /* the instruction */
     uint64_t pc;
     const struct isa_insn *insn;
-    /* masks: lanes of the split; exec; guard; and lanes in which the instruction had an effect, which are in all three */
+    /* masks. split_lanes: lanes of the split; effective: lanes in which the instruction had an effect, those in split_lanes, exec
+     * and guard */
     uint64_t split_lanes, exec, guard, effective;
     /* control flow */
     const struct emu_outcome *outcomes;

@@ -26,7 +26,8 @@ struct emu_grid {
                              * the lowest numbers */
     uint64_t *placed;       /* [block] bit set: the engine has made the block resident; NULL: blocks become resident in the order
                              * of their numbers */
-    uint64_t blocks_started, blocks_ended; /* ended: number of blocks without live lanes; such a block may still be in a slot */
+    uint64_t blocks_started, blocks_ended; /* blocks_ended: number of blocks without live lanes; such a block may still hold a
+                                            * slot */
     bool started; /* an instruction of the grid has retired */
     bool group; /* launched by launch.group, as a group of thread blocks */
     unsigned depth; /* nesting depth; host launches: 0 */

@@ -45,7 +45,7 @@ struct emu_access_record {
 /** Returns the size of a record, including its words and values, in units of 8 bytes. */
 static inline unsigned emu_access_record_size(unsigned count, enum emu_addr_form form, bool store)
 {
-    /* the single word of the other forms, and the two words of a stride, both fill one unit of 8 bytes */
+    /* a stride has two words, and EMU_ADDR_CONTIGUOUS and _UNIFORM have one; either fits in one unit of 8 bytes */
     const unsigned words = (form == EMU_ADDR_GATHER ? count : 1) + (store ? 2 * count : 0);
 
     return sizeof(struct emu_access_record) / 8 + (words + 1) / 2;
@@ -62,8 +62,8 @@ struct emu_access_log {
 struct emu_hook_filter {
     uint64_t first, end;
     bool ignore_split; /* the filter is valid for every split of the warp, not only for the split of the last callback */
-    /** The next `remaining` accesses that the filter excludes are recorded in `log`, unless the log is full. The range must then
-     *  be in one allocation. log NULL: excluded accesses are not recorded. */
+    /** The next `remaining` accesses that the filter excludes are recorded in `log`, unless the log is full. A range with a log
+     *  must be in one allocation. log NULL: excluded accesses are not recorded. */
     uint16_t remaining;
     uint32_t tag; /* copied to emu_access_record.tag */
     struct emu_access_log *log;

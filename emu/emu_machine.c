@@ -11,7 +11,7 @@
 #include "emu/simt/emu_split_priv.h"
 #include "emu/program/emu_decode_priv.h"
 
-/* a constant table instead of assignments, so that every host places it in read-only memory */
+/* a constant table instead of assignments, so that the defaults are in read-only memory on every host */
 static const struct emu_config defaults = {
     .warp_width = 32,
     .reconv = "cbar",
@@ -53,8 +53,9 @@ static enum lw_status unknown_name(const char *what, const char *name, const cha
                    near ? "'?" : "");
 }
 
-/* Reserves global memory of the requested size, or fails. If the size is the default, and so not a user's choice, reserves as
- * much as the host's limit (ulimit -v) permits, down to LEAST_BYTES. Results do not depend on the reserved size. */
+/* Reserves global memory of the requested size, or fails. If the size is the default, which no user has chosen, the function
+ * reserves as much as the host's limit (ulimit -v) permits, but at least LEAST_BYTES. Results do not depend on the reserved
+ * size. */
 static enum lw_status memory_init(struct emu_machine *machine, struct lw_error *err)
 {
     enum { LEAST_BYTES = 1 << 28 };
@@ -276,7 +277,7 @@ void emu_stats_get(const struct emu_machine *machine, struct emu_stats *out)
             const struct emu_block *block = &core->block[b];
             if (!block->in_use || block->ended)
                 continue;
-            /* warps that still run have not yet added their counts to their block's */
+            /* warps that still run have not yet added their counts to the counts of their block */
             for (unsigned w = 0; w < block->warp_count; w++)
                 emu_warp_count(&block->warp[w], out);
             if (block->retired == 0) { /* the block was placed, or created for a debugger, but has not begun */

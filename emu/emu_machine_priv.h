@@ -20,16 +20,17 @@ struct emu_warp_switch {
 /** Native code of a core's grid, in one of its two forms: for whole warps, or masked. */
 struct emu_native_form {
     const struct emu_native_kernel *kernel; /* NULL: there is no native code in this form */
-    struct emu_native_gain { /* [entries], owned: number of instructions that native code executed from an entry on */
-        uint32_t visits, instructions;      /* of the last visits of the entry; instructions UINT32_MAX: the entry is not used any
-                                             * more */
+    struct emu_native_gain { /* [entries], owned: how much native code executes from each entry on */
+        uint32_t visits, instructions;      /* visits: number of visits of the entry that are summed up so far; instructions:
+                                             * number of instructions that native code executed in these visits, or UINT32_MAX if
+                                             * the entry is not used any more */
     } *gain;
     uint32_t gains;
 };
 /** Native code of a core (emu_native.c). */
 struct emu_core_native {
     struct emu_native_form whole, masked;
-    uint32_t requests;                      /* number of times that a warp reached an entry and masked code did not exist */
+    uint32_t requests;                      /* number of times that a warp reached an entry while masked code did not exist */
     bool masked_done;                       /* masked code was requested from the translator */
     const struct emu_grid *grid;            /* grid for which native code was last requested, and its sequence number */
     uint64_t sequence;
@@ -40,9 +41,9 @@ struct emu_core_native {
     uint32_t windows;
     uint64_t *uniform;                      /* [warps][uniform_stride], owned: memory for emu_native_frame.uniform */
     uint32_t uniform_stride;
-    uint32_t *park;                         /* [warps of the block], owned: 1 + the entry for which the warp is parked at a
-                                             * barrier of the block; 0: the warp is not parked */
-    uint32_t parked;                        /* number of parked warps. They belong to the block that rotate() runs */
+    uint32_t *park;                         /* [warps of the block], owned: 1 + the entry at which the warp resumes, if it is
+                                             * parked at a CTA barrier; 0: the warp is not parked */
+    uint32_t parked;                        /* number of parked warps, all of which belong to the block that rotate() runs */
     uint32_t warps;                         /* number of elements of uniform[] and park[] */
 };
 /** Stores all registers of the parked warps of @block to their register files: afterwards no warp is parked. */
@@ -76,7 +77,7 @@ struct emu_core {
     bool notes_itself;       /* the core's engine writes the schedule log itself; the core then records nothing */
     uint64_t passes;         /* number of steps in which no instruction retired (emu_count_stalled_step) */
     uint64_t pass_retired;   /* instruction count at the last step that retired nothing */
-    uint64_t pass_run;       /* number of such steps at instruction count pass_retired */
+    uint64_t pass_run;       /* number of steps at instruction count pass_retired that retired nothing */
 };
 
 /** Returns the block in @slot; NULL: the slot is free. */
@@ -139,7 +140,8 @@ struct emu_machine {
     uint32_t starts[EMU_LAUNCH_NESTING];
     uint64_t start_levels;
     struct emu_grid *stream[EMU_STREAM_LISTS]; /* last launch of each stream, in lists by a hash of the stream's name */
-    uint64_t looks;               /* number of observations of blocks without progress so far; numbers emu_warp.look */
+    uint64_t looks;               /* number of spin observations begun so far; emu_warp.look is the number of such an
+                                   * observation */
 };
 
 /** Notifies the machine's listeners. */
@@ -166,7 +168,8 @@ static inline bool emu_consume_halt_request(struct emu_machine *machine)
 /** Increments a count of a grid, which other cores may increment at the same time. Returns the new value. */
 static inline uint64_t emu_count_one(const struct emu_machine *machine, uint64_t *count)
 {
-    /* an atomic addition waits for all earlier stores of its processor: 60 ns after the stores that initialise a block */
+    /* an atomic addition waits for all earlier stores of its processor; after the stores that initialise a block, this takes 60
+     * ns */
     return machine->core_count == 1 ? ++*count : __atomic_add_fetch(count, 1, __ATOMIC_ACQ_REL);
 }
 

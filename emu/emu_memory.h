@@ -21,7 +21,7 @@ struct emu_allocation {
     const char *name; /* owned by the machine; "": the allocation has no name */
 };
 /** Allocates zeroed global memory. It starts at the beginning of a page, and the page after it stays free. A size of 0 is
- *  allowed: the allocation then has one page without valid bytes. Errors: LW_ENOMEM when the arena is full. */
+ *  allowed: the allocation then takes one page, in which no byte may be accessed. Errors: LW_ENOMEM when the arena is full. */
 enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
                          unsigned flags, uint64_t *address, struct lw_error *err) LW_MUST_CHECK;
 /** Frees an allocation. Errors: LW_ENOENT when @address is not the start of a live allocation. */
@@ -63,7 +63,7 @@ enum emu_texture_edge {
 struct emu_texture {
     uint64_t address;         /* address of the first texel */
     uint32_t width, height;   /* size in texels; height 0: the texture has one dimension */
-    uint32_t pitch_bytes;     /* distance from row to row */
+    uint32_t pitch_bytes;     /* bytes from the start of a row of texels to the start of the next row */
     uint8_t bits, components; /* bits of a component, 8, 16 or 32; components of a texel, 1, 2 or 4 */
     enum emu_texel_kind kind;
     bool normalized_values; /* integers are read as floats: unsigned values as 0 to 1, signed values as -1 to 1 */
@@ -71,13 +71,13 @@ struct emu_texture {
     enum emu_texture_edge edge[2];
 };
 enum { EMU_TEXTURE_BYTES = 32 };
-/** Writes the descriptor of @texture, EMU_TEXTURE_BYTES, to global memory at @handle, which is a multiple of 8. NULL writes the
- *  descriptor of no texture. This is a host step as emu_global_write is. The addresses in the descriptor are checked when a
- *  kernel fetches. Errors: LW_EINPUT for an invalid texture; LW_ERANGE. */
+/** Writes the descriptor of @texture, EMU_TEXTURE_BYTES, to global memory at @handle, which is a multiple of 8. If @texture is
+ *  NULL, writes a descriptor that means "no texture". The write is a host step, as emu_global_write is. The addresses in the
+ *  descriptor are checked when a kernel fetches. Errors: LW_EINPUT for an invalid texture; LW_ERANGE. */
 enum lw_status emu_texture_bind(struct emu_machine *machine, uint64_t handle,
                                 const struct emu_texture *texture, struct lw_error *err)
     LW_MUST_CHECK;
-/** Reads the descriptor at @handle. Returns false if there is no descriptor, or if it is that of no texture. */
+/** Reads the descriptor at @handle. Returns false if there is no descriptor, or if the descriptor means "no texture". */
 bool emu_texture_get(const struct emu_machine *machine, uint64_t handle, struct emu_texture *out);
 
 /** Computes hash_mem of MACHINE 4: a hash of the live global allocations, in address order, and of the printed text. */

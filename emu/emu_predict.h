@@ -10,8 +10,8 @@
 
 #include "emu/emu_grid.h"
 
-/** A thread, and the number of the iteration in which each loop of the address slices is (0: the first). iteration NULL: every
- *  loop is in its first iteration. */
+/** A thread, and for each loop of the address slices the number of the iteration in which the thread is (0: the first). iteration
+ *  NULL: every loop is in its first iteration. */
 struct emu_predict_thread {
     uint32_t ctaid[3], tid[3];
     const uint64_t *iteration;

@@ -40,7 +40,8 @@ struct emu_block_view {
 bool emu_block_view(const struct emu_core *core, unsigned slot, struct emu_block_view *out);
 bool emu_warp_view(const struct emu_core *core, unsigned slot, unsigned warp,
                    struct emu_warp_view *out);
-/** The state of CTA barrier @id at the moment when the arrival of lanes[warp] completes it. */
+/** State of CTA barrier @id at the moment when the arrival of the lanes in lanes[warp], for all warps of the block, completes
+ *  it. */
 struct emu_barrier_arrivals {
     bool all;     /* all live lanes of the block have arrived */
     bool one_pc;  /* all lanes wait at one pc */
@@ -69,7 +70,7 @@ unsigned emu_stack_views(const struct emu_core *core, unsigned slot, unsigned wa
 bool emu_lane_where(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                     struct emu_split_view *out);
 /** Returns the lanes whose barrier register @reg holds the same group number as that of @lane, and sets *number. Returns 0 if the
- *  register of @lane holds none. */
+ *  register of @lane holds no group number. */
 uint64_t emu_barrier_group(const struct emu_core *core, unsigned slot, unsigned warp,
                            unsigned reg, unsigned lane, uint64_t *number);
 

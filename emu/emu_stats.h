@@ -20,8 +20,8 @@ struct emu_tag_stats {
      * (docs/explanation/uniform-affine.md). delta_banks and row_banks: register banks that these values take, if stored as a base
      * and deltas, and if stored as lane vectors. */
     uint64_t common[5], delta_banks, row_banks;
-    /* Those of thread_instructions that tags make unnecessary: all lanes except one if the result is U, all except two if it is
-     * A. For a compare, the tags of its sources decide. */
+    /* Number of thread instructions that tags make unnecessary: of each instruction all lanes except one if the result is U, and
+     * all except two if it is A. For a compare, the tags of its sources decide. */
     uint64_t lanes_saved;
     uint64_t rows_made, row_lanes; /* compact mode: number of lane vectors materialised from tags, and of the lanes in them */
     uint64_t mismatches; /* shadow mode: number of lane vectors that differed from their tag, which is an internal error */

@@ -25,7 +25,7 @@ struct emu_split {
     uint32_t pc;       /* index of the next instruction in the program; not valid for the running split, whose next instruction is
                         * w->di */
     uint64_t lanes;
-    uint64_t since;    /* value of the warp's instruction count when the split last ran or became ready */
+    uint64_t since;    /* instruction count of the warp at the time when the split last ran or became ready */
     uint64_t seq;      /* stack_like policy: position in the order in which splits were pushed */
     uint64_t wake;     /* sleeping: instruction count of the block at which the split wakes */
     uint64_t family;   /* if emu_split_divide() created this split as a part of a divided split: all lanes of the divided split;
@@ -40,9 +40,9 @@ enum {
 };
 _Static_assert(sizeof(struct emu_split) == 64, "a split is a cache line");
 
-/** State of a convergence barrier register of a warp. If all lanes that hold a group number hold the same number, `number` has
- *  this number, and the row w->breg[reg] is not up to date. If `number` is 0, the row is valid. Lanes outside `lanes` hold 0.
- *  Values of dead lanes are undefined. */
+/** State of a convergence barrier register of a warp. `lanes` are the lanes that hold a group number. If all of them hold the
+ *  same one, it is in `number`, and the row w->breg[reg] is not up to date. If `number` is 0, the row is valid. Lanes outside
+ *  `lanes` hold 0. Values of dead lanes are undefined. */
 struct emu_breg_form {
     uint64_t lanes, number;
     uint64_t arrived;  /* lanes that are blocked at a bsync of this register */
@@ -82,23 +82,26 @@ struct emu_warp {
     uint64_t e;            /* mask m & exec: lanes in which instructions have an effect */
     uint64_t m;            /* lanes of the running split; only emu_warp_set_lanes() sets them */
     int64_t budget;        /* number of instructions that this time slice may still retire after the current straight-line run */
-    const struct emu_dinsn *run_start; /* first instruction of the current straight-line run that is not counted yet */
-    const struct emu_dinsn *di;        /* after the handler chain was left: instruction at which the warp continues */
+    const struct emu_dinsn *run_start; /* first instruction of the current straight-line run that is not in the warp's counts
+                                        * yet */
+    const struct emu_dinsn *di;        /* instruction at which the warp continues; valid after the warp has left its handler
+                                        * chain */
     struct emu_code *code;
     const char *ubase[EMU_U_COUNT]; /* [enum emu_ukind] addresses of uniform operands. This member begins line 1 of the warp in
                                      * the host's cache (lines count from 0). */
     uint8_t leave;         /* enum emu_leave */
-    bool full;             /* e contains all lanes of the warp, so that full handlers may run */
+    bool full;             /* true if e contains all lanes of the warp, so that full handlers may run */
     uint8_t width;         /* W */
     uint8_t m_count;       /* number of lanes in m */
     unsigned index;        /* index in the block */
     struct emu_core *core;
     struct emu_block *block;
-    uint64_t all;          /* lw_mask(width), for the few instructions that need it */
-    uint32_t row_zero, row_sink, row_a, row_b, row_c; /* byte offsets from regs: the zero row, the row for discarded results,
-                                                       * scratch rows for operands A, B and C */
-    uint8_t last_column, last_row; /* tag rules `fold`: numbers of the last column and row of the warp's lanes in the block, so
-                                    * that (last_column + 1) * (last_row + 1) is W */
+    uint64_t all;          /* lw_mask(width), for the few instructions that need the mask of all lanes */
+    uint32_t row_zero, row_sink, row_a, row_b, row_c; /* byte offsets from regs. row_zero: a row of zeros; row_sink: a row for
+                                                       * discarded results; row_a, row_b, row_c: scratch rows for operands A, B
+                                                       * and C */
+    uint8_t last_column, last_row; /* tag rules `fold`: last column and last row of the warp, whose lanes form rows of the block:
+                                    * (last_column + 1) * (last_row + 1) is W */
     uint16_t vreg_count;
     struct emu_ctag *ctag;   /* compact mode: tags, by register index; NULL in other modes */
     uint8_t *cstate;
@@ -108,7 +111,7 @@ struct emu_warp {
     uint32_t s[128];       /* s0..s125, then exec in s[126] and s[127]; exec is in the cache line after s0..s125 */
     /* In each new warp, init_warp() sets the members from exec to simt.heap to initial values. */
     uint64_t live;
-    uint64_t retired;      /* warp instructions */
+    uint64_t retired;      /* number of retired warp instructions */
     uint64_t lane_retired; /* sum over the retired instructions of the number of lanes of the running split */
     uint64_t slice_start;   /* value of retired when the warp's counts were last added to its block */
     /* table of splits; emu_split.c manages it */
@@ -130,7 +133,8 @@ struct emu_warp {
     uint8_t sp[8];         /* scalar predicates sp0..sp6 as 0 or 1; spt is 1 */
     uint64_t split_ids;
     uint32_t breg_blocked; /* set of convergence registers at which lanes are blocked */
-    uint32_t run_done;     /* number of instructions of the current straight-line run before an instruction that reads a clock */
+    uint32_t run_done;     /* number of instructions of the current straight-line run that precede an instruction which reads a
+                            * clock */
     uint64_t split_in[EMU_SPLIT_STATE_COUNT]; /* [state] set of the ids of splits in that state; the running split counts as
                                                * READY */
     uint64_t p[9];         /* predicates p0..p6 as lane masks; pt, which is all ones; and a sink for discarded results */
@@ -138,8 +142,8 @@ struct emu_warp {
     uint64_t hooked_lanes;         /* lanes of the split whose access was last reported to the machine's hooks */
     uint64_t group_counter, born_counter;
     uint64_t served;       /* compact mode: number of instructions executed on tags for all W lanes */
-    uint64_t lanes_saved, expansions, rows_made; /* compact mode: lanes saved in partial warps, registers that lost their tag, and
-                                                  * lane vectors materialised */
+    uint64_t lanes_saved, expansions, rows_made; /* compact mode: thread instructions that tags saved in warps with fewer than W
+                                                  * lanes, registers that lost their tag, and lane vectors materialised */
     struct emu_simt simt;  /* table of entries, for reconvergence engines that have one; emu_split_fini() frees simt.heap */
     uint8_t *local;        /* local memory, word-interleaved: [word][padded lane] uint32_t */
     uint32_t local_bytes;  /* bytes of local memory of each lane */
@@ -151,14 +155,14 @@ struct emu_warp {
     uint64_t look;         /* number of the observation that proved that the warp repeats a cycle for ever */
     uint32_t cycle;        /* index of the warp's record in that observation */
 
-    /* The following members are not initialised in a new warp: they have the values of the slot's earlier warp. The members above
-     * determine which of them are valid. */
+    /* The following members are not initialised in a new warp: they still have the values of the slot's earlier warp. Other
+     * members determine which of them are valid. */
     struct emu_fault fault;
     struct emu_split split[EMU_MAX_LANES]; /* [id]; valid for ids in split_ids */
     uint64_t member[EMU_MAX_LANES]; /* [lane] member masks of lanes that wait at a warpsync */
     uint64_t mask_lanes;   /* mask that mask_row represents (emu_warp_set_lanes) */
     uint32_t mask_row[EMU_MAX_LANES] __attribute__((aligned(64))); /* mask_lanes as words: 0 or ~0 for each lane */
-    struct emu_addr_check proof[EMU_ADDR_CHECKS]; /* elements are valid if the element of proved[] with the same index is not 0 */
+    struct emu_addr_check proof[EMU_ADDR_CHECKS]; /* the element with an index is valid if proved[] is not 0 at that index */
 };
 struct emu_cta_barrier {
     bool in_use, has_count;
@@ -166,8 +170,8 @@ struct emu_cta_barrier {
     uint32_t arrived;      /* number of arrived lanes, including the lanes of a partial last group that were never launched
                             * (MACHINE 2) */
     uint32_t arrived_live; /* number of arrived lanes that are live */
-    uint32_t alone;        /* number of warps that arrived by emu_split_bar_alone() and whose splits have not changed since
-                            * then */
+    uint32_t alone;        /* number of warps that have arrived by emu_split_bar_alone() and whose splits have not changed
+                            * since */
     uint64_t generation;   /* value of the block's cta_generation at the first arrival of the current use */
     uint64_t *lanes;       /* [warp] mask of arrived lanes */
     uint32_t brought, yes; /* bar.red: number of active lanes that arrived, and of arrived lanes whose predicate is true */
@@ -189,8 +193,8 @@ struct emu_block {
     unsigned slot;
     bool in_use, started;
     bool ended;       /* no lane is live; the grid's count of ended blocks includes the block */
-    bool unseen;      /* a debugger's inspection of the past created the block, and checkers have not been notified of its start:
-                       * this happens when the block first runs */
+    bool unseen;      /* true if checkers have not been notified of the block's start, because a debugger's inspection of the past
+                       * created the block; they are notified when the block first runs */
     bool ends_grid;   /* the block was the last block of its grid to end */
     struct emu_warp *warp;   /* [warp_count] */
     unsigned warp_count, warps_live;
@@ -203,13 +207,13 @@ struct emu_block {
     uint64_t retired;        /* number of retired warp instructions; the guest reads it as `clock` */
     uint64_t progress;       /* grows with every store that changes a byte of shared or global memory, every exit, and every
                               * printed text */
-    uint64_t seen, seen_at;  /* seen: value of `progress` at its last check; seen_at: 1 + time of the last check that found
-                              * progress */
-    uint64_t retired_then;   /* value of `retired` when the last check found that any block had made progress */
-    uint64_t look;           /* Number of the observation (emu_spin_observer_priv.h) that proved that some warps of the block loop
-                              * for ever. The next members describe these warps. */
-    uint32_t look_arrives, look_waits; /* set of the CTA barriers at which the warps arrive in their cycle, and of those at which
-                                        * they always wait */
+    uint64_t seen, seen_at;  /* seen: value of `progress` at its last check; seen_at: 1 + time of the last check that found that
+                              * `progress` had grown */
+    uint64_t retired_then;   /* value of `retired` at the last check that found that any block had made progress */
+    uint64_t look;           /* number of the spin observation (emu_spin_observer_priv.h) that proved that some warps of the block
+                              * loop for ever; look_arrives and look_waits describe these warps */
+    uint32_t look_arrives, look_waits; /* set of the CTA barriers at which the looping warps arrive, and of those at which lanes
+                                        * of these warps always wait */
     uint64_t sleep_offset;   /* added to `retired` to get the block's time, at which sleeping splits wake. It grows when all
                               * splits sleep and the time jumps */
     unsigned next_warp;      /* index of the next warp in the rotation */
@@ -241,10 +245,10 @@ static inline void emu_count_run(struct emu_warp *w, const struct emu_dinsn *las
     w->retired += (uint64_t)n;
     w->lane_retired += (uint64_t)n * w->m_count;
     w->run_start = last + 1;
-    memset(w->proved, 0, sizeof w->proved); /* the facts are valid only within a run */
+    memset(w->proved, 0, sizeof w->proved); /* facts about addresses are valid only within a straight-line run */
 }
 
-/** Counts the instructions of the straight-line run up to @di, exclusive. @di itself is not counted: it has not been executed
+/** Counts the instructions of the straight-line run up to @di, exclusive. @di is not counted, because it has not been executed
  *  yet, or has no effect. */
 static inline void emu_count_before(struct emu_warp *w, const struct emu_dinsn *di)
 {
