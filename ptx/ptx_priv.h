@@ -248,6 +248,7 @@ struct ptx_loc {
     /* If the code comes from an inlined function: location of the call, and the function's name, which is at label
      * @name + @name_offset. */
     bool inlined;
+    bool silent; /* the code had no location, and has that of the code after it: no statement begins here */
     uint16_t call_column;
     uint32_t call_file, call_line;
     uint32_t parent; /* index in ptx_module.locs of the location that contains the call, 0: unknown */

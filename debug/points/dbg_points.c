@@ -202,12 +202,37 @@ enum lw_status dbg_stoppoint_set_condition(struct dbg *dbg, unsigned id, dbg_con
     return LW_OK;
 }
 
+/* Returns the lanes of @lanes that execute the instruction at @pc: its guard is true for them, or it is a branch. */
+static uint64_t executing_lanes(const struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes)
+{
+    const struct emu_program *program = emu_machine_program_at(dbg->machine, pc);
+    const struct isa_insn *insn = program != NULL ? emu_program_insn(program, pc) : NULL;
+    uint64_t guard = UINT64_MAX;
+    struct emu_warp_view view;
+    struct dbg_warp warp;
+
+    if (insn == NULL || isa_op_info(insn->op)->flags & ISA_F_CONTROL || !dbg_warp_view(dbg, id, &warp, &view))
+        return lanes;
+    if (insn->guard != ISA_PT && insn->guard_scalar) {
+        (void)!emu_reg_read(DBG_AT(&warp), ISA_REG_SP, insn->guard, 0, &guard);
+        guard = guard & 1 ? UINT64_MAX : 0;
+    } else if (insn->guard != ISA_PT) {
+        (void)!emu_reg_read(DBG_AT(&warp), ISA_REG_P, insn->guard, 0, &guard);
+    }
+    return lanes & (insn->guard_neg ? ~guard : guard);
+}
+
 uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, uint64_t lanes)
 {
     uint64_t hit = 0;
     unsigned focus = dbg_lane_get(dbg, id), frame = dbg->frame.index;
     bool is_reported = false;
 
+    /* Debuggers also use breakpoints without a condition for their own purposes, such as the end of a call that they step over.
+     * These breakpoints must stop at the instruction in any case. */
+    if (dbg->points[index].pub.kind == DBG_STOPPOINT_BREAK &&
+        (dbg->points[index].pub.owner == DBG_OWNER_SHELL || dbg->points[index].fn != NULL))
+        lanes = executing_lanes(dbg, id, dbg->points[index].pub.pc, lanes);
     dbg->frame.index = 0; /* a condition refers to the innermost frame, whichever frame the user has selected */
 
     for (LW_EACH_BIT(lane, lanes)) {

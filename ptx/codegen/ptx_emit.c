@@ -113,7 +113,7 @@ static void put_lines(struct emit *emit, uint32_t base)
     for (size_t i = 0; i < unit->code.count; i++) {
         if (unit->code.at[i].loc != 0)
             at = unit->code.at[i].loc;
-        bool is_silent = (unit->code.at[i].flags & PTX_MI_UNHOOKED) != 0 && in_body;
+        bool is_silent = ((unit->code.at[i].flags & PTX_MI_UNHOOKED) != 0 || locs[at].silent) && in_body;
 
         if (emit->index[i] == emit->index[i + 1] ||
             (shown != NULL && same_loc(&locs[at], shown) && (is_silent || !silent)))

@@ -207,11 +207,22 @@ static void parse_performance(struct ptx_parser *parser, struct ptx_name word)
     }
 }
 
+/* Gives the instructions that wait for the next location the location @loc. No statement begins at them, because they may
+ * belong to other statements. */
 static void give_line_to_next(struct ptx_parser *parser, uint32_t loc)
 {
-    for (size_t i = parser->function->insns.count;
-         i > 0 && parser->function->insns.at[i - 1].loc == PTX_NEXT_LOC; i--)
-        parser->function->insns.at[i - 1].loc = loc;
+    struct ptx_function *fn = parser->function;
+    size_t i = fn->insns.count;
+
+    if (loc != 0 && i > 0 && fn->insns.at[i - 1].loc == PTX_NEXT_LOC) {
+        struct ptx_loc silent = parser->module->locs.at[loc];
+
+        silent.silent = true;
+        loc = (uint32_t)parser->module->locs.count;
+        *PTX_PUSH(parser->lex.job, parser->module->locs) = silent;
+    }
+    for (; i > 0 && fn->insns.at[i - 1].loc == PTX_NEXT_LOC; i--)
+        fn->insns.at[i - 1].loc = loc;
 }
 
 static bool leaves(const struct ptx_insn *insn)

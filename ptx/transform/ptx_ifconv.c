@@ -136,8 +136,11 @@ static void guard_arm(struct ifconv *ic, uint32_t from, unsigned k)
                             ic->uses[v] != ic->inside[v];
         }
         if (!lives_on && !(isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_MEMORY) &&
-            !isa_insn_is_partial(&mi->in))
+            !isa_insn_is_partial(&mi->in)) {
+            /* lanes that do not take the side execute the instruction, too: a breakpoint must not stop them there */
+            mi->flags |= PTX_MI_UNHOOKED;
             continue;
+        }
         mi->ref[PTX_S_GUARD] = b->guard;
         mi->in.guard_neg = b->guard_neg ^ (k == 1);
         if (lives_on)

@@ -254,7 +254,7 @@ static struct site *site_at(struct recorder *t, uint32_t insn)
         return site;
     site->known = true;
     site->function = function != NULL ? (unsigned)(function - t->object->functions) : 0;
-    if (row != NULL && row->line != 0) {
+    if (row != NULL && row->line != 0 && row->is_stmt) { /* breakpoints do not stop at other instructions */
         site->has_line = true;
         site->line = row->line;
         site->column = row->column;
@@ -732,6 +732,8 @@ static enum lw_status step(struct recorder *t, const struct emu_thread_ref *wher
     }
     if (insn->guard_neg)
         guard = ~guard;
+    if (isa_op_info(insn->op)->flags & ISA_F_CONTROL)
+        guard = UINT64_MAX; /* all lanes of the split execute the instruction */
     look(t, w, split->lanes, split->lanes & view.exec & guard, (uint32_t)((split->pc - t->base) / ISA_WORD_BYTES));
     site.split = split->id;
     site.lanes = split->lanes;

@@ -5,8 +5,8 @@
  * debugger shows.
  *
  * A lane visits a line when it executes an instruction of the line, and the preceding instruction that it executed belongs to
- * another line or another call. Instructions with a false guard do not count. The recorded state is the state before the
- * instruction, because a breakpoint on the line stops there.
+ * another line or another call. Instructions at which no breakpoint can stop do not count. Instructions with a false guard do not
+ * count, except branches. The recorded state is the state before the instruction, because a breakpoint on the line stops there.
  */
 #ifndef VALUES_TRACE_H
 #define VALUES_TRACE_H

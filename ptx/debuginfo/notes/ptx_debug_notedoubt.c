@@ -155,6 +155,15 @@ bool ptx_note_loop_assigns(const struct ptx_noted_lines *lines, uint32_t from, u
     return loop != NULL && ptx_note_assigns(lines, loop->line, loop->reached);
 }
 
+bool ptx_note_left_loop_assigns(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to)
+{
+    for (size_t l = 0; l < lines->loops.count && lines->loops.at[l].line <= from; l++)
+        if (lines->loops.at[l].reached >= from && lines->loops.at[l].reached < to &&
+            ptx_note_assigns(lines, lines->loops.at[l].line, lines->loops.at[l].reached))
+            return true;
+    return false;
+}
+
 /* Returns the loop of the source that begins on a line, or NULL if there is none. */
 static const struct ptx_noted_line *loop_from(const struct ptx_noted_lines *lines, uint32_t line)
 {
@@ -600,20 +609,22 @@ static void find_groups(struct doubting *d)
     noting->first_group = PTX_ARRAY(d->pl->job, uint32_t, noting->blocks.count + 1);
     for (uint32_t s = 0; s < n; s++) {
         struct ptx_note_group *last = noting->groups.count != 0 ? &noting->groups.at[noting->groups.count - 1] : NULL;
+        const struct ptx_insn *in = &d->pl->fn->insns.at[s];
         const uint32_t line = line_of(d->pl, s), block = noting->block_of[s];
+        const bool merged = in->op == PTX_ST && in->loc < d->pl->module->locs.count && d->pl->module->locs.at[in->loc].silent;
         bool begins = block != last_block || last->line != line;
 
         if (block != last_block)
             noting->first_group[block] = (uint32_t)noting->groups.count;
         for (; h < count && heads[h].at <= s; h++)
             if (heads[h].at == s && heads[h].block == block) {
-                *PTX_PUSH(d->pl->job, noting->groups) = (struct ptx_note_group){heads[h].line, s, s};
+                *PTX_PUSH(d->pl->job, noting->groups) = (struct ptx_note_group){heads[h].line, s, s, false};
                 begins = true;
             }
         if (begins)
-            *PTX_PUSH(d->pl->job, noting->groups) = (struct ptx_note_group){line, s, s + 1};
+            *PTX_PUSH(d->pl->job, noting->groups) = (struct ptx_note_group){line, s, s + 1, merged};
         else
-            last->end = s + 1;
+            *last = (struct ptx_note_group){line, last->first, s + 1, last->merged || merged};
         last_block = block;
     }
     noting->first_group[noting->blocks.count] = (uint32_t)noting->groups.count;

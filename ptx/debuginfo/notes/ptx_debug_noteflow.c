@@ -295,7 +295,7 @@ static bool add_position(struct ptx_note_positions *positions, struct ptx_note_p
         const struct ptx_note_position *at = &positions->at[i];
 
         if (at->line == position.line && at->notes == position.notes && at->left == position.left && at->back == position.back &&
-            at->crossed == position.crossed && at->merges == position.merges)
+            at->crossed == position.crossed && at->merges == position.merges && at->owed == position.owed)
             return false;
     }
     if (positions->count < PTX_NOTE_POSITIONS) {
@@ -535,6 +535,40 @@ static bool is_of_next(const struct following *f, const struct walk *w, const st
     return false;
 }
 
+static bool has_piece(const struct following *f, const struct ptx_noted_value *v, uint32_t p)
+{
+    return v->bytes == 0 || (f->pieces->edge[p] >= v->first && f->pieces->edge[p] < v->first + v->bytes);
+}
+
+/* Returns whether a note gives a piece a value that is not among the piece's known values. */
+static bool is_news(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
+{
+    const struct ptx_noted_value *v = &f->noting->values.at[note->value];
+
+    for (uint32_t p = 0; p < f->pieces->count && (v->operand_count != 0 || v->is_launch); p++) {
+        bool same = !has_piece(f, v, p);
+
+        for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
+            same |= w->state[p * PTX_NOTE_SAME + k] == note->value;
+        if (!same)
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether a note in the code of a line gives another value than those known before the code. In that case, a note before
+ * the code does not give the value that the line assigns. */
+static bool is_noted_again(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
+{
+    const struct ptx_noted_event *event = &f->events.at[f->noting->search.from[w->block]];
+    const struct ptx_noted_event *end = &f->events.at[f->noting->search.to[w->block]];
+
+    for (; event < end && event->at <= 2 * group->end && ptx_spend(f->pl, 1); event++)
+        if (event->at > 2 * group->first && !event->kills && !event->doubts && f->pieces->count == 1 && is_news(f, w, event))
+            return true;
+    return false;
+}
+
 /* Updates the state at the begin of the code of a line. */
 static void enter_line(struct following *f, struct walk *w, const struct ptx_note_group *group)
 {
@@ -574,9 +608,13 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
         confirms &= position.notes != 0 && position.line != group->line;
         if (ptx_note_in_scope(lines, group->line)) {
             const int over = ptx_note_agrees(f->pl, f->noting, f->variable, &position, group->line);
+            /* a store of another iteration may be among the merged stores */
+            const bool merged = group->merged && ptx_note_left_loop_assigns(lines, position.line, group->line);
+            const bool owed = over < 0 && position.notes == 0 && position.line != 0 && position.line < group->line &&
+                              ptx_note_must_assign(f->pl, f->noting, f->lines, position.line, group->line);
 
-            agrees &= over >= 0 && !(position.notes != 0 && is_of_next(f, w, group));
-            position = (struct ptx_note_position){.line = group->line, .notes = (uint8_t)(over > 0 ? over : 0)};
+            agrees &= over >= 0 && !merged && !(position.notes != 0 && is_of_next(f, w, group)) && !(over > 0 && is_noted_again(f, w, group));
+            position = (struct ptx_note_position){.line = group->line, .notes = (uint8_t)(over > 0 ? over : 0), .owed = owed};
         } else {
             position.left = true;
             if (position.line == 0) {
@@ -597,27 +635,6 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
         if (next.at[i].notes != 0)
             next.pending = w->positions.pending;
     w->positions = next;
-}
-
-static bool has_piece(const struct following *f, const struct ptx_noted_value *v, uint32_t p)
-{
-    return v->bytes == 0 || (f->pieces->edge[p] >= v->first && f->pieces->edge[p] < v->first + v->bytes);
-}
-
-/* Returns whether a note gives a piece a value that is not among the piece's known values. */
-static bool is_news(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
-{
-    const struct ptx_noted_value *v = &f->noting->values.at[note->value];
-
-    for (uint32_t p = 0; p < f->pieces->count && (v->operand_count != 0 || v->is_launch); p++) {
-        bool same = !has_piece(f, v, p);
-
-        for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
-            same |= w->state[p * PTX_NOTE_SAME + k] == note->value;
-        if (!same)
-            return true;
-    }
-    return false;
 }
 
 /* Returns whether paths join directly before a note. That is so if the note's block has several predecessors, and contains before
@@ -678,6 +695,7 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
     const bool hides = note->doubts || may_be_of_branch(f, w, note), joins = is_at_join(f, w, note);
     const bool news = !note->doubts && is_news(f, w, note), uncertain = news && is_uncertain(f, w, note);
     const uint32_t unknown = w->positions.doubted | w->positions.hidden;
+    const uint32_t end = f->noting->blocks.at[w->block].end, next = note->at / 2 < end ? line_at(f, note->at / 2) : 0;
     struct ptx_noted_event given = *note;
     const bool merges = news && !uncertain && f->pieces->count == 1 && w->positions.doubted == 0 &&
                         ptx_note_merges(f->pl, f->noting, v, w->state);
@@ -699,8 +717,14 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
         return;
     if (!w->counted || v->bytes == 0 || v->first < w->batch_end) /* otherwise the note is the next piece of the same value */
         for (unsigned i = 0; i < w->positions.count; i++) {
-            w->positions.at[i].notes += w->positions.at[i].notes < UINT8_MAX;
-            w->positions.at[i].merges = merges && w->positions.at[i].notes == 1;
+            struct ptx_note_position *position = &w->positions.at[i];
+
+            if (position->owed && position->line == next && !ptx_note_assigns(f->lines, next, next)) {
+                position->owed = false; /* the note is late: it gives the value of an assignment before the line */
+                continue;
+            }
+            position->notes += position->notes < UINT8_MAX;
+            position->merges = merges && position->notes == 1;
         }
     w->counted = true;
     w->batch_end = v->first + v->bytes;

@@ -91,6 +91,7 @@ struct ptx_noted_block {
 /** Consecutive statements [first, end) of a block that belong to one source line. */
 struct ptx_note_group {
     uint32_t line, first, end;
+    bool merged; /* the code contains a store to which the compiler gave no line, because it belongs to several lines */
 };
 enum { PTX_NOTE_POSITIONS = 6 };
 /** Position in the source of an execution path to a statement. */
@@ -101,6 +102,7 @@ struct ptx_note_position {
     bool left;      /* since the code of that line, the path has left the scope, on lines of the same function */
     bool back;      /* since then, the path has taken a branch back */
     bool crossed;   /* since then, the path has entered another block */
+    bool owed;      /* the source has assigned before that line, and no note has given the assigned value yet */
 };
 /** Positions of all paths to a statement, and the pieces whose values are uncertain there. */
 struct ptx_note_positions {
@@ -204,6 +206,8 @@ uint32_t ptx_debug_note_call_line(const struct ptx_placing *pl, const struct ptx
 bool ptx_note_assigns(const struct ptx_noted_lines *lines, uint32_t first, uint32_t last);
 /** Returns whether the innermost loop that contains both lines assigns to the variable. */
 bool ptx_note_loop_assigns(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
+/** Returns whether a loop that contains line @from, and ends before line @to, assigns to the variable. */
+bool ptx_note_left_loop_assigns(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
 /** Returns whether a line is in the variable's scope. */
 bool ptx_note_in_scope(const struct ptx_noted_lines *lines, uint32_t line);
 /** Returns whether a line is in the variable's function. */
