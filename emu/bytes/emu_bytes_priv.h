@@ -8,7 +8,7 @@
 
 #include "emu/emu.h"
 
-/** Growing buffer. If the host has no memory, `failed` is set, and nothing is added any more. */
+/** Growing buffer. If the host has no memory, `failed` is set, and later calls add nothing. */
 struct emu_bytes {
     uint8_t *data;
     size_t size, capacity;
@@ -21,7 +21,7 @@ void emu_put(struct emu_bytes *bytes, const void *data, size_t size);
 void emu_put_number(struct emu_bytes *bytes, uint64_t value);
 /** Appends a signed number. The nearer it is to zero, the fewer bytes it takes. */
 void emu_put_signed(struct emu_bytes *bytes, int64_t value);
-/** Returns a checksum, as it is written at the end of a file. */
+/** Returns the checksum that is written at the end of a file of @size bytes at @data. */
 uint64_t emu_hash_of(const void *data, size_t size);
 /** Appends the length of @text, then the characters of @text. */
 void emu_put_text(struct emu_bytes *bytes, const char *text);
@@ -32,13 +32,14 @@ struct emu_reader {
     size_t size, at;
     bool bad;
 };
-/** Reads @size bytes. Returns a pointer into the data, or NULL if fewer remain. */
+/** Reads @size bytes. Returns a pointer into the data, or NULL if fewer than @size bytes remain. */
 const uint8_t *emu_get(struct emu_reader *reader, size_t size);
 uint64_t emu_get_number(struct emu_reader *reader);
 int64_t emu_get_signed(struct emu_reader *reader);
 /** Reads a number. A number above @limit sets `bad`. */
 uint64_t emu_get_limited(struct emu_reader *reader, uint64_t limit);
-/** Reads a text that emu_put_text() has written, and terminates it. A text that does not fit in @room sets `bad`. */
+/** Reads a text that emu_put_text() has written, and appends a terminating zero. A text that does not fit in @room bytes sets
+ *  `bad`. */
 void emu_get_text(struct emu_reader *reader, char *text, size_t room);
 
 /** Writes the names and values of the options on which results depend (emu_options_file.c). */

@@ -46,8 +46,8 @@ uint64_t emu_state_layout(void);
 void emu_state_save(const struct emu_functional *f, struct emu_bytes *out);
 /**
  * Restores machine and engine from a saved state. The caller restores the pages of global memory.
- * @trusted  the bytes were written by this process. Otherwise all bytes are checked; LW_EFORMAT, with a message, reports wrong
- *           ones, and the machine must not run afterwards.
+ * @trusted  true: the bytes were written by this process. false: all bytes are checked. Invalid bytes give LW_EFORMAT, with a
+ *           message, and the machine must not run afterwards.
  */
 enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, bool trusted,
                               struct lw_error *err) LW_MUST_CHECK;

@@ -27,8 +27,8 @@ enum emu_slice_end {
     EMU_SLICE_WARP_ENDED
 };
 /** Executes a time slice of warp *@w on the fast path: up to @limit instructions. *@count is set to the number of instructions
- *  retired. If core->hand permits direct switches, slices of the next warps follow. In that case *@w is set to the warp that ran
- *  last, the result and *@count are for its slice, and core->retired includes the instructions of all slices before it. */
+ *  retired. If core->hand permits direct switches, slices of the next warps follow. Then *@w is set to the warp that ran last,
+ *  the result and *@count describe the slice of this warp, and core->retired includes the instructions of all earlier slices. */
 enum emu_slice_end emu_warp_run_slice(struct emu_warp **w, uint64_t limit, uint64_t *count);
 /** Executes exactly one instruction of the running split, even if it has a breakpoint. */
 void emu_run_one(struct emu_warp *w);
@@ -38,7 +38,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
                              struct lw_error *err) LW_MUST_CHECK;
 /** Adds the instructions of the warp's time slice to the counts of its block and core. */
 void emu_counts_sync(struct emu_warp *w);
-/** Adds to @to the statistics that a warp counts itself. */
+/** Adds to @to the statistics that are counted in the warp's own structure. */
 void emu_warp_count(const struct emu_warp *w, struct emu_stats *to);
 /** Adds the statistics of a core to @to, except for warp_instructions, which a core counts in its member `retired`. */
 void emu_stats_add(struct emu_stats *to, const struct emu_stats *from);
@@ -46,7 +46,7 @@ void emu_stats_add(struct emu_stats *to, const struct emu_stats *from);
 void emu_core_counts_move(struct emu_core *from, struct emu_core *to);
 /** Creates an empty warp template (emu_block.c). Returns NULL if there is no memory. */
 struct emu_warp_template *emu_warp_template_create(void);
-/** Gets the decoded program of a launch for this core. It is decoded at the first launch that needs it. */
+/** Gets the decoded program of a launch for this core. The program is decoded at the first launch that needs it. */
 enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *launch,
                              struct emu_code **out, struct lw_error *err) LW_MUST_CHECK;
 /** Lets warps of @grid run native code until @core has retired @until instructions. If @until is 0, no native code runs. Called

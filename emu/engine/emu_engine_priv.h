@@ -16,7 +16,7 @@ enum { EMU_BLOCK_SLICE = 1 << 20 }; /* warp instructions before the next residen
 struct emu_resident {
     struct emu_grid *grid;
     uint64_t linear;
-    int slot;        /* slot on the core; -1: not begun */
+    int slot;        /* slot on the core; -1: the block has not begun */
     unsigned number; /* slot number for debuggers, independent of when the block's state is created */
 };
 
@@ -36,37 +36,37 @@ struct emu_functional {
     unsigned place_count;        /* number of elements that `places` has memory for */
     uint64_t *free_numbers; /* bit n is set if n is below place_count and no resident block has the slot number n */
     unsigned low_number;    /* no number below low_number is free */
-    struct emu_grid *grid;     /* the running grid, launched by the host; NULL: the engine must choose the next one first */
+    struct emu_grid *grid;     /* the running grid, launched by the host; NULL: the engine must choose the next grid first */
     struct emu_resident *resident; /* list in block order, at some offset in `places` */
-    unsigned count, capacity;  /* count: length of the list; capacity: how many blocks of `grid` may be resident together,
-                                * as long as no kernel that the device launched is open */
+    unsigned count, capacity;  /* count: length of the list; capacity: number of blocks of `grid` that may be resident together
+                                * while no device launch is incomplete */
     unsigned current;          /* index of the running block */
     uint64_t turn_left;        /* instructions left of the current block's time slice */
-    uint64_t warp_left;        /* instructions left of the current warp's quantum; 0: the next warp runs */
-    uint64_t watch_at;         /* core count of the next check for progress */
+    uint64_t warp_left;        /* instructions left of the current warp's time slice; 0: the next warp runs */
+    uint64_t watch_at;         /* instruction count of the core at the next check for progress */
     uint64_t gone;             /* number of blocks that have left the list */
     uint64_t gone_at;          /* 1 + the core's instruction count when the last block left the list */
     struct {
         unsigned place, first; /* a resident block and the index of its first warp */
-        uint64_t at;           /* 1 + the core's instruction count at that look-up; 0: there was none */
-    } listed;                  /* where the last look-up of a warp by index ended; if no instruction has run since, the
-                                * next look-up begins here */
+        uint64_t at;           /* 1 + the core's instruction count at the last look-up; 0: there was no look-up */
+    } listed;                  /* resident block at which the last look-up of a warp by index ended; if no instruction has run
+                                * since, the next look-up begins there */
     struct {
         const struct emu_grid *grid; /* grid of the first resident block */
         unsigned blocks, warps;
-        uint64_t at;           /* 1 + the core's instruction count when warps were counted, or 0 if nothing is cached */
-    } counted;                 /* number of resident warps when they were last counted; cached, because debuggers request
-                                * the number dozens of times at a stop */
-    uint64_t launches_seen;    /* machine->launch_changes when blocks were last made resident */
+        uint64_t at;           /* 1 + the core's instruction count at the last count of warps; 0: `warps` is not valid */
+    } counted;                 /* cached number of resident warps, because debuggers request the number dozens of times at a
+                                * stop */
+    uint64_t launches_seen;    /* value of machine->launch_changes when blocks were last made resident */
     bool order_free;           /* the blocks of `grid` may run in any order, so the engine runs them one after another */
-    unsigned tries;            /* number of observations in a row in which no block made progress, but no hang was proved */
-    struct emu_spin_observer *probe;   /* observation in progress, or NULL */
+    unsigned tries;            /* number of spin observations since the last progress that proved no hang */
+    struct emu_spin_observer *probe;   /* the spin observation in progress, or NULL */
     /* replay */
-    bool replaying;            /* emu_fixed_commit() runs on behalf of a log */
+    bool replaying;            /* true while emu_fixed_commit() executes an entry of a log */
     bool placed;               /* another engine placed the recorded blocks: only the log starts and frees blocks */
     struct emu_nondet_log answers; /* recorded results of instructions whose result depends on more than the guest's state */
     struct emu_recorder *history; /* recorder, or NULL */
-    uint64_t snapshot_at;      /* core count at which the recorder is called */
+    uint64_t snapshot_at;      /* instruction count of the core at which the recorder is called next */
     /* host threads */
     struct emu_pool *pool;     /* thread pool, NULL before its first use; belongs to the first engine */
     struct emu_claims *claims; /* if the grid runs on several host threads, the object from which each engine gets its next
@@ -123,9 +123,9 @@ void emu_fixed_leave(struct emu_functional *f, unsigned index);
 
 /* ---- the fixed order (emu_engine.c) ------------------------------------------------------- */
 
-/* Part of run(): emu_fixed_commit() picks a warp. Without observers, and unless an engine has divided one of its
- * splits, the warp gets time slices in rotation (emu_warp_run_slice); otherwise emu_fixed_at_breakpoint() and
- * emu_fixed_step() execute the warp. */
+/* Part of run(). emu_fixed_commit() selects a warp, which then gets time slices in rotation (emu_warp_run_slice). If there are
+ * observers, or if one of the warp's splits was divided, emu_fixed_at_breakpoint() and emu_fixed_step() execute the warp
+ * instead. */
 
 enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
                                struct emu_block **out, struct lw_error *err) LW_MUST_CHECK;
@@ -133,8 +133,8 @@ enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
 void emu_fixed_take_up(struct emu_functional *f);
 /** Returns a resident block by grid and linear index, or NULL. */
 struct emu_resident *emu_fixed_find(struct emu_functional *f, uint32_t grid, uint64_t block);
-/** Makes further blocks of kernels that the device launched resident. Call it when a block waits for its launches, because
- *  such a block does not count towards the number of resident blocks. */
+/** Makes further blocks of kernels that the device launched resident. Called when a block waits for its launches, because a
+ *  waiting block does not count towards the limit of resident blocks. */
 void emu_fixed_refill(struct emu_functional *f);
 /** Removes all blocks that have ended. The next blocks become resident instead. */
 void emu_fixed_retire(struct emu_functional *f);
@@ -147,20 +147,20 @@ void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool live
 /** If a check for progress is due, returns true if no block has made progress for a hang window (MACHINE 4). Returns false
  *  if no check is due. @current is the running block. */
 bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current);
-/** Returns whether it is proved that the running blocks will never make progress. emu_fixed_stuck() observes them if an
- *  observation is due. */
+/** Returns whether the running blocks are proved never to make progress: none is, the block @current, or all resident blocks. If
+ *  an observation is due, emu_fixed_stuck() observes the blocks for this proof. */
 enum emu_stuck { EMU_STUCK_NONE, EMU_STUCK_BLOCK, EMU_STUCK_ALL };
 enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *current);
 bool emu_fixed_deadlocked(const struct emu_functional *f);
-/** Advances the engine to the warp that runs next and returns it. Returns NULL if there is none: then either stop->kind is
- *  EMU_STOP_IDLE or EMU_STOP_HANG, or *@status is an error. If no instruction runs before the next call, that call changes
- *  nothing and returns the same warp. */
+/** Advances the engine to the warp that runs next and returns it. Returns NULL if no warp can run: then either stop->kind is
+ *  EMU_STOP_IDLE or EMU_STOP_HANG, or *@status is an error. If no instruction is executed between two calls, the second call
+ *  changes nothing and returns the same warp. */
 struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *stop,
                                   enum lw_status *status, struct lw_error *err);
 /** Runs up to @limit instructions of @w, which emu_fixed_commit() returned, on the fast path; for replay. */
 enum emu_slice_end emu_fixed_slice(struct emu_functional *f, struct emu_warp *w, uint64_t limit);
-/** Executes one instruction of @w, and notifies @observers. If a debugger's step has divided a split, its part may start to
- *  wait for the others instead of executing the instruction: then stop->kind remains EMU_STOP_NONE. */
+/** Executes one instruction of @w, and notifies @observers. If a debugger's step has divided a split, @w's part of the split may
+ *  have to wait for the other parts instead of executing the instruction; stop->kind then remains EMU_STOP_NONE. */
 enum lw_status emu_fixed_step(struct emu_functional *f, struct emu_warp *w, struct emu_event *ev,
                               struct emu_observer *observers, struct emu_stop *stop,
                               struct lw_error *err) LW_MUST_CHECK;
@@ -172,12 +172,13 @@ bool emu_fixed_at_breakpoint(const struct emu_warp *w);
 /** Notifies the observers of a list. Returns true if an observer requests a stop. */
 bool emu_fixed_notify(struct emu_observer *observers, const struct emu_event *ev);
 
-/** The core's counts of instructions (retired) and of steps that retired no instruction (passes) at some moment. */
+/** Position in a run: the core's number of retired instructions (retired), and its number of steps that retired no instruction
+ *  (passes). */
 struct emu_mark {
     uint64_t retired, passes;
 };
 struct emu_mark emu_fixed_mark(const struct emu_functional *f);
-/** Returns how many steps since @mark retired no instruction, counting only those after the last retired instruction. */
+/** Returns the number of steps after @mark that retired no instruction, and that followed the last retired instruction. */
 uint64_t emu_fixed_passes(const struct emu_functional *f, const struct emu_mark *mark);
 
 /* ---- out of the order (emu_single_step.c) --------------------------------------------------------- */
@@ -200,11 +201,11 @@ enum lw_status emu_replay_step(struct emu_functional *f, struct emu_event *ev,
 enum lw_status emu_replay_lanes(struct emu_functional *f, const struct emu_thread_ref *place,
                                 struct emu_event *ev, struct emu_stop *stop,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Replays as many instructions as one rotation executes at most: a quantum for each of config.resident_warps warps. */
+/** Replays at most as many instructions as one rotation executes: a quantum for each of config.resident_warps warps. */
 enum lw_status emu_replay_others(struct emu_functional *f, struct emu_stop *stop,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** Replays up to the count @until, including host steps and edits at that count, but not past the log's
- *  front. Breakpoints and interrupts are ignored; only @observers are notified. */
+/** Replays up to the count @until, including host steps and edits at that count, but not past the farthest position that the run
+ *  has reached. Breakpoints and interrupts are ignored; only @observers are notified. */
 enum lw_status emu_replay_to(struct emu_functional *f, uint64_t until,
                              struct emu_observer *observers, struct lw_error *err) LW_MUST_CHECK;
 

@@ -8,10 +8,10 @@
 
 #include "emu/engine/emu_engine_priv.h"
 
-/** Shared state of the threads of one grid; fields are read and written atomically. */
+/** Shared state of the threads of one grid; members are read and written atomically. */
 struct emu_claims {
     uint64_t next;  /* first block that no thread has taken */
-    uint64_t limit; /* number of the block that stopped the run: higher blocks need not run */
+    uint64_t limit; /* number of the block that stopped the run; blocks with higher numbers need not run */
     const struct emu_engine *engine; /* the engine whose interrupt stops all threads */
 };
 
@@ -20,9 +20,9 @@ bool emu_threads_wanted(const struct emu_functional *f);
 /** Runs or resumes the grid. stop->kind is EMU_STOP_NONE when the grid has ended. */
 enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
                                struct lw_error *err);
-/** Returns true if a grid began on threads and has not ended. */
+/** Returns true if the grid that @f runs has begun on threads and has not ended. */
 bool emu_threads_are_running(const struct emu_functional *f);
-/** Returns the engine that holds the block which stopped the run, or @f. */
+/** Returns the functional engine that holds the block which stopped the run, or @f if there is none. */
 struct emu_functional *emu_threads_view(struct emu_functional *f);
 uint64_t emu_threads_instructions(const struct emu_functional *f);
 void emu_threads_destroy(struct emu_pool *pool);

@@ -5,7 +5,7 @@
 
 #include "emu/emu_machine_priv.h"
 
-/** What a device launch has in addition to struct emu_launch. */
+/** Properties of a device launch that struct emu_launch does not have. */
 struct emu_device_launch {
     struct emu_block *block; /* block that launches */
     unsigned warp, lane;
@@ -21,10 +21,10 @@ enum lw_status emu_grid_check(const struct emu_machine *machine, const struct em
 enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct emu_launch *launch,
                                       const struct emu_device_launch *how,
                                       struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
-/** Executes the launch instruction @di for lanes @on. Returns false if a fault was raised. */
+/** Executes the launch instruction @di for the lanes in @on. Returns false if a fault was raised. */
 bool emu_launch_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_t on, bool group);
 /** Creates a grid while a saved state is loaded. It gets number @sequence, and its warps get ids from @first_warp_id on. No
- *  listener is notified. @device: it is a device launch. */
+ *  listener is notified. @device: the grid is a device launch. */
 enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_launch *launch,
                                 uint32_t sequence, uint64_t first_warp_id, bool device,
                                 struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
@@ -40,10 +40,10 @@ void emu_grids_index(struct emu_machine *machine);
 /** Removes all device launches from the list; their memory is reused. */
 void emu_grids_drop_device(struct emu_machine *machine);
 void emu_grids_free(struct emu_grid *grids);
-/** Does what is due when the last block of @grid has ended. If all launches by @grid are complete, @grid is complete, and then
- *  perhaps the grid that launched it. */
+/** Completes launches after the last block of @grid has ended. If all launches by @grid are complete, @grid becomes complete, and
+ *  then, by the same rule, the grid that launched it. */
 void emu_grid_blocks_done(struct emu_machine *machine, struct emu_grid *grid);
-/** Records that a slot no longer holds a block of @grid, a device launch. */
+/** Records that a slot no longer holds a block of the device launch @grid. */
 void emu_grid_unhold(struct emu_machine *machine, struct emu_grid *grid);
 /** Records that an instruction of @grid has retired. Returns true at the first call. */
 bool emu_grid_begin(struct emu_machine *machine, struct emu_grid *grid);

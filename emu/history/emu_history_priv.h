@@ -19,17 +19,18 @@ struct emu_pages {
 };
 void emu_pages_fini(struct emu_pages *pages);
 uint64_t emu_pages_bytes(const struct emu_pages *pages);
-/** Copies the pages whose byte in the dirty map has all bits of @dirty, and clears their bit CHANGED. Pages that contain only
- *  zeros are included only if @zeros is set. Returns false if there is no memory; the dirty map is then unchanged. */
+/** Copies the pages whose byte in the dirty map has all bits of @dirty, and clears the bit EMU_DIRTY_CHANGED of these pages.
+ *  Pages that contain only zeros are included only if @zeros is set. Returns false if there is no memory; the dirty map is then
+ *  unchanged. */
 bool emu_pages_take(struct emu_pages *pages, struct emu_memory *memory, unsigned dirty,
                     bool zeros);
 const struct emu_page *emu_pages_find(const struct emu_pages *pages, uint64_t number);
 /** Moves pages from @older to @newer, except those of which @newer has its own version, and empties @older. Returns false if
  *  there is no memory; both are then unchanged. */
 bool emu_pages_merge(struct emu_pages *newer, struct emu_pages *older);
-/** Sets a page of global memory to the bytes at @data (NULL: zeros), and clears the page's bit CHANGED. */
+/** Sets a page of global memory to the bytes at @data (NULL: zeros), and clears the page's bit EMU_DIRTY_CHANGED. */
 void emu_page_put(struct emu_memory *memory, uint64_t number, const uint8_t *data);
-/** Returns the instruction count of the last snapshot before @instructions; if there is none, of the first snapshot. */
+/** Returns the instruction count of the last snapshot before @instructions, or of the first snapshot if there is none before. */
 uint64_t emu_history_before(const struct emu_history *history, uint64_t instructions);
 
 #endif

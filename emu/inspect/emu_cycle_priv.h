@@ -2,17 +2,16 @@
 /*
  * Proofs that a warp loops for ever, from observed steps (docs/explanation/decisions.md).
  *
- * T is the sequence of steps that the warp executed between two moments. At both moments the warp has the same splits at
- * the same pcs in the same states. R is the part of the warp's data that controls T: the bits of registers and of local
- * memory on which control flow, addresses and stored values of T depend, and the bits on which those depend in the
- * preceding iteration. If R has the same contents at both moments, the warp will execute T again and then have the same R
- * again. It therefore loops for ever, as long as shared and global memory do not change. Data outside R may change, for
- * example an iteration counter.
+ * T is the sequence of steps that the warp executed between two moments. At both moments the warp has the same splits at the same
+ * pcs in the same states. R is the part of the warp's data that controls T: the bits of registers and of local memory on which
+ * control flow, addresses and stored values of T depend, and the bits on which these bits depend in the preceding iteration. If R
+ * has the same contents at both moments, the warp will execute T again and then have the same R again. It therefore loops for
+ * ever, as long as shared and global memory do not change. Data outside R may change, for example an iteration counter.
  *
- * R is a set of bits, not of registers, because a part of a value may decide. For example, a loop counts by two and ends
- * when its counter equals an odd number. Bit 0 of the counter never changes, and depends only on bit 0 of the terms of the
- * sum. It differs from bit 0 of the odd number, so that the values differ whatever their other bits are: R contains only
- * this bit, and the loop is proved never to end.
+ * R is a set of bits, not of registers, because a part of a value may be enough to decide. For example, a loop counts by two and
+ * ends when its counter equals an odd number. Bit 0 of the counter never changes, and depends only on bit 0 of the two values
+ * that are added. It differs from bit 0 of the odd number, so the counter and the odd number differ whatever their other bits
+ * are. R therefore contains only bit 0 of the counter, and the loop is proved never to end.
  *
  * The engine discards a proof when a byte of memory changes or a lane exits, because other warps can see these effects.
  *
@@ -28,7 +27,7 @@
 
 /** One step of the cycle T that a warp repeats. */
 struct emu_cycle_step {
-    uint64_t lanes, effective; /* split mask, and split mask & exec & guard */
+    uint64_t lanes, effective; /* lanes: split mask; effective: split mask & exec & guard */
     uint64_t local;            /* lanes that accessed local memory */
     uint32_t index;            /* index of the instruction */
     /* offset in local memory that all lanes of `local` accessed; if `apart` is set, the lanes accessed different offsets,
@@ -36,18 +35,18 @@ struct emu_cycle_step {
     uint32_t offset;
     uint8_t bytes;             /* bytes of each lane's access */
     bool apart;
-    bool decided;              /* the step is a comparison for (in)equality. `offset` is then the number of a bit in which
-                                * the compared values differ (64: they are equal). If `apart` is set, the lanes have
+    bool decided;              /* the step is a comparison for equality or inequality. `offset` is then the number of a bit in
+                                * which the compared values differ (64: they are equal). If `apart` is set, the lanes have
                                 * different bits, which are in emu_cycle.offset[] from index `offset` on */
     bool retired;              /* the instruction was executed; false: lanes only started to wait */
 };
 
-/** A register or byte of local memory that an analysis found in R with another value than at the start of T. No proof is
- *  possible as long as one of the recorded values differs. */
+/** A register or byte of local memory in R whose value, in an earlier analysis, differed from the value at the start of T. As
+ *  long as it differs, no proof is possible. */
 struct emu_cycle_slot {
     uint8_t kind; /* class of the location; 0: none, 1 + enum isa_reg_class, 16: local memory */
     uint8_t lane;
-    uint32_t number, mask; /* register or offset, and the bits that differ */
+    uint32_t number, mask; /* number of the register, or offset in local memory; mask of the bits that differ */
 };
 
 enum { EMU_CYCLE_SLOTS = 32 };
@@ -57,16 +56,17 @@ struct emu_cycle {
     unsigned warp;
     bool over;              /* the warp is proved to loop for ever, so its further steps are not recorded */
     uint64_t steps;         /* total number of steps observed */
-    uint64_t segment;       /* if T reaches this length without a proof, T starts anew at a later step */
+    uint64_t segment;       /* if T reaches this length without a proof, T is discarded and begins again at a later step */
     uint64_t next;          /* the warp's instruction count at the next step */
-    uint64_t next_try;      /* T is analysed only if it has at least this many steps */
+    uint64_t next_try;      /* minimum number of steps of T at which T is analysed */
     uint64_t walked;        /* total number of steps analysed backwards */
-    uint64_t ran;           /* lanes that executed steps of T */
-    uint32_t arrives;       /* CTA barriers at which T arrives */
-    bool waits;             /* T sleeps or waits for other warps */
+    uint64_t ran;           /* set of the lanes that executed steps of T */
+    uint32_t arrives;       /* set of the CTA barriers at which lanes arrive in T */
+    bool waits;             /* lanes sleep, or wait for other warps, in T */
     struct emu_cycle_slot differs[EMU_CYCLE_SLOTS]; /* the last values of R that differed, as a ring buffer */
     unsigned differ_count;  /* number of values recorded in differs[] since T began, including those overwritten */
-    /* state at the start of T, and its hash `key`; then the steps of T, and the offsets or bits that these refer to */
+    /* state of the warp at the start of T (control to local), and its hash (key); then the steps of T, and the local memory
+     * offsets or bit numbers to which the steps refer */
     uint64_t key;
     struct emu_bytes control, schedule, regs, local;
     struct emu_cycle_step *step;
@@ -75,16 +75,16 @@ struct emu_cycle {
     size_t offset_count, offset_capacity;
 };
 
-/** States what determines which split of the warp runs next. OWN: the warp's state. ANY: something else, so that splits may
- *  run in any order, but each of them runs. CHOSEN: a debugger or a log, so that some splits may never run. */
+/** States what determines which split of the warp runs next. OWN: the warp's state determines it. ANY: it is not known; splits
+ *  run in any order, but each of them runs. CHOSEN: a debugger or a log chooses, so that some splits may never run. */
 enum emu_order { EMU_ORDER_OWN, EMU_ORDER_ANY, EMU_ORDER_CHOSEN };
 
 enum emu_cycle_result { EMU_CYCLE_MORE, EMU_CYCLE_PROVED, EMU_CYCLE_GIVEN_UP };
 
 /**
- * Call this after each step of warp @w, before the warp executes another one. Adds the step to T, and tries a proof if the
- * warp is in the same state as at the start of T.
- * @most      the function gives up after observing this many steps
+ * Called after each step of warp @w, before the warp executes the next step. Adds the step to T, and tries a proof if the warp is
+ * in the same state as at the start of T.
+ * @most      number of observed steps after which the function gives up
  * @waits_at  set if the result is EMU_CYCLE_PROVED: CTA barriers at which lanes of @w waited during all of T
  */
 enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *w,
@@ -92,7 +92,8 @@ enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *
                                     uint32_t *waits_at);
 void emu_cycle_fini(struct emu_cycle *c);
 void emu_cycle_save(const struct emu_cycle *c, struct emu_bytes *out);
-/** Loads a saved record. Returns false if the record is damaged, or if memory is short; @c can be ended in either case. */
+/** Loads a saved record. Returns false if the record is damaged, or if memory is short; emu_cycle_fini() may be called in either
+ *  case. */
 bool emu_cycle_load(struct emu_cycle *c, struct emu_reader *in);
 
 #endif

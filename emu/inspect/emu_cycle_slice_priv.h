@@ -12,14 +12,14 @@
 /** Set of bits of registers and of local memory. */
 struct emu_relevant {
     uint32_t v[256][EMU_MAX_LANES], s[128];
-    uint64_t v_lanes[256]; /* for each vector register, lanes that may have bits in v[]; the other lanes have none */
-    uint64_t p[8]; /* for each predicate, the lanes whose bit is in the set */
+    uint64_t v_lanes[256]; /* for each vector register, lanes of which v[] may have bits; it has none of the other lanes */
+    uint64_t p[8]; /* for each predicate, the lanes whose bit of the predicate is in the set */
     uint8_t sp[8];
     uint8_t *local; /* local[offset * width + lane]: the bits of this byte of local memory that are in the set */
 };
 
-/** Number of entries of a cache. An entry has the registers that an instruction reads and writes, so that they are not
- *  determined anew each time the analysis visits the instruction. */
+/** Number of elements of the cache emu_slice.cached. An element lists the registers that one instruction reads and writes, so
+ *  that they are not determined again each time the analysis visits the instruction. */
 enum { EMU_SLICE_CACHED = 1024 };
 struct emu_cycle_uses {
     uint32_t index; /* 1 + index of the instruction */
@@ -31,18 +31,18 @@ struct emu_cycle_uses {
 struct emu_slice {
     struct emu_cycle *c;
     const struct emu_warp *w;
-    struct emu_relevant now, end; /* set before the step being analysed; set at the end of T */
+    struct emu_relevant now, end; /* now: set before the step that is analysed at present; end: set at the end of T */
     struct emu_cycle_uses *cached;
     size_t local_size;        /* number of bytes of now.local, and of end.local */
     bool hopeless;            /* T depends on a value that the analysis cannot determine */
-    bool ordered;             /* T depends on the order of splits */
+    bool ordered;             /* T depends on the order in which the warp's splits run */
 };
 
 /** Analyses T backwards: computes from k->end, the set at the end of T, the set at its start, and writes it to k->now. The
  *  indices and offsets in the steps must be valid. */
 void emu_slice_walk(struct emu_slice *k);
-/** Adds k->now, the set at the start of T, to k->end, the set at its end, because the next iteration begins where this one
- *  ends. Returns false if k->end already contained all of k->now. */
+/** Adds k->now, the set at the start of T, to k->end, the set at its end, because the end of one iteration is the start of the
+ *  next one. Returns false if k->end already contained all of k->now. */
 bool emu_slice_join(struct emu_slice *k);
 /** Returns true if @insn compares integers for equality or inequality. If the integers differ, one bit that differs is
  *  enough to determine the result. */
