@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Block-wide execution. Many kernels are straight-line code: find the lane's element, test whether there is one,
- * load, compute, store, exit. Executed warp by warp, such a block costs the start of the block, the time slices and ends
- * of its warps, and for each instruction a jump and a classification of addresses. Here each instruction of the block
- * is executed once for all its lanes, by the interpreter's handlers on rows as wide as the block. Values that grow by
- * a constant with the thread's number are affine values and are not computed for each lane. Addresses, bounds and
- * guards of affine values are checked at the first and the last lane.
+ * Block-wide execution. Many kernels are straight-line code: find the lane's element, test whether there is one, load, compute,
+ * store, exit. Warp by warp, the cost of such a block is the start of the block, the time slices and ends of its warps, and for
+ * each instruction of a warp a jump and a classification of addresses. Here each instruction of the block is executed once for
+ * all its lanes, by the interpreter's handlers on rows as wide as the block. Values that grow by a constant with the thread's
+ * number are affine values and are not computed for each lane. Addresses, bounds and guards of affine values are checked at the
+ * first and the last lane.
  *
- * Block-wide execution has no effect until it is certain that the block reaches its end: stores are deferred until
- * then. Block-wide execution is abandoned, and the block runs as usual, when lanes diverge, when an address is not
- * affine or not all addresses are valid, and when an access touches a byte that another access writes, unless each lane
- * has its own bytes. The result therefore does not depend on the order of warps, and equals the result of the fixed
- * order (MACHINE 4). A stop, a fault or an observer never sees block-wide execution in progress.
+ * Stores are deferred until it is certain that the block reaches its end, so block-wide execution has no effect before. It is
+ * abandoned, and the block runs as usual, when lanes diverge, when an address is not affine or not all addresses are valid, and
+ * when an access touches a byte that another access writes, unless each lane has its own bytes. The result therefore does not
+ * depend on the order of warps, and equals the result of the fixed order (MACHINE 4). A stop, a fault or an observer never sees
+ * block-wide execution in progress.
  *
- * The technique is whole-block vectorisation with affine values. A block of 256 threads of vecadd takes 3,190 host
- * instructions, which are 400 for each warp instead of 1,071.
+ * The technique is whole-block vectorisation with affine values. A block of 256 threads of vecadd takes 3,190 host instructions:
+ * 400 for each warp, instead of 1,071 without this technique.
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/lane/emu_lane_ops_priv.h"
@@ -26,7 +26,7 @@
 
 enum {
     AHEAD_BYTES = 2048,
-    SINK = 8,   /* number of a predicate that no instruction reads */
+    SINK = 8,   /* number of the predicate to which results are written that no instruction reads */
     MISSES = 8, /* number of consecutive failures after which only one of RARELY blocks is tried */
     RARELY = 64
 };
@@ -43,7 +43,7 @@ static bool get32(const struct emu_block_vector *s, unsigned reg, struct affine_
     if (reg == BV_NO_REG)
         return true;
     *out = s->cell[reg].line;
-    if (s->cell[reg].state == BV_CELL_HIGH) { /* The cell of the high half has a copy of the whole 64-bit value. */
+    if (s->cell[reg].state == BV_CELL_HIGH) { /* The cell of the high half contains a copy of the whole 64-bit value. */
         out->base >>= 32;
         return out->step == 0;
     }
@@ -65,8 +65,7 @@ static bool get64(const struct emu_block_vector *s, unsigned reg, struct affine_
     *out = (struct affine_value){.base = (uint64_t)(uint32_t)high.base << 32 | (uint32_t)low.base};
     return true;
 }
-/** Extends a 32-bit affine value to numbers that do not wrap in any thread. Returns false if the value wraps in a
- *  thread. */
+/** Extends a 32-bit affine value, as signed or unsigned numbers, to 64 bits. Returns false if the value wraps in a thread. */
 static bool extend(const struct emu_block_vector *s, struct affine_value *line, bool is_signed)
 {
     const int64_t base = is_signed ? (int64_t)(int32_t)line->base : (int64_t)(uint32_t)line->base;
@@ -77,7 +76,7 @@ static bool extend(const struct emu_block_vector *s, struct affine_value *line, 
     return is_signed ? end == (int32_t)end : end == (int64_t)(uint32_t)end;
 }
 
-/** Materialises the register's lanes. */
+/** Materialises the lanes of register @reg. */
 static void make(struct emu_block_vector *s, unsigned reg)
 {
     struct bv_cell *cell = &s->cell[reg];
@@ -97,7 +96,8 @@ static void make(struct emu_block_vector *s, unsigned reg)
     for (unsigned t = 0; t < s->n; t++)
         d[t] = base + step * t;
 }
-/** Prepares registers to be written: the remaining half of a 64-bit affine value becomes a separate value. */
+/** Prepares registers to be written: if only one half of a 64-bit affine value is overwritten, the other half becomes a separate
+ *  value. */
 static void clear(struct emu_block_vector *s, unsigned reg, unsigned words)
 {
     if (s->cell[reg].state == BV_CELL_HIGH)
@@ -157,7 +157,7 @@ static bool x64(const struct emu_block_vector *s, const struct bv_step *step, st
     *out = (struct affine_value){.base = emu_uniform64(&s->warp, di)};
     return true;
 }
-/** Computes a * b if one of them is the same in all threads; @mask selects the width. */
+/** Computes a * b if a or b is the same in all threads; @mask selects the width. */
 static bool times(const struct affine_value *a, const struct affine_value *b, uint64_t mask, struct affine_value *out)
 {
     if ((a->step & mask) == 0)
@@ -168,7 +168,7 @@ static bool times(const struct affine_value *a, const struct affine_value *b, ui
         return false;
     return true;
 }
-/** Computes value >> count if no bit is lost and nothing wraps in any thread. */
+/** Computes value >> count if no bit is lost and no intermediate result wraps in any thread. */
 static bool shift_right(const struct emu_block_vector *s, const struct affine_value *a, uint64_t count,
                         bool is_signed, struct affine_value *out)
 {
@@ -184,7 +184,7 @@ static bool shift_right(const struct emu_block_vector *s, const struct affine_va
     return true;
 }
 
-/** Executes @step if all its operands are affine, without computing lanes. Returns false if the step has to be executed
+/** Executes @step if all its operands are affine, as an operation on affine values. Returns false if the step must be executed
  *  lane by lane. */
 static bool on_lines(struct emu_block_vector *s, const struct bv_step *step)
 {
@@ -280,7 +280,7 @@ static bool on_lines(struct emu_block_vector *s, const struct bv_step *step)
             return false;
         put64(s, step->d, d.base, d.step);
         return true;
-    case ISA_V_CVT: { /* integers without modifiers: converts_rows() */
+    case ISA_V_CVT: { /* integers without modifiers only (converts_rows) */
         const unsigned from = di->sub >> 4, to = di->sub & 15;
         if ((to == ISA_DT_U64 || to == ISA_DT_S64) && (from == ISA_ST_U32 || from == ISA_ST_S32)) {
             if (!get32(s, step->b, &b) || !extend(s, &b, from == ISA_ST_S32))
@@ -316,7 +316,7 @@ static void on_rows(struct emu_block_vector *s, const struct bv_step *step)
     run(s, step);
 }
 
-/** Gets first and last value of an affine value. Returns false if the value wraps. */
+/** Gets the values of an affine value in the first and the last thread. Returns false if the value wraps. */
 static bool ends_of(const struct emu_block_vector *s, const struct affine_value *line, bool wide, bool is_signed,
                     __int128 *first, __int128 *last)
 {
@@ -329,8 +329,8 @@ static bool ends_of(const struct emu_block_vector *s, const struct affine_value 
     return !wide || (is_signed ? *last == (int64_t)*last : *last == (__int128)(uint64_t)*last);
 }
 
-/** Compares two affine values; *@truth is the result in all threads. Returns false if they are not affine, or
- *  the results differ. */
+/** Compares two affine values; *@truth is the result, if it is the same in all threads. Returns false if an operand is not
+ *  affine, or if the results differ. */
 static bool compare_lines(const struct emu_block_vector *s, const struct bv_step *step, bool *truth)
 {
     const struct emu_dinsn *di = &step->insn[0];
@@ -346,23 +346,23 @@ static bool compare_lines(const struct emu_block_vector *s, const struct bv_step
                : get32(s, step->a, &a) && x32(s, step, &b)) ||
         !ends_of(s, &a, wide, is_signed, &a0, &a1) || !ends_of(s, &b, wide, is_signed, &b0, &b1))
         return false;
-    /* the difference of the operands is affine, too: it is zero for at most one thread */
+    /* the difference of the operands is affine, too, so it is zero for at most one thread, or for all threads */
     const unsigned first = 1u << ((a0 == b0) + 2 * (a0 > b0));
     const unsigned last = 1u << ((a1 == b1) + 2 * (a1 > b1));
     *truth = (wanted & first) != 0;
     if (first == last)
         return true;
-    const unsigned used_bits = first | last | 2; /* between the first and the last thread the difference may be zero */
+    const unsigned used_bits = first | last | 2; /* in a thread between the first and the last one, the difference may be zero */
     return (wanted & used_bits) == used_bits || (wanted & used_bits) == 0;
 }
 
-/** Compares lanes, 64 at a time. Returns false if the results differ. */
+/** Compares values lane by lane, 64 lanes at a time. Returns false if the results of the lanes differ. */
 static bool compare_rows(struct emu_block_vector *s, const struct bv_step *step)
 {
     const struct emu_dinsn *di = &step->insn[0];
     struct emu_warp *w = &s->warp;
-    const uint64_t e = w->e, p = w->p[di->p], q = w->p[di->q]; /* The old values are read first, because R may be the
-                                                                * same register as P or Q. */
+    const uint64_t e = w->e, p = w->p[di->p], q = w->p[di->q]; /* read before the results are written, because R may be the same
+                                                                * register as P or Q */
     uint64_t p_and = ~UINT64_C(0), p_or = 0, q_and = ~UINT64_C(0), q_or = 0;
 
     for (unsigned i = 0; i < step->source_count; i++)
@@ -419,8 +419,8 @@ static bool all_there(const struct emu_memory *memory, const uint16_t *valid, ui
     return in + bytes <= valid[page];
 }
 
-/** Returns true if both accesses may be executed for all threads together. This requires that no byte that one access
- *  writes is accessed by another thread in the other access. */
+/** Returns true if both accesses may be executed one after the other for all threads together. This requires that no thread
+ *  accesses, in one access, a byte that another thread writes in the other access. */
 static bool keep_apart(const struct bv_access *a, const struct bv_access *b)
 {
     if (a->high <= b->low || b->high <= a->low || (!a->write && !b->write))
@@ -473,7 +473,8 @@ static bool place(struct emu_block_vector *s, struct bv_step *step, struct bv_ac
     return true;
 }
 
-/** Prefetches the next blocks' part of contiguous words: the host's prefetcher does not cross a page. */
+/** Prefetches the words that the next blocks will access, if the access is contiguous. The host's own prefetcher does not cross a
+ *  page. */
 static void ask_ahead(const struct emu_block_vector *s, const uint8_t *host)
 {
     for (unsigned k = 0; k < 4 * s->threads; k += 64)
@@ -527,7 +528,7 @@ static bool load(struct emu_block_vector *s, struct bv_step *step)
     return true;
 }
 
-/** Stores the rows @from, which are a register row apart, at @at. */
+/** Stores the rows at @from, which are one vector register apart, to the addresses of @at. */
 static void put(struct emu_block_vector *s, const struct bv_step *step, const struct bv_access *at,
                 const uint32_t *from)
 {
@@ -568,7 +569,8 @@ static bool store(struct emu_block_vector *s, struct bv_step *step)
         make(s, step->b + k);
     if (step->b != BV_NO_REG)
         from = row_at(s, step->b);
-    if (step->last) { /* The deferred stores are written after this store. The deferred stores write other bytes. */
+    if (step->last) { /* The deferred stores are written after this store. The order does not matter, because they write other
+                       * bytes. */
         put(s, step, &at, from);
         return true;
     }
@@ -588,8 +590,8 @@ static bool holds(const struct emu_warp *w, unsigned guard)
     return p != ((guard & 8) != 0);
 }
 
-/** Executes the block. Returns the number of instructions of each warp; 0: abandoned, and nothing was
- *  changed. */
+/** Executes the block. Returns the number of instructions of each warp, or 0 if block-wide execution was abandoned and has
+ *  changed nothing. */
 static unsigned block_vector(struct emu_block_vector *s, unsigned *loads, unsigned *stores)
 {
     struct emu_warp *w = &s->warp;
@@ -598,7 +600,7 @@ static unsigned block_vector(struct emu_block_vector *s, unsigned *loads, unsign
     memset(s->cell, 0, (s->vregs + 3) * sizeof *s->cell);
     for (unsigned r = 0; r < s->vregs + 3; r++)
         s->cell[r].state = BV_CELL_AFFINE;
-    memset(w->s, 0, s->scalars * sizeof *w->s); /* The cleared range does not include exec. */
+    memset(w->s, 0, s->scalars * sizeof *w->s); /* s[] is cleared only up to s->scalars, so exec does not change */
     memset(w->p, 0, ISA_PT * sizeof *w->p);
     memset(w->sp, 0, ISA_PT * sizeof *w->sp);
     s->access_count = 0;
@@ -651,11 +653,11 @@ static bool bv_block(struct emu_functional *f, struct emu_block_vector *s, const
     if ((uint64_t)s->count * s->warps > most)
         return false;
     if (s->tried_grid == grid->sequence && s->tried == r->linear)
-        return false; /* Block-wide execution of this block has just been abandoned, so its warps execute it. */
+        return false; /* Block-wide execution of this block was abandoned just before, so the block's warps execute it. */
     if (s->misses >= MISSES && s->passed++ % RARELY != 0)
         return false;
     if (!emu_grid_complete_bank(core->machine, grid))
-        return false; /* The start of the block reports the error. */
+        return false; /* The start of the block by its warps will report the error. */
     if (block->grid != grid || s->warp.ubase[EMU_U_BANK0] != (const char *)grid->bank0) {
         block->grid = grid;
         s->warp.ubase[EMU_U_BANK0] = (const char *)grid->bank0;
@@ -685,7 +687,7 @@ static bool bv_block(struct emu_functional *f, struct emu_block_vector *s, const
     return true;
 }
 
-/** Returns the plan for @grid, usable or not, or NULL if there is none. */
+/** Returns the plan for @grid, which may be unusable, or NULL if there is none. */
 static struct emu_block_vector *bv_plan_for(struct emu_core *core, const struct emu_grid *grid)
 {
     struct emu_block_vector *s = core->block_vector;
@@ -736,8 +738,7 @@ bool emu_block_vector_blocks(struct emu_functional *f)
         if (s == NULL || !s->usable || !bv_block(f, s, &r, most))
             return false;
         emu_fixed_leave(f, f->current);
-        if (f->claims == NULL && f->grid != grid) /* The engine now runs another grid, which may run on several
-                                                   * threads. */
+        if (f->claims == NULL && f->grid != grid) /* The engine runs another grid now, which may run on several threads. */
             return true;
     }
     return false;

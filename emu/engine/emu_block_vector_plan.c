@@ -9,13 +9,13 @@
 
 enum {
     MAX_STEPS = 192,
-    MAX_ROW_BYTES = 1 << 20 /* limit of all rows of a block, so that they fit an L2 cache */
+    MAX_ROW_BYTES = 1 << 20 /* limit of all rows of a block together, so that they fit in an L2 cache */
 };
 
 /* ---- kind of each operand row in block-wide execution, from the table --------------------------- */
 
-/* Excludes the rare kinds HALVES, LANER and similar kinds. The bodies of such instructions have capacity only for the
- * lanes of a warp, or are not loops over rows. */
+/* Excludes rare kinds such as HALVES and LANER. The bodies of their instructions have capacity only for the lanes of a warp, or
+ * are not loops over rows. */
 #define KIND_LANES EMU_IS(BV_ROW)
 #define KIND_SELDOM_LANES EMU_IS(BV_ROW)
 #define KIND_COMPARE EMU_IS(BV_COMPARE)
@@ -46,7 +46,7 @@ void emu_block_vector_destroy(struct emu_block_vector *s)
     free(s);
 }
 
-/** Returns false if an instruction's registers exceed the limit, or are of an unsupported kind. */
+/** Returns false if an instruction uses more registers than a step can list, or registers of an unsupported kind. */
 static bool read_uses(const struct isa_insn *insn, struct bv_step *step)
 {
     struct isa_reg_use use[ISA_MAX_USES];
@@ -129,8 +129,8 @@ static bool plan_step(const struct emu_block_vector *s, const struct isa_insn *i
     return step->kind == BV_SCALAR;
 }
 
-/** Decodes instruction @index into @step; @insn receives the instruction without its guard. Returns false if block-wide
- *  execution does not support it. */
+/** Decodes instruction @index into @step; @insn receives the instruction without its guard. Returns false if block-wide execution
+ *  does not support the instruction. */
 static bool decode_step(const struct emu_block_vector *s, struct emu_decoder *dec, struct isa_insn *insn,
                         uint32_t index, struct bv_step *step)
 {
@@ -145,8 +145,8 @@ static bool decode_step(const struct emu_block_vector *s, struct emu_decoder *de
            plan_step(s, insn, dec->level, step);
 }
 
-/** Decodes the instructions from the kernel's entry to its first exit without a guard; or to the first unsupported
- *  instruction, if all lanes may have exited before it. Returns false if there is no such sequence, or no memory. */
+/** Decodes the instructions from the kernel's entry to its first exit without a guard; or to the first unsupported instruction,
+ *  if all lanes may have exited before it. Returns false if no such sequence exists, or if memory is short. */
 static bool plan_steps(struct emu_block_vector *s, const struct emu_core *core,
                        const struct emu_program *program)
 {
@@ -239,7 +239,8 @@ struct emu_block_vector *emu_bv_plan(struct emu_core *core, const struct emu_gri
     s->kernel = launch->kernel;
     s->threads = grid->block_threads;
     s->warps = grid->block_warps;
-    emu_layout_make(&s->layout, (unsigned)emu_round_up(s->threads, 16), core->level); /* whole cache lines of the host */
+    emu_layout_make(&s->layout, (unsigned)emu_round_up(s->threads, 16), core->level); /* padded to whole cache lines of the
+                                                                                       * host */
     s->stride = s->layout.stride;
     s->n = s->stride / 4;
     const struct emu_kernel_use *use = emu_kernel_use(launch->program, launch->kernel);
@@ -250,7 +251,7 @@ struct emu_block_vector *emu_bv_plan(struct emu_core *core, const struct emu_gri
         return s;
     s->code.program = launch->program;
     s->step = aligned_alloc(64, MAX_STEPS * sizeof *s->step);
-    s->rows = aligned_alloc(64, bytes + EMU_MAX_LANES * 4); /* compares read 64 lanes at a time */
+    s->rows = aligned_alloc(64, bytes + EMU_MAX_LANES * 4); /* extra bytes, because compares read 64 lanes at a time */
     if (s->step == NULL || s->rows == NULL)
         return s;
     memset(s->step, 0, MAX_STEPS * sizeof *s->step);

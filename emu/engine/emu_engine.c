@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functional engine: executes in the fixed order (MACHINE 4). One launch of the host runs at a time,
- * together with all launches that the device makes from it. The lowest blocks of these launches that fit are
- * resident. A block runs its warps in rotation.
+ * The functional engine: executes in the fixed order (MACHINE 4). One launch of the host runs at a time, together with all
+ * launches that the device makes from it. Of the blocks of these launches, the lowest ones are resident, as many as fit. A block
+ * runs its warps in rotation.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 /* The interpreter may switch directly from warp to warp for at most this many instructions. Then it returns to the engine,
  * which checks whether another thread has interrupted the run. */
 enum { MOST_HANDED = 1 << 16 };
-/* Additional slots for a replay: other engines may start more blocks at a time than the fixed order. */
+/* Additional slots for a replay, because other engines may have had more blocks at a time than the fixed order. */
 enum { REPLAY_SLOTS = 4096 };
 
 static struct emu_functional *self(struct emu_engine *engine)
@@ -56,7 +56,7 @@ void emu_fixed_break(const struct emu_warp *w, struct emu_stop *stop)
     emu_fixed_thread_ref(w, w->running, &stop->place);
 }
 
-/** Returns true if the blocks of @grid run one after another. Then no block with a higher index has printed text yet. */
+/** Returns true if the blocks of @grid run one after another. If so, no block with a higher index has printed text yet. */
 static bool runs_alone(const struct emu_grid *grid)
 {
     return !emu_grid_of_device(grid) &&
@@ -124,8 +124,8 @@ void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_s
     hang_stop(emu_core_block(core, slot), &cause, stop);
 }
 
-/** Returns true if block @b has made progress since the last call, and then records @now as the time of its progress. The
- *  caller passes the same *@latest for several blocks: it becomes the time of their latest progress, plus 1. */
+/** Returns true if block @b has made progress since the last call, and then records @now as the time of its progress. *@latest is
+ *  raised to 1 + this time; after calls for several blocks with the same *@latest, it is 1 + the time of the latest progress. */
 static bool see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
 {
     const bool moved = b->progress != b->seen || b->seen_at == 0;
@@ -138,11 +138,11 @@ static bool see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
     return moved;
 }
 
-/** Returns true if no block has made progress for config.hang_window instructions, so that the running warps must be
- *  observed (MACHINE 4). The function checks only when the core has executed at least watch_at instructions, which is at
- *  the same instruction in every run. Each observation that ends without a proof doubles the window. If the blocks of the
- *  grid may run in any order (order_free), they run one after another: only @current is then checked, and its window
- *  counts only its own instructions, so that the result is the same on any number of host threads. */
+/** Returns true if no block has made progress for config.hang_window instructions, so that the running warps must be observed
+ *  (MACHINE 4). The function checks only if the core has executed at least watch_at instructions, so that checks are at the same
+ *  instructions in every run. Each observation that ends without a proof doubles the window. If the blocks of the grid may run in
+ *  any order (order_free), they run one after another: only @current is then checked, and its window counts only its own
+ *  instructions, so that the result is the same on any number of host threads. */
 bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current)
 {
     uint64_t window = f->base.machine->config.hang_window, latest = 0, since;
@@ -184,13 +184,14 @@ static uint64_t all_progress(const struct emu_functional *f)
     return sum;
 }
 
-/** Searches for a hang: returns whether it is proved that no thread, or no thread of @block, will ever make
- *  progress. Each running block is observed from the start of a time slice, until there is a proof and enough of
- *  its reads are recorded. Progress ends the observation, and so does a warp for which no proof is possible. */
+/** Searches for a hang. Returns whether it is proved that no thread at all, or no thread of @block, will ever make progress. Each
+ *  running block is observed from the start of a time slice until a proof is found and enough of the block's reads are recorded.
+ *  Progress ends the observation, and so does a warp for which no proof is possible. */
 enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block)
 {
     bool found = emu_fixed_check_progress(f, block), all = true;
-    /* If blocks run in any order, @block does not wait for other blocks to end, so their ends are no progress of @block. */
+    /* If blocks run in any order, @block does not wait for other blocks to end, so the end of another block is no progress of
+     * @block. */
     uint64_t ended = f->order_free ? 0 : f->gone;
 
     if (f->probe == NULL) {
@@ -207,8 +208,7 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
         return EMU_STUCK_NONE;
     } else if (f->probe->failed) {
         f->tries += f->tries < 40;
-        f->watch_at = f->core->retired; /* This makes emu_fixed_check_progress() compute the time of the next check
-                                         * again. */
+        f->watch_at = f->core->retired; /* makes emu_fixed_check_progress() compute the time of the next check again */
         end_probe(f);
         (void)emu_fixed_check_progress(f, block);
         return EMU_STUCK_NONE;
@@ -217,7 +217,7 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
     for (unsigned i = 0; i < f->count && all && !f->order_free; i++) {
         struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         if (b == NULL)
-            all = false; /* This block has not begun. It may still write the values for which the others wait. */
+            all = false; /* The block has not begun, and may still write the values for which other blocks wait. */
         else if (b->warps_live != 0 && emu_block_can_run(b))
             all = emu_spin_observer_has_proof(f->probe, b) && emu_spin_observer_saw_reads(f->probe, b);
     }
@@ -226,8 +226,8 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
     return all ? EMU_STUCK_ALL : EMU_STUCK_BLOCK;
 }
 
-/** Returns true if it is proved that no resident block will ever make progress. In a replay the result is always false,
- *  because the schedule log contains steps that the recorded run executed after this instruction. */
+/** Returns true if it is proved that no resident block will ever make progress. In a replay the result is always false, because
+ *  the recorded run continued after this instruction. */
 static bool hangs(struct emu_functional *f, struct emu_block *block)
 {
     if (emu_fixed_stuck(f, block) != EMU_STUCK_ALL)
@@ -261,7 +261,7 @@ bool emu_fixed_deadlocked(const struct emu_functional *f)
 
 /* ---- the order ---------------------------------------------------------------------------------- */
 
-/** Returns the warp of @block that runs next, and selects the warp's split, or NULL if no warp can run. */
+/** Returns the warp of @block that runs next, after its split is selected. Returns NULL if no warp can run. */
 static struct emu_warp *next_warp(struct emu_functional *f, struct emu_block *block)
 {
     struct emu_warp *w = &block->warp[block->next_warp];
@@ -280,8 +280,8 @@ static struct emu_warp *next_warp(struct emu_functional *f, struct emu_block *bl
     return NULL;
 }
 
-/** Selects the warp that runs next, and returns it. Returns NULL if there is none: then either stop->kind is
- *  EMU_STOP_IDLE or EMU_STOP_HANG, or *@status is an error. */
+/** Selects the warp that runs next, and returns it. Returns NULL if no warp can run: then either stop->kind is EMU_STOP_IDLE or
+ *  EMU_STOP_HANG, or *@status is an error. */
 struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *stop,
                                enum lw_status *status, struct lw_error *err)
 {
@@ -318,7 +318,7 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
         w = next_warp(f, block);
         if (w != NULL)
             return w;
-        /* If the blocks of the grid may run in any order, no other block can release this one: it hangs for ever, so it is
+        /* If the blocks of the grid may run in any order, no other block can release this one. It hangs for ever, and the hang is
          * reported without waiting for the other blocks. */
         if (f->order_free && !emu_block_can_run(block)) {
             emu_fixed_hang(f, block, false, stop);
@@ -334,8 +334,8 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
     }
 }
 
-/** Subtracts @count executed instructions from the current warp's quantum and the block's slice. @more: the
- *  warp may continue within its quantum. */
+/** Subtracts @count executed instructions from what is left of the time slices of the current warp and block. @more: a split of
+ *  the warp is ready, so the warp may continue in its slice. */
 static void account(struct emu_functional *f, uint64_t count, bool more)
 {
     f->warp_left = more && count < f->warp_left ? f->warp_left - count : 0;
@@ -401,8 +401,8 @@ uint64_t emu_fixed_passes(const struct emu_functional *f, const struct emu_mark 
     return passes < f->core->pass_run ? passes : f->core->pass_run;
 }
 
-/** Appends to the schedule log the instructions that the fixed order has executed since @mark. If @committed is set, the
- *  engine has already selected the warp of the next instruction, and the log records this selection, too. */
+/** Appends to the schedule log the instructions that the fixed order has executed since @mark. If @committed is set, the engine
+ *  has already selected the warp of the next instruction, and the selection is appended, too. */
 static void note_run(struct emu_functional *f, const struct emu_mark *mark, bool committed)
 {
     struct emu_machine *machine = f->base.machine;
@@ -426,8 +426,8 @@ static bool is_committed(const struct emu_stop *stop)
 }
 
 /** Runs a time slice of *@w, a warp of the current block, for at most @limit instructions. If the block ends, the caller must
- *  remove it. If @hand is set, the interpreter may switch directly to the next warps of the block while the instructions
- *  of all their slices together do not exceed @limit. *@w is then set to the last warp that ran. */
+ *  remove the block. If @hand is set, the interpreter may switch directly to the next warps of the block, as long as all slices
+ *  together do not exceed @limit instructions; *@w is then set to the warp that ran last. */
 static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, uint64_t limit,
                               bool hand)
 {
@@ -447,8 +447,7 @@ static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, ui
     }
     end = emu_warp_run_slice(w, limit < f->warp_left ? limit : f->warp_left, &count);
     earlier = core->retired - before - count;
-    if (*w != first || earlier != 0) { /* After a direct switch, the warp that ran last began its time slice with a whole
-                                        * quantum. */
+    if (*w != first || earlier != 0) { /* After a direct switch, the last warp began its time slice with a whole quantum. */
         f->warp_left = core->hand.quantum;
         if (f->turn_left != UINT64_MAX)
             f->turn_left -= earlier;
@@ -458,9 +457,9 @@ static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, ui
     return end;
 }
 
-/** Returns how many instructions may run before the engine must do something else than select the next warp: @limit, or
- *  fewer if the next check for a livelock or the next snapshot is earlier. The check is exactly at watch_at, so that it
- *  is at the same instruction whatever the limits of the single calls are. */
+/** Returns how many instructions may run before the engine must do something else than select the next warp: @limit, or fewer if
+ *  a check for a livelock or a snapshot is due earlier. The check is exactly at instruction count watch_at, whatever the limits
+ *  of the calls are. */
 static uint64_t until_due(const struct emu_functional *f, uint64_t limit)
 {
     const uint64_t now = f->core->retired;
@@ -472,9 +471,9 @@ static uint64_t until_due(const struct emu_functional *f, uint64_t limit)
     return limit;
 }
 
-/** Returns how many instructions the core may have executed in all when native code stops. Native code does not stop at
- *  the end of a time slice, so this limit is before the next stop and the next snapshot. Returns 0 if no native code may run:
- *  in a replay, under another engine (placed), and while the spin observer must see each instruction. */
+/** Returns the instruction count of the core up to which native code may run. Native code does not stop at the end of a time
+ *  slice, so the count is a margin before the next stop and the next snapshot. Returns 0 if no native code may run: in a replay,
+ *  under another engine (placed), and while the spin observer must see each instruction. */
 static uint64_t native_until(const struct emu_functional *f)
 {
     const uint64_t margin = 1 << 21; /* more instructions than native code executes between two checks of its limit */
@@ -482,14 +481,14 @@ static uint64_t native_until(const struct emu_functional *f)
 
     if (f->placed || f->replaying || f->probe != NULL)
         return 0;
-    if (f->claims != NULL) /* The grid runs on several host threads: then neither a stop nor a snapshot limits it. */
+    if (f->claims != NULL) /* The grid runs on several host threads, where no stop and no snapshot is due. */
         return UINT64_MAX;
     return stop > margin ? stop - margin : 0;
 }
 
-/** Runs the warps of the current block in rotation, beginning with *@w, until emu_fixed_commit() would do more than select
- *  the next warp of this block. *@w is set to the last warp that ran. If the grid runs on several host threads, the
- *  function returns after 65,536 instructions at most, because another thread may have stopped the run meanwhile. */
+/** Runs the warps of the current block in rotation, beginning with *@w, until emu_fixed_commit() would do more than select the
+ *  next warp of this block. *@w is set to the last warp that ran. If the grid runs on several host threads, the function returns
+ *  after 65,536 instructions at most, because another thread may meanwhile have found a reason to stop the run. */
 static enum emu_slice_end rotate(struct emu_functional *f, struct emu_warp **w)
 {
     struct emu_engine *engine = &f->base;
@@ -513,7 +512,7 @@ static enum emu_slice_end rotate(struct emu_functional *f, struct emu_warp **w)
             break;
         *w = next;
     }
-    (*w)->core->native.until = 0; /* A replay may run this warp next, and must not use native code. */
+    (*w)->core->native.until = 0; /* A replay, which must not use native code, may run this warp next. */
     if ((*w)->core->native.parked != 0)
         emu_native_unpark(block);
     retire_ended_current(f, block);
@@ -524,7 +523,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
                              struct emu_stop *stop, struct lw_error *err)
 {
     struct emu_engine *engine = &f->base;
-    /* On threads, observers that were added during the grid are not called before the next grid. */
+    /* On threads, observers that were added while a grid runs are called only from the next grid on. */
     struct emu_observer *observers = f->claims == NULL ? engine->observers : NULL;
     struct emu_event ev;
     enum lw_status status;
@@ -536,7 +535,8 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
             break;
         }
         if (f->claims == NULL && engine->threads > 1 && emu_fixed_take_up_next(f) && emu_threads_wanted(f)) {
-            emu_native_use(f->core, f->grid, NULL, 0); /* the threads share decoded code */
+            emu_native_use(f->core, f->grid, NULL, 0); /* the threads share decoded code, to which native code must be added
+                                                        * before they run */
             status = emu_threads_run(f, stop, err);
             if (status != LW_OK)
                 return status;
@@ -568,8 +568,8 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
             continue;
         }
         enum emu_slice_end end = rotate(f, &w);
-        if (end == EMU_SLICE_BREAK && f->claims != NULL) { /* The breakpoint was set while the grid ran on threads: the
-                                                            * breakpoint is stepped over. */
+        if (end == EMU_SLICE_BREAK && f->claims != NULL) { /* The breakpoint was set while the grid ran on threads, so the run
+                                                            * steps over it. */
             status = emu_fixed_step(f, w, &ev, observers, stop, err);
             if (status != LW_OK)
                 return status;
@@ -584,7 +584,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
             stop->kind = EMU_STOP_OBSERVER;
             break;
         }
-        /* checked after the time slice, so that a run advances even if it is interrupted often */
+        /* tested after the time slice, so that a run advances even if it is interrupted often */
         if (f->claims != NULL && stop->kind != EMU_STOP_FAULT && f->count != 0)
             (void)emu_claims_stop(f->claims, f->resident[0].linear, stop);
     }
@@ -647,7 +647,8 @@ static enum lw_status functional_step(struct emu_engine *engine, struct emu_even
             return status;
     }
     mark = emu_fixed_mark(f);
-    do { /* Repeats if the step executed no instruction: a divided split has then only begun to wait for its other part. */
+    do { /* Repeats if the step executed no instruction, because a part of a divided split only began to wait for the other
+          * parts. */
         struct emu_warp *w = emu_fixed_commit(f, stop, &status, err);
         if (w == NULL)
             break;
@@ -686,9 +687,8 @@ static unsigned functional_warp_count(const struct emu_engine *engine)
     return n;
 }
 
-/* Returns the thread reference of a resident warp by index. Callers that list warps ask for consecutive
- * indices, so each search begins where the last one ended, if nothing has run since and the index is not
- * lower. */
+/* Returns the thread reference of a resident warp by index. Callers that list warps request consecutive indices. Each search
+ * therefore begins where the last one ended, if nothing has run since and the index is not lower. */
 static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
                                struct emu_thread_ref *place)
 {
@@ -730,7 +730,7 @@ static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
             if (w->live == 0 || index-- != 0)
                 continue;
             int split = w->running;
-            for (LW_EACH_BIT(id, w->split_ids)) /* If no split is running, takes the split with the lowest lane. */
+            for (LW_EACH_BIT(id, w->split_ids)) /* No split is running: takes the split with the lowest lane. */
                 if (split < 0 || (w->running < 0 && lw_lowest(w->split[id].lanes) <
                                                         lw_lowest(w->split[split].lanes)))
                     split = (int)id;
@@ -763,9 +763,9 @@ static bool functional_locate(struct emu_engine *engine, uint32_t grid, uint64_t
     return true;
 }
 
-/** Returns the number of warp slots of each block slot. Usually this is the number of warps in a block of the running
- *  grid. If its kernels may launch other kernels, or if another engine placed the blocks, the resident blocks may differ in
- *  size: then it is the largest number of warps that any block can have. */
+/** Returns the number of warp slots of each block slot. Usually this is the number of warps in a block of the running grid. If
+ *  kernels may launch other kernels, or if another engine placed the blocks, resident blocks may differ in size; the result is
+ *  then the largest number of warps that any block can have. */
 static unsigned slot_warps(const struct emu_functional *f)
 {
     return f->grid != NULL && !emu_program_launches(f->grid->launch.program)
@@ -814,7 +814,8 @@ static void functional_destroy(struct emu_engine *engine)
     free(f);
 }
 
-/* Operations of the engine, which has two names. The engine replays as long as its machine's log is not at the end. */
+/* Operations of the functional engine, which exists under two names. While the machine's log has entries to replay, the engine
+ * replays them. */
 #define OPS(engine_name)                                                                      \
     {                                                                                         \
         .name = engine_name, .destroy = functional_destroy, .run = functional_run,            \
@@ -831,11 +832,11 @@ struct emu_functional *emu_fixed_of(struct emu_engine *engine)
     return engine->ops == &engine_ops[0] || engine->ops == &engine_ops[1] ? self(engine) : NULL;
 }
 
-/** Creates an engine. @slots: number of block slots of the fixed order; @more: number of additional slots. */
+/** Creates an engine. @slots: number of block slots for the fixed order; @more: number of additional slots for replays. */
 static enum lw_status create(struct emu_machine *machine, unsigned slots, unsigned more,
                              struct emu_functional **out, struct lw_error *err)
 {
-    /* no cache line is shared between threads */
+    /* rounded up, so that threads share no cache line */
     size_t bytes = (sizeof(struct emu_functional) + 127) / 128 * 128;
     struct emu_functional *f = aligned_alloc(128, bytes);
     enum lw_status status;

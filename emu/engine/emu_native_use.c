@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which grids run native code (emu/interp/emu_native.c): the engine requests the code of each grid that it starts to
+/* Decides which grids run native code (emu/interp/emu_native.c). The engine requests the code of each grid that it starts to
  * run. */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,8 @@
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/interp/emu_layers_priv.h"
 
-/** Returns true if no observer, breakpoint or log can see the order of the warps of @grid, or its instructions. */
+/** Returns true if nothing that sees the order of the warps of @grid or their single instructions is active: no observer,
+ *  breakpoint or log. */
 static bool may_use(const struct emu_core *core, const struct emu_grid *grid)
 {
     const struct emu_machine *machine = core->machine;
@@ -19,11 +20,11 @@ static bool may_use(const struct emu_core *core, const struct emu_grid *grid)
            emu_kernel_order(grid->launch.program, grid->launch.kernel)->worst == ISA_ORDER_NONE;
 }
 
-/** Makes the memory that @kernel needs. Returns false if the host has no memory for it. */
+/** Allocates the memory that native code of @kernel needs for a core. Returns false if the host has no memory. */
 static bool reserve(struct emu_core_native *native, struct emu_native_form *form, const struct emu_native_kernel *kernel,
                     uint32_t warps, uint32_t vregs)
 {
-    /* a number of 64-byte lines that is odd, so that the warps' registers are in different sets of the host's cache */
+    /* an odd number of 64-byte lines, so that the values of different warps are in different sets of the host's cache */
     const uint32_t stride = 8 * ((2 * vregs + 2 + 7) / 8 | 1);
 
     if (warps > native->warps || stride > native->uniform_stride) {
@@ -62,7 +63,7 @@ static bool reserve(struct emu_core_native *native, struct emu_native_form *form
     return true;
 }
 
-/** Gets a form of the native code of @grid and puts its entries into the decoded program. */
+/** Gets one form of the native code of @grid, and marks its entries in the decoded program. */
 static void take_up(struct emu_core *core, const struct emu_grid *grid, struct emu_native_form *form)
 {
     struct emu_core_native *native = &core->native;
@@ -84,9 +85,9 @@ static void take_up(struct emu_core *core, const struct emu_grid *grid, struct e
     if (kernel == NULL || !reserve(native, form, kernel, warps, request.vregs))
         return;
     for (uint32_t i = 0; i < kernel->count; i++)
-        if (kernel->entry[i] != 0 && !(code->layers[kernel->first + i] & EMU_LAYER_NATIVE)) /* another core that
-                                                                                             * shares the code may
-                                                                                             * have set the layer */
+        if (kernel->entry[i] != 0 && !(code->layers[kernel->first + i] & EMU_LAYER_NATIVE)) /* the layer may have been set by
+                                                                                             * another core that shares the
+                                                                                             * code */
             emu_code_set_layer(code, kernel->first + i, EMU_LAYER_NATIVE, true);
     form->kernel = kernel;
 }
@@ -106,12 +107,12 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
         native->masked_done = false;
         native->requests = 0;
         take_up(core, grid, &native->whole);
-        if (native->windows != 0) /* allocations may have changed since the last use */
+        if (native->windows != 0) /* the allocations in the windows may have been freed since */
             memset(native->window, 0, native->windows * sizeof *native->window);
     }
     if (!native->masked_done && (native->requests >= machine->native->masked_after || until == 0 || machine->core_count > 1)) {
-        native->masked_done = true; /* on threads, masked code is requested immediately, because the threads share
-                                     * decoded code */
+        native->masked_done = true; /* if the grid runs on threads, masked code is requested immediately, because later changes of
+                                     * the decoded code, which the threads share, are impossible */
         take_up(core, grid, &native->masked);
     }
     if (block == NULL || (native->whole.kernel == NULL && native->masked.kernel == NULL))

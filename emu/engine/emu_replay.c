@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Replay: drives the functional engine's state by the entries of a schedule log instead of by its own choice.
- * Edits and host steps between two instructions are replayed as soon as the first of the two has been
- * executed, so that "at instruction N" is one state.
+ * Replay: drives the functional engine's state by the entries of a schedule log instead of by its own choice. Edits and host
+ * steps between two instructions are replayed immediately after the first of the two instructions, so that the state of the
+ * machine at instruction count N is unique.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -13,12 +13,12 @@
 /** Condition that ends a replay. */
 struct want {
     uint64_t until;   /* instruction count at which the replay stops */
-    bool silent;      /* no breakpoints and interrupts; faults do not stop */
+    bool silent;      /* breakpoints, interrupts and faults do not stop the replay */
     struct emu_observer *observers;
     bool one;         /* the replay stops after one instruction of `lanes` */
     const struct emu_thread_ref *lanes; /* lanes whose instruction stops the replay; NULL: any lanes */
     struct emu_event *ev; /* receives the event of the instruction that stopped the replay */
-    bool front;       /* replay only up to the log's front */
+    bool front;       /* the replay stops at log->front, the farthest position that the run has reached */
 };
 
 static enum lw_status diverged(const struct emu_functional *f, struct lw_error *err,
@@ -50,7 +50,7 @@ static bool wanted(const struct want *want, const struct emu_event *ev)
                                        (p->lanes == 0 || (ev->split_lanes & p->lanes) != 0)));
 }
 
-/** Returns the number of instructions of the entry that may run in one slice. */
+/** Returns how many of the remaining instructions of entry @e may run in one time slice. */
 static uint64_t most_of(const struct emu_functional *f, const struct want *want, const struct emu_log_entry *e)
 {
     const struct emu_log *log = f->base.machine->log;
@@ -73,7 +73,7 @@ static enum lw_status slice_ended(const struct emu_functional *f, const struct e
     return LW_OK;
 }
 
-/** Executes the remaining instructions of the entry in the fixed order. */
+/** Executes the remaining instructions of entry @e in the fixed order. */
 static enum lw_status run_order(struct emu_functional *f, const struct want *want,
                                 const struct emu_log_entry *e, struct emu_stop *stop,
                                 struct lw_error *err)
@@ -123,8 +123,8 @@ static enum lw_status warp_of(struct emu_functional *f, const struct emu_log_ent
     char why[120];
     enum lw_status status;
 
-    if (r == NULL && !f->placed && f->grid != NULL) { /* In the preceding time slice, another block had the list position of
-                                                       * this block. */
+    if (r == NULL && !f->placed && f->grid != NULL) { /* The block is not resident yet, because in the preceding time slice
+                                                       * another block had its place. */
         emu_fixed_refill(f);
         r = emu_fixed_find(f, e->place.grid, e->place.block);
     }
@@ -208,7 +208,7 @@ static enum lw_status run_step(struct emu_functional *f, const struct want *want
     return LW_OK;
 }
 
-/** Executes the last @count steps of a time slice: the steps after the slice's last instruction, which retired nothing. */
+/** Executes the last @count steps of a time slice, which follow its last retired instruction and retired nothing. */
 static enum lw_status run_passes(struct emu_functional *f, const struct want *want,
                                  struct emu_warp *w, uint64_t count, struct emu_stop *stop,
                                  struct lw_error *err)
@@ -285,7 +285,7 @@ static enum lw_status put_block(struct emu_functional *f, const struct emu_log_e
         grid = grid->next;
     if (grid == NULL || e->place.block >= grid->block_count)
         return diverged(f, err, "the log starts a block that does not exist");
-    if (!f->placed) { /* blocks that the fixed order has made resident, or that were only inspected, are dropped */
+    if (!f->placed) { /* blocks are dropped that the fixed order has made resident, or that were only inspected */
         for (unsigned i = 0; i < f->count; i++) {
             const struct emu_block *block = emu_resident_block(f, &f->resident[i]);
             if (block != NULL && block->retired != 0)
@@ -372,7 +372,7 @@ static enum lw_status host(struct emu_functional *f, const struct emu_log_entry 
 
     switch (e->kind) {
     case EMU_LOG_PROGRAM:
-        return LW_OK; /* programs remain loaded, so this step is not repeated */
+        return LW_OK; /* programs remain loaded when history moves back, so this host step is not repeated */
     case EMU_LOG_LAUNCH:
         if (!emu_log_launch_read(machine, e->bytes, (size_t)e->size, &launch))
             return diverged(f, err, "the log launches a kernel that does not exist");
@@ -398,14 +398,14 @@ static enum lw_status between(struct emu_functional *f, const struct emu_log_ent
 
     switch (e->kind) {
     case EMU_LOG_COMMIT:
-        f->replaying = false; /* The recorded run stopped here without continuing, so a hang found here is reported. */
+        f->replaying = false; /* The recorded run stopped here without continuing, so a hang that is found here is reported. */
         if (!f->placed)
             (void)emu_fixed_commit(f, stop, &status, err);
         f->replaying = true;
         break;
     case EMU_LOG_LOOK:
         if (emu_fixed_find(f, e->place.grid, e->place.block) == NULL)
-            break; /* the block has ended in the preceding time slices */
+            break; /* the block has ended in one of the preceding time slices */
         status = warp_of(f, e, &w, err);
         if (status == LW_OK && e->which != 0)
             emu_fixed_refill(f);
@@ -453,8 +453,8 @@ static bool is_edit(unsigned kind)
     return (kind >= EMU_LOG_REGISTER && kind <= EMU_LOG_MEMORY) || emu_log_is_host(kind);
 }
 
-/** Returns true if an edit or a host step precedes the next instruction. Scheduling choices before an edit belong to
- *  the current position, other choices belong to the next instruction. */
+/** Returns true if an edit or a host step precedes the next instruction. A scheduling choice that precedes an edit belongs to the
+ *  current position; any other choice belongs to the next instruction. */
 static bool edit_follows(const struct emu_log *log)
 {
     struct emu_log_cursor at = log->cursor, next_cursor;
@@ -488,7 +488,7 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
                     break;
                 if (emu_grid_current(f->base.machine) != NULL)
                     return diverged(f, err, "in the log the host continues, but here a kernel still runs");
-                stop->kind = EMU_STOP_IDLE; /* the host repeats the step itself */
+                stop->kind = EMU_STOP_IDLE; /* the host itself repeats the host step that follows in the log */
                 break;
             }
             bool enough = done || f->core->retired >= want->until;
@@ -540,7 +540,7 @@ static enum lw_status replay(struct emu_functional *f, const struct want *want,
 
     log->applying = true;
     f->replaying = true;
-    if (emu_log_is_replaying(log)) { /* the output has already been printed */
+    if (emu_log_is_replaying(log)) { /* the text was already printed when these instructions ran for the first time */
         struct lw_sink *print = machine->print;
         struct want again = *want;
         again.front = true;

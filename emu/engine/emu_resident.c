@@ -8,8 +8,8 @@
 
 /* ---- the list --------------------------------------------------------------------------- */
 
-/* Blocks usually leave at the front of the list of resident blocks. So the list may start anywhere in its memory. When
- * more than count + SLACK entries before the list are free, the list moves back to the start of the memory. */
+/* Blocks usually leave at the front of the list of resident blocks. Therefore the list may start anywhere in its memory. When
+ * there is space for more than count + SLACK elements before the list, the list is moved to the start of the memory. */
 enum { SLACK = 64 };
 
 static void to_front(struct emu_functional *f)
@@ -55,7 +55,7 @@ bool emu_resident_take_number(struct emu_functional *f, struct emu_resident *r, 
     return true;
 }
 
-/** Gives @r the lowest free slot number. There are as many slot numbers as entries in the list. */
+/** Gives @r the lowest free slot number. There are as many slot numbers as elements for which the list has memory. */
 static void number(struct emu_functional *f, struct emu_resident *r)
 {
     unsigned word = f->low_number / 64;
@@ -91,7 +91,7 @@ void emu_resident_remove(struct emu_functional *f, unsigned at)
 
 /* ---- blocks that become resident, and blocks that leave ------------------------------------------ */
 
-/** Claims the next block that no thread has claimed, if that block must run. */
+/** Claims the next block that no thread has claimed, unless the run stops at a lower block. */
 static void claim_block(struct emu_functional *f)
 {
     uint64_t b = __atomic_fetch_add(&f->claims->next, 1, __ATOMIC_RELAXED);
@@ -100,7 +100,7 @@ static void claim_block(struct emu_functional *f)
         emu_resident_insert(f, f->count, f->grid, b, -1);
 }
 
-/** Returns the list index at which block (@grid, @linear) is, or would be inserted. */
+/** Returns the list index at which block (@grid, @linear) is, or at which it would be inserted. */
 static unsigned slot_of(const struct emu_functional *f, uint32_t grid, uint64_t linear)
 {
     unsigned low = 0, high = f->count;
@@ -116,8 +116,8 @@ static unsigned slot_of(const struct emu_functional *f, uint32_t grid, uint64_t 
     return low;
 }
 
-/** Makes the next block of @grid resident. Adjusts the current index so that it still denotes @turn, which is the
- *  running block, or the block that has just left. Returns false if there is no memory. */
+/** Makes the next block of @grid resident. Adjusts f->current so that it is still the index of @turn, which is the running block,
+ *  or the block that has just left the list. Returns false if there is no memory. */
 static bool make_resident(struct emu_functional *f, struct emu_grid *grid,
                           const struct emu_resident *turn)
 {
@@ -134,10 +134,10 @@ static bool make_resident(struct emu_functional *f, struct emu_grid *grid,
     return true;
 }
 
-/** Distribution of slots; take_slot is called for the blocks in ascending order. */
+/** Distribution of the available space to blocks, in ascending order, by take_slot(). */
 struct places {
     uint64_t room, used;
-    uint64_t levels; /* bit mask of nesting levels that have a slot */
+    uint64_t levels; /* set of the nesting levels that have a resident block, as bits */
     bool full;
 };
 
@@ -153,11 +153,11 @@ static bool take_slot(struct places *p, const struct emu_grid *grid)
     return true;
 }
 
-/** Makes blocks resident when the device has launched kernels: the lowest blocks of launches that may start, as long as
- *  the next block fits. Each level of nesting gets one block in any case, so that a block that waits for its children,
- *  at launch.sync or by polling, does not prevent its children from running. A suspended block occupies no place,
- *  unless slots are scarce. Resident blocks remain resident, whether they occupy a place or not. So the result does not
- *  depend on how often this function is called between two ends of blocks. */
+/** Makes blocks resident when the device has launched kernels: the lowest blocks of launches that may start, as long as the next
+ *  block fits. Each level of nesting gets one block in any case, so that a block that waits for its children, at launch.sync or
+ *  by polling, does not prevent its children from running. A suspended block does not count against the limit, unless slots are
+ *  scarce. Resident blocks remain resident, whether they count or not. The result therefore does not depend on how often this
+ *  function is called between the ends of two blocks. */
 static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
 {
     struct emu_machine *machine = f->base.machine;
@@ -180,14 +180,15 @@ static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
         if (g->blocks_placed == g->block_count)
             emu_grid_started(machine, g);
         if (next == NULL || (p.full && (machine->start_levels & ~p.levels) == 0))
-            return; /* No later block can get a slot. */
+            return; /* No later block can become resident either. */
         g = next;
         next = g->queue.next;
     }
 }
 _Static_assert(EMU_LAUNCH_NESTING <= 64, "a bit for each level");
 
-/** Makes further blocks resident. @turn: the block that runs, or that has just left, or NULL if there is none. */
+/** Makes further blocks resident. @turn: the running block, or the block that has just left the list, or NULL if there is
+ *  none. */
 static void fill_residents(struct emu_functional *f, const struct emu_resident *turn)
 {
     if (f->claims != NULL) {
@@ -214,7 +215,7 @@ void emu_fixed_refill(struct emu_functional *f)
         fill_residents(f, NULL);
         return;
     }
-    turn = f->resident[f->current]; /* A copy is passed, because fill_residents() moves the entry. */
+    turn = f->resident[f->current]; /* a copy, because fill_residents() moves the list element */
     fill_residents(f, &turn);
 }
 
@@ -222,7 +223,7 @@ void emu_fixed_new_slice(struct emu_functional *f)
 {
     f->turn_left = f->order_free ? UINT64_MAX : EMU_BLOCK_SLICE;
     f->warp_left = 0;
-    if (f->order_free) { /* each block has its own hang window */
+    if (f->order_free) { /* with order_free, each block has its own hang window */
         f->watch_at = f->core->retired;
         f->tries = 0;
         emu_spin_observer_destroy(f->probe);
@@ -289,10 +290,10 @@ enum lw_status emu_fixed_begin(struct emu_functional *f, struct emu_resident *r,
             return status;
         r->slot = (int)slot;
         struct emu_block *block = emu_core_block(f->core, slot);
-        block->next_warp = block->warp_count - 1; /* the rotation starts with warp 0 */
+        block->next_warp = block->warp_count - 1; /* so that the rotation starts with warp 0 */
     }
     *out = emu_resident_block(f, r);
-    if ((*out)->unseen) { /* during a replay, checkers are not notified: they were notified when the block first began */
+    if ((*out)->unseen) { /* checkers are not notified again, because they were notified when the block first began */
         (*out)->unseen = false;
         if (f->base.machine->active_hooks != NULL)
             f->base.machine->active_hooks->on_block(f->base.machine->active_hooks, f->core, (*out)->slot, true);

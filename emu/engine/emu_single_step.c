@@ -37,7 +37,7 @@ static void stop_waits(const struct emu_warp *w, const struct emu_thread_ref *pl
         emu_block_explain(w->block, &(struct emu_hang_cause){0}, &stop->hang);
 }
 
-/** Returns the split that now has the lowest lane of @lanes, because splits may have merged; for @lanes 0, @id. */
+/** Returns the split that has the lowest lane of @lanes now, because splits may have merged. Returns @id if @lanes is 0. */
 static unsigned split_of(const struct emu_warp *w, unsigned id, uint64_t lanes)
 {
     for (LW_EACH_BIT(k, lanes != 0 ? w->split_ids : 0))
@@ -83,8 +83,8 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_t
         status = emu_replay_lanes(f, place, ev, stop, err);
         if (status != LW_OK || stop->kind != EMU_STOP_NONE)
             return status;
-        /* The recorded history ends before the next instruction of these lanes. The code below steps them from
-         * there. */
+        /* The recorded history ends before the next instruction of these lanes. The following code executes the step at the end
+         * of the history. */
     }
     status = begin_block(f, place, &block, err);
     if (status != LW_OK)
@@ -103,14 +103,15 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_t
     if (place->lanes != 0)
         lanes &= place->lanes;
     if (w->split[stepped.split].state == EMU_SPLIT_YIELDED && !emu_split_has_ready(w)) {
-        (void)emu_split_select(w); /* nothing else is ready: yielded splits continue */
+        (void)emu_split_select(w); /* no split is ready, so that yielded splits become ready */
         note(f, EMU_LOG_SELECT, w, 0, 0, 0);
-        if (emu_split_by_id(w, stepped.split) < 0) { /* the split has merged with another split, so both are stepped */
+        if (emu_split_by_id(w, stepped.split) < 0) { /* the split has merged with another split, and the merged split is
+                                                      * stepped */
             stepped.split = split_of(w, stepped.split, lanes);
             lanes = w->split[stepped.split].lanes;
         }
     }
-    /* In the recorded history the lanes merged with others. A SIMT stack cannot divide them again, so the whole split
+    /* In the recorded history, the lanes have merged with other lanes. A SIMT stack cannot divide them again, so the whole split
      * is stepped. */
     if (in_past && engine->machine->reconv->lockstep)
         lanes = w->split[stepped.split].lanes;
@@ -149,19 +150,19 @@ static void admit_launched(struct emu_functional *f)
         emu_fixed_refill(f);
 }
 
-/** Runs one time slice of a warp for which another one waits. Returns true if the run is to stop. */
+/** Runs one time slice of warp @w while another warp is stepped. Returns true if the run must stop. */
 static bool slice_of_other(struct emu_functional *f, struct emu_warp *w, uint64_t *ran,
                           struct emu_stop *stop, enum lw_status *status, struct lw_error *err)
 {
     uint64_t count = 0, quantum = f->base.machine->config.warp_quantum;
     enum emu_slice_end end = EMU_SLICE_DONE;
     struct emu_mark mark = emu_fixed_mark(f);
-    bool selected = false; /* the last selection chose a split that has not executed yet, or found no split */
+    bool selected = false; /* the last selection found no split, or a split that has not executed since */
 
     if (w->live == 0)
         return false;
     if (emu_fixed_watching(f, w, f->base.observers) == NULL && !emu_split_divided(w)) {
-        do { /* Each pass runs up to a launch, where a time slice ends. */
+        do { /* each iteration runs up to a launch, which ends a time slice */
             uint64_t part;
             admit_launched(f);
             end = emu_warp_run_slice(&w, quantum - count, &part);
@@ -215,8 +216,8 @@ static bool slice_of_other(struct emu_functional *f, struct emu_warp *w, uint64_
     return stop->kind != EMU_STOP_NONE;
 }
 
-/** Searches for a hang between time slices of single warps, as the fixed order does: returns whether no thread
- *  will ever make progress, which is proved at least for @block. */
+/** Searches for a hang between time slices of single warps, as the fixed order does. Returns whether it is proved that no thread
+ *  at all, or no thread of @block, will ever make progress. */
 static enum emu_stuck stuck(struct emu_functional *f, struct emu_block *block)
 {
     uint64_t at = f->watch_at;
@@ -227,7 +228,7 @@ static enum emu_stuck stuck(struct emu_functional *f, struct emu_block *block)
     return found;
 }
 
-/** Returns true if blocks other than the ones that have run could enable this block to continue. */
+/** Returns true if blocks that have not run could enable this block to continue. */
 static bool not_all_ran(const struct emu_functional *f, const struct emu_grid *grid)
 {
     return !f->order_free && (f->count > 1 || grid->blocks_started < grid->block_count ||
@@ -257,13 +258,13 @@ enum lw_status emu_fixed_run_others(struct emu_engine *engine, const struct emu_
         stop->kind = EMU_STOP_INTERRUPTED;
         return LW_OK;
     }
-    /* the other warps run first, then the other splits of the stepped warp */
+    /* the other warps run first, then the other splits of the warp that is stepped */
     for (unsigned i = 1; i <= block->warp_count; i++) {
         struct emu_warp *w = &block->warp[(place->warp + i) % block->warp_count];
         if (slice_of_other(f, w, &ran, stop, &status, err) || block->warps_live == 0)
-            goto done; /* an ended block leaves immediately, as in a replay */
+            goto done; /* an ended block leaves the list immediately, as in a replay */
     }
-    /* the block may wait for another block, perhaps of its own launch */
+    /* the block may wait for another block, perhaps of a launch that it made */
     if (ran == 0 && emu_block_suspended(block)) {
         emu_fixed_refill(f);
         note(f, EMU_LOG_LOOK, &block->warp[0], 0, 0, 1);

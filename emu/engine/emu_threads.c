@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a grid on several host threads. The engine's own thread takes part; the other threads sleep between grids. A
- * block accesses only its own state and the machine's memory, and a block-order-free kernel cannot observe which other
- * blocks run. So all results equal the results on one thread. Counts are added up when the grid ends. A block that
- * faults or hangs stops the run. All lower blocks continue to their ends, because one of them may also stop the run:
- * the stop of the lowest block is reported.
+ * Runs a grid on several host threads. The engine's own thread runs blocks, too; the other threads sleep between grids. A block
+ * accesses only its own state and the machine's memory, and a block-order-free kernel cannot observe which other blocks run.
+ * Therefore all results equal the results on one thread. Counts are added up when the grid ends. A block that faults or hangs
+ * stops the run. All blocks with lower numbers still run to their ends, because one of them may stop the run, too. The stop of
+ * the block with the lowest number is reported.
  */
 #include "emu/engine/emu_threads_priv.h"
 
@@ -16,7 +16,7 @@ struct worker {
     struct emu_functional *f;
     struct emu_pool *pool;
     pthread_t thread;
-    bool done; /* finished with the grid: no block left, a stop or an error */
+    bool done; /* the thread has finished its work for the grid: no block is left, or a stop or an error has occurred */
     struct emu_stop stop;
     enum lw_status status;
     struct lw_error error;
@@ -25,7 +25,7 @@ struct worker {
 struct emu_pool {
     pthread_mutex_t lock;
     pthread_cond_t go, back;
-    uint64_t turn;     /* incremented when the threads are to run */
+    uint64_t turn;     /* incremented when the threads must begin to run */
     unsigned running;  /* number of threads that still work on the grid */
     bool quit;
     struct worker **worker; /* [0] is the engine's own thread */
@@ -201,7 +201,7 @@ static bool begin(struct emu_functional *f)
     return true;
 }
 
-/** Adds the counts of the other cores to the engine's own. */
+/** Adds the counts of the other cores to those of the engine's own core. */
 static void fold_counts(struct emu_pool *pool)
 {
     struct emu_core *own = pool->worker[0]->f->core;
@@ -229,8 +229,8 @@ enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
     if (!emu_threads_are_running(f) && !begin(f))
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for host threads");
     pool = f->pool;
-    f->claims = &pool->claims; /* The member is set only during this call: in other calls the engine acts for its user,
-                                * not as one of the threads. */
+    f->claims = &pool->claims; /* Set only during this call: in other calls the engine acts for its user, and not as one of the
+                                * threads. */
     machine->threaded = true;
     pthread_mutex_lock(&pool->lock);
     pool->running = pool->count - 1;
@@ -262,7 +262,7 @@ enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
         stop->kind = EMU_STOP_INTERRUPTED;
         return LW_OK;
     }
-    if (found != NULL) { /* pool->found remains set, so that a run that continues stops here again. */
+    if (found != NULL) { /* pool->found remains set, so that a run which is continued stops again. */
         pool->found = found;
         *stop = found->stop;
         emu_text_stopped(machine, stop->place.grid, stop->place.block, true);

@@ -21,15 +21,15 @@ void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di);
 /** Handler of bssy, bsync, bbreak and yield under a reconvergence engine that ignores barriers: does nothing. */
 void emu_stalled_step_handler(struct emu_warp *w, const struct emu_dinsn *di);
 
-/** Ends the time slice of @w because no split is ready, or because its split stops before w->di. Called as the last action of a
- *  handler. Switches to the next warp if core->hand allows direct switches; otherwise @w leaves its chain. */
+/** Ends the time slice of @w because no split of @w is ready, or because its running split stops before w->di. Called as the last
+ *  action of a handler. Switches to the next warp if core->hand allows direct switches; otherwise @w leaves its chain. */
 void emu_switch_to_next_warp(struct emu_warp *w);
-/** Called as the last action of a handler that has counted all its instructions, if the run that starts at @t is longer than the
- *  rest of the slice. Executes the rest of the slice. Then the next warp runs, if core->hand allows direct switches; otherwise @w
- *  leaves its chain. */
+/** Called as the last action of a handler that has counted all its instructions, if the straight-line run that starts at @t is
+ *  longer than the rest of the time slice. Executes the rest of the slice. Afterwards the next warp runs, if core->hand allows
+ *  direct switches; otherwise @w leaves its chain. */
 void emu_slice_expired(struct emu_warp *w, const struct emu_dinsn *t);
-/** Removes the slice-end layer that emu_slice_expired() has put on an instruction, if it is still there. Called after the chain
- *  was left. */
+/** Removes the slice-end layer that emu_slice_expired() has added to an instruction, if the layer still exists. Called after the
+ *  warp has left its chain. */
 void emu_slice_end_unpatch(struct emu_warp *w);
 void emu_slice_end_handler(struct emu_warp *w, const struct emu_dinsn *di);
 /** Counts the instructions before @di, at which the time slice ends. If the split is alone in its warp, known facts about

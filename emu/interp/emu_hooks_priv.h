@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internals of the calls of a machine's hooks. */
+/* Declarations for the files that call a machine's hooks. */
 #ifndef EMU_HOOKS_PRIV_H
 #define EMU_HOOKS_PRIV_H
 
@@ -8,14 +8,14 @@
 /** Filter of an instruction: range of addresses whose accesses call no hook. */
 struct emu_hook_filters {
     struct emu_hook_filter span;
-    uint64_t epoch, base; /* epoch: value of machine->hooks_epoch when the filter was made. The filter is valid only while both
-                           * are equal; 0 is never valid. base: if `bounded`, the value of the scalar base for which the bounds
-                           * were computed */
+    uint64_t epoch, base; /* epoch: value of machine->hooks_epoch when the filter was made. The filter is valid only while the
+                           * machine's value is still the same; 0 is never valid. base: the value of the scalar base address for
+                           * which the bounds were computed, if `bounded` */
     uint8_t mode, scale, bytes; /* mode: addressing mode, ISA_AMODE_*. scale: power of two by which an offset from a scalar base
                                  * is multiplied. bytes: bytes that each lane accesses */
-    bool bounded : 1, quick : 1; /* bounded: the members low, range and high are valid. quick: in addition, warps of 32 with all
-                                  * lanes active need no other test, and their accesses are not recorded */
-    uint32_t low, range, high; /* bounds of an address register: an access with the same base is in the filter's range if the
+    bool bounded : 1, quick : 1; /* bounded: the members low, range and high are valid. quick: the bounds are the only test that
+                                  * an access by a warp of 32 with all lanes active needs, and such accesses are not recorded */
+    uint32_t low, range, high; /* bounds of an address register: an access with scalar base `base` is in the filter's range if the
                                 * register's low word is in [low, low + range] and its high word, if it has one, is `high` */
 };
 /** Fills @site for @w, which is about to execute @di with an effect in lanes @lanes. */

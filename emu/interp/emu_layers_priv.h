@@ -3,7 +3,7 @@
  * Layers: several handlers on one instruction, of which each can call the next.
  *
  * A chain calls di->h of each instruction, which is the handler of the topmost layer. Each layer leaves the chain, or calls the
- * layer below. The last column says what adds the layer:
+ * layer below. The last column shows when, or by which function, the layer is added:
  *
  *    di->h -> budget | slice end   leaves the chain, or switches to another warp        while one chain runs
  *             breakpoint           leaves the chain                                     emu_breakpoint_set()
@@ -12,12 +12,12 @@
  *             native               runs native code from here on, else calls the next   emu_native_use()
  *             base                 executes the instruction                             at decoding
  *
- * The base may consist of two handlers. One kind is a prelude: it prepares the source registers and calls the handlers in
- * code->prelude[]. The other kind, in compact mode, is a handler that works on tags: it calls the handlers in code->plan[] if the
- * tags are not sufficient. The base handler of a load or store is replaced at run time by others that have the same effect
+ * The base layer may consist of two handlers, in one of two ways. A prelude prepares the source registers, and then calls the
+ * handlers in code->prelude[]. In compact mode, a handler that works on tags calls the handlers in code->plan[] if the tags are
+ * not sufficient. The base handler of a load or store is replaced at run time by other handlers that have the same effect
  * (mem_prefer).
  *
- * The rpc layer is above the hook, because a split that waits here has not reached the instruction.
+ * The rpc layer is above the hook, because the hook must not report an instruction before which the split waits.
  *
  * Only code->base[] and code->layers[] are stored. A function that changes one of them calls emu_code_relink(), which computes
  * di->h from them. After decoding, nothing else changes di->h.
@@ -29,7 +29,7 @@
 
 /** Layers above the base handlers of an instruction, lowest first, as bits of code->layers[index]. */
 enum emu_layer {
-    EMU_LAYER_NATIVE = 1,    /* emu_native_handler: an entry of native code */
+    EMU_LAYER_NATIVE = 1,    /* emu_native_handler: enters native code */
     EMU_LAYER_HOOK = 2,      /* the level's hook handlers: report the instruction to the machine's hooks */
     EMU_LAYER_RPC = 4, /* emu_rpc_handler: tests whether the split waits here (reconvergence engines with emu_reconv.reach) */
     EMU_LAYER_BREAK = 8,     /* emu_break_handler: a breakpoint */

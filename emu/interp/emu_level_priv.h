@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Definitions for the files that are compiled once per x86-64 level (EMU_LEVEL 1, 3, 4): names, access to vector registers, and
- * functions that these files call from each other. Vector registers are processed ROW_LANES lanes at a time; this is at least 8,
- * although warps can have 4 lanes, because registers are padded.
+ * functions that these files call from each other. Vector registers are processed ROW_LANES lanes at a time. ROW_LANES is at
+ * least 8 even if warps have 4 lanes, because registers are padded.
  */
 #ifndef EMU_LEVEL_PRIV_H
 #define EMU_LEVEL_PRIV_H
@@ -40,8 +40,8 @@ INLINE unsigned lanes_of(const struct emu_warp *w)
     return n;
 }
 
-/** Selects the handlers of a load, store, atomic or texture fetch (emu_mem_exec.c). If there are none, returns false and sets
- *  *why to a clause. */
+/** Selects the handlers of a load, store, atomic or texture fetch (emu_mem_exec.c). If the instruction has no handlers, returns
+ *  false and sets *why to a clause for the message. */
 bool LEVEL(memory_handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
                             struct emu_handlers *out, const char **why);
 /** Functions for members of struct emu_level. */

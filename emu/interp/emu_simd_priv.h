@@ -4,7 +4,7 @@
  * 16-bit floats; the processor's rounding mode.
  *
  * Each operation exists for every x86-64 level, selected by the compiler's target, and in plain C for other processors. No other
- * file uses intrinsics (tests/lint/lint_includes.sh); this one is included only by files that are compiled once per level. A
+ * file uses intrinsics (tests/lint/lint_includes.sh); this header is included only by files that are compiled once per level. A
  * vector register, `row` in these functions, has n lanes of 32 bits; n is 8, 16, 32 or 64. Bit l of a mask is for lane l. If @all
  * is set, the mask is ignored. Memory of lanes outside the mask is neither read nor written, and registers of these lanes do not
  * change.
@@ -58,8 +58,8 @@ EMU_ROW __m256i emu_ramp8(uint32_t first, bool ramp, unsigned bytes)
     return ramp ? _mm256_add_epi32(emu_splat8(first), steps) : emu_splat8(first);
 }
 
-/* True for all lanes of a warp of 32. The four steps are then written out, because gcc does not unroll a loop of four steps, half
- * of whose instructions would be loop control. */
+/* True if an operation applies to all lanes of a warp of 32. The operation's four steps are then written without a loop: gcc
+ * would not unroll it, and half of its instructions would be loop control. */
 #define EMU_ALL_32(n, all) (__builtin_constant_p(n) && (n) == 32 && (all))
 
 EMU_ROW bool emu_affine8(const uint32_t *row, const uint32_t *high, bool pair, unsigned n,
@@ -144,8 +144,8 @@ EMU_ROW void emu_load_row8(uint32_t *d, const uint8_t *p, unsigned n, uint64_t m
     }
 }
 
-/** Writes eight words to a vector register, from lane l on, by one store. A later vector load can get its data by store
- *  forwarding from one such store, but not from eight stores of a word, for which it would have to wait. */
+/** Writes eight words to a vector register, from lane l on, by one store. The host can forward one such store to a later vector
+ *  load. It cannot forward eight stores of a word, so that the load would have to wait. */
 EMU_ROW void emu_words_row8(uint32_t *d, unsigned l, uint64_t m, bool all, const uint32_t word[8])
 {
     __m256i v = _mm256_setr_epi32((int)word[0], (int)word[1], (int)word[2], (int)word[3],
@@ -307,8 +307,8 @@ EMU_ROW unsigned emu_row_pack(uint32_t out[40], const uint32_t *row, uint32_t m,
     emu_store8(out + count, emu_splat8(row[lw_lowest(m)] ^ flip));
     return count;
 }
-/** The inverse of emu_row_pack: moves the first @count words of @word to the lanes @m of @d. Reads eight words at a time, as they
- *  were stored: a wider load would have to wait until the stores are complete. */
+/** The inverse of emu_row_pack: moves the first @count words of @word to the lanes @m of @d. Reads eight words at a time, because
+ *  they were stored so: a wider load would have to wait until the stores are complete. */
 EMU_ROW void emu_row_unpack(uint32_t *d, uint32_t m, const uint32_t word[32], unsigned count)
 {
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -332,7 +332,8 @@ EMU_ROW void emu_row_unpack(uint32_t *d, uint32_t m, const uint32_t word[32], un
 
 enum emu_cmp { EMU_CMP_EQ, EMU_CMP_LT, EMU_CMP_LE, EMU_CMP_GT, EMU_CMP_GE, EMU_CMP_NE, EMU_CMP_NUM };
 
-/* Compares floats. Unordered operands give false in every comparison; num is true for ordered operands. */
+/* Compares floats. Unordered operands give false in every comparison; the comparison `num` is true if both operands are
+ * ordered. */
 #define EMU_COMPARE_FLOATS(compare)                                                           \
     switch (op) {                                                                             \
     case EMU_CMP_EQ: return compare(x, y, _CMP_EQ_OQ);                                        \
@@ -445,8 +446,8 @@ EMU_ROW uint64_t emu_compare_row(enum emu_cmp op, bool is_signed, const uint32_t
     })
     return bits;
 }
-/** Compares 64-bit integers, whose low and high words are in separate vector registers. The high words decide unless they are
- *  equal. */
+/** Compares 64-bit integers, whose low and high words are in separate vector registers. If the high words are equal, the low
+ *  words decide. */
 EMU_ROW uint64_t emu_compare_pair(enum emu_cmp op, bool is_signed, const uint32_t *a0,
                                   const uint32_t *a1, const uint32_t *b0, const uint32_t *b1,
                                   bool bu, uint64_t u, unsigned n)
@@ -568,8 +569,8 @@ EMU_ROW uint64_t emu_row_affine_breaks(const uint32_t *row, unsigned n)
     return bends;
 }
 
-/** Returns true if, for all lanes of the mask, (row[l] ^ flip) - low <= span (modulo 2^32), and row[l] + add has none of the bits
- *  in @odd_bits. */
+/** Returns true if (row[l] ^ flip) - low <= span (modulo 2^32), and row[l] + add has none of the bits in @odd_bits, for all lanes
+ *  l of the mask. */
 EMU_ROW bool emu_row_within(const uint32_t *row, unsigned n, uint64_t m, bool all,
                             uint32_t flip, uint32_t low, uint32_t span, uint32_t add,
                             uint32_t odd_bits)
@@ -590,8 +591,8 @@ EMU_ROW bool emu_row_within(const uint32_t *row, unsigned n, uint64_t m, bool al
 #endif
 }
 
-/** Returns true if in each half of 16 lanes, row[l] is the half's first word, plus @unit * (l % 16) if @ramp is set; and, if
- *  @pair is set, all high[l] equal high[0]. */
+/** Returns true if, in each half of 16 lanes, row[l] is the first word of the half, plus @unit * (l % 16) if @ramp is set. If
+ *  @pair is set, all high[l] must equal high[0], too. */
 EMU_ROW bool emu_halves_affine(const uint32_t *row, const uint32_t *high, bool pair, bool ramp,
                                unsigned unit)
 {
@@ -614,7 +615,7 @@ EMU_ROW bool emu_halves_affine(const uint32_t *row, const uint32_t *high, bool p
     }
     return _mm512_test_epi32_mask(bad, bad) == 0;
 #elif defined(__AVX2__)
-    /* written without a loop, because gcc -O2 would not unroll it */
+    /* written without a loop, because gcc -O2 would not unroll a loop */
     const __m256i want0 = emu_ramp8(row[0], ramp, unit), want2 = emu_ramp8(row[16], ramp, unit);
     const __m256i eight = emu_splat8(ramp ? 8 * unit : 0);
     const __m256i want1 = ramp ? _mm256_add_epi32(want0, eight) : want0;
@@ -725,7 +726,8 @@ EMU_ROW bool emu_row_store(uint8_t *p, const uint32_t *b, unsigned n, uint64_t m
 #endif
 }
 
-/** Returns a mask of the elements of @truth that are not 0. @truth has space for n rounded up to a multiple of 16. */
+/** Returns a mask of the elements of @truth[0 .. n - 1] that are not 0. The array has space for n rounded up to a multiple of
+ *  16. */
 EMU_ROW uint64_t emu_bits_of_bytes(const uint8_t *truth, unsigned n)
 {
     uint64_t mask = 0;
@@ -798,8 +800,8 @@ EMU_ROW void emu_row_to_f16(uint32_t *out, const float *in, unsigned n)
 /* ---- the processor's rounding mode ------------------------------------------------------ */
 
 /* Set the rounding mode before a body, and restore it afterwards; @mode is a value of modifier RND. The compiler barriers prevent
- * the compiler from moving the body's loads before the first change and its stores after the second one. The body's arithmetic is
- * therefore between the two. */
+ * the compiler from moving the body's loads to before the mode is set, and its stores to after the mode is restored. The body's
+ * arithmetic therefore uses the new mode. */
 #if defined(__SSE2__)
 #define EMU_HAVE_ROUNDING 1
 EMU_ROW unsigned emu_rounding_begin(unsigned mode)
@@ -838,7 +840,7 @@ EMU_ROW void emu_rounding_end(unsigned old)
 #define EMU_HAVE_ROUNDING 0
 EMU_ROW unsigned emu_rounding_begin(unsigned mode)
 {
-    return mode; /* the other modes are refused when a program is loaded */
+    return mode; /* the program's loading has refused all modes but round to nearest */
 }
 EMU_ROW void emu_rounding_end(unsigned old)
 {

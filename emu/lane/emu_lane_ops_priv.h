@@ -23,8 +23,8 @@ emu_handler_fn emu_c_malloc, emu_c_free;
 /** Handlers of device launches (emu_launch.c). */
 emu_handler_fn emu_c_launch_buffer, emu_c_launch_buffer_of, emu_c_launch_stream;
 
-/** Read and write a 64-bit value of one lane. Its low word is in the vector register at offset @row (or di->d), its high word in
- *  the next register. */
+/** Read and write a 64-bit value of one lane. The low word is in the vector register at offset @row, or at offset di->d for a
+ *  write; the high word is in the next vector register. */
 static inline uint64_t emu_lane_pair(const struct emu_warp *w, uint32_t row, unsigned lane)
 {
     const uint32_t *low = emu_row(w, row);
@@ -42,11 +42,13 @@ static inline void emu_lane_pair_put(const struct emu_warp *w, const struct emu_
 
 /** Gets the value of a special register that is the same in all lanes. Returns false for other special registers. */
 bool emu_special_uniform(const struct emu_warp *w, enum isa_special sr, uint64_t *value);
-/** Gets the value of a special register in every lane of the warp. @high, for the high words, may be NULL. */
+/** Gets the value of a special register in every lane of the warp. @low and @high receive the low and the high words; @high may
+ *  be NULL. */
 void emu_special_rows(const struct emu_warp *w, enum isa_special sr, uint32_t *low,
                       uint32_t *high);
 
-/** [ISA_CMP_*] for which relations of two numbers the comparison is true; bit 0: less, bit 1: equal, bit 2: greater. */
+/** [ISA_CMP_*] set of the relations between two numbers for which the comparison is true; bit 0: less, bit 1: equal, bit 2:
+ *  greater. */
 extern const uint8_t emu_relations[16];
 
 #endif

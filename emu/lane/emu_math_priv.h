@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Functions for the expressions in the instruction table: exact, without libm, and without undefined behaviour for the arbitrary
- * values of inactive lanes. A function is inline if loops over lanes must be vectorised with it; the others are in emu_math.c.
+ * values of inactive lanes. Functions in loops over lanes that the compiler must vectorise are inline; the others are in
+ * emu_math.c.
  */
 #ifndef EMU_MATH_PRIV_H
 #define EMU_MATH_PRIV_H
@@ -12,7 +13,8 @@
 
 #define EMU_INLINE static inline __attribute__((always_inline, unused))
 
-/** Modifiers of an instruction, from dinsn.reg. Expressions in the table name them `sub`. */
+/** Modifiers of a floating-point instruction, which are in emu_dinsn.reg. Expressions in the instruction table call them
+ *  `sub`. */
 enum {
     EMU_FTZ = 1,
     EMU_SAT = 2,
@@ -222,13 +224,14 @@ EMU_INLINE uint32_t emu_dot2(uint32_t a, uint32_t b, uint32_t c, bool a_signed, 
     }
     return c;
 }
-/* PTX bmsk.clamp: a mask of @width ones from bit @position on. */
+/* PTX bmsk.clamp: returns a mask of @width ones from bit @position on. */
 EMU_INLINE uint32_t emu_bmsk_b32(uint32_t position, uint32_t width)
 {
     uint32_t ones = width > 31 ? ~UINT32_C(0) : (UINT32_C(1) << (width & 31)) - 1;
     return position > 31 ? 0 : ones << (position & 31);
 }
-/* PTX szext.clamp: extends the number in the low @bits bits of a; without bits the result is 0. */
+/* PTX szext.clamp: zero-extends (u32) or sign-extends (s32) the number in the low @bits bits of a. The result is 0 if @bits is
+ * 0. */
 EMU_INLINE uint32_t emu_szext_u32(uint32_t a, uint32_t bits)
 {
     return bits > 31 ? a : a & ((UINT32_C(1) << (bits & 31)) - 1);
@@ -242,15 +245,15 @@ EMU_INLINE int32_t emu_clamp_s32(int64_t x)
 {
     return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x;
 }
-/** PTX fns: returns the position of a set bit of @mask. It is the |offset|-th one at or above bit @base if @offset is positive,
- *  or at or below it if @offset is negative, and bit @base itself, if set, for 0. Returns all ones if there is no such bit, or if
- *  @base is above 31. */
+/** PTX fns: returns the position of a set bit of @mask. If @offset is positive, it is the @offset-th set bit at or above bit
+ *  @base; if negative, the -@offset-th set bit at or below bit @base; if 0, bit @base itself. Returns all ones if there is no
+ *  such bit, or if @base is above 31. */
 uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset);
 
 /* ---- floats ----------------------------------------------------------------------------- */
 
-/* min and max: if one operand is a NaN, the result is the other one; -0 is less than +0. With EMU_MIN_NAN in @sub, the result is
- * NaN if any operand is. With EMU_XORSIGN, the magnitudes are compared, and a numeric result gets the sign of a * b. */
+/* min and max: if one operand is a NaN, the result is the other operand; -0 is less than +0. With EMU_MIN_NAN in @sub, the result
+ * is NaN if any operand is. With EMU_XORSIGN, the magnitudes are compared, and a numeric result gets the sign of a * b. */
 #define EMU_MINMAX(name, T, U, first)                                                         \
     EMU_INLINE T name##_plain(T a, T b)                                                       \
     {                                                                                         \
@@ -281,7 +284,7 @@ uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset);
             r = a != a ? a : b != b ? b : r;                                                  \
         memcpy(&ir, &r, sizeof ir);                                                           \
         if (sub & EMU_XORSIGN)                                                                \
-            ir |= (ia ^ ib) & top; /* if an operand is NaN, the sign is overwritten later */                                   \
+            ir |= (ia ^ ib) & top; /* if an operand is NaN, the sign is overwritten below */                                   \
         memcpy(&r, &ir, sizeof r);                                                            \
         return r;                                                                             \
     }
@@ -299,7 +302,7 @@ EMU_INLINE double emu_sqrt_f64(double x)
 {
     return __builtin_sqrt(x);
 }
-/* The result is correctly rounded, although it is rounded twice: tests check every significand of two binades. */
+/* The reciprocal square root is rounded twice, but is correctly rounded: tests check every significand of two binades. */
 EMU_INLINE float emu_rsq_f32(float x)
 {
     return (float)(1.0 / __builtin_sqrt((double)x));
@@ -338,12 +341,13 @@ EMU_INLINE double emu_fma_f64_in(double a, double b, double c, unsigned sub)
 {
     return emu_fma_f64_soft(a, b, c, sub >> 2 & 3);
 }
-/* The expressions in the instruction table have a variable `sub`. */
+/* In the expressions of the instruction table, a variable `sub` is in scope. */
 #define emu_fma_f32(a, b, c) emu_fma_f32_in(a, b, c, sub)
 #define emu_fma_f64(a, b, c) emu_fma_f64_in(a, b, c, sub)
 #endif
 
-/* mufu: computed in double by our own code and rounded once. docs/reference/fp.md states the error bounds. */
+/* Functions of mufu. Each computes its result in double, without libm, and rounds it once. docs/reference/fp.md states the error
+ * bounds. */
 float emu_ex2_f32(float x);
 float emu_lg2_f32(float x);
 float emu_sin_f32(float x);
@@ -369,7 +373,7 @@ EMU_INLINE bool emu_has_fraction(float x)
 EMU_INLINE float emu_rint_f32(float x)
 {
     float a = emu_f32_bits(emu_bits_f32(x) & 0x7fffffffu);
-    float t = (a + 0x1p23f) - 0x1p23f; /* the addition makes the processor round to nearest even */
+    float t = (a + 0x1p23f) - 0x1p23f; /* the processor rounds this sum to nearest even, which makes it integral */
     return emu_has_fraction(x) ? emu_signed_as(t, x) : x;
 }
 EMU_INLINE float emu_trunc_f32(float x)
@@ -430,7 +434,7 @@ EMU_INLINE uint32_t emu_f16_of_f32(float x)
 {
     uint32_t b = emu_bits_f32(x), m = b & 0x7fffffffu, r;
     uint32_t normal = (m + 0xc8000fffu + (m >> 13 & 1)) >> 13;
-    /* the last place of a float near 0.5 is 2^-24, as that of a denormal f16, so the addition rounds to it */
+    /* the last place of a float near 0.5 is 2^-24, and so is that of a denormal f16, so the addition rounds to f16 */
     uint32_t small = emu_bits_f32(emu_f32_bits(m) + 0.5f) - 0x3f000000u;
 
     r = m < 0x38800000u ? small : normal;

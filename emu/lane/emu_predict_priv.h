@@ -5,7 +5,7 @@
 
 #include "emu/emu.h"
 
-/** What is constant in a launch. */
+/** Values that are constant in a launch. */
 struct emu_predict_launch {
     const struct isa_object *object;
     const struct isa_slices *slices; /* address slices of the kernel, which is a function of `object` */
@@ -15,8 +15,8 @@ struct emu_predict_launch {
     uint32_t param_bytes;
     const uint64_t *variables; /* addresses of the object's variables, by number; NULL: all addresses are zero */
 };
-/** The nodes that must be computed to get a value, in the order of computation. Nodes that are constant in the launch are not in
- *  the list. */
+/** The nodes that must be computed to get the value of one node, in the order of computation. Nodes that are constant in the
+ *  launch are not in the list. */
 struct emu_predict_list {
     uint32_t *node;
     uint32_t count;
@@ -25,10 +25,11 @@ struct emu_predict_list {
 struct emu_predict {
     const struct isa_slices *slices;
     struct emu_predict_launch launch;
-    uint64_t *value;    /* [node] value */
+    uint64_t *value;    /* [node] value of the node for the thread and iteration evaluated last */
     uint8_t *depends;   /* [node] set of the ids EMU_PREDICT_BLOCK, _THREAD, _ITERATION on which the node depends */
-    struct emu_predict_list *list; /* lists for the sites, then a list for each loop with the two sides of its exit test */
-    uint8_t *needed;    /* [node] used while a list is made: 1 if the list needs the node */
+    struct emu_predict_list *list; /* lists of nodes: one for each site, then for each loop one with the nodes of both sides of
+                                    * its exit test */
+    uint8_t *needed;    /* [node] used while a list is made: 1 if the node belongs to the list */
     uint64_t *variables;   /* owned; may be NULL */
     uint8_t *params;       /* owned; may be NULL */
     struct emu_affine *affine; /* [node] affine form; NULL until a form is requested */
@@ -36,7 +37,7 @@ struct emu_predict {
     uint64_t pitch[ISA_SLICE_ARRAYS]; /* [array] bytes of a row; valid if has_pitch */
     bool has_pitch[ISA_SLICE_ARRAYS];
 };
-/** A value as a sum, modulo 2^bits: constant plus each id times its factor. ok false: the value is no such sum. */
+/** A value as a sum, modulo 2^bits: constant plus each id times its factor. ok false: the value has no such form. */
 struct emu_affine {
     bool ok;
     uint64_t constant;
@@ -53,8 +54,8 @@ uint64_t emu_predict_row(const struct isa_slice_node *n, uint64_t a, uint64_t b,
 uint64_t emu_predict_node(struct emu_predict *p, uint32_t node, const struct emu_predict_thread *thread,
                           struct emu_predict_list *list);
 
-/** Returns the number of bytes of a row of array @array: the number in @shape, otherwise the one that the first suitable site
- *  gives. 0: the array has one row. */
+/** Returns the number of bytes of a row of array @array: the number in @shape, or otherwise the number inferred from the first
+ *  suitable site. 0: the array has one row. */
 uint64_t emu_predict_pitch(struct emu_predict *predict, uint32_t array, const struct emu_predict_shape *shape);
 
 /* ---- rectangles (emu_rect.c): arithmetic only ------------------------------------------------- */
@@ -65,11 +66,11 @@ struct emu_byte_rect {
 };
 /** Computes column and row of a byte from its offset from the array's first line. @pitch: bytes of a row; 0: there is one row. */
 void emu_rect_to2d(int64_t offset, uint64_t pitch, int64_t *x, int64_t *y);
-/** Splits the constant displacement @c of a site: returns its number of whole rows, and sets *@cx to the remaining bytes, of
- *  which there are at most half a row. */
+/** Splits the constant displacement @c of a site: returns the number of rows in @c, rounded to the nearest number, and sets *@cx
+ *  to the remaining bytes. */
 int64_t emu_rect_split(int64_t c, uint64_t pitch, int64_t *cx);
-/** Extends @into to the smallest rectangle that contains both. If *@empty is set, @into contains no bytes yet; the function
- *  clears it. */
+/** Extends @into to the smallest rectangle that contains both @into and @more. If *@empty is set, @into contains no bytes yet;
+ *  the function clears *@empty. */
 void emu_rect_join(struct emu_byte_rect *into, const struct emu_byte_rect *more, bool *empty);
 /** Returns the rectangle of lines that contain @bytes, clipped to the columns of a row and to @rows (0: the number of rows is not
  *  known). */

@@ -29,8 +29,8 @@
 #define EMU_GROUP_LANEW3(...) LANES
 #define EMU_GROUP_LANER(...) LANER
 #define EMU_GROUP_COMPARE(...) COMPARE
-/* Rare instructions, and those on 16-bit floats, have groups of their own: the name of their usual group with the prefix
- * SELDOM_. */
+/* Rare instructions, and instructions on 16-bit floats, have groups of their own, whose names are those of the usual groups with
+ * the prefix SELDOM_. */
 #define EMU_GROUP_SELDOM(semantics) EMU_PASTE(SELDOM_, EMU_GROUP_##semantics)
 #define EMU_GROUP_HALF1(...) HALVES
 #define EMU_GROUP_HALF(...) HALVES

@@ -3,8 +3,8 @@
  * Internal to emu/: the schedule log. emu_log.c encodes its entries as bytes, emu_log_file.c writes and reads it as a file, and
  * emu_replay.c replays it.
  *
- * The first byte of an entry holds its kind and flags; numbers follow. A block is written as the difference to the block of the
- * preceding entry, so a log can only be read from its start, or from a cursor saved earlier.
+ * The first byte of an entry holds its kind and flags; numbers follow. A block's number is written as the difference to that of
+ * the preceding entry, so a log can only be read from its start, or from a cursor that was saved earlier.
  */
 #ifndef EMU_LOG_PRIV_H
 #define EMU_LOG_PRIV_H
@@ -20,7 +20,7 @@ enum emu_log_kind {
     /* entries for execution outside the fixed order; they name a block and warp in emu_log_entry.place */
     EMU_LOG_LOOK,    /* between time slices of single warps, the engine checked for a livelock or, if `which` is 1, for blocks
                       * that can become resident in addition to a suspended block */
-    EMU_LOG_STEP,    /* `count` steps of place.split for the lanes place.lanes (0: all its lanes) */
+    EMU_LOG_STEP,    /* `count` steps of place.split for the lanes place.lanes (0: all lanes of the split) */
     EMU_LOG_SLICE,    /* `count` instructions of a warp whose splits were selected by the policy, then `value` steps in which no
                        * instruction retired */
     EMU_LOG_SELECT,  /* a split was selected for the time slice; if `which` is 1, the split that has the time slice was merged with
@@ -33,14 +33,14 @@ enum emu_log_kind {
     EMU_LOG_PC,       /* value: the new pc */
     EMU_LOG_MEMORY,   /* address; bytes: the new contents */
     /* entries for host steps */
-    EMU_LOG_HOST, /* in the file, the kind of every host step; the flags of its first byte give the kind of enum emu_log_host */
+    EMU_LOG_HOST, /* in the file, the kind of every host step; the flags in its first byte are the kind in enum emu_log_host */
     EMU_LOG_STOP = 15 /* end of the log; `count` instructions had retired */
 };
 enum emu_log_host {
     EMU_LOG_PROGRAM = 16, /* value: fingerprint of the loaded program */
     EMU_LOG_LAUNCH,       /* bytes: the launch, as written by emu_log_launch_put */
     EMU_LOG_ALLOC,        /* address; value: size in bytes; which: flags; bytes: name */
-    EMU_LOG_FREE,         /* address: that of the allocation */
+    EMU_LOG_FREE,         /* address: that of the freed allocation */
     EMU_LOG_WRITE,        /* address, size; value: hash of the data; bytes: the data, if the log stores it */
     EMU_LOG_KINDS
 };
@@ -53,7 +53,8 @@ struct emu_log_entry {
     const uint8_t *bytes; /* borrowed from the log; NULL: the entry has no bytes */
 };
 
-/** A position in a log. `at` is the byte at which an entry starts; `done` is how much of the entry's count has been executed. */
+/** A position in a log. `at` is the byte at which an entry starts; `done` is the number of steps of this entry, out of its count,
+ *  that have been executed. */
 struct emu_log_cursor {
     size_t at;
     uint64_t done;
@@ -63,7 +64,7 @@ struct emu_log_cursor {
 
 enum emu_log_mode {
     EMU_LOG_RECORD, /* the run is recorded: the cursor is at the end of the log, unless history has moved the machine back */
-    EMU_LOG_REPLAY  /* the log was read from a file; the host repeats its steps, and each is compared with the log */
+    EMU_LOG_REPLAY  /* the log was read from a file; the host repeats its steps, and each step is compared with the log */
 };
 
 struct emu_log {
@@ -74,16 +75,17 @@ struct emu_log {
     struct emu_log_cursor front;  /* the farthest position that the run has reached; execution before it is a replay */
     struct emu_log_cursor last;   /* position of the entry added last, whose count may still grow; valid if has_last */
     bool has_last;
-    bool committed;    /* the last entry is an EMU_LOG_COMMIT, which becomes unnecessary if a run or pass follows */
+    bool committed;    /* the last entry is an EMU_LOG_COMMIT, which becomes unnecessary if an EMU_LOG_RUN or EMU_LOG_PASS
+                        * follows */
     bool keep_data;  /* the log stores the data of host writes, so that it can be replayed without the host */
-    bool applying;   /* a replay is executing an entry; nothing is recorded meanwhile */
-    bool complete;   /* the log was read from a file, and nothing has made the run differ from it */
-    uint64_t retired; /* log from a file: instruction count at its end */
+    bool applying;   /* a replay is executing an entry, so nothing is recorded */
+    bool complete;   /* the log was read from a file, and the run has not differed from it so far */
+    uint64_t retired; /* for a log from a file: instruction count at the end of the log */
     struct emu_bytes options; /* options of the machine, as they are written to the file */
     uint64_t host_steps; /* number of host steps added so far */
     char name[200];  /* name of the file, for messages */
-    /** Called before the log drops the entries after the machine's position. History then drops the snapshots and marks after
-     *  this position. */
+    /** Called before the log drops the entries after the machine's position. History then drops its snapshots and saved host
+     *  states after this position. */
     void (*on_forget)(void *context);
     void *context;
 };
@@ -93,19 +95,20 @@ static inline bool emu_log_in_history(const struct emu_log *log)
 {
     return log != NULL && log->cursor.at < log->bytes.size;
 }
-/** Returns true if @b is before @a: @a is farther from the start of the log. */
+/** Returns true if position @b is before position @a in the log. */
 static inline bool emu_log_is_before(const struct emu_log_cursor *a, const struct emu_log_cursor *b)
 {
     return a->at != b->at ? a->at > b->at : a->done > b->done;
 }
-/** Returns true if the next instruction was executed before, because the machine has moved back in history. */
+/** Returns true if the next instruction was executed before the machine was moved back in history, so that its execution is a
+ *  replay. */
 static inline bool emu_log_is_replaying(const struct emu_log *log)
 {
     return log != NULL && emu_log_is_before(&log->front, &log->cursor);
 }
 
-/** Returns true if the caller must record what it does: the machine has a log, and no replay is executing. In this case the
- *  function has already dropped all entries after the cursor, because the new action makes them invalid. */
+/** Returns true if the caller must record what it does: the machine has a log, and no replay is executing. If it returns true,
+ *  the function has already dropped all entries after the cursor, because the new action makes them invalid. */
 bool emu_log_is_recording(const struct emu_machine *machine);
 /** Drops the entries after the cursor. */
 void emu_log_forget(struct emu_log *log);
@@ -124,9 +127,10 @@ bool emu_log_is_host(unsigned kind);
 /** Adds an entry at the end. If the preceding entry is equal except for its count, that count is increased instead. The caller
  *  has checked emu_log_is_recording(). */
 void emu_log_add(struct emu_log *log, const struct emu_log_entry *entry);
-/** Returns the machine's position as a cursor that stays valid when the log grows, even if the count of its last entry grows. */
+/** Returns the machine's position as a cursor that stays valid when the log grows, even if the count of the log's last entry
+ *  grows. */
 struct emu_log_cursor emu_log_position(struct emu_log *log);
-/** Removes the first @bytes of the log: entries before all instruction counts that history can still reach. */
+/** Removes the first @bytes of the log. Their entries are before all instruction counts to which history can still return. */
 void emu_log_trim(struct emu_log *log, size_t bytes);
 /** Moves the machine's position to a cursor from emu_log_position(). */
 void emu_log_seek(struct emu_log *log, const struct emu_log_cursor *cursor);
@@ -135,7 +139,7 @@ enum lw_status emu_log_host_step(struct emu_machine *machine, const struct emu_l
                                  struct lw_error *err) LW_MUST_CHECK;
 /** Returns the number of warp instructions that the cores of the machine have retired. */
 uint64_t emu_machine_retired(const struct emu_machine *machine);
-/** Writes a launch as bytes, from which it can be compared and repeated. */
+/** Writes a launch as bytes, with which later launches can be compared, and from which the launch can be repeated. */
 void emu_log_launch_put(struct emu_bytes *out, const struct emu_grid *grid);
 /** Handles a launch in the same way as emu_log_host_step() handles other host steps. */
 enum lw_status emu_log_launch_step(struct emu_machine *machine, const struct emu_grid *grid,
@@ -143,11 +147,11 @@ enum lw_status emu_log_launch_step(struct emu_machine *machine, const struct emu
 /** Decodes a launch from its bytes; out->params points into @bytes. Returns false if the bytes are invalid. */
 bool emu_log_launch_read(const struct emu_machine *machine, const uint8_t *bytes, size_t size,
                          struct emu_launch *out);
-/** Returns a hash of a program: of those of its parts that can affect a run. */
+/** Returns a hash of those parts of a program that can affect a run. */
 uint64_t emu_program_fingerprint(const struct isa_object *object);
 
-/** Kinds of non-deterministic inputs, which an engine supplies during a step. Values below 128 are numbers of special
- *  registers. */
+/** Kinds of non-deterministic inputs, which an engine supplies during a step. A value below 128 is the number of the special
+ *  register that was read. */
 enum emu_log_nondet {
     EMU_NONDET_SLEEP = 128, /* length of a sleep, if the engine changes it */
     EMU_NONDET_SKIP,        /* 1: a fault is skipped; the faulting lanes read EMU_NONDET_SKIP_VALUE */

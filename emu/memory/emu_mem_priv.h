@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory instructions: declarations shared by these files.
+ * Declarations shared by the files that execute memory instructions.
  *
- *   emu_mem_general_body.h  affine addresses, and scattered ones in one allocation; compiled once per level
+ *   emu_mem_general_body.h  affine addresses, and scattered addresses in one allocation; compiled once per level
  *   emu_mem_fast_body.h     the common address layouts, each by one copy; atomics
  *   emu_mem_slow.c          all other accesses, lane by lane, and all faults; atomics
  *   emu_address.c           address spaces, as a lane and as a debugger see them
@@ -21,20 +21,20 @@
 enum { EMU_DIRTY_CHANGED = 1, EMU_DIRTY_TOUCHED = 2, EMU_DIRTY_STORE = 3 };
 
 /** Bit of emu_dinsn.flags for loads and stores of global memory outside of loops (emu_decode.c). Later warps usually access
- *  memory at a fixed distance from this warp. If the addresses of an access are consecutive, the memory EMU_AHEAD_BYTES past it
- *  is therefore prefetched. */
+ *  memory at a fixed distance from this warp. If the addresses of an access are consecutive, the handler therefore prefetches the
+ *  memory EMU_AHEAD_BYTES past the access. */
 enum { EMU_D_AHEAD = 4, EMU_AHEAD_BYTES = 1024 };
 /** Bit of emu_dinsn.flags for loads that have a struct emu_chain. */
 enum { EMU_D_CHAIN = 8 };
 
-/** Does what is necessary at the first store to a page that was clean (emu_memory.c). */
+/** Does what the first store to a clean page requires (emu_memory.c). */
 void emu_dirty_first(struct emu_memory *memory, uint64_t page);
 
 /** Prefetch at a load in a loop (EMU_D_CHAIN) whose words are the indices of another access. The words that the load will get in
- *  the next iteration are already used to prefetch the locations of the other access. bfs takes 0.24 s with this prefetch and
- *  0.37 s without it. */
+ *  the next iteration are already used to prefetch the locations of the other access. The benchmark bfs takes 0.24 s with this
+ *  prefetch and 0.37 s without it. */
 struct emu_chain {
-    int32_t advance;   /* distance in bytes from the word of this iteration to that of the next iteration */
+    int32_t advance;   /* bytes from the word that the load gets in one iteration to the word that it gets in the next one */
     int32_t disp;      /* displacement of the other access: [s[base]:s[base + 1] + (word << scale) + disp] */
     uint8_t base, scale;
     bool is_signed;
@@ -53,8 +53,8 @@ static inline void emu_icache_set(struct emu_code *code, uint32_t index, uint64_
     code->icache[index] = (struct emu_icache){.base = base, .limit = limit};
 }
 
-/** Marks a page before a store to it. The mark is tested before it is set, because it is in a cache line that other host threads
- *  use, too. The atomics compile to plain accesses, but are defined for concurrent threads. */
+/** Marks a page before a store to it. The mark is tested before it is set, because other host threads use its cache line, too.
+ *  The atomic accesses compile to plain ones, and make concurrent use well-defined in C. */
 static inline void emu_dirty_mark(struct emu_memory *memory, uint64_t page)
 {
     if (__builtin_expect(__atomic_load_n(&memory->dirty[page], __ATOMIC_RELAXED) !=
@@ -104,7 +104,7 @@ enum {
 /** How an instruction accesses memory. */
 enum emu_mem_class { EMU_MEM_NONE, EMU_MEM_LOAD, EMU_MEM_STORE, EMU_MEM_ATOMIC, EMU_MEM_REDUCE };
 struct emu_mem_info {
-    uint8_t mem_class; /* how an instruction accesses memory, enum emu_mem_class */
+    uint8_t mem_class; /* enum emu_mem_class */
     uint8_t space;     /* enum isa_space */
     bool scalar;       /* the instruction has one address for the whole warp */
 };
@@ -121,7 +121,7 @@ const uint8_t *emu_const_bank(const struct emu_warp *w, unsigned bank, uint32_t 
 
 static inline uint64_t emu_scalar_pair(const struct emu_warp *w, unsigned reg)
 {
-    return reg < 127 ? (uint64_t)w->s[reg + 1] << 32 | w->s[reg] : 0; /* sz and all higher numbers read as zero */
+    return reg < 127 ? (uint64_t)w->s[reg + 1] << 32 | w->s[reg] : 0; /* sz and all higher register numbers read as zero */
 }
 
 /** Returns the address of a scalar load: a register pair plus an index, or an index in a constant bank. */
@@ -144,7 +144,7 @@ static inline const struct isa_insn *emu_insn_of(const struct emu_warp *w,
 void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
                        const struct emu_dinsn *di, uint64_t lanes, uint64_t *address);
 
-/** Host location of one lane's access. */
+/** Where in host memory one lane's access is made. */
 struct emu_host_address {
     uint8_t *host;
     uint32_t step;  /* distance in bytes from a 4-byte word of the access to the next word */
@@ -161,13 +161,14 @@ bool emu_texture_fetch(struct emu_warp *w, const struct emu_dinsn *di, uint64_t 
 uint64_t emu_texture_addresses(const struct emu_warp *w, const struct isa_insn *insn,
                                const struct emu_dinsn *di, uint64_t lanes, uint64_t *address,
                                unsigned *bytes);
-/** Returns a clause why the form of fetch is not supported; NULL: it is supported. */
+/** Returns a clause that states why the form of texture fetch is not supported, or NULL if it is supported. */
 const char *emu_texture_refused(const struct isa_insn *insn);
 
 /** Executes the load or store @di for @lanes, one lane after the other, with exact checks. Returns false if it raised a fault;
  *  nothing has then changed. */
 bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
-/** Executes the atomic or reduction @di for @lanes, one lane after the other. Its result is that of emu_mem_slow(). */
+/** Executes the atomic or reduction @di for @lanes, one lane after the other. Returns false if it raised a fault; nothing has
+ *  then changed. */
 bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
 /** Executes an atomic for lanes whose addresses are already checked and whose pages are marked. Lane l accesses host + (off[l] ^
  *  flip). @global: the memory is global, so that other host threads may access it. */

@@ -11,14 +11,17 @@ struct emu_alloc_record {
     char *name;
 };
 
-/** Global memory: one reservation of address space. The host address of a guest address is host + (guest - ISA_GLOBAL_BASE). */
+/** Global memory: one reserved range of host address space. The host address of a guest address is host + (guest -
+ *  ISA_GLOBAL_BASE). */
 struct emu_memory {
     uint8_t *host;
     uint64_t bytes;         /* reserved size, a multiple of the page size */
-    uint16_t *load_valid;   /* [page] number of bytes, from the start of the page, that may be loaded */
-    uint16_t *store_valid;  /* [page] number of bytes, from the start of the page, that may be stored; 0 for read-only memory */
+    uint16_t *load_valid;   /* [page] number of bytes, from the start of the page, that guests may load */
+    uint16_t *store_valid;  /* [page] number of bytes, from the start of the page, that guests may store; 0 for read-only
+                             * memory */
     uint8_t *dirty;         /* [page] EMU_DIRTY_* bits, set by stores */
-    struct emu_alloc_record *record; /* sorted by address; the record of a freed allocation remains until its pages are reused */
+    struct emu_alloc_record *record; /* allocations, sorted by address; the record of a freed allocation remains until its pages
+                                      * are reused */
     size_t count, capacity;
     uint64_t next_free;     /* first offset in the arena that was never allocated */
     uint64_t heap_used;     /* bytes of live objects from kernels' malloc, each rounded up to a multiple of 16 */
@@ -26,7 +29,7 @@ struct emu_memory {
 enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct lw_error *err)
     LW_MUST_CHECK;
 void emu_memory_fini(struct emu_memory *memory);
-/** Returns how much an object of @bytes adds to heap_used. */
+/** Returns the number of bytes by which an object of @bytes increases heap_used. */
 static inline uint64_t emu_heap_charge(uint64_t bytes)
 {
     return (bytes + 15) / 16 * 16;
@@ -36,8 +39,8 @@ const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory,
                                                uint64_t address);
 
 bool emu_page_is_zero(const uint8_t *page);
-/** Returns true if an access of @bytes at a guest address is valid; @valid is load_valid or store_valid. The result is exact to
- *  the byte. */
+/** Returns true if an access of @bytes at a guest address is valid; @valid is load_valid or store_valid. The result is exact for
+ *  each byte. */
 static inline bool emu_global_ok(const struct emu_memory *memory, const uint16_t *valid,
                                  uint64_t address, uint64_t bytes)
 {
@@ -50,7 +53,8 @@ static inline bool emu_global_ok(const struct emu_memory *memory, const uint16_t
         return true;
     if (in + bytes <= EMU_PAGE_BYTES || valid[page] != EMU_PAGE_BYTES)
         return false;
-    return in + bytes - EMU_PAGE_BYTES <= valid[page + 1]; /* valid[] has one entry more than the arena has pages */
+    return in + bytes - EMU_PAGE_BYTES <= valid[page + 1]; /* load_valid and store_valid have one element more than the arena has
+                                                            * pages */
 }
 
 #endif

@@ -14,7 +14,7 @@
 
 enum { EMU_FORMAT_LIMIT = 65536 }; /* limit, in bytes, of the text that one call prints, of its format, and of each string */
 
-/** How the formatter reads the format, its arguments, and strings. */
+/** Source from which the formatter reads the format, its arguments, and strings. */
 struct emu_format_source {
     /** Copies from guest memory. Returns the number of bytes copied from @address on; it is less than @size_bytes if a byte
      *  cannot be read. */
@@ -28,9 +28,9 @@ struct emu_format_source {
 /**
  * Formats text as printf of CUDA and OpenCL does.
  * @format  guest address of the format string
- * @args    guest address of the arguments. Each argument is at its natural alignment, counted from @args, after the preceding
- *          one. Integers have at least 32 bits; floats are doubles. OpenCL vectors have their layout in memory; a vector of 3
- *          elements takes the space of 4.
+ * @args    guest address of the arguments. Arguments follow each other, each at its natural alignment, counted from @args.
+ *          Integers have at least 32 bits; floats are doubles. OpenCL vectors have their layout in memory; a vector of 3 elements
+ *          takes the space of 4.
  * @out     space for EMU_FORMAT_LIMIT + 1 bytes; text beyond the limit is cut off
  * @size    set to the number of bytes written; they may include zeros (%c)
  * Returns false when a byte of the format, the arguments or a string cannot be read. docs/reference/printf.md lists the
@@ -41,7 +41,7 @@ bool emu_format(struct emu_format_source *source, uint64_t format, uint64_t args
 
 /* ---- the order of printed text ------------------------------------------------------ */
 
-/** Record about a block of which some text is not output, or not yet in the hash of all text. */
+/** A block of which some printed text is not output yet, or not yet in the hash of all text. */
 struct emu_text_block {
     uint32_t grid;
     uint64_t block;
@@ -49,7 +49,7 @@ struct emu_text_block {
     char *text;          /* text that is not output yet; owned */
     size_t size, capacity;
 };
-/** Which blocks of a grid have ended, for a grid that may print. */
+/** A grid that may print, and which of its blocks have ended. */
 struct emu_text_grid {
     struct emu_grid *grid;
     uint64_t prefix;        /* all blocks with numbers below `prefix` have ended */
@@ -62,7 +62,7 @@ struct emu_text {
     size_t block_count, block_capacity;
     struct emu_text_grid *grid;   /* grids that have not ended, sorted by launch order */
     size_t grid_count, grid_capacity;
-    size_t kept;            /* total size of the text of all blocks that is not output yet; at most EMU_TEXT_LIMIT */
+    size_t kept;            /* total size, over all blocks, of the text that is not output yet; at most EMU_TEXT_LIMIT */
     bool immediate;
 };
 enum { EMU_TEXT_LIMIT = 64 << 20 };
@@ -82,7 +82,7 @@ enum lw_status emu_text_grid_launched(struct emu_machine *machine, struct emu_gr
 void emu_text_block_ended(struct emu_machine *machine, const struct emu_grid *grid,
                           uint64_t block);
 /** Outputs, when the run ends early at block (grid, block), the remaining text of all blocks up to this one, in order. The text
- *  of later blocks is dropped if @drop is set; otherwise it is output after it. */
+ *  of later blocks is dropped if @drop is set; otherwise it is output as well, after the text of this block. */
 void emu_text_stopped(struct emu_machine *machine, uint32_t grid, uint64_t block, bool drop);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "emu/emu_code_priv.h"
 
-/** Layout of a warp's register file: four registers that are always zero, four to which unwanted results are written, two scratch
- *  registers for each of three sources, and from EMU_ROW_V0 on v0 and the following registers. */
+/** Layout of a warp's register file: four registers that are always zero; four to which results are written that nothing reads;
+ *  two scratch registers for each of three sources; and, from EMU_ROW_V0 on, v0 and the following registers. */
 struct emu_layout {
     uint32_t stride;
     uint32_t row_zero, row_sink, row_a, row_b, row_c;
@@ -24,25 +24,25 @@ struct emu_decoder {
 enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_dinsn *di,
                           struct lw_error *err) LW_MUST_CHECK;
 /** Decodes a program, and sets its breakpoints in the decoded copy. @shape: shape of the blocks that will execute the copy
- *  (emu_plan_shape); NULL: the copy will not be executed. */
+ *  (emu_plan_shape); @shape NULL: the copy will not be executed. */
 enum lw_status emu_code_create(struct emu_program *program, const struct emu_layout *layout,
                                const struct emu_level *level, const uint8_t *shape,
                                struct emu_code *code, struct lw_error *err) LW_MUST_CHECK;
 void emu_code_destroy(struct emu_code *code);
-/** Finds loads that share an address check (enum emu_addr_check_role), and sets their aux. Must not be used with tags, because
- *  the lane vectors of tagged registers may be out of date. The instructions' flags must be complete, up to the end of each
- *  run. */
+/** Finds loads that can share an address check (enum emu_addr_check_role), and sets their emu_dinsn.aux. Must not be used with
+ *  tags, because the lane vectors of tagged registers may be out of date. The instructions' flags must be complete, up to the end
+ *  of each run. */
 void emu_addr_cache_mark(struct emu_code *code);
 /** Decodes the program once for the machine's level, so that a program which cannot be executed is refused when it is loaded. */
 enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_program *program,
                                       struct lw_error *err) LW_MUST_CHECK;
-/** What a reduced-detail step needs to know about an instruction. */
+/** Properties of an instruction that a reduced-detail step needs. */
 struct emu_form {
     uint8_t flags;              /* EMU_FORM_* */
-    uint8_t kind, bytes, space; /* for memory instructions: members of struct emu_access; the space is the one before generic
-                                 * resolution */
+    uint8_t kind, bytes, space; /* for memory instructions: members of struct emu_access; space is that of the instruction, and
+                                 * may be generic */
     uint8_t order, scope, cache;
-    uint8_t mode;               /* ISA_AMODE_* | scale << 4 */
+    uint8_t mode;               /* addressing mode ISA_AMODE_*, and scale << 4 */
 };
 enum {
     EMU_FORM_MEMORY = 1, EMU_FORM_SCALAR = 2, EMU_FORM_TEXTURE = 4,

@@ -2,14 +2,13 @@
 /*
  * Barriers (MACHINE 2): convergence registers, yield, warpsync, .sync operations, sleep and the block's CTA barriers.
  *
- * After a step no barrier remains that could be released. Each operation therefore tests only the barriers that it
+ * After each step, every barrier that can be released has been released. Each operation therefore tests only the barriers that it
  * can have completed:
  *   an arrival at bsync           its own groups
  *   bbreak, save, restore, bssy   groups of that register that lanes left
  *   yield, warpsync, bar          soft groups, for which these lanes now count as arrived
  *   exit                          all barriers of the warp, and the CTA barriers of the block
- * A step changes no other warp except by completing a CTA barrier. Lanes that leave a CTA barrier complete no other
- * barrier.
+ * A step changes no other warp except by completing a CTA barrier. The release of a CTA barrier completes no other barrier.
  */
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +50,7 @@ static void gather(struct emu_warp *w, unsigned reg)
     b->number = row[lw_lowest(b->lanes)];
 }
 
-/** Returns the lanes of @lanes that hold @number. @row must be valid, that is, the register has a number for each lane. */
+/** Returns the lanes of @lanes that hold @number. @row is the barrier register in the form with a number for each lane. */
 static uint64_t holders(const uint64_t *row, uint64_t lanes, uint64_t number)
 {
     uint64_t out = 0;
@@ -77,8 +76,8 @@ static bool any_soft(const struct emu_warp *w, uint64_t ids, uint64_t lanes)
     return false;
 }
 
-/** Returns true if the group whose lanes @arrived wait at @reg may continue: no member is missing (@need), or the barrier
- *  is soft and need not wait for any of the missing members. */
+/** Returns true if the group whose lanes @arrived wait at @reg may continue: @need, the members that have not arrived, is empty,
+ *  or the barrier is soft and need not wait for any of them. */
 static bool may_open(const struct emu_warp *w, unsigned reg, uint64_t arrived, uint64_t need)
 {
     if (need == 0)
@@ -89,8 +88,8 @@ static bool may_open(const struct emu_warp *w, unsigned reg, uint64_t arrived, u
     return any_soft(w, w->bform[reg].splits, arrived) && (need & ~past_soft(w)) == 0;
 }
 
-/** Divides each split of @ids that has lanes both inside and outside @lanes. The oldest split is divided first. Returns
- *  the ids of the splits that consist of @lanes afterwards. */
+/** Divides each split of @ids that has lanes both inside and outside @lanes. The oldest split is divided first. Returns the ids
+ *  of the splits that then consist of lanes of @lanes. */
 static uint64_t part_all(struct emu_warp *w, uint64_t ids, uint64_t lanes)
 {
     uint64_t whole = 0, todo = 0;
@@ -114,7 +113,7 @@ static uint64_t part_all(struct emu_warp *w, uint64_t ids, uint64_t lanes)
     return whole;
 }
 
-/** Lets the group of @lanes continue. All of them are blocked at @reg. */
+/** Releases the group of @lanes, all of which are blocked at @reg. */
 static void open_group(struct emu_warp *w, unsigned reg, uint64_t lanes)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -171,7 +170,7 @@ void emu_conv_release(struct emu_warp *w, uint32_t regs)
         open_group(w, open[i].reg, open[i].lanes);
 }
 
-/** Handles that lanes of the running split have left groups of @reg. */
+/** Releases groups of @reg that may continue now, because lanes of the running split have left them. */
 static void left_groups(struct emu_warp *w, unsigned reg)
 {
     if (w->bform[reg].arrived == 0)
@@ -205,9 +204,9 @@ void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes)
         left_groups(w, reg);
 }
 
-/** Handles the usual end of a region: split @id, which is whole and already after the bsync, is the last split to reach
- *  the only group of @reg, and all waiting splits continue at its pc. The result is the same as if the split blocked
- *  and the barrier then opened and woke all splits. Returns false in all other cases, and then does nothing. */
+/** Handles the usual end of a region: split @id, which is undivided and whose pc is already after the bsync, is the last split to
+ *  arrive of the only group of @reg, and all waiting splits continue at its pc. The result is the same as if split @id blocked,
+ *  and the barrier then opened and made all splits ready. In all other cases returns false and does nothing. */
 static bool meet(struct emu_warp *w, unsigned id, unsigned reg)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -326,8 +325,8 @@ void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next)
     emu_conv_release(w, w->breg_blocked);
 }
 
-/** Makes @lanes of split @id, whose time slice has ended, a separate split before these lanes wait. Returns the id of the
- *  new split. *@rest is set to the id of the split with the other lanes; without other lanes it is not written. */
+/** Makes @lanes of split @id, whose time slice has ended, a separate split before these lanes wait. Returns the id of the new
+ *  split. *@rest is set to the id of the split with the other lanes; if there are no other lanes, it is not written. */
 static unsigned part_to_wait(struct emu_warp *w, unsigned id, uint64_t lanes, unsigned *rest)
 {
     if (w->split[id].lanes == lanes)
@@ -338,8 +337,8 @@ static unsigned part_to_wait(struct emu_warp *w, unsigned id, uint64_t lanes, un
     return waits;
 }
 
-/** The caller has made lanes wait, and has set the pc of the other lanes of their split, if part_to_wait() divided it. A
- *  reconvergence engine with the hook `woken` may now make these other lanes wait at that pc, too. */
+/** Called after lanes have begun to wait, and after the pc of the other lanes of their split is set, if part_to_wait() divided
+ *  the split. A reconvergence engine with the function `woken` may now make these other lanes wait at their pc, too. */
 static void rest_may_wait(struct emu_warp *w)
 {
     if (w->reconv->woken != NULL)
@@ -360,10 +359,10 @@ static void report_arrivals(const struct emu_warp *w, uint64_t lanes, const uint
     }
 }
 
-/** Returns true when each lane of @lanes finds all live members of its mask in @lanes, with the same mask. */
+/** Returns true if, for each lane of @lanes, all live members of its mask are in @lanes and have the same mask. */
 static bool meet_at_once(const struct emu_warp *w, uint64_t lanes, const uint64_t *member)
 {
-    if ((lanes & (lanes + 1)) == 0) { /* lanes 0..n-1, usually with one mask */
+    if ((lanes & (lanes + 1)) == 0) { /* lanes 0..n-1, which usually have one mask */
         unsigned n = lw_popcount(lanes);
         uint64_t differ = 0;
         for (unsigned l = 1; l < n; l++)
@@ -380,8 +379,8 @@ static bool meet_at_once(const struct emu_warp *w, uint64_t lanes, const uint64_
     return true;
 }
 
-/** Returns those of @lanes, which wait at a warpsync, that may continue in lockstep: the lanes of a split continue together,
- *  and so do the lanes with one mask. */
+/** Returns the lanes of @lanes that may continue after their warpsync in lockstep, where the lanes of a split continue together,
+ *  and also the lanes with one mask. */
 static uint64_t may_continue(const struct emu_warp *w, uint64_t lanes)
 {
     uint64_t held = 0, before;
@@ -402,7 +401,7 @@ static uint64_t may_continue(const struct emu_warp *w, uint64_t lanes)
     return lanes & ~held;
 }
 
-/** Releases each set of lanes that wait with the same mask, if the set has all live lanes of the mask. */
+/** Releases each set of lanes that wait with the same mask, if the set contains all live lanes of the mask. */
 static void sync_release(struct emu_warp *w)
 {
     uint64_t todo = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), waiting = todo, ids = 0;
@@ -477,7 +476,7 @@ uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *memb
     split_end_slice(w)->pc = pc;
     waits = part_to_wait(w, id, lanes, &rest);
     if (rest != waits)
-        w->split[rest].pc = pc + 1; /* The guard of the remaining lanes is false, so they do not take part. */
+        w->split[rest].pc = pc + 1; /* The guard of the remaining lanes is false, so they do not execute the operation. */
     split_set_state(w, waits, EMU_SPLIT_WARPSYNC);
     w->split[waits].flags = EMU_SPLIT_AT_SYNC;
     emu_count_stalled_step(w);
@@ -493,7 +492,7 @@ void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32
     uint64_t now = split_now(w);
 
     split_end_slice(w)->pc = next;
-    if (!w->reconv->lockstep) /* In lockstep the whole split sleeps, which only costs time. */
+    if (!w->reconv->lockstep) /* In lockstep the whole split sleeps. The other lanes then only lose time. */
         id = emu_split_part(w, id, lanes, &rest);
     w->split[id].wake = length < UINT64_MAX - now ? now + length : UINT64_MAX;
     split_set_state(w, id, EMU_SPLIT_SLEEPING);
@@ -506,12 +505,12 @@ void emu_split_launch_wait(struct emu_warp *w, uint64_t lanes, uint32_t next)
     unsigned id = (unsigned)w->running, rest;
 
     split_end_slice(w)->pc = next;
-    if (!w->reconv->lockstep) /* The split is divided as for a sleep. */
+    if (!w->reconv->lockstep) /* divides the split, as for a sleep */
         id = emu_split_part(w, id, lanes, &rest);
     split_set_state(w, id, EMU_SPLIT_LAUNCH);
     w->split[id].flags = 0;
-    w->core->machine->launch_changes++; /* The block now waits, so that the blocks for which it waits may become
-                                         * resident. */
+    w->core->machine->launch_changes++; /* The change makes the engine look for new resident blocks: this block now waits, so that
+                                         * the blocks for which it waits may become resident. */
 }
 
 bool emu_block_suspended(const struct emu_block *block)
@@ -532,8 +531,8 @@ static bool cta_complete(const struct emu_block *block, const struct emu_cta_bar
     return c->has_count ? c->arrived == c->count : c->arrived_live == block->threads_live;
 }
 
-/** Releases a barrier at which all warps of the block wait as emu_split_bar_alone() left them. The effect is as if
- *  emu_split_wake() were called for each warp. */
+/** Releases a barrier at which each warp of the block waits in the state in which emu_split_bar_alone() left it. The effect is as
+ *  if emu_split_wake() were called for each warp. */
 static void wake_alone(struct emu_block *block, struct emu_cta_barrier *c)
 {
     const unsigned count = block->warp_count;
@@ -572,7 +571,7 @@ static void cta_finish(struct emu_block *block, unsigned id)
 
     c->in_use = false;
     block->cta_open &= ~(UINT32_C(1) << id);
-    block->core->stats.cta_barriers++; /* The barrier was completed by an arrival or by an exit. */
+    block->core->stats.cta_barriers++; /* counted here, because an arrival or an exit may have completed the barrier */
     if (block->core->machine->active_hooks != NULL)
         block->core->machine->active_hooks->on_cta(block->core->machine->active_hooks, block->core, block->slot, id,
                                           c->lanes);
@@ -612,8 +611,9 @@ static void cta_finish(struct emu_block *block, unsigned id)
     }
 }
 
-/** If the block's number of threads is not a multiple of 32, its last group of 32 lanes is partial, but a CTA barrier counts
- *  all 32. Returns the number of missing lanes if @lanes contain the group's first lane, with which they arrive; else 0. */
+/** If the block's number of threads is not a multiple of 32, its last group of 32 lanes has fewer threads, but a CTA barrier
+ *  counts 32. Returns the number of missing lanes if @lanes contain the group's first lane, with which they count as arrived;
+ *  else 0. */
 static unsigned phantoms(const struct emu_warp *w, uint64_t lanes)
 {
     unsigned threads = w->block->threads, over = threads % 32, first = threads - over;
@@ -761,7 +761,7 @@ void emu_barriers_after_exit(struct emu_warp *w, uint64_t lanes)
         if (cta_complete(block, c))
             done |= UINT32_C(1) << id;
     }
-    while (done != 0) { /* completes barriers in the order in which they opened */
+    while (done != 0) { /* completes barriers in the order of their first arrivals */
         unsigned first = lw_lowest(done);
         for (LW_EACH_BIT(id, done))
             if (block->cta[id].generation < block->cta[first].generation)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Choice of the split that gets the time slice: policies as rows, selection, quantum and fairness limit,
- * sleeping splits, and steps of parts of a split (MACHINE 1, 2).
+ * Choice of the split that gets the time slice: the table of policies, selection, quantum and fairness limit, sleeping splits,
+ * and steps of parts of a split (MACHINE 1, 2).
  */
 #include "emu/simt/emu_split_priv.h"
 
@@ -12,8 +12,8 @@ static unsigned low_of(const struct emu_split *s)
     return lw_lowest(s->lanes);
 }
 
-/** Rotation by lowest lane: the split with the next higher lowest lane after the split that was selected last, or else
- *  the split with the lowest lane. */
+/** Rotation by lowest lane. The first split is the one whose lowest lane is the next above that of the split selected last; if
+ *  there is none, the split with the lowest lane. */
 static bool before_rr(const struct emu_warp *w, const struct emu_split *a,
                       const struct emu_split *b)
 {
@@ -36,7 +36,8 @@ static bool before_maxpc(const struct emu_warp *w, const struct emu_split *a,
     return a->pc != b->pc ? a->pc > b->pc : low_of(a) < low_of(b);
 }
 
-/** Compares the rank that analysis gave to the basic block of each split's pc; if they are equal, the lower pc is first. */
+/** Compares the ranks of the basic blocks in which the splits are (isa_object_ranks); if they are equal, the lower pc is
+ *  first. */
 static bool before_rank(const struct emu_warp *w, const struct emu_split *a,
                         const struct emu_split *b)
 {
@@ -117,8 +118,8 @@ static void wake_sleepers(struct emu_warp *w)
         wake(w, due);
 }
 
-/** Other lanes wait at a pc for @lanes. Returns true if one of @lanes may still reach it, because its split is ready, has
- *  yielded, or sleeps. */
+/** For a pc at which other lanes wait for @lanes: returns true if one of @lanes may still reach the pc, because its split is
+ *  ready, has yielded, or sleeps. */
 static bool on_the_way(const struct emu_warp *w, uint64_t lanes)
 {
     uint64_t moving = w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
@@ -129,9 +130,9 @@ static bool on_the_way(const struct emu_warp *w, uint64_t lanes)
 
 enum { SUSPENDED_PATIENCE = 1 << 16 }; /* a split is suspended for at most this many instructions of its warp */
 
-/** A user's step of some lanes divides a split, and its parts then wait for each other in the state suspended. This
- *  function wakes each suspended part that no other part can still reach, because the others have diverged, are blocked, or
- *  have exited. It also wakes each part that has waited for SUSPENDED_PATIENCE instructions, so that waiting cannot stop
+/** A user's step of some lanes divides a split into parts, which then wait for each other in the state SUSPENDED. This function
+ *  wakes each suspended part to whose pc no other part can come any more, because the other parts have diverged, are blocked, or
+ *  have exited. It also wakes each part that has waited for SUSPENDED_PATIENCE instructions, so that the wait cannot stop
  *  progress. */
 static void wake_suspended(struct emu_warp *w)
 {
@@ -149,7 +150,7 @@ static void wake_suspended(struct emu_warp *w)
         wake(w, due);
 }
 
-/** If no split of the block can run before a sleeping one wakes, advances the block's time to the first wake-up. */
+/** If no split of the block can run before a sleeping split wakes, advances the block's time to the first wake-up. */
 static void jump_time(const struct emu_warp *mine)
 {
     struct emu_block *block = mine->block;
@@ -171,8 +172,8 @@ static void jump_time(const struct emu_warp *mine)
 
 /* ---- selection ---------------------------------------------------------------------- */
 
-/** Splits @ids are ready at the same pc, so that they run as one split if the policy selects them. Writes to @out the
- *  properties of that one split which policies compare. */
+/** Writes to @out the properties, as far as policies compare them, of the split that splits @ids would form together. These
+ *  splits are ready at the same pc, and are merged if the policy selects them. */
 static void join(const struct emu_warp *w, uint64_t ids, struct emu_split *out)
 {
     const struct emu_split *s = &w->split[lw_lowest(ids)];
@@ -189,7 +190,7 @@ static void join(const struct emu_warp *w, uint64_t ids, struct emu_split *out)
     }
 }
 
-/** Merges @ids, ready or suspended at one pc, into one split with the lowest id. */
+/** Merges splits @ids, which are ready or suspended at one pc, into one split with the lowest id. */
 static unsigned merge(struct emu_warp *w, uint64_t ids)
 {
     unsigned id = lw_lowest(ids);
@@ -234,7 +235,7 @@ static bool may_merge(const struct emu_warp *w, const struct emu_split *a, const
     return a->pc == b->pc && a->flags == b->flags && (w->reconv->may_merge == NULL || w->reconv->may_merge(w, a, b));
 }
 
-/** Chooses among several ready splits, and merges the splits of the chosen candidate. Returns the id of the result. */
+/** Chooses among several ready splits, and merges the splits of the chosen candidate. Returns the id of the merged split. */
 static unsigned choose(struct emu_warp *w, uint64_t ready)
 {
     struct emu_split joined[2];
@@ -397,10 +398,10 @@ void emu_split_ran(struct emu_warp *w, unsigned count)
     if (w->reaches && w->reconv->reach(w))
         return;
     if (w->running < 0 || w->split_count == 1)
-        return; /* The split is alone in its warp: parking it and selecting it again would change nothing. */
+        return; /* The split is alone in its warp: to end its time slice and select it again would change nothing. */
     w->turn_used += count;
-    /* Native code does not stop at the end of a quantum if only one split is ready. The interpreter would have selected the
-     * same split for another quantum each time, so only the instructions of the last quantum count. */
+    /* Native code does not stop at the end of a quantum if only one split is ready. The interpreter would have selected the same
+     * split again after each quantum, so only the instructions of the last quantum count. */
     if (w->quantum != 0 && w->turn_used > w->quantum)
         w->turn_used = (w->turn_used - 1) % w->quantum + 1;
     if (w->split_in[EMU_SPLIT_SLEEPING] != 0)
@@ -411,7 +412,7 @@ void emu_split_ran(struct emu_warp *w, unsigned count)
 
 /* ---- steps of parts ----------------------------------------------------------------- */
 
-/** Returns split @id and the parts of its family that wait at its pc. */
+/** Returns split @id, and those parts of the same divided split that wait at its pc. */
 static uint64_t family_here(const struct emu_warp *w, unsigned id)
 {
     const struct emu_split *s = &w->split[id];
@@ -441,8 +442,7 @@ bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whol
         emu_split_block(w);
     if (lanes != s->lanes) {
         family = s->family != 0 ? s->family : s->lanes;
-        s->family = 0; /* With family 0, emu_split_part() does not treat this division as a divergence of the split
-                        * itself. */
+        s->family = 0; /* With family 0, emu_split_part() does not treat this division as a divergence. */
         id = emu_split_part(w, id, lanes, &rest);
         w->split[id].family = w->split[rest].family = family;
         w->parts = true;
@@ -451,8 +451,8 @@ bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whol
     if (whole && s->family != 0) {
         here = family_here(w, id);
         if ((s->family & w->live & ~emu_split_lanes(w, here)) != 0) {
-            /* Some lanes of the family are at another pc. If one of them may still reach this pc, the split waits here. If
-             * none may, it continues without them. */
+            /* Some lanes of the divided split are at another pc. If one of them may still reach this pc, the part waits here;
+             * otherwise it continues without them. */
             if (on_the_way(w, s->family & ~emu_split_lanes(w, here))) {
                 if (s->state != EMU_SPLIT_SUSPENDED) {
                     split_set_state(w, id, EMU_SPLIT_SUSPENDED);

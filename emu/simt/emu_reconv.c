@@ -51,7 +51,7 @@ int emu_push_order_find(const char *name)
 
 /* ---- which bssy reaches a branch ---------------------------------------------------- */
 
-enum { NOTHING = 0, SEVERAL = UINT32_MAX }; /* other values: the bssy's target + 1 */
+enum { NOTHING = 0, SEVERAL = UINT32_MAX }; /* other values: 1 + the target of the bssy */
 
 /** For each barrier register, the bssy that reaches the start of an instruction. */
 struct reach {
@@ -61,10 +61,10 @@ struct reach {
 struct flow {
     const struct emu_program *program;
     uint32_t first, count;
-    struct reach *at;     /* [count] */
+    struct reach *at;     /* [count] state at the start of the instruction */
     bool *reached;        /* [count]: control flow reaches the instruction */
-    bool *waiting;        /* [count]: the instruction is in work[] */
-    uint32_t *work;       /* [count] a stack */
+    bool *waiting;        /* [count]: the instruction is in work[] and must be propagated */
+    uint32_t *work;       /* [count] stack of instructions whose state must be propagated */
     uint32_t work_count;
     bool *taken;          /* [count]: indirect branches may target the instruction */
 };
@@ -79,7 +79,7 @@ static bool names_barrier(const struct isa_insn *insn)
     return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_BRANCH && isa_insn_bo(insn) >= 0;
 }
 
-/** Propagates @in to instruction @to. */
+/** Merges state @in into that of instruction @to. */
 static void flow_to(struct flow *f, int64_t to, const struct reach *in)
 {
     bool changed;
@@ -101,7 +101,7 @@ static void flow_to(struct flow *f, int64_t to, const struct reach *in)
     }
 }
 
-/** Propagates until work[] is empty. */
+/** Propagates the states of the instructions in work[] until work[] is empty. */
 static void follow(struct flow *f)
 {
     while (f->work_count > 0) {
@@ -140,8 +140,8 @@ static void follow(struct flow *f)
     }
 }
 
-/** Finds possible targets of indirect branches: code whose address a relocation gives, and code that no other control
- *  flow reaches. Returns false if no indirect branch is reachable. */
+/** Finds possible targets of indirect branches: code whose address a relocation contains, and code that no other control flow
+ *  reaches. Returns false if no indirect branch is reachable. */
 static bool find_taken(struct flow *f)
 {
     const struct emu_program *p = f->program;
@@ -219,8 +219,7 @@ enum lw_status emu_reconv_resolve(struct emu_program *program, uint32_t first, u
         flow_to(&f, 0, &nothing);
         follow(&f);
         if (find_taken(&f)) {
-            for (uint32_t i = 0; i < count; i++) { /* Follows the code again, now with the targets of indirect
-                                                    * branches. */
+            for (uint32_t i = 0; i < count; i++) { /* Propagates again, now also to the targets of indirect branches. */
                 if (f.reached[i] && program->insn[first + i].op == ISA_BRX && !f.waiting[i]) {
                     f.waiting[i] = true;
                     f.work[f.work_count++] = i;

@@ -4,26 +4,26 @@
  * SIMT stack with likely convergence points), `dualpath` (a SIMT stack whose levels have two paths), `multipath` (all paths of
  * a divergent branch may run) and `early` (multipath with opportunistic early reconvergence).
  *
- * An entry states where its lanes continue, and the pc (rpc), at a call depth (rdepth), where it ends. A branch at which
- * lanes diverge leaves an entry that waits at the reconvergence pc, and adds an entry for each side. A lane's *own* entry
- * is the last entry that contains the lane, and its own split is the split of this entry, so that the split table shows a
- * warp as it does under `cbar`. For every entry with an rpc, its *parent*, the last entry before it that has its lanes,
- * waits at that rpc. At the rpc an entry is removed, and its lanes wait in the parent as EMU_SPLIT_STACKED. An entry is
- * complete if all its lanes are its own.
+ * An entry states at which pc its lanes continue, and at which pc (rpc) and call depth (rdepth) it ends. A branch at which lanes
+ * diverge leaves an entry that waits at the reconvergence pc, and adds an entry for each side. A lane's *own* entry is the last
+ * entry that contains the lane, and its own split is the split of this entry, so that the split table shows a warp as it does
+ * under `cbar`. For every entry with an rpc, its *parent*, the last entry before it that has its lanes, waits at that rpc. When
+ * its lanes reach the rpc, an entry is removed, and its lanes wait in the parent as EMU_SPLIT_STACKED. An entry is complete if no
+ * later entry contains one of its lanes.
  *
  * `stack`: only the last entry, the top, runs. A pop makes the next entry the top.
  * `likely`: a branch with a likely convergence point (isa/analysis/isa_likely.c) leaves one more entry below its sides. This
  *     entry waits at that point, and is marked `early`.
  * `dualpath`: the sides of a branch are a level of the stack: one entry, or two, of which the second is marked `right`. More than
  *     two sides are several levels. All entries of the last level run. An entry of another level waits, as EMU_SPLIT_STACKED,
- *     also if it is complete: its sibling then has diverged. Source: M. Rhu and M. Erez, "The dual-path execution model for
- *     efficient GPU control flow", HPCA 2013; Aamodt and others, as below.
- * `multipath`: all complete entries run. An entry that becomes complete continues. The entries that run are the table of
- *     splits of the source, and the others are its table of reconvergence. Source: A. ElTantawy and others, "A scalable
- *     multi-path microarchitecture for efficient GPU control flow", HPCA 2014; T. M. Aamodt and others, "General-Purpose
- *     Graphics Processor Architectures", 3.4.2.
- * `early`: if a side begins at a pc at which a sibling began, the sibling waits for the side at the pc that the sibling
- *     has reached, in an entry marked `early`. A lane that reaches the rpc of such an entry on another path leaves it.
+ *     even if it is complete, which is possible if its sibling has diverged. Source: M. Rhu and M. Erez, "The dual-path execution
+ *     model for efficient GPU control flow", HPCA 2013; Aamodt and others, as below.
+ * `multipath`: all complete entries run. An entry that becomes complete continues. In the terms of the source, the entries that
+ *     run are the split table, and the other entries are the reconvergence table. Source: A. ElTantawy and others, "A scalable
+ *     multi-path microarchitecture for efficient GPU control flow", HPCA 2014; T. M. Aamodt and others, "General-Purpose Graphics
+ *     Processor Architectures", 3.4.2.
+ * `early`: if a side begins at a pc at which a sibling began, the sibling waits for the side at the pc that the sibling has
+ *     reached, in an entry marked `early`. A lane that reaches the rpc of such an entry on another path leaves the entry.
  */
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ static struct emu_simt_entry *last_of(const struct emu_warp *w)
     return &emu_simt_entries(w)[w->simt.count - 1];
 }
 
-/** Returns the last entry before @end that has one of @lanes; NULL: there is none. */
+/** Returns the last entry before @end that contains one of @lanes, or NULL. */
 static struct emu_simt_entry *last_before(const struct emu_warp *w, const struct emu_simt_entry *end, uint64_t lanes)
 {
     struct emu_simt_entry *first = emu_simt_entries(w);
@@ -45,7 +45,7 @@ static struct emu_simt_entry *last_before(const struct emu_warp *w, const struct
     return NULL;
 }
 
-/** Returns the own entry of @lanes; NULL: the table has none. */
+/** Returns the own entry of @lanes, or NULL if no entry contains them. */
 static struct emu_simt_entry *entry_of(const struct emu_warp *w, uint64_t lanes)
 {
     return last_before(w, emu_simt_entries(w) + w->simt.count, lanes);
@@ -94,7 +94,7 @@ static void begin(struct emu_warp *w)
     *last_of(w) = (struct emu_simt_entry){
         .rpc = EMU_NO_RPC, .pc = w->split[0].pc, .lanes = w->launched, .split = 0};
     if (w->reconv->one_path)
-        w->quantum = w->window = 0; /* only one split may run, so there is nothing to choose */
+        w->quantum = w->window = 0; /* only one split may run, so no policy has a choice */
 }
 
 static void add(struct emu_warp *w, struct emu_simt_entry entry)
@@ -113,8 +113,8 @@ static void drop(struct emu_warp *w, struct emu_simt_entry *e)
     w->simt.count--;
 }
 
-/** Moves split @id, whose entry was removed or never added, to the entry that waits for it: the last entry that has
- *  its lanes. */
+/** Moves split @id, whose entry was removed or never added, to the entry that waits for it, which is the last entry that contains
+ *  its lanes. Returns that entry. */
 static struct emu_simt_entry *hand_down(struct emu_warp *w, unsigned id)
 {
     struct emu_split *s = &w->split[id];
@@ -157,8 +157,8 @@ static struct emu_simt_entry *top_of(struct emu_warp *w)
     return last_of(w);
 }
 
-/** Removes the lanes of @e from the entries from its parent up to @last, which are marked early. @e then ends where
- *  @last ends. */
+/** Removes the lanes of @e from its parent and from all entries between the parent and @last, inclusive; all of these are marked
+ *  early. @e then ends where @last ends. */
 static void leave_early(struct emu_warp *w, struct emu_simt_entry *e, const struct emu_simt_entry *last)
 {
     struct emu_simt_entry *p;
@@ -173,8 +173,8 @@ static void leave_early(struct emu_warp *w, struct emu_simt_entry *e, const stru
     } while (p != last);
 }
 
-/** Returns the entry whose end at @rpc, at call depth @rdepth, ends @e too: @e, or a parent that is marked early. NULL: there
- *  is none. */
+/** Returns the entry that ends at @rpc, at call depth @rdepth, and whose end also ends @e: @e itself, or a parent that is marked
+ *  early. Returns NULL if no such entry exists. */
 static const struct emu_simt_entry *end_of(const struct emu_warp *w, const struct emu_simt_entry *e, uint32_t rpc, uint32_t rdepth)
 {
     if (e->rpc == EMU_NO_RPC)
@@ -204,7 +204,7 @@ static bool is_idle(const struct emu_warp *w, const struct emu_simt_entry *e)
            (w->split[e->split].state == EMU_SPLIT_READY || w->split[e->split].state == EMU_SPLIT_STACKED);
 }
 
-/** Dual-path stack: returns an entry of the last level whose split has reached its end; NULL: there is none. */
+/** Dual-path stack: returns an entry of the last level whose split has reached its end, or NULL. */
 static struct emu_simt_entry *ended_path(struct emu_warp *w)
 {
     struct emu_simt_entry *e = last_of(w);
@@ -214,8 +214,8 @@ static struct emu_simt_entry *ended_path(struct emu_warp *w)
     return e->right && is_idle(w, e - 1) && ends_at(w, e - 1, w->split[e[-1].split].pc) ? e - 1 : NULL;
 }
 
-/** Dual-path stack: removes each entry of the last level whose split has reached its end, and repeats this with the level that
- *  is the last one then. Makes the splits of the last level ready, and those of other levels wait. */
+/** Dual-path stack: removes each entry of the last level whose split has reached its end, and repeats this with the level that is
+ *  then the last one. Makes the splits of the last level ready, and lets the splits of other levels wait. */
 static void finish_level(struct emu_warp *w)
 {
     struct emu_simt_entry *ended;
@@ -244,8 +244,9 @@ static void finish_level(struct emu_warp *w)
     }
 }
 
-/** Removes entry @e if its split has reached its end, and then each entry that has become complete and has ended. Makes
- *  the split of the last of these entries ready unless it waits. */
+/** Removes entry @e if its split has reached the entry's end. Then removes, one after another, each parent that is thereby
+ *  complete and whose split has reached its end. Makes the split of the last parent ready, unless the split waits for another
+ *  event. */
 static void finish(struct emu_warp *w, struct emu_simt_entry *e)
 {
     const struct emu_simt_entry *got = NULL;
@@ -277,7 +278,7 @@ static void finish(struct emu_warp *w, struct emu_simt_entry *e)
     }
 }
 
-/** Finishes all entries that may run, after pcs or lanes of entries have changed. */
+/** Calls finish() for all entries that may run, after pcs or lanes of entries have changed. */
 static void finish_all(struct emu_warp *w)
 {
     if (w->simt.count == 0)
@@ -290,7 +291,7 @@ static void finish_all(struct emu_warp *w)
         finish(w, top_of(w));
         return;
     }
-    /* An entry that is removed is at or before @i, so that all entries between stay before @i. */
+    /* A removed entry is at or before @i, so all entries that are still to be visited stay before @i. */
     for (unsigned i = w->simt.count; i-- > 0;) {
         struct emu_simt_entry *e = &emu_simt_entries(w)[i];
         if (i < w->simt.count && is_complete(w, e) && e->split != w->running)
@@ -298,7 +299,7 @@ static void finish_all(struct emu_warp *w)
     }
 }
 
-/** Removes dead lanes from all entries, and empty entries. */
+/** Removes dead lanes from all entries, and removes entries without lanes. */
 static void forget_lanes(struct emu_warp *w, uint64_t gone)
 {
     struct emu_simt_entry *e = emu_simt_entries(w);
@@ -341,8 +342,8 @@ static struct emu_simt_entry *began_with(const struct emu_warp *w, const struct 
     return NULL;
 }
 
-/** Adds the entry of a side. If the side has ended, its lanes wait in the entry that waits for them; if its pc is that of
- *  another split of the region (`early`), they join this split or its entry. */
+/** Adds the entry of a side. If the side has already reached its end, its lanes instead wait in its parent. Engine `early`: if
+ *  another split of the region is at the side's pc, the lanes join that split or its entry. */
 static void add_side(struct emu_warp *w, struct emu_simt_entry side)
 {
     struct emu_simt_entry *x = emu_simt_entries(w) + w->simt.count++;
@@ -394,8 +395,8 @@ static void diverge(struct emu_warp *w, struct emu_simt_entry *e, struct split_s
     uint8_t order[EMU_MAX_LANES];
 
     if (rpc == EMU_NO_RPC || end_of(w, e, rpc, rdepth) != NULL) {
-        /* The branch has no reconvergence pc, so its sides end where the entry of the branch ends; or another entry already
-         * waits at this pc. */
+        /* The branch has no reconvergence pc, so its sides end where the entry of the branch ends. The same applies if an entry
+         * already waits at the reconvergence pc. */
         rpc = e->rpc;
         rdepth = e->rdepth;
         drop(w, e);
@@ -477,7 +478,7 @@ static void jumped(struct emu_warp *w, uint32_t index)
     uint32_t rpc = w->code->program->rpc[index];
     int change = depth_change(w, index);
 
-    if (change > 0 && rpc != EMU_NO_RPC) { /* lanes of a call may return separately */
+    if (change > 0 && rpc != EMU_NO_RPC) { /* lanes of the called function may return separately */
         struct emu_simt_entry called = {.rpc = rpc, .rdepth = e->depth, .lanes = e->lanes,
                                         .split = e->split, .depth = e->depth};
         called.right = e->rpc == rpc && e->rdepth == e->depth && e->right;
@@ -526,7 +527,8 @@ static void parted(struct emu_warp *w, unsigned waits, unsigned rest)
     add(w, other);
 }
 
-/** Returns true if the entries of two ready splits at the same pc may become one: they have the same parent and end. */
+/** Returns true if the entries of two ready splits at the same pc may become one entry, because they have the same parent and
+ *  end. */
 static bool may_merge(const struct emu_warp *w, const struct emu_split *a, const struct emu_split *b)
 {
     const struct emu_simt_entry *x = entry_of(w, a->lanes), *y = entry_of(w, b->lanes);
@@ -535,7 +537,7 @@ static bool may_merge(const struct emu_warp *w, const struct emu_split *a, const
 }
 
 /** Dual-path stack: the two paths of a level become one if their lanes have synchronised at one instruction, which they execute
- *  together. They do not merge elsewhere. */
+ *  together. The two paths do not merge anywhere else. */
 static bool may_merge_synchronised(const struct emu_warp *w, const struct emu_split *a, const struct emu_split *b)
 {
     return (a->flags & EMU_SPLIT_SYNCED) != 0 && may_merge(w, a, b);

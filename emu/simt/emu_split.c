@@ -2,9 +2,9 @@
 /*
  * The split table, and division of splits by branches and exits (MACHINE 1).
  *
- * Ids are visible (events, debuggers, schedule logs), so their assignment is defined exactly. The part with the
- * lowest lane keeps the id, and the others get the lowest free ids. If several splits are divided in one step, the
- * order of their creation (`born`) decides.
+ * Ids are visible (events, debuggers, schedule logs), so their assignment is defined exactly. When a split is divided, the part
+ * with the lowest lane keeps the id, and the other parts get the lowest free ids. If one step divides several splits, they are
+ * divided in the order of their creation (`born`).
  */
 #include <stdlib.h>
 
@@ -29,8 +29,8 @@ void emu_split_template(struct emu_warp *w)
     w->reconv = machine->reconv != NULL ? machine->reconv : &emu_reconv_cbar;
     w->reaches = w->reconv->reach != NULL;
     if (w->reconv->policy != NULL) {
-        if (w->policy != emu_policy_find("minpc_step")) /* a user may select minpc_step, the order of the pcs, for code
-                                                         * whose layout has this order */
+        if (w->policy != emu_policy_find("minpc_step")) /* a user may select minpc_step, which orders splits by pc, for code whose
+                                                         * layout has the order of the ranks */
             w->policy = w->reconv->policy;
         w->quantum = w->policy->quantum;
         w->window = 0;
@@ -68,7 +68,7 @@ uint64_t emu_split_lanes(const struct emu_warp *w, uint64_t ids)
     return lanes;
 }
 
-/** Clears the family of a split that contains all live lanes of the family: the split is whole again. */
+/** Clears the family of a split that contains all live lanes of the family: the divided split is whole again. */
 static void forget_family(struct emu_warp *w, struct emu_split *s)
 {
     if ((s->family & w->live & ~s->lanes) == 0)
@@ -93,8 +93,7 @@ unsigned emu_split_part(struct emu_warp *w, unsigned id, uint64_t lanes, unsigne
     *n = *s;
     n->id = (uint8_t)fresh;
     w->born_counter++;
-    if (lw_lowest(lanes) < lw_lowest(others)) { /* The part with the lowest lane is the new one, so it gets the old
-                                                 * id. */
+    if (lw_lowest(lanes) < lw_lowest(others)) { /* The new part has the lowest lane, so it gets the old id. */
         n->lanes = others;
         s->lanes = lanes;
         s->born = w->born_counter;
@@ -105,7 +104,7 @@ unsigned emu_split_part(struct emu_warp *w, unsigned id, uint64_t lanes, unsigne
         n->born = w->born_counter;
         *rest = id;
     }
-    if (s->family != 0) { /* If a part of a divided split diverges by itself, its sides leave each other's family. */
+    if (s->family != 0) { /* If a part of a divided split diverges by itself, its sides are no longer parts of one split. */
         n->family &= ~s->lanes;
         s->family &= ~n->lanes;
         forget_family(w, s);
@@ -142,7 +141,7 @@ void emu_split_wake(struct emu_warp *w, uint64_t ids)
 
     if (w->flow != NULL)
         w->flow->conv.released |= emu_split_lanes(w, ids);
-    for (LW_EACH_BIT(id, ids)) { /* Starts with the lowest id, which survives a merge. */
+    for (LW_EACH_BIT(id, ids)) { /* in ascending order, because the lowest id survives a merge */
         struct emu_split *s = &w->split[id];
         uint64_t same = kept;
 
@@ -167,7 +166,7 @@ void emu_split_wake(struct emu_warp *w, uint64_t ids)
         else
             kept |= split_bit((unsigned)id);
     }
-    if (w->parts) /* A part no longer waits for lanes of its family that are at other pcs. */
+    if (w->parts) /* A part no longer waits for lanes of its divided split that are at other pcs. */
         for (LW_EACH_BIT(id, kept)) {
             w->split[id].family &= ~emu_split_lanes(w, kept & ~split_bit((unsigned)id));
             forget_family(w, &w->split[id]);
@@ -206,12 +205,12 @@ static void cbar_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, ui
     struct emu_split *s = split_end_slice(w);
     uint64_t rest = s->lanes & ~taken;
 
-    if (rest == 0 || target == next) { /* Callers avoid this case, in which only the time slice ends. */
+    if (rest == 0 || target == next) { /* Callers avoid this case, in which only the time slice would end. */
         s->pc = target;
         return;
     }
-    /* The following statements have the effect of emu_split_part: the side with the lowest lane counts as the new
-     * split, although it keeps the id. */
+    /* The following statements have the effect of emu_split_part: for the creation sequence, the side with the lowest lane is the
+     * new split, although it keeps the id. */
     bool first = (taken & (s->lanes & (0 - s->lanes))) != 0;
     other = lw_lowest(~w->split_ids);
     struct emu_split *o = &w->split[other];
@@ -230,7 +229,7 @@ static void cbar_branch2(struct emu_warp *w, uint64_t taken, uint32_t target, ui
     s->pc = first ? target : next;
     s->lanes = first ? taken : rest;
     s->born = ++w->born_counter;
-    if (s->family != 0) { /* If a part of a divided split diverges by itself, its sides leave each other's family. */
+    if (s->family != 0) { /* If a part of a divided split diverges by itself, its sides are no longer parts of one split. */
         o->family = s->family & ~s->lanes;
         s->family &= ~o->lanes;
         forget_family(w, s);
@@ -350,7 +349,8 @@ void emu_split_part_sides(struct emu_warp *w, unsigned id, struct split_side *si
 {
     unsigned rest = id;
 
-    for (unsigned i = 0; i < count; i++) { /* Starts with the side that has the lowest lane, because it keeps the id. */
+    for (unsigned i = 0; i < count; i++) { /* in the order of the lowest lanes, because the side with the lowest lane keeps the
+                                            * id */
         side[i].id = emu_split_part(w, id, side[i].lanes, &rest);
         w->split[side[i].id].pc = side[i].target;
         id = rest;
@@ -386,7 +386,8 @@ const struct emu_reconv emu_reconv_cbar = {
     .exit = cbar_exit,
 };
 
-/* The lanes at the pc with the lowest rank run. All other lanes wait. Lanes that are at the same pc reconverge. */
+/* The lanes at the pc with the lowest rank run. All other lanes of the warp wait. Lanes reconverge when they are at the same
+ * pc. */
 const struct emu_reconv emu_reconv_frontier = {
     .name = "frontier",
     .summary = "thread frontiers: lanes in the earliest block run, and lanes at the same pc join",
@@ -406,7 +407,7 @@ void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes)
         w->m_count = (uint8_t)lw_popcount(lanes);
     }
     w->e = e;
-    w->full = e == w->all; /* loads of the full chain access every lane of the row */
+    w->full = e == w->all; /* loads in full handlers access all lanes of the vector register */
     if (e != w->mask_lanes) {
         w->core->level->expand_mask(w->mask_row, e, w->n);
         w->mask_lanes = e;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Splits, convergence barriers and policies: the functions that handlers, cores and engines call, and those that the files of
- * emu/simt share. emu_split.c has the table of splits and divides splits; emu_barrier.c blocks and releases lanes at barriers;
- * emu_policy.c selects the split that gets the time slice; emu_split_view.c produces views and text.
+ * emu/simt share. emu_split.c manages the table of splits and divides splits; emu_barrier.c blocks and releases lanes at
+ * barriers; emu_policy.c selects the split that gets the time slice; emu_split_view.c produces views and text.
  *
  * The index of a split in w->split[] is its id. A set of splits is a 64-bit mask of ids.
  */
@@ -19,14 +19,15 @@ struct emu_reconv {
      *  and lanes that wait together at a warpsync continue together. */
     bool lockstep;
     bool ignores_barriers; /* bssy, bsync, bbreak and yield do nothing */
-    bool one_path;         /* engine with a table of entries: only the split of the last entry runs */
-    bool two_paths;        /* engine with a table of entries: only the entries of the last level run, which has one or two entries */
+    bool one_path;         /* engine with a table of entries: only the split of the table's last entry runs */
+    bool two_paths;        /* engine with a table of entries: only the entries of the table's last level run; a level has one or
+                            * two entries */
     bool likely;           /* engine with a table of entries: lanes also wait at likely convergence points */
     bool early;            /* engine with a table of entries: a split may wait at any instruction before the reconvergence pc */
     const struct emu_policy *policy; /* the split policy that this engine always uses, with the policy's quantum, with merges, and
                                       * without a fairness limit; NULL: the machine's options decide */
-    void (*begin)(struct emu_warp *w); /* called at the end of emu_split_begin */
-    /** These three implement emu_split_branch, emu_split_branch2 and emu_split_exit, which are documented below. */
+    void (*begin)(struct emu_warp *w); /* called at the end of emu_split_begin(), which creates a warp's first split */
+    /** branch, branch2 and exit implement emu_split_branch, emu_split_branch2 and emu_split_exit, which are documented below. */
     void (*branch)(struct emu_warp *w, const uint32_t *target, uint32_t next);
     void (*branch2)(struct emu_warp *w, uint64_t taken, uint32_t target, uint32_t next);
     void (*exit)(struct emu_warp *w, uint64_t lanes, uint32_t next);
@@ -36,13 +37,13 @@ struct emu_reconv {
     /** Ensures that the table of entries has capacity for an instruction that divides the split into up to @sides parts. Returns
      *  false if there is no memory. NULL: the engine has no table. */
     bool (*room)(struct emu_warp *w, unsigned sides);
-    /** Called when the running split may have reached the pc at which it waits for other lanes. Returns true if the split waits
-     *  from now on; its time slice has ended. */
+    /** Called when the running split may have reached the pc at which it waits for other lanes. Returns true if the split waits;
+     *  its time slice has then ended. */
     bool (*reach)(struct emu_warp *w);
     /** Called after a split was divided: split @waits has the lanes that wait, and @rest the other lanes. */
     void (*parted)(struct emu_warp *w, unsigned waits, unsigned rest);
-    /** Called after waiting splits have become ready. Also called when some lanes of a split wait, and the other lanes have got
-     *  their next pc. */
+    /** Called after waiting splits have become ready. Also called after some lanes of a split have begun to wait, and the next pc
+     *  of the other lanes is set. */
     void (*woken)(struct emu_warp *w);
     /** Returns true if two splits at the same pc may merge. NULL: they always may. */
     bool (*may_merge)(const struct emu_warp *w, const struct emu_split *a, const struct emu_split *b);
@@ -56,8 +57,8 @@ extern const struct emu_reconv emu_reconv_cbar, emu_reconv_stack, emu_reconv_fro
 /** Returns the index of @name in emu_push_order_names, or -1 if the name does not exist. NULL means "smaller". */
 int emu_push_order_find(const char *name);
 /** Fills program->rpc for the instructions [first, first + count). The reconvergence pc of a branch or call that names a barrier
- *  register is the target of the bssy of that register which reaches it (MACHINE 7). Errors: LW_EFORMAT, with the location, if no
- *  bssy or more than one reaches such an instruction. */
+ *  register is the target of the bssy of this register that reaches the branch or call (MACHINE 7). Errors: LW_EFORMAT, with the
+ *  location, if no bssy or more than one reaches such an instruction. */
 enum lw_status emu_reconv_resolve(struct emu_program *program, uint32_t first, uint32_t count,
                                   struct lw_error *err) LW_MUST_CHECK;
 /** Returns the warp's table of entries, the bottom of a SIMT stack first; w->simt.count entries. */
@@ -88,29 +89,29 @@ static inline void emu_count_stalled_step(const struct emu_warp *w)
 
 struct emu_policy {
     const char *name, *summary;
-    unsigned quantum; /* default length of a split's time slice, in instructions; 0: until the split blocks */
-    bool stacked;     /* the policy uses the order in which splits were pushed (seq) */
-    /** Returns true if split @a is selected before split @b. If neither precedes the other, the one with the lowest lane is
-     *  selected. */
+    unsigned quantum; /* default length of a split's time slice, in instructions; 0: the slice lasts until the split blocks */
+    bool stacked;     /* the policy uses emu_split.seq, the order in which splits were pushed */
+    /** Returns true if split @a is selected before split @b. If neither split precedes the other, the split with the lowest lane
+     *  is selected. */
     bool (*before)(const struct emu_warp *w, const struct emu_split *a,
                    const struct emu_split *b);
 };
 const struct emu_policy *emu_policy_find(const char *name);
 
-/** Initialises the state with which every warp of a core starts: no barrier register is in use, and members that depend on the
- *  machine's options are set. @w is zeroed except for w->core. */
+/** Initialises the state with which every warp of a core starts: it uses no barrier register, and sets the members that depend on
+ *  the machine's options. @w is zeroed except for w->core. */
 void emu_split_template(struct emu_warp *w);
 /** Creates the first split of a warp, with all launched lanes at instruction @pc. The warp was initialised by
  *  emu_split_template(); w->launched, w->block, w->code and the rows of the barrier registers are set. */
 void emu_split_begin(struct emu_warp *w, uint32_t pc);
 /** Frees memory of the warp's splits that is not part of the block's memory. */
 void emu_split_fini(struct emu_warp *w);
-/** Selects the split that gets the time slice, unless a split has it already. First, sleeping splits whose time is reached wake;
- *  then, if no split is ready, yielded splits become ready. Ready splits at the pc of the selected split merge with it. Sets
- *  w->m, w->e, w->full, mask_row and w->di. If all splits of the block sleep, the time of the block jumps to the first wake-up.
- *  Returns false if no split can run. */
+/** Selects the split that gets the time slice, unless a split has it already. First, sleeping splits wake if their wake-up time
+ *  is reached; then, if no split is ready, yielded splits become ready. Ready splits at the pc of the selected split merge with
+ *  it. Sets w->m, w->e, w->full, mask_row and w->di. If all splits of the block sleep, the time of the block jumps to the first
+ *  wake-up. Returns false if no split can run. */
 bool emu_split_select(struct emu_warp *w);
-/** Merges the running split with ready splits at its pc. Returns false if there are none, or if splits may not merge. */
+/** Merges the running split with ready splits at its pc. Returns false if no such split exists, or if splits may not merge. */
 bool emu_split_join(struct emu_warp *w);
 /** Sets w->m, w->e, w->full and mask_row to let @lanes of the running split execute. */
 void emu_warp_set_lanes(struct emu_warp *w, uint64_t lanes);
@@ -133,9 +134,9 @@ static inline bool emu_split_select_soon(struct emu_warp *w)
         emu_warp_set_lanes(w, s->lanes);
     return true;
 }
-/** Returns true if a split of the warp is ready or has the time slice. If none is, the warp's slice in the rotation of its block
- *  ends, although emu_split_select() could make yielded splits ready: the other warps run first (MACHINE 4: "yields with nothing
- *  else ready in it"). */
+/** Returns true if a split of the warp is ready or has the time slice. If it returns false, the warp's slice in the rotation of
+ *  its block ends. The other warps run before emu_split_select() makes yielded splits of this warp ready (MACHINE 4: "yields with
+ *  nothing else ready in it"). */
 static inline bool emu_split_has_ready(const struct emu_warp *w)
 {
     return w->split_in[EMU_SPLIT_READY] != 0;
@@ -143,16 +144,18 @@ static inline bool emu_split_has_ready(const struct emu_warp *w)
 /** Returns the number of instructions that the running split may retire before the policy's quantum, the fairness limit or a
  *  sleeping split must be checked. INT64_MAX: the split is alone in its warp. */
 int64_t emu_split_allowance(const struct emu_warp *w);
-/** Counts @count retired instructions of the running split towards its quantum and the fairness limit. If one of them is reached,
- *  the time slice ends and the split is ready. The split is at w->di; w->retired already includes the instructions. */
+/** Counts @count retired instructions of the running split towards its quantum and the fairness limit. If one of these limits is
+ *  reached, the time slice ends and the split stays ready. w->di is the split's next instruction; w->retired already includes the
+ *  instructions. */
 void emu_split_ran(struct emu_warp *w, unsigned count);
 /** Ends the time slice of the running split, which stays ready at w->di. */
 void emu_split_block(struct emu_warp *w);
-/** Prepares a step of @lanes of split @id: these lanes become the running split, and the other lanes become another split. If
- *  @lanes are all lanes of the running split, it continues. @whole: the next instruction needs the whole split. Returns false if
- *  the split is not ready. Also returns false if the split must wait for other parts of a split that an earlier call divided: it
- *  is then SUSPENDED (LW_EAGAIN). The last part to arrive includes the other parts: w->m may then have lanes outside @lanes.
- *  While emu_split_divided(w) is true, warps may only be executed by steps, because the handler chains do not support parts. */
+/** Prepares a step of @lanes of split @id: @lanes become the running split, and the other lanes become another split. If @lanes
+ *  are all lanes of the running split, it continues. @whole: the next instruction needs the whole split. Returns false if the
+ *  split is not ready. Also returns false if the split is a part of a split that an earlier call divided, and must wait for the
+ *  other parts: its state is then SUSPENDED (LW_EAGAIN). When the last part arrives, the parts become one split again, so that
+ *  w->m may have lanes outside @lanes. While emu_split_divided(w) is true, warps may only be executed by steps, because the
+ *  handler chains do not support parts. */
 bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole);
 bool emu_split_divided(const struct emu_warp *w);
 /** Returns the index in split[] of the split with id @id, or -1. */
@@ -176,20 +179,20 @@ void emu_cta_hash(const struct emu_block *block, struct lw_hash *hash);
 
 /* Functions that execute control instructions for the running split. All of them end its time slice (w->running is -1 afterwards)
  * unless their comment says otherwise. @next and targets are instruction indices. The caller has already counted the instruction
- * in w->retired. Lane sets are not empty, unless the comment says that they may be. */
+ * in w->retired. Sets of lanes are not empty unless their comment says that they may be. */
 /** Effects of a step, from which its event is made. Before the step, w->flow is set to a zeroed structure. */
 struct emu_flow {
     struct emu_outcome outcome[EMU_MAX_LANES]; /* the caller sets the pc of each outcome, from `target` */
     uint32_t target[EMU_MAX_LANES];
     unsigned count;
     uint64_t exited;
-    /* Set by the functions that operate on barriers. conv.released: released lanes of this warp; conv.why: cause of their
-     * release, if there are any. */
+    /* Set by the functions that operate on barriers. conv.released: released lanes of this warp; conv.why: why they were
+     * released, if conv.released is not empty. */
     struct emu_event_conv conv;
     struct emu_event_cta cta;
 };
-/** Records for the event that the step performs operation @op on convergence register @reg. @why: the cause that applies to the
- *  lanes which the operation makes ready. */
+/** Records for the event that the step performs operation @op on convergence register @reg. @why: reason why the operation makes
+ *  lanes ready, if it does. */
 static inline void emu_flow_note(struct emu_warp *w, enum emu_conv_op op, unsigned reg,
                                  enum emu_release why)
 {
@@ -199,7 +202,7 @@ static inline void emu_flow_note(struct emu_warp *w, enum emu_conv_op op, unsign
         w->flow->conv.why = why;
     }
 }
-/** Fills outcome and target with the splits and pcs that the lanes @m of a step have now. */
+/** Fills flow->outcome and flow->target with the splits and pcs that the lanes @m of a step have after the step. */
 void emu_split_outcomes(const struct emu_warp *w, uint64_t m, struct emu_flow *flow);
 enum { EMU_TARGET_EXIT = UINT32_MAX };
 /** Executes a branch whose lanes may have up to W targets: lane l of w->m continues at target[l]; EMU_TARGET_EXIT ends the lane.
@@ -209,8 +212,8 @@ static inline void emu_split_branch(struct emu_warp *w, const uint32_t *target, 
 {
     w->reconv->branch(w, target, next);
 }
-/** Executes a two-way branch: lanes @taken of the running split continue at @target, the other lanes at @next. Both sets have
- *  lanes, and @target differs from @next. */
+/** Executes a two-way branch: lanes @taken of the running split continue at @target, the other lanes at @next. Neither set is
+ *  empty, and @target differs from @next. */
 static inline void emu_split_branch2(struct emu_warp *w, uint64_t taken, uint32_t target,
                                      uint32_t next)
 {
@@ -222,11 +225,11 @@ static inline void emu_split_exit(struct emu_warp *w, uint64_t lanes, uint32_t n
 {
     w->reconv->exit(w, lanes, next);
 }
-/** bssy, bbreak, save and restore of barrier registers. The time slice continues, and @lanes may be empty. If the operation makes
- *  other splits ready, w->budget is reduced to what the policy permits. */
+/** Functions for bssy, bbreak, and the save and restore of barrier registers. The time slice continues, and @lanes may be empty.
+ *  If the operation makes other splits ready, w->budget is reduced to what the policy permits. */
 void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes);
-/** Returns true if a bssy takes lanes out of a group for which other lanes wait, so that these may be released. The caller then
- *  counts the run up to the bssy (emu_count_run) and continues by a jump, as after bbreak. */
+/** Returns true if a bssy removes lanes from a group for which other lanes wait, so that the waiting lanes may be released. The
+ *  caller then counts the straight-line run up to the bssy (emu_count_run) and continues by a jump, as after bbreak. */
 static inline bool emu_split_bssy_frees(const struct emu_warp *w, unsigned reg, uint64_t lanes)
 {
     return w->bform[reg].arrived != 0 && (w->bform[reg].lanes & lanes) != 0;
@@ -260,16 +263,16 @@ static inline bool emu_split_bsync_uncontended(struct emu_warp *w, unsigned reg,
 bool emu_split_bsync(struct emu_warp *w, unsigned reg, bool soft, uint64_t lanes, uint32_t next);
 void emu_split_bbreak(struct emu_warp *w, unsigned reg, uint64_t lanes);
 void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next);
-/** Makes lanes wait at a warpsync. @member[lane]: member mask of each lane in @lanes. Returns false if masks without their own
- *  lane exist; *bad is the set of these lanes, and nothing has changed. */
+/** Makes lanes wait at a warpsync. @member[lane]: member mask of each lane in @lanes. Returns false if the mask of a lane does
+ *  not contain the lane itself; *bad is then the set of these lanes, and nothing has changed. */
 bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *member,
                         uint32_t next, uint64_t *bad);
-/** Executes the arrival of @lanes at the .sync operation at index @pc. Each lane's mask contains the lane. If all members have
- *  arrived or have synchronised, returns @lanes: they execute the operation now, and the time slice continues. Otherwise returns
- *  0: the time slice has ended, and the lanes wait at @pc. When the last member arrives, all lanes that wait at @pc with the same
- *  masks become ready there as one split. That arrival also returns 0, because the split executes the operation when it is
- *  selected. Lanes of the split whose guard is false are then ready at pc + 1. An arrival does not count as an executed
- *  instruction. The caller has called emu_count_before, so that w->retired is exact. */
+/** Executes the arrival of @lanes at the .sync operation at index @pc. Each lane's mask contains the lane. If all member lanes
+ *  have arrived or have synchronised, returns @lanes: these lanes execute the operation now, and the time slice continues.
+ *  Otherwise returns 0: the time slice has ended, and the lanes wait at @pc. When the last member arrives and others wait, all
+ *  lanes that wait at @pc with the same masks become ready at @pc as one split. The function then also returns 0, because the
+ *  split executes the operation when it is selected. Lanes of the split whose guard is false are then ready at pc + 1. An arrival
+ *  does not count as an executed instruction. The caller has called emu_count_before(), so that w->retired is exact. */
 uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *member, uint32_t pc);
 /** Makes lanes sleep for @length instructions of the block. The block's present time is block->retired plus the instructions that
  *  the warp has retired since w->slice_start. */
@@ -278,7 +281,7 @@ void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32
 void emu_split_launch_wait(struct emu_warp *w, uint64_t lanes, uint32_t next);
 /** Returns true if lanes of the block wait at launch.sync, and no split of the block can run. */
 bool emu_block_suspended(const struct emu_block *block);
-/** What an arrival at bar.red contributes: index of the instruction, number of active lanes, and number of lanes with a true
+/** Contribution of an arrival at bar.red: index of the instruction, number of active lanes, and number of lanes with a true
  *  predicate. */
 struct emu_reduction {
     uint32_t index, brought, yes;
@@ -293,8 +296,8 @@ static inline bool emu_split_bar_usual(const struct emu_warp *w, unsigned id)
     return w->split_count == 1 && w->flow == NULL && !w->parts && w->breg_blocked == 0 &&
            w->block->threads % 32 == 0 && !(c->in_use && (c->has_count || c->lanes[w->index] != 0));
 }
-/** Executes what emu_split_bar() does in the case of emu_split_bar_usual(). The split waits at @next; its time slice has
- *  ended. */
+/** Does the same as emu_split_bar(), for arrivals for which emu_split_bar_usual() is true. Afterwards the split waits at @next,
+ *  and its time slice has ended. */
 bool emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next);
 /** Executes the arrival of all warps of @block at CTA barrier @id, and releases it, as if emu_split_bar_alone() were called for
  *  each warp. The barrier must not be in use. Each warp has one split, which runs and continues at its pc; w->retired already includes
@@ -302,8 +305,9 @@ bool emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next);
 void emu_split_bar_together(struct emu_block *block, unsigned id);
 enum emu_cta_result { EMU_CTA_WAITS, EMU_CTA_COMPLETED, EMU_CTA_BAD };
 /** Executes the arrival of @lanes at CTA barrier @id. If @wait is set, the lanes wait and the time slice ends, even if the
- *  barrier completes. Otherwise (bar.arrive) the time slice continues. @red: what the lanes contribute to the reduction, whose
- *  result they wait for; NULL: nothing. EMU_CTA_BAD: a guest fault; @why is a clause for the message, and nothing has changed. */
+ *  barrier completes. Otherwise (bar.arrive) the time slice continues. @red: contribution of the lanes to a bar.red, for whose
+ *  result they wait; NULL: the instruction is no bar.red. The result EMU_CTA_BAD is a guest fault: @why is set to a clause for
+ *  the message, and nothing has changed. */
 enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lanes,
                                   bool has_count, uint32_t count, bool wait, uint32_t next,
                                   const struct emu_reduction *red, char *why, size_t why_size);
@@ -314,8 +318,8 @@ void emu_breg_restore(struct emu_warp *w, unsigned reg, uint64_t lanes, const ui
 /** Returns true if a split of the block is ready, yielded, sleeping or suspended: it can run now, or after other splits of the
  *  block have run or the block's time has advanced. */
 bool emu_block_can_run(const struct emu_block *block);
-/** Checks the invariants of a warp's splits, for debug and test builds. Returns false, and sets @why to a clause, if one does not
- *  hold. */
+/** Checks the invariants of a warp's splits, for debug and test builds. Returns false, and sets @why to a clause, if an invariant
+ *  does not hold. */
 bool emu_split_check(const struct emu_warp *w, char *why, size_t why_size);
 
 /* ---- shared by the files of emu/simt ------------------------------------------------------ */
@@ -342,21 +346,22 @@ static inline struct emu_split *split_end_slice(struct emu_warp *w)
     return s;
 }
 
-/** Returns the present time of @w's block, also in the middle of @w's slice. */
+/** Returns the present time of @w's block; correct also in the middle of @w's time slice. */
 static inline uint64_t split_now(const struct emu_warp *w)
 {
     return w->block->retired + (w->retired - w->slice_start) + w->block->sleep_offset;
 }
 
 /**
- * Makes @lanes of split @id a separate split with the same properties. At every division, the part with the lowest lane keeps the
- * id, and the other part gets the lowest free id. Returns the id that @lanes have now. *@rest is set to the id of the other
- * lanes, and not written if @lanes are the whole split.
+ * Makes @lanes of split @id a separate split with the same properties. The part with the lowest lane keeps the id, and the other
+ * part gets the lowest free id. Returns the id of the split that now has @lanes. *@rest is set to the id of the split with the
+ * other lanes; it is not written if @lanes are the whole split.
  */
 unsigned emu_split_part(struct emu_warp *w, unsigned id, uint64_t lanes, unsigned *rest);
 /** Removes split @id from the table; its lanes have exited or belong to another split now. */
 void emu_split_drop(struct emu_warp *w, unsigned id);
-/** Makes splits @ids ready. Those of them that are at the same pc and may merge become one split, with the lowest id. */
+/** Makes splits @ids ready. Splits among them that are at the same pc and may merge become one split, which has the lowest of
+ *  their ids. */
 void emu_split_wake(struct emu_warp *w, uint64_t ids);
 /** Returns the lanes of all splits @ids. */
 uint64_t emu_split_lanes(const struct emu_warp *w, uint64_t ids);
@@ -374,22 +379,24 @@ struct split_side {
 /** Groups @lanes by target into sides, sorted by lowest lane. Returns the number of sides. *@gone: lanes with EMU_TARGET_EXIT,
  *  which are in no side. */
 unsigned emu_split_sides(uint64_t lanes, const uint32_t *target, struct split_side *side, uint64_t *gone);
-/** Computes the order in which the sides are pushed; the side that is pushed last is on top and runs first. Of equal sides, the
- *  fall-through to @next is on top; without it, the side with the lowest lane. */
+/** Computes the order in which the sides are pushed; the side that is pushed last is on top and runs first. Of sides that are
+ *  equal under the push order, the fall-through to @next is on top; if the fall-through is not among them, the side with the
+ *  lowest lane is on top. */
 void emu_split_order_sides(const struct split_side *side, unsigned count, uint32_t next, enum emu_push_order push,
                            uint8_t *order);
 /** Makes each side of a branch of split @id a split at the side's target; sets side[].id. */
 void emu_split_part_sides(struct emu_warp *w, unsigned id, struct split_side *side,
                           unsigned count);
-/** Does what is due at the end of a block, when all its lanes have exited. */
+/** Ends a block whose lanes have all exited. */
 void emu_split_block_ends(struct emu_block *block);
-/** Removes the exited lanes @gone from split *@id. If lanes remain, *@id is set to their id, which may have changed. */
+/** Removes the exited lanes @gone from split *@id. If lanes remain, *@id is set to the id of their split, which may have
+ *  changed. */
 void emu_split_bury(struct emu_warp *w, unsigned *id, uint64_t gone);
 
 /** Releases the groups blocked at the convergence registers in the set @regs, if all their lanes have arrived. */
 void emu_conv_release(struct emu_warp *w, uint32_t regs);
-/** After the exit of @lanes, releases the lanes that wait at barriers which are complete now: CTA barriers of the block,
- *  warpsync, bsync. */
+/** After the exit of @lanes, releases the lanes that wait at barriers which are complete now: CTA barriers of the block, and this
+ *  warp's warpsync and bsync. */
 void emu_barriers_after_exit(struct emu_warp *w, uint64_t lanes);
 
 #endif

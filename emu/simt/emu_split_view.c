@@ -35,15 +35,14 @@ static void view_of(const struct emu_warp *w, unsigned id, struct emu_split_view
     };
 }
 
-/** Records which memory a barrier orders. @next: instruction at which waiting lanes continue, after the
- *  barrier. */
+/** Records which memory the barrier before instruction @next orders. Lanes that wait at the barrier continue at @next. */
 static void note_order(const struct emu_program *program, uint32_t next, struct emu_barrier_arrivals *out)
 {
     const uint64_t pc = emu_program_base(program) + (uint64_t)next * ISA_WORD_BYTES - ISA_WORD_BYTES;
     const struct isa_insn *insn = emu_program_insn(program, pc);
 
     if (insn == NULL || isa_op_info((enum isa_op)insn->op)->format != ISA_FMT_BAR)
-        return; /* The split has arrived at the barrier and has continued since. */
+        return; /* The instruction before @next is no barrier: the split has arrived without waiting, and has continued since. */
     const unsigned orders = isa_mod_get(insn, ISA_MOD_BMEM);
     out->orders_shared = out->orders_shared && (orders == ISA_BMEM_ALL || orders == ISA_BMEM_SHARED);
     out->orders_global = out->orders_global && (orders == ISA_BMEM_ALL || orders == ISA_BMEM_GLOBAL);
@@ -134,7 +133,7 @@ unsigned emu_stack_views(const struct emu_core *core, unsigned slot, unsigned wa
     return count;
 }
 
-/** Returns the live lanes that hold @number (not 0) in @reg. */
+/** Returns the live lanes whose barrier register @reg holds group number @number, which is not 0. */
 static uint64_t members_of(const struct emu_warp *w, unsigned reg, uint64_t number)
 {
     const struct emu_breg_form *b = &w->bform[reg];
@@ -208,8 +207,8 @@ static bool broken(char *why, size_t why_size, const char *what)
     return false;
 }
 
-/** In lockstep, the lanes of a split and the lanes with one mask continue together. Returns true if each lane that waits at
- *  a warpsync is bound in this way to a lane of @incomplete. */
+/** In lockstep, the lanes of a split and the lanes with one mask continue together. Returns true if each lane that waits at a
+ *  warpsync must, by this rule, continue together with a lane of @incomplete. */
 static bool all_bound(const struct emu_warp *w, uint64_t incomplete)
 {
     uint64_t lanes = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), bound = incomplete;
@@ -225,8 +224,8 @@ static bool all_bound(const struct emu_warp *w, uint64_t incomplete)
     return (lanes & ~bound) == 0;
 }
 
-/** Returns true if no lanes that wait at a convergence register or warpsync could continue. The result is computed lane
- *  by lane, only from the group numbers. */
+/** Returns true if, among the lanes that wait at a convergence register or warpsync, none could continue. The result is computed
+ *  lane by lane, only from the group numbers. */
 static bool nothing_releasable(const struct emu_warp *w)
 {
     uint64_t past = 0, incomplete = 0;
@@ -238,7 +237,7 @@ static bool nothing_releasable(const struct emu_warp *w)
             past |= w->split[id].lanes;
     for (LW_EACH_BIT(id, w->split_ids)) {
         const struct emu_split *s = &w->split[id];
-        uint64_t last = 0; /* the group number that was evaluated last */
+        uint64_t last = 0; /* group number that was evaluated last */
         for (LW_EACH_BIT(l, s->lanes)) {
             uint64_t need = 0, here = 0;
             bool soft = false;
@@ -274,11 +273,11 @@ static bool nothing_releasable(const struct emu_warp *w)
     return !open || (w->reconv->lockstep && all_bound(w, incomplete));
 }
 
-/** Checks the invariants of a SIMT stack or another table of entries. The lanes that are in an entry and in no later entry
- *  are the lanes of that entry's split. Only the split of the top entry may run or wait for other events; without a stack,
- *  all complete entries may. On a dual-path stack both paths of the top level may run, and other complete entries may wait for
- *  other events. Before each entry that is removed at an rpc, an entry waits at that rpc, at the call depth
- *  rdepth. */
+/** Checks the invariants of a SIMT stack or another table of entries. The lanes that are in an entry and in no later entry are
+ *  the lanes of the entry's split. On a SIMT stack, only the split of the top entry may run or wait for other events; on a
+ *  dual-path stack, both paths of the top level may run, and other complete entries may wait for other events; in other tables,
+ *  all complete entries may run or wait. Before each entry that is removed at an rpc, another entry waits at this rpc, at call
+ *  depth rdepth. */
 static bool stack_holds(const struct emu_warp *w, char *why, size_t why_size)
 {
     const struct emu_simt_entry *e = emu_simt_entries(w);
@@ -308,8 +307,8 @@ static bool stack_holds(const struct emu_warp *w, char *why, size_t why_size)
         unsigned k = i;
         while (k > 0 && !(e[k - 1].lanes & e[i].lanes))
             k--;
-        /* Entry k - 1 is the highest entry below i that has lanes of entry i; equal entries that share the rpc are
-         * passed over. */
+        /* Entry k - 1 is the last entry before i that contains lanes of entry i, apart from entries with the same lanes and the
+         * same rpc. */
         if (k == 0 || (e[i].lanes & ~e[k - 1].lanes) || e[k - 1].depth != e[i].rdepth ||
             (e[k - 1].split >= 0 ? w->split[e[k - 1].split].pc : e[k - 1].pc) != e[i].rpc)
             return broken(why, why_size, "no lanes wait where a stack entry ends");

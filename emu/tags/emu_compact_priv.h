@@ -7,10 +7,10 @@
  *  emu_compact_body.h  materialisation, and accesses to memory at tagged addresses; compiled once per level
  *
  * Each register of a warp's register file has a state and a tag, found by register index (offset divided by stride). Handlers on
- * tags require that all live lanes execute the instruction. They test the states of their sources, and pass the cases that they
- * cannot handle to emu_plain_full or emu_plain_part. These functions materialise the sources, drop the tag of the destination,
- * and execute the ordinary handler. If the plan shows that all registers of an instruction have lane vectors, the instruction has
- * only its ordinary handler.
+ * tags require that all live lanes execute the instruction. They test the states of their source registers, and call
+ * emu_plain_full or emu_plain_part in the cases that they cannot handle. These two functions materialise the sources, drop the
+ * tag of the destination, and execute the ordinary handler. An instruction all of whose registers have lane vectors according to
+ * the plan has only its ordinary handler.
  */
 #ifndef EMU_COMPACT_PRIV_H
 #define EMU_COMPACT_PRIV_H
@@ -19,8 +19,8 @@
 #include "emu/emu_warp_priv.h"
 #include "emu/tags/emu_tags_priv.h"
 
-/** Tag of a register; it is U if stride and rise are 0. Both registers of a 64-bit value have the same tag. In the tag of a
- *  32-bit value, the upper half of the base is undefined. */
+/** Tag of a register. The register is uniform (U) if stride and rise are 0, otherwise affine (A). Both registers of a 64-bit
+ *  value have the same tag. In the tag of a 32-bit value, the upper half of the base is undefined. */
 typedef uint32_t emu_tag_words __attribute__((vector_size(16)));
 typedef uint64_t emu_tag_halves __attribute__((vector_size(16)));
 struct emu_ctag {
@@ -29,7 +29,7 @@ struct emu_ctag {
             uint64_t base;
             int32_t stride, rise;
         };
-        emu_tag_words words; /* the low and high word of the base; stride; rise */
+        emu_tag_words words; /* elements: low word of the base, high word of the base, stride, rise */
         emu_tag_halves halves;
     };
 };
@@ -41,23 +41,23 @@ enum {
     EMU_C_STALE = 8   /* the lane vector is not up to date with the tag */
 };
 
-/** What emu_plain_full and emu_plain_part do with registers before they execute an ordinary handler. */
+/** Registers that emu_plain_full and emu_plain_part materialise or change before they execute an ordinary handler. */
 struct emu_plan {
     struct emu_handlers plain;
     uint16_t source[8]; /* register indices */
     uint16_t d;
     uint8_t source_count, d_words;
     uint8_t words[3];   /* number of words of the sources a, b and c */
-    bool keeps;         /* the instruction may fault, or may leave some lanes of the destination unchanged */
+    bool keeps;         /* the instruction may fault, or may leave some lanes of the destination register unchanged */
 };
 
-/** Selects the handlers of a memory instruction whose address has a tag. @uniform: the loaded value may be U, too. Returns false
- *  if the level has no such handlers. */
+/** Selects the handlers of a memory instruction whose address has a tag. @uniform: the loaded value may be kept as a tag U.
+ *  Returns false if the level has no such handlers. */
 typedef bool emu_tagged_memory_fn(const struct isa_insn *insn, const struct emu_dinsn *di,
                                   bool uniform, struct emu_handlers *out);
 
-/** Returns the property of blocks on which a plan depends: whether tid.x, tid.y and tid.z are U, A or V in all warps, as two bits
- *  each. 0 outside compact mode. */
+/** Returns the property of blocks of shape @block on which a plan depends: two bits for each of tid.x, tid.y and tid.z, which
+ *  state whether it is U, A or V in all warps. Returns 0 outside compact mode. */
 uint8_t emu_plan_shape(const struct emu_config *config, const uint32_t block[3]);
 /** Selects the handlers of all instructions of @code, which are decoded and have their ordinary handlers. Errors: LW_ENOMEM. */
 enum lw_status emu_plan_make(struct emu_code *code, const struct emu_level *level,
@@ -66,7 +66,7 @@ enum lw_status emu_plan_make(struct emu_code *code, const struct emu_level *leve
 bool emu_compact_handlers(const struct isa_insn *insn, const struct emu_dinsn *di,
                           const struct emu_tag_insn *info, struct emu_handlers *out);
 emu_handler_fn emu_plain_full, emu_plain_part;
-/** Handlers before calls, returns and indirect branches: all registers lose their tags and get lane vectors. */
+/** Handlers that run before calls, returns and indirect branches: all registers get lane vectors and lose their tags. */
 emu_handler_fn emu_boundary_full, emu_boundary_part;
 /** Handlers of preludes on tags: they compute the tags of the scratch registers from those of the instruction's sources. */
 emu_handler_fn emu_tag_prelude_full, emu_tag_prelude_part;
@@ -81,7 +81,7 @@ void emu_compact_rows(struct emu_warp *w);
 void emu_compact_show(struct emu_warp *w);
 /** Materialises all tagged registers and drops their tags. */
 void emu_compact_forget(struct emu_warp *w);
-/** Drops all tags, after something else has written the lane vectors of all registers. */
+/** Drops all tags. Called when the lane vectors of all registers were written without the tags. */
 void emu_compact_reset(struct emu_warp *w);
 /** Materialises one register, if it is tagged, and drops its tag. */
 void emu_compact_vector(struct emu_warp *w, unsigned index);
@@ -98,8 +98,8 @@ struct emu_tag emu_compact_tag(const struct emu_warp *w, unsigned index);
 /** Adds a warp's counts of operations on tags to @stats. */
 void emu_compact_count(const struct emu_warp *w, struct emu_tag_stats *stats);
 
-/** Writes a tag by a single store. The next instructions read it as other words, and the host can forward a store only to loads
- *  of a part of it. */
+/** Writes a tag by a single store. The next instructions load parts of different sizes from the tag, and the host can forward a
+ *  store to a load only if the load reads nothing but bytes of this store. */
 static inline void emu_ctag_put(struct emu_ctag *t, uint64_t base, uint64_t stride,
                                 uint64_t rise)
 {
@@ -110,7 +110,7 @@ static inline bool emu_ctag_paired(const struct emu_warp *w, unsigned index)
 {
     return w->cstate[index] & EMU_C_LOW && w->cstate[index + 1] & EMU_C_HIGH;
 }
-/** Gets how far lanes of a 32-bit value are below and above its base: the lowest and highest difference. */
+/** Gets how far the values of the lanes are from the base of a 32-bit value: the lowest and the highest difference. */
 static inline void emu_ctag_reach(const struct emu_warp *w, const struct emu_ctag *t,
                                   int64_t *below, int64_t *above)
 {

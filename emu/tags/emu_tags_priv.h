@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Uniform and affine tags (docs/explanation/uniform-affine.md): the algebra on them, compares in closed form, and shadow mode, in
- * which each register has a tag that is compared with its lanes.
+ * which the tag of each register is compared with the register's lanes.
  *
  * A tag describes the values in the live lanes of a warp. The value of lane l is
  *    base + stride * (l % fold) + rise * (l / fold)
@@ -13,7 +13,7 @@
 #include "emu/emu_code_priv.h"
 
 /** A value of 32 or 64 bits in all lanes. In a 32-bit value, the base is zero-extended, and stride and rise are sign-extended. U:
- *  stride and rise are 0. A: at least one of them is not 0. V: all three members are 0. */
+ *  stride and rise are 0. A: at least one of them is not 0. V: base, stride and rise are 0. */
 struct emu_affine {
     uint8_t kind; /* enum emu_tag_kind */
     uint64_t base;
@@ -31,13 +31,13 @@ static inline struct emu_affine emu_affine_v(void)
 struct emu_affine emu_affine_make(unsigned bits, uint64_t base, uint64_t stride, uint64_t rise);
 uint64_t emu_affine_at(const struct emu_affine *v, unsigned bits, unsigned fold, unsigned lane);
 /** Returns true if the value is in the range of the type in all live lanes. The base is a signed number if @is_signed; stride and
- *  rise are always signed. True for U. */
+ *  rise are always signed. The result is always true for U. */
 bool emu_affine_fits(const struct emu_affine *v, unsigned bits, bool is_signed, unsigned fold,
                      uint64_t live);
 /** Returns the 64-bit value {high, low}. It is V if the low words wrap in some lane. */
 struct emu_affine emu_affine_join(const struct emu_affine *low, const struct emu_affine *high,
                                   unsigned fold, uint64_t live);
-/** Returns the high words of a 64-bit value. They are V if a carry reaches them in only some lanes. */
+/** Returns the high words of a 64-bit value. They are V if the low words carry into the high words in only some lanes. */
 struct emu_affine emu_affine_high(const struct emu_affine *v, unsigned fold, uint64_t live);
 
 /** Inputs of a tag rule. */
@@ -49,13 +49,13 @@ struct emu_tag_query {
     unsigned bits;              /* size of the result */
     unsigned source_bits[3];    /* sizes of the sources a, b and c; 0: the instruction has no such source */
     struct emu_affine source[3];
-    int r;                      /* SELECT and ADDC: value of predicate R in all live lanes, 0 or 1; -1: it differs */
+    int r;                      /* SELECT and ADDC: value of predicate R in all live lanes, 0 or 1; -1: the lanes differ */
     unsigned dtype, stype;      /* CVT: values of the modifiers DTYPE and STYPE */
     bool saturate;
 };
 enum emu_tag_how {
     EMU_TAG_KNOWN,   /* the rule has given the result's value */
-    EMU_TAG_READ,    /* the result is U, and its value is read from the live lanes after execution */
+    EMU_TAG_READ,    /* the result is U; its value is read from a live lane after execution */
     EMU_TAG_EVALUATE /* after execution, the result is U if all live lanes have the same value, otherwise V */
 };
 enum emu_tag_how emu_tag_infer(const struct emu_tag_query *q, struct emu_affine *out);
@@ -66,8 +66,8 @@ enum emu_tag_how emu_tag_infer(const struct emu_tag_query *q, struct emu_affine 
  */
 uint64_t emu_tag_compare(unsigned cmp, int64_t d, int64_t stride, int64_t rise, unsigned fold,
                          unsigned width);
-/** Compares two values of 32 or 64 bits. If the closed form applies, sets *lanes to the lanes in which the comparison is true,
- *  and returns true. */
+/** Compares two values of 32 or 64 bits. If the comparison can be computed in closed form, sets *lanes to the lanes in which the
+ *  comparison is true, and returns true. */
 bool emu_tag_compare_values(unsigned cmp, const struct emu_affine *a, const struct emu_affine *b,
                             unsigned bits, bool is_signed, unsigned fold, unsigned width,
                             uint64_t live, uint64_t *lanes);
@@ -108,7 +108,8 @@ void emu_tag_counted(const struct emu_warp *w);
 
 /* ---- shadow mode ------------------------------------------------------------------------ */
 
-/** The first, low half of a 64-bit addition in two instructions. Valid until something changes the carry or the operands. */
+/** State of a 64-bit addition in two instructions, after the first one, which adds the low halves. Valid until something changes
+ *  the carry or the operands. */
 struct emu_carry {
     bool valid;
     uint8_t rule, p, guard, d, in;
@@ -124,7 +125,7 @@ enum { EMU_ALL_REGISTERS = ISA_VREG_COUNT + 1 };
 /** Initialises all registers to tag U with value 0. */
 void emu_shadow_init(struct emu_warp *w);
 
-/** What emu_shadow_prepare() finds out before an instruction, for use after it. */
+/** What emu_shadow_prepare() determines before an instruction, for emu_shadow_after(). */
 struct emu_tag_step {
     const struct emu_dinsn *di;
     struct emu_tag_insn info;
@@ -143,8 +144,8 @@ void emu_shadow_prepare(struct emu_warp *w, const struct emu_dinsn *di);
 /** Updates the shadow tags after an instruction. @skipped: faulting lanes were skipped, so that the rule does not apply and the
  *  result has no tag. */
 void emu_shadow_after(struct emu_warp *w, bool skipped);
-/** Drops the tag of a register, or the tags of EMU_ALL_REGISTERS, because something other than an instruction has written lanes.
- *  Does nothing outside shadow mode. */
+/** Drops the tag of register @number, or all tags if @number is EMU_ALL_REGISTERS, because something other than an instruction
+ *  has written lanes. Does nothing outside shadow mode. */
 void emu_shadow_forget(struct emu_warp *w, unsigned number);
 
 #endif
