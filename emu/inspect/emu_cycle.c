@@ -11,12 +11,12 @@ enum {
     LOCAL_MOST = 1 << 26,      /* largest local memory of a warp, in bytes, that is copied */
     SLOT_LOCAL = 16,
     /* T is the sequence of observed steps that may be one iteration (emu_cycle_priv.h). An analysis of T reads its steps
-     * backwards. So that analyses do not cost much more than the observation, all of them together may read WALK_FREE
-     * steps, plus WALK_FIRST (in the first analysis of a T) or WALK_MOST (in further ones) for each observed step. */
+     * backwards. To limit their cost, all analyses together may read WALK_FREE steps, plus, for each observed step, WALK_FIRST
+     * steps (in the first analysis of a T) or WALK_MOST steps (in later analyses of the same T). */
     WALK_FREE = 1 << 16,
     WALK_FIRST = 2,
     WALK_MOST = 4,
-    WALK_BYTES = 32,           /* this many bytes of the map of local memory count as much as one step */
+    WALK_BYTES = 32,           /* an analysis of this many bytes of local memory counts as much as one step */
     NEW_SLOTS = 8              /* one analysis records at most this many positions that differ */
 };
 
@@ -28,7 +28,8 @@ static void put64(struct emu_bytes *out, uint64_t value)
     emu_put(out, &value, sizeof value);
 }
 
-/** Returns the split with the lowest lane of the splits that are not in *@seen, and adds it to *@seen, or -1 if there is none. */
+/** Returns the split with the lowest lane among the splits that are not in *@seen, and adds it to *@seen. Returns -1 if *@seen
+ *  contains all splits. */
 static int next_split(const struct emu_warp *w, uint64_t *seen)
 {
     int best = -1;
@@ -41,8 +42,8 @@ static int next_split(const struct emu_warp *w, uint64_t *seen)
     return best;
 }
 
-/** Writes which lanes have equal numbers in barrier register @reg. The numbers themselves are not written, because a loop
- *  gets new numbers in each iteration, although the same lanes share one. */
+/** Writes which lanes have equal numbers in barrier register @reg. The numbers themselves are not written, because they differ in
+ *  each iteration of a loop, even if the same lanes have equal numbers. */
 static void put_groups(struct emu_bytes *out, const struct emu_warp *w, unsigned reg)
 {
     uint64_t todo = w->bform[reg].lanes & w->live;
@@ -111,7 +112,7 @@ static void put_schedule(struct emu_bytes *out, const struct emu_warp *w)
     while ((id = next_split(w, &seen)) >= 0) {
         const struct emu_split *s = &w->split[id];
         uint64_t age = w->retired - s->since;
-        age = age < w->window ? age : w->window; /* all larger ages have the same effect */
+        age = age < w->window ? age : w->window; /* all ages above the fairness limit have the same effect */
         put64(out, age << 32 | (uint64_t)(id == w->running) << 31 | (uint64_t)RANK(w, s, seq) << 16 |
                        RANK(w, s, born) << 8 | (unsigned)id);
     }
@@ -135,8 +136,8 @@ static uint32_t lane_of(const struct emu_warp *w, unsigned number, unsigned lane
     return w->ctag != NULL ? emu_compact_lane(w, index, lane) : emu_row(w, index * w->stride)[lane];
 }
 
-/* Layout of registers as bytes: vector registers by rows, predicates, scalars, scalar predicates. p_at() and s_at() return
- * the offsets of the predicates and of the scalars. */
+/* Layout of registers as bytes: the rows of the vector registers, then predicates, scalar registers, scalar predicates. p_at()
+ * and s_at() return the offsets of the predicates and of the scalars. */
 static size_t p_at(const struct emu_warp *w)
 {
     return (size_t)w->vreg_count * w->width * 4;
@@ -145,7 +146,7 @@ static size_t s_at(const struct emu_warp *w)
 {
     return p_at(w) + sizeof w->p;
 }
-/* Returns the number of bytes of all registers of the warp in that layout. */
+/* Returns the number of bytes of all registers of the warp in the layout above. */
 static size_t regs_bytes(const struct emu_warp *w)
 {
     return s_at(w) + sizeof w->s + sizeof w->sp;
@@ -232,16 +233,16 @@ static bool same_at(const struct emu_cycle *c, const struct emu_warp *w,
     }
 }
 
-/** Returns true if all bits in the set @r have the same values now as at the start of T. Otherwise returns false, and if
- *  @note is set, records up to NEW_SLOTS registers and bytes that differ in c->differs. */
+/** Returns true if all bits in the set @r have the same values now as at the start of T. Otherwise returns false, and if @note is
+ *  set, adds up to NEW_SLOTS registers and bytes that differ to c->differs. */
 static bool same(const struct emu_slice *k, const struct emu_relevant *r, bool note)
 {
     const struct emu_warp *w = k->w;
     struct emu_cycle *c = k->c;
     unsigned found = 0;
 
-/* Tests one register or byte of one lane. If its @bits differ, returns false, or with @note records it and leaves the
- * loop over the lanes. */
+/* Tests one register or byte of one lane. If its @bits differ, returns false, or, if @note is set, records the register or byte
+ * and leaves the loop over the lanes. */
 #define LOOK(what, at, which, bits)                                                            \
     {                                                                                          \
         const struct emu_cycle_slot slot = {.kind = (what), .lane = (uint8_t)(at), .number = (which), \
@@ -276,8 +277,9 @@ static bool same(const struct emu_slice *k, const struct emu_relevant *r, bool n
     return found == 0;
 }
 
-/** Returns true if one of the registers and bytes that same() recorded still differs from the start of T: then a new
- *  analysis would fail, too. The one that differs becomes the first of c->differs, so that the next call tests it first. */
+/** Returns true if one of the registers and bytes that same() recorded still differs from its value at the start of T, so that a
+ *  new analysis would fail, too. The register or byte that differs is moved to the start of c->differs, so that the next call
+ *  tests it first. */
 static bool still_differs(struct emu_cycle *c, const struct emu_warp *w)
 {
     const unsigned n = c->differ_count < EMU_CYCLE_SLOTS ? c->differ_count : EMU_CYCLE_SLOTS;
@@ -332,8 +334,8 @@ static bool fits(const struct emu_cycle *c, const struct emu_warp *w)
     return true;
 }
 
-/** Analyses T backwards once more. Returns false without an analysis if the cost of all analyses would then exceed
- *  WALK_FREE plus @factor for each observed step, and returns false if the analysis shows that no proof is possible. */
+/** Analyses T backwards once more. Returns false if the analysis shows that no proof is possible. Also returns false, without an
+ *  analysis, if all analyses together would then read more than WALK_FREE steps plus @factor steps for each observed step. */
 static bool walk(struct emu_slice *k, uint64_t factor)
 {
     struct emu_cycle *c = k->c;
@@ -347,7 +349,7 @@ static bool walk(struct emu_slice *k, uint64_t factor)
 }
 
 /** Tries to prove that the warp loops for ever. The caller has found that the warp's control state (splits, pcs, groups of
- *  barriers) is the same as at the start of T. Registers and local memory may differ: this function compares those. */
+ *  barriers) is the same as at the start of T. Registers and local memory may differ, and are compared here. */
 static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_order order)
 {
     struct emu_slice *k;
@@ -371,7 +373,8 @@ static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_o
     const bool walked = walk(k, WALK_FIRST);
     if (walked && !same(k, &k->now, true))
         goto cleanup;
-    c->next_try = c->count + c->count / 2 + 1; /* If the analyses below fail, the next try is with a T half as long again. */
+    c->next_try = c->count + c->count / 2 + 1; /* if the following analyses fail, the next try is made when T is half as long
+                                                * again */
     if (!walked)
         goto cleanup;
     while (emu_slice_join(k))
@@ -424,7 +427,8 @@ static bool note_local(struct emu_cycle *c, const struct emu_warp *w, const stru
     return true;
 }
 
-/** Gets the values that a comparison for (in)equality compared in a lane. Returns false if they are not known here. */
+/** Gets the two values that a comparison for equality or inequality compared in a lane. Returns false if they cannot be
+ *  determined. */
 static bool compared(const struct emu_warp *w, const struct emu_cycle_step *t, const struct isa_insn *insn,
                      unsigned lane, uint64_t value[2])
 {
@@ -461,8 +465,8 @@ static bool compared(const struct emu_warp *w, const struct emu_cycle_step *t, c
     return true;
 }
 
-/** Records a bit in which the values of a comparison for (in)equality differ. The comparison writes only predicates, so
- *  its sources are unchanged. Returns false if memory is short. */
+/** Records a bit in which the two values of a comparison for equality or inequality differ. Called after the comparison, which
+ *  writes only predicates, so that its sources are unchanged. Returns false if memory is short. */
 static bool note_equality(struct emu_cycle *c, const struct emu_warp *w, const struct isa_insn *insn,
                           struct emu_cycle_step *t)
 {
@@ -542,15 +546,15 @@ enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *
                                     uint32_t *waiting)
 {
     const uint64_t before = ev->warp_sequence, after = before + (ev->kind == EMU_EV_RETIRED);
-    /* T starts here if this is the first observed step, or if the warp executed steps that were not observed. */
+    /* T starts at this step if it is the first observed step, or if the warp has executed steps that were not observed */
     const bool fresh = c->steps == 0 || c->next != before;
 
     c->next = after;
     if (w->live == 0 || ev->kind == EMU_EV_FAULT || emu_split_divided(w) || ++c->steps > most)
         return EMU_CYCLE_GIVEN_UP;
     if (fresh) {
-        c->segment = most - most / 8; /* T may get this long before it starts at a later step. That is long, because the
-                                       * warp has usually been in its loop for a long time already. */
+        c->segment = most - most / 8; /* length of T after which T starts at a later step. It is large, because a warp has usually
+                                       * been in its loop for a long time when its observation begins. */
         return begin(c, w) ? EMU_CYCLE_MORE : EMU_CYCLE_GIVEN_UP;
     }
     if (!note(c, w, ev))
@@ -559,7 +563,7 @@ enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *
         *waiting = waits_at(c, w);
         return EMU_CYCLE_PROVED;
     }
-    if (c->count >= c->segment) { /* T began perhaps before the warp entered its loop: T starts at the current step. */
+    if (c->count >= c->segment) { /* T perhaps began before the warp entered its loop, so it starts anew at the current step. */
         c->segment *= 2;
         return begin(c, w) ? EMU_CYCLE_MORE : EMU_CYCLE_GIVEN_UP;
     }

@@ -16,7 +16,8 @@ static const struct emu_cycle_uses *uses_of(struct emu_slice *k, uint32_t index,
     return u;
 }
 
-/** Adds bits @bits of the value in @use, of one lane (or of the warp). */
+/** Adds the bits @bits of the register in @use to the relevant bits, for one lane (or for the warp, if the register is
+ *  scalar). */
 static void need_bits(struct emu_slice *k, const struct isa_reg_use *use, unsigned lane, uint64_t bits)
 {
     for (unsigned i = 0; bits != 0 && i < use->count; i++) {
@@ -52,7 +53,7 @@ static void need_guard(struct emu_slice *k, const struct isa_insn *insn, uint64_
         need(k, &guard, lanes);
 }
 
-/** Returns what a step has recorded for one of @lanes: the offset of its access, or the bit in which its compared
+/** Returns what a step has recorded about lane @lane of @lanes: the offset of the lane's access, or the bit in which its compared
  *  values differ. */
 static uint32_t noted(const struct emu_slice *k, const struct emu_cycle_step *t, uint64_t lanes, unsigned lane)
 {
@@ -64,7 +65,7 @@ static uint8_t *local_map(const struct emu_slice *k, const struct emu_cycle_step
     return k->now.local + (size_t)noted(k, t, t->local, lane) * k->w->width + lane;
 }
 
-/** Returns the relevant bits of the value that a step stores to local memory or loads from it. */
+/** Returns the relevant bits of the value that step @t stores to local memory or loads from there. */
 static uint64_t local_bits(const struct emu_slice *k, const struct emu_cycle_step *t, unsigned lane)
 {
     const uint8_t *map = local_map(k, t, lane);
@@ -112,11 +113,11 @@ static bool sees_order(const struct isa_insn *insn, unsigned flags)
            ((insn->op == ISA_V_S2R || insn->op == ISA_S_S2R) && insn->x == ISA_SR_ACTIVEMASK);
 }
 
-/** Returns true for instructions whose sources affect control flow or memory. Such sources matter even if the
- *  instruction's results do not. */
+/** Returns true for instructions whose sources affect control flow or memory. These sources are relevant even if no result of the
+ *  instruction is. */
 static bool is_decision(const struct isa_insn *insn, const struct isa_op_info *info)
 {
-    if (insn->op == ISA_NANOSLEEP) /* The duration of a sleep does not matter. */
+    if (insn->op == ISA_NANOSLEEP) /* the duration of a sleep does not affect control flow or memory */
         return false;
     return info->flags & ISA_F_MEMORY || (info->flags & ISA_F_CONTROL && !(info->flags & ISA_F_SYNC));
 }
@@ -126,8 +127,8 @@ static bool is_bar_red(const struct isa_insn *insn)
     return insn->op == ISA_BAR_RED_POPC || insn->op == ISA_BAR_RED_AND || insn->op == ISA_BAR_RED_OR;
 }
 
-/** Returns true if the result of a bar.red depends only on the lanes of step @t: no other warp of the block is left,
- *  and no lane of the warp arrives with another split. */
+/** Returns true if the result of a bar.red depends only on the lanes of step @t: no other warp of the block is live, and no lane
+ *  of the warp arrives in another split. */
 static bool brings_all(const struct emu_slice *k, const struct emu_cycle_step *t)
 {
     return k->w->block->warps_live == 1 && t->lanes == k->w->live && t->retired;
@@ -159,8 +160,8 @@ bool emu_slice_equality(const struct isa_insn *insn)
            isa_insn_srcmod(insn, 1) == 0;
 }
 
-/** Returns the bits of the sources on which bits @bits of the result depend; all bits, for instructions not listed
- *  here. */
+/** Returns the bits of the sources on which bits @bits of the result depend. For instructions that are not listed in the
+ *  function, these are all bits. */
 static uint64_t source_bits(const struct isa_insn *insn, uint64_t bits)
 {
     const bool number = insn->xkind == ISA_X_IMM;
@@ -184,14 +185,15 @@ static uint64_t source_bits(const struct isa_insn *insn, uint64_t bits)
     }
 }
 
-/** Returns true for instructions whose result in a lane depends on that lane's sources, as source_bits()
- *  computes. */
+/** Returns true for instructions whose result in a lane depends only on the sources of the same lane, by the rules of
+ *  source_bits(). */
 static bool is_plain(const struct isa_op_info *info)
 {
     return !(info->flags & (ISA_F_MEMORY | ISA_F_CONTROL | ISA_F_CROSS));
 }
 
-/** Returns the bits of @insn's results that matter in lane @lane; scalars matter in all lanes. */
+/** Returns the relevant bits of an instruction's results in lane @lane. Relevant bits of scalar results are relevant in all
+ *  lanes. */
 static uint64_t result_bits(const struct emu_slice *k, const struct emu_cycle_uses *u, unsigned lane)
 {
     uint64_t bits = 0;
@@ -214,7 +216,7 @@ static uint64_t result_bits(const struct emu_slice *k, const struct emu_cycle_us
     return bits;
 }
 
-/** Returns true if some result of @u may matter in any lane. */
+/** Returns true if a result of the instruction may be relevant in some lane. */
 static bool may_matter(const struct emu_slice *k, const struct emu_cycle_uses *u)
 {
     for (unsigned n = 0; n < u->count; n++) {
@@ -245,7 +247,8 @@ static bool may_matter(const struct emu_slice *k, const struct emu_cycle_uses *u
     return false;
 }
 
-/** Removes the registers that a step writes in @lanes from the set; scalars only if it certainly writes them. */
+/** Removes the registers that a step writes in @lanes from the set of relevant bits. Scalar registers are removed only if the
+ *  step certainly writes them. */
 static void forget(struct emu_slice *k, const struct emu_cycle_uses *u, uint64_t lanes, bool whole)
 {
     for (unsigned n = 0; n < u->count; n++) {
@@ -267,7 +270,7 @@ static void forget(struct emu_slice *k, const struct emu_cycle_uses *u, uint64_t
     }
 }
 
-/** Handles a lane-wise instruction: each lane's results depend on bits of its own sources. */
+/** Handles an instruction for which is_plain() is true: each lane's results depend on bits of the lane's own sources. */
 static void back_over_plain(struct emu_slice *k, const struct emu_cycle_step *t, const struct isa_insn *insn,
                             const struct emu_cycle_uses *u, unsigned first, const uint64_t *results)
 {
@@ -288,7 +291,8 @@ static void back_over_plain(struct emu_slice *k, const struct emu_cycle_step *t,
     }
 }
 
-/** Handles a store: a value stored to local memory matters if that location does; other stores always matter. */
+/** Handles a store: a value that is stored to local memory is relevant if the location is; values of other stores are always
+ *  relevant. */
 static void back_over_store(struct emu_slice *k, const struct emu_cycle_step *t, const struct isa_insn *insn,
                             const struct isa_op_info *info, const struct emu_cycle_uses *u, unsigned first)
 {
@@ -306,13 +310,13 @@ static void back_over_store(struct emu_slice *k, const struct emu_cycle_step *t,
     need_guard(k, insn, t->lanes);
 }
 
-/** Computes the set before step @t from the set after it. */
+/** Computes the set of relevant bits before step @t from the set after it. */
 static void back_over(struct emu_slice *k, const struct emu_cycle_step *t)
 {
     const struct isa_insn *insn = &k->w->code->program->insn[t->index];
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
     const struct emu_cycle_uses *u = uses_of(k, t->index, insn);
-    const unsigned first = u->count != 0 && insn->guard != ISA_PT ? 1 : 0; /* the guard comes first */
+    const unsigned first = u->count != 0 && insn->guard != ISA_PT ? 1 : 0; /* if there is a guard, it is the first of the uses */
     const uint64_t live = k->w->live;
     uint64_t results[EMU_MAX_LANES], matter = 0, sources;
 
@@ -332,7 +336,7 @@ static void back_over(struct emu_slice *k, const struct emu_cycle_step *t)
         results[l] = t->retired ? result_bits(k, u, (unsigned)l) : 0;
         matter |= (uint64_t)(results[l] != 0) << l;
     }
-    if (plain && u->scalars && matter != 0) /* a scalar result is the same in all lanes */
+    if (plain && u->scalars && matter != 0) /* a scalar result is the same in all lanes, so it is relevant in all */
         matter = all;
     if (matter & t->lanes) {
         k->hopeless = k->hopeless || is_time(insn) || (is_bar_red(insn) && !brings_all(k, t));
@@ -347,13 +351,13 @@ static void back_over(struct emu_slice *k, const struct emu_cycle_step *t)
     }
     if (info->flags & ISA_F_ATOMIC && t->local != 0)
         k->hopeless = true;
-    for (LW_EACH_BIT(l, t->local & matter)) /* If a loaded part is sign-extended, all its bits matter. */
+    for (LW_EACH_BIT(l, t->local & matter)) /* if a loaded part of a register is sign-extended, all its bits are relevant */
         local_set(k, t, (unsigned)l, results[l], t->bytes < 4 || t->bytes > 8);
     sources = matter & t->effective;
     if (info->flags & (ISA_F_SCALAR | ISA_F_CROSS) || is_bar_red(insn))
         sources = matter & t->lanes ? live : 0;
-    const bool brings = is_bar_red(insn) && sources == 0; /* The instruction's sources in these lanes matter only
-                                                           * because other lanes get results from them. */
+    const bool brings = is_bar_red(insn) && sources == 0; /* The sources in these lanes are relevant only because other lanes'
+                                                           * results depend on them. */
     if (is_decision(insn, info))
         sources |= info->flags & ISA_F_SCALAR ? live : info->flags & ISA_F_MEMORY ? t->effective : t->lanes;
     need_guard(k, insn, info->flags & (ISA_F_CONTROL | ISA_F_MEMORY) || sources != 0 ? t->lanes : 0);

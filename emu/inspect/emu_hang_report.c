@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hang reports: why a grid makes no progress, as a wait-for graph written as text. Each line states which lanes wait
- * for what: lanes with their location, barriers, locations in memory.
+ * Hang reports: why a grid makes no progress, as a wait-for graph written as text. Each line states which lanes wait, and for
+ * what: for other lanes, with their locations; for a barrier; or for a location in memory.
  */
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ static uint64_t address_of(const struct emu_warp *w, uint32_t index)
     return w->code->program->base + (uint64_t)index * ISA_WORD_BYTES;
 }
 
-/** Returns the live lanes that hold @number (not 0) in @reg. */
+/** Returns the live lanes whose barrier register @reg holds group number @number, which is not 0. */
 static uint64_t members_of(const struct emu_warp *w, unsigned reg, uint64_t number)
 {
     uint64_t lanes = 0;
@@ -91,7 +91,7 @@ static void say_pc(struct words *out, const struct emu_warp *w, uint32_t index)
         say(out, " (%s:%u)", object->files[line->file], line->line);
 }
 
-/** Appends the location of @lanes: all of split @id, or of several splits that wait at one warpsync. */
+/** Appends the location of @lanes: which are split @id, or several splits that wait at one warpsync. */
 static void say_location(struct words *out, const struct emu_warp *w, unsigned id, uint64_t lanes)
 {
     static const char *const doing[] = {
@@ -137,7 +137,7 @@ static void say_where(struct words *out, const struct emu_warp *w, uint64_t lane
             todo &= ~split_bit((unsigned)k);
         }
         while (here != 0) {
-            uint64_t same = here; /* Lanes that wait with different member masks are listed separately. */
+            uint64_t same = here; /* lanes that wait with different member masks are listed separately */
             for (LW_EACH_BIT(l, w->split[id].state == EMU_SPLIT_WARPSYNC ? here : 0))
                 if (w->member[l] != w->member[lw_lowest(here)])
                     same &= ~split_bit((unsigned)l);
@@ -171,13 +171,13 @@ struct culprit {
     uint64_t lanes, pc;
 };
 
-/** A hang report being written. A line that equals the last line of the preceding warp is not repeated: the earlier
- *  line is extended to a range of warps. */
+/** A hang report being written. A line that equals the last line of the preceding warp is not written again; instead, that line
+ *  is extended to a range of warps. */
 struct report {
     struct words out;
-    const struct emu_spin_observer *probe; /* observation, or NULL if there is none */
+    const struct emu_spin_observer *probe; /* spin observation that proved the hang, or NULL if there is none */
     bool name_blocks, name_grids;
-    bool in_stack; /* culprit.kind EMU_HANG_SIMT: under an engine with a SIMT stack */
+    bool in_stack; /* culprit.kind is EMU_HANG_SIMT, and the reconvergence engine is a SIMT stack */
     struct culprit culprit;
     struct {
         uint32_t grid;
@@ -238,7 +238,7 @@ static void put_line(struct report *r, const struct emu_warp *w, const char *tex
     snprintf(r->held.text, sizeof r->held.text, "%s", text);
 }
 
-/** If @kind is the most severe kind so far, makes the lanes the report's culprit and returns true. */
+/** If @kind is the most severe kind of hang so far, records @lanes as the report's culprit and returns true. */
 static bool blame(struct report *r, enum emu_hang_kind kind, const struct emu_warp *w,
                   uint64_t lanes)
 {
@@ -293,7 +293,7 @@ static void say_memory(struct words *out, const struct emu_warp *w, uint64_t add
         say(out, "0x%llx", (unsigned long long)address);
 }
 
-/** Returns the lanes of @lanes that @p saw read one address with one value, more than once. */
+/** Returns the lanes of @lanes that, in the observed accesses @p, read one address with one value more than once. */
 static uint64_t steady(const struct emu_poll *p, uint64_t lanes)
 {
     if (p->kind != EMU_ACCESS_LOAD && p->kind != EMU_ACCESS_ATOMIC)
@@ -301,16 +301,16 @@ static uint64_t steady(const struct emu_poll *p, uint64_t lanes)
     return p->again & ~p->moved & ~p->changed & lanes;
 }
 
-/** Returns true if @w made the accesses of @p. */
+/** Returns true if the observed accesses @p are those of warp @w. */
 static bool launched_by(const struct emu_poll *p, const struct emu_warp *w)
 {
     return p->grid == grid_of(w) && p->block == w->block->linear && p->warp == w->index &&
-           /* The pc of a loaded checkpoint may have any value. */
+           /* a pc from a loaded checkpoint may have any value */
            (p->pc - w->code->program->base) / ISA_WORD_BYTES < w->code->program->count;
 }
 
-/** Returns true if running @lanes may wait for other lanes. The lanes do not wait, but compute, if they were observed
- *  and none of them reads a location whose address and value stay the same. */
+/** Returns true if running @lanes may wait for other lanes. If the lanes were observed and none of them repeatedly reads one
+ *  address with an unchanged value, they compute and do not wait. */
 static bool may_wait(const struct report *r, const struct emu_warp *w, uint64_t lanes)
 {
     uint64_t waits = 0;
@@ -365,10 +365,11 @@ static void say_polled(struct words *out, const struct emu_warp *w, const struct
     say(out, ", now 0x%llx", (unsigned long long)value_in(p, last));
 }
 
-/** Returns lanes that could run but have not run for a long time: a pure policy need not be fair (MACHINE 2). */
+/** Returns lanes that could run but have not run for a long time: a policy without a fairness limit need not be fair (MACHINE
+ *  2). */
 static uint64_t starved(const struct emu_warp *w)
 {
-    enum { LONG = 1024 }; /* warp instructions: the usual fairness limit */
+    enum { LONG = 1024 }; /* in warp instructions; the default fairness limit */
     uint64_t lanes = 0;
 
     for (LW_EACH_BIT(id, w->window == 0 ? w->split_in[EMU_SPLIT_READY] : 0))
@@ -388,8 +389,8 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
     if (lanes == 0)
         return;
     bool is_culprit = blame(r, EMU_HANG_LIVELOCK, w, lanes);
-    for (unsigned ordered = 2; ordered-- > 0 && seen;) { /* The second pass uses plain loads, if the first pass found no
-                                                          * ordered ones. */
+    for (unsigned ordered = 2; ordered-- > 0 && seen;) { /* The second iteration searches plain loads, if the first one found no
+                                                          * ordered load. */
         for (size_t i = 0; i < r->probe->count; i++) {
             const struct emu_poll *p = &r->probe->poll[i];
             struct words out = {.text = text, .size = sizeof text};
@@ -405,8 +406,8 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
                 r->values = r->values && !emu_spin_observer_is_written(r->probe, p, (unsigned)l);
             say_polled(&out, w, p, here);
             put_line(r, w, text);
-            /* The report's pc is the location at which the lanes of the first line wait. The lanes may be at another
-             * location of their loop now. */
+            /* The report's pc is that of the load by which the lanes of the report's first line wait. At the stop, they may be at
+             * another instruction of their loop. */
             if (is_culprit) {
                 r->culprit.lanes = here;
                 r->culprit.pc = p->pc;
@@ -452,7 +453,7 @@ static uint64_t awaited(const struct report *r, const struct emu_warp *w, const 
     return lanes;
 }
 
-/** Explains lanes that wait in a SIMT stack, or in another table of entries, for lanes of later entries. */
+/** Appends the lines about lanes that wait in a SIMT stack, or in another table of entries, for lanes of later entries. */
 static void explain_stack(struct report *r, const struct emu_warp *w)
 {
     const struct emu_simt_entry *e = emu_simt_entries(w);
@@ -546,8 +547,8 @@ static void say_warps(struct words *out, unsigned first, unsigned last, const ch
         say(out, " warps %u-%u %s", first, last, text);
 }
 
-/** Appends the lanes of each warp that have arrived, or with @missing the lanes that have not, with their locations.
- *  Returns false if there are no such lanes. */
+/** Appends, for each warp, the lanes that have arrived at the barrier, or, if @missing is set, the lanes that have not, with
+ *  their locations. Returns false if no lanes were appended. */
 static bool say_by_warp(struct words *out, const struct emu_block *block,
                         const struct emu_cta_barrier *c, bool missing)
 {
@@ -610,7 +611,7 @@ static void explain_cta(struct report *r, const struct emu_block *block)
     }
 }
 
-/** Explains lanes at launch.sync, and the state of the kernels that their block launched. */
+/** Appends the lines about lanes that wait at launch.sync, with the state of the kernels that their block launched. */
 static void explain_launches(struct report *r, const struct emu_warp *w)
 {
     uint64_t lanes = emu_split_lanes(w, w->split_in[EMU_SPLIT_LAUNCH]);
@@ -659,8 +660,8 @@ static void explain_waiting(struct report *r, const struct emu_block *block)
     flush(r);
 }
 
-/** Returns true if a report on @mine includes the lines of @b: both are of the same launch, or one of them belongs to a
- *  launch by the device. */
+/** Returns true if a report on @mine includes the lines of @b: both blocks belong to the same launch, or one of them belongs to a
+ *  device launch. */
 static bool is_related(const struct emu_block *mine, const struct emu_block *b)
 {
     if (b->grid == mine->grid)
@@ -677,7 +678,7 @@ static bool is_before(const struct emu_block *a, const struct emu_block *b)
     return ga != gb ? ga < gb : a->linear < b->linear;
 }
 
-/** Returns the resident block related to @mine that follows @last (NULL: the first). */
+/** Returns the next resident block after @last that is related to @mine, or the first one if @last is NULL. */
 static const struct emu_block *next_block(const struct emu_block *mine,
                                           const struct emu_block *last)
 {
@@ -726,7 +727,7 @@ void emu_block_explain(const struct emu_block *block, const struct emu_hang_caus
 {
     const struct emu_spin_observer *probe = cause->probe;
     bool livelock = cause->livelock;
-    char lines[sizeof out->detail - 500]; /* leaves space for the text before and after */
+    char lines[sizeof out->detail - 500]; /* leaves space for the headline and for the count of dropped lines */
     struct report r = {.out = {.text = lines, .size = sizeof lines}, .probe = probe,
                        .values = livelock && probe != NULL && !probe->incomplete};
     struct words text = {.text = out->detail, .size = sizeof out->detail};

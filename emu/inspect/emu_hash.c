@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hash_state (MACHINE 4): all architectural state in canonical form. State that depends on the host or on the
- * order of inspection is excluded: slots and cores, padding of rows, dead lanes, registers that the kernel
- * does not use, and blocks that are untouched at their entry (their state is created when they are first
- * inspected).
+ * hash_state (MACHINE 4): all architectural state in canonical form. State that depends on the host or on the order of inspection
+ * is excluded: slots and cores, padding of rows, dead lanes, registers that the kernel does not use, and resident blocks that
+ * have not begun, whose state is created when they are first inspected.
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/tags/emu_compact_priv.h"
@@ -12,7 +11,7 @@
 
 #include <stdlib.h>
 
-/** Returns a lane's value of a register, materialised or tagged. */
+/** Returns the value of a lane in a register, which may be materialised or tagged. */
 static uint32_t lane_of(const struct emu_warp *w, unsigned number, unsigned lane)
 {
     unsigned index = EMU_ROW_V0 + number;
@@ -83,8 +82,7 @@ static bool warp_is_fresh(const struct emu_warp *w)
     return true;
 }
 
-/** Returns true if nothing has run in the block and nothing changed it, so that its state is the same as before its
- *  begin. */
+/** Returns true if no instruction of the block has retired, and its state is still the entry state. */
 static bool block_is_fresh(const struct emu_block *block)
 {
     if (block->retired != 0 || block->cta_open != 0)
@@ -135,7 +133,7 @@ static void hash_grid(struct lw_hash *hash, const struct emu_grid *grid)
     lw_hash_u64(hash, grid->group);
 }
 
-/** Returns the first block after (grid, linear) on any core; from the start if @grid is 0. */
+/** Returns the first resident block of any core after block (@grid, @linear), or the first one of all if @grid is 0. */
 static const struct emu_block *next_block(const struct emu_machine *machine, uint32_t grid,
                                           uint64_t linear)
 {
@@ -167,8 +165,8 @@ static int by_name(const void *a, const void *b)
     return x->linear < y->linear ? -1 : x->linear > y->linear;
 }
 
-/** Returns the resident blocks in the order of next_block, in one pass over all slots; the caller frees the
- *  list. NULL: no memory, or no blocks. */
+/** Returns the resident blocks in the order of next_block, collected in one pass over all slots. The caller frees the list.
+ *  Returns NULL if there are no blocks, or no memory. */
 static const struct emu_block **list_blocks(const struct emu_machine *machine, size_t *count)
 {
     const struct emu_block **list = NULL;
@@ -212,7 +210,7 @@ uint64_t emu_hash_state(const struct emu_machine *machine)
 
     lw_hash_init(&hash);
     lw_hash_u64(&hash, emu_hash_mem(machine));
-    for (size_t i = 0; i < machine->text.block_count; i++) { /* blocks with text that is not in the hash yet */
+    for (size_t i = 0; i < machine->text.block_count; i++) { /* blocks whose text is not in the hash of all text yet */
         const struct emu_text_block *text = &machine->text.block[i];
         lw_hash_u64(&hash, text->grid);
         lw_hash_u64(&hash, text->block);

@@ -8,7 +8,7 @@
 
 enum { MOST_LINES = 24, TEXT_BYTES = 400 };
 
-/** A line: warps @first to @last of blocks @block to @block_last have the position @text. */
+/** A line of the report: warps @first to @last of the blocks @block to @block_last have the position @text. */
 struct line {
     uint32_t grid;
     uint64_t block, block_last;
@@ -28,8 +28,8 @@ static int by_block(const void *a, const void *b)
     return p != q ? (p > q) - (p < q) : (x->linear > y->linear) - (x->linear < y->linear);
 }
 
-/** Returns the blocks with live lanes, ordered by grid and block. The caller frees the list. NULL: none, or no
- *  memory. */
+/** Returns the blocks with live lanes, ordered by grid and block. The caller frees the list. Returns NULL if there are no such
+ *  blocks, or no memory. */
 static const struct emu_block **blocks_of(const struct emu_machine *machine, size_t *count)
 {
     const struct emu_block **all = NULL;
@@ -52,8 +52,8 @@ static const struct emu_block **blocks_of(const struct emu_machine *machine, siz
     return all;
 }
 
-/** Adds the lines of one block. If the block's only line equals the only line of the preceding block, the earlier line
- *  is extended. */
+/** Adds the lines of one block. If the block has only one line, and this line equals the only line of the preceding block, the
+ *  line of the preceding block is extended to this block. */
 static void add_block(struct list *list, const struct emu_block *block)
 {
     const unsigned begin = list->count, dropped = list->dropped;

@@ -29,8 +29,8 @@ static struct emu_poll *poll_of(struct emu_spin_observer *probe, const struct em
     return p;
 }
 
-/** Returns true for local memory, which only its lane can write, and constant banks, which never change: no lane can
- *  wait for a change of a value there. */
+/** Returns true for addresses in local memory, which only the lane itself can write, and in constant banks, which never change:
+ *  no lane can wait for a change of a value there. */
 static bool is_private(uint64_t address)
 {
     return address >= ISA_LOCAL_BASE && address < ISA_GLOBAL_BASE;
@@ -70,8 +70,8 @@ static void note(struct emu_spin_observer *probe, const struct emu_event *ev,
 
 /* ---- proofs ---------------------------------------------------------------------------------- */
 
-/* Number of a warp's steps that an observation inspects: a fixed fraction of the window before the observation, so that
- * observations take a fixed fraction of the time of long computations. */
+/* Number of a warp's steps that an observation inspects: a fixed fraction of the hang window that precedes the observation, so
+ * that observations take a fixed fraction of the time of long computations. */
 enum { WINDOW_SHIFT = 12, LEAST_STEPS = 1 << 12, MOST_STEPS = 1 << 20 };
 
 static uint64_t steps_to_see(uint64_t window, unsigned tries)
@@ -157,7 +157,7 @@ bool emu_spin_observer_has_proof(const struct emu_spin_observer *probe, struct e
         for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_CTA]))
             waits |= 1u << (w->split[id].barrier & 15);
     }
-    /* A warp that arrives at one of these barriers in its loop could release the waiting lanes. */
+    /* A looping warp that arrives at a barrier at which lanes wait could release these lanes. */
     return (waits & arrives) == 0;
 }
 
@@ -165,7 +165,7 @@ bool emu_spin_observer_wants(const struct emu_spin_observer *probe, const struct
 {
     if (!probe->attached)
         return false;
-    if (w->look == probe->serial) /* The reads of a proved warp are recorded once all warps of the block are proved. */
+    if (w->look == probe->serial) /* reads of a proved warp are recorded only after all warps of the block are proved */
         return emu_spin_observer_has_proof(probe, w->block);
     if (find_cycle(probe, w) != NULL)
         return true;
@@ -190,7 +190,7 @@ static bool on_event(struct emu_observer *observer, const struct emu_event *ev)
         see(probe, &block->warp[ev->warp], ev);
         return false;
     }
-    for (unsigned i = 0; i < ev->access_count; i++) /* accesses of the iteration that the warp repeats for ever */
+    for (unsigned i = 0; i < ev->access_count; i++) /* records the accesses of a warp that is proved to loop for ever */
         if (ev->access[i].kind != EMU_ACCESS_CONSTANT && ev->kind == EMU_EV_RETIRED)
             note(probe, ev, &ev->access[i]);
     for (unsigned i = 0; i < probe->block_count; i++)
@@ -240,7 +240,7 @@ struct emu_observer *emu_spin_observer_events(struct emu_spin_observer *probe)
     return &probe->observer;
 }
 
-/** Returns the index of @block's record, or block_count. */
+/** Returns the index of @block in probe->block[], or block_count if it is not there. */
 static unsigned find(const struct emu_spin_observer *probe, const struct emu_block *block)
 {
     uint32_t grid = block->grid != NULL ? block->grid->sequence : 0;
@@ -315,12 +315,12 @@ bool emu_spin_observer_is_written(const struct emu_spin_observer *probe, const s
         const struct emu_poll *p = &probe->poll[i];
         if (p->kind == EMU_ACCESS_LOAD || (shared && (p->grid != poll->grid || p->block != poll->block)))
             continue;
-        /* An atomic that changes a byte is progress, and ends the observation. Atomics at an unchanging address
-         * therefore count as reads. */
+        /* An atomic that changes a byte is progress, and ends the observation. Recorded atomics have therefore changed nothing,
+         * and count as reads if their address stays the same. */
         const bool stores = p->kind == EMU_ACCESS_STORE;
         for (LW_EACH_BIT(l, p->lanes))
             if ((p->moved >> l & 1) || (stores && overlap(at, poll->bytes, p->address[l], p->bytes)))
-                return true; /* A store whose address changes may reach the location, too. */
+                return true; /* a store whose address changes may write the location later */
     }
     return false;
 }
@@ -410,7 +410,8 @@ enum lw_status emu_spin_observer_load(struct emu_machine *machine, struct emu_sp
     if (*probe == NULL)
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory to observe loops without progress");
     status = load(*probe, in, err);
-    if (machine->looks < (*probe)->serial) /* loaded from another machine: numbers must not be reused */
+    if (machine->looks < (*probe)->serial) /* the observation may have been loaded from another machine's file; its number must
+                                            * not be used again */
         machine->looks = (*probe)->serial;
     if (status != LW_OK) {
         emu_spin_observer_destroy(*probe);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Views and edits of the state, and its hash. */
+/* Functions of emu_state_view.h by which debuggers and tests read and edit the state of blocks and warps. */
 #include <stdio.h>
 
 #include "emu/lane/emu_lane_ops_priv.h"
@@ -127,7 +127,7 @@ static bool reg_write(struct emu_core *core, unsigned slot, unsigned warp,
         (void)LW_FAIL(err, LW_ERANGE, "there is no register of this number");
         return false;
     }
-    w->block->formed_by = 0; /* the next block in this slot must not reuse the slot's registers, because the edit may
+    w->block->formed_by = 0; /* the next block in this slot must not reuse the slot's initialised registers, because the edit may
                               * have changed registers that the program never writes */
     memset(w->proved, 0, sizeof w->proved);
     switch (reg_class) {
@@ -182,7 +182,7 @@ bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
 
     if (w == NULL || lane >= w->width || (unsigned)sr >= ISA_SR_COUNT)
         return false;
-    /* Gets the value that an instruction of this lane would read, even if other lanes are running. */
+    /* gets the value that an instruction of this lane would read, even if other lanes of the warp run at present */
     if (sr == ISA_SR_ACTIVEMASK) {
         *value = 0;
         for (LW_EACH_BIT(id, w->split_ids))
@@ -249,8 +249,7 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
             s = &w->split[id];
         }
         memset(w->proved, 0, sizeof w->proved);
-        if (w->ctag != NULL) /* The plan of the registers does not cover a path through this jump, so all registers
-                              * become vectors. */
+        if (w->ctag != NULL) /* The tag plan does not cover a control flow with this jump, so all tags are dropped. */
             emu_compact_forget(w);
         if ((int)id == w->running)
             w->di = &w->code->insn[offset / ISA_WORD_BYTES];
@@ -258,7 +257,7 @@ enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp,
         s->flags &= (uint8_t)~EMU_SPLIT_SYNCED;
         if (w->running == (int)id && w->reconv->reach != NULL)
             (void)w->reconv->reach(w);
-        note(w, EMU_LOG_PC, lane, 0, 0, pc | alone); /* bit 0 is free: addresses of instructions are even */
+        note(w, EMU_LOG_PC, lane, 0, 0, pc | alone); /* bit 0 is free for `alone`, because addresses of instructions are even */
         if (w->core->machine->active_hooks != NULL)
             w->core->machine->active_hooks->on_pc_edited(w->core->machine->active_hooks);
         return LW_OK;

@@ -6,8 +6,8 @@
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/tags/emu_compact_priv.h"
 
-/** Writes base + stride * column + rise * row to each lane of a vector register; column and row are the lane's position in the
- *  block. */
+/** Writes base + stride * column + rise * row to each lane of a vector register; column and row are the lane number modulo @fold
+ *  and divided by @fold. */
 MEM_INLINE void tag_row(uint32_t *d, unsigned n, unsigned fold, uint32_t base, uint32_t stride,
                         uint32_t rise)
 {
@@ -17,7 +17,7 @@ MEM_INLINE void tag_row(uint32_t *d, unsigned n, unsigned fold, uint32_t base, u
         EMU_LANE_LOOP
         for (unsigned l = 0; l < n; l++)
             d[l] = base + stride * l;
-    } else { /* fold is a power of two here */
+    } else { /* here fold is a power of two */
         const uint32_t mask = fold - 1;
         const unsigned shift = (unsigned)__builtin_ctz(fold);
         EMU_LANE_LOOP
@@ -40,7 +40,7 @@ __attribute__((noinline)) void LEVEL(make_row)(struct emu_warp *w, unsigned inde
         memcpy(kept, d, n * sizeof *d);
     if (is_high) {
         high = (uint32_t)(t->base >> 32);
-        carries = !emu_ctag_fits32(w, t, false); /* in some lanes the sum carries into the high word */
+        carries = !emu_ctag_fits32(w, t, false); /* true if in some lanes the sum carries into the high word */
     }
     if (!is_high) {
         tag_row(d, n, fold, (uint32_t)t->base, (uint32_t)t->stride, (uint32_t)t->rise);
@@ -51,20 +51,20 @@ __attribute__((noinline)) void LEVEL(make_row)(struct emu_warp *w, unsigned inde
             d[l] = (uint32_t)((t->base + (uint64_t)(int64_t)t->stride * (l % fold) +
                                (uint64_t)(int64_t)t->rise * (l / fold)) >> 32);
     }
-    for (unsigned l = 0; !all && l < n; l++) /* lanes that are not live keep their values */
+    for (unsigned l = 0; !all && l < n; l++) /* lanes that are not live keep the values of the vector register */
         if (!(w->live >> l & 1))
             d[l] = kept[l];
 }
 
-/** Addresses of a tagged access: the first lane's, plus @step from lane to lane within a row of the block, plus @rise from row to
- *  row. */
+/** Addresses of a tagged access. `address` is that of the first lane. The address grows by `step` from lane to lane within a row
+ *  of the block, and by `rise` from row to row. */
 struct tag_location {
     uint64_t address;
     int64_t step, rise;
 };
 
-/** Computes the addresses from the tag of the address register. Returns false if it has no tag, or if addresses wrap. @mode and
- *  @bytes are compile-time constants. */
+/** Computes the addresses from the tag of the address register. Returns false if the register has no tag, or if addresses wrap.
+ *  @mode and @bytes are compile-time constants. */
 MEM_INLINE bool tag_location(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
                           unsigned bytes, struct tag_location *out)
 {
@@ -90,8 +90,8 @@ MEM_INLINE bool tag_location(const struct emu_warp *w, const struct emu_dinsn *d
     return (out->address & (bytes - 1)) == 0;
 }
 
-/** Loads or stores @rows rows of @fold lanes each, one row after the other. The host addresses of all rows are checked before any
- *  is accessed. Returns false if nothing was done. */
+/** Loads or stores @rows rows of @fold lanes each, one row after the other. The addresses of all rows are checked before memory
+ *  is accessed. Returns false if a check failed, and nothing was done. */
 MEM_INLINE bool tag_rows(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
                          unsigned kind, bool write, const struct tag_location *at, unsigned fold,
                          unsigned rows, bool ramp)
@@ -145,8 +145,9 @@ MEM_INLINE bool tag_local(struct emu_warp *w, const struct emu_dinsn *di, unsign
 }
 
 /**
- * Loads or stores at a tagged address, for all lanes. Returns false if nothing was done. @uniform: all lanes load from one
- * address, and the loaded value becomes a tag. @easy: handles only cases in warps of 32 lanes that need no function call.
+ * Loads or stores at a tagged address, for all lanes. Returns false if the access has no tagged address, or another form of
+ * access is needed; nothing was then done. @uniform: all lanes load from one address, and the loaded value becomes a tag. @easy:
+ * the function handles only warps of 32 lanes, and only cases that need no function call.
  */
 MEM_INLINE bool mem_tagged(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
                            unsigned mode, unsigned kind, bool write, bool uniform, unsigned n,

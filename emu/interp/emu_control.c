@@ -23,8 +23,8 @@
 
 /* ---- continuing ---------------------------------------------------------------- */
 
-/** Jumps to the handler of @t. The caller has already counted the instructions of the straight-line run that ends before @t. If the run that begins at @t is longer than the
- *  rest of the warp's budget, emu_slice_expired() handles it instead. */
+/** Jumps to the handler of @t. The caller has already counted the instructions of the straight-line run that ends before @t. If
+ *  the straight-line run that begins at @t is longer than the rest of the warp's budget, jumps to emu_slice_expired() instead. */
 static void jump(struct emu_warp *w, const struct emu_dinsn *t)
 {
     w->run_start = t;
@@ -34,11 +34,11 @@ static void jump(struct emu_warp *w, const struct emu_dinsn *t)
 }
 
 /*
- * Marks a function that does the work of a handler whose local variables include arrays. The function returns the
- * instruction at which the handler continues (NULL: the time slice or the warp's run has ended). The arrays are not in the
- * handler itself, because gcc does not compile the last call of a function to a jump if the function has passed the address
- * of a local variable to another function. Such a handler would leave its frame on the host's stack, which would overflow,
- * as a chain has up to 65,536 handlers. tests/emu/exec/test_chain.sh executes all these handlers.
+ * Marks a function that does the work of a handler, if this work needs arrays as local variables. The function returns the
+ * instruction at which the handler continues, or NULL if the time slice or the warp's chain has ended. The arrays cannot be in
+ * the handler itself: gcc does not compile the last call of a function to a jump if the function has passed the address of a
+ * local variable to another function. Such a handler would leave its frame on the host's stack, which would overflow, because a
+ * chain has up to 65,536 handlers. tests/emu/exec/test_chain.sh executes all these handlers.
  */
 #define EMU_ASIDE static __attribute__((noinline))
 
@@ -61,7 +61,7 @@ static void fall_through(struct emu_warp *w, const struct emu_dinsn *di)
     jump(w, di + 1);
 }
 
-/** Ends the time slice: the split functions have stored the pcs. */
+/** Ends the time slice. The functions that changed the splits have already stored the pcs. */
 static void slice_over(struct emu_warp *w, const struct emu_dinsn *di)
 {
     emu_leave(w, EMU_LEAVE_SLICE_END, di);
@@ -79,9 +79,9 @@ static __attribute__((noinline, cold)) bool has_capacity(struct emu_warp *w,
     return false;
 }
 
-/** The guard of @di is true only in the lanes @on of the split. Raises a fault and returns false if lanes must not diverge
- *  here, because exec does not cover all live lanes, or, with @parts, because the engine's table of entries is full. @parts:
- *  the instruction makes a separate split of the lanes @on. */
+/** Called if the guard of @di is true only in the lanes @on of the split. Raises a fault and returns false if lanes must not
+ *  diverge at @di, because exec does not cover all live lanes, or because @parts is set and the reconvergence engine's table of
+ *  entries is full. @parts: the instruction makes the lanes @on a separate split. */
 static __attribute__((noinline, cold)) bool may_part(struct emu_warp *w,
                                                      const struct emu_dinsn *di, uint64_t on,
                                                      bool parts)
@@ -94,9 +94,9 @@ static __attribute__((noinline, cold)) bool may_part(struct emu_warp *w,
     return !parts || w->reconv->room == NULL || has_capacity(w, di, 1);
 }
 
-/** Sets *@on to the lanes that a control instruction acts on: the lanes of the split whose guard is true. If these are only
- *  some lanes of the split, may_part() decides whether that is permitted; if not, a fault is raised (MACHINE 1) and the
- *  result is false. */
+/** Sets *@on to the lanes that a control instruction acts on: the lanes of the split whose guard is true. If these are only some
+ *  lanes of the split, may_part() tests whether this is permitted. If not, a fault is raised (MACHINE 1), and the function
+ *  returns false. */
 static bool control_lanes(struct emu_warp *w, const struct emu_dinsn *di, bool parts, uint64_t *on)
 {
     *on = w->m & emu_guard(w, di);
@@ -114,7 +114,7 @@ static bool may_split(struct emu_warp *w, const struct emu_dinsn *di)
     return false;
 }
 
-/** Divides the split at a branch. The function is out of line, so that branches that never diverge do not execute its
+/** Divides the split at a branch. The function is not inlined, so that branches that do not diverge need not execute its
  *  prologue. */
 static __attribute__((noinline)) void part_in_two(struct emu_warp *w, const struct emu_dinsn *di,
                                                   uint64_t taken)
@@ -143,8 +143,8 @@ static void emu_c_bra(struct emu_warp *w, const struct emu_dinsn *di)
         return;
     }
     uint64_t g = emu_guard(w, di), ask = w->e, taken = ask & g;
-    if (taken == 0 || taken == ask || di->delta == 1) { /* A distance of +1 is a branch to the next instruction: both
-                                                         * sides lead there. */
+    if (taken == 0 || taken == ask || di->delta == 1) { /* With a distance of +1, both sides of the branch continue at the next
+                                                         * instruction. */
         emu_count_run(w, di);
         jump(w, taken == 0 ? di + 1 : target);
         return;
@@ -152,7 +152,7 @@ static void emu_c_bra(struct emu_warp *w, const struct emu_dinsn *di)
     part_in_two(w, di, taken);
 }
 
-/** A scalar branch ignores exec, and its guard cannot make lanes diverge. */
+/** Handler of a scalar branch, which ignores exec, and whose guard cannot make lanes diverge. */
 static void emu_c_s_bra(struct emu_warp *w, const struct emu_dinsn *di)
 {
     bool on = w->sp[di->guard & 7] != (di->guard >> 3 & 1);
@@ -165,9 +165,10 @@ static void emu_c_s_bra(struct emu_warp *w, const struct emu_dinsn *di)
     jump(w, di + di->delta);
 }
 
-/** A time slice ends within a loop or straight-line code. If the split is alone in its warp, keeps the known forms of rows
- *  (EMU_PROVED_*) for the next slice. They remain valid, because the split continues with the same registers; if a debugger
- *  writes registers, emu_view.c discards the forms. The mapping of memory may change between slices. */
+/** Called when a time slice ends within a loop or straight-line code. If the split is alone in its warp, keeps for the next slice
+ *  what is known about the layout of addresses (EMU_PROVED_EQUAL, EMU_PROVED_RUN). This remains valid, because the split
+ *  continues with the same registers; if a debugger writes registers, emu_view.c discards it. Host addresses are not kept,
+ *  because memory may be allocated or freed between slices. */
 static void keep_forms(struct emu_warp *w, const void *forms)
 {
     if (w->split_count == 1)
@@ -235,7 +236,8 @@ static bool targets_of(struct emu_warp *w, const struct emu_dinsn *di, uint64_t 
     return false;
 }
 
-/** Sends the split's lanes to target[l]. Returns the common target; NULL: the lanes diverge, or a fault was raised. */
+/** Lets the lanes of the split continue at target[l]. Returns the common target, or NULL if the lanes diverge or a fault was
+ *  raised. */
 static const struct emu_dinsn *go_to_targets(struct emu_warp *w, const struct emu_dinsn *di,
                                              uint32_t *target, uint64_t on)
 {
@@ -268,7 +270,7 @@ static const struct emu_dinsn *go_to_targets(struct emu_warp *w, const struct em
     return NULL;
 }
 
-/** Returns the lanes that a branch takes. Under partial exec a branch follows its active lanes: the whole split takes
+/** Returns the lanes that a branch takes. If exec does not cover all live lanes, only active lanes decide: the whole split takes
  *  the side that all active lanes take. */
 static uint64_t guarded_lanes(const struct emu_warp *w, const struct emu_dinsn *di)
 {
@@ -292,7 +294,7 @@ EMU_ASIDE const struct emu_dinsn *indirect_targets(struct emu_warp *w, const str
         uint64_t ask = on & w->e;
         if (!targets_of(w, di, ask, call, target))
             return NULL;
-        /* lanes outside exec follow the lowest active one (MACHINE 1) */
+        /* lanes outside exec continue where the lowest active lane does (MACHINE 1) */
         for (LW_EACH_BIT(l, on & ~w->e))
             target[l] = target[lw_lowest(ask)];
     }
@@ -321,7 +323,7 @@ static void emu_c_indirect(struct emu_warp *w, const struct emu_dinsn *di)
 
 static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
 {
-    uint64_t on = w->e & emu_guard(w, di); /* Under partial exec only active lanes exit. */
+    uint64_t on = w->e & emu_guard(w, di); /* if exec does not cover all live lanes, only active lanes exit */
 
     if (on == 0) {
         fall_through(w, di);
@@ -333,8 +335,7 @@ static void emu_c_exit(struct emu_warp *w, const struct emu_dinsn *di)
         return;
     }
     if (w->ctag != NULL && on != w->live)
-        emu_compact_rows(w); /* Materialises the rows of tagged registers, so that the lanes that exit keep their
-                              * values. */
+        emu_compact_rows(w); /* materialises tagged registers, so that the lanes that exit keep their values */
     emu_count_run(w, di);
     emu_split_exit(w, on, di->index + 1);
     slice_over(w, di);
@@ -353,7 +354,7 @@ static void exit_whole(struct emu_warp *w, const struct emu_dinsn *di)
     }
     EMU_TAIL emu_control_handler(ISA_EXIT)(w, di);
 }
-/** Executes an exit with a guard. The guard is usually false in all lanes, so this case is tested first. */
+/** Executes an exit with a guard. The guard is usually false in all lanes, so this is tested first. */
 static void exit_guarded(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if ((w->e & emu_guard(w, di)) == 0 && !(di->flags & EMU_D_LAST)) {
@@ -372,8 +373,8 @@ static void emu_c_bssy(struct emu_warp *w, const struct emu_dinsn *di)
     if (!control_lanes(w, di, false, &on))
         return;
     if (on != 0 && emu_split_bssy_frees(w, di->sub, on)) {
-        /* A lane that overwrites its group number leaves its group. The remaining lanes of the group may have waited only
-         * for that lane, so that they now continue. */
+        /* A lane that overwrites its group number leaves its group. If the other lanes of the group wait only for that lane, they
+         * now continue. */
         emu_count_run(w, di);
         emu_split_bssy(w, di->sub, on);
         jump(w, di + 1);
@@ -430,8 +431,8 @@ static void emu_c_yield(struct emu_warp *w, const struct emu_dinsn *di)
     slice_over(w, di);
 }
 
-/** Converts member masks of lanes to the machine's lane masks (virtual warps of 32, MACHINE 1). The masks are in a row,
- *  or one value is the mask of all lanes. */
+/** Converts member masks of lanes to the machine's lane masks (virtual warps of 32, MACHINE 1). The masks are in the vector
+ *  register @masks, or, if it is NULL, @value is the mask of all lanes. */
 static void member_masks(const struct emu_warp *w, uint64_t lanes, const uint32_t *masks,
                          uint32_t value, uint64_t *member)
 {
@@ -443,8 +444,8 @@ static void member_masks(const struct emu_warp *w, uint64_t lanes, const uint32_
     }
 }
 
-/** Does what member_masks() does, for lanes that must be members of their masks; @fmt prints the lane and its mask. Returns
- *  false if a fault was raised. */
+/** Does the same as member_masks(), and raises a fault and returns false if a lane is not a member of its own mask. @fmt is the
+ *  format of the fault's clause, with the lane and its mask as arguments. */
 static bool members_with_self(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes, const uint32_t *masks,
                               uint32_t value, const char *fmt, uint64_t *member)
 {
@@ -519,7 +520,8 @@ EMU_ASIDE const struct emu_dinsn *cta_arrive(struct emu_warp *w, const struct em
         emu_raise(w, di, EMU_FAULT_BARRIER_COUNT, on, "there is no CTA barrier %u: the barriers are 0 to 15", id);
         return NULL;
     }
-    /* The split functions need w->retired to include the run. If the arrival is refused, the count is undone. */
+    /* The functions for splits need w->retired to include the straight-line run. If the arrival is refused, the count is
+     * undone. */
     const struct emu_dinsn *run_start = w->run_start;
     int64_t budget = w->budget;
     uint64_t retired = w->retired, lane_retired = w->lane_retired;
@@ -600,8 +602,8 @@ static void emu_c_nanosleep(struct emu_warp *w, const struct emu_dinsn *di)
     slice_over(w, di);
 }
 
-/** Executes a launch. The warp leaves its chain after the launch, so that the engine gives the launched blocks slots
- *  before the next instruction. The warp's time slice may continue. */
+/** Executes a launch. The warp leaves its chain after the launch, so that the engine can make launched blocks resident before the
+ *  next instruction. The warp's time slice may continue. */
 static void emu_c_launch(struct emu_warp *w, const struct emu_dinsn *di)
 {
     uint64_t on = w->e & emu_guard(w, di);
@@ -698,7 +700,7 @@ static bool scalar_guard(const struct emu_warp *w, const struct emu_dinsn *di)
     return di->guard & 8 ? !on : on;
 }
 
-/** Executes a cross-lane instruction with members: lanes wait until all members of their set have arrived. */
+/** Executes a cross-lane instruction with members: lanes wait until all lanes of their member mask have arrived. */
 EMU_ASIDE const struct emu_dinsn *sync_row(struct emu_warp *w, const struct emu_dinsn *di, emu_call_fn *f)
 {
     uint64_t member[EMU_MAX_LANES], on, go;
@@ -716,12 +718,13 @@ EMU_ASIDE const struct emu_dinsn *sync_row(struct emu_warp *w, const struct emu_
         return NULL;
     emu_count_before(w, di);
     go = emu_split_sync(w, on, member, di->index);
-    if (go == 0) { /* the lanes wait here; the last lane to arrive executes the instruction for all */
+    if (go == 0) { /* the lanes wait here; the last lane to arrive lets all of them execute the instruction */
         slice_over(w, di);
         return NULL;
     }
     emu_count_run(w, di);
-    /* Executes each set of members separately. A split may contain several sets, all of which are complete. */
+    /* Executes the instruction separately for each set of member lanes. A split may contain several sets, all of which are
+     * complete. */
     member_masks(w, go, masks, ~UINT32_C(0), member);
     while (go != 0) {
         uint64_t first = member[lw_lowest(go)], group = 0;
@@ -808,8 +811,8 @@ emu_handler_fn *emu_control_handler(enum isa_op op)
     return handlers[op];
 }
 
-/** Returns true for a scalar instruction that needs no check in the full chain, where all lanes of the warp
- *  run: it has no guard, writes registers below exec and does not read sz. */
+/** Returns true for a scalar instruction that needs no check in full handlers, where all lanes of the warp are active: it has no
+ *  guard, writes registers below exec and does not read sz. */
 static bool scalar_known(const struct isa_insn *insn, const struct isa_op_info *info,
                          const struct emu_dinsn *di)
 {
@@ -857,7 +860,7 @@ void emu_rpc_handler(struct emu_warp *w, const struct emu_dinsn *di)
     const struct emu_handlers below = emu_code_below(w->code, di->index, EMU_LAYER_RPC);
 
     w->di = di;
-    emu_count_before(w, di); /* reach() reads the count of instructions */
+    emu_count_before(w, di); /* reach() reads the warp's count of instructions */
     if (w->reconv->reach != NULL && w->reconv->reach(w)) {
         slice_over(w, di);
         return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Common conversions as loops over lanes; included by emu_exec.c. emu_convert (emu_math.c) computes all other conversions, and
- * those of a uniform source, for each lane, with the same results.
+ * conversions of a uniform source, lane by lane; for common conversions it gives the same results.
  */
 
 /* Sets of values of the modifier CRND, as bits. For a conversion between integer and float, rn and rni are the same. */
@@ -9,8 +9,8 @@
 #define CVT_RZ 0x22
 #define CVT_RM 0x44
 #define CVT_RP 0x88
-#define CVT_EXACT 0xff   /* for conversions that are exact, so that rounding modes have no effect */
-#define CVT_WIDENS 0x0f  /* for widening floats: exact, unless a mode such as rni rounds to an integral value */
+#define CVT_EXACT 0xff   /* for exact conversions, on which rounding modes have no effect */
+#define CVT_WIDENS 0x0f  /* for a float to a wider float: exact, unless a mode such as rni rounds to an integral value */
 
 #define CVT_WIDEN(high) LANEW_BODY(emu_uniform32, 0, 0, bl, high)
 #define CVT_FLOAT                                                                             \
@@ -79,7 +79,7 @@ CONVERSIONS(FORM)
 static bool LEVEL(cvt_handlers)(const struct emu_dinsn *di, struct emu_handlers *out)
 {
     enum { NOTHING = 0, FTZ = 1, SAT = 2, BOTH = 3 };
-    enum { CV_BOTH = 16 }; /* bit of a CV_... value: the row is for both u32 and s32, or for both u64 and s64 */
+    enum { CV_BOTH = 16 }; /* bit of a CV_... value: the conversion is for both u32 and s32, or for both u64 and s64 */
     enum { CV_X64 = ISA_DT_U64 | CV_BOTH, CV_X32 = ISA_DT_U32 | CV_BOTH, CV_U8 = ISA_DT_U8, CV_S8 = ISA_DT_S8,
            CV_U16 = ISA_DT_U16, CV_S16 = ISA_DT_S16, CV_U32 = ISA_DT_U32, CV_S32 = ISA_DT_S32,
            CV_F16 = ISA_DT_F16, CV_BF16 = ISA_DT_BF16, CV_F32 = ISA_DT_F32, CV_F64 = ISA_DT_F64 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The interpreter: makes handlers from the rows of isa/insns.def. Compiled once per x86-64 level (EMU_LEVEL 1, 3, 4), as
- * emu_mem_exec.c is, which has the handlers of memory instructions. emu_level_choose selects one of the versions at start.
+ * The interpreter: makes handlers from the rows of isa/insns.def. Compiled once per x86-64 level (EMU_LEVEL 1, 3, 4). So is
+ * emu_mem_exec.c, which contains the handlers of memory instructions. emu_level_choose selects one of the versions at start.
  *
  * The semantics of an instruction become one always-inline body, from which several handlers are compiled. The letters of their
  * names: operand X is a vector register (v) or a uniform operand (u); the handler writes all lanes (f), or only the lanes of the
  * mask row (p), or the instruction has a guard (g), which is expanded to a separate mask. A float instruction has an additional
- * handler `m`, which supports the instruction's modifiers. An instruction marked SELDOM has only two bodies: one for all lanes
- * without modifiers, and one for everything else.
+ * handler `m`, which supports the instruction's modifiers. A rare instruction, marked SELDOM, has only two bodies: one for all
+ * lanes without modifiers, and one for all other cases.
  */
 #include "emu/interp/emu_control_priv.h"
 #include "emu/emu_machine_priv.h"
@@ -37,7 +37,7 @@
 #define UNIFORM_u64(w, di) emu_uniform64(w, di)
 #define UNIFORM_s64(w, di) ((int64_t)emu_uniform64(w, di))
 #define UNIFORM_f64(w, di) emu_f64_bits(emu_uniform64(w, di))
-/* dummies: instructions of these types are SELDOM, and have no handlers for a uniform X */
+/* never used, because instructions of these types are SELDOM, and have no handlers for a uniform X */
 #define UNIFORM_f16(w, di) 0.0f
 #define UNIFORM_bf16(w, di) 0.0f
 
@@ -64,7 +64,7 @@
 #define PUT_s64(d0, d1, l, x, m) PUT64(d0, d1, l, BITS_s64(x), m)
 #define PUT_f64(d0, d1, l, x, m) PUT64(d0, d1, l, BITS_f64(x), m)
 
-/* Flush denormals (ftz) and saturate (fin) sources and results, for the bodies of `m` handlers. */
+/* Functions for the bodies of `m` handlers. ftz_* flushes denormal sources to zero. fin_* flushes and saturates results. */
 INLINE float ftz_f32(float x, unsigned sub)
 {
     uint32_t b = emu_bits_f32(x);
@@ -105,7 +105,8 @@ INLINE double fin_f64(double x, unsigned sub)
 
 /* ---- masks -------------------------------------------------------------------- */
 
-/* [lane of 32] a word with the lane's bit set. Compilers vectorise a look-up in this table at every level, unlike a shift. */
+/* [lane of 32] a word with the lane's bit set. At every level, compilers vectorise a look-up in this table; a shift they do
+ * not. */
 static const uint32_t LEVEL(lane_bit)[32] __attribute__((aligned(64))) = {
     1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
     1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
@@ -200,8 +201,8 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 #define LANEX(TD, TA, TB, e) LANE_BODY(TD, TA, TB, e)
 #define LANEX3(TD, TA, TB, TC, e) LANE_BODY3(TD, TA, TB, TC, e)
 
-/* 64-bit operations computed as two 32-bit halves. For an operation with at most one carry, this is faster than combining the two
- * words of each lane. */
+/* 64-bit operations computed as two 32-bit halves. For an operation with at most one carry, this is faster than an operation on
+ * the combined words of each lane. */
 #define LANEW_BODY(uniform, cl_, ch_, lo_, hi_)                                               \
     SOURCES;                                                                                  \
     const uint64_t b_ = bu ? uniform(w, di) : 0;                                              \
@@ -221,7 +222,8 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 
 #include "emu/interp/emu_half_body.h"
 
-/* Body with a variable r: the lane's bit of predicate R, from a mask row made for it. */
+/* Body of an expression with a variable r, which is the lane's bit of predicate R. It comes from a mask row that is made
+ * first. */
 #define LANER(T, e)                                                                           \
     SOURCES;                                                                                  \
     const T_##T b_ = bu ? UNIFORM_##T(w, di) : (T_##T)0;                                      \
@@ -235,7 +237,8 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
         PUT_##T(d0, d1, l, e, mask);                                                          \
     }
 
-/* Comparison: by host vectors, if the level has them for this type and the instruction has no modifiers; otherwise by a loop. */
+/* Comparison. Host vectors compare the lanes if the level supports this for the type and the instruction has no modifiers;
+ * otherwise a loop does. */
 #define COMPARE_LOOP(T, op, e)                                                                \
     if (!mod && EMU_FAST_COMPARE_##T) {                                                       \
         bits = EMU_COMPARE_##T(op);                                                           \
@@ -268,8 +271,9 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 #define EMU_FAST_COMPARE_f32 EMU_HAVE_COMPARE
 #define EMU_FAST_COMPARE_f64 0
 
-/* Each comparison is the same as one of a few loops, or as the complement of one. For integers, the loops eq, lt and le are
- * enough. For floats, the `u` comparisons are true for unordered operands, so the loops gt, ge, ne and num are also necessary. */
+/* Each comparison is computed by one of a few loops, whose result is complemented if `flip` is set. For integers, the loops eq,
+ * lt and le are enough. For floats, the `u` comparisons are true for unordered operands, so the loops gt, ge, ne and num are
+ * necessary, too. */
 #define LOOPS_OF_INTEGERS(T)                                                                  \
     switch (di->sub & 15) {                                                                   \
     case ISA_CMP_NE: case ISA_CMP_NEU: flip = ~UINT64_C(0); /* fall through */                \
@@ -312,7 +316,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     LOOPS_##T(T)                                                                              \
     emu_put_compare(w, di, mask == NULL ? w->e : lanes, bits ^ flip, ~(bits ^ flip))
 
-/* Functions for instructions that are no loop over one expression (emu_lane_ops.c). */
+/* For instructions that are executed by a function in emu_lane_ops.c instead of a loop over one expression. */
 #define CALL(f) f(w, di, lanes)
 #define SELDOM(semantics) semantics
 
@@ -335,8 +339,8 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     HANDLER(name##f, __VA_ARGS__; EMU_NEXT_FULL(w, di))                                       \
     HANDLER(name##p, __VA_ARGS__; EMU_NEXT_PART(w, di))
 
-/* Handler that writes all lanes. For the common case of 32 lanes, the function needs no stack frame; a separate function handles
- * other widths. */
+/* Handler that writes all lanes. The handler itself executes the common case of 32 lanes, for which it needs no stack frame; a
+ * separate function handles other widths. */
 #if EMU_LEVEL == 1
 #define WHOLE(id, name, bu)                                                                   \
     HANDLER(h_##id##_##name, LEVEL(body_##id)(w, di, 0, NULL, bu, false); EMU_NEXT_FULL(w, di))
@@ -375,9 +379,9 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     TWO(h_##id##_vg, GUARDED(id, false))                                                      \
     TWO(h_##id##_ug, GUARDED(id, true))
 
-/* Handler of an instruction with modifiers or a rounding mode. There is one such body for each instruction, with a guard, and
- * without specialisations; guard 7 is pt. The body is a function of its own, so that the compiler cannot move any of it across
- * the changes of the rounding mode. */
+/* Handler of an instruction with modifiers or a rounding mode. There is one such body for each instruction, without
+ * specialisations; it tests a guard, which is pt if the instruction has none. The body is a function of its own, so that the
+ * compiler cannot move parts of it across the changes of the rounding mode. */
 #define MODDED(id)                                                                            \
     static __attribute__((noinline)) void LEVEL(m_##id)(struct emu_warp *w,                   \
                                                         const struct emu_dinsn *di)           \
@@ -410,7 +414,8 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 #define CALLED_ROW(id)                                                                        \
     TWO(h_##id##_c, LEVEL(body_##id)(w, di, w->e & emu_guard(w, di), w->mask_row, false, false))
 
-/* Kinds of handlers, by the group of the semantics. Instructions of other groups get their handlers elsewhere. */
+/* Kind of the handlers of each group of instructions (emu_semantics_priv.h). Other files define the handlers of all other
+ * groups. */
 #define KIND_LANES EMU_IS(HOT)
 #define KIND_LANER EMU_IS(HOT)
 #define KIND_COMPARE EMU_IS(HOT)
@@ -470,8 +475,8 @@ static bool LEVEL(converts_rows)(const struct emu_dinsn *di)
 
 /* ---- preludes ------------------------------------------------------------------------------ */
 
-/** Copies the sources of an instruction to scratch registers, and applies source modifiers. Negating a float changes one bit;
- *  negating a 64-bit integer carries from the low to the high word. */
+/** Copies the sources of an instruction to scratch registers, and applies source modifiers. Negating a float changes one bit; the
+ *  negation of a 64-bit integer carries from the low to the high word. */
 static __attribute__((noinline)) void LEVEL(prepare)(struct emu_warp *w,
                                                      const struct emu_prelude *pre)
 {
@@ -508,7 +513,7 @@ static __attribute__((noinline)) void LEVEL(prepare)(struct emu_warp *w,
             EMU_LANE_LOOP
             for (unsigned l = 0; l < n; l++)
                 out[l] = (sign[l] & keep) ^ turn;
-        } else { /* the complement is applied before the negation, which is another complement plus 1 */
+        } else { /* the complement is applied before the negation, which is a complement plus 1, so that two complements cancel */
             const uint32_t turn = (mods & 2 ? ~0u : 0) ^ (mods & 1 ? ~0u : 0);
             const uint32_t one = mods & 1;
             if (wide) {
@@ -537,8 +542,8 @@ PRELUDE(part)
 
 /* ---- s2r of all lanes --------------------------------------------------------------------- */
 
-/** Writes thread index @axis of all lanes, if it is the same in all lanes or grows by 1 from lane to lane. Otherwise returns
- *  false. */
+/** Writes thread index @axis of all lanes to @d, if it is the same in all lanes or grows by 1 from lane to lane. Otherwise
+ *  returns false. */
 INLINE bool tid_ramp(const struct emu_warp *w, unsigned axis, uint32_t *d, unsigned n)
 {
     const uint32_t *size = w->block->grid->launch.block;
@@ -571,8 +576,8 @@ static __attribute__((noinline)) void LEVEL(s2r_row)(struct emu_warp *w, const s
             emu_special_rows(w, sr, d, NULL);
     }
 }
-/* Executes s2r for any special register. This is not part of the handler, because it needs a stack frame, and a handler must not
- * have a frame on the stack when it jumps to the next handler. */
+/* Executes s2r for any special register. This function is not part of the handler, because it needs a stack frame, and a handler
+ * that jumps to the next handler must not have one. */
 static __attribute__((noinline)) void LEVEL(s2r_any)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     LEVEL(s2r_row)(w, di);

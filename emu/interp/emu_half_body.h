@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loops over lanes for 16-bit floats; included by emu_exec.c. A vector register is widened to f32, computed, and narrowed again.
- * For packed halves, this is done for the low halves and then for the high halves. If the level's processors can convert f16,
- * their instructions are used, otherwise integer arithmetic that gives the same bits.
+ * Registers of packed halves are computed in two passes, first the low halves and then the high halves. If processors of the
+ * level have instructions that convert f16, these are used; otherwise integer arithmetic gives the same bits.
  */
 
-/** Widens bits 15:0 (@high: bits 31:16) of each lane to f32. */
+/** Widens the 16-bit float in bits 15:0 of each lane (if @high: in bits 31:16) to f32. */
 static __attribute__((noinline)) void LEVEL(widen_f16)(float *out, const uint32_t *in, bool high,
                                                        unsigned n)
 {
@@ -19,7 +19,7 @@ static __attribute__((noinline)) void LEVEL(widen_f16)(float *out, const uint32_
         out[l] = emu_f32_of_f16(in[l] >> shift);
 #endif
 }
-/** Narrows each lane to nearest even, in bits 15:0. Bits 31:16 become zero. */
+/** Rounds each lane to a 16-bit float, to nearest even. The result is in bits 15:0; bits 31:16 become zero. */
 static __attribute__((noinline)) void LEVEL(narrow_f16)(uint32_t *out, const float *in, unsigned n)
 {
 #if EMU_HAVE_F16
@@ -47,15 +47,15 @@ static __attribute__((noinline)) void LEVEL(narrow_bf16)(uint32_t *out, const fl
         out[l] = emu_bf16_of_f32(in[l]);
 }
 
-/* Limits below which ftz flushes sources (SRC) and results (FIN). For f16 sources it is 2^-14, the least normal number. A result
- * is f32 here; it becomes at least 2^-14 if it is not less than 2^-14 - 2^-25, from which on it rounds up. */
+/* Limits below which ftz flushes sources (SRC) and results (FIN). For f16 sources it is 2^-14, the least normal number. A result,
+ * which is still f32, rounds to at least 2^-14 if it is not less than 2^-14 - 2^-25. */
 #define SRC_f16(x, s) emu_flush_below(x, 0x1p-14f, s)
 #define SRC_bf16(x, s) emu_flush_below(x, 0x1p-126f, s)
 #define FIN_f16(x, s) emu_clamp_half(emu_flush_below(x, 0x1.ffcp-15f, s), s)
 #define FIN_bf16(x, s) emu_clamp_half(emu_flush_below(x, 0x1.fep-127f, s), s)
 
-/* Computes the first @halves halves of registers of type T. @sources: number of source registers. @value: the result, from the
- * sources x, y and z. */
+/* Computes the first @halves halves of registers of type T. @sources: number of source registers. @value: expression for the
+ * result, with the sources x, y and z. */
 #define HALF_BODY(T, halves, sources, value)                                                  \
     SOURCES;                                                                                  \
     float x[EMU_MAX_LANES] __attribute__((aligned(64)));                                      \

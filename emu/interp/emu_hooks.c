@@ -68,11 +68,12 @@ bool emu_hook_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_h
 
 void emu_hooks_split_runs(struct emu_warp *w, const struct emu_dinsn *di, bool steps)
 {
-    emu_slice_end_unpatch(w); /* a slice-end layer on a later instruction is removed, because the time slice ends here */
+    emu_slice_end_unpatch(w); /* removed because the time slice ends here, although a later instruction may have a slice-end
+                               * layer */
     w->stepped = steps;
     w->halting = !steps;
     if (w->run_start <= di)
         emu_count_before(w, di);
-    w->budget = steps ? 0 : 1; /* whatever the budget was, the warp leaves the chain here, or after @di */
+    w->budget = steps ? 0 : 1; /* the new budget makes the warp leave the chain here, or after @di */
     emu_leave(w, EMU_LEAVE_BUDGET, di);
 }

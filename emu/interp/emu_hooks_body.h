@@ -10,15 +10,15 @@
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/interp/emu_hooks_priv.h"
 
-/** Returns true if an address of a segment is outside the aperture, either because it is invalid or because it wraps within the
- *  aperture. @rise: distance from the first to the last lane's address. */
+/** Returns true if the addresses of a segment, which begins at offset @at of an aperture, are not all in the aperture. @rise:
+ *  distance from the first to the last lane's address. An invalid offset, or one that wraps, is outside. */
 MEM_INLINE bool hook_beyond(uint64_t aperture, uint64_t at, unsigned rise)
 {
     return at - aperture >= ISA_APERTURE_BYTES || at - aperture + rise >= ISA_APERTURE_BYTES;
 }
 
-/** Prefetches memory that scattered lanes will load. Called before the hook, which takes longer than the prefetch. Any address
- *  may be prefetched. */
+/** Prefetches memory that scattered lanes will load. Called before the hook, which takes longer than the prefetch. @address need
+ *  not be valid. */
 MEM_INLINE void hook_prefetch(const struct emu_warp *w, uint64_t address)
 {
     const uintptr_t host = (uintptr_t)w->core->machine->memory.host;
@@ -27,7 +27,7 @@ MEM_INLINE void hook_prefetch(const struct emu_warp *w, uint64_t address)
 }
 
 enum { HOOK_FEW = 8 };
-/** Does what hook_segments() does, for at most HOOK_FEW lanes, one lane at a time. Returns false if an address is outside the
+/** Does the same as hook_segments(), lane by lane, for at most HOOK_FEW lanes. Returns false if an address is outside the
  *  aperture. */
 MEM_INLINE bool hook_few(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                         uint64_t aperture, struct emu_hook_access *access, uint64_t *address)
@@ -101,8 +101,8 @@ MEM_INLINE void hook_segments(struct emu_warp *w, const struct emu_dinsn *di, ui
 
     access->piece_count = 1;
     access->piece[0] = (struct emu_addr_segment){at, (uint8_t)low, (uint8_t)last, ramp};
-    /* @unit 0: the distance of consecutive lanes' addresses is less than the access size. The other conditions ensure that
-     * consecutive lanes do not wrap. */
+    /* If @unit is 0, the distance between the addresses of consecutive lanes would be less than the access size. The other
+     * conditions ensure that the addresses of consecutive lanes do not wrap. */
     if ((!ramp || (unit != 0 && unit << rows.scale == bytes &&
                    step == (lw_lowest(rest) - low) * unit &&
                    zero <= UINT32_MAX - (last - low) * unit)) &&
@@ -147,7 +147,7 @@ MEM_INLINE void hook_segments(struct emu_warp *w, const struct emu_dinsn *di, ui
         (void)emu_hook_lanes(w, di, access, address);
 }
 
-/** Returns true if the filter excludes the accesses of all lanes in @m. @all: these are all lanes. */
+/** Returns true if the filter excludes the accesses of all lanes in @m. @all: @m contains all lanes of the warp. */
 MEM_INLINE bool hook_excluded(const struct emu_warp *w, const struct emu_dinsn *di,
                           const struct emu_hook_filters *q, uint64_t m, bool all, unsigned n)
 {
@@ -168,7 +168,7 @@ MEM_INLINE bool hook_excluded(const struct emu_warp *w, const struct emu_dinsn *
             base -= UINT64_C(1) << (31 + q->scale);
         }
     }
-    /* the offsets from `low` to `high` are those whose accesses are inside the filter's range */
+    /* an access is inside the filter's range if its offset is at least `low` and at most `high` */
     int64_t low = (int64_t)(q->span.first - base), high = (int64_t)(q->span.end - q->bytes - base);
     low = low <= 0 ? 0 : (low + (1 << q->scale) - 1) >> q->scale;
     high = high < 0 ? -1 : high >> q->scale;
@@ -181,8 +181,8 @@ MEM_OUTLINE bool LEVEL(hook_excluded_part)(const struct emu_warp *w, const struc
 {
     return hook_excluded(w, di, q, m, false, w->n);
 }
-/** Returns what hook_excluded() returns for lanes @m, usually by one comparison of all lanes of a warp of 32 with precomputed
- *  bounds. */
+/** Returns the same as hook_excluded() for lanes @m. Usually one comparison of all lanes of a warp of 32 with precomputed bounds
+ *  is enough. */
 MEM_INLINE bool hook_excluded_some(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_hook_filters *q,
                                uint64_t m)
 {
@@ -193,8 +193,8 @@ MEM_INLINE bool hook_excluded_some(const struct emu_warp *w, const struct emu_di
            (q->mode != ISA_AMODE_PAIR ||
             emu_row_strided(emu_row(w, di->a + w->stride), 32, m, false, q->high, 0));
 }
-/** Returns true if hook_excluded() would, for all lanes of a warp of 32 and a filter with `quick`. May return false in other
- *  cases. */
+/** Returns true if hook_excluded() would return true for all lanes of a warp of 32 and a filter with `quick`. May return false in
+ *  other cases. */
 MEM_INLINE bool hook_quick(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_hook_filters *q)
 {
     return q->quick && q->epoch == w->core->machine->hooks_epoch && w->n == 32 && !w->stepped && !w->halting &&
@@ -204,7 +204,7 @@ MEM_INLINE bool hook_quick(const struct emu_warp *w, const struct emu_dinsn *di,
            (q->mode != ISA_AMODE_PAIR ||
             emu_row_affine(emu_row(w, di->a + w->stride), 32, UINT32_MAX, true, q->high, false, 0));
 }
-/** Computes the members `low`, `range` and `high` of a filter, if addresses can be compared with such bounds; the other members
+/** Computes the members `low`, `range` and `high` of a filter, if addresses can be compared with such bounds. The other members
  *  of @q are already set. */
 static void LEVEL(hook_make_bounds)(const struct emu_warp *w, const struct emu_dinsn *di, struct emu_hook_filters *q)
 {
@@ -228,7 +228,7 @@ static void LEVEL(hook_make_bounds)(const struct emu_warp *w, const struct emu_d
     q->range = (uint32_t)(high - low);
     q->high = (uint32_t)(low >> 32);
 }
-/* space, in units of 8 bytes, for the words that emu_row_pack may write after the last one that it returns */
+/* number of units of 8 bytes for the words that emu_row_pack may write past the last word of its result */
 enum { HOOK_BEYOND = 20 };
 /** Records the accesses of lanes @m in the log of filter @q. Returns false if the hook must be called instead. */
 MEM_OUTLINE bool LEVEL(hook_log)(const struct emu_warp *w, const struct emu_dinsn *di,
@@ -280,8 +280,8 @@ MEM_OUTLINE bool LEVEL(hook_log)(const struct emu_warp *w, const struct emu_dins
         for (unsigned l = 0; l < n; l++)
             e->word[l] = off[l] ^ flip;
 #if defined(EMU_HAVE_16)
-    } else if (form == EMU_ADDR_GATHER && count > 1 && n == 32) { /* without a loop, because the host could not predict the loop's
-                                                                   * end */
+    } else if (form == EMU_ADDR_GATHER && count > 1 && n == 32) { /* without a loop, because the host's branch predictor could not
+                                                                   * predict the number of iterations */
         (void)emu_row_pack(e->word, off, (uint32_t)m, flip);
 #endif
     } else if (form == EMU_ADDR_GATHER) {
@@ -312,14 +312,15 @@ MEM_OUTLINE bool LEVEL(hook_log)(const struct emu_warp *w, const struct emu_dins
     return true;
 }
 
-/** Returns true if a memory instruction without active lanes needs no hook. It needs one if a halt is due, or if it is scalar. */
+/** Returns true if @di is a memory instruction whose hook need not be called if no lane is active. The hook must be called if a
+ *  halt is due, or if the instruction is scalar. */
 MEM_INLINE bool hook_skip_none(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     /* a scalar load accesses memory even if no lane is active */
     return emu_mem_info[di->op].mem_class != EMU_MEM_NONE && !w->halting && !emu_mem_info[di->op].scalar;
 }
 /** Returns true if the hook need not be called, because the filter excludes the accesses of all lanes in @m; @m is not empty.
- *  @whole: @m is all lanes of a warp of 32. */
+ *  @whole: @m contains all lanes of a warp of 32. */
 MEM_INLINE bool hook_skip(const struct emu_warp *w, const struct emu_dinsn *di, uint64_t m, bool whole)
 {
     struct emu_hook_filters *q = &w->code->hook_filter[di->index];
@@ -332,7 +333,7 @@ MEM_INLINE bool hook_skip(const struct emu_warp *w, const struct emu_dinsn *di, 
     return q->span.log == NULL || LEVEL(hook_log)(w, di, q, m);
 }
 
-/** Called after the hook of @di. Returns false if it has requested a halt; the warp has then left the chain before @di. */
+/** Called after the hook of @di. Returns false if the hook has requested a halt; the warp has then left the chain before @di. */
 MEM_INLINE bool hook_continues(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (!w->core->machine->halt || w->stepped)
@@ -341,7 +342,7 @@ MEM_INLINE bool hook_continues(struct emu_warp *w, const struct emu_dinsn *di)
     return false;
 }
 
-/** Calls the hook. Returns false if the warp has left the chain. */
+/** Calls the hook of @di. Returns false if the warp has left the chain. */
 MEM_OUTLINE bool LEVEL(hook_call)(struct emu_warp *w, const struct emu_dinsn *di)
 {
     static const uint8_t kinds[] = {[EMU_MEM_NONE] = EMU_ACCESS_LOAD,
@@ -391,7 +392,7 @@ MEM_OUTLINE bool LEVEL(hook_call)(struct emu_warp *w, const struct emu_dinsn *di
     if (access.space != ISA_SPACE_LOCAL && access.space != ISA_SPACE_CONST)
         w->hooked_lanes = w->m;
     const bool leaves = active_hooks->on_access(active_hooks, &access);
-    /* in shared and local memory the filter is compared with offsets in the aperture */
+    /* in shared and local memory, the filter's range is compared with offsets in the aperture */
     const uint64_t aperture = access.space == ISA_SPACE_SHARED  ? ISA_SHARED_BASE
                               : access.space == ISA_SPACE_LOCAL ? ISA_LOCAL_BASE
                                                                 : 0;

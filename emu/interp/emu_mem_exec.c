@@ -16,7 +16,7 @@ bool LEVEL(memory_handlers)(const struct isa_insn *insn, const struct emu_dinsn 
 {
     const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
 
-    if (flags & ISA_F_ATOMIC) { /* the decoder has already refused atomics that do not exist */
+    if (flags & ISA_F_ATOMIC) { /* the decoder has already refused atomics for which no function exists */
         out->full = out->part = LEVEL(mem_atomic);
         return true;
     }

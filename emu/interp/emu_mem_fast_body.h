@@ -6,8 +6,8 @@
  */
 /* ---- the fast stage: common address layouts ---------------------------------------------------- */
 
-/** Returns the host address of the range [address, address + span). Returns NULL if the range is not valid, or if it needs the
- *  general stage. */
+/** Returns the host address of the guest range [address, address + span), or NULL if the range is not valid or must be accessed
+ *  by the general stage. */
 MEM_INLINE uint8_t *mem_reach(struct emu_warp *w, enum isa_space space, uint64_t address,
                               uint64_t span, bool write)
 {
@@ -27,8 +27,8 @@ MEM_INLINE uint8_t *mem_reach(struct emu_warp *w, enum isa_space space, uint64_t
 }
 
 /** Loads or stores for all active lanes in one operation, if their addresses are contiguous (@ramp) or uniform (!@ramp). Returns
- *  false if nothing was done. The layout of @rows has not been checked. @high: the high words of the addresses, if there are
- *  any. */
+ *  false if the addresses have another layout or are not valid; nothing was then done. @high: the high words of the addresses, or
+ *  NULL. */
 MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                               bool all, enum isa_space space, unsigned kind, bool write,
                               const struct mem_rows *rows, const uint32_t *high, bool pair,
@@ -51,7 +51,8 @@ MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, ui
     }
     if (address & (bytes - 1))
         return false;
-    if (ramp && zero > UINT32_MAX - span) /* 32-bit offsets of consecutive lanes may wrap, but 64-bit addresses do not */
+    if (ramp && zero > UINT32_MAX - span) /* the 32-bit offsets of consecutive lanes may wrap, but the 64-bit addresses would
+                                           * not */
         return false;
     if (!emu_rows_affine(rows->off, high, pair, n, m, all, first - (ramp ? low * unit : 0),
                          high_first, ramp, unit))
@@ -90,7 +91,7 @@ MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, ui
     return true;
 }
 
-/** Does what mem_rows() does, but leaves out the high words. If @mode contains MEM_SCALED, offsets are multiplied by @bytes. */
+/** Does the same as mem_rows(), except for the high words. If @mode contains MEM_SCALED, offsets are multiplied by @bytes. */
 MEM_INLINE void mem_start(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
                           unsigned bytes, struct mem_rows *rows)
 {
@@ -134,9 +135,10 @@ MEM_INLINE bool mem_fast(struct emu_warp *w, const struct emu_dinsn *di, uint64_
                          mode == ISA_AMODE_PAIR, n, true);
 }
 
-/** Computes the addresses of the first lanes of both halves, for a warp of 32 whose lanes access words, if each half is uniform
- *  or (@ramp) contiguous and all addresses are in one 4 GiB window. Such addresses are common with blocks of 16 columns. @known:
- *  the layout is known and not checked. Returns false if the addresses have another layout, are not aligned, or may wrap. */
+/** Computes the addresses of the first lanes of both halves, for a warp of 32 whose lanes access words, if the addresses in each
+ *  half of the lanes are uniform, or contiguous if @ramp is set, and all addresses are in one 4 GiB window. Such addresses are
+ *  common if blocks have 16 columns. @known: the layout is known and need not be checked. Returns false if the addresses have
+ *  another layout, are not aligned, or may wrap. */
 MEM_INLINE bool mem_half_addresses(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
                                    bool ramp, bool known, uint64_t *address0, uint64_t *address1)
 {
@@ -157,7 +159,7 @@ MEM_INLINE bool mem_half_addresses(const struct emu_warp *w, const struct emu_di
     *address1 = base + ((is_signed ? (uint64_t)(int64_t)(int32_t)first1 : first1) << scale);
     if ((*address0 | *address1) & (BYTES - 1))
         return false;
-    if (ramp) { /* 32-bit offsets of consecutive lanes may wrap, but 64-bit addresses do not */
+    if (ramp) { /* the 32-bit offsets of consecutive lanes may wrap, but the 64-bit addresses would not */
         const uint32_t flip = is_signed ? UINT32_C(1) << 31 : 0;
         const uint32_t most = (UINT32_MAX - HALF * BYTES) ^ flip;
         if (is_signed ? (int32_t)first0 > (int32_t)most || (int32_t)first1 > (int32_t)most
@@ -167,7 +169,7 @@ MEM_INLINE bool mem_half_addresses(const struct emu_warp *w, const struct emu_di
     return known || emu_halves_affine(off, high, pair, ramp, BYTES >> scale);
 }
 
-/** Loads both halves of a vector register from their host addresses. */
+/** Loads both halves of a vector register from their two host addresses. */
 MEM_INLINE void mem_half_load(struct emu_warp *w, const struct emu_dinsn *di, const uint8_t *host0,
                               const uint8_t *host1, bool ramp)
 {
@@ -184,8 +186,8 @@ MEM_INLINE void mem_half_load(struct emu_warp *w, const struct emu_dinsn *di, co
     mem_count(w, false, false);
 }
 
-/** Loads or stores a word for each lane in one operation, if each half is uniform or (@ramp) contiguous. Returns false if nothing
- *  was done. */
+/** Loads or stores a word for each lane in one operation, if the addresses in each half of the lanes are uniform, or contiguous
+ *  if @ramp is set. Returns false if they are not; nothing was then done. */
 MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
                               enum isa_space space, unsigned mode, bool write, bool ramp,
                               bool known)
@@ -199,7 +201,8 @@ MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
     uint8_t *host0 = mem_reach(w, space, address0, span, write);
     if (host0 == NULL)
         return false;
-    uint8_t *host1 = host0; /* both halves may access the same addresses, as when all threads of a column read one row of data */
+    uint8_t *host1 = host0; /* both halves may access the same addresses, for example if the lanes are two rows of the block that
+                             * read one row of data */
     if (address1 != address0)
         host1 = mem_reach(w, space, address1, span, write);
     if (host1 == NULL)
@@ -228,13 +231,13 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
     const unsigned span = ramp ? HALF * BYTES : BYTES;
     unsigned proved = ramp ? EMU_PROVED_RUN : EMU_PROVED_EQUAL;
     uint64_t address0, address1;
-    /* The previous iteration of the loop proved the layout of the low words, but a carry may have changed the high words of only
-     * one half. */
+    /* The check in the previous iteration of the loop has shown the layout of the low words. Since then, a carry may have changed
+     * the high words of one half only. */
     const uint32_t *high = emu_row(w, mode == ISA_AMODE_PAIR ? di->a + w->stride : di->a);
     const bool known = (w->proved[slot] & proved) != 0 &&
                        (mode != ISA_AMODE_PAIR || high[0] == high[HALF]);
 
-    w->proved[slot] = 0; /* if a test below fails, the layout found in the previous iteration is not valid for the later loads
+    w->proved[slot] = 0; /* if a following test fails, the result of the previous iteration is not valid for the later loads
                           * either */
     if (!mem_half_addresses(w, di, mode, ramp, known, &address0, &address1))
         return false;
@@ -246,7 +249,7 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
         w->proof[slot].host[0] = host0;
         w->proof[slot].host[1] = host1;
         proved |= EMU_PROVED_REACHED;
-    } else { /* the range that includes the later loads is not valid, but this load's own words may be */
+    } else { /* the range that also contains the words of the later loads is not valid, but this load's own words may be */
         host0 = mem_reach(w, space, address0, span, false);
         host1 = mem_reach(w, space, address1, span, false);
         if (host0 == NULL || host1 == NULL)
@@ -257,14 +260,15 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
     return true;
 }
 
-/** Returns the facts (EMU_PROVED_*) that the first load of @di's group has found out in this run. */
+/** Returns the results (EMU_PROVED_*) of the address check that the first load of @di's group has made in this straight-line
+ *  run. */
 MEM_INLINE unsigned mem_proved(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     return w->proved[(uint8_t)(di->aux >> EMU_ADDR_CHECK_SLOT)];
 }
 
-/** Makes @to the full base handler of an instruction if @from is its present one: the handler that executed the instruction last
- *  is tried first. The layers do not change. */
+/** Replaces the full base handler of instruction @di by @to, if it is @from, so that the handler that has just executed the
+ *  instruction is tried first the next time. The layers do not change. */
 MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_handler_fn *from,
                            emu_handler_fn *to)
 {
@@ -276,11 +280,12 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     emu_code_relink(w->code, di->index);
 }
 
-/* Suffixes of handlers. _f: all lanes of a warp of 32. _h: for accesses that _f cannot execute; handles each half of the lanes
- * separately. _U and _R: both halves in one operation, if each half is uniform (_U) or contiguous (_R); an instruction uses the
- * one that executed its last access. _bU and _bR: switch the instruction back to _f. _a: all lanes of a warp of at least
- * MEM_LEAST lanes. _p: the lanes that mask and guard leave; calls _f if these are all lanes, otherwise _w, which is for a warp of
- * 32. _q: as _w, for any width. The last warp of a block may have fewer lanes than its vector registers. */
+/* Suffixes of handlers. _f: for all lanes of a warp of 32. _h: for accesses that _f cannot execute; handles each half of the
+ * lanes separately. _U and _R: for both halves in one operation, if the addresses in each half are uniform (_U) or contiguous
+ * (_R); an instruction uses the handler of the two that executed its last access. _bU and _bR: make _f the instruction's handler
+ * again. _a: for all lanes of a warp of at least MEM_LEAST lanes. _p: for the lanes that mask and guard select; calls _f if these
+ * are all lanes, otherwise _w, which is for a warp of 32. _q: as _w, for any width, because the last warp of a block may have
+ * fewer lanes than its vector registers. */
 #define MEM_HALF_FORM(space, mode, kind, rw, write, form, back, ramp)                         \
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_##form)(MEM_PARAMS)              \
     {                                                                                         \
@@ -295,8 +300,8 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
                    LEVEL(mem_##rw##_##space##_##kind##_##mode##_f));                          \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                      \
     }
-/* Suffixes of loads that share an address check. _O: the first load of the group. _S: a later load for which the layout of the
- * addresses is known. _L: a later load for which the host addresses are known, too. */
+/* Suffixes of loads that share an address check. _O: for the first load of the group. _S: for a later load if the layout of its
+ * addresses is known. _L: for a later load if its host addresses are known, too. */
 #define MEM_PROVED_FORM(space, mode, kind, form, ramp)                                        \
     static void LEVEL(mem_ld_##space##_##kind##_##mode##_O##form)(MEM_PARAMS)                 \
     {                                                                                         \
@@ -324,7 +329,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
         }                                                                                     \
         EMU_TAIL LEVEL(mem_ld_##space##_##kind##_##mode##_S##form)(w, di);                    \
     }
-/* Return the handler that executes the access by halves. */
+/* Returns the handler that executes the access by halves. */
 #define MEM_HALF_PLAIN(space, mode, kind, rw, write)                                          \
     MEM_INLINE emu_handler_fn *LEVEL(mem_##rw##_##space##_##kind##_##mode##_halves)(          \
         const struct emu_dinsn *di, bool ramp)                                                \
@@ -359,7 +364,8 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     MEM_HALF_FORM(space, mode, kind, ld, false, R, bR, true)                                  \
     MEM_PROVED_FORM(space, mode, kind, U, false)                                              \
     MEM_PROVED_FORM(space, mode, kind, R, true)
-/* Makes _h try the layouts by halves before the general stage; for accesses without such layouts, the last parameter is empty. */
+/* Makes _h try to execute an access by halves before the general stage. The last parameter is empty for accesses that have no
+ * handlers by halves. */
 #define MEM_HALVES(space, mode, kind, rw, write, HALF)                                        \
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_bU)(MEM_PARAMS);            \
     MEM_OUTLINE void LEVEL(mem_##rw##_##space##_##kind##_##mode##_bR)(MEM_PARAMS);            \
@@ -412,7 +418,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
         const uint64_t m = w->e & emu_guard(w, di);                                           \
         if (m == 0) /* a frequent case; it needs no stack frame */                               \
             EMU_NEXT(w, di);                                                                  \
-        if (m == w->all) /* continues in the full chain */                        \
+        if (m == w->all) /* continues with the handler for all lanes */                        \
             EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                  \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_w)(w, di);                      \
     }                                                                                         \
@@ -427,7 +433,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     }                                                                                         \
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(MEM_PARAMS)                   \
     {                                                                                         \
-        if (!MEM_LIKELY(w->width == 32)) /* in the full chain all lanes are active */              \
+        if (!MEM_LIKELY(w->width == 32)) /* in full handlers all lanes are active */              \
             EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_a)(w, di);                  \
         if (MEM_LIKELY(mem_fast(w, di, UINT32_MAX, true, 32, ISA_SPACE_##space,               \
                                 MEM_MODE_##mode, ISA_SIZE_##kind, write)))                    \
@@ -442,7 +448,7 @@ enum {
     MEM_MODE_SU32X = ISA_AMODE_SU32 | MEM_SCALED,
     MEM_MODE_SS32X = ISA_AMODE_SS32 | MEM_SCALED
 };
-/* Accesses that have fast handlers, by space, addressing mode and size. All others use the general handlers. */
+/* Accesses that have fast handlers, by space, addressing mode and size. All other accesses use the general handlers. */
 #define MEM_PROVED_FORMS(FORM)                                                                \
     FORM(GLOBAL, PAIR, B32) FORM(GLOBAL, SU32X, B32) FORM(GLOBAL, SS32X, B32)                 \
     FORM(SHARED, M32, B32) FORM(SHARED, PAIR, B32)

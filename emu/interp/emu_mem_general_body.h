@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Handlers of loads and stores: the general stage. Included by emu_mem_exec.c, which is compiled once per x86-64 level and
- * defines LEVEL(name). emu_mem_fast_body.h has the fast stage.
+ * defines LEVEL(name). The fast stage is in emu_mem_fast_body.h.
  *
- * A memory access is executed by one of three stages. A stage that cannot execute it passes it to the next stage by a tail call:
+ * A memory access is executed by one of three stages. A stage that cannot execute the access calls the next stage by a tail call:
  *
  *   fast     Inlined in the handlers of common accesses. The addresses of all lanes are
  *            uniform or contiguous, and in one page of global memory or in the block's
@@ -14,8 +14,8 @@
  *            last, or in shared memory.
  *   slow     emu_mem_slow: one lane at a time. It also determines faults.
  *
- * Every stage checks and accesses exactly the bytes of the active lanes. A store has the effect of the lanes storing one after
- * the other, lowest lane first.
+ * Every stage checks and accesses exactly the bytes of the active lanes. A store has the same effect as if the lanes stored one
+ * after the other, lowest lane first.
  */
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/emu_next_priv.h"
@@ -37,8 +37,8 @@ enum {
 #else
 #define MEM_UNROLL_8 _Pragma("GCC unroll 8")
 #endif
-/* Smallest width of a warp for the full form of fast handlers. Narrower warps use the masked form, because the full form has no
- * loop for them. */
+/* Smallest width of a warp for the full form of fast handlers. Narrower warps use the masked form, because the loops of the full
+ * form are for at least this number of lanes. */
 #if defined(EMU_HAVE_16)
 enum { MEM_LEAST = 16 };
 #else
@@ -81,8 +81,8 @@ MEM_OUTLINE bool LEVEL(mem_unscale)(struct emu_warp *w, uint64_t m, struct mem_r
     return true;
 }
 
-/** Computes the form of the lanes' addresses from the instruction's operands. Returns false if the addresses are in register
- *  pairs and not all in one 4 GiB window. @m is not 0. */
+/** Computes the lanes' addresses, as struct mem_rows, from the instruction's operands. Returns false if the addresses are in
+ *  register pairs and not all in one 4 GiB window. @m is not 0. */
 MEM_INLINE bool mem_rows(struct emu_warp *w, const struct emu_dinsn *di,
                          enum isa_space space, unsigned mode, uint64_t m, bool all,
                          struct mem_rows *out)
@@ -117,13 +117,15 @@ MEM_INLINE bool mem_rows(struct emu_warp *w, const struct emu_dinsn *di,
 struct mem_window {
     uint8_t *host; /* host address of `base` */
     uint64_t base, size;
-    bool global;   /* addresses outside this range may also be valid; the page map decides */
+    bool global;   /* true: addresses outside this range may also be valid, depending on load_valid and store_valid of their
+                    * page */
 };
 
 /**
  * Determines the address layout of the lanes @m. Returns true if the addresses are uniform (*@ramp is set to false) or contiguous
- * (*@ramp is set to true), aligned, and do not wrap. @off has the offsets of n lanes from lane 0 on. *@zero is set to the lowest
- * lane's off ^ flip, and *@span to the number of bytes from its address to the end of the last lane's access.
+ * (*@ramp is set to true), aligned, and do not wrap. @off contains the offsets of n lanes from lane 0 on. *@zero is set to the
+ * lowest lane's off ^ flip, and *@span to the number of bytes from the lowest lane's address to the end of the last lane's
+ * access.
  */
 MEM_INLINE bool mem_classify(const uint32_t *off, unsigned n, uint64_t m, bool all,
                              uint32_t flip, unsigned bytes, uint32_t *zero, unsigned *span,
@@ -143,15 +145,16 @@ MEM_INLINE bool mem_classify(const uint32_t *off, unsigned n, uint64_t m, bool a
     }
     *span = (*ramp ? (last - low) * bytes : 0) + bytes;
     *zero = first ^ flip;
-    if (*zero > UINT32_MAX - *span) /* the access wraps within the window, or almost does; the slow stage decides */
+    if (*zero > UINT32_MAX - *span) /* the access wraps within the 4 GiB window, or almost does, so it is left to the slow
+                                     * stage */
         return false;
     return emu_row_affine(off, n, m, all, first - (*ramp ? low * bytes : 0), *ramp, bytes);
 }
 
 /* ---- the element of one lane -------------------------------------------------------- */
 
-/* Returns the bytes of an element. A kind is an access size, where V2B32 also stands for B64, and V4B32 for V2B64. In the
- * functions below, @stride is the number of words from a vector register to the next one. */
+/* Returns the bytes of an element. @kind is an access size, where V2B32 also stands for B64, and V4B32 for V2B64. In the
+ * following functions, @stride is the number of words from one vector register to the next one. */
 MEM_INLINE unsigned mem_bytes(unsigned kind)
 {
     return kind <= ISA_SIZE_S8    ? 1
@@ -160,7 +163,7 @@ MEM_INLINE unsigned mem_bytes(unsigned kind)
            : kind == ISA_SIZE_V2B32 ? 8
                                     : 16;
 }
-/** Loads an element. @step: number of bytes from a word of the element to the next word in memory. */
+/** Loads an element. @step: number of bytes in memory from one word of the element to the next word. */
 MEM_INLINE void mem_get(uint32_t *d, size_t stride, const uint8_t *p, size_t step, unsigned kind)
 {
     uint16_t half;
@@ -235,8 +238,8 @@ MEM_INLINE void mem_load_run(uint32_t *d, size_t stride, unsigned n, uint64_t m,
 }
 
 #if defined(EMU_HAVE_16)
-/** Does what mem_load_scattered() does, for lanes @m of a warp of 32. The active lanes are packed first, so that eight are loaded
- *  at a time, whatever their numbers are. */
+/** Does the same as mem_load_scattered() for lanes @m of a warp of 32. The offsets of the active lanes are packed first, so that
+ *  eight lanes are loaded at a time, even if they are not adjacent. */
 MEM_INLINE void mem_load_packed(uint32_t *d, uint32_t m, const uint8_t *p, const uint32_t *off,
                                 uint32_t flip, unsigned scale, unsigned kind)
 {
@@ -302,7 +305,7 @@ MEM_INLINE bool mem_store_equal(uint8_t *p, const uint32_t *b, size_t stride, un
 
     if (kind == ISA_SIZE_B32) {
         /* Lanes store one after the other, so the value of the last lane remains. A byte changes if the value of any lane differs
-         * from what is in memory. */
+         * from the value in memory. */
         unsigned last = all ? n - 1 : 63 - (unsigned)__builtin_clzll(m);
         changed = !emu_row_affine(b, n, m, all, lw_get32(p), false, 0);
         lw_put32(p, b[last]);
@@ -360,7 +363,7 @@ MEM_INLINE bool mem_store_scattered(uint8_t *p, const uint32_t *b, size_t stride
     return changed != 0;
 }
 
-/** Counts an access to local memory. A store to it is no progress, because no other lane can wait for it (MACHINE 4,
+/** Counts an access to local memory. A store to local memory is no progress, because no other lane can wait for it (MACHINE 4,
  *  Progress). */
 MEM_INLINE void mem_count_local(struct emu_warp *w, bool write)
 {
@@ -412,21 +415,20 @@ MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_
                         (uint32_t)(high - low), (uint32_t)(rows->base >> scale),
                         (bytes - 1) >> scale))
         return NULL;
-    /* This address may be outside the window; the sums with the offsets of the lanes are inside. */
+    /* This address may be outside the window, but its sum with the offset of any lane of @m is inside. */
     return (uint8_t *)((uintptr_t)window->host + (uintptr_t)ahead);
 }
 
-/** Prefetches the memory that lanes @m will access in the loop's next iteration, with the indices that they will then load
- *  (struct emu_chain). Most of these indices are next to those of this iteration and so in the host's cache, from which they can
- *  be read early enough. */
+/** Prefetches the memory that lanes @m will access in the loop's next iteration, at the indices that they will then load (struct
+ *  emu_chain). Most of these indices are adjacent to those of this iteration, and therefore in the host's cache, so that reading
+ *  them now takes little time. */
 MEM_OUTLINE void LEVEL(mem_ask_chained)(const struct emu_warp *w, const struct emu_dinsn *di,
                                         uint64_t m, const struct mem_rows *rows,
                                         const struct mem_window *window)
 {
     const struct emu_chain *chain = &w->code->chain[di->index];
     const uint64_t first = rows->base + (uint64_t)(int64_t)chain->advance - window->base;
-    const uint64_t room = window->size - 4; /* the window is not smaller than a word, because it contains the words of this
-                                             * iteration */
+    const uint64_t room = window->size - 4; /* at least 0, because the window contains the words of this iteration */
     const uint64_t flip = chain->is_signed ? UINT64_C(1) << 31 : 0;
     /* computed modulo 2^64; prefetching an invalid address is harmless */
     const uint8_t *to = w->core->machine->memory.host;
@@ -434,8 +436,8 @@ MEM_OUTLINE void LEVEL(mem_ask_chained)(const struct emu_warp *w, const struct e
                                         (uint64_t)(int64_t)chain->disp - (flip << chain->scale) -
                                         ISA_GLOBAL_BASE);
 
-    __asm__ volatile(""); /* without this statement, the compiler would find that the function has no effect and remove its
-                           * calls */
+    __asm__ volatile(""); /* without this statement, the compiler would remove calls of the function, which has no effect that it
+                           * can see */
     for (LW_EACH_BIT(l, m)) {
         const uint64_t at = first + ((uint64_t)(rows->off[l] ^ rows->flip) << rows->scale);
         if (at > room)
@@ -609,8 +611,8 @@ MEM_INLINE bool mem_local(struct emu_warp *w, const struct emu_dinsn *di, uint64
 typedef bool mem_worker_fn(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                            struct mem_rows *rows, const struct mem_window *window);
 
-/** Gets space, address form and window of the lanes @m. For generic addresses, the lowest lane determines the space. Returns
- *  false if the slow stage is needed. */
+/** Gets space, addresses (struct mem_rows) and window of the lanes @m. For generic addresses, the lowest lane determines the
+ *  space. Returns false if the slow stage must execute the access. */
 MEM_INLINE bool mem_open(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                          enum isa_space *space, struct mem_rows *rows, struct mem_window *window)
 {
@@ -652,7 +654,8 @@ MEM_INLINE bool mem_open(struct emu_warp *w, const struct emu_dinsn *di, uint64_
     return true;
 }
 
-/** Determines the space of an access, and calls the function for that space. Returns false if a fault was raised. */
+/** Determines the space of an access, and calls @local for local memory, or @flat for any other space. Returns false if a fault
+ *  was raised. */
 MEM_INLINE bool mem_general(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                             enum isa_space space, mem_worker_fn *flat, mem_worker_fn *local)
 {
@@ -667,8 +670,8 @@ MEM_INLINE bool mem_general(struct emu_warp *w, const struct emu_dinsn *di, uint
     return (space == ISA_SPACE_LOCAL ? local : flat)(w, di, m, &rows, &window);
 }
 
-/* Defines the functions for each kind, and the handlers for each space. A handler is used in both chains, with and without guard,
- * for all addressing modes. */
+/* Defines the functions for each kind, and the handlers for each space. A handler is used as full and as masked handler, with and
+ * without guard, for all addressing modes. */
 #define MEM_WORKERS(kind, rw, write)                                                          \
     MEM_OUTLINE bool LEVEL(mem_flat_##rw##_##kind)(                                           \
         struct emu_warp * w, const struct emu_dinsn *di, uint64_t m,                          \

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Execution of native code in place of handlers. An entry of native code is a layer on an instruction (emu_layers_priv.h), so a
- * chain of handlers reaches it as it reaches any handler. The native code executes instructions on the warp's registers, up to
- * one that it leaves to the interpreter, and the chain continues with that instruction.
+ * chain of handlers reaches it as it reaches any handler. The native code executes instructions on the warp's registers until it
+ * reaches an instruction that it leaves to the interpreter. The chain continues with that instruction.
  *
- * Warps whose lanes are all in one split and active have their own code. For all others there is masked code, which executes only
- * the running split. The interpreter executes branches that divide the split, and all instructions that release, block or merge
- * splits. If another split is ready, the masked code leaves before the end of the split's time slice, so that the split policy
- * selects the next split as it does in the interpreter. If all other splits are blocked at convergence barriers, the policy has
- * no choice, and the code continues.
+ * One form of code is for warps whose lanes are all active and in one split. For all other warps there is masked code, which
+ * executes only the running split. The interpreter executes branches that divide the split, and all instructions that release,
+ * block or merge splits. If another split is ready, masked code returns to the interpreter before the end of the split's time
+ * slice, so that the split policy selects the next split as without native code. If all other splits are blocked at convergence
+ * barriers, the policy has no choice, and the code continues.
  *
- * While a warp is in native code, it does not rotate with the other warps of its block. This cannot change results, because only
- * order-free kernels (MACHINE 4) have native code.
+ * While a warp executes native code, its time slice does not end. This cannot change results, because only order-free kernels
+ * (MACHINE 4) have native code.
  */
 #include <string.h>
 
@@ -20,10 +20,10 @@
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
-/* Largest number of instructions that native code executes before it leaves, so that an interruption is noticed. */
+/* Largest number of instructions that native code executes before it leaves, so that the engine notices an interruption. */
 enum { LONGEST_VISIT = 1 << 20 };
-/* An entry is no longer used if its visits are shorter than this on average, because each visit has to load and store
- * registers. */
+/* Of each VISITS visits of an entry, the average number of executed instructions is computed. If it is below SHORTEST_VISIT or
+ * SHORTEST_MASKED_VISIT, the entry is no longer used, because each visit must load and store registers. */
 enum { VISITS = 256, SHORTEST_VISIT = 16, SHORTEST_MASKED_VISIT = 8, NOT_USED = -1 };
 
 _Static_assert((int)EMU_NATIVE_PAGE == (int)EMU_PAGE_BYTES && (int)EMU_NATIVE_DIRTY == (int)EMU_DIRTY_STORE,
@@ -44,7 +44,7 @@ bool emu_native_execute(struct emu_native_frame *frame, uint32_t index)
     pair[0].h = w->code->base[index];
     pair[1] = pair[0];
     pair[1].h.full = pair[1].h.part = end_of_pair;
-    w->run_start = pair; /* an empty run: native code counts its instructions itself */
+    w->run_start = pair; /* an empty straight-line run, because native code counts its instructions itself */
     w->leave = EMU_RUNNING;
     if (w->full)
         pair[0].h.full(w, &pair[0]);
@@ -87,7 +87,7 @@ bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint64_t off
         return false;
     const uint64_t low = record->address - ISA_GLOBAL_BASE;
     if (record->size_bytes == 0 || !emu_native_reach(frame, low, record->size_bytes, false))
-        return false; /* the allocation was freed, or not all of it may be loaded */
+        return false; /* the allocation was freed, or guests may not load all of it */
     frame->window[slot] = (struct emu_native_window){low, record->size_bytes};
     return true;
 }
@@ -160,8 +160,8 @@ void emu_native_unpark(struct emu_block *block)
             unpark(&block->warp[i]);
 }
 
-/** Runs native code from entry @entry until it leaves. @resumes: the warp is parked for this entry. Returns the site at which the
- *  code left, and adds the number of instructions that it executed to *@count. */
+/** Runs native code from entry @entry until the code leaves. @resumes: the warp is parked for this entry. Returns the site at
+ *  which the code left, and adds the number of instructions that it executed to *@count. */
 static const struct emu_native_site *visit(struct emu_warp *w, struct emu_native_form *form, unsigned entry, bool resumes,
                                            uint64_t *count)
 {
@@ -183,7 +183,8 @@ static const struct emu_native_site *visit(struct emu_warp *w, struct emu_native
     core->native.retired += frame->retired;
     struct emu_native_gain *gain = &form->gain[entry];
     gain->instructions += (uint32_t)frame->retired;
-    if (resumes || site->parks != 0) /* little was loaded or stored */
+    if (resumes || site->parks != 0) /* a visit that resumed or parked has loaded or stored few registers, so fewer instructions
+                                      * are enough */
         gain->instructions += shortest / 2 * (resumes + (site->parks != 0));
     if (++gain->visits == VISITS) {
         gain->instructions = gain->instructions < VISITS * shortest ? (uint32_t)NOT_USED : 0;
@@ -196,8 +197,8 @@ static const struct emu_native_site *visit(struct emu_warp *w, struct emu_native
     return site;
 }
 
-/** Called when native code has parked @w before the barrier of the block at @di. Returns true if the warp remains parked, and the
- *  barrier's handler can be called. Otherwise the interpreter continues at the barrier. */
+/** Called when native code has parked @w before the barrier of the block at @di. Returns true if the warp may stay parked while
+ *  it waits, so that the handler of the barrier can be called. Otherwise the interpreter continues at the barrier. */
 static bool remains_parked(struct emu_warp *w, const struct emu_dinsn *di, const struct emu_native_form *form, uint32_t parks)
 {
     struct emu_core_native *native = &w->core->native;
@@ -212,8 +213,8 @@ static bool remains_parked(struct emu_warp *w, const struct emu_dinsn *di, const
     return true;
 }
 
-/** Returns true if @w, which native code has parked at @site, can arrive there together with the other warps of its block, of
- *  which @arrived have already arrived at barrier @id. */
+/** Returns true if @w, which native code has parked at @site, can arrive at the barrier together with the other warps of its
+ *  block, of which @arrived have already arrived at barrier @id. */
 static bool arrives_together(const struct emu_warp *w, const struct emu_native_site *site, unsigned arrived, unsigned id)
 {
     const unsigned reg = w->code->insn[site->next].reg;
@@ -222,7 +223,7 @@ static bool arrives_together(const struct emu_warp *w, const struct emu_native_s
            form_of(w)->gain[site->parks - 1].instructions != (uint32_t)NOT_USED;
 }
 
-/** Returns true if the engine permits that another slice begins in this chain (emu_switch_to_next_warp). */
+/** Returns true if the engine permits another time slice in this chain (emu_switch_to_next_warp). */
 static bool may_continue(const struct emu_core *core)
 {
     return core->retired + core->hand.quantum <= core->hand.until && core->retired < core->native.until &&
@@ -236,11 +237,11 @@ static inline struct emu_warp *next_in_block(const struct emu_warp *w)
     return &block->warp[w->index + 1 < block->warp_count ? w->index + 1 : 0];
 }
 
-/** Runs the warps of a block from barrier to barrier. All of them are parked, and *@warp begins. The state of the barriers and
- *  splits is updated only once for all warps, when all of them have arrived at the same barrier. Ends when the engine does not permit
- *  another slice: then *@warp is the last warp that ran, its slice has ended, and the result is NULL. Or ends when a warp leaves
- *  native code in another way: then *@warp is this warp, and the result is the site at which it left after *@count instructions,
- *  which are not counted yet. */
+/** Runs the warps of a block, all of which are parked, from barrier to barrier, beginning with *@warp. The state of barriers and
+ *  splits is updated only when all warps have arrived at the same barrier, once for all of them. If the engine does not permit
+ *  another slice, returns NULL, with *@warp set to the last warp that ran, whose slice has ended. If a warp leaves native code in
+ *  another way, returns the site at which it left, with *@warp set to this warp; it has executed *@count instructions, which are
+ *  not counted yet. */
 static const struct emu_native_site *run_together(struct emu_warp **warp, uint64_t *count)
 {
     struct emu_warp *w = *warp;
@@ -279,7 +280,7 @@ static const struct emu_native_site *run_together(struct emu_warp **warp, uint64
             site = NULL;
             break;
         }
-        if (arrived != 0) /* else the last warp of the barrier continues */
+        if (arrived != 0) /* if it is 0, the barrier has just completed, and its last warp continues */
             w = next_in_block(w);
         w->running = (int)lw_lowest(w->split_ids);
     }
@@ -293,7 +294,7 @@ static const struct emu_native_site *run_together(struct emu_warp **warp, uint64
         w->leave = EMU_LEAVE_SLICE_END;
         w->run_start = w->code->insn;
         w->budget = 0;
-    } else if (!first) { /* this warp's slice begins */
+    } else if (!first) { /* the time slice of this warp begins */
         struct emu_split *s = &w->split[w->running];
         s->since = core->hand.start = w->slice_start = w->retired;
         w->turn_used = 0;

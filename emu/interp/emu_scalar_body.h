@@ -6,7 +6,7 @@
 #ifndef EMU_SCALAR_BODY_H
 #define EMU_SCALAR_BODY_H
 
-/** Reads a scalar register or pair. @known: the decoder has checked that all of it exists. */
+/** Reads a scalar register or pair. @known: the decoder has checked that the register or pair exists. */
 static inline uint64_t scalar_read(const struct emu_warp *w, unsigned reg, unsigned words, bool known)
 {
     uint64_t v;
@@ -50,9 +50,9 @@ static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const str
     return scalar_allowed(w, di);
 }
 
-/* Defines three handlers from one body. `slow` (control_slow_*) handles all cases. `known` (control_known_*) is used in the full
- * chain if scalar_known() has found that no check is needed. The third one executes instructions for which scalar_is_plain() is
- * true, and passes the others to `slow` by a tail call, so that it needs no stack frame. */
+/* Defines three handlers from one body. `slow` (control_slow_*) handles all cases. `known` (control_known_*) is the full handler
+ * if scalar_known() has found that no check is needed. The third handler executes instructions for which scalar_is_plain() is
+ * true, and otherwise calls `slow` by a tail call, so that it needs no stack frame. */
 #define SCALAR_ROW(words, predicate, body)                                                    \
     if (is_known) {                                                                           \
         body                                                                                  \
@@ -82,7 +82,7 @@ static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const str
 #define SCALAR1(T, e) SCALAR_OP(T, T, T, e)
 #define SCALARX1(TD, TB, e) SCALAR_OP(TD, TB, TB, e)
 #define SCALARX(TD, TA, TB, e) SCALAR_OP(TD, TA, TB, e)
-/* If the variant bit is set, X is the third source and C the second. */
+/* If the variant bit is set, X is the third source operand, and C is the second. */
 #define SCALAR3(T, e)                                                                         \
     SCALAR_ROW(WORDS(T), false,                                                               \
         const T_##T a = (T_##T)scalar_read(w, di->p, WORDS(T), is_known); const T_##T at_x = SCALAR_X(T); \
@@ -108,7 +108,7 @@ static bool scalar_combine(unsigned how, bool t, bool r)
     default: return t;
     }
 }
-/* comparisons that combine their result with R are rare, so `slow` executes them */
+/* comparisons that combine their result with predicate R are rare, so `slow` executes them */
 #define SCALAR_COMPARE(T)                                                                     \
     if (!is_slow && !is_known && ((di->sub >> 4 & 3) != ISA_BOOL_NONE || di->q >= ISA_PT))                 \
         EMU_TAIL slow(w, di);                                                                 \

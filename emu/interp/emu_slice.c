@@ -12,8 +12,8 @@
  *       |                                         v                   |
  *       +------ else: EMU_LEAVE_SLICE_END --- emu_switch_to_next_warp()
  *
- * A run is a sequence of instructions that a warp executes one after another, without a jump. So that the handlers of a run
- * need not count, counters of instructions are updated only at these points:
+ * A run is a sequence of instructions that a warp executes one after another, without a jump. Handlers within a run do not count;
+ * counters of instructions are updated only at these points:
  *   in a run        no counter changes; w->run_start is the start of the run
  *   end of a run    emu_count_run(): w->retired, w->lane_retired, w->budget
  *   end of a slice  counts_sync(), here emu_switch_to_next_warp(): the block's and the core's retired; w->slice_start
@@ -21,10 +21,10 @@
  * higher than its `retired` by w->retired - w->slice_start plus the instructions of the run.
  *
  * Handlers do not test the budget in a run. A branch to a run that is longer than the rest of the budget calls
- * emu_slice_expired(), which puts a slice-end layer (emu_layers_priv.h) on the instruction where the budget ends. The
- * layer removes itself when it is reached. If the warp leaves the chain of handlers earlier, emu_slice_end_unpatch() removes
- * it. Without that layer, each such slice would return to the engine: a run of `gemm` would execute 7.6 % more host
- * instructions, a run of `nbody` 7.9 %, runs of `bfs`, `mandel` and `hist` 1 to 2 %, and a run of `reduce` none.
+ * emu_slice_expired(), which puts a slice-end layer (emu_layers_priv.h) on the instruction where the budget ends. The layer
+ * removes itself when it is reached. If the warp leaves the chain of handlers earlier, emu_slice_end_unpatch() removes it.
+ * Without the slice-end layer, each slice that ends within a run would return to the engine: a run of `gemm` would execute 7.6 %
+ * more host instructions, a run of `nbody` 7.9 %, runs of `bfs`, `mandel` and `hist` 1 to 2 %, and a run of `reduce` none.
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/emu_next_priv.h"
@@ -48,8 +48,8 @@ static __attribute__((noinline)) void begin_slice_with_lanes(struct emu_warp *x,
     begin_slice(x, di);
 }
 
-/** Switches to the next warp of @w's block, if that warp has a single split, which is ready. Otherwise returns, and the engine
- *  selects the next warp. */
+/** Switches to the next warp of @w's block, if the next warp has a single split, which is ready. Otherwise returns, and the
+ *  engine selects the next warp. */
 static inline void hand_to_next(struct emu_warp *w)
 {
     struct emu_core *core = w->core;
@@ -71,7 +71,7 @@ static inline void hand_to_next(struct emu_warp *w)
         return;
     core->hand.handed = true;
     block->next_warp = at;
-    if (w->running < 0) { /* the same as emu_split_select_soon() */
+    if (w->running < 0) { /* has the same effect as emu_split_select_soon() */
         w->running = s->id;
         s->since = w->retired;
         w->turn_used = 0;
@@ -86,7 +86,7 @@ static inline void hand_to_next(struct emu_warp *w)
     begin_slice(w, di);
 }
 
-/** Does what hand_to_next() does, after the first time slice of a block. As this may also be the first slice of the grid, the
+/** Does the same as hand_to_next(), after the first time slice of a block. As this may also be the first slice of the grid, the
  *  function first calls emu_grid_begin(). */
 static __attribute__((noinline)) void begin_and_hand(struct emu_warp *w)
 {
@@ -95,7 +95,8 @@ static __attribute__((noinline)) void begin_and_hand(struct emu_warp *w)
 }
 
 /* Ends the time slice of @w without a return to the engine, and does what the engine would do between two slices (rotate() in
- * emu_engine.c). The engine permits this by core->hand, only if it would do nothing but select the next warp of the block. */
+ * emu_engine.c). The engine permits this in core->hand if it would do nothing between the slices but select the next warp of the
+ * block. */
 void emu_switch_to_next_warp(struct emu_warp *w)
 {
     struct emu_core *core = w->core;
@@ -103,13 +104,14 @@ void emu_switch_to_next_warp(struct emu_warp *w)
     const uint64_t count = w->retired - w->slice_start, before = block->retired;
 
     w->leave = EMU_LEAVE_SLICE_END;
-    w->slice_start = w->retired; /* counts the time slice's instructions in block and core, as emu_counts_sync() does */
+    w->slice_start = w->retired; /* adds the instructions of the time slice to the counts of block and core, as emu_counts_sync()
+                                  * does */
     w->run_done = 0;
     block->retired = before + count;
     core->retired += count;
     if (core->retired + core->hand.quantum > core->hand.until || w->stepped ||
         core->hand.launches != core->machine->launch_changes || core->machine->halt)
-        return; /* the engine has something to do before the next time slice, or a checker has requested a stop */
+        return; /* the engine must do something before the next time slice, or a checker has requested a stop */
     if (before != 0)
         hand_to_next(w);
     else if (count != 0)
@@ -117,7 +119,7 @@ void emu_switch_to_next_warp(struct emu_warp *w)
 }
 
 /** Returns true if @w may switch directly to the next warp when its quantum is used up: the engine allows direct switches, the
- *  quantum is at most EMU_LONGEST_BUDGET, so that a time slice is not interrupted before, and the warp has a single split. */
+ *  quantum is at most EMU_LONGEST_BUDGET, so that the budget lasts for a whole time slice, and the warp has a single split. */
 static inline bool may_hand_spent(const struct emu_warp *w)
 {
 #ifdef LW_LOOP
