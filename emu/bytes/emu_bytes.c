@@ -83,7 +83,7 @@ uint64_t emu_get_number(struct emu_reader *reader)
         const uint8_t *byte = emu_get(reader, 1);
         if (byte == NULL)
             return 0;
-        if (shift == 63 && *byte > 1) /* the number has more than 64 bits */
+        if (shift == 63 && *byte > 1) /* the number would have more than 64 bits */
             break;
         value |= (uint64_t)(*byte & 0x7f) << shift;
         if (!(*byte & 0x80))

@@ -8,8 +8,9 @@
 #include "emu/program/emu_decode_priv.h"
 #include "emu/log/emu_log_priv.h"
 
-/** Layout of a block's heap block, in bytes: the warps, their tags, shared memory, the lanes at CTA barriers; then, for each
- *  warp, its vector registers and local memory. The barrier registers of the warps are allocated separately. */
+/** Layout of a block's heap block, in bytes: the warps, their tags, shared memory, the masks of lanes that have arrived at CTA
+ *  barriers; then, for each warp, its vector registers and local memory. The barrier registers of the warps are allocated
+ *  separately. */
 struct block_plan {
     size_t warps, bregs, tags, shared, cta, rows_at, rows, local, step, total;
     unsigned vregs, bregs_count;
@@ -25,7 +26,7 @@ struct emu_warp_template {
     uint32_t shared_bytes;
     struct block_plan plan;
     struct emu_layout layout;
-    uint64_t stamp; /* counts from 1; a new number for each grid */
+    uint64_t stamp; /* number of the template; counts from 1, and each grid's template gets a new number */
     struct emu_kernel_use use; /* registers that the kernel can write, apart from exec */
     struct emu_warp warp;
 };
@@ -39,8 +40,8 @@ struct emu_warp_template *emu_warp_template_create(void)
     return t;
 }
 
-/* Zeroes memory by a call of memset(). If the size were known, gcc would emit `rep stos` instead, which is slower and delays
- * later loads. */
+/* Zeroes memory by a call of memset(). If the size were known at compile time, gcc would emit `rep stos` instead, which is slower
+ * and delays later loads. */
 static void zero(void *at, size_t bytes)
 {
     __asm__("" : "+r"(bytes));
@@ -54,8 +55,8 @@ static void copy(void *to, const void *from, size_t bytes)
 }
 
 /* Distance modulo 4 KiB of v0 from its warp's structure. A host load waits for an earlier store whose address has the same low 12
- * bits. This distance is past the members that every instruction reads, so that stores to v0 and the next registers do not delay
- * them. */
+ * bits. At this distance, v0 is past the members that every instruction reads, so that stores to v0 and the next registers do not
+ * delay them. */
 enum { ROW_V0_AHEAD = 1024, ALIAS_BYTES = 4096 };
 
 static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
@@ -69,7 +70,7 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
     plan->bregs_count = ISA_BREG_COUNT;
     plan->local_bytes = kernel->local_bytes; /* the exact number of bytes, not rounded up */
     plan->warps = emu_round_up(grid->block_warps * sizeof(struct emu_warp), 4096);
-    /* three registers after the last one, because a pair or quad may start there */
+    /* plus three registers after the last one, because a pair or quad may start in the last one */
     plan->rows = emu_round_up((size_t)(EMU_ROW_V0 + plan->vregs + 3) * n * 4, 64) + 64;
     plan->bregs = (size_t)plan->bregs_count * EMU_MAX_LANES * 8;
     plan->local = emu_round_up(emu_round_up(plan->local_bytes, 16) * n, 64) + 64;
@@ -88,7 +89,7 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
     plan->total = plan->rows_at + grid->block_warps * plan->step;
 }
 
-/** Returns the template for warps of @grid. It is made again if the core's template is for another grid. */
+/** Returns the template for warps of @grid. The core's template is made again if it is for another grid. */
 static const struct emu_warp_template *warp_template_of(struct emu_core *core, const struct emu_grid *grid,
                                             struct emu_code *code)
 {
@@ -135,8 +136,8 @@ static const struct emu_warp_template *warp_template_of(struct emu_core *core, c
     return t;
 }
 
-/* Range of a warp's members that every new block copies from the template. memcpy() takes half as many instructions for up to 256
- * bytes as for more. */
+/* Range of a warp's members that every new block copies from the template. memcpy() takes half as many host instructions for up
+ * to 256 bytes as for more bytes. */
 enum {
     FRESH = offsetof(struct emu_warp, s[ISA_S_EXEC]),
     FRESH_BYTES = offsetof(struct emu_warp, seq_counter) - FRESH
@@ -144,8 +145,8 @@ enum {
 _Static_assert(FRESH % 16 == 0 && FRESH_BYTES <= 256, "whole vectors");
 
 /** Initialises warp @index of a new block, except for memory outside the structure. @formed: the slot's memory was initialised
- *  for the same template, so members that its warps never change are still valid. The mask row may still represent lanes of the
- *  earlier warp, because no split is running. */
+ *  from the same template, so members that warps never change are still valid. mask_row may still represent lanes of the earlier
+ *  warp, because no split is running yet. */
 static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp_template *t,
                                   unsigned index, bool formed)
 {
@@ -153,7 +154,7 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp
     uint32_t left = block->threads - index * t->warp.width;
 
     if (formed) {
-        for (unsigned i = 0; i < t->use.scalars; i += 4) /* may also clear exec, which is set below */
+        for (unsigned i = 0; i < t->use.scalars; i += 4) /* may also clear exec, which is set later */
             memset(&w->s[i], 0, 4 * sizeof w->s[0]);
         copy((char *)w + FRESH, (const char *)&t->warp + FRESH, FRESH_BYTES);
         w->seq_counter = w->group_counter = w->born_counter = 0;
@@ -170,11 +171,11 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp
         w->ubase[EMU_U_SPECIAL] = (const char *)block->special;
     }
     w->launched = lw_mask(left < t->warp.width ? left : t->warp.width);
-    w->hooked_lanes = w->launched; /* the notification that the block starts includes this first split */
+    w->hooked_lanes = w->launched; /* on_block() also reports the first split, so no further call of the hooks is necessary */
     return w;
 }
 
-/** Initialises what a warp never changes: the zero registers. Also initialises the mask row to no lanes. */
+/** Initialises what a warp never changes: its registers that are always zero. Also sets mask_row to no lanes. */
 static void form_warp(struct emu_warp *w)
 {
     zero(w->regs + w->row_zero, w->row_sink - w->row_zero);
@@ -182,8 +183,8 @@ static void form_warp(struct emu_warp *w)
     memset(w->mask_row, 0, sizeof w->mask_row);
 }
 
-/** Allocates memory for the barrier registers of a block's warps. It is not initialised: emu_breg_form shows which rows are
- *  valid. Returns false if there is no memory. */
+/** Allocates memory for the barrier registers of a block's warps. The memory is not initialised, because emu_breg_form shows
+ *  which of its rows are valid. Returns false if there is no memory. */
 static bool take_bregs(struct emu_block *block, size_t bytes)
 {
     if (block->bregs_bytes >= bytes)
@@ -196,8 +197,8 @@ static bool take_bregs(struct emu_block *block, size_t bytes)
 }
 
 /** Prepares the memory of a slot for a block, and zeroes @block except for the members that describe the slot. *@formed is set to
- *  whether the memory was initialised for the same template. In that case the CTA barriers are not zeroed, because none of them
- *  is in use then. */
+ *  whether the memory is already initialised from the same template. If it is, the CTA barriers are not zeroed, because none of
+ *  them is in use. */
 static enum lw_status take_slot(struct emu_block *block, const struct emu_warp_template *t,
                                 bool *formed, struct lw_error *err)
 {
@@ -219,7 +220,7 @@ static enum lw_status take_slot(struct emu_block *block, const struct emu_warp_t
     uint64_t formed_by = block->formed_by;
     *formed = formed_by == t->stamp;
     if (*formed) {
-        for (LW_EACH_BIT(id, block->cta_open)) { /* only barriers in use have lanes to clear */
+        for (LW_EACH_BIT(id, block->cta_open)) { /* only barriers in use have arrived lanes to clear */
             block->cta[id].in_use = false;
             zero(block->cta[id].lanes, block->warp_count * sizeof block->cta[id].lanes[0]);
         }
@@ -295,9 +296,9 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
     block->shared_bytes = grid->shared_bytes;
 
     char *memory = block->memory, *at = memory + plan->warps;
-    char *tags = at; /* set for each warp below */
+    char *tags = at; /* the loop over the warps sets each warp's tags */
     at += grid->block_warps * plan->tags;
-    /* shared memory starts as zero (MACHINE 6); registers and local memory follow below */
+    /* shared memory starts as zero (MACHINE 6) */
     zero(at, plan->shared + (formed ? 0 : plan->cta));
     block->shared = (uint8_t *)at;
     at += plan->shared;
@@ -311,8 +312,8 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
             w->local = (uint8_t *)w->regs + plan->rows;
             form_warp(w);
         }
-        /* vector registers start as zero; scratch registers and the sink need not, because they are written before they are
-         * read */
+        /* vector registers start as zero; scratch registers and the row for discarded results are not zeroed, because they are
+         * written before they are read */
         zero(w->regs + EMU_ROW_V0 * w->stride,
              formed ? (size_t)plan->vregs * w->stride : plan->rows - EMU_ROW_V0 * w->stride);
         if (plan->local_bytes != 0)

@@ -17,16 +17,16 @@
 
 /* ---- cores and decoded programs ------------------------------------------------------- */
 
-/** Returns true if the core shares decoded code with other cores. The cores of an engine outside emu/ are all driven by one
- *  thread. They share the code that one of them has decoded, and the last core that uses it frees it. Any other core has its own
- *  code, because steps replace handlers in it. */
+/** Returns true if the core shares decoded code with other cores. Cores that an engine outside emu/ drives are all driven by one
+ *  thread. They share the code that one of them has decoded, and the last core that uses the code frees it. Each other core has
+ *  its own code, because steps of the core replace handlers in the code. */
 static bool shares_code(const struct emu_core *core)
 {
     return core->context != NULL;
 }
 
-/** Returns the code that another core has decoded from the same program for the same level and block shape; NULL: there is
- *  none. */
+/** Returns the code that another core has decoded from the same program for the same level and block shape; Returns NULL if no
+ *  core has decoded it. */
 static struct emu_code *decoded_elsewhere(const struct emu_core *core,
                                           const struct emu_program *program, uint8_t shape)
 {
@@ -117,7 +117,7 @@ static void go(struct emu_warp *w, struct emu_handlers h)
             (w->full ? w->di->h.full : w->di->h.part)(w, w->di);
         if (!w->core->hand.handed)
             break;
-        w = &w->block->warp[w->block->next_warp]; /* the chain has switched directly to this warp */
+        w = &w->block->warp[w->block->next_warp]; /* the chain of handlers has switched directly to this warp */
         if (w->leave != EMU_RUNNING)
             break;
     }
@@ -126,7 +126,7 @@ static void go(struct emu_warp *w, struct emu_handlers h)
 
 /** Executes the instructions from @di on, beginning with the handlers @first, for at most w->budget instructions. If the
  *  straight-line run is longer than the budget, the instruction where the budget ends temporarily gets a handler that leaves the
- *  chain. So the stop is exact, and the other instructions need no test. */
+ *  chain. The chain therefore stops after exactly the budget, and the other instructions need no test. */
 static inline void go_within(struct emu_warp *w, const struct emu_dinsn *di, struct emu_handlers first)
 {
     const uint32_t stop = di->index + (uint32_t)w->budget;
@@ -159,8 +159,8 @@ static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
     }
 }
 
-/** Returns true if a fault is skipped: the filter of the engine or of the machine decides, or in a replay the log. *@read is set
- *  to the value that the faulting lanes read. */
+/** Returns true if a fault is skipped. The filter of the engine or of the machine decides this, or, in a replay, the log. *@read
+ *  is set to the value that the faulting lanes read. */
 static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault, uint32_t *read)
 {
     struct emu_fault_filter *filter = core->machine->fault_filter;
@@ -171,7 +171,7 @@ static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault,
 
         if (yes != 0) {
             (void)emu_nondet_replay(core, EMU_NONDET_SKIP_VALUE, &value);
-            if (filter != NULL) /* the machine's filter is called in a replay, too */
+            if (filter != NULL) /* a replay calls the machine's filter, too, but does not use its answer */
                 (void)filter->skip(filter, fault, &same);
         }
         *read = (uint32_t)value;
@@ -181,7 +181,7 @@ static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault,
     if (yes == 0 && filter != NULL)
         yes = filter->skip(filter, fault, read);
     if (core->ops.skip_fault == NULL && core->ops.clock == NULL)
-        /* the log does not record this choice for the fixed order, so the filter must decide in the same way in a replay */
+        /* for the fixed order, the log does not record this choice, so the filter must decide in the same way in a replay */
         return yes != 0;
     emu_nondet_record(core, EMU_NONDET_SKIP, yes);
     if (yes != 0)
@@ -195,8 +195,8 @@ static bool may_skip(const struct emu_core *core)
            core->answers != NULL;
 }
 
-/** Lets a memory instruction or a free continue without its faulting lanes, if the filters permit it. Returns true if it does:
- *  the instruction has then retired. */
+/** Lets a memory instruction or a free continue without its faulting lanes, if the filters permit it. Returns true if the
+ *  instruction continued; it has then retired. */
 static bool skip_fault(struct emu_warp *w)
 {
     const struct emu_core *core = w->core;
@@ -231,13 +231,14 @@ static bool skip_fault(struct emu_warp *w)
         for (LW_EACH_BIT(l, lanes))
             value[l] = read_value;
         skipped |= lanes;
-        /* Executes the instruction for the remaining lanes. Even if there are none, it retires. */
+        /* Executes the instruction for the remaining lanes. If no lane remains, the instruction retires as well. */
         w->e = all & ~skipped;
         w->full = false;
         core->level->expand_mask(w->mask_row, w->e, w->n);
         w->mask_lanes = w->e;
         w->di = di;
-        w->halting = core->machine->active_hooks != NULL; /* the hook has already been called for all lanes of this instruction */
+        w->halting = core->machine->active_hooks != NULL; /* the hook has already been called, for all lanes of this
+                                                           * instruction */
         run_chain_once(w, 1, true);
         w->halting = false;
     }
@@ -252,7 +253,8 @@ static bool skip_fault(struct emu_warp *w)
     return true;
 }
 
-/** Skips faults as long as the filters permit it, and continues after each of them. Returns true if a fault was skipped. */
+/** Skips faults as long as the filters permit it, and continues the time slice after each of them. Returns true if a fault was
+ *  skipped. */
 static __attribute__((noinline)) bool skip_faults(struct emu_warp *w, uint64_t before, int64_t budget)
 {
     bool skipped = false;
@@ -267,8 +269,8 @@ static __attribute__((noinline)) bool skip_faults(struct emu_warp *w, uint64_t b
     return skipped;
 }
 
-/** Executes instructions as run_chain_once() does; under shadow tags @budget is 1, and the tags of the instruction are
- *  updated. */
+/** Executes instructions as run_chain_once() does; in shadow mode, @budget is 1, and the tags of the registers that the
+ *  instruction writes are updated. */
 static __attribute__((noinline)) void run_chain_tagged(struct emu_warp *w, int64_t budget,
                                                        bool past_break)
 {
@@ -324,7 +326,7 @@ static inline void run_chain(struct emu_warp *w, int64_t budget, bool past_break
             (void)skip_faults(w, before, budget);
     }
     if (w->stepped && w->retired == before && w->leave == EMU_LEAVE_BUDGET)
-        run_chain_stepped(w, true); /* the hook has requested single steps, starting with this instruction */
+        run_chain_stepped(w, true); /* the hook has requested single steps, which start with this instruction */
 }
 
 /** Executes one instruction as run_chain_once() does. Most instructions retire at the first attempt. */
@@ -351,11 +353,11 @@ void emu_run_one(struct emu_warp *w)
     if (w->leave == EMU_LEAVE_FAULT)
         (void)skip_faults(w, before, 1);
     if (w->stepped && w->retired == before && w->leave == EMU_LEAVE_BUDGET)
-        run_chain_stepped(w, true); /* the hook has requested single steps, starting with this instruction */
+        run_chain_stepped(w, true); /* the hook has requested single steps, which start with this instruction */
 }
 
-/** Continues a time slice of @budget instructions whose chain was left too early. @before: value of w->retired when the slice
- *  started. */
+/** Continues a time slice of @budget instructions of a warp that left its chain before the slice ended. @before: value of
+ *  w->retired when the slice started. */
 static __attribute__((noinline)) void run_chain_on(struct emu_warp *w, int64_t budget, uint64_t before)
 {
     if (w->leave == EMU_LEAVE_BUDGET)
@@ -392,12 +394,13 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
         int64_t budget = left < INT64_MAX ? (int64_t)left : INT64_MAX;
         if (left == 0 || machine->halt || machine->launch_changes != launches || !emu_split_select_soon(w))
             break;
-        if (w->split_count != 1) { /* a warp with several splits also has the limit of its split policy */
+        if (w->split_count != 1) { /* for a warp with several splits, the split policy may set a lower limit */
             int64_t allowance = emu_split_allowance(w);
             budget = allowance < budget ? allowance : budget;
         }
         if (w->shadow == NULL && !w->stepped && w->di->run <= budget && budget <= EMU_LONGEST_BUDGET) {
-            /* the common case of run_chain(): no interruption is possible */
+            /* the common case of run_chain(): no shadow mode, no single steps, and the next straight-line run is within the
+             * budget */
             w->budget = budget;
             w->run_start = w->di;
             go(w, w->di->h);
@@ -406,7 +409,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
         } else {
             run_chain(w, w->shadow != NULL || w->stepped ? 1 : budget, false);
         }
-        while (was_handed(&w)) { /* a loop, because the rest of the time slice may switch to another warp again */
+        while (was_handed(&w)) { /* a loop, because in the rest of the time slice the chain may switch to another warp again */
             start = before = w->core->hand.start;
             limit = w->core->hand.quantum;
             budget = (int64_t)limit;
@@ -425,7 +428,7 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
             emu_split_ran(w, (unsigned)(w->retired - before));
         } else if (w->leave == EMU_LEAVE_BREAK && w->reconv->reach != NULL &&
                    w->reconv->reach(w)) {
-            continue; /* the lanes wait before this instruction, so they have not reached its breakpoint */
+            continue; /* the lanes have not reached this instruction and its breakpoint, because they wait before it */
         } else {
             if (w->retired != before)
                 emu_split_ran(w, (unsigned)(w->retired - before));
@@ -435,22 +438,22 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
     }
     *warp = w;
     *count = w->retired - start;
-    if (*count != 0 && w->block->retired == *count) /* this was the block's first time slice */
+    if (*count != 0 && w->block->retired == *count) /* true after the block's first time slice */
         emu_grid_begin(w->core->machine, w->block->grid);
     return end;
 }
 
 /* ---- the watched step ------------------------------------------------------------------------------ */
 
-/** A contiguous range of host memory that contains what all lanes of an instruction access. */
+/** A contiguous range of host memory that contains all bytes that the lanes of one instruction access. */
 struct run {
     const uint8_t *host; /* host address of the guest address `start` */
     uint64_t start;
     enum isa_space space;
 };
 
-/** Finds the contiguous range. Returns false if the lanes access several spaces, local memory, constant banks or unmapped
- *  addresses, or a range so large that finding it would be expensive. */
+/** Finds the contiguous range of host memory that the lanes access. Returns false if the lanes access several spaces, local
+ *  memory, constant banks or unmapped addresses, or a range of more than about a page. */
 static bool find_run(const struct emu_warp *w, const uint64_t *address, uint64_t lanes,
                      unsigned bytes, struct run *out)
 {
@@ -477,8 +480,8 @@ static bool find_run(const struct emu_warp *w, const uint64_t *address, uint64_t
     return true;
 }
 
-/** Reads the @bytes bytes of each lane to @out, whose other bytes become zero; unmapped bytes are zero, too. @run: range that
- *  contains what the lanes access, or NULL. */
+/** Reads the @bytes bytes that each lane accesses to @out, whose other bytes become zero. Unmapped bytes are read as zero. @run:
+ *  range that contains all accessed bytes, or NULL. */
 static void read_lanes(struct emu_warp *w, const struct run *run, const uint64_t *address,
                        uint64_t lanes, unsigned bytes, uint8_t (*out)[16])
 {
@@ -487,7 +490,7 @@ static void read_lanes(struct emu_warp *w, const struct run *run, const uint64_t
             memset(out[l], 0, sizeof out[l]);
             (void)emu_lane_copy(w, (unsigned)l, address[l], out[l], bytes, false);
         }
-    } else if (bytes == 4) { /* the most frequent size gets a loop with one copy for each lane */
+    } else if (bytes == 4) { /* the most frequent size has its own loop, with one copy for each lane */
         for (LW_EACH_BIT(l, lanes)) {
             uint32_t word[4] = {0};
 
@@ -584,7 +587,7 @@ static void fill_access(struct emu_warp *w, struct emu_step_scratch *scratch,
     read_lanes(w, run, scratch->address, lanes, access->bytes, scratch->old_value);
 }
 
-/** Adds the access of a constant operand to the event; all lanes read one address of a bank. */
+/** Adds to the event the read of a constant operand, for which all lanes read one address of a bank. */
 static void fill_constant(struct emu_warp *w, struct emu_step_scratch *scratch,
                           const struct isa_insn *insn, struct emu_event *ev)
 {
@@ -617,7 +620,8 @@ static void fill_event(struct emu_warp *w, const struct isa_insn *insn,
 {
     struct emu_block *block = w->block;
 
-    /* Clears the event, except for the accesses, of which access_count says how many are valid, and the text of a fault. */
+    /* Clears the event, except for its accesses, because access_count states how many of them are valid, and for the text of a
+     * fault. */
     memset(ev, 0, offsetof(struct emu_event, access));
     memset((char *)ev + offsetof(struct emu_event, access_count), 0,
            offsetof(struct emu_event, fault.detail) + 1 - offsetof(struct emu_event, access_count));
@@ -663,7 +667,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
                        (unsigned long long)w->split[split].lanes);
     uint32_t pc = emu_split_pc(w, split);
     const struct emu_dinsn *di = &w->code->insn[pc];
-    if (pc >= w->code->program->count) { /* the instruction after the end of the code, which always faults */
+    if (pc >= w->code->program->count) { /* an element after the end of the code, which always raises a fault */
         memset(ev, 0, sizeof *ev);
         ev->kind = EMU_EV_FAULT;
         emu_split_divide(w, split, w->split[split].lanes, true);
@@ -678,7 +682,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
 
     w->slice_start = w->retired;
     if (!emu_split_divide(w, split, lanes, whole)) {
-        uint64_t waits = 0; /* the lanes that wait; their split may have another id than before */
+        uint64_t waits = 0; /* the lanes that still wait; the id of their split may have changed */
         for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SUSPENDED]))
             waits |= w->split[id].lanes;
         if ((lanes & ~waits) == 0)
@@ -698,17 +702,18 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
                     info->flags & ISA_F_SCALAR ? w->m & ev->guard & (0 - w->m) : ev->effective, ev);
     else if (insn->xkind == ISA_X_CONST)
         fill_constant(w, scratch, insn, ev);
-    memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* clears the members after the arrays */
+    memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* does not clear the arrays, which are the first
+                                                                          * members */
            sizeof scratch->flow - offsetof(struct emu_flow, count));
     w->flow = &scratch->flow;
     uint64_t before = w->retired;
     run_chain(w, 1, true);
     emu_counts_sync(w);
     if (w->leave == EMU_LEAVE_BUDGET)
-        emu_split_ran(w, (unsigned)(w->retired - before)); /* a SIMT stack may pop an entry here */
+        emu_split_ran(w, (unsigned)(w->retired - before)); /* under an engine with a SIMT stack, may pop an entry */
     w->flow = NULL;
     if (ev->grid_started && w->retired != before) /* Several warps may execute their first step before the grid is recorded as
-                                                   * started; only one of these steps is reported as the grid's first. */
+                                                   * started. Only one of these steps may report the start of the grid. */
         ev->grid_started = emu_grid_begin(core->machine, block->grid);
     if (w->ctag != NULL) {
         emu_tag_counted(w);
@@ -737,7 +742,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
         ev->conv.why = EMU_RELEASE_NONE;
     ev->cta = scratch->flow.cta;
     if (info->flags & ISA_F_STORE) {
-        struct run found; /* determined again, because other lanes may have freed the memory */
+        struct run found; /* found again, because other lanes may have freed the memory */
         bool one = find_run(w, scratch->address, ev->effective, ev->access[0].bytes, &found);
 
         read_lanes(w, one ? &found : NULL, scratch->address, ev->effective, ev->access[0].bytes,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The observed step, and its reduced-detail variant for engines that only model time (EMU_EVENT_ADDRESSES). The variant executes
- * the same instruction with the same handler, but its event has only the accessed addresses, as segments if possible. A step of
- * gemm takes 963 host instructions with it, and 1,811 (callgrind) with the full event, which --timing-reference uses. Both give
- * the same cycles.
+ * the same instruction with the same handler, but fills only the accessed addresses in the event, as segments if possible. A step
+ * of gemm takes 963 host instructions with reduced detail, and 1,811 with the full event (callgrind). Option --timing-reference
+ * uses the full event. Both give the same number of cycles.
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/core/emu_core_priv.h"
@@ -13,8 +13,7 @@
 
 /* ---- accesses ---------------------------------------------------------------------------- */
 
-/** Returns the space that contains @address and all addresses around it in the same range. GENERIC: the address is in none of the
- *  ranges, or the space can only be found by the page map. */
+/** Returns the space of @address, if it is in an address range that belongs to a single space. Otherwise returns GENERIC. */
 static enum isa_space space_of(uint64_t address)
 {
     if (address >= ISA_GLOBAL_BASE)
@@ -26,7 +25,8 @@ static enum isa_space space_of(uint64_t address)
     return ISA_SPACE_GENERIC;
 }
 
-/** Describes the addresses of the lanes as segments in one space. Returns false if more than EMU_EVENT_SEGMENTS are needed. */
+/** Describes the addresses of the lanes as segments in one space. Returns false if more than EMU_EVENT_SEGMENTS segments are
+ *  needed. */
 static bool find_pieces(const struct emu_warp *w, const struct emu_dinsn *di,
                         const struct emu_form *form, uint64_t lanes, struct emu_access *access)
 {
@@ -66,7 +66,7 @@ static bool find_pieces(const struct emu_warp *w, const struct emu_dinsn *di,
             start = low[first];
             end = low[last];
         }
-        /* the addresses are affine modulo 2^32; the segment is valid only if they do not wrap */
+        /* the lanes' addresses are affine modulo 2^32, so they form a segment only if they do not wrap */
         if (start + (uint64_t)stride * (last - first) != end || count == EMU_EVENT_SEGMENTS)
             return false;
         start = base + (start << scale);
@@ -84,7 +84,7 @@ static bool find_pieces(const struct emu_warp *w, const struct emu_dinsn *di,
     return true;
 }
 
-/** Fills the array of the lanes' addresses; if they are in several spaces, also the array of spaces. */
+/** Fills the array of the lanes' addresses, and, if they are in several spaces, the array of the lanes' spaces. */
 static void find_rows(struct emu_warp *w, struct emu_step_scratch *scratch,
                       const struct isa_insn *insn, const struct emu_dinsn *di,
                       struct emu_access *access)
@@ -157,7 +157,7 @@ static void find_access(struct emu_warp *w, const struct isa_insn *insn,
 
 /* ---- prefetch before a step ---------------------------------------------------------------- */
 
-/* The cache lines of a warp that steps of most instructions access, which emu_warp_prefetch() loads. */
+/* Cache lines of a warp that most steps access; emu_warp_prefetch() prefetches them. */
 _Static_assert(offsetof(struct emu_warp, ubase) == 64 && offsetof(struct emu_warp, all) == 128 &&
                    offsetof(struct emu_warp, s[126]) % 64 == 0 &&
                    offsetof(struct emu_warp, flow) == offsetof(struct emu_warp, s[126]) + 64 &&
@@ -224,7 +224,7 @@ static inline void fill_outcome(const struct emu_warp *w, struct emu_event *ev)
     ev->outcome_count = 1;
 }
 
-/** Executes a step with reduced detail. Returns false if nothing was executed: the caller then executes the step with the full
+/** Executes a step with reduced detail. Returns false if it has executed nothing. The caller then executes the step with the full
  *  event, which also reports invalid arguments. */
 static inline bool addresses_step(struct emu_warp *w, unsigned split, uint64_t lanes,
                               struct emu_event *ev)
@@ -234,8 +234,8 @@ static inline bool addresses_step(struct emu_warp *w, unsigned split, uint64_t l
     struct emu_step_scratch *scratch = core->scratch;
 
     if (w->tagged || w->parts || w->running < 0 || w->running != (int)split || w->m != lanes)
-        return false; /* the step is not the next instruction of the split that has the time slice, or the warp has tags or
-                       * parts */
+        return false; /* the step is not for all lanes of the split that has the time slice, or the warp has tags or divided
+                       * splits */
     const struct emu_dinsn *di = w->di;
     if (di->index >= w->code->program->count)
         return false;
@@ -251,14 +251,15 @@ static inline bool addresses_step(struct emu_warp *w, unsigned split, uint64_t l
                     &ev->access[ev->access_count++]);
     ev->cta.used = ev->cta.completed = false;
     if (form->flags & EMU_FORM_FLOW) {
-        memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* clears the members after the arrays */
+        memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* does not clear the arrays, which are the first
+                                                                              * members */
                sizeof scratch->flow - offsetof(struct emu_flow, count));
         w->flow = &scratch->flow;
     }
     emu_run_one(w);
     emu_counts_sync(w);
     if (w->leave == EMU_LEAVE_BUDGET)
-        emu_split_ran(w, (unsigned)(w->retired - before)); /* a SIMT stack may pop an entry here */
+        emu_split_ran(w, (unsigned)(w->retired - before)); /* under an engine with a SIMT stack, may pop an entry */
     if (form->flags & EMU_FORM_FLOW) {
         w->flow = NULL;
         ev->cta.used = scratch->flow.cta.used;

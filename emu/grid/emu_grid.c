@@ -3,8 +3,8 @@
  * Launches by the host and by the device: checks, the list of launches, streams, completion.
  *
  * The machine's list holds all host launches, and the device launches that are not complete, in launch order. A device launch is
- * complete when its blocks have ended and all launches that it made, or that were aggregated into it, are complete. Then the next
- * launch in its stream may start, and lanes that wait for it at launch.sync continue.
+ * complete when its blocks have ended and all launches that it made, or that were aggregated into it, are complete. When it is
+ * complete, the next launch in its stream may start, and lanes that wait for it at launch.sync continue.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,8 +114,8 @@ enum lw_status emu_grid_mark_resident(struct emu_grid *grid, uint64_t block, str
     return LW_OK;
 }
 
-/** Returns the grid structure of launch @sequence, which history has undone, and removes it from the spare list; NULL: there is
- *  none. With it, a replayed launch has the same address as before. */
+/** Returns the grid structure of launch @sequence, which history has undone, and removes it from the list of spare grids. Returns
+ *  NULL if there is none. A replayed launch reuses this structure, so that the grid's host address stays the same. */
 static struct emu_grid *take_spare(struct emu_machine *machine, uint32_t sequence)
 {
     for (struct emu_grid **at = &machine->spare_grids; *at != NULL; at = &(*at)->next) {
@@ -141,8 +141,8 @@ static void append(struct emu_machine *machine, struct emu_grid *grid)
 }
 
 /** Creates a grid for a launch of checked @shape, in the structure @used or in new memory; its numbers are not set. @zeros:
- *  memory for the parameters, zeroed and from malloc; or NULL. @waits: the grid may wait long for its blocks to start, and many
- *  such grids may wait, so new memory for the parameters gets only their size. Returns NULL if there is no memory. */
+ *  memory for the parameters, zeroed and from malloc; or NULL. @waits: many such grids may wait for a long time until their
+ *  blocks start, so new memory for parameters has only the size of the parameters. Returns NULL if there is no memory. */
 static struct emu_grid *make(const struct emu_machine *machine, const struct emu_launch *launch,
                              const struct shape *shape, struct emu_grid *used, uint8_t *zeros, bool waits)
 {
@@ -189,8 +189,8 @@ static struct emu_grid *take_device(struct emu_machine *machine)
     return grid;
 }
 
-/** Returns zeroed memory for parameters, of ISA_CONST_BANK_BYTES + 8 bytes: that of a completed device launch, or new memory.
- *  NULL: there is no memory. */
+/** Returns zeroed memory for parameters, of ISA_CONST_BANK_BYTES + 8 bytes: the memory of a completed device launch, or new
+ *  memory. Returns NULL if the host has no memory. */
 static uint8_t *take_spare_bank(struct emu_machine *machine)
 {
     struct emu_spare_bank *spare = machine->spare_bank;
@@ -242,7 +242,7 @@ bool emu_grid_complete_bank(struct emu_machine *machine, struct emu_grid *grid)
     return true;
 }
 
-/** Gives a grid the next sequence number and adds it to the list. If there is no memory, returns false, and the grid is not in
+/** Gives a grid the next sequence number and adds it to the list. Returns false if there is no memory; the grid is then not in
  *  the list. */
 static bool number(struct emu_machine *machine, struct emu_grid *grid, struct lw_error *err)
 {
@@ -255,9 +255,10 @@ static bool number(struct emu_machine *machine, struct emu_grid *grid, struct lw
     return true;
 }
 
-/** Takes the memory of a complete launch's parameters for reuse, and frees that of the other complete launches: a program may
- *  make millions of launches, and no block reads these parameters any more. With history or a log, the parameters of all launches
- *  are still needed, and nothing is taken. NULL: the caller needs new memory. */
+/** Takes for reuse the memory of the parameters of one complete host launch, and frees that of the other complete host launches,
+ *  because a program may make millions of launches, and no block reads these parameters any more. With history or a log, the
+ *  parameters of all launches are still needed, and nothing is taken. Returns NULL if nothing was taken, so that the caller needs
+ *  new memory. */
 static uint8_t *take_bank(const struct emu_machine *machine)
 {
     struct emu_grid *grid = machine->oldest != NULL ? machine->oldest->previous : machine->last_grid;
@@ -265,7 +266,7 @@ static uint8_t *take_bank(const struct emu_machine *machine)
 
     if (machine->log != NULL)
         return NULL;
-    /* the parameters of all launches before one without this memory have already been freed */
+    /* if a launch has no memory for parameters any more, that of all earlier launches has been freed, too */
     for (; grid != NULL && grid->bank0 != NULL; grid = grid->previous) {
         uint8_t *bank = (uint8_t *)(uintptr_t)grid->bank0;
 
@@ -345,7 +346,8 @@ enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_la
 
 struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence)
 {
-    struct emu_grid *grid = machine->last_grid; /* starts at the last launch, because recent launches are looked up more often */
+    struct emu_grid *grid = machine->last_grid; /* starts at the newest launch, because recent launches are looked up more
+                                                 * often */
 
     while (grid != NULL && grid->sequence > sequence)
         grid = grid->previous;
@@ -448,7 +450,7 @@ static void stream_remove(struct emu_machine *machine, struct emu_grid *grid)
 }
 
 /** Returns the last launch in the stream into which @how launches, or NULL if the stream is empty. The new launch must wait for
- *  it. */
+ *  the returned one. */
 static struct emu_grid *last_in_stream(struct emu_machine *machine,
                                        const struct emu_device_launch *how)
 {
@@ -482,8 +484,8 @@ static bool takes_groups(const struct emu_grid *g)
            (g->blocks_ended < g->block_count || g->pending_groups != 0);
 }
 
-/** Returns the first launch into which a group may be aggregated: it has the same kernel and blocks of the same shape. NULL:
- *  there is none. */
+/** Returns the first launch into which a group may be aggregated: a launch of the same kernel with blocks of the same shape.
+ *  Returns NULL if there is none. */
 static struct emu_grid *kernel_for_group(const struct emu_machine *machine,
                                          const struct emu_launch *launch)
 {
@@ -554,8 +556,8 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
     return LW_OK;
 }
 
-/** Removes a device launch from the list when it is complete and no slot holds one of its blocks. Afterwards, only the last event
- *  may still refer to it. */
+/** Removes a device launch from the list when it is complete and no slot holds one of its blocks. Afterwards, only the event of
+ *  the last step may still refer to it. */
 static void leave_list(struct emu_machine *machine, struct emu_grid *grid)
 {
     if (grid->slots_in_use != 0 || !emu_grid_complete(grid))
@@ -586,7 +588,7 @@ static void complete(struct emu_machine *machine, struct emu_grid *grid)
         if (grid->buffer != 0)
             (void)!emu_memory_free(machine, grid->buffer, NULL);
         grid->buffer = 0;
-        emu_grid_started(machine, grid); /* necessary because a replay places blocks without a call of this function */
+        emu_grid_started(machine, grid); /* a replay may have placed the last block without calling this function */
         stream_remove(machine, grid);
         if (grid->stream_next != NULL) {
             grid->stream_next->stream_prev = NULL;
@@ -680,7 +682,7 @@ void emu_grid_chain_print(const struct emu_machine *machine, uint32_t sequence,
     for (unsigned said = 0; grid != NULL && emu_grid_of_device(grid); said++) {
         const struct emu_grid *by = emu_grid_find(machine, grid->parent.grid);
         uint64_t block = grid->parent.block;
-        if (said == 4 && grid->depth > 1) { /* prints how many levels are left out, and the launch by the host */
+        if (said == 4 && grid->depth > 1) { /* prints the number of levels that are left out, and the launch by the host */
             const struct emu_grid *first = by;
             while (first != NULL && emu_grid_of_device(first))
                 first = emu_grid_find(machine, first->parent.grid);

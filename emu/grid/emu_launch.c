@@ -12,9 +12,9 @@
 #include "emu/emu_next_priv.h"
 
 enum { DESCRIPTOR_BYTES = 40, HEADER_BYTES = 64, STREAM_BITS = 20, STATUS_MEMORY = 2 };
-/* Handles of streams. With STREAM_FORGET (CUDA's cudaStreamFireAndForget), each launch has its own stream. So it does with
- * STREAM_AFTER, and the launch begins after all blocks of the launching kernel have ended. STREAM_TAIL (cudaStreamTailLaunch) is
- * not supported. */
+/* Handles of streams. With STREAM_FORGET (CUDA's cudaStreamFireAndForget), each launch has its own stream. With STREAM_AFTER,
+ * each launch has its own stream, too, and begins after all blocks of the launching kernel have ended. STREAM_TAIL
+ * (cudaStreamTailLaunch) is not supported. */
 enum { STREAM_TAIL = 3, STREAM_FORGET = 4, STREAM_AFTER = 5 };
 
 /* ---- parameter buffers -------------------------------------------------------------- */
@@ -41,7 +41,7 @@ static __attribute__((noinline)) bool make_buffers(struct emu_warp *w, const str
         uint64_t bytes = row ? emu_row(w, di->b)[l] : emu_uniform32(w, di), address = 0;
         if (emu_memory_alloc(machine, bytes, "parameters", EMU_ALLOC_PARAMETERS, &address,
                              NULL) != LW_OK)
-            address = 0; /* global memory is full, which the address 0 reports */
+            address = 0; /* global memory is full, and the kernel gets address 0 */
         emu_lane_pair_put(w, di, (unsigned)l, address);
     }
     return true;
@@ -116,8 +116,8 @@ void emu_c_launch_buffer(struct emu_warp *w, const struct emu_dinsn *di)
 
 /* ---- streams ---------------------------------------------------------------------------- */
 
-/** Returns a number that identifies a block. Stream handles contain it in the bits above the stream's number, because a stream
- *  belongs to a block. */
+/** Returns a number that identifies a block. A stream belongs to a block, so the handle of a stream contains the number of the
+ *  block, in the bits above the stream's number. */
 static uint64_t mark_of(const struct emu_block *block)
 {
     uint64_t x = (uint64_t)block->grid->sequence << 40 ^ (block->linear + 1);
@@ -166,12 +166,12 @@ void emu_c_launch_stream(struct emu_warp *w, const struct emu_dinsn *di)
 
 /* ---- launches ----------------------------------------------------------------------------- */
 
-/** What one lane launches. */
+/** The launch that one lane requests. */
 struct lane_launch {
     struct emu_launch launch;
     uint64_t buffer, stream;
-    uint64_t owned; /* address of the allocation that is freed when the launch is complete; 0: the allocation at @buffer is freed
-                     * by the launch itself */
+    uint64_t owned; /* address of the allocation that is freed when the launch is complete; 0: the launch instruction itself frees
+                     * the allocation at `buffer` */
 };
 /** Why the launch of a lane is refused. */
 struct refusal {
@@ -272,8 +272,8 @@ static bool check_buffer(const struct emu_warp *w, unsigned lane, struct lane_la
     return true;
 }
 
-/** Checks the launch of one lane. @ahead: number of lanes that launch before it in the same instruction. Returns false, and sets
- *  @no, if it is refused. */
+/** Checks the launch of one lane. @ahead: number of lanes that launch before this lane in the same instruction. Returns false,
+ *  and sets @no, if the launch is refused. */
 static bool check_lane(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane,
                        unsigned ahead, bool group, struct lane_launch *l, struct refusal *no)
 {
@@ -303,8 +303,8 @@ static bool check_lane(const struct emu_warp *w, const struct emu_dinsn *di, uns
     if (grid->depth + 1 >= EMU_LAUNCH_NESTING)
         return refuse(no, EMU_FAULT_LAUNCH_DEPTH, "this launch is nested %u deep, which is the limit (option "
                                                   "launch_depth)", grid->depth);
-    /* This lane's grid is running, but may be counted as pending: a grid is recorded as started only at the end of its first
-     * slice, or after a step. */
+    /* The grid of this lane is running, but may still be counted as pending, because a grid is recorded as started only at the
+     * end of its first time slice or step. */
     pending -= emu_grid_of_device(grid) && !grid->started;
     if (pending + ahead >= machine->config.pending_launches)
         return refuse(no, EMU_FAULT_LAUNCH_PENDING, "%u launches have not started when lane %u launches another: at "
@@ -367,7 +367,7 @@ bool emu_launch_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_t o
                 emu_memory_give_to_launch(machine, grid->buffer);
         } else {
             d[k] = STATUS_MEMORY;
-            all[k].buffer = 0; /* the buffer of a failed launch is not freed */
+            all[k].buffer = 0; /* the buffer of a refused launch is not freed */
         }
     }
     for (LW_EACH_BIT(k, on)) /* frees the buffers, because each launch has its own copy of the parameters */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checkpoints: a file with the whole state of a machine and its engine between two instructions. The file has a magic number,
- * version, fingerprint of the state's layout, options, programs, the host's own bytes, the state (emu_state.c), the pages of
- * global memory that are not zero, and a hash of everything before it.
+ * Checkpoints: a file with the whole state of a machine and its engine between two instructions. The file contains a magic
+ * number, the version, a fingerprint of the state's layout, the options, the programs, the host's own bytes, the state
+ * (emu_state.c), the pages of global memory that are not zero, and a hash of all bytes before the hash.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * History: a ring of snapshots, and a schedule log. A snapshot has the machine's state (emu_state.c) and the pages of global
- * memory that were written since the preceding snapshot. A page's contents at a snapshot are therefore in that snapshot or, if it
- * does not have the page, in the nearest earlier one that does. To move to an instruction, the engine restores the nearest
- * snapshot at or before the instruction and replays the log from there.
+ * History: a ring of snapshots, and a schedule log. A snapshot contains the machine's state (emu_state.c) and the pages of global
+ * memory that were written since the preceding snapshot. The contents of a page at the time of a snapshot are therefore in this
+ * snapshot or, if it does not contain the page, in the nearest earlier snapshot that does. To move to an instruction, the engine
+ * restores the nearest snapshot at or before the instruction and replays the log from there.
  */
 #include "emu/history/emu_history_priv.h"
 
@@ -15,21 +15,23 @@
 #include "emu/engine/emu_threads_priv.h"
 
 enum { MOST_SNAPSHOTS = 100, MOST_VISITS = 24 };
-#define VISIT_FAR UINT64_C(65536) /* a snapshot in the past is taken only at this distance, in instructions, from the preceding
-                                   * one */
+#define VISIT_FAR UINT64_C(65536) /* a snapshot in the past is taken only if the preceding snapshot is at least this number of
+                                   * instructions away */
 #define LEAST_HALF UINT64_C(1024) /* When the machine moves back, a snapshot in the middle of the replayed instructions is taken
                                    * only if each half has at least this number of instructions, and if the replay of a half takes
                                    * as long as eight snapshots. */
 #define SPEED_GUESS 2e7           /* speed of a replay, in instructions per second, assumed until it is measured */
 #define DEFAULT_BUDGET (UINT64_C(256) << 20)
 #define FIRST_LOOK UINT64_C(65536) /* first estimate of the number of warp instructions between two readings of the clock */
-#define LEAST_SECONDS 0.02 /* shortest time between two snapshots; it is also at least 50 times the duration of a snapshot */
+#define LEAST_SECONDS 0.02 /* shortest time between two snapshots; the time is also at least 50 times the duration of a
+                            * snapshot */
 
 struct snapshot {
     uint64_t instructions;
     struct emu_log_cursor cursor;
     struct emu_bytes state;
-    struct emu_pages pages; /* pages written since the preceding snapshot; first snapshot: all pages that are not zero */
+    struct emu_pages pages; /* pages written since the preceding snapshot; the first snapshot contains all pages that are not
+                             * zero */
     bool visit; /* the snapshot was taken while the machine was in the past, where a user inspected the run */
 };
 
@@ -41,7 +43,7 @@ struct mark {
 };
 
 struct emu_history {
-    struct emu_recorder recorder; /* functions that the engine calls; first member */
+    struct emu_recorder recorder; /* functions that the engine calls; must be the first member */
     struct emu_functional *f;
     struct emu_machine *machine;
     struct emu_log *log;
@@ -49,7 +51,7 @@ struct emu_history {
     struct emu_history_options options;
     struct snapshot *snap;
     size_t count, capacity;
-    size_t at; /* index of the snapshot whose contents global memory has, except in pages with EMU_DIRTY_CHANGED */
+    size_t at; /* index of the snapshot from which global memory differs only in pages with EMU_DIRTY_CHANGED */
     struct mark *mark;
     size_t mark_count, mark_capacity;
     uint64_t host_steps; /* value of the log's host_steps when the last mark was added */
@@ -101,7 +103,7 @@ static void end_history(struct emu_history *h, const char *why)
     snprintf(h->why, sizeof h->why, "%s", why);
 }
 
-/** Removes snapshot @i and gives its pages to the following snapshot, which keeps its own version of pages that both have.
+/** Removes snapshot @i and gives its pages to the following snapshot, which keeps its own version of pages that both contain.
  *  Returns false if there is no memory. */
 static bool merge_snapshot(struct emu_history *h, size_t i)
 {
@@ -115,7 +117,7 @@ static bool merge_snapshot(struct emu_history *h, size_t i)
     return true;
 }
 
-/** Removes the first snapshot. Instruction counts before the second one are then out of reach. */
+/** Removes the first snapshot. History can then no longer return to instruction counts before the second snapshot. */
 static bool drop_first(struct emu_history *h)
 {
     size_t kept = 0;
@@ -125,7 +127,7 @@ static bool drop_first(struct emu_history *h)
     snprintf(h->why, sizeof h->why,
              "the earlier part was dropped, as history may use only %llu MiB",
              (unsigned long long)(h->options.budget_bytes >> 20));
-    /* of the marks before the new first snapshot only the last is needed: it has the host's state at that snapshot */
+    /* of the marks before the new first snapshot, only the last one is needed: it contains the host's state at that snapshot */
     for (size_t i = 0; i < h->mark_count; i++) {
         bool hidden = i + 1 < h->mark_count &&
                       !emu_log_is_before(&h->mark[i + 1].cursor, &h->snap[0].cursor);
@@ -146,8 +148,8 @@ static bool drop_first(struct emu_history *h)
     return true;
 }
 
-/** Returns the index of the snapshot to remove. It is the one whose removal leaves the smallest gap relative to its age, so that
- *  old snapshots become sparse and recent ones stay dense. */
+/** Returns the index of the snapshot to remove. This is the snapshot whose removal leaves the smallest gap relative to the age of
+ *  the gap, so that old snapshots become sparse and recent ones stay dense. */
 static size_t least_missed(const struct emu_history *h)
 {
     uint64_t now = h->snap[h->count - 1].instructions;
@@ -177,7 +179,7 @@ static void drop_last(struct emu_history *h)
 }
 
 /** Removes snapshots until the budget is met. @keep_first: the range of reachable instruction counts must not shrink; if no other
- *  snapshot can be removed, the newest one is. */
+ *  snapshot can be removed, the newest one is removed. */
 static void reserve_snapshot(struct emu_history *h, bool keep_first)
 {
     char why[200];
@@ -263,8 +265,8 @@ static bool forget_visit(struct emu_history *h)
 }
 
 /** Takes a snapshot in the past if the preceding snapshot is at least @far instructions away, because a user who inspects a
- *  position often returns to it. It stores all pages that changed since the snapshot from which the machine was restored. These
- *  can be more pages than necessary, which is harmless. Without memory no snapshot is taken. */
+ *  position often returns to it. The snapshot stores all pages that have changed since the machine was restored from a snapshot.
+ *  These can be more pages than necessary, which is harmless. If there is no memory, no snapshot is taken. */
 static void visit(struct emu_history *h, uint64_t far)
 {
     struct emu_memory *memory = &h->machine->memory;
@@ -330,7 +332,7 @@ static void tick(struct emu_recorder *recorder)
 
     if (h->ended)
         return;
-    if (emu_log_is_replaying(h->log)) { /* a replay needs no snapshots: history has them already */
+    if (emu_log_is_replaying(h->log)) { /* a replay needs no snapshots, because history already has them */
         h->f->snapshot_at = h->f->core->retired + FIRST_LOOK;
         return;
     }
@@ -371,7 +373,7 @@ static void begin(struct emu_recorder *recorder)
 
 /* ---- moving to an instruction ------------------------------------------------------------ */
 
-/** Returns the contents of a page of global memory at snapshot @k; NULL: the page was zero. */
+/** Returns the contents of a page of global memory at the time of snapshot @k, or NULL if the page was zero. */
 static const uint8_t *page_at(const struct emu_history *h, size_t k, uint64_t number)
 {
     for (size_t i = k + 1; i-- > 0;) {
@@ -411,17 +413,17 @@ static enum lw_status restore(struct emu_history *h, size_t k, struct lw_error *
     h->log->applying = true; /* nothing is recorded while the state is loaded */
     status = emu_state_load(h->f, &in, true, err);
     h->log->applying = false;
-    h->f->counted.at = 0; /* invalidates the cached number of warps, which is cached for an instruction count: in another timeline
-                           * this count can have another number of warps */
+    h->f->counted.at = 0; /* invalidates the cached number of warps, which is cached for an instruction count: after a move, the
+                           * number of warps at the same count can be different */
     emu_log_seek(h->log, &h->snap[k].cursor);
     return status;
 }
 
-/** Replays to instruction count @to, and takes snapshots on the way. A user who moves back usually moves back further in small
- *  steps, and each step would replay all instructions since the preceding snapshot. So if the replay of half of these
+/** Replays to instruction count @to, and takes snapshots on the way. A user who moves back usually makes further small steps
+ *  back, each of which would replay all instructions since the preceding snapshot. Therefore, if the replay of half of these
  *  instructions takes much longer than a snapshot, a snapshot is taken after that half, and again after half of the rest. All
- *  further steps back together then replay about as many instructions as a single step would have, times the logarithm of the
- *  number of steps. */
+ *  further steps back together then replay about n * log(m) instructions, where n is the number that one step would have
+ *  replayed, and m is the number of steps. */
 static enum lw_status replay_by_halves(struct emu_history *h, uint64_t to, struct lw_error *err)
 {
     enum lw_status status = LW_OK;
@@ -459,7 +461,7 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
         struct emu_log_cursor here = emu_log_position(h->log);
         bool there = last->cursor.at == here.at && last->cursor.done == here.done;
         if (!there && instructions < now && instructions >= h->snap[0].instructions)
-            take(h, true); /* from this snapshot the machine will quickly return to its present position */
+            take(h, true); /* from this snapshot, the machine can quickly return to its present position */
         if (h->ended)
             return LW_FAIL(err, LW_ESTATE, "history is not recorded: %s", h->why);
     }
@@ -473,7 +475,7 @@ enum lw_status emu_history_goto(struct emu_history *h, uint64_t instructions,
     if (!emu_log_is_replaying(h->log) && instructions >= now)
         return LW_OK;
     if (instructions >= h->latest)
-        instructions = UINT64_MAX; /* to the end of history, so that the host steps at that count are included */
+        instructions = UINT64_MAX; /* to the end of history, so that host steps at this instruction count are included */
     size_t k = nearest(h, instructions);
     if (instructions < now || h->snap[k].instructions > now)
         status = restore(h, k, err);

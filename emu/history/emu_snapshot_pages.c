@@ -52,7 +52,7 @@ bool emu_pages_take(struct emu_pages *pages, struct emu_memory *memory, unsigned
 
     *pages = (struct emu_pages){0};
     for (uint64_t page = 0; page < end; page++) {
-        /* eight pages without dirty bits are skipped in one go */
+        /* skips eight pages at once if none of them has a dirty bit */
         if (page % 8 == 0 && page + 8 <= end && (lw_get64(memory->dirty + page) & any) == 0) {
             page += 7;
             continue;
@@ -93,7 +93,7 @@ bool emu_pages_merge(struct emu_pages *newer, struct emu_pages *older)
         bool take_new = k == older->count ||
                         (i < newer->count && newer->page[i].number <= older->page[k].number);
         if (take_new && k < older->count && newer->page[i].number == older->page[k].number)
-            free(older->page[k++].data); /* both snapshots have this page: the older version is dropped */
+            free(older->page[k++].data); /* both snapshots contain this page, so the older version is dropped */
         all[n++] = take_new ? newer->page[i++] : older->page[k++];
     }
     free(newer->page);

@@ -18,7 +18,7 @@
 #define NAMES(LIST, type) LIST(NAME)
 
 /* For each list in emu_state.def, declares a structure `mirror` with the listed members, in order, with their types and
- * alignments. It must have the same size as the real structure, and its last member the same offset. */
+ * alignments. `mirror` must have the same size as the real structure, and its last member must have the same offset. */
 #define MEMBER(how, member)                                                                   \
     _Alignas(__alignof__(((real *)0)->member)) __typeof__(((real *)0)->member) member;
 #define CHECK_MEMBERS(LIST, type)                                                             \
@@ -81,8 +81,8 @@ static void save_grids(const struct emu_machine *machine, struct emu_bytes *out)
     emu_bytes_fini(&launch);
 }
 
-/** Moves the host launches after launch number @count to the list of spare grids. A replay takes them from there when it launches
- *  them again. */
+/** Moves the host launches after launch number @count to the list of spare grids. A replay takes the structures from there when
+ *  it launches the grids again. */
 static void put_aside(struct emu_machine *machine, uint32_t count)
 {
     struct emu_grid **at = &machine->grids, **end = &machine->spare_grids, *last = NULL;
@@ -100,8 +100,8 @@ static void put_aside(struct emu_machine *machine, uint32_t count)
         machine->grid_count = count;
 }
 
-/** Reads how a device launch is related to other launches: launcher, aggregation, stream. Returns false if the relations are
- *  impossible. */
+/** Reads the relations of a device launch to other launches: its launcher, the grid into which it is aggregated, and its stream.
+ *  Returns false if they are impossible. */
 static bool load_relations(struct emu_machine *machine, struct emu_grid *p,
                            struct emu_reader *in)
 {
@@ -126,7 +126,7 @@ static bool load_relations(struct emu_machine *machine, struct emu_grid *p,
 static bool count_open(struct emu_machine *machine)
 {
     /* Iterates from the newest launch to the oldest. A launch is incomplete while launches that it made, or groups aggregated
-     * into it, are incomplete; all of these are newer. */
+     * into it, are incomplete; and all of these are newer than the launch. */
     for (struct emu_grid *p = machine->last_grid; p != NULL; p = p->previous) {
         bool open = !emu_grid_complete(p);
         if (open)
@@ -145,7 +145,7 @@ static bool count_open(struct emu_machine *machine)
         if (p->aggregated_into != NULL)
             p->aggregated_into->pending_groups++;
     }
-    /* A launch also waits for the preceding launch in its stream. */
+    /* A launch also waits for the launch before it in its stream. */
     for (struct emu_grid *p = machine->grids; p != NULL; p = p->next) {
         if (p->stream_prev == NULL)
             continue;
@@ -191,7 +191,7 @@ static enum lw_status load_grid(struct emu_machine *machine, struct emu_reader *
                               last->block_count * last->block_warps)))
         return emu_state_bad(err, "a launch");
     while (parent == 0 && *host != NULL && (*host)->sequence <= sequence)
-        make_spare(machine, host); /* emu_grid_restore() looks for a host launch in the list of spare grids */
+        make_spare(machine, host); /* emu_grid_restore() takes the structure of a host launch from the list of spare grids */
     enum lw_status status = emu_grid_restore(machine, &launch, sequence, first_warp_id,
                                              parent != 0, &p, err);
     if (status != LW_OK)
@@ -246,8 +246,8 @@ static enum lw_status find_launchers(struct emu_functional *f, struct lw_error *
     for (struct emu_grid *p = f->base.machine->grids; p != NULL; p = p->next) {
         if (!emu_grid_of_device(p))
             continue;
-        p->launcher_block = &f->core->block[0]; /* if the launching block is not found, it has ended, and any block may be
-                                                 * named */
+        p->launcher_block = &f->core->block[0]; /* if the launching block is not found, it has ended, and launcher_block may be
+                                                 * any block */
         for (unsigned s = 0; s < f->core->slots_used; s++) {
             struct emu_block *b = &f->core->block[s];
             if (!b->in_use || b->grid->sequence != p->parent.grid || b->linear != p->parent.block)
@@ -281,7 +281,7 @@ static void save_core(const struct emu_core *p, struct emu_bytes *out)
     emu_put(out, &p->stats, sizeof p->stats);
 }
 
-/** Loads a core's counts. This must be done after the core's blocks have been started again, because starting a block changes the
+/** Loads a core's counts. Called after the core's blocks have been started again, because the start of a block changes the
  *  counts. */
 static enum lw_status load_core(struct emu_core *p, struct emu_reader *in, struct lw_error *err)
 {
@@ -313,7 +313,7 @@ static void save_residents(const struct emu_functional *f, struct emu_bytes *out
 static bool residents_fit(const struct emu_functional *f)
 {
     const struct emu_machine *machine = f->base.machine;
-    unsigned i = 0, ended = 0; /* ended: number of blocks that have ended but still are in a slot */
+    unsigned i = 0, ended = 0; /* ended: number of blocks that have ended but still hold a slot */
 
     if (f->placed)
         return f->grid == NULL;

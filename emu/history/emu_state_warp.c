@@ -12,7 +12,7 @@
 
 enum row_kind { ROWS_ZERO, ROWS_WORD, ROWS_RAW };
 
-/** Returns the kind of a row, and its first word: all words are zero, all words are equal, or (raw) anything else. */
+/** Returns the kind of a row: all words are zero, all words are equal, or (raw) neither. Sets *@word to the first word. */
 static enum row_kind kind_of(const uint8_t *row, size_t row_bytes, uint32_t *word)
 {
     uint32_t first = lw_get32(row), differ = 0;
@@ -23,7 +23,8 @@ static enum row_kind kind_of(const uint8_t *row, size_t row_bytes, uint32_t *wor
     return differ != 0 ? ROWS_RAW : first != 0 ? ROWS_WORD : ROWS_ZERO;
 }
 
-/* Writes consecutive rows of one kind as a run: the number of rows * 4 + kind, then the common word, or the bytes of raw rows. */
+/* Writes consecutive rows of one kind as a run: first the number of rows * 4 + kind; then nothing, the common word, or the bytes
+ * of raw rows. */
 void emu_put_rows(struct emu_bytes *out, const void *rows, size_t count, size_t row_bytes)
 {
     const uint8_t *row = rows;
@@ -71,7 +72,7 @@ bool emu_get_rows(struct emu_reader *in, void *rows, size_t count, size_t row_by
 
 /* ---- a warp ---------------------------------------------------------------------------- */
 
-enum { SLACK_ROWS = 3 }; /* additional registers after the last one, because a pair or quad may start there */
+enum { SLACK_ROWS = 3 }; /* number of registers after the last one, because a pair or quad may start in the last one */
 
 static size_t local_rows(const struct emu_warp *w)
 {
@@ -126,7 +127,7 @@ static void save_warp(const struct emu_warp *w, struct emu_bytes *out)
     }
 }
 
-/** Returns true if the warp has all registers that the function at @pc uses. The address after the code is valid, too. */
+/** Returns true if the warp has all registers that the function at @pc uses. The pc after the end of the code is valid, too. */
 static bool pc_is_good(const struct emu_warp *w, uint32_t pc)
 {
     const struct emu_program *program = w->code->program;
@@ -316,13 +317,13 @@ static bool load_cta(struct emu_block *block, struct emu_reader *in)
     return !in->bad;
 }
 
-/** Raises the machine's count of observations to *look, the number of a loaded observation, so that the number is not used
- *  again. */
+/** Raises the machine's count of spin observations to at least *look, the number of a loaded observation, so that this number is
+ *  not used again. */
 static void note_look(const struct emu_block *block, uint64_t *look)
 {
     struct emu_machine *machine = block->core->machine;
 
-    if (*look >= UINT64_MAX / 2) /* no machine can have made so many observations: the number is invalid */
+    if (*look >= UINT64_MAX / 2) /* invalid, because no machine can have made so many observations */
         *look = 0;
     if (machine->looks < *look)
         machine->looks = *look;

@@ -89,8 +89,8 @@ void emu_x_prmt(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
         d[l] = permute(a[l], c[l], x_lane(w, di, (unsigned)l), di->sub);
 }
 
-/* Add and subtract with carry: the carry input is R, the carry output P. A subtraction adds the complement, so its carry means
- * "no borrow", and the first subtraction of a chain has R = pt. */
+/* Addition and subtraction with carry: the carry input is predicate R, the carry output is predicate P. A subtraction adds the
+ * complement, so its carry means "no borrow", and the first subtraction of a chain has R = pt. */
 void emu_x_addc(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     const uint32_t *a = emu_row(w, di->a), flip = di->op == ISA_V_SUBC_U32 ? ~UINT32_C(0) : 0;
@@ -148,7 +148,8 @@ static unsigned relation(float a, float b)
 {
     return a < b ? 1 : a == b ? 2 : a > b ? 4 : 8;
 }
-/** P = cmp op R, Q = !cmp op R. For packed operands, P is the result for the low halves and Q that for the high halves. */
+/** Computes the predicates P = cmp op R and Q = !cmp op R. For packed operands, P is the result of the low halves, and Q that of
+ *  the high halves. */
 void emu_x_setp_half(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     static const uint8_t wanted[] = {
@@ -205,7 +206,7 @@ void emu_x_cvt(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 
 /* ---- special registers -------------------------------------------------------------------- */
 
-/** Computes one thread index for consecutive lanes. Counting replaces a division for each lane. */
+/** Computes one thread index for consecutive lanes. A counter replaces a division for each lane. */
 static void tid_rows(const struct emu_warp *w, unsigned axis, uint32_t *out)
 {
     const uint32_t *size = w->block->grid->launch.block;
@@ -330,8 +331,8 @@ static void note_special(const struct emu_warp *w, enum isa_special sr, uint64_t
     case ISA_SR_WARPID:
     case ISA_SR_NWARPID:
     case ISA_SR_SMID: is_nondet = ops->hw_ids != NULL; break;
-    case ISA_SR_NSMID: is_nondet = !w->core->notes_itself; break; /* a replay has one core, so it cannot compute the number of
-                                                                   * SMs */
+    case ISA_SR_NSMID: is_nondet = !w->core->notes_itself; break; /* recorded because a replay has one core, and so cannot compute
+                                                                   * the number of SMs */
     case ISA_SR_CLOCK:
     case ISA_SR_CLOCK64: is_nondet = ops->clock != NULL; break;
     case ISA_SR_GLOBALTIMER: is_nondet = ops->globaltimer != NULL; break;
@@ -348,8 +349,8 @@ void emu_x_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     bool wide = di->op == ISA_V_S2R_B64;
     uint32_t *d = emu_row(w, di->d), *d_high = d + w->stride / 4;
 
-    w->run_done = (uint32_t)(di - w->run_start); /* clocks need this count, because the instructions of the current run are not
-                                                  * counted yet */
+    w->run_done = (uint32_t)(di - w->run_start); /* a clock needs this number, because the instructions of the current
+                                                  * straight-line run are not counted yet */
     if (lanes == w->all && !wide) {
         emu_special_rows(w, sr, d, NULL);
         note_special(w, sr, d[0]);
@@ -400,8 +401,8 @@ void emu_x_nop(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 /* ---- cross-lane -------------------------------------------------------------------------------- */
 
 /**
- * Executes PTX shfl, on virtual warps of 32 lanes. If the flag EMU_D_COUNTED is set, clamp and segment mask are in register C,
- * otherwise in di->disp (bits 5:0 and 11:6). An immediate lane operand is in di->sub.
+ * Executes PTX shfl, on virtual warps of 32 lanes. If the flag EMU_D_COUNTED is set, clamp and segment mask are in register C;
+ * otherwise they are in di->disp (bits 5:0 and 11:6). An immediate lane operand is in di->sub.
  */
 void emu_x_shfl(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
@@ -427,7 +428,7 @@ void emu_x_shfl(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
         default: j = (int)(l ^ b); ok = j <= (int)high; break;
         }
         unsigned from = ok ? base + (unsigned)j : (unsigned)lane;
-        /* if the source lane does not participate, the lane reads its own value (MACHINE 2) */
+        /* if the source lane does not take part, the lane reads its own value (MACHINE 2) */
         if (!(lanes >> from & 1))
             from = (unsigned)lane;
         result[lane] = a[from];
@@ -438,7 +439,7 @@ void emu_x_shfl(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     emu_put_predicate(w, di->p, lanes, inside);
 }
 
-/** Executes the votes; each virtual warp of 32 lanes has its own result. */
+/** Executes the instructions of vote; each virtual warp of 32 lanes has its own result. */
 void emu_x_vote(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     uint64_t result = 0;
@@ -451,8 +452,8 @@ void emu_x_vote(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     }
     emu_put_predicate(w, di->p, lanes, result);
 }
-/** Executes vote.ballot. The .b32 form gives each lane the ballot of its virtual warp of 32 lanes; the other form gives the
- *  ballot of the whole warp, in a register pair. */
+/** Executes vote.ballot. The .b32 form gives each lane the ballot of its virtual warp of 32 lanes; the other form gives each lane
+ *  the ballot of the whole warp, in a register pair. */
 void emu_x_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     uint32_t *d = emu_row(w, di->d), *d_high = d + w->stride / 4;
@@ -468,7 +469,7 @@ void emu_x_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes
     }
 }
 
-/** Returns the operand A of a lane, for match and redux. */
+/** Returns operand A of a lane, as match and redux read it. */
 static uint64_t lane_value(const struct emu_warp *w, const struct emu_dinsn *di, unsigned lane,
                            bool wide)
 {
@@ -492,8 +493,8 @@ void emu_x_match_any(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
     for (LW_EACH_BIT(l, lanes)) /* results are written last, because D and A may be the same register */
         d[l] = result[l];
 }
-/** Executes match.all for each virtual warp. If all participating lanes have the same value, the result is their mask and
- *  predicate P is true; otherwise 0 and false. */
+/** Executes match.all for each virtual warp. If all participating lanes have the same value, the result is their mask, and
+ *  predicate P is true. Otherwise the result is 0, and P is false. */
 void emu_x_match_all(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     bool wide = di->op == ISA_MATCH_ALL_B64;
@@ -547,7 +548,7 @@ void emu_x_redux(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 
 void emu_x_readfirstlane(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
-    uint64_t from = lanes ? lanes : w->live; /* without active lanes, the lowest live lane is read */
+    uint64_t from = lanes ? lanes : w->live; /* if no lane is active, the lowest live lane is read */
 
     put_scalar(w, di, emu_row(w, di->a)[lw_lowest(from)]);
 }
@@ -562,12 +563,12 @@ void emu_x_writelane(struct emu_warp *w, const struct emu_dinsn *di, uint64_t la
     (void)lanes;
     emu_row(w, di->d)[emu_uniform32(w, di) & (w->width - 1u)] = di->p < 128 ? w->s[di->p] : 0;
 }
-/** Executes s_ballot: writes the mask of the lanes whose predicate R is true to a scalar register or pair. */
+/** Executes s_ballot: writes the mask of the lanes in which predicate R is true to a scalar register or pair. */
 void emu_x_s_ballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     put_scalar(w, di, lanes & emu_predicate(w, di->r));
 }
-/** Executes the inverse of a ballot: predicate P of each lane is set to the lane's bit in a scalar pair. */
+/** Executes the inverse of a ballot: sets predicate P of each lane to the lane's bit in a scalar register pair. */
 void emu_x_unballot(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     emu_put_predicate(w, di->p, lanes, emu_uniform64(w, di));

@@ -30,8 +30,8 @@ static struct unpacked unpack(double x)
     return u;
 }
 
-/* How the bits that rounding cuts off compare with half a unit of the last place. round_up() returns true if the magnitude is
- * rounded up. */
+/* Result of the comparison of the bits that rounding cuts off with half a unit of the last place. round_up() returns true if the
+ * magnitude is rounded up. */
 enum { CUT_NONE = -2, CUT_BELOW = -1, CUT_HALF = 0, CUT_ABOVE = 1 };
 static bool round_up(unsigned rounding, bool negative, bool odd, int cut)
 {
@@ -43,8 +43,8 @@ static bool round_up(unsigned rounding, bool negative, bool odd, int cut)
     }
 }
 
-/* Rounds significand * 2^exponent to double. @sticky: the exact value is slightly larger, because it has further bits below the
- * significand. */
+/* Rounds significand * 2^exponent to double. @sticky: the exact value is slightly greater than significand * 2^exponent, because
+ * it has further bits below the significand. */
 static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky,
                    unsigned rounding)
 {
@@ -54,7 +54,7 @@ static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky
         return emu_f64_bits(sign); /* the caller determines the sign of an exact zero */
     uint64_t high = (uint64_t)(m >> 64);
     int top = high ? 127 - __builtin_clzll(high) : 63 - __builtin_clzll((uint64_t)m);
-    int target = 52; /* bit number that the leading one will have after the shift */
+    int target = 52; /* number that the bit of the leading one will have after the shift */
     int e = exponent + top;                /* the value is in [2^e, 2^(e+1)) */
 
     if (e < -1022)
@@ -62,7 +62,7 @@ static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky
     int shift = top - target, cut = sticky ? CUT_BELOW : CUT_NONE;
     uint64_t r;
     if (shift <= 0) {
-        r = (uint64_t)(m << -shift); /* what `sticky` stands for is less than half a unit */
+        r = (uint64_t)(m << -shift); /* the further bits that `sticky` stands for are less than half a unit */
     } else if (shift > 127) {
         r = 0; /* the value is far less than half of the least denormal */
         cut = CUT_BELOW;
@@ -99,7 +99,7 @@ double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
     if (ba >= inf || bb >= inf || bc > inf)
         return a * b + c; /* the result is infinite or NaN, so nothing is rounded */
     if (bc == inf)
-        return c; /* the product is finite, even if a * b would overflow in double */
+        return c; /* the product is finite, even if a * b would overflow in double, so the result is c */
     if (ba == 0 || bb == 0) {
         if (bc != 0)
             return c;
@@ -118,7 +118,7 @@ double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
     bool sticky_p = false, sticky_q = false;
     if (ez > e) {
         int up = ez - e;
-        if (up <= 72) { /* the shifted significand has at most 53 + 72 = 125 bits */
+        if (up <= 72) { /* q has at most 53 + 72 = 125 bits after the shift */
             q <<= up;
         } else { /* z is much larger than p, so p is shifted right to the exponent of z */
             q <<= 72, ez -= 72;
@@ -145,8 +145,8 @@ double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
     bool sticky = sticky_p || sticky_q;
     if (negative == other)
         return pack(negative, p + q, e, sticky, rounding);
-    /* If bits of the subtrahend were cut off, it is in fact a little larger. One unit more is subtracted, and the result is
-     * sticky. */
+    /* If bits of the subtrahend were cut off, its exact value is a little greater. Therefore one unit more is subtracted, and the
+     * result is sticky. */
     if (p > q || (p == q && sticky_p))
         return pack(negative, p - q - sticky_q, e, sticky, rounding);
     if (q > p || sticky_q)
@@ -224,7 +224,8 @@ static double exp2_near(double r)
     return sum;
 }
 
-/** Returns the integer nearest to x, for |x| < 2^31. Ties are rounded away from zero; the callers work with either direction. */
+/** Returns the integer nearest to x, for |x| < 2^31. Ties are rounded away from zero; for the callers, the direction does not
+ *  matter. */
 static int nearest(double x)
 {
     return (int)(x + (x < 0 ? -0.5 : 0.5));
@@ -271,9 +272,9 @@ float emu_lg2_f32(float x)
     return (float)(k + 2.88539008177792681472 * s * sum); /* the factor is 2 / ln 2 */
 }
 
-/* Reduces x to quarter turns, x * 2 / pi modulo 4: a quadrant, and a remainder in [-0.5, 0.5]. 256 bits of 2 / pi are sufficient
- * for every float: 128 of them are used, and their product with the significand has at least 96 correct bits after the binary
- * point. */
+/* Reduces the angle x to quarter turns, x * 2 / pi modulo 4. The result is a quadrant and a remainder in [-0.5, 0.5]. A table of
+ * 256 bits of 2 / pi is sufficient for every float: 128 of them are used, and their product with the significand of x has at
+ * least 96 correct bits after the binary point. */
 static double quarter_turns(float x, int *quadrant)
 {
     static const uint32_t two_over_pi[] = {0xA2F9836Eu, 0x4E441529u, 0xFC2757D1u, 0xF534DDC0u,
@@ -291,7 +292,7 @@ static double quarter_turns(float x, int *quadrant)
     /* Bits of 2/pi with a weight of 2^(2 - e) or more contribute only multiples of 4 to the product. */
     int first = e - 2 > 0 ? e - 2 : 0; /* number of bits to skip */
     unsigned __int128 window = 0;
-    for (int i = 0; i < 4; i++) { /* gets 128 bits from bit `first` on */
+    for (int i = 0; i < 4; i++) { /* gets 128 bits of 2 / pi, from bit `first` on */
         int bit = first + 32 * i, word = bit / 32, off = bit % 32;
         uint64_t w = (uint64_t)two_over_pi[word] << 32 |
                      (word + 1 < (int)LW_COUNT_OF(two_over_pi) ? two_over_pi[word + 1] : 0);
@@ -323,7 +324,8 @@ static double quarter_turns(float x, int *quadrant)
     return rest;
 }
 
-/* Return sin and cos of t quarter turns, for |t| <= 0.5, by a Taylor series. Its first omitted term is below 2^-58. */
+/* Return sin and cos of t quarter turns, for |t| <= 0.5, by a Taylor series. The first omitted term of the series is below
+ * 2^-58. */
 static double sine(double t)
 {
     double y = t * 1.57079632679489661923, z = y * y;
@@ -353,7 +355,7 @@ static float circular(float x, int phase)
     if ((emu_bits_f32(x) & 0x7fffffffu) >= 0x7f800000u)
         return emu_f32_bits(0x7fffffffu);
     if (x == 0)
-        return phase ? 1.0f : x; /* sin keeps the sign of a zero */
+        return phase ? 1.0f : x; /* the sine of a zero has the sign of the zero */
     t = quarter_turns(x, &quadrant);
     switch ((quadrant + phase) & 3) {
     case 0: return (float)sine(t);
@@ -396,8 +398,8 @@ float emu_tanh_f32(float x)
     return (float)tanh_of(x);
 }
 
-/* Returns true if significand * m^2 > 2^160. m must be so near the limit that the difference fits in 113 bits: as 2^160 is 0
- * modulo 2^128, the difference is the 128-bit product taken as a signed number. */
+/* Returns true if significand * m^2 > 2^160. m must be so near the root that the difference of both sides fits in 113 bits. As
+ * 2^160 is 0 modulo 2^128, this difference is the product modulo 2^128, taken as a signed number. */
 static bool above_rsq(uint64_t significand, uint64_t m)
 {
     return (__int128)((unsigned __int128)significand * m * m) > 0;
@@ -419,8 +421,8 @@ double emu_rsq_f64(double x)
         m--;
     while (!above_rsq(u.significand, m + 1))
         m++;
-    /* The last of the 54 bits rounds. No result is halfway between two doubles, because the square of an odd number divides no
-     * power of two. */
+    /* The last of the 54 bits decides the rounding. No result is halfway between two doubles, because the square of an odd number
+     * divides no power of two. */
     return (double)((m + 1) >> 1) * power_of_two(-79 - u.exponent / 2);
 }
 
@@ -459,7 +461,7 @@ uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset)
 
 /* ---- 16-bit floats ------------------------------------------------------------------- */
 
-/* Round a double once, to f16 or bf16. An intermediate rounding to f32 could create a tie. */
+/* Functions that round a double once, to f16 or bf16. An intermediate rounding to f32 could create a tie. */
 static float to_f16(double x)
 {
     struct unpacked u = unpack(x);
@@ -535,13 +537,13 @@ static double half_value(uint16_t h, bool bf)
     return h >> 15 ? -v : v;
 }
 
-/* Rounds to an integral value. @mode: 0 rn, 1 rz, 2 rm, 3 rp. */
+/* Rounds to an integral value. @mode: rounding mode; 0 rn, 1 rz, 2 rm, 3 rp. */
 static double integral(double x, unsigned mode)
 {
     double a = x < 0 ? -x : x, t;
 
     if (!(a < 0x1p52))
-        return x; /* the value is integral already, infinite or NaN */
+        return x; /* the value already is integral, infinite or NaN */
     t = (double)(int64_t)a;
     double rest = a - t;
     bool negative = emu_bits_f64(x) >> 63;

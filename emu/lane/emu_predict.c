@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluation of the address slices of one launch. Nodes that depend on no id are computed once, the others for each requested
- * thread. */
+/* Evaluation of the address slices of one launch. Nodes that depend on no id are computed once; the other nodes are computed for
+ * each requested thread. */
 #include "emu/lane/emu_predict_priv.h"
 
 #include <stdlib.h>
@@ -156,8 +156,8 @@ static bool is_linear(const struct isa_slices *s, uint32_t node, uint32_t loop, 
     }
 }
 
-/** Finds the first k for which (x + k * step) mod 2^bits is in [low, high]. x itself is outside. Returns false if there is no k,
- *  or if the first pass through the numbers steps over the range. */
+/** Finds the first k for which (x + k * step) mod 2^bits is in [low, high]. x itself must be outside. Returns false if there is
+ *  no such k, or if the values step over the range the first time that they pass it. */
 static bool first_within(uint64_t x, uint64_t step, uint64_t low, uint64_t high, unsigned bits, uint64_t *k)
 {
     typedef unsigned __int128 wide;
@@ -196,8 +196,8 @@ static bool first_equal(uint64_t x, uint64_t step, uint64_t y, unsigned bits, ui
     return true;
 }
 
-/** Finds the first iteration after 0 in which x, which grows by @step in each iteration, has a wanted relation to y. @wanted has
- *  bits: 1 less, 2 equal, 4 greater. */
+/** Finds the first iteration after 0 in which x, which grows by @step in each iteration, has one of the relations in the set
+ *  @wanted to y. Bits of @wanted: 1 less, 2 equal, 4 greater. */
 static bool first_compared(unsigned wanted, uint64_t x, uint64_t step, uint64_t y, unsigned bits, bool is_signed, uint64_t *k)
 {
     uint64_t all = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1, top = is_signed ? UINT64_C(1) << (bits - 1) : 0;
@@ -224,7 +224,7 @@ static bool compare_row(unsigned op, unsigned *bits, bool *is_signed)
     return *is_signed || *bits == 64 || op == ISA_V_SETP_U32 || op == ISA_S_SETP_U32;
 }
 
-/** Gets the number of the iteration in which the exit test of @loop ends the loop. Returns false if it is not known. */
+/** Gets the number of the iteration in which the exit test of @loop ends the loop. Returns false if the number is not known. */
 static bool last_iteration(struct emu_predict *p, uint32_t loop, const struct emu_predict_thread *thread, uint64_t *k)
 {
     static const uint8_t relations[16] = { [ISA_CMP_EQ] = 2, [ISA_CMP_NE] = 5, [ISA_CMP_LT] = 1, [ISA_CMP_LE] = 3,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Addresses as sums of ids, each multiplied by a factor. How an instruction combines such sums is the rule by which it combines
- * affine tags (docs/explanation/uniform-affine.md). Sums are exact modulo 2^32 or 2^64; before a value is widened to 64 bits, it
- * is checked that it does not wrap for any thread of the launch.
+ * Addresses as sums of ids, each multiplied by a factor. Instructions combine such sums by the same rules by which they combine
+ * affine tags (docs/explanation/uniform-affine.md). Sums are exact modulo 2^32 or 2^64. Before a value is widened to 64 bits, a
+ * check ensures that it does not wrap for any thread of the launch.
  */
 #include "emu/lane/emu_predict_priv.h"
 
@@ -57,8 +57,8 @@ static struct emu_affine multiply(struct emu_affine x, struct emu_affine y, unsi
     return (struct emu_affine){ .ok = false };
 }
 
-/** Extends a 32-bit value to 64 bits. This is possible only if the value is in the range of the 32-bit type for all ids of the
- *  launch. */
+/** Extends a 32-bit value to 64 bits. The result has no affine form unless the value is in the range of the 32-bit type for all
+ *  ids of the launch. */
 static struct emu_affine widen(const struct emu_predict *p, struct emu_affine x, bool is_signed)
 {
     const struct emu_predict_launch *l = &p->launch;
@@ -82,8 +82,8 @@ static struct emu_affine widen(const struct emu_predict *p, struct emu_affine x,
     return (struct emu_affine){ .ok = false };
 }
 
-/** Returns the vector instruction that computes the same as the scalar instruction @op; if @op is not scalar or has no
- *  counterpart, returns @op. */
+/** Returns the vector instruction that computes the same as the scalar instruction @op, or @op itself if it is not scalar or has
+ *  no counterpart. */
 static enum isa_op vector_row(enum isa_op op)
 {
     const char *name = isa_op_info(op)->mnemonic;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Computes the rectangle of an array that a block accesses. For each site, it contains the addresses of the block's first and
- * last thread, in the first and last iteration of the loops around the site.
+ * Computes the rectangle of an array that a block accesses. For each site of the array, the rectangle contains the addresses of
+ * the block's first and last thread, in the first and last iteration of the loops that contain the site.
  */
 #include "emu/lane/emu_predict_priv.h"
 
@@ -29,8 +29,8 @@ static bool counts(const struct isa_slice_site *s, uint32_t array, unsigned flag
     return s->reject == ISA_SLICE_ACCEPTED && s->array == array && (!s->store || (flags & EMU_PREDICT_STORES));
 }
 
-/** Returns by how much the site's address grows from @thread to the next thread in dimension @k: 0 and 1 are x and y of tid, 2
- *  and 3 x and y of ctaid. */
+/** Returns by how much the site's address grows from @thread to the next thread in dimension @k: @k 0 and 1 are x and y of tid; 2
+ *  and 3 are x and y of ctaid. */
 static int64_t stride(struct emu_predict *p, uint32_t site, const struct emu_predict_thread *thread, unsigned k)
 {
     struct emu_predict_thread next = *thread;
@@ -45,8 +45,8 @@ static int64_t stride(struct emu_predict *p, uint32_t site, const struct emu_pre
     return back ? -by : by;
 }
 
-/** Infers the bytes of a row from the strides that a site has in the middle of the grid. This is for sites whose address is no
- *  sum of ids, for example because indices are clamped. */
+/** Infers the bytes of a row from the strides of a site's address in the middle of the grid. Used for sites whose address has no
+ *  affine form, for example because indices are clamped. */
 static uint64_t pitch_of_probe(struct emu_predict *p, uint32_t site)
 {
     const struct emu_predict_launch *l = &p->launch;
@@ -60,8 +60,8 @@ static uint64_t pitch_of_probe(struct emu_predict *p, uint32_t site)
     return emu_rect_pitch(&strides);
 }
 
-/** Infers the bytes of a row from a site in a loop, if each iteration accesses the next row: then the address grows in each
- *  iteration by more than the range that the whole grid accesses in one iteration. */
+/** Infers the bytes of a row from a site in a loop, if each iteration accesses the next row. This is assumed if the address grows
+ *  in each iteration by more than the range that the whole grid accesses in one iteration. */
 static uint64_t pitch_of_loops(struct emu_predict *p, uint32_t site)
 {
     const struct isa_slice_site *s = &p->slices->sites[site];
@@ -134,8 +134,8 @@ static bool displacement(struct emu_predict *p, uint32_t site, uint64_t base, in
     return true;
 }
 
-/** Returns the smallest displacement from @base, by magnitude, of a site of the array. Other sites are described relative to
- *  it. */
+/** Returns the smallest displacement from @base, by magnitude, of a site of the array. Displacements of all sites are computed
+ *  relative to it. */
 static int64_t nearest(struct emu_predict *p, uint32_t array, uint64_t base, unsigned flags)
 {
     uint64_t best = UINT64_MAX;
@@ -157,11 +157,11 @@ struct range {
     struct emu_predict *predict;
     uint32_t site;
     uint64_t base, pitch;
-    int64_t cx, cy, c; /* displacement of the site: columns and rows; and as bytes */
+    int64_t cx, cy, c; /* displacement of the site, as columns (cx) and rows (cy), and in bytes (c) */
     unsigned flags;
     struct emu_byte_rect *bytes;
     bool empty;
-    /** Called with the bytes of each corner of the rectangle; NULL: all corners are joined to one rectangle. */
+    /** Called with the bytes that are accessed at each corner. NULL: all corners are joined to one rectangle. */
     void (*each)(struct range *range, const struct emu_byte_rect *one);
 };
 
@@ -171,7 +171,7 @@ static void add_corner(struct range *r, const struct emu_predict_thread *thread)
     int64_t x, y;
 
     emu_rect_to2d((int64_t)(address - r->base - (uint64_t)r->c), r->pitch, &x, &y);
-    x = (int64_t)((uint64_t)x + (uint64_t)r->cx); /* may wrap for an object with invalid values */
+    x = (int64_t)((uint64_t)x + (uint64_t)r->cx); /* may wrap for an object file with invalid values */
     y = (int64_t)((uint64_t)y + (uint64_t)r->cy);
     const struct emu_byte_rect one = { x, (int64_t)((uint64_t)x + r->predict->slices->sites[r->site].bytes - 1), y, y };
     if (r->each != NULL)
@@ -181,7 +181,7 @@ static void add_corner(struct range *r, const struct emu_predict_thread *thread)
 }
 
 /** Visits the first and last iteration of every loop around the site, from loop @loop on, and adds the address in each
- *  combination of them. Outer loops are visited first. */
+ *  combination of these iterations. Outer loops are visited first. */
 static void add_corners(struct range *r, struct emu_predict_thread *thread, uint64_t *iteration, uint32_t loop)
 {
     enum { DEEPEST = 8 };

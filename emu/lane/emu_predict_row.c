@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Executes those instructions of the instruction table for one lane of which address slices can consist (isa_slice_sources). */
+/* Executes, for one lane, the instructions that address slices can contain (isa_slice_sources). */
 #include "emu/lane/emu_math_priv.h"
 #include "emu/lane/emu_predict_priv.h"
 
-/* Float instructions give 0, because address slices do not contain them. */
+/* Float instructions give 0, because address slices do not contain float instructions. */
 #define IF_INTEGER_u32(x) x
 #define IF_INTEGER_s32(x) x
 #define IF_INTEGER_u64(x) x
@@ -66,13 +66,15 @@
 #define OF_CONTROL(f) 0
 #define OF_REFUSED(...) 0
 
-/** Returns the relation of two numbers as one bit, from -1, 0 or 1: less 1, equal 2, greater 4. */
+/** Returns the relation of two numbers as one bit (less 1, equal 2, greater 4), from the result -1, 0 or 1 of their
+ *  comparison. */
 static unsigned relation(int order)
 {
     return order < 0 ? 1 : order == 0 ? 2 : 4;
 }
 
-/** Computes a predicate result of a comparison: P = cmp op R, or Q = !cmp op R. @is is the relation of the operands. */
+/** Computes a predicate result of a comparison: P = cmp op R, or Q = !cmp op R. @is: relation of the operands, as returned by
+ *  relation(). */
 static bool compare(const struct isa_slice_node *n, unsigned is, bool r)
 {
     static const uint8_t wanted[16] = {

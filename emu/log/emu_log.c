@@ -29,9 +29,9 @@ static bool has_location(unsigned kind)
            (kind >= EMU_LOG_REGISTER && kind <= EMU_LOG_MEMORY);
 }
 
-/* Fields that follow the first byte, the position and the count of an entry, in order, for each kind. Letters: s split; l lanes;
- * w which; a address; v value; c count; n size; b bytes, whose number is field n; k a flag whether the bytes of field n are
- * stored, followed by these bytes if it is set. */
+/* For each kind of entry, the fields that follow its first byte, its block and warp, and its count, in order. Letters: s split; l
+ * lanes; w which; a address; v value; c count; n size; b bytes, whose number is field n; k a flag that states whether the n bytes
+ * are stored, followed by these bytes if the flag is set. */
 static const char fields[EMU_LOG_KINDS][6] = {
     [EMU_LOG_STEP] = "sl",       [EMU_LOG_SLICE] = "v",   [EMU_LOG_NONDET] = "wv",
     [EMU_LOG_REGISTER] = "swav", [EMU_LOG_PC] = "sv",     [EMU_LOG_MEMORY] = "sanb",
@@ -87,7 +87,7 @@ static void encode(const struct emu_log_entry *e, const struct emu_log_cursor *c
     }
 }
 
-/** Decodes the entry at @reader. Rejects values outside the range that a field permits. */
+/** Decodes the entry at the position of @reader. Rejects values outside the range that a field permits. */
 static bool decode(struct emu_reader *reader, const struct emu_log_cursor *context,
                    struct emu_log_entry *e)
 {
@@ -182,7 +182,7 @@ void emu_log_advance(struct emu_log *log, uint64_t count)
 
 /* ---- adding --------------------------------------------------------------------------- */
 
-/** Returns the cursor, whose grid and block are those of the last entry. */
+/** Returns the position of the end of the log as a cursor, whose grid and block are those of the last entry. */
 static struct emu_log_cursor *end_of(struct emu_log *log)
 {
     return &log->cursor;
@@ -244,7 +244,8 @@ struct emu_log_cursor emu_log_position(struct emu_log *log)
     if (emu_log_in_history(log))
         return cursor;
     if (log->has_last && emu_log_peek(log, &log->last, &e, &behind, &bad) &&
-        emu_log_is_counted(e.kind)) { /* the count of the last entry may still grow, so the position is within this entry */
+        emu_log_is_counted(e.kind)) { /* the count of the last entry may still grow, so the position is inside this entry, not
+                                       * after it */
         cursor = log->last;
         cursor.done = e.count;
     }
@@ -285,8 +286,8 @@ void emu_log_forget(struct emu_log *log)
 
     if (!emu_log_in_history(log))
         return;
-    /* on_forget must be called before the log changes: later, new entries can be at the same byte positions as the dropped
-     * ones */
+    /* on_forget must be called before the log changes, because afterwards new entries can have the same byte positions as the
+     * dropped ones */
     if (log->on_forget != NULL)
         log->on_forget(log->context);
     bool part = at.done != 0 && emu_log_peek(log, &at, &e, &behind, &bad);
@@ -339,7 +340,7 @@ static const char *kernel_name(const struct emu_machine *machine, const struct e
                                                                             : "?";
 }
 
-/** Describes how @have, a step of this run, differs from @want, the step in the log; "": they are equal. */
+/** Describes how @have, a step of this run, differs from @want, the step in the log; Writes "" if they are equal. */
 static void difference(const struct emu_machine *machine, const struct emu_log_entry *have,
                        const struct emu_log_entry *want, char *text, size_t size)
 {
@@ -392,7 +393,7 @@ static void difference(const struct emu_machine *machine, const struct emu_log_e
     }
 }
 
-/** Replaces the entry at the cursor, which ends at byte @end, by @e with its data. */
+/** Replaces the entry at the cursor, which ends at byte @end, by @e, including its data. */
 static bool splice(struct emu_log *log, const struct emu_log_entry *e, size_t end)
 {
     struct emu_bytes fresh = {0};
@@ -432,7 +433,8 @@ enum lw_status emu_log_host_step(struct emu_machine *machine, const struct emu_l
     difference(machine, e, &want, why, sizeof why);
     if (why[0] != '\0')
         return LW_FAIL(err, LW_EINPUT, "%s does not match this run: %s", log->name, why);
-    /* The log must now have the data: if history moves back to before this entry, the replay repeats the host's write. */
+    /* From now on the log must contain the data, because history may move back to before this entry, and the replay must then
+     * repeat the host's write. */
     if (log->keep_data && e->kind == EMU_LOG_WRITE && !splice(log, e, behind.at))
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the schedule log");
     emu_log_advance(log, 0);
@@ -457,8 +459,8 @@ void emu_log_launch_put(struct emu_bytes *out, const struct emu_grid *grid)
     if (grid->bank0 != NULL)
         emu_put(out, grid->bank0, grid->bank0_valid);
     for (unsigned i = 0; grid->bank0 == NULL && i < launch->kernel->param_bytes; i++)
-        emu_put(out, "", 1); /* writes zeros: the launch is complete, and a later launch has taken over the memory of its
-                              * parameters */
+        emu_put(out, "", 1); /* zeros instead of the parameters: the launch is complete, and a later launch has taken over their
+                              * memory */
 }
 
 bool emu_log_launch_read(const struct emu_machine *machine, const uint8_t *bytes, size_t size,

@@ -11,7 +11,7 @@
 static const char magic[8] = "LWSCHED\n";
 enum { VERSION = 1, HASH_BYTES = 8 };
 
-/** Copies the entries without the data of host writes. The log must be one that this run has recorded. */
+/** Copies the entries without the data of host writes. Only for a log that this run has recorded. */
 static bool copy_entries(struct emu_log *log, struct emu_bytes *out)
 {
     struct emu_log copy = {.bytes = *out};
@@ -131,7 +131,7 @@ enum lw_status emu_log_finish(const struct emu_log *log, struct lw_error *err)
     uint64_t retired = log->machine != NULL ? emu_machine_retired(log->machine) : 0;
 
     if (!log->complete)
-        return LW_OK; /* this run has recorded the log, or has departed from it */
+        return LW_OK; /* this run has recorded the log, or has already differed from it */
     if (emu_log_in_history(log))
         return LW_FAIL(err, LW_EINPUT, "%s does not match this run: the run ends at instruction %llu, but the log at "
                                        "%llu", log->name,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Address spaces: what a generic address means for a lane, clauses that describe it in the message of a fault, and copies for a
- * debugger. */
+/* Address spaces: the memory to which a lane's generic address refers, clauses for messages of faults that describe addresses,
+ * and copies for debuggers. */
 #include "emu/lane/emu_semantics_priv.h"
 #include "emu/log/emu_log_priv.h"
 #include "emu/memory/emu_mem_priv.h"
@@ -27,7 +27,7 @@ const uint8_t *emu_const_bank(const struct emu_warp *w, unsigned bank, uint32_t 
 }
 
 /** Splits a generic address into its space and the offset in this space; for the constant space also gets the bank. An address
- *  outside the other spaces is global. */
+ *  outside all other spaces is global. */
 static enum isa_space split_generic(uint64_t address, uint64_t *offset, unsigned *bank)
 {
     *offset = address;
@@ -79,7 +79,7 @@ enum emu_fault_kind emu_lane_address(const struct emu_warp *w, enum isa_space sp
     if (space == ISA_SPACE_GENERIC || space == ISA_SPACE_CONST) {
         enum isa_space real = split_generic(address, &offset, &bank);
         if (space == ISA_SPACE_CONST && real != ISA_SPACE_CONST)
-            return EMU_FAULT_OUT_OF_BOUNDS; /* the address is below bank 0, because the offset was negative */
+            return EMU_FAULT_OUT_OF_BOUNDS; /* the address is below constant bank 0, because the offset was negative */
         space = real;
     }
     out->space = (uint8_t)space;
@@ -123,7 +123,7 @@ enum emu_fault_kind emu_resolve(const struct emu_warp *w, unsigned lane, uint64_
 
 /* ---- addresses of an instruction ------------------------------------------------- */
 
-/* texture fetches have no address kind, because emu_texture.c computes their addresses */
+/* texture fetches have no entry, because emu_texture.c computes their addresses */
 #define KIND_LOAD EMU_IS(EMU_MEM_LOAD)
 #define KIND_SCALAR_LOAD EMU_IS(EMU_MEM_LOAD)
 #define KIND_STORE EMU_IS(EMU_MEM_STORE)
@@ -180,7 +180,7 @@ void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
                                                : low[l];
         address[l] = base + (at << scale);
     }
-    /* In shared and local memory addresses have 32 bits, and sums wrap: code from nvcc relies on it. */
+    /* In shared and local memory addresses have 32 bits, and their sums wrap, on which code from nvcc relies. */
     if (mode == ISA_AMODE_32 && (space == ISA_SPACE_SHARED || space == ISA_SPACE_LOCAL))
         for (LW_EACH_BIT(l, lanes))
             address[l] = (uint32_t)address[l];
@@ -215,7 +215,7 @@ static void name_allocation(const struct emu_alloc_record *record, char *text, s
              plural(record->size_bytes), (unsigned long long)record->address);
 }
 
-/** Largest distance from an allocation at which a message still names this allocation. */
+/** Greatest distance of an address from an allocation at which the message still names this allocation. */
 #define NEAR (UINT64_C(1) << 36)
 
 static void describe_global(const struct emu_memory *memory, enum emu_fault_kind kind,
@@ -266,9 +266,9 @@ static void describe_global(const struct emu_memory *memory, enum emu_fault_kind
 
 #define STACK_REACH (UINT64_C(1) << 24) /* more than any frame has */
 
-/** Returns true if an offset in local memory is below 0: a stack pointer, or an address derived from it, after a stack overflow.
- *  Also true if the base is below 0 and the offset added to it leads back into local memory, because the 32-bit sum is not
- *  reduced to 32 bits here. */
+/** Returns true if an offset in local memory is below 0, as are a stack pointer and addresses relative to it after a stack
+ *  overflow. The offset is a sum that is not reduced to 32 bits, so the result is also true if the base is below 0 and the sum
+ *  modulo 2^32 would be in local memory. */
 static bool is_below(uint64_t offset)
 {
     return offset >= ISA_APERTURE_BYTES - STACK_REACH && offset < ISA_APERTURE_BYTES + STACK_REACH;
@@ -360,7 +360,7 @@ void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,
 
 enum copy_kind { COPY_READ, COPY_WRITE, COPY_FORCE /* COPY_FORCE: a write by a debugger, which may change read-only memory */ };
 
-/** Copies code as bytes, for debuggers only. */
+/** Copies code to @data, for debuggers only. */
 static uint64_t copy_code(const struct emu_machine *machine, uint64_t address, uint8_t *data,
                           uint64_t size_bytes)
 {
@@ -375,7 +375,8 @@ static uint64_t copy_code(const struct emu_machine *machine, uint64_t address, u
     return 0;
 }
 
-/** Copies the part of a global range, from its start on, that is accessible without a gap. Returns its size. */
+/** Copies bytes of a global range from its start up to the first byte that is not accessible. Returns the number of bytes
+ *  copied. */
 static uint64_t copy_global(struct emu_memory *memory, uint64_t address, uint8_t *data,
                             uint64_t size_bytes, enum copy_kind kind)
 {

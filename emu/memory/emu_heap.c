@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * malloc and free of kernels. Each object is an allocation of the machine, so accesses to it are checked to the byte, and use
- * after free is detected. The lanes of a malloc or free are served in ascending order.
+ * malloc and free of kernels. Each object is an allocation of the machine, so that accesses to each byte of it are checked, and
+ * use after free is detected. The lanes of a malloc or free are served in ascending order.
  */
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/memory/emu_mem_priv.h"
@@ -20,7 +20,7 @@ void emu_c_malloc(struct emu_warp *w, const struct emu_dinsn *di)
         uint64_t bytes = operand(w, di, (unsigned)l), address = 0;
         uint64_t left = machine->config.heap_bytes - machine->memory.heap_used;
 
-        /* A size that would overflow when it is rounded up is refused. The result 0 means "no memory", as in C. */
+        /* A size that would overflow when it is rounded up is refused. The result 0 means that there is no memory, as in C. */
         if (bytes == 0 || bytes > left || emu_heap_charge(bytes) > left ||
             emu_memory_alloc(machine, bytes, "malloc", EMU_ALLOC_HEAP, &address, NULL) != LW_OK)
             address = 0;
@@ -29,7 +29,7 @@ void emu_c_malloc(struct emu_warp *w, const struct emu_dinsn *di)
     EMU_GO(w, di + 1);
 }
 
-/** Returns a clause why @address cannot be freed, for the message of a fault; NULL: it can be freed. */
+/** Returns a clause for the message of a fault that states why @address cannot be freed, or NULL if it can be freed. */
 static const char *refusal(const struct emu_machine *machine, uint64_t address)
 {
     struct emu_allocation a;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory instructions, one lane at a time: accesses that the fast paths do not handle (lanes in several allocations or spaces, or
- * next to the end of an allocation), every fault, and all atomics. Accesses are checked exactly and executed in lane order. No
- * byte changes before all lanes have been checked.
+ * Memory instructions, executed one lane at a time: accesses that the faster stages do not handle (by lanes in several
+ * allocations or spaces, or near the end of an allocation), all faults, and all atomics. Accesses are checked exactly and
+ * executed in lane order. No byte changes before all lanes have been checked.
  */
 #include "emu/lane/emu_math_priv.h"
 #include "emu/memory/emu_mem_priv.h"
@@ -37,8 +37,8 @@ static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di,
     return false;
 }
 
-/** Sets the instruction's cache to the allocation of the lowest lane, if it contains the addresses of all lanes. The next
- *  scattered access of this instruction then takes the fast path. */
+/** Sets the instruction's allocation cache to the allocation that the lowest lane accesses, if it contains the addresses of all
+ *  lanes. The next scattered access of this instruction then takes the fast path. */
 static void remember(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
                      const uint64_t *address, const struct emu_host_address *target)
 {
@@ -92,7 +92,7 @@ bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes
                 *lane = value;
             } else if (memcmp(&value, lane, word) != 0) {
                 memcpy(host, lane, word);
-                /* local memory does not count: no other lane can wait for a value in it */
+                /* a store to local memory does not count as progress, because no other lane can wait for its value */
                 changed = changed || target[l].space != ISA_SPACE_LOCAL;
             }
         }
@@ -122,7 +122,7 @@ unsigned emu_atype_bytes(unsigned atype)
 }
 
 /** pick_f32() and pick_f64() return the minimum or maximum of two floats, given as bits. If one operand is a NaN, the result is
- *  the other one; -0 is less than +0. */
+ *  the other operand; -0 is less than +0. */
 static uint32_t pick_f32(uint32_t a, uint32_t b, bool max)
 {
     const float x = emu_f32_bits(a), y = emu_f32_bits(b);
@@ -159,8 +159,9 @@ struct emu_atomic_run {
     uint8_t *host;
     const uint32_t *off;
     uint32_t flip;
-    const uint32_t *x0, *x1, *c0, *c1; /* registers of the operand and of the swap value of cas: low and high words */
-    uint32_t *d0, *d1;                 /* registers of the result: low and high words, or NULL if there is no result */
+    const uint32_t *x0, *x1, *c0, *c1; /* x: registers of the operand; c: registers of the swap value of cas; 0 and 1: low and
+                                        * high words */
+    uint32_t *d0, *d1;                 /* registers of the result, low and high words, or NULL if there is no result */
     bool threads;                      /* other host threads may access the same memory */
 };
 
@@ -184,8 +185,8 @@ typedef uint64_t __attribute__((may_alias)) word64;
 #define PUT_word32(v, l) (run->d0[l] = (v))
 #define PUT_word64(v, l) (run->d0[l] = (uint32_t)(v), run->d1[l] = (uint32_t)((v) >> 32))
 
-/* An operation for which the host has an atomic instruction. The expression is the value after the operation; m is the value
- * before it. */
+/* An operation for which the host has an atomic instruction. @expression is the value after the operation; in it, m is the value
+ * before the operation. */
 #define ATOMIC_HOST(T, function, expression)                                                  \
     if (run->threads) {                                                                       \
         for (uint64_t rest = lanes; rest != 0; rest &= rest - 1) {                            \
@@ -309,7 +310,7 @@ static bool run_packed(const struct emu_atomic_run *run, unsigned op, unsigned t
             ATOMIC_HOST(word##N, __atomic_fetch_xor, m ^ x);                                  \
         case ISA_AOP_EXCH:                                                                    \
             ATOMIC_LOOP(word##N, x);                                                          \
-        default: /* cas: the operand is the value to compare with */                                      \
+        default: /* cas: x is the value with which m is compared */                                      \
             ATOMIC_LOOP(word##N, m == x ? ROW_word##N(c0, c1, l) : m);                        \
         }                                                                                     \
         return changed != 0;                                                                  \
@@ -369,8 +370,8 @@ bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
         place[l] = target[l].host;
         touch(w, &target[l], address[l], bytes);
         if (target[l].space == ISA_SPACE_LOCAL && bytes == 8) {
-            /* the two words of a lane in local memory are not contiguous; they are combined here, which is safe because no other
-             * thread can access them */
+            /* the two words of a lane in local memory are not contiguous; the atomic works on a copy, which is safe because no
+             * other thread can access local memory */
             local |= UINT64_C(1) << l;
             wide[l] = lw_get32(place[l]) | (uint64_t)lw_get32(place[l] + target[l].step) << 32;
             place[l] = (uint8_t *)&wide[l];

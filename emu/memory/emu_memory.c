@@ -2,10 +2,10 @@
 /*
  * Global memory: the arena, its page maps, allocations, copies by the host, and hash_mem.
  *
- * The arena is one reservation of address space, whose pages take no memory until they are accessed. One page of host memory
+ * The arena is one reserved range of address space, whose pages take no memory until they are accessed. One page of host memory
  * before the arena and one after it, which the guest cannot access, let copies of whole vectors read past both ends of an access.
- * Each allocation has its own pages, with an inaccessible page after them. The page maps state, to the byte, which addresses may
- * be accessed (emu_global_ok).
+ * Each allocation has its own pages, with an inaccessible page after them. The page maps state for each byte whether it may be
+ * accessed (emu_global_ok).
  */
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/bytes/emu_state_priv.h"
@@ -23,7 +23,7 @@ enum { HEAP_RECORDS = 4096, SLACK_BYTES = EMU_PAGE_BYTES, LARGE_BYTES = 1 << 20,
 
 static uint64_t map_entries(const struct emu_memory *memory)
 {
-    return memory->bytes / EMU_PAGE_BYTES + 1; /* the last entry is for the page after the arena */
+    return memory->bytes / EMU_PAGE_BYTES + 1; /* the last element is for the page after the arena */
 }
 
 enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct lw_error *err)
@@ -34,8 +34,8 @@ enum lw_status emu_memory_init(struct emu_memory *memory, uint64_t bytes, struct
                        "the size of global memory is %llu bytes: it must be from 8 KiB to 64 TiB",
                        (unsigned long long)bytes);
     memory->bytes = bytes / EMU_PAGE_BYTES * EMU_PAGE_BYTES;
-    /* requests the address at which host and device addresses are equal, as emu_global_share needs it; the host may choose
-     * another one */
+    /* requests the address at which host and device addresses are equal, which emu_global_share needs; the host may choose
+     * another address */
     uint8_t *map = lw_reserve_at((void *)(uintptr_t)(ISA_GLOBAL_BASE - SLACK_BYTES), memory->bytes + 2 * SLACK_BYTES);
     memory->host = map != NULL ? map + SLACK_BYTES : NULL;
     memory->load_valid = lw_reserve(map_entries(memory) * sizeof *memory->load_valid);
@@ -69,8 +69,8 @@ void emu_memory_fini(struct emu_memory *memory)
 }
 
 /* Marks a page at its first store. Before a store the emulator reads the old bytes, to detect a change. On the host, a page that
- * was only read is the shared zero page, and the store would cause a second page fault, which stops all host threads. The OR with
- * 0 is a write, so that the first page fault already gives a private page. */
+ * was only read is the shared zero page, and the store would cause a second page fault, which stops all host threads. The
+ * function therefore writes to the page, by an OR with 0, so that the first page fault already gives a private page. */
 void emu_dirty_first(struct emu_memory *memory, uint64_t page)
 {
     (void)__atomic_fetch_or(memory->host + page * EMU_PAGE_BYTES, (uint8_t)0, __ATOMIC_RELAXED);
@@ -108,7 +108,7 @@ const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory, 
 }
 
 /** Returns true for a variable of Lanewise's own headers, unless it contains @address. Messages do not name such a variable as
- *  the nearest allocation, because authors of kernels do not know it. These variables are declared in
+ *  the nearest allocation of an address, because authors of kernels do not know it. These variables are declared in
  *  ptx/compiler/cuda/lanewise_types.h, or have a reserved name. */
 static bool is_own(const struct emu_alloc_record *record, uint64_t address)
 {
@@ -208,9 +208,9 @@ static void forget_freed(struct emu_memory *memory, uint64_t address, uint64_t b
     memory->count = kept;
 }
 
-/** Advises the host to use huge pages for an allocation, which means fewer page faults and TLB misses, unless a large part of the
- *  allocation may stay unused. The huge pages at both ends are included as a whole, because the neighbouring allocations can use
- *  them, too. The host may ignore the advice. */
+/** Advises the host to use huge pages for an allocation, to avoid page faults and TLB misses. Gives no advice if a large part of
+ *  the allocation may stay unused. The huge pages that contain its first and last byte are included as a whole, because
+ *  neighbouring allocations can use them, too. The host may ignore the advice. */
 static void advise_huge(struct emu_memory *memory, uint64_t offset, uint64_t bytes)
 {
     uintptr_t low = (uintptr_t)(memory->host - SLACK_BYTES), end = low + memory->bytes + 2 * SLACK_BYTES;
@@ -354,8 +354,8 @@ enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
     if (record->flags & EMU_ALLOC_HEAP)
         memory->heap_used -= emu_heap_charge(record->size_bytes);
 
-    /* Returns the pages to the host, so that their next owner reads zeros. For history the pages have changed; for the test of
-     * unused pages they are untouched. */
+    /* Returns the pages to the host, so that their next owner reads zeros. Marks the pages as changed, for history, and as
+     * untouched, for the test whether they were ever used. */
     uint64_t offset = address - ISA_GLOBAL_BASE;
     uint64_t pages = pages_taken(record->size_bytes) - 1;
     if (madvise(memory->host + offset, pages * EMU_PAGE_BYTES, MADV_DONTNEED) != 0)
@@ -408,7 +408,7 @@ bool emu_allocation_at(const struct emu_machine *machine, uint64_t address,
     size_t i = record_above(memory, address);
 
     while (i > 1 && is_own(&memory->record[i - 1], address))
-        i--; /* skips variables of Lanewise's own headers: the allocation before them is the nearest */
+        i--; /* skips variables of Lanewise's own headers, so that the nearest other allocation is found */
     if (i == 0)
         return false;
     show(&memory->record[i - 1], out);
@@ -472,8 +472,8 @@ enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t addre
     return LW_OK;
 }
 
-/** Does what follows a host write of @size_bytes at @address. @from: source address of a copy within global memory; 0: the bytes
- *  came from the host. */
+/** Marks pages and notifies listeners after the host has written @size_bytes at @address. @from: source address of a copy within
+ *  global memory, or 0 if the bytes came from the host. */
 static enum lw_status host_wrote(struct emu_machine *machine, uint64_t address, uint64_t from, const uint8_t *data,
                                  uint64_t size_bytes, struct lw_error *err)
 {
@@ -608,8 +608,8 @@ bool emu_page_is_zero(const uint8_t *page)
     return any == 0;
 }
 
-/** Hashes a page with four FNV-1a streams, which take its little-endian words in turn, with a rotation as in lw_hash. With four
- *  streams the host's multiplications overlap. */
+/** Hashes a page by four independent FNV-1a hashes, to which its little-endian words are assigned in rotation, with a bit
+ *  rotation as in lw_hash. With four hashes, the host can overlap the multiplications. */
 static void hash_page(struct lw_hash *hash, const uint8_t *page)
 {
     uint64_t s[4] = {1, 2, 3, 4};

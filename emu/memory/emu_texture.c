@@ -2,9 +2,9 @@
 /*
  * Texture fetches: texels are read through a descriptor in global memory (docs/reference/memory.md).
  *
- * The handle of a texture is the address of its descriptor. So all state of textures is in global memory, and hashes,
- * checkpoints, history and logs need no code for it. A kernel or a file can have written any bytes to a descriptor. Each fetch
- * therefore checks the descriptor, and checks the address of each texel as a load does.
+ * The handle of a texture is the address of its descriptor. Therefore all state of textures is in global memory, and hashes,
+ * checkpoints, history and logs need no code for textures. A kernel or a file can have written any bytes to a descriptor. Each
+ * fetch therefore checks the descriptor, and checks the address of each texel as a load does.
  */
 #include <stdio.h>
 
@@ -22,7 +22,7 @@ enum {
 enum { FLAG_NORMALIZED_VALUES = 1, FLAG_NORMALIZED_COORDS = 2 };
 static const uint32_t mark = 0x5854574c; /* "LWTX" */
 
-/** Returns a clause why the format is invalid; NULL: it is valid. */
+/** Returns a clause that states why the format of @t is invalid, or NULL if it is valid. */
 static const char *format_error(const struct emu_texture *t)
 {
     if (t->bits != 8 && t->bits != 16 && t->bits != 32)
@@ -59,7 +59,7 @@ static void write_descriptor(const struct emu_texture *t, uint8_t bytes[EMU_TEXT
     lw_put32(bytes + AT_MARK, mark);
 }
 
-/** Reads a descriptor. Returns NULL, or a clause why the bytes are no valid descriptor. */
+/** Reads a descriptor. Returns NULL, or, if the bytes are no valid descriptor, a clause that states why. */
 static const char *read_descriptor(const uint8_t *bytes, struct emu_texture *t)
 {
     *t = (struct emu_texture){
@@ -107,7 +107,7 @@ bool emu_texture_get(const struct emu_machine *machine, uint64_t handle, struct 
 /* ---- from coordinates to texels ----------------------------------------------------- */
 
 /** Returns the largest integer that is not above @x. The result is exact for every @x that can be in a texture. A NaN gives 0; a
- *  value far outside the texture gives some number outside the texture. */
+ *  value far outside the texture gives an arbitrary number outside the texture. */
 static int64_t floor_of(float x)
 {
     int64_t i;
@@ -120,7 +120,8 @@ static int64_t floor_of(float x)
     return i - ((float)i > x);
 }
 
-/** Returns the index of the texel at a coordinate, from 0 to @size - 1, or -1 if the coordinate is outside and reads zeros. */
+/** Returns the index of the texel at a coordinate, from 0 to @size - 1, or -1 if the coordinate is outside the texture and the
+ *  fetch returns zeros. */
 static int64_t texel_index(const struct emu_texture *t, unsigned axis, bool is_float, uint32_t bits)
 {
     int64_t size = axis == 0 ? t->width : t->height, at;
@@ -128,7 +129,7 @@ static int64_t texel_index(const struct emu_texture *t, unsigned axis, bool is_f
 
     if (!is_float) {
         at = (int32_t)bits;
-        if (t->height == 0) /* the texture is linear memory, for which tex1Dfetch ignores the edge modes */
+        if (t->height == 0) /* the texture is linear memory, fetched by tex1Dfetch, which ignores the edge modes */
             return at >= 0 && at < size ? at : -1;
     } else if (t->normalized_coords) {
         float x = emu_f32_bits(bits);
@@ -191,10 +192,10 @@ static bool open_texture(const struct emu_memory *memory, const struct isa_insn 
     return false;
 }
 
-/** What each lane of a fetch reads. */
+/** Texels that the lanes of one fetch read. */
 struct fetch {
     uint64_t inside; /* lanes that read a texel; the other lanes read zeros */
-    uint64_t bad;    /* lanes whose handle is not that of a valid texture */
+    uint64_t bad;    /* lanes whose handle does not refer to a valid texture */
     unsigned bytes;  /* bytes of a texel */
     uint64_t address[EMU_MAX_LANES];
     struct emu_texture texture[EMU_MAX_LANES]; /* [lane] valid if the lane's number is in `first`; first[l]: lowest lane with the
@@ -314,7 +315,8 @@ static bool one_handle(const struct emu_warp *w, const struct isa_insn *insn,
     return differ == 0;
 }
 
-/** Returns true if all texels of a texture are in one live allocation and aligned to their size, so that no lane can fault. */
+/** Returns true if all texels of a texture are in one live allocation, and aligned to the size of a texel, so that no lane can
+ *  fault. */
 static bool all_there(struct emu_warp *w, const struct emu_dinsn *di, const struct emu_texture *t)
 {
     const struct emu_icache *cache = &w->code->icache[di->index];
@@ -339,7 +341,7 @@ static bool all_there(struct emu_warp *w, const struct emu_dinsn *di, const stru
     return false;
 }
 
-/** Fetches for lanes that have the same handle, if no lane can fault. Returns false if nothing was done. */
+/** Fetches for lanes that have the same handle, if no lane can fault. Returns false, and does nothing, if a lane could fault. */
 static bool fetch_one(struct emu_warp *w, const struct isa_insn *insn, const struct emu_dinsn *di,
                       uint64_t lanes)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instructions vprintf and assertfail, and the order of printed text: it is output in the order of the blocks, whatever the
+ * The instructions vprintf and assertfail, and the order of printed text: text is output in the order of the blocks, whatever the
  * order in which the blocks ran (MACHINE 4).
  */
 #include <stdlib.h>
@@ -51,8 +51,8 @@ static struct emu_text_grid *find_grid(struct emu_text *text, uint32_t sequence)
     return NULL;
 }
 
-/** Records that @block has ended. If there is no memory for this, the block counts as running, and its text is output when the
- *  grid has ended. */
+/** Records that @block has ended. If there is no memory to record it, the block counts as running until the grid has ended, and
+ *  its text is output only then. */
 static void note_ended(struct emu_text_grid *g, uint64_t block)
 {
     size_t i = 0;
@@ -98,15 +98,15 @@ static void show_saved(struct emu_machine *machine, struct emu_text_block *b)
     b->size = b->capacity = 0;
 }
 
-/** Returns true if all blocks before @b's have ended, so that its text may be output. *@ended is set to whether the block itself
- *  has ended, too. */
+/** Returns true if all blocks before the block of record @b have ended, so that its text may be output. *@ended is set to whether
+ *  the block itself has ended. */
 static bool is_due(const struct emu_text *text, const struct emu_text_block *b, bool *ended)
 {
     *ended = true;
     for (size_t i = 0; i < text->grid_count && text->grid[i].grid->sequence <= b->grid; i++) {
         const struct emu_text_grid *g = &text->grid[i];
         if (g->grid->sequence != b->grid)
-            return false; /* an earlier grid has not ended, because it is still in the list */
+            return false; /* an earlier grid is still in the list, so it has not ended */
         *ended = g->prefix > b->block;
         return g->prefix >= b->block;
     }
@@ -172,7 +172,7 @@ void emu_text_stopped(struct emu_machine *machine, uint32_t grid, uint64_t block
     pthread_mutex_unlock(&text->lock);
 }
 
-/** Returns the text record of a block, which is created if necessary. NULL: there is no memory. */
+/** Returns the text record of a block, and creates it if necessary. Returns NULL if there is no memory. */
 static struct emu_text_block *entry(struct emu_text *text, uint32_t grid, uint64_t block)
 {
     size_t low = 0, high = text->block_count;
@@ -357,11 +357,11 @@ static uint64_t read_lane(void *context, uint64_t address, void *data, uint64_t 
     enum isa_space space;
 
     if (emu_resolve(r->w, r->lane, address, 1, false, &space) != EMU_FAULT_NONE)
-        return 0; /* the lane cannot read there; code, too, can only be read by debuggers */
+        return 0; /* the lane cannot read there; only debuggers can read code */
     return emu_lane_copy(r->w, r->lane, address, data, size, false);
 }
 
-/** Returns the kind of the fault that a byte causes which a lane cannot read. */
+/** Returns the kind of the fault that a lane raises when it reads a byte that it cannot read. */
 static enum emu_fault_kind missing(const struct emu_warp *w, unsigned lane, uint64_t address)
 {
     enum isa_space space;
@@ -370,8 +370,8 @@ static enum emu_fault_kind missing(const struct emu_warp *w, unsigned lane, uint
     return kind != EMU_FAULT_NONE ? kind : EMU_FAULT_OUT_OF_BOUNDS;
 }
 
-/** Texts of the lanes of one vprintf. format_lanes() writes them to the core's buffer, one after the other. It adds lanes whose
- *  arguments cannot be read to `bad`, and returns false if there is no memory. */
+/** Texts of the lanes of one vprintf. format_lanes() writes them to the core's buffer, one after the other. Lanes whose arguments
+ *  cannot be read are added to `bad`. format_lanes() returns false if there is no memory. */
 struct texts {
     size_t size;
     size_t end[EMU_MAX_LANES]; /* [lane] end of the lane's text in the buffer */
@@ -393,7 +393,7 @@ static bool format_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_
         uint64_t format = (uint64_t)high[l] << 32 | low[l];
         uint64_t at = row ? (uint64_t)args_high[l] << 32 | args[l] : uniform;
         size_t size = 0;
-        t->result[l] = -1; /* CUDA's result if the format is a null pointer */
+        t->result[l] = -1; /* the result of CUDA's vprintf if the format is a null pointer */
         if (format != 0) {
             if (!lw_grow(&room->data, &room->capacity, t->size + EMU_FORMAT_LIMIT + 1, 1))
                 return false;
@@ -412,7 +412,7 @@ static bool format_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_
     return true;
 }
 
-/** Source of a format and its arguments that reads memory as a debugger does, and lists the arguments. */
+/** Source for the formatter that reads memory as a debugger does, and lists the arguments that are read. */
 struct argument_reader {
     const struct emu_core *core;
     unsigned slot, warp, lane;
@@ -443,13 +443,13 @@ unsigned emu_print_arguments(const struct emu_core *core, unsigned slot, unsigne
     char text[EMU_FORMAT_LIMIT + 1];
     size_t size;
 
-    (void)emu_format(&source, format, args, text, &size); /* if an argument cannot be read, emu_format returns false, and the list
-                                                           * ends before that argument */
+    (void)emu_format(&source, format, args, text, &size); /* the result is not needed: if it is false, an argument could not be
+                                                           * read, and the list ends before that argument */
     return reader.count;
 }
 
-/** Prints for lanes @on. Returns false if a fault was raised. This is a function of its own, because a handler that has passed on
- *  the address of a local variable could not jump to the next handler. */
+/** Prints for lanes @on. Returns false if a fault was raised. Not part of the handler, because gcc does not compile the call of
+ *  the next handler to a jump if the function has passed on the address of a local variable. */
 static __attribute__((noinline)) bool print_lanes(struct emu_warp *w, const struct emu_dinsn *di,
                                                   uint64_t on)
 {
@@ -458,7 +458,7 @@ static __attribute__((noinline)) bool print_lanes(struct emu_warp *w, const stru
     struct texts t = {0};
     size_t from = 0;
 
-    if (!format_lanes(w, di, on, &t)) { /* no memory: the result is that of CUDA for an internal error */
+    if (!format_lanes(w, di, on, &t)) { /* the host has no memory: the result is that of CUDA's vprintf for an internal error */
         for (LW_EACH_BIT(l, on))
             d[l] = (uint32_t)-2;
         return true;

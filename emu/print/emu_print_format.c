@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The formatter of vprintf. The format, its arguments and strings are in guest memory, so it is checked that each byte can be
- * read. Only floating-point numbers are formatted by the host, with a conversion specification that this file makes; all other
+ * The formatter of vprintf. The format, its arguments and strings are in guest memory, so the formatter checks that each byte can
+ * be read. Only floating-point numbers are formatted by the host, with a conversion specification that this file makes; all other
  * output is independent of the host's C library.
  */
 #include <stdio.h>
@@ -12,7 +12,8 @@
 struct spec {
     bool minus, plus, space, hash, zero;
     bool has_precision;
-    /* LEN_SIZE stands for z, j, t, L and q: integers of 8 bytes, and double for L, because long double is double on devices */
+    /* LEN_SIZE stands for the length modifiers z, j, t, L and q: integers of 8 bytes; with L also double, because on devices long
+     * double is double */
     unsigned width, precision; /* at most EMU_FORMAT_LIMIT */
     unsigned vector;           /* number of elements of an OpenCL vector; 0: the argument is no vector */
     enum length { LEN_NONE, LEN_HH, LEN_H, LEN_HL, LEN_L, LEN_LL, LEN_SIZE } length;
@@ -21,7 +22,8 @@ struct spec {
 
 struct work {
     struct emu_format_source *source;
-    uint64_t args, offset; /* args: address of the first argument; offset: where the next argument may start, from the first */
+    uint64_t args, offset; /* args: address of the first argument; offset: distance from the first argument at which the next one
+                            * may start */
     char *out;
     size_t used;
 };
@@ -94,7 +96,7 @@ static bool read_string(struct work *w, uint64_t address, char *to, size_t limit
     return true;
 }
 
-/** Returns the offset of the next argument, of @size bytes, from the first argument. */
+/** Returns the offset, from the first argument, of the next argument, which has @size bytes. */
 static uint64_t next_argument(struct work *w, unsigned size)
 {
     uint64_t at = (w->offset + size - 1) / size * size;
@@ -177,7 +179,7 @@ static void put_float(struct work *w, const struct spec *spec, double value)
 
     memcpy(&bits, &value, sizeof bits);
     negative = bits >> 63;
-    if ((bits >> 52 & 0x7ff) == 0x7ff) { /* printed here, because hosts spell infinity and NaN differently */
+    if ((bits >> 52 & 0x7ff) == 0x7ff) { /* formatted here, because hosts spell infinity and NaN differently */
         char text[5];
         size_t n = 0;
         bool nan = bits << 12 != 0;
@@ -203,7 +205,7 @@ static void put_float(struct work *w, const struct spec *spec, double value)
     *f++ = '*';
     *f++ = c;
     *f = '\0';
-    /* A negative precision counts as none. The buffer has one byte more than the limit, for the zero with which the host
+    /* A negative precision means "no precision". The buffer has one byte more than the limit, for the zero with which the host
      * terminates the text. */
     size_t room = EMU_FORMAT_LIMIT - w->used;
     int width = (int)spec->width, precision = spec->has_precision ? (int)spec->precision : -1;

@@ -3,10 +3,11 @@
  * Finds loads that can share one address check (struct emu_addr_check).
  *
  * Each load compares its vector of addresses with the addresses that it would have if each half of the vector were uniform or
- * contiguous. Within a straight-line run, the result is the same for other loads through the same registers, if these were not
- * written in between, and through sums of such a register and a value that is the same in all lanes. A result is valid for one
- * run, because w->proved is cleared when a run is counted. If a slice ends in the middle of a run because its quantum is used up,
- * the results about uniform and contiguous halves stay valid, because they depend only on the warp; the host addresses do not.
+ * contiguous. Within a straight-line run, the result of this check is the same for other loads through the same registers, if
+ * these were not written in between, and for loads through the sum of such a register and a value that is the same in all lanes.
+ * A result is valid for one run, because w->proved is cleared when a run is counted. If a slice ends in the middle of a run
+ * because its quantum is used up, the results about uniform and contiguous halves stay valid, because they depend only on the
+ * warp. Host addresses do not stay valid.
  *
  * This is the elimination of redundant bounds checks within a basic block. A load that shares a check takes 25 host instructions
  * if its host address is known, and 60 if only the layout of its addresses is known. Without sharing, each load takes 100.
@@ -18,12 +19,12 @@
 #include "emu/program/emu_decode_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
-/** A load that makes an address check, and what is known about sharing this check. */
+/** A load that makes an address check, and whether later loads can share this check. */
 struct opening {
     uint32_t at;
     bool open;
-    bool lies;         /* since the load, no instruction has written its address registers or scalar base */
-    int slot;          /* slot of the check in w->proof; -1: no later load shares the check yet */
+    bool lies;         /* true while no instruction has written the load's address registers or scalar base */
+    int slot;          /* index of the check in w->proof; -1: no later load shares the check yet */
     uint32_t below, above;
     uint64_t alike[4]; /* set of the vector registers that differ from the load's address register by the same value in all
                         * lanes */
@@ -41,8 +42,8 @@ static bool is_pair(const struct isa_insn *insn)
     return isa_mod_get(insn, ISA_MOD_AMODE) == ISA_AMODE_PAIR;
 }
 
-/** Returns true for a load of 32-bit words from global or shared memory that has no guard, is executed by all lanes, and has its
- *  addresses in vector registers. */
+/** Returns true for a load of 32-bit words from global or shared memory that has no guard, is executed by all lanes, and takes
+ *  its addresses from vector registers. */
 static bool may_share(const struct isa_insn *insn, const struct emu_dinsn *di)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
@@ -84,8 +85,8 @@ static bool lies(struct opening *o, const struct isa_insn *first, const struct i
     return true;
 }
 
-/** Returns the source register from which the destination of @insn differs by the same value in all lanes; -1: @insn is no such
- *  instruction. */
+/** Returns the source register from which the destination of @insn differs by the same value in all lanes, or -1 if there is no
+ *  such source. */
 static int alike_to(const struct isa_insn *insn, const struct emu_dinsn *di)
 {
     return (insn->op == ISA_V_ADD_U32 || insn->op == ISA_V_SUB_U32) && di->flags == 0 &&
@@ -111,7 +112,7 @@ static void note_writes(struct opening *o, const struct isa_insn *first,
                 o->lies = false;
         } else if (use[u].reg_class == ISA_REG_S) {
             if (overlaps(use[u].first, use[u].count, ISA_S_EXEC, EXEC_END - ISA_S_EXEC))
-                o->open = false; /* the instruction writes exec, so that other lanes execute after it */
+                o->open = false; /* the instruction writes exec, so that other lanes may execute the instructions after it */
             if ((mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) &&
                 overlaps(use[u].first, use[u].count, first->c, 2))
                 o->lies = false;
@@ -121,7 +122,7 @@ static void note_writes(struct opening *o, const struct isa_insn *first,
         o->alike[d / 64] |= UINT64_C(1) << d % 64;
 }
 
-/** Returns true if @insn adds a value, the same in all lanes, to the address registers of @first in place. */
+/** Returns true if @insn increments the address register of @first by a value that is the same in all lanes. */
 static bool advances(const struct isa_insn *first, const struct isa_insn *insn,
                      const struct emu_dinsn *di)
 {
@@ -130,8 +131,8 @@ static bool advances(const struct isa_insn *first, const struct isa_insn *insn,
            di->ukind < EMU_U_ROW;
 }
 
-/** Returns true if an iteration of a loop, from @from to the branch @last, keeps uniform halves of load @at's addresses uniform
- *  and contiguous halves contiguous. */
+/** Returns true if the instructions of a loop, from @from to the branch @last, do not change the layout of load @at's addresses:
+ *  uniform halves stay uniform, and contiguous halves stay contiguous. */
 static bool keeps_form(const struct emu_code *code, uint32_t from, uint32_t last, uint32_t at)
 {
     const struct isa_insn *first = &code->program->insn[at];
@@ -155,8 +156,8 @@ static bool keeps_form(const struct emu_code *code, uint32_t from, uint32_t last
     return true;
 }
 
-/** If branch @last closes a loop that is one straight-line run, lets the facts about its loads stay valid in the next
- *  iteration. */
+/** If branch @last closes a loop that is one straight-line run, makes the branch keep the results of address checks
+ *  (EMU_PROVED_EQUAL, EMU_PROVED_RUN) for the loads of the next iteration. */
 static void mark_loop(struct emu_code *code, const struct opening *opening, uint32_t last)
 {
     struct emu_dinsn *di = &code->insn[last];
@@ -231,7 +232,7 @@ void emu_addr_cache_mark(struct emu_code *code)
             memset(opening, 0, sizeof opening);
             any = false;
             if (di->flags & EMU_D_ENDS_RUN)
-                slots = 0; /* the run ends, and the handlers drop its facts */
+                slots = 0; /* the straight-line run ends, after which the results of its checks are not valid any more */
         }
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Decodes isa_insn to emu_dinsn: operands become register offsets or uniform operands, modifiers become selectors, and the x86-64
- * level supplies the handlers. An instruction without a handler is refused with a message that names it.
+ * level supplies the handlers. An instruction without a handler is refused with a message that names the instruction.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static enum lw_status pool_add(struct emu_decoder *dec, uint64_t value, uint32_t
 {
     struct emu_code *code = dec->code;
 
-    /* A short search backwards keeps the pool small, because neighbouring instructions often have the same immediate. */
+    /* a short search backwards, which keeps the pool small, because neighbouring instructions often have the same immediate */
     for (uint32_t i = code->imm_count; i > 0 && i + 16 > code->imm_count; i--) {
         if (code->imm_pool[i - 1] == value) {
             *offset = (i - 1) * 8;
@@ -73,7 +73,7 @@ static enum lw_status decode_x(struct emu_decoder *dec, const struct isa_insn *i
         return LW_OK;
     case ISA_X_SCALAR:
         if ((insn->x & 255) > 127)
-            break; /* sz: handled below as the value 0 */
+            break; /* sz is decoded after this statement, as the value 0 */
         di->ukind = EMU_U_SCALAR;
         di->b = (insn->x & 127) * 4;
         return LW_OK;
@@ -120,7 +120,7 @@ static enum lw_status splat(struct emu_decoder *dec, struct emu_dinsn *di, unsig
     uint32_t from = number * 4;
 
     if (status == LW_OK && number > 127)
-        status = pool_add(dec, 0, &from, err); /* sz is the value 0 */
+        status = pool_add(dec, 0, &from, err); /* sz has the value 0 */
     if (status != LW_OK)
         return status;
     *row = source == 0 ? layout->row_a : source == 1 ? layout->row_b : layout->row_c;
@@ -132,7 +132,7 @@ static enum lw_status splat(struct emu_decoder *dec, struct emu_dinsn *di, unsig
     return LW_OK;
 }
 
-/** Decodes source operands. Scalar A and C, sources with modifiers, and a uniform third source are prepared in scratch
+/** Decodes source operands. Scalar operands A and C, sources with modifiers, and a uniform third source are prepared in scratch
  *  registers. */
 static enum lw_status decode_sources(struct emu_decoder *dec, const struct isa_insn *insn,
                                      const struct isa_op_info *info, struct emu_dinsn *di,
@@ -240,8 +240,8 @@ static enum lw_status decode_target(const struct emu_decoder *dec, const struct 
     return LW_OK;
 }
 
-/** Decodes an instruction of the scalar unit. Register numbers stay as they are: operand D is stored in `reg` (255: no scalar
- *  register is written) and its number of words in `delta`, A in `p`, C in `c`, P in `q`. */
+/** Decodes an instruction of the scalar unit. emu_dinsn then contains register numbers instead of offsets: that of operand D in
+ *  `reg` (255: no scalar register is written), of A in `p`, of C in `c`, of P in `q`. `delta` is the number of words of D. */
 static enum lw_status decode_scalar(struct emu_decoder *dec, const struct isa_insn *insn,
                                     const struct isa_op_info *info, struct emu_dinsn *di,
                                     struct lw_error *err)
@@ -299,7 +299,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     di->d = row_of(layout, insn->d, true);
     if (!scalar_guard_ok(insn, info))
         return LW_FAIL(err, LW_EFORMAT, "the guard of %s must be a scalar predicate (sp0..sp6)", info->mnemonic);
-    /* only instructions that execute each lane separately have preludes that copy scalars to all lanes */
+    /* only instructions that execute each lane separately may have preludes that copy scalars to all lanes */
     bool splats = !(info->flags & (ISA_F_MEMORY | ISA_F_SCALAR | ISA_F_CONTROL | ISA_F_CROSS));
     if (insn->a_scalar && info->flags & ISA_F_SCALAR && isa_op_has(info, ISA_TOK_VA))
         return LW_FAIL(err, LW_EUNSUPP, "%s cannot have a scalar source, which is the same in all lanes: use s_mov_b32",
@@ -346,7 +346,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     case ISA_FMT_PRM:
         di->sub = (uint8_t)isa_mod_get(insn, ISA_MOD_PRMT);
         break;
-    case ISA_FMT_PLUT: /* modifiers are in bits 98:96 and 102:100; the bit above each group negates */
+    case ISA_FMT_PLUT: /* modifiers are in bits 98:96 and 102:100; the bit above each of these fields negates */
         di->sub = (uint8_t)(insn->mod >> 16);
         di->reg = (uint8_t)insn->x;
         break;
@@ -428,7 +428,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
         return status;
     if ((insn->op == ISA_V_S2R || insn->op == ISA_S_S2R) &&
         emu_special_of_block((enum isa_special)insn->x)) {
-        di->ukind = EMU_U_SPECIAL; /* the instruction is executed as a move of a block's special register */
+        di->ukind = EMU_U_SPECIAL; /* the instruction is executed as a move from a special register of the block */
         di->b = (uint32_t)(insn->x - ISA_SR_NTID_X) * 4;
     }
     if (info->flags & (ISA_F_BRANCH | ISA_F_BARRIER) || insn->op == ISA_TRAP ||
@@ -446,7 +446,8 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     return LW_OK;
 }
 
-enum { MAX_RUN = 65535 }; /* largest value of emu_dinsn.run. Longer runs have this value, which is longer than any slice. */
+enum { MAX_RUN = 65535 }; /* largest value of emu_dinsn.run. Longer runs have this value, too; it is greater than the length of
+                           * any time slice. */
 
 void emu_layout_make(struct emu_layout *layout, unsigned width, const struct emu_level *level)
 {
@@ -459,8 +460,8 @@ void emu_layout_make(struct emu_layout *layout, unsigned width, const struct emu
 }
 
 /** For reconvergence engines that ignore barriers: gives instructions on barrier registers a handler that does nothing. Adds the
- *  layer EMU_LAYER_RPC to the instructions at which lanes may wait for others: reconvergence pcs; likely convergence points for
- *  the engine `likely`; all instructions for the engine `early`. */
+ *  layer EMU_LAYER_RPC to the instructions at which lanes may wait for other lanes. These are reconvergence pcs; for the engine
+ *  `likely` also likely convergence points; for the engine `early` all instructions. */
 static void mark_rpcs(struct emu_code *code)
 {
     const struct emu_program *program = code->program;
@@ -521,8 +522,8 @@ static void mark_ahead(struct emu_code *code)
     }
 }
 
-/** The instructions in a loop that write a vector register: their number, where 2 stands for more than one, and the index of the
- *  last one. */
+/** The instructions in a loop that write a vector register: the number of these instructions, where 2 stands for more than one,
+ *  and the index of the last of them. */
 struct writer {
     uint8_t count;
     uint32_t at;
@@ -547,8 +548,8 @@ static void find_writers(const struct emu_program *program, uint32_t first, uint
     }
 }
 
-/** Returns by how many bytes the address of load @load grows in each iteration of a loop. It is known if a single instruction
- *  writes the address register, and this instruction adds a constant to it; otherwise the result is 0. */
+/** Returns by how many bytes the address of load @load grows in each iteration of a loop. Returns 0 unless exactly one
+ *  instruction of the loop writes the address register, and this instruction adds a constant to it. */
 static int64_t advance_of(const struct emu_program *program, const struct writer *writer,
                           const struct isa_insn *load)
 {
@@ -564,13 +565,13 @@ static int64_t advance_of(const struct emu_program *program, const struct writer
 }
 
 enum {
-    LONGEST_CHAINED = 256, /* length in instructions of the longest loop in which words are prefetched: in a longer one they would
-                            * be evicted before their use */
+    LONGEST_CHAINED = 256, /* greatest length, in instructions, of a loop in which words are prefetched; in longer loops they
+                            * would be evicted before their use */
     FARTHEST_CHAINED = 32 /* longest distance, in instructions, from a load to the access that uses the loaded word as an index */
 };
 
-/** Returns an access in (@at, @last] with a scalar base, whose index is the word loaded at @at. NULL: there is none within
- *  FARTHEST_CHAINED instructions. */
+/** Returns an access in (@at, @last] with a scalar base, whose index is the word loaded at @at. Returns NULL if there is none
+ *  within FARTHEST_CHAINED instructions. */
 static const struct isa_insn *chained(const struct emu_program *program, uint32_t at, uint32_t last)
 {
     const unsigned word = program->insn[at].d;
@@ -754,7 +755,7 @@ enum emu_access_kind emu_access_kind_of(enum isa_op op)
     case ISA_ACCESS_ATOMIC: return EMU_ACCESS_ATOMIC;
     case ISA_ACCESS_REDUCE: return EMU_ACCESS_REDUCE;
     case ISA_ACCESS_LOAD:
-    case ISA_ACCESS_NONE: break; /* scalar loads, too, are EMU_ACCESS_LOAD */
+    case ISA_ACCESS_NONE: break; /* scalar loads count as EMU_ACCESS_LOAD, too */
     }
     return EMU_ACCESS_LOAD;
 }

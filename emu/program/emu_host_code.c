@@ -27,7 +27,7 @@ static enum lw_status open_host(csh *handle, struct lw_error *err)
     return LW_OK;
 }
 
-/** Returns the target of a direct jump; 0: the instruction is no direct jump. */
+/** Returns the target of a direct jump, or 0 if the instruction is no direct jump. */
 static uint64_t jump_target(csh handle, const cs_insn *insn)
 {
     if (!cs_insn_group(handle, insn, CS_GRP_JUMP))
@@ -39,7 +39,7 @@ static uint64_t jump_target(csh handle, const cs_insn *insn)
                : 0;
 #elif defined __aarch64__
     const cs_arm64 *arm = &insn->detail->arm64;
-    if (insn->id == ARM64_INS_BL) /* capstone 4 puts the call instruction BL into the group of jumps */
+    if (insn->id == ARM64_INS_BL) /* capstone 4 counts the call instruction BL among the jumps */
         return 0;
     for (unsigned i = 0; i < arm->op_count; i++)
         if (arm->operands[i].type == ARM64_OP_IMM && i + 1u == arm->op_count)
@@ -58,14 +58,14 @@ static bool ends_flow(csh handle, const cs_insn *insn)
 #if defined __x86_64__
     return insn->id == X86_INS_JMP;
 #elif defined __aarch64__
-    return insn->id == ARM64_INS_BR || strcmp(insn->mnemonic, "b") == 0; /* conditional branches (b.eq) continue */
+    return insn->id == ARM64_INS_BR || strcmp(insn->mnemonic, "b") == 0; /* conditional branches (b.eq) do not end the flow */
 #else
     return true;
 #endif
 }
 
-/** Returns the length of an instruction that capstone does not know; 0: unknown. Version 4 does not know a few
- *  instructions of AVX-512; the prefixes EVEX and VEX determine their length. */
+/** Returns the length of an instruction that capstone cannot decode, or 0 if the length is unknown. Capstone 4 cannot decode a
+ *  few instructions of AVX-512, whose length is determined from the prefix EVEX or VEX. */
 static unsigned unknown_bytes(const uint8_t *p)
 {
 #if defined __x86_64__
@@ -90,8 +90,8 @@ static unsigned unknown_bytes(const uint8_t *p)
 #endif
 }
 
-/** Prints a handler's host code from its entry on. The code ends at the first instruction without a successor that no earlier
- *  jump passes. */
+/** Prints a handler's host code from its entry on. The code ends at the first instruction that ends the flow and is not before
+ *  the target of an earlier jump. */
 static void print_handler(csh handle, const char *title, emu_handler_fn *entry,
                           struct lw_sink *out)
 {
@@ -149,7 +149,7 @@ enum lw_status emu_host_print(const struct isa_object *object, const struct emu_
     enum lw_status status;
 
     own.arena_bytes = EMU_PAGE_BYTES * 16;
-    own.tags = EMU_TAGS_OFF; /* with tags the handler would be that of the instruction on tags */
+    own.tags = EMU_TAGS_OFF; /* with tags, the handler would be the one that works on tags */
     status = emu_machine_create(&own, &machine, err);
     if (status == LW_OK)
         status = emu_program_load(machine, object, &program, err);

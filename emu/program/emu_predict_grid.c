@@ -7,7 +7,7 @@
 
 struct emu_predict_slices {
     const struct isa_object *object;
-    struct isa_object own; /* a copy of the object's structure, with its own address slices and arena */
+    struct isa_object own; /* copy of the object's structure, with address slices and an arena of its own */
 };
 
 enum lw_status emu_predict_slices_create(const struct emu_program *program, struct emu_predict_slices **out,

@@ -35,8 +35,8 @@ void emu_programs_destroy(struct emu_machine *machine)
 
 /* ---- validation ------------------------------------------------------------------- */
 
-/** Checks that no branch leaves its function, and that execution cannot run past the function's end. Only then is the set of
- *  registers that a kernel can use known. */
+/** Checks that no branch leaves its function, and that execution cannot run past the function's end. Otherwise the set of
+ *  registers that a kernel can use would not be known. */
 static enum lw_status check_flow(const struct emu_program *p, const struct isa_function *f,
                                  struct lw_error *err)
 {
@@ -98,7 +98,7 @@ static struct emu_kernel_use used_in(const struct emu_program *p, uint32_t first
     return all;
 }
 
-/** Analyses for each kernel whether the order of its threads can affect results. */
+/** Determines for each kernel whether the order of its threads can affect results. */
 static enum lw_status find_order(struct emu_program *p, struct lw_error *err)
 {
     p->order = calloc(p->object->function_count + 1, sizeof *p->order);

@@ -3,9 +3,9 @@
  * Compact mode: handlers that execute an instruction on tags, once for the warp instead of once for each lane, and the bridge to
  * ordinary handlers. The file has no loops over lanes, so it is compiled for one x86-64 level only.
  *
- * The technique is dynamic scalarisation of uniform and affine values. With the rules `fold`, gemm executes 76.4 % of its lane
- * operations, in 0.87 of the time with AVX2, and in 1.13 of the time with AVX-512 (docs/evidence/tags.md). Compact mode is off by
- * default.
+ * The technique is dynamic scalarisation of uniform and affine values. With the tag rules `fold`, gemm executes 76.4 % of the
+ * lane operations that it executes without tags, in 0.87 times the time with AVX2, and in 1.13 times the time with AVX-512
+ * (docs/evidence/tags.md). Compact mode is off by default.
  */
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/tags/emu_compact_priv.h"
@@ -80,7 +80,7 @@ void emu_compact_rows(struct emu_warp *w)
         if (w->cstate[i] & EMU_C_STALE)
             w->core->level->make_row(w, i);
 }
-/** Materialises a register for an observer: its state, and the count of materialised registers, do not change. */
+/** Materialises a register for an observer. The register's state and the count of materialised registers do not change. */
 static void show_row(struct emu_warp *w, unsigned index)
 {
     const uint64_t rows_before = w->rows_made;
@@ -127,7 +127,7 @@ void emu_compact_init(struct emu_warp *w, void *memory, unsigned rows)
     w->last_column = (uint8_t)(fold - 1);
     w->last_row = (uint8_t)(w->width / fold - 1);
     memset(w->cstate, EMU_C_VECTOR, rows);
-    for (unsigned i = 0; i < w->row_sink / w->stride; i++) { /* vz, as a 32-bit and as a 64-bit value */
+    for (unsigned i = 0; i < w->row_sink / w->stride; i++) { /* registers that read as zero, as a 32-bit and as a 64-bit value */
         w->ctag[i] = (struct emu_ctag){0};
         w->cstate[i] = i % 2 ? EMU_C_HIGH : EMU_C_LOW;
     }
@@ -135,15 +135,15 @@ void emu_compact_init(struct emu_warp *w, void *memory, unsigned rows)
 
 /* ---- computing with tags ---------------------------------------------------------------- */
 
-/** Compile-time parameters of a rule. For each combination that is used, a handler is compiled. */
+/** Compile-time parameters of a tag rule. For each combination that is used, a handler is compiled. */
 struct form {
     bool bu;        /* operand X is uniform */
     bool full;      /* true: all lanes of the warp execute the instruction; false: all live lanes do */
-    bool easy;      /* only simple cases are handled, which need no function call, so that the handler needs no stack frame */
-    bool wide;      /* the result has 64 bits; for a compare: the sources have */
+    bool easy;      /* only cases that need no function call are handled, so that the handler needs no stack frame */
+    bool wide;      /* the result has 64 bits; for a compare: the sources have 64 bits */
     bool is_signed;
 };
-/* Parameters of every rule. A rule returns false if it does not apply; nothing has changed then. */
+/* Parameters of the function of every tag rule. It returns false if the rule does not apply; nothing has changed then. */
 #define RULE_PARAMS struct emu_warp *w, const struct emu_dinsn *di, const struct form f
 
 RULE bool is_uniform(const struct emu_ctag *t)
@@ -162,8 +162,8 @@ RULE bool untagged(const struct emu_warp *w, unsigned index, const bool wide)
 {
     return wide ? untagged64(w, index) : untagged32(w, index);
 }
-/** Combines the tags of two registers, which are separate 32-bit values, into the tag of a 64-bit value. Returns false if that is
- *  not possible. */
+/** Combines the tags of two registers, which are separate 32-bit values, into the tag of a 64-bit value. Returns false if they
+ *  cannot be combined. */
 static __attribute__((noinline)) bool join(struct emu_warp *w, unsigned index)
 {
     struct emu_ctag *low = &w->ctag[index], *high = low + 1;
@@ -178,8 +178,8 @@ static __attribute__((noinline)) bool join(struct emu_warp *w, unsigned index)
     w->cstate[index + 1] |= EMU_C_HIGH;
     return true;
 }
-/** Returns true if the source at register index @index, of 64 bits if @wide, has no tag, so that the rule does not apply. Unless
- *  @easy is set, first tries to combine the separate tags of a register pair. */
+/** Returns true if the source at register index @index, of 64 bits if @wide, has no tag, so that the rule does not apply. For a
+ *  register pair whose registers have separate tags, the function first tries to combine them, unless @easy is set. */
 RULE bool missing(struct emu_warp *w, unsigned index, const bool wide, const bool easy)
 {
     if (LIKELY(!untagged(w, index, wide)))
@@ -187,7 +187,8 @@ RULE bool missing(struct emu_warp *w, unsigned index, const bool wide, const boo
     return easy || !wide || !join(w, index);
 }
 
-/** Counts an instruction that was executed on tags, which replaces the lane operations by two: on the base and on the stride. */
+/** Counts an instruction that was executed on tags, so that two operations, on the base and on the stride, replace the lane
+ *  operations. */
 RULE void served(struct emu_warp *w, const bool full)
 {
     if (full)
@@ -195,7 +196,7 @@ RULE void served(struct emu_warp *w, const bool full)
     else
         w->lanes_saved += w->m_count > 2 ? w->m_count - 2u : 0;
 }
-/* A source whose stride and rise are extended to 64 bits. They are added and scaled modulo 2^64. */
+/* A source operand, with stride and rise extended to 64 bits. Terms are added and multiplied modulo 2^64. */
 struct term {
     uint64_t base, stride, rise;
 };
@@ -222,7 +223,7 @@ RULE struct term scaled(struct term a, uint64_t k)
 {
     return (struct term){a.base * k, a.stride * k, a.rise * k};
 }
-/** Returns true if the tag rules are those of the published table, which apply in fewer cases than the algebra permits. */
+/** Returns true if the tag rules are `table`, the published rules, which apply in fewer cases than the algebra permits. */
 RULE bool table_rules(const struct emu_warp *w)
 {
     return w->core->machine->config.tag_rules == EMU_TAG_RULES_TABLE;
@@ -378,7 +379,8 @@ RULE bool madwide(RULE_PARAMS)
 }
 RULE bool lea(RULE_PARAMS)
 {
-    /* The pair is read first: if this combines the tags of its halves, A and X can no longer use one half as a 32-bit value. */
+    /* The pair, operand C, is tested first: if the test combines the tags of its two registers, operands A and X can no longer
+     * use one of these registers as a 32-bit value. */
     if (missing(w, di->tc, true, f.easy) || missing(w, di->ta, false, f.easy) || X_MISSING(false))
         return false;
     struct term a = at(w, di->ta), k = at_x(w, di, f, false);
@@ -398,8 +400,8 @@ RULE bool shl(RULE_PARAMS)
     a = scaled(a, n >= (f.wide ? 64 : 32) ? 0 : UINT64_C(1) << n);
     return put(w, di, f, a);
 }
-/** Shifts right a value that differs between lanes. This is possible if no lane wraps and either stride and rise are multiples of
- *  2^n, so that all lanes lose the same bits, or all results are equal. */
+/** Shifts right a value that differs between lanes. The shift is possible on tags if no lane wraps, and if stride and rise are
+ *  multiples of 2^n, so that all lanes lose the same bits, or if all results are equal. */
 static __attribute__((noinline)) bool shift_lanes(struct emu_warp *w, const struct emu_dinsn *di,
                                                   const bool full, uint32_t n, bool is_signed,
                                                   const struct term *a)
@@ -437,7 +439,7 @@ RULE bool shr(RULE_PARAMS)
     return put(w, di, f, (struct term){a.base, 0, 0});
 }
 
-/** Selects between two sources, if all lanes select the same source or both are equal. */
+/** Selects between two sources, if all lanes select the same source, or if both sources are equal. */
 RULE bool select(RULE_PARAMS)
 {
     if (f.easy)
@@ -589,8 +591,8 @@ RULE bool uniform(RULE_PARAMS)
 
 /* ---- compares --------------------------------------------------------------------------------------- */
 
-/** Gets the base of a value, and its lowest and highest value in any lane, as numbers that can be compared as signed. Returns
- *  false if some lane wraps, or if the numbers are too large to be subtracted. */
+/** Gets the base of value @t, and the lowest and highest value of its lanes, as numbers that can be compared as signed numbers.
+ *  Returns false if some lane wraps, or if the difference of two such numbers could overflow. */
 RULE bool range(const struct emu_warp *w, const struct term *t, const bool wide,
                 const bool is_signed, int64_t *base, int64_t *low, int64_t *high)
 {
@@ -606,13 +608,13 @@ RULE bool range(const struct emu_warp *w, const struct term *t, const bool wide,
     struct emu_ctag c = {{{0, (int32_t)t->stride, (int32_t)t->rise}}};
     emu_ctag_reach(w, &c, low, high);
     if (wide && (*base > limit || *base < -limit))
-        return false; /* the compare could still have a known result, but this is rare */
+        return false; /* the result of the compare could still be known, but this is rare */
     *low += *base;
     *high += *base;
     return wide || (*low >= (is_signed ? INT32_MIN : 0) &&
                     *high <= (is_signed ? INT32_MAX : (int64_t)UINT32_MAX));
 }
-/** Computes a compare whose result differs between lanes. */
+/** Computes, in closed form, a compare whose result differs between lanes. */
 static __attribute__((noinline)) bool compare_lanes(const struct emu_warp *w, unsigned cmp,
                                                     int64_t a, int64_t b, const struct term *ta,
                                                     const struct term *tb, uint64_t *truth)
@@ -627,7 +629,7 @@ static __attribute__((noinline)) bool compare_lanes(const struct emu_warp *w, un
 }
 RULE bool compare(RULE_PARAMS)
 {
-    /* [comparison] set of the relations for which it is true; bits: 1 less, 2 equal, 4 greater */
+    /* [comparison] set of the relations of two numbers for which the comparison is true; bits: 1 less, 2 equal, 4 greater */
     static const uint8_t true_of[16] = {2, 5, 1, 3, 4, 6, 2, 5, 1, 3, 4, 6, 7};
     const unsigned cmp = di->sub & 15;
     uint64_t truth;
@@ -655,8 +657,8 @@ RULE bool compare(RULE_PARAMS)
 /* ---- handlers ---------------------------------------------------------------------------------------- */
 
 /* Defines the handlers of a rule, with X a register or a uniform operand. Handlers `f` and `h` run if all lanes of the warp are
- * active. `f` handles the cases that need no function call, and passes the others to `h`. A third handler runs if all live lanes are
- * active or, with @parts, for any active lanes. */
+ * active. `f` handles the cases that need no function call, and otherwise calls `h`. The third handler, a masked one, applies the
+ * rule if all live lanes are active, or, if @parts is set, whatever lanes are active. */
 #define HANDLERS(name, rule, x_is_uniform, is_wide, sign, parts)                              \
     static __attribute__((noinline)) void c_##name##h(struct emu_warp *w,                     \
                                                       const struct emu_dinsn *di)             \
@@ -719,7 +721,7 @@ RULES(HANDLERS_OF_BOTH, HANDLERS_OF_64)
 #define PAIR_OF(name) {{c_##name##vf, c_##name##vp}, {c_##name##uf, c_##name##up}}
 #define ROW_OF_BOTH(tag, ...) [ISA_TAG_##tag] = {PAIR_OF(tag##_32), PAIR_OF(tag##_64)},
 #define ROW_OF_64(tag, ...) [ISA_TAG_##tag] = {PAIR_OF(tag##_64), PAIR_OF(tag##_64)},
-/** [rule][words of the result, or of a compare's sources, - 1][X is uniform] */
+/** [tag rule][number of words of the result, or of a compare's sources, minus 1][X is uniform] */
 static const struct emu_handlers rule_handlers[ISA_TAG_COUNT][2][2] = {
     RULES(ROW_OF_BOTH, ROW_OF_64)
     [ISA_TAG_EVALUATE] = {PAIR_OF(UNIFORM_64), PAIR_OF(UNIFORM_64)},
@@ -777,7 +779,7 @@ static bool prepare_tags(struct emu_warp *w, const struct emu_prelude *pre)
             return false;
         emu_ctag_put(&w->ctag[to], t.base, t.stride, t.rise);
         emu_ctag_put(&w->ctag[to + 1], t.base, t.stride, t.rise);
-        w->cstate[to] = wide ? EMU_C_LOW : 0; /* EMU_C_STALE is never tested for scratch registers */
+        w->cstate[to] = wide ? EMU_C_LOW : 0; /* EMU_C_STALE is not needed, because it is never tested for scratch registers */
         w->cstate[to + 1] = wide ? EMU_C_HIGH : EMU_C_VECTOR;
     }
     return true;

@@ -12,8 +12,8 @@ void emu_detect(const uint32_t *row, uint64_t lanes, unsigned width, struct emu_
     for (LW_EACH_BIT(l, lanes)) {
         uint32_t delta = row[l] - first;
         differ |= row[l] ^ first;
-        reach |= delta >> 31 ? ~delta : delta; /* magnitude of the difference, so that its bits plus a sign bit hold the
-                                                * difference */
+        reach |= delta >> 31 ? ~delta : delta; /* `reach` collects the bits of the magnitudes; these bits and a sign bit can hold
+                                                * every difference */
     }
     out->similar = (uint8_t)(differ == 0 ? 32 : __builtin_clz(differ));
     out->common = out->similar / 8;

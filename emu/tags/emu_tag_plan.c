@@ -2,15 +2,16 @@
 /*
  * Compact mode: determines, when a program is decoded, which instructions work on tags.
  *
- * Definitions that reach a common use must have the same representation. They form a web (the phi webs of SSA, found by
- * union-find over cells). A web is represented by tags if two conditions are true: each of its definitions can give U or A, by
- * the rules and the representation of its sources; and at least one use is profitable, that is, an address, a compare, or a
- * profitable operation on tags. All other webs are represented by lane vectors, and instructions that use only these keep their
- * ordinary handlers. Even a register of a tagged web may have no tag at run time, because a write in only some lanes removes it.
+ * Definitions that reach a common use must have the same representation. Such definitions form a web (the phi webs of SSA, found
+ * by union-find over cells, one for each definition). A web is represented by tags if two conditions are true. First, each of its
+ * definitions can give U or A, by the tag rules and the representation of its sources. Second, at least one use is profitable: it
+ * is an address, a compare, or a profitable operation on tags. All other webs are represented by lane vectors, and instructions
+ * that use only these keep their ordinary handlers. Even a register of a tagged web may have no tag at run time, because a write
+ * in only some lanes removes it.
  *
- * A tag is written only while all live lanes are together. Therefore the state of a register at an instruction is known for every
- * path on which a lane can reach the instruction. Where the paths are not known (calls, returns, indirect branches, a debugger
- * that sets the pc) all registers lose their tags.
+ * A tag is written only while all live lanes are in one split. Therefore the decoder knows the state of a register at an
+ * instruction, for every path on which a lane can reach the instruction. Where the paths are not known (calls, returns, indirect
+ * branches, a debugger that sets the pc) all registers lose their tags.
  */
 #include <stdlib.h>
 
@@ -40,24 +41,25 @@ static unsigned set_count(const struct regset *s)
     return n;
 }
 
-/** What an instruction does with vector registers. */
+/** Effect of an instruction on vector registers. */
 struct node {
     uint8_t read[MAX_READS];
     uint8_t read_count;
     uint8_t d, d_words;  /* first register that the instruction writes, and number of these registers */
     bool guarded, boundary, can; /* guarded: it has a guard. boundary: all registers lose their tags here. can: it has a handler
-                                  * on tags */
-    uint32_t def;        /* cell of the first result; those of the other results follow */
+                                  * that works on tags */
+    uint32_t def;        /* cell of the first register that the instruction writes; the cells of its other results follow */
 };
 struct block {
     uint32_t first, count;
-    uint32_t next, target; /* successor blocks: the block after this one, and the branch target; NONE: there is none */
+    uint32_t next, target; /* successor blocks: the block after this one, and the branch target; NONE: there is no such
+                            * successor */
     uint32_t cells;        /* cell of the first register that is live on entry */
-    bool entered;          /* the block can be entered from where the analysis sees no path */
+    bool entered;          /* true if control can enter the block on a path that the analysis does not see */
     struct regset in, use, def, tagged; /* tagged: registers that may have a tag on entry */
 };
 enum { NONE = UINT32_MAX };
-enum { LONG_ROW = 4 }; /* number of host vectors from which on a lane vector counts as long */
+enum { LONG_ROW = 4 }; /* number of host vectors from which on a lane vector is long */
 
 struct plan {
     struct emu_code *code;
@@ -68,11 +70,11 @@ struct plan {
     struct block *block;
     uint32_t *block_of, block_count, cell_count;
     uint32_t *web;     /* [cell] union-find structure of the webs */
-    uint8_t *kind;     /* [root cell of a web] the best that all its definitions can be, enum emu_tag_kind */
-    bool *gains;       /* [root cell of a web] some use of the web is profitable */
+    uint8_t *kind;     /* [root cell of a web] best representation that all definitions of the web permit, enum emu_tag_kind */
+    bool *gains;       /* [root cell of a web] true if some use of the web is profitable */
     bool exec_written, changed;
-    bool long_rows;    /* lane vectors are so long that every operation on tags is cheaper than one on lanes */
-    bool all;          /* every web that can be tagged is tagged, profitable or not */
+    bool long_rows;    /* lane vectors are so long that every operation on tags is cheaper than an operation on lanes */
+    bool all;          /* true: webs that can be tagged are tagged even if they are not profitable */
     enum emu_tag_rules rules;
 };
 
@@ -171,7 +173,7 @@ static void find_edges(struct plan *p)
     const struct isa_object *object = p->program->object;
 
     for (uint32_t b = 0; b < p->block_count; b++)
-        p->block[b].entered = true; /* true until an edge into the block is found */
+        p->block[b].entered = true; /* reset when an edge into the block is found */
     for (uint32_t b = 0; b < p->block_count; b++) {
         struct block *k = &p->block[b];
         uint32_t last = k->first + k->count - 1;
@@ -180,7 +182,7 @@ static void find_edges(struct plan *p)
         bool falls = true;
         k->next = k->target = NONE;
         if (info->flags & ISA_F_BRANCH) {
-            /* even a branch without a guard is not taken if no lane is active */
+            /* even a branch without a guard falls through if no lane is active */
             falls = n->guarded || p->code->insn[last].guard & 16 || p->exec_written;
             if (isa_op_has(info, ISA_TOK_TG) && !n->boundary)
                 k->target = p->block_of[(int64_t)last + p->code->insn[last].delta];
@@ -195,7 +197,7 @@ static void find_edges(struct plan *p)
     p->block[0].entered = true;
     for (unsigned f = 0; f < object->function_count; f++)
         p->block[p->block_of[object->functions[f].first]].entered = true;
-    for (uint32_t b = 0; b < p->block_count; b++) { /* instructions after calls, where the callee returns */
+    for (uint32_t b = 0; b < p->block_count; b++) { /* instructions after calls are entered when the callee returns */
         uint32_t last = p->block[b].first + p->block[b].count - 1;
         if (info_of(p, last)->flags & ISA_F_CALL && p->block[b].next != NONE)
             p->block[p->block[b].next].entered = true;
@@ -272,7 +274,7 @@ static void enter(const struct block *k, uint32_t cur[256])
         for (LW_EACH_BIT(bit, k->in.w[w]))
             cur[64 * w + bit] = cell++;
 }
-/** Sets cur[r] to the new cells of the registers that instruction @n writes. */
+/** Sets cur[r] to the new cell of each register r that instruction @n writes. */
 static void pass(const struct node *n, uint32_t cur[256])
 {
     for (unsigned d = 0; d < n->d_words; d++)
@@ -399,7 +401,7 @@ static uint8_t sum_kind(const struct plan *p, uint8_t a, uint8_t b)
     return higher(a, b);
 }
 
-/** Returns true for a load whose result is U if all lanes read the same address. */
+/** Returns true for a load that gives a uniform result if all lanes read the same address. */
 static bool may_load_uniform(const struct plan *p, uint32_t i)
 {
     const struct isa_insn *insn = &p->program->insn[i];
@@ -421,7 +423,7 @@ static uint8_t special_kind(const struct plan *p, unsigned sr)
     case ISA_SR_TID_Z: return p->code->shape >> 4 & 3;
     case ISA_SR_LANEID:
         return p->program->machine->config.warp_width <= 32 ? EMU_TAG_A : EMU_TAG_V;
-    default: { /* a value that depends on execution order or on the slot must be read, and recorded, by the ordinary handler */
+    default: { /* the ordinary handler must read, and record, a value that depends on execution order or on the slot */
         const struct isa_special_info *info = isa_special_info((enum isa_special)sr);
         return info->uniform && info->order == ISA_ORDER_NONE ? EMU_TAG_U : EMU_TAG_V;
     }
@@ -459,7 +461,7 @@ static uint8_t result_kind(struct plan *p, uint32_t i, const uint32_t cur[256])
     case ISA_TAG_SHL: return s[1] == EMU_TAG_U ? s[0] : EMU_TAG_V;
     case ISA_TAG_SHR:
     case ISA_TAG_SHR_S:
-        /* with a source that is A, the rule often does not apply, and trying it takes time */
+        /* with a source that is A, the rule rarely applies, and a try at run time takes time */
         return s[1] == EMU_TAG_U && (s[0] == EMU_TAG_U || p->all) ? s[0] : EMU_TAG_V;
     case ISA_TAG_SELECT: return p->all ? higher(s[0], s[1]) : EMU_TAG_V;
     case ISA_TAG_CVT: {
@@ -511,7 +513,8 @@ static bool compares(const struct plan *p, uint32_t i)
 {
     return p->code->tag[i].rule == ISA_TAG_CMP || p->code->tag[i].rule == ISA_TAG_CMP_S;
 }
-/** Returns true if @i is a compare or a memory instruction whose sources permit that it works on tags. */
+/** Returns true if instruction @i is a compare or a memory instruction whose sources have representations on which a handler on
+ *  tags can work. */
 static bool works(struct plan *p, uint32_t i, const uint32_t cur[256])
 {
     uint8_t s[3];
@@ -563,7 +566,7 @@ static void find_gains(struct plan *p)
 
 /* ---- selection of handlers ----------------------------------------------------------------------------- */
 
-/** Updates the set of registers that may have a tag, for the effect of instruction @i. */
+/** Updates @now, the set of registers that may have a tag, by the effect of instruction @i. */
 static void follow(struct plan *p, uint32_t i, struct regset *now)
 {
     const struct node *n = &p->node[i];
@@ -602,7 +605,7 @@ static void find_tagged(struct plan *p)
     } while (p->changed);
 }
 
-/** Fills the plan of instruction @i, with its present handlers as the ordinary ones. */
+/** Fills the plan of instruction @i, with its present handlers as the ordinary handlers. */
 static void fill_plan(struct plan *p, uint32_t i)
 {
     struct emu_plan *out = &p->code->plan[i];
@@ -698,7 +701,7 @@ static uint8_t axis_kind(enum emu_tag_rules rules, unsigned width, const uint32_
         below *= size[i];
     if (size[axis] == 1)
         return EMU_TAG_U;
-    if (below == 1) /* the index grows by 1 from lane to lane, within one or several rows of the block */
+    if (below == 1) /* the index grows by 1 from lane to lane; a warp is within one row of the block, or has several rows */
         return size[axis] == threads || size[axis] % width == 0 || (axis == 0 && folds)
                    ? EMU_TAG_A
                    : EMU_TAG_V;
@@ -739,7 +742,7 @@ enum lw_status emu_plan_make(struct emu_code *code, const struct emu_level *leve
     for (uint32_t i = 0; i < p.count; i++)
         fits = read_node(&p, i) && fits;
     if (!fits || p.count == 0)
-        goto cleanup; /* no value is tagged then */
+        goto cleanup; /* no value would be tagged */
     if (!find_blocks(&p)) {
         status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the plan of %u instructions", p.count);
         goto cleanup;

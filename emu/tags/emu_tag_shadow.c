@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shadow mode: all lane vectors are valid, and each register has a tag in addition. The rule of an instruction is evaluated
- * before the instruction is executed; afterwards the resulting tag is stored and compared with the lanes. This file also counts
- * tags, and fills in the tags of events.
+ * Shadow mode: all lane vectors are valid, and each register also has a tag. The rule of an instruction is evaluated before the
+ * instruction is executed; afterwards the resulting tag is stored and compared with the lanes. This file also counts tags, and
+ * fills in the tags of events.
  */
 #include "emu/tags/emu_compact_priv.h"
 #include "emu/tags/emu_tag_measure_priv.h"
@@ -54,7 +54,7 @@ static struct emu_affine half(const struct emu_tag *t)
                                .rise = t->rise};
 }
 
-/** Returns the value of @words registers from @number on. */
+/** Returns the value of the @words vector registers from number @number on, by their tags. */
 static struct emu_affine register_value(const struct emu_warp *w, unsigned number,
                                         unsigned words)
 {
@@ -75,7 +75,7 @@ static struct emu_affine register_value(const struct emu_warp *w, unsigned numbe
     return emu_affine_join(&low, &high, w->shadow->fold, w->live);
 }
 
-/** Returns the value of @words registers at byte @offset of the register file. */
+/** Returns the value of the @words registers from byte offset @offset of the register file on, by their tags. */
 static struct emu_affine row_value(const struct emu_warp *w, uint32_t offset, unsigned words)
 {
     unsigned row = offset / w->stride;
@@ -138,8 +138,8 @@ void emu_tag_sources(const struct emu_warp *w, const struct emu_dinsn *di,
     }
 }
 
-/** Returns the part of the lanes' addresses that comes from a vector register, without scalar base and offset. Returns V if it
- *  wraps. */
+/** Returns the part of the lanes' addresses that comes from a vector register, without scalar base and offset. Returns V if this
+ *  part wraps. */
 static struct emu_affine address_value(const struct emu_warp *w, const struct emu_dinsn *di,
                                        const struct emu_tag_insn *info)
 {
@@ -152,7 +152,7 @@ static struct emu_affine address_value(const struct emu_warp *w, const struct em
     return v;
 }
 
-/** Returns the value, 0 or 1, of predicate operand @r in all live lanes; -1: it differs between lanes. */
+/** Returns the value, 0 or 1, of predicate operand @r in all live lanes, or -1 if it differs between lanes. */
 static int uniform_predicate(const struct emu_warp *w, unsigned r)
 {
     uint64_t p = w->p[r & 7] & w->live;
@@ -205,7 +205,7 @@ void emu_shadow_init(struct emu_warp *w)
 {
     memset(&w->shadow->carry, 0, sizeof w->shadow->carry);
     w->shadow->fold = emu_tag_fold(w);
-    for (unsigned r = 0; r < w->vreg_count; r++) /* the initial value 0 is U */
+    for (unsigned r = 0; r < w->vreg_count; r++) /* registers start as 0, which is U */
         w->shadow->reg[r] = (struct emu_tag){.kind = EMU_TAG_U,
                                              .fold = (uint8_t)w->shadow->fold};
 }
@@ -222,7 +222,7 @@ static void write_tag(struct emu_warp *w, struct emu_tag_step *s, unsigned numbe
     }
     if (t->kind != EMU_TAG_V && t->kind == v->kind && t->base == (uint32_t)v->base &&
         t->stride == (int32_t)v->stride && t->rise == (int32_t)v->rise)
-        return; /* the value is the same as in the other lanes, so the register keeps its tag */
+        return; /* the written value is the one that the other lanes have, so the register keeps its tag */
     s->expansions += t->kind != EMU_TAG_V;
     set_v(w, number);
 }
@@ -307,7 +307,7 @@ void emu_tag_counted(const struct emu_warp *w)
         s->change[i].after = emu_tag_of(w, s->change[i].reg);
 }
 
-/** Returns true if the result of a load is U: all lanes read the same address, and a single read may stand for those of all
+/** Returns true if the result of a load is U, because all lanes read the same address, and one read gives the value of all
  *  lanes. */
 static bool loads_one_address(const struct emu_warp *w, const struct emu_dinsn *di,
                             const struct emu_tag_insn *info, const struct emu_affine *address,
@@ -319,7 +319,7 @@ static bool loads_one_address(const struct emu_warp *w, const struct emu_dinsn *
     case ISA_SPACE_CONST:
     case ISA_SPACE_SHARED: return true;
     case ISA_SPACE_GLOBAL: return rules != EMU_TAG_RULES_TABLE;
-    case ISA_SPACE_GENERIC: /* not U if the address is in local memory, of which each lane has its own */
+    case ISA_SPACE_GENERIC: /* not U if the address is in local memory, because each lane has its own */
         return rules != EMU_TAG_RULES_TABLE &&
                address->base + (uint64_t)(int64_t)di->disp - ISA_LOCAL_BASE >= ISA_APERTURE_BYTES;
     default: return false;
@@ -342,7 +342,7 @@ void emu_shadow_prepare(struct emu_warp *w, const struct emu_dinsn *di)
     s->mask = w->e & emu_guard(w, di);
     s->live = w->live;
     if (flags & ISA_F_SYNC)
-        s->mask = w->e; /* lanes outside the mask may take part in the operation, so the result is always V */
+        s->mask = w->e; /* in cross-lane operations, lanes outside the mask may take part, so the result is always V */
     if (flags & ISA_F_SCALAR && s->info.d_words != 0)
         s->mask = w->live & emu_guard(w, di); /* v_writelane ignores exec */
     emu_tag_count(w, insn);
@@ -378,7 +378,7 @@ void emu_shadow_prepare(struct emu_warp *w, const struct emu_dinsn *di)
     default: s->how = (uint8_t)emu_tag_infer(&s->query, &s->value); break;
     }
 
-    /* counts the reads of registers by tag */
+    /* counts the registers that the instruction reads, by tag */
     s->counted = s->change_count != 0;
     for (unsigned i = 0; i < 3; i++) {
         s->counted |= s->info.words[i] != 0;
@@ -410,7 +410,8 @@ static void count_step(struct emu_tag_stats *stats, const struct emu_tag_step *s
 
 /* ---- after an instruction was executed ----------------------------------------------------- */
 
-/** Recognises a 64-bit addition made of add.cc and addx: the two results get the tag of the 64-bit sum. */
+/** If the instruction is the second one of a 64-bit addition by add.cc and addx, gives the two results the tag of the 64-bit
+ *  sum. */
 static void follow_carry(struct emu_warp *w, struct emu_tag_step *s)
 {
     struct emu_carry *c = &w->shadow->carry;
@@ -444,7 +445,7 @@ static void follow_carry(struct emu_warp *w, struct emu_tag_step *s)
                                 .in = (uint8_t)s->query.r, .a = a, .b = b};
 }
 
-/** Returns the lane operations that a compare needs: 1 or 2 if its closed form applies, otherwise one for each lane. */
+/** Returns the lane operations that a compare needs: 1 or 2 if it can be computed in closed form, otherwise one for each lane. */
 static unsigned compare_cost(struct emu_warp *w, struct emu_tag_step *s, unsigned lanes)
 {
     const struct emu_affine *a = &s->query.source[0], *b = &s->query.source[1];
@@ -500,7 +501,7 @@ void emu_shadow_after(struct emu_warp *w, bool skipped)
         stats->mismatches += !matches(w, d + i);
         emu_detect(vector(w, d + i), s->mask, w->width, &found);
         stats->common[found.common]++;
-        if (s->mask == s->live) { /* writes in only some lanes are not compressed */
+        if (s->mask == s->live) { /* writes in only some lanes are not counted as compressed */
             const unsigned all = (w->width * 4u + EMU_BANK_BYTES - 1) / EMU_BANK_BYTES;
             stats->delta_banks += found.banks < all ? found.banks : all;
             stats->row_banks += all;

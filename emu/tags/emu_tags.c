@@ -8,7 +8,7 @@ const char *const emu_tag_rules_names[] = {"table", "exact", "fold", NULL};
 const char *const emu_tag_expansion_names[] = {"lazy", "eager", NULL};
 const char *const emu_tag_plan_names[] = {"gain", "all", NULL};
 
-/* an integer type for sums and products of 64-bit values */
+/* a type for sums and products of 64-bit values, which may exceed 64 bits */
 typedef __int128 wide;
 
 /* ---- values ------------------------------------------------------------------- */
@@ -106,7 +106,7 @@ static struct emu_affine scale(unsigned bits, const struct emu_affine *a, uint64
 {
     return emu_affine_make(bits, a->base * k, (uint64_t)a->stride * k, (uint64_t)a->rise * k);
 }
-/** Multiplies two values, one of which is U. */
+/** Multiplies two values, one of which must be U. */
 static struct emu_affine mul(unsigned bits, const struct emu_affine *a,
                              const struct emu_affine *b)
 {
@@ -320,7 +320,7 @@ static int64_t clamp_lanes(int64_t n, unsigned width)
 {
     return n < 0 ? 0 : n > (int64_t)width ? (int64_t)width : n;
 }
-/** For one row of lanes, computes the lanes in which stride * lane < d, and those in which stride * lane == d. */
+/** For one row of the block, computes the lanes in which stride * lane < d, and those in which stride * lane == d. */
 static void closed_forms(int64_t d, int64_t stride, unsigned width, uint64_t *lt, uint64_t *eq)
 {
     uint64_t all = lw_mask(width);
@@ -394,8 +394,8 @@ unsigned emu_tag_fold(const struct emu_warp *w)
     return folds ? x : w->width;
 }
 
-/** Returns thread index @axis of a warp. It is A if it grows from lane to lane, which it does if all lower dimensions have size
- *  1. */
+/** Returns thread index @axis of a warp. The index is A if it grows from lane to lane, which is the case if all lower dimensions
+ *  have size 1. */
 static struct emu_affine thread_index(const struct emu_warp *w, unsigned axis)
 {
     const uint32_t *size = w->block->grid->launch.block;
