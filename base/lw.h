@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Public interface of base/: status and error, sinks for text, arenas, growing arrays, bit helpers, hashing, tables of
- * commands and the YAML reader. Every other directory may include this header. It includes no header of another directory.
+ * Public interface of base/: status and error, sinks for text, arenas, growing arrays, bit helpers, hashing, tables of commands
+ * and the YAML reader. Every other directory may include this header. The header includes no header of another directory.
  */
 #ifndef LW_H
 #define LW_H
@@ -60,12 +60,12 @@ struct lw_sink {
 };
 
 void lw_put(struct lw_sink *sink, const char *text);
-/** Returns the length in bytes, 1 to 4, of the UTF-8 character at @text. Returns 0 if it is invalid by RFC 3629; surrogates
- *  and overlong forms are invalid. A NUL has length 1. */
+/** Returns the length in bytes, 1 to 4, of the UTF-8 character at @text. Returns 0 if the bytes at @text are invalid by RFC 3629,
+ *  which excludes surrogates and overlong forms. A NUL has length 1. */
 unsigned lw_utf8(const char *text);
-/** Writes @text as a JSON string (RFC 8259) with its quotes. Invalid UTF-8 bytes become U+FFFD. */
+/** Writes @text as a JSON string (RFC 8259) including the quotes. Invalid UTF-8 bytes become U+FFFD. */
 void lw_put_json(struct lw_sink *sink, const char *text);
-/** Writes the formatted text as lw_put_json() does. */
+/** Formats text as printf() does, and writes it as lw_put_json() does. */
 void lw_printf_json(struct lw_sink *sink, const char *fmt, ...) LW_PRINTF(2, 3);
 void lw_printf(struct lw_sink *sink, const char *fmt, ...) LW_PRINTF(2, 3);
 
@@ -74,7 +74,7 @@ struct lw_buffer {
     struct lw_sink sink;
     char *text; /* owned; free with lw_buffer_fini */
     size_t size, capacity;
-    bool is_cut; /* a part of the text was dropped because the host had no memory */
+    bool is_cut; /* true if a part of the text was dropped because the host had no memory */
 };
 void lw_buffer_init(struct lw_buffer *buffer);
 void lw_buffer_fini(struct lw_buffer *buffer);
@@ -107,14 +107,14 @@ char *lw_arena_strdup(struct lw_arena *arena, const char *text);
 char *lw_arena_printf(struct lw_arena *arena, const char *fmt, ...) LW_PRINTF(2, 3);
 
 /**
- * Gives a heap array a capacity of at least @need elements of @size bytes. If it must grow, it grows by half or more.
+ * Gives a heap array a capacity of at least @need elements of @size bytes. If the array must grow, it grows by at least half.
  * @array     address of the pointer to the array
  * @capacity  number of elements for which the array has memory; updated
  * Returns false if the host has no memory; the array is unchanged then.
  */
 bool lw_grow(void *array, size_t *capacity, size_t need, size_t size) LW_MUST_CHECK;
-/** Maps @bytes (not 0) of zeroed memory. A page takes memory only once it is accessed, and is cleared only then. Returns
- *  NULL if the host has no memory. */
+/** Maps @bytes (not 0) of zeroed memory. A page is cleared, and takes memory, only when it is first accessed. Returns NULL if the
+ *  host has no memory. */
 void *lw_reserve(uint64_t bytes) LW_MUST_CHECK;
 /** Maps memory as lw_reserve() does: at address @at if no memory is mapped there, otherwise at any address. */
 void *lw_reserve_at(void *at, uint64_t bytes) LW_MUST_CHECK;
@@ -127,7 +127,7 @@ static inline unsigned lw_popcount(uint64_t x)
 {
 #if defined __POPCNT__ || defined __aarch64__
     return (unsigned)__builtin_popcountll(x);
-#else /* without a popcount instruction, the builtin calls a function that reads a table */
+#else /* without a popcount instruction, the compiler's builtin would call a function that reads a table */
     x -= x >> 1 & UINT64_C(0x5555555555555555);
     x = (x & UINT64_C(0x3333333333333333)) + (x >> 2 & UINT64_C(0x3333333333333333));
     x = (x + (x >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
@@ -171,8 +171,8 @@ static inline void lw_put64(void *p, uint64_t v)
     memcpy(p, &v, sizeof v);
 }
 
-/** Returns the number of @rows whose key is less than @key. Each row begins with its key, a uint64_t, and the rows are sorted
- *  by their keys. */
+/** Returns the number of rows whose key is less than @key. Each row begins with its key, a uint64_t, and @rows is sorted by
+ *  key. */
 static inline size_t lw_lower_bound(const void *rows, size_t count, size_t row_bytes, uint64_t key)
 {
     size_t low = 0, high = count;
@@ -188,21 +188,21 @@ static inline size_t lw_lower_bound(const void *rows, size_t count, size_t row_b
     return low;
 }
 
-/** Hash table. Each row begins with its key, a uint64_t; the key of a free row is 0. */
+/** Hash table. Each row begins with its key, a uint64_t that is not 0; the key of a free row is 0. */
 struct lw_table {
     void *rows; /* owned */
-    size_t count, capacity; /* number of rows with a key; number of all rows, a power of two or 0 */
+    size_t count, capacity; /* count: number of rows with a key; capacity: number of all rows, a power of two or 0 */
 };
-/** Returns the row of @key, or the free row where @key would be inserted; NULL if the table has no rows yet. */
+/** Returns the row of @key, or the free row where @key would be inserted; Returns NULL if the table has no rows yet. */
 void *lw_table_find(const struct lw_table *table, size_t row_bytes, uint64_t key);
-/** Returns the row of @key. If there is none, adds a row that is zero except for its key, and sets *@is_new to true. Returns
+/** Returns the row of @key. If no row has the key, adds a row that is zero except for its key, and sets *@is_new to true. Returns
  *  NULL if the host has no memory. */
 void *lw_table_add(struct lw_table *table, size_t row_bytes, uint64_t key, bool *is_new);
 
 /* ---- hashing ------------------------------------------------------------ */
 
-/** State of a 64-bit hash, computed as data is added. The algorithm is like FNV-1a, over words of 8 bytes. The hash is the
- *  same on every host. It is not cryptographic. */
+/** State of a 64-bit hash to which data is added piece by piece. The algorithm is like FNV-1a, over words of 8 bytes. The hash is
+ *  the same on every host. It is not cryptographic. */
 struct lw_hash {
     uint64_t state, length;
 };
@@ -215,14 +215,14 @@ uint64_t lw_hash_value(const struct lw_hash *hash);
 
 /** Returns the edit distance of two names, with which messages choose the name for "did you mean". */
 unsigned lw_edit_distance(const char *a, const char *b);
-/** Returns that one of @count names which is most similar to @name, or NULL if none is similar enough for "did you mean". The
+/** Returns the name among @count names that is most similar to @name, or NULL if none is similar enough for "did you mean". The
  *  pointers to the names are @stride bytes apart. */
 const char *lw_suggest(const char *name, const char *const *names, size_t count, size_t stride);
 /** Parses an integer as in C: decimal, or with the prefix 0x or 0b, and with an optional sign (lw_parse_u64: only +). Returns
- *  false if @text is not an integer as a whole, or if it is out of range. */
+ *  false if @text as a whole is no integer, or if the integer is out of range. */
 bool lw_parse_u64(const char *text, uint64_t *out);
 bool lw_parse_i64(const char *text, int64_t *out);
-/** Reads a whole file into heap memory, which the caller frees. A NUL follows the content. */
+/** Reads a whole file into heap memory, which the caller frees. A zero byte follows the content. */
 enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct lw_error *err)
     LW_MUST_CHECK;
 /** Writes a whole file. The data is written to a temporary file, which is then renamed, so that after a failure the old
@@ -234,7 +234,7 @@ enum lw_status lw_file_try_write(const char *path, struct lw_error *err) LW_MUST
 
 /* ---- commands of the shell and of gdb's `monitor` ------------------------ */
 
-/** Properties of a command, as bits. The front end that runs the command uses them. */
+/** Properties of a command, as bits. The front end that runs the command reads these bits. */
 enum lw_command_does {
     LW_COMMAND_READONLY = 1,   /* the command only shows state, and changes neither the machine nor the focus */
     LW_COMMAND_CHANGES = 2, /* the command runs the machine or changes its state */
@@ -243,13 +243,13 @@ enum lw_command_does {
     LW_COMMAND_BARE = 16    /* the command takes no operands; lw_command_call() refuses them */
 };
 enum { LW_COMMAND_WHAT_SHIFT = 8 };
-/** Bits of lw_command.does with a number. Commands that have the same handler have different numbers: the handler receives
- *  the number as lw_call.what. */
+/** Returns the bits of lw_command.does that contain number @what. Commands with a common handler have different numbers, which
+ *  the handler receives as lw_call.what. */
 #define LW_COMMAND_AS(what) ((unsigned)(what) << LW_COMMAND_WHAT_SHIFT)
 
 /** Arguments of a command's handler. */
 struct lw_call {
-    void *context; /* the context of the row's table */
+    void *context; /* the context of the table that contains the command */
     unsigned what; /* argument of LW_COMMAND_AS() in the command's row */
     int argc;
     char **argv; /* argv[0] is the command's name */
@@ -276,7 +276,7 @@ struct lw_command {
     unsigned does;
 };
 
-/** An array of commands with the context that their handlers receive. */
+/** An array of commands, with the context that their handlers receive. */
 struct lw_command_table {
     const struct lw_command *rows;
     size_t count;
@@ -295,7 +295,8 @@ const struct lw_command *lw_command_find(const struct lw_command_set *set, const
  *  line or a comment (#). Executes `help [name]` and `apropos word` itself. */
 enum lw_status lw_command_run(const struct lw_command_set *set, const char *line,
                               struct lw_sink *out, struct lw_error *err);
-/** Runs the handler of @row with a copy of @call in which `what` is set. Fails if a command without operands has some. */
+/** Runs the handler of @row with a copy of @call in which `what` is set. Fails if the command takes no operands but @call has
+ *  some. */
 enum lw_status lw_command_call(const struct lw_command *row, const struct lw_call *call,
                                struct lw_error *err) LW_MUST_CHECK;
 /** Joins the words from index @first on, with blanks between them, to @text. Returns false if the result does not fit in
@@ -326,18 +327,18 @@ enum lw_status lw_yaml_parse(const char *name, const char *text, size_t size,
 void lw_yaml_destroy(struct lw_yaml_document *document);
 const struct lw_yaml *lw_yaml_root(const struct lw_yaml_document *document);
 const char *lw_yaml_name(const struct lw_yaml_document *document);
-/** Returns the value of @key in @mapping, or NULL if there is none or @mapping is no mapping. */
+/** Returns the value of @key in @mapping, or NULL if @mapping does not contain the key or is no mapping. */
 const struct lw_yaml *lw_yaml_get(const struct lw_yaml *mapping, const char *key);
 /** Writes "FILE:LINE: " and the formatted message to @err, with the line of @node. Returns LW_EINPUT. */
 enum lw_status lw_yaml_fail(const struct lw_yaml_document *document, const struct lw_yaml *node,
                             struct lw_error *err, const char *fmt, ...) LW_PRINTF(4, 5);
-/** Checks that all keys of @mapping are in the list @known, which is terminated by NULL. The error for another key proposes
- *  the most similar key of the list. */
+/** Checks that all keys of @mapping are in the list @known, which is terminated by NULL. The error message for any other key
+ *  proposes the most similar key of the list. */
 enum lw_status lw_yaml_known(const struct lw_yaml_document *document,
                              const struct lw_yaml *mapping, const char *const *known,
                              struct lw_error *err) LW_MUST_CHECK;
-/** The functions below convert a scalar to a type. Their error message has the key, the text found and the permitted
- *  range. */
+/** The following functions convert a scalar to a type. Their error messages contain the key, the text of the scalar and the
+ *  permitted range. */
 enum lw_status lw_yaml_u64(const struct lw_yaml_document *document, const struct lw_yaml *node,
                            uint64_t low, uint64_t high, uint64_t *out, struct lw_error *err)
     LW_MUST_CHECK;

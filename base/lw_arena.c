@@ -39,7 +39,7 @@ void *lw_arena_alloc(struct lw_arena *arena, size_t bytes)
         return NULL;
     bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN;
     if (bytes == 0)
-        bytes = ALIGN; /* so that every allocation has a distinct address */
+        bytes = ALIGN; /* every allocation must have a distinct address */
     if (chunk == NULL || chunk->capacity - chunk->used < bytes) {
         size_t capacity = bytes > CHUNK_BYTES / 4 ? bytes : CHUNK_BYTES;
 
@@ -108,7 +108,7 @@ bool lw_grow(void *array, size_t *capacity, size_t need, size_t size)
         count = 8;
     if (__builtin_mul_overflow(count, size, &bytes))
         return false;
-    /* `array` is the address of a pointer of unknown type, so it is read and written as bytes. */
+    /* @array is the address of a pointer of unknown type, so the pointer is copied as bytes */
     memcpy(&old, array, sizeof old);
     p = realloc(old, bytes != 0 ? bytes : 1);
     if (p == NULL)

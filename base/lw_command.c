@@ -256,7 +256,8 @@ enum lw_status lw_command_run(const struct lw_command_set *set, const char *line
     int count;
 
     lw_arena_init(&arena);
-    /* One extra byte: split() writes a null byte after the last word, and that may be one byte past the end of the line. */
+    /* The copy has one extra byte, because split() writes a null byte after the last word, which may be one byte past the end of
+     * the line. */
     copy = lw_arena_strndup(&arena, line, strlen(line) + 1);
     if (copy == NULL) {
         status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for a command of %zu bytes", strlen(line));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hash of data that is added piece by piece: FNV-1a over little-endian words of 8 bytes, with a rotation after each. */
+/* Hash of data that is added piece by piece: FNV-1a over little-endian words of 8 bytes, with a bit rotation after each word. */
 #include "base/lw.h"
 
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
@@ -7,7 +7,7 @@
 
 static void mix_word(struct lw_hash *hash, uint64_t word)
 {
-    /* In a product, a bit of a factor affects only bits at its position and above. So the rotation moves high bits down. */
+    /* A bit of a factor affects only bits of the product at its own position and above, so the rotation moves high bits down. */
     uint64_t x = (hash->state ^ word) * FNV_PRIME;
 
     hash->state = x << 29 | x >> 35;

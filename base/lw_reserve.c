@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory mappings for large tables. A table is mapped at its maximal size, of which most pages are never accessed. */
+/* Memory mappings for large tables. A table is mapped with its maximal size; most of its pages are never accessed. */
 #include "base/lw.h"
 
 #include <sys/mman.h>

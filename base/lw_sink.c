@@ -27,7 +27,7 @@ void lw_printf(struct lw_sink *sink, const char *fmt, ...)
     if ((size_t)need >= sizeof small) {
         text = malloc((size_t)need + 1);
         if (text == NULL) {
-            /* Without memory for the whole text, its beginning is written. */
+            /* There is no memory for the whole text, so only its beginning is written. */
             sink->write(sink, small, sizeof small - 1);
             return;
         }
@@ -59,7 +59,7 @@ static void buffer_write(struct lw_sink *sink, const char *text, size_t size)
 void lw_buffer_init(struct lw_buffer *buffer)
 {
     *buffer = (struct lw_buffer){.sink = {buffer_write}};
-    /* `text` is set to "", because a caller may read it before the first write. */
+    /* a caller may read `text` before the first write */
     if (lw_grow(&buffer->text, &buffer->capacity, 1, 1))
         buffer->text[0] = '\0';
 }

@@ -12,7 +12,7 @@
 
 enum { MAX_NAME = 63 };
 
-/* The distance is the smallest number of steps that change @a to @b. A step inserts, deletes or replaces a letter, or
+/* The edit distance is the smallest number of steps that change @a to @b. A step inserts, deletes or replaces a letter, or
  * exchanges two neighbouring letters. */
 unsigned lw_edit_distance(const char *a, const char *b)
 {
@@ -145,7 +145,7 @@ enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct 
             status = LW_FAIL(err, LW_EIO, "%s: is a directory, not a file", path);
             goto cleanup;
         }
-        /* The size is only used for the first allocation: pipes and growing files are read to their end. */
+        /* the size is only used for the first allocation, because pipes and growing files are read to their end */
         if (S_ISREG(st.st_mode) && st.st_size > 0 &&
             !lw_grow(&bytes, &capacity, (size_t)st.st_size + 2, 1)) {
             status = LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for %lld bytes", path,
@@ -187,7 +187,7 @@ cleanup:
 }
 
 /** Creates and opens a temporary file in the folder of @path. Returns its descriptor, or -1 in case of an error. *@temporary is
- *  set to its name, which the caller frees. */
+ *  set to the name of the file, which the caller frees. */
 static int open_beside(const char *path, char **temporary)
 {
     size_t room = strlen(path) + 8;
@@ -208,7 +208,7 @@ static enum lw_status no_file(const char *path, struct lw_error *err)
                    "%s: cannot be written: %s", path, strerror(errno));
 }
 
-/** Returns true if @path is a device, pipe or symbolic link, such as /dev/stdout. rename() must not replace it. */
+/** Returns true if @path is a device, pipe or symbolic link, such as /dev/stdout. rename() must not replace such a file. */
 static bool is_direct(const char *path)
 {
     struct stat st;
@@ -257,12 +257,12 @@ enum lw_status lw_file_write(const char *path, const void *data, size_t size,
         int fd = open_beside(path, &temporary);
 
         if (fd >= 0) {
-            /* mkstemp() creates the file with mode 0600. This sets the mode of the file that it replaces, or of a new
-             * file. */
+            /* mkstemp() creates the file with mode 0600. The new mode is that of the file that is replaced, or, if there is none,
+             * the usual mode of a new file. */
             mode_t mask = umask(0);
             umask(mask);
             if (fchmod(fd, lstat(path, &st) == 0 ? st.st_mode & 07777 : 0666 & ~mask) != 0) {
-                /* No error is returned, because the content of the file is correct. */
+                /* no error is returned, because the content of the file is correct */
             }
             file = fdopen(fd, "wb");
             if (file == NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The YAML reader: builds a tree of nodes with line numbers from the events of libyaml's parser. Features of YAML by which a
- * file can mean something else than a reader expects are errors: aliases, tags, several documents and repeated keys. */
+/* The YAML reader: builds a tree of nodes with line numbers from the events of libyaml's parser. YAML features that readers of a
+ * file easily misunderstand are errors: aliases, tags, several documents and repeated keys. */
 #include "base/lw.h"
 
 #include <errno.h>
@@ -284,8 +284,8 @@ const struct lw_yaml *lw_yaml_get(const struct lw_yaml *mapping, const char *key
     return NULL;
 }
 
-/* Returns the line for messages about @node. For a mapping or list it is the line of the key: the value itself may start on
- * the next line, but users search for the key. */
+/* Returns the line for messages about @node. For a mapping or list, this is the line of the key, because users search for the
+ * key, and the value may start on the next line. */
 static unsigned node_line(const struct lw_yaml *node)
 {
     if (node == NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Public interface of isa/: the instruction table; encoder, decoder, assembler and disassembler, which read it; names of
- * registers and special registers; the object file. Each instruction is defined by one row of isa/insns.def and nowhere else. */
+/* Public interface of isa/: the instruction table; the encoder, decoder, assembler and disassembler, which read the table; names
+ * of registers and special registers; the object file. Each instruction is defined by one row of isa/insns.def and nowhere
+ * else. */
 #ifndef ISA_H
 #define ISA_H
 
@@ -26,9 +27,9 @@ enum {
 #define ISA_CODE_BASE (UINT64_C(1) << 32)
 #define ISA_SHARED_BASE (UINT64_C(1) << 40)
 #define ISA_LOCAL_BASE (UINT64_C(1) << 41)
-#define ISA_APERTURE_BYTES (UINT64_C(1) << 32) /* size of the shared aperture, and of the local one */
+#define ISA_APERTURE_BYTES (UINT64_C(1) << 32) /* size of the shared aperture, and size of the local aperture */
 #define ISA_CONST_BASE (UINT64_C(1) << 42)
-#define ISA_CONST_STRIDE (UINT64_C(1) << 32) /* bank k is at ISA_CONST_BASE + k * ISA_CONST_STRIDE */
+#define ISA_CONST_STRIDE (UINT64_C(1) << 32) /* constant bank k is at ISA_CONST_BASE + k * ISA_CONST_STRIDE */
 #define ISA_GLOBAL_BASE (UINT64_C(1) << 45)
 
 /* ---- the table ----------------------------------------------------------- */
@@ -76,7 +77,7 @@ enum isa_unit {
     ISA_UNIT_COUNT
 };
 
-/** Column `order` (MACHINE 4). */
+/** Column `order` of the table: how the instruction observes the order of accesses (MACHINE 4). */
 enum isa_order {
     ISA_ORDER_NONE,
     ISA_ORDER_COMMUTES, /* integer reductions without a result */
@@ -86,21 +87,21 @@ enum isa_order {
 };
 
 /** Column `tag`: the rule by which the shape of the result (uniform U, affine A, varying V) follows from the shapes of the
- *  sources (docs/explanation/uniform-affine.md). It applies to the vector registers that the row writes; for a compare, to its
- *  predicates. */
+ *  sources (docs/explanation/uniform-affine.md). The rule applies to the vector registers that the instruction writes, and for a
+ *  compare to its predicates. */
 enum isa_tag_rule {
-    ISA_TAG_NONE,     /* the row writes no vector register */
-    ISA_TAG_VECTOR,   /* the result is always V: cross-lane operations, atomics, state of lanes */
+    ISA_TAG_NONE,     /* the instruction writes no vector register */
+    ISA_TAG_VECTOR,   /* the result is always V, for example of cross-lane operations, atomics and reads of lane state */
     ISA_TAG_UNIFORM,  /* U when all sources are U, else V */
     ISA_TAG_EVALUATE, /* as ISA_TAG_UNIFORM; also U if affine sources give equal results in all lanes */
     ISA_TAG_MOV,
     ISA_TAG_ADD,
     ISA_TAG_SUB,
     ISA_TAG_ADDC,     /* add with carry: R is the carry input, P the carry output */
-    ISA_TAG_SUBC,     /* as ADDC with the complement of the second source */
+    ISA_TAG_SUBC,     /* as ISA_TAG_ADDC, with the complement of the second source */
     ISA_TAG_MUL,      /* low half of the product */
     ISA_TAG_MAD,
-    ISA_TAG_MULWIDE,  /* product of 32 x 32 -> 64 bits, unsigned; the rule with _S is signed */
+    ISA_TAG_MULWIDE,  /* 64-bit product of unsigned 32-bit numbers; for ISA_TAG_MULWIDE_S they are signed */
     ISA_TAG_MULWIDE_S,
     ISA_TAG_MADWIDE,
     ISA_TAG_MADWIDE_S,
@@ -115,22 +116,23 @@ enum isa_tag_rule {
     ISA_TAG_CVT,      /* widening of integers: an affine value stays affine if it does not wrap */
     ISA_TAG_SPECIAL,  /* depends on the special register and the shape of the block */
     ISA_TAG_LOAD,     /* U if all lanes read the same address */
-    ISA_TAG_CMP,      /* predicates P and Q of a compare of unsigned integers; the rule with _S is signed */
+    ISA_TAG_CMP,      /* predicates P and Q of a compare of unsigned integers; for ISA_TAG_CMP_S they are signed */
     ISA_TAG_CMP_S,
     ISA_TAG_COUNT
 };
 
 enum isa_flag {
-    ISA_F_WHOLE = 1 << 0,     /* executes for the whole split (MACHINE 1, Step) */
-    ISA_F_SCALAR = 1 << 1,    /* executes once a warp and ignores exec */
+    ISA_F_WHOLE = 1 << 0,     /* a step executes the instruction for the whole split, never for some of its lanes (MACHINE 1,
+                               * Step) */
+    ISA_F_SCALAR = 1 << 1,    /* executes once for the warp, and ignores exec */
     ISA_F_BRANCH = 1 << 2,    /* may set the pc to a value other than that of the next instruction */
-    ISA_F_CONTROL = 1 << 3,   /* acts on all lanes of the split, M; is the last instruction of a straight-line run */
+    ISA_F_CONTROL = 1 << 3,   /* acts on all lanes of the split (mask M); is the last instruction of a straight-line run */
     ISA_F_MEMORY = 1 << 4,    /* reads or writes memory */
     ISA_F_STORE = 1 << 5,     /* writes memory */
     ISA_F_ATOMIC = 1 << 6,
     ISA_F_BARRIER = 1 << 7,   /* can release or block lanes: bsync, bar, warpsync, yield, exit */
     ISA_F_CROSS = 1 << 8,     /* reads registers of other lanes */
-    ISA_F_SYNC = 1 << 9,      /* the member lanes wait for each other; the mask register in 63:56 (token wm) names them */
+    ISA_F_SYNC = 1 << 9,      /* the member lanes wait for each other; the mask register in bits 63:56 (token wm) names them */
     ISA_F_CALL = 1 << 10,
     ISA_F_FLOAT = 1 << 11,    /* source modifiers are neg and abs; without the flag, they are neg and not */
     ISA_F_NOSRCMOD = 1 << 12, /* has no source modifiers: bits 85:80 are zero, or are modifiers of another kind */
@@ -227,7 +229,7 @@ enum isa_tok {
     ISA_TOK_NONE
 };
 
-/** The operands of one row, in the order of its text. */
+/** Operands of one row of the table, in the order of the assembly text. */
 enum { ISA_MAX_TOKENS = 8 };
 struct isa_operands {
     uint8_t tok[ISA_MAX_TOKENS]; /* enum isa_tok; unused elements are ISA_TOK_NONE */
@@ -244,7 +246,7 @@ struct isa_op_info {
     enum isa_tag_rule tag;
     unsigned flags;
     struct isa_operands operands;
-    const char *semantics; /* the table's last column as text, for the manual */
+    const char *semantics; /* last column of the row as text, for the manual */
 };
 
 /** Returns true if the row has operand token @tok. */
@@ -255,8 +257,8 @@ static inline bool isa_op_has(const struct isa_op_info *info, enum isa_tok tok)
             return true;
     return false;
 }
-/** Returns the number of registers of an operand that has token @one in some rows and the pair token @two in others: 1 or 2. 0:
- *  the row has neither token. */
+/** Returns the number of registers of an operand that has token @one in some rows and the pair token @two in others: 1 or 2.
+ *  Returns 0 if the row has neither token. */
 static inline unsigned isa_op_words(const struct isa_op_info *info, enum isa_tok one, enum isa_tok two)
 {
     return isa_op_has(info, two) ? 2 : isa_op_has(info, one) ? 1 : 0;
@@ -268,9 +270,10 @@ enum isa_xkind { ISA_X_VECTOR, ISA_X_SCALAR, ISA_X_CONST, ISA_X_IMM };
 struct isa_control {
     uint8_t stall;       /* stall count: 0..15 */
     uint8_t yield;       /* yield bit: 0..1 */
-    uint8_t write_bar;   /* 0..7, or 7 if there is none. Encoded inverted, so that an all-zero field means none */
-    uint8_t read_bar;    /* as write_bar */
-    uint8_t wait_mask;   /* dependence barriers to wait for: one bit each, 6 bits */
+    uint8_t write_bar;   /* number of a dependence barrier, 0..6, or 7 if there is none; encoded inverted, so that an all-zero
+                          * field means "none" */
+    uint8_t read_bar;    /* as write_bar, for the dependence barrier of reads */
+    uint8_t wait_mask;   /* set of the dependence barriers to wait for, as 6 bits */
     uint8_t reuse;       /* reuse bits, one for each position of a vector operand: 3 bits */
 };
 
@@ -288,7 +291,7 @@ struct isa_insn {
     struct isa_control control;
 };
 
-/** Offset and bank of X if it refers to a constant bank. */
+/** Offset and bank of the constant operand X. */
 static inline unsigned isa_x_offset(uint32_t x)
 {
     return x & 0xffff;
@@ -297,8 +300,8 @@ static inline unsigned isa_x_bank(uint32_t x)
 {
     return x >> 16 & 31;
 }
-/** Fields of X in memory and cross-lane instructions: register (39:32), signed 24-bit offset (63:40), member mask register
- *  (63:56). */
+/** Fields of X in memory and cross-lane instructions: register in bits 39:32, signed 24-bit offset in 63:40, member mask register
+ *  in 63:56. */
 static inline unsigned isa_x_reg(uint32_t x)
 {
     return x & 0xff;
@@ -317,7 +320,7 @@ static inline int isa_x_texel(uint32_t x, unsigned axis)
     return (int)((x >> (8 + 4 * axis) & 15) ^ 8) - 8;
 }
 
-/** Fields of `depbar.le`: dependence barrier (34:32), and the highest count with which the warp continues (45:40). */
+/** Fields of `depbar.le`: dependence barrier (34:32), and the highest count at which the warp continues (45:40). */
 static inline unsigned isa_x_depbar(uint32_t x)
 {
     return x & 7;
@@ -327,7 +330,8 @@ static inline unsigned isa_x_depbar_most(uint32_t x)
     return x >> 8 & 63;
 }
 /** Fields of `waitcnt`: the warp waits until each counter is at most the field's value. Counters: vector memory (37:32), operands
- *  of stores (42:40), scalar and shared memory (53:48). All ones: the instruction does not wait for this counter. */
+ *  of stores (42:40), scalar and shared memory (53:48). A field of all ones means that the instruction does not wait for this
+ *  counter. */
 enum { ISA_WAIT_ANY = 63, ISA_WAIT_EXP_ANY = 7 };
 static inline unsigned isa_x_vmcnt(uint32_t x)
 {
@@ -341,7 +345,8 @@ static inline unsigned isa_x_lgkmcnt(uint32_t x)
 {
     return x >> 16 & 63;
 }
-/** Clamp (45:40) and segment mask (51:46) of a shuffle whose variant bit is clear, so that they are not in register C. */
+/** Clamp (45:40) and segment mask (51:46) of a shuffle whose variant bit is clear. If the bit is set, they are in register C
+ *  instead. */
 static inline unsigned isa_x_clamp(uint32_t x)
 {
     return x >> 8 & 63;
@@ -421,24 +426,24 @@ void isa_insn_set_p(struct isa_insn *insn, unsigned p);
 void isa_insn_set_q(struct isa_insn *insn, unsigned q);
 void isa_insn_set_r(struct isa_insn *insn, unsigned r, bool negate);
 void isa_insn_set_srcmod(struct isa_insn *insn, unsigned source, unsigned bits);
-/** Barrier that a branch or call names (token bo), or -1. The setter also sets the variant bit. */
+/** Returns the barrier register that a branch or call names (token bo), or -1. The setter also sets the variant bit. */
 int isa_insn_bo(const struct isa_insn *insn);
 void isa_insn_set_bo(struct isa_insn *insn, unsigned barrier);
 void isa_insn_set_lut(struct isa_insn *insn, unsigned table);
 void isa_insn_set_ra(struct isa_insn *insn, unsigned ra, bool negate);
 void isa_insn_set_rb(struct isa_insn *insn, unsigned rb, bool negate);
 
-/** Initialises an instruction: guard pt; unused registers zero; no P, Q and R if the row has them; modifiers at their defaults;
- *  in the control field stall 0 and no barriers. */
+/** Initialises an instruction: guard pt; unused registers zero; no predicates P, Q and R if the row has them; modifiers at their
+ *  defaults; in the control field stall 0 and no barriers. */
 void isa_insn_init(struct isa_insn *insn, enum isa_op op);
 /** Initialises an instruction so that it can be encoded: as isa_insn_init(), but a modifier without a default is set to its first
  *  value. */
 void isa_insn_example(struct isa_insn *insn, enum isa_op op);
 const struct isa_op_info *isa_op_info(enum isa_op op);
-/** Finds a row by its mnemonic, without modifier suffixes. Returns ISA_OP_NONE if there is none. */
+/** Finds a row by its mnemonic, without modifier suffixes. Returns ISA_OP_NONE if no row has the mnemonic. */
 enum isa_op isa_op_find(const char *mnemonic, size_t size);
-/** For an instruction that Lanewise does not execute, returns what it would do, such as "texture fetches"; for others NULL. Such
- *  an instruction can be assembled, encoded and printed, but a program with it is not loaded. */
+/** If Lanewise does not execute instruction @op, returns what the instruction would do, such as "texture fetches"; otherwise
+ *  NULL. Such an instruction can be assembled, encoded and printed, but a program that contains it is not loaded. */
 const char *isa_op_refused(enum isa_op op);
 const char *isa_unit_name(enum isa_unit unit);
 
@@ -453,20 +458,20 @@ enum isa_space {
 const char *isa_space_name(enum isa_space space);
 enum isa_access { ISA_ACCESS_NONE, ISA_ACCESS_LOAD, ISA_ACCESS_STORE, ISA_ACCESS_ATOMIC,
                   ISA_ACCESS_REDUCE };
-/** Returns how an instruction accesses memory, and stores the space, from its semantics column. A scalar load gives NONE, because
- *  it is no access by lanes. */
+/** Returns how an instruction accesses memory, and stores the space, according to its semantics column. Returns NONE for a scalar
+ *  load, because it is no access by lanes. */
 enum isa_access isa_op_access(enum isa_op op, enum isa_space *space);
 
-/** Returns the instruction's order (MACHINE 4). ISA_ORDER_ACCESS in the table is resolved with the modifiers: shared and local
- *  accesses are BLOCK or NONE, integer reductions COMMUTES, and so on. Generic accesses count as global. */
+/** Returns the instruction's order (MACHINE 4). If the table contains ISA_ORDER_ACCESS, the modifiers determine the result:
+ *  shared and local accesses are BLOCK or NONE, integer reductions are COMMUTES, and so on. Generic accesses count as global. */
 enum isa_order isa_insn_order(const struct isa_insn *insn);
 
-/** Returns true if the result may be undefined, infinite or NaN although the operands are not (ISA_F_PARTIAL). False if X is a
- *  constant divisor or shift amount for which the result is defined, and for conversions of integers to any type except half
- *  precision. Overflow of sums and products does not count. */
+/** Returns true if the result may be undefined, infinite or NaN although the operands are not (ISA_F_PARTIAL). Returns false if X
+ *  is a constant divisor or shift amount for which the result is defined, and for conversions of integers to any type except f16.
+ *  An overflow of a sum or product does not count as undefined or infinite. */
 bool isa_insn_is_partial(const struct isa_insn *insn);
-/** Returns true if control never continues after @insn: the instruction has no guard, and its row has ISA_F_ENDS. Calls
- *  return, so they do not count. */
+/** Returns true if control never continues after @insn: the instruction has no guard, and its row has ISA_F_ENDS. The result is
+ *  false for calls, because they return. */
 bool isa_insn_ends(const struct isa_insn *insn);
 /** Gets the target of a direct branch, call or bssy (token tg) at instruction @index: an instruction index, which may be out of
  *  range. Returns false if the instruction has no direct target. */
@@ -478,14 +483,14 @@ bool isa_insn_jumps(const struct isa_insn *insn, uint32_t index, int64_t *target
 bool isa_op_is_indirect(enum isa_op op);
 
 /** Returns the number of bytes that a memory instruction accesses for each lane (1 to 16), and its number of data registers. For
- *  a texture fetch, the texture determines the bytes; the result is the maximum, 16. */
+ *  a texture fetch, the texture determines the number of bytes, and the result is the maximum, 16. */
 unsigned isa_mem_bytes(const struct isa_insn *insn);
 unsigned isa_mem_regs(const struct isa_insn *insn);
 /** Returns NULL if @insn, of format ISA_FMT_ATOM, is a valid atomic or reduction. Otherwise returns the reason as a clause: the
  *  operation does not exist for the type, or an operand has no field in the word. Encoder and decoder refuse invalid atomics.
  *  Source: PTX ISA 8.5, 9.7.12.13 and 14, and docs/reference/isa.md. */
 const char *isa_atomic_refused(const struct isa_insn *insn);
-/** Bytes of the source in X (register, constant or immediate): 4 or 8; 0 if X is no source. */
+/** Returns the number of bytes of the source in X (register, constant or immediate): 4 or 8, or 0 if X is no source. */
 unsigned isa_insn_x_bytes(const struct isa_insn *insn);
 
 /** Registers that an instruction reads and writes, for register allocators, scoreboards and lints. */
@@ -496,23 +501,23 @@ struct isa_reg_use {
     bool written;
 };
 enum { ISA_MAX_USES = 12 };
-/** Fills @uses, which has ISA_MAX_USES elements, and returns their count. vz, sz and pt are omitted. */
+/** Fills @uses, which has ISA_MAX_USES elements, and returns the number of elements filled. vz, sz and pt are omitted. */
 unsigned isa_insn_uses(const struct isa_insn *insn, struct isa_reg_use *uses);
 
-/** Numbers the registers of all classes: returns the number of the first register of @use, below ISA_REG_NUMBERS. */
+/** Numbers registers across all classes. Returns the number of the first register of @use, which is below ISA_REG_NUMBERS. */
 enum { ISA_REG_NUMBERS = 448 };
 unsigned isa_reg_number(const struct isa_reg_use *use);
 
 /** Latency of a unit: cycles from issue to result, for the control field. If the latency is variable, `cycles` is an average, and
- *  a dependence barrier signals the end. GPU models of the timing model have their own latencies. */
+ *  a dependence barrier signals the completion. GPU models of the timing model have their own latencies. */
 struct isa_latency {
     uint8_t cycles;
     bool variable;
 };
 const struct isa_latency *isa_unit_latency(enum isa_unit unit);
 /** Returns the latency of an instruction: that of its unit, and one cycle more for f16 and bf16 in unit fp. An instruction of
- *  variable latency does not get its operands by the bypass, so it can use a result of fixed latency only one cycle later.
- *  Source: Huerta et al., MICRO 2025, 5.3. */
+ *  variable latency does not get its operands by the bypass, so it can use a result of fixed latency only one cycle later than
+ *  other instructions. Source: Huerta et al., MICRO 2025, 5.3. */
 struct isa_latency isa_op_latency(const struct isa_op_info *info);
 /** Returns true for f16 and bf16 instructions of unit fp. */
 bool isa_op_is_half(const struct isa_op_info *info);
@@ -521,15 +526,15 @@ struct isa_object;
  *  the first instruction that may read a result before it is written, or overwrite a source before it is read. */
 enum lw_status isa_control_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
-/** Checks as isa_control_check() does, and counts the wrong instructions in *@findings, which is not written if memory is short.
- *  A line for each is written to @out, which may be NULL. */
+/** Checks as isa_control_check() does, and sets *@findings to the number of wrong instructions. If memory is short, *@findings is
+ *  not written. For each wrong instruction, a line is written to @out, which may be NULL. */
 enum lw_status isa_control_count(const struct isa_object *object, unsigned *findings, struct lw_sink *out,
                                  struct lw_error *err) LW_MUST_CHECK;
 /** Checks the wait counters on all paths of each function that has a `waitcnt`. A register must not be used before a `waitcnt`
  *  covers its load, nor written before an earlier store has read it. Findings are reported as by isa_control_count(). */
 enum lw_status isa_waitcnt_count(const struct isa_object *object, unsigned *findings, struct lw_sink *out,
                                  struct lw_error *err) LW_MUST_CHECK;
-/** Computes the control fields of a function whose instructions have none (only what isa_insn_init() sets). Returns false if
+/** Computes the control fields of a function whose instructions have only the values that isa_insn_init() sets. Returns false if
  *  memory is short. */
 bool isa_control_fill(struct isa_insn *insn, uint32_t count) LW_MUST_CHECK;
 
@@ -542,7 +547,7 @@ struct isa_word {
 /** Decodes a word. Returns false if no row has its opcode, a reserved or unused field is not zero, or a modifier has an undefined
  *  value. Every word from isa_insn_encode() can be decoded. */
 bool isa_insn_decode(struct isa_word word, struct isa_insn *insn);
-/** Encodes an instruction. Returns LW_ERANGE and a message if a field does not fit its row. */
+/** Encodes an instruction. Returns LW_ERANGE and a message if the value of a field is not valid for the instruction's row. */
 enum lw_status isa_insn_encode(const struct isa_insn *insn, struct isa_word *word,
                                struct lw_error *err) LW_MUST_CHECK;
 
@@ -556,7 +561,7 @@ void isa_insn_print(const struct isa_insn *insn, uint64_t pc, isa_symbol_fn symb
 
 /* ---- registers ----------------------------------------------------------- */
 
-/** Special registers (isa/specials.def) of s2r and s_s2r; debuggers use the same names. */
+/** Special registers (isa/specials.def), which s2r and s_s2r read. Debuggers use the same names. */
 enum isa_special {
 #define SPECIAL(id, name, width, uniform, order, summary) ISA_SR_##id,
 #include "isa/specials.def"
@@ -586,27 +591,28 @@ struct isa_param {
     const char *name;
     uint8_t kind;         /* enum isa_param_kind */
     uint8_t space;        /* space that a pointer points to: enum isa_space */
-    uint32_t offset, size_bytes, align; /* position and size in constant bank 0 */
+    uint32_t offset, size_bytes, align; /* position, size and alignment in constant bank 0 */
 };
 
-/** Kernel or device function: a contiguous range of instructions. */
+/** A kernel or device function: a contiguous range of instructions. */
 struct isa_function {
     const char *name;
     uint32_t first, count; /* instruction range; `first` is an index into the text */
     bool kernel;
-    uint32_t line; /* line and file of the function's declaration; line 0: not known */
+    uint32_t line; /* line and file of the function's declaration; line 0: the declaration is not known */
     uint16_t file;
     /* the members from here on are used for kernels only */
     struct isa_param *params;
     unsigned param_count;
     uint32_t param_bytes;
-    uint32_t shared_bytes; /* size of static shared memory; dynamic shared memory follows at a multiple of 16 */
+    uint32_t shared_bytes; /* size of static shared memory; dynamic shared memory follows it at a multiple of 16 */
     uint32_t local_bytes;  /* local memory per thread, including the stack */
     /* registers that the kernel and all functions that it calls use; sreg_count 0: the scalar unit is not used */
     uint16_t vreg_count, sreg_count, breg_count;
     uint32_t max_threads;     /* greatest number of threads of a block, or 0 if there is no limit */
     uint32_t required_block[3]; /* size that a block must have; 0: any size */
-    uint8_t needs_warp;       /* warp width that the kernel needs, or 0 if any; 32 includes 64 as two virtual warps (MACHINE 1) */
+    uint8_t needs_warp;       /* warp width that the kernel needs, or 0 if it can have any width; kernels that need 32 also run
+                               * with 64, as two virtual warps (MACHINE 1) */
     bool dynamic_shared;      /* the kernel or a callee uses shared memory whose size the launch determines */
 };
 
@@ -623,8 +629,8 @@ struct isa_line {
 /** Natural loop of the code, for tools and the timing model; execution does not use it. */
 struct isa_loop {
     uint32_t header;       /* first instruction; the loops are sorted by this member */
-    uint32_t depth;        /* 1: outermost */
-    uint32_t parent;       /* index of the loop that contains it, or UINT32_MAX if there is none */
+    uint32_t depth;        /* nesting depth; 1: the loop is in no other loop */
+    uint32_t parent;       /* index of the loop that contains this loop, or UINT32_MAX if there is none */
     uint16_t file;         /* file of the source lines from_line to to_line; 0: unknown */
     uint32_t from_line, to_line;
     uint32_t *latches, *exits; /* last instructions of the blocks that jump back, and of the blocks that leave the loop;
@@ -633,12 +639,12 @@ struct isa_loop {
 };
 struct isa_object;
 
-/** Kinds of object in which a load, store or atomic must stay if the source is correct. Translated code has such a bound if the
- *  address of the access is that of one known variable plus offsets (docs/reference/object.md). */
+/** Kinds of objects outside which a correct program does not access memory by a given load, store or atomic. Translated code has
+ *  such a bound for an access whose address is that of one known variable plus offsets (docs/reference/object.md). */
 enum isa_bound_kind {
     ISA_BOUND_VARIABLE, /* variable @which of the object */
     ISA_BOUND_PARAM,    /* parameter @which of the kernel, a pointer to shared memory; the object extends to the start of the next
-                         * one */
+                         * such parameter's object */
     ISA_BOUND_LOCAL,    /* the @bytes bytes at offset @which of the kernel's local memory */
     ISA_BOUND_SOURCE,   /* the source variable at offset @which of the kernel's local memory */
     ISA_BOUND_KIND_COUNT
@@ -673,12 +679,12 @@ struct isa_reloc {
 
 /* ---- debug information of the source --------------------------------------- */
 
-/** Where a variable is while the instructions of a range are executed. */
+/** Kind of a variable's location while the instructions of a range are executed. */
 enum isa_var_location_kind {
     ISA_LOCATION_ADDRESS,  /* @value: an address in the debugger's address space (docs/reference/object.md) */
     ISA_LOCATION_FRAME,    /* @value: signed offset from the function's CFA, in local memory */
     ISA_LOCATION_VARIABLE, /* @value: offset in the object's variable @variable */
-    ISA_LOCATION_CONSTANT, /* @value: the value of the variable, which has no location */
+    ISA_LOCATION_CONSTANT, /* @value: the value of the variable, which is in no register or memory */
     ISA_LOCATION_EXPRESSION, /* an expression of @variable bytes at offset @value of `expressions`: locations of pieces, or a
                               * computed value */
     ISA_LOCATION_KIND_COUNT
@@ -719,7 +725,7 @@ struct isa_die {
     uint32_t end; /* index of the first entry after its children */
     uint32_t first_attr, attr_count;
 };
-/** Types, variables and scopes of the source; the roots are the children of the compile unit. */
+/** Types, variables and scopes of the source; the root entries are the children of the compile unit. */
 struct isa_debug {
     unsigned language; /* DW_LANG_..., 0: unknown */
     struct isa_die *dies;
@@ -745,15 +751,15 @@ enum isa_dw_op {
     ISA_OP_EQ = 0x29, ISA_OP_NE = 0x2e, ISA_OP_FBREG = 0x91, ISA_OP_PIECE = 0x93, ISA_OP_DEREF_SIZE = 0x94,
     ISA_OP_STACK_VALUE = 0x9f
 };
-/** Largest number of bytes of a variable with pieces. In the debug address range of values, each location has 512 bytes, so that
- *  a line of lldb's memory cache never contains two locations: if one of them cannot be read, lldb would show the other one as
- *  zeros. */
+/** ISA_EXPRESSION_BYTES: greatest size of a variable that is described by pieces. ISA_VALUE_BITS: in the debug address range for
+ *  values, each location has 512 bytes. A line of lldb's memory cache then never contains two locations; otherwise, if one of
+ *  them could not be read, lldb would show the other one as zeros. */
 enum { ISA_EXPRESSION_BYTES = 256, ISA_VALUE_BITS = 9 };
 enum isa_piece_kind {
     ISA_PIECE_MISSING, /* the location or value is not known */
-    ISA_PIECE_MEMORY,  /* the piece is in memory, at CFA + @address if @frame is set, otherwise at @address. @value: the resulting
-                        * address */
-    ISA_PIECE_VALUE    /* the value is @value */
+    ISA_PIECE_MEMORY,  /* the piece is in memory, at CFA + @address if @frame is set, otherwise at @address. @value is the
+                        * resulting address */
+    ISA_PIECE_VALUE    /* the piece has no location, but its value, @value, is known */
 };
 struct isa_piece {
     uint32_t offset, bytes; /* range of bytes of the variable; @bytes UINT32_MAX: the whole variable */
@@ -761,8 +767,8 @@ struct isa_piece {
     bool frame;
     uint64_t address, value;
 };
-/** How an expression gets memory (including debug address ranges) and the CFA. The functions return false if the value is not
- *  known. */
+/** Functions by which the evaluation of an expression reads memory, including debug address ranges, and gets the CFA. They return
+ *  false if the value is not known. */
 struct isa_expression_reader {
     bool (*read)(void *context, uint64_t address, void *out, unsigned bytes);
     bool (*frame)(void *context, uint64_t *address);
@@ -801,14 +807,14 @@ enum isa_attr_kind isa_debug_attr_kind(unsigned name);
 bool isa_debug_tag_known(unsigned tag);
 /** Returns attribute @name of entry @die, or NULL. */
 const struct isa_attr *isa_die_attr(const struct isa_debug *debug, uint32_t die, unsigned name);
-/** Index of an entry that does not exist. As a type: void, or not known. */
+/** Index of an entry that does not exist. As the type of an entry, it means void, or that the type is not known. */
 enum { ISA_NO_DIE = -1 };
 /** Returns the value of attribute @name of an entry, or @otherwise if the entry does not have it. */
 uint64_t isa_die_number(const struct isa_debug *debug, uint32_t die, unsigned name,
                         uint64_t otherwise);
-/** Returns the type of an entry. For an inlined entity, it is the type of its abstract origin. */
+/** Returns the type of an entry. For an inlined function or variable, this is the type of its abstract origin. */
 int64_t isa_die_type(const struct isa_debug *debug, uint32_t die);
-/** Name of an entry or of its abstract origin, or NULL if there is none. */
+/** Returns the name of an entry or of its abstract origin, or NULL if there is none. */
 const char *isa_die_name(const struct isa_debug *debug, uint32_t die);
 /** Returns a type without typedefs and qualifiers. Sets *@is_const, unless it is NULL, to whether const is one of the
  *  qualifiers. */
@@ -820,12 +826,12 @@ unsigned isa_type_dimensions(const struct isa_debug *debug, uint32_t array);
 /** Returns the size of a type in bytes; for an array, the size of an element after @skip dimensions, or 0 if it is not known. */
 uint64_t isa_type_bytes(const struct isa_debug *debug, int64_t type, unsigned skip);
 
-/** A kernel of the source that the translator refused, and why. */
+/** A kernel of the source that the translator has refused, and the reason as a message. */
 struct isa_refusal {
     const char *name, *message;
 };
 
-/** Suffix of `producer` if the compiler preserved the values of variables in optimised code. */
+/** Suffix of isa_object.producer if the compiler preserved the values of variables in optimised code. */
 #define ISA_KEEPS_VALUES ", values kept"
 
 /** An object. Its arena owns all its parts. */
@@ -833,8 +839,8 @@ struct isa_object {
     struct lw_arena arena;
     struct isa_word *text;
     uint32_t text_count;
-    uint64_t text_address; /* address of the text in the file from isa_object_write_loaded(); 0: ISA_CODE_BASE, as in other
-                            * files */
+    uint64_t text_address; /* address of the code in a file that isa_object_write_loaded() writes; 0: ISA_CODE_BASE, the address
+                            * in all other files */
     struct isa_function *functions;
     unsigned function_count;
     struct isa_variable *variables;
@@ -852,7 +858,7 @@ struct isa_object {
     const struct isa_debug *debug; /* debug information of the source; may be NULL */
     struct isa_loop *loops;
     unsigned loop_count;
-    struct isa_bound *bounds; /* sorted by instruction, at most one per instruction */
+    struct isa_bound *bounds; /* sorted by instruction; an instruction has at most one bound */
     unsigned bound_count;
     struct isa_refusal *refusals;
     unsigned refusal_count;
@@ -872,8 +878,8 @@ struct isa_object *isa_object_create(void);
 enum lw_status isa_object_check(const struct isa_object *object, struct lw_error *err)
     LW_MUST_CHECK;
 void isa_object_destroy(struct isa_object *object);
-/** What the assembler does with a function in whose text no instruction has a control field, not even an empty one. ISA_ASM_AUTO:
- *  computes the control fields (isa_control_fill()). ISA_ASM_KEEP: leaves them empty. */
+/** Treatment of a function in whose assembly text no instruction has a control field, not even an empty one. ISA_ASM_AUTO: the
+ *  assembler computes the control fields (isa_control_fill()). ISA_ASM_KEEP: the control fields stay empty. */
 enum isa_asm_control { ISA_ASM_KEEP, ISA_ASM_AUTO };
 /** Assembles text. Messages begin with "name:line: ". */
 enum lw_status isa_assemble_as(const char *name, const char *text, size_t size, enum isa_asm_control control,
@@ -883,8 +889,8 @@ enum lw_status isa_assemble(const char *name, const char *text, size_t size,
                             struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
 /** Prints an object as text from which the assembler, with either value of isa_asm_control, makes an equal object. */
 void isa_disassemble(const struct isa_object *object, struct lw_sink *out);
-/** Writes an object as an ELF64 file, into a heap block *@bytes: e_machine 0x4C57, which is Lanewise's; text at ISA_CODE_BASE;
- *  symbols; metadata; DWARF (.debug_line, .debug_info, .debug_abbrev, .debug_frame). */
+/** Writes an object as an ELF64 file, into a heap block *@bytes: e_machine is ISA_ELF_MACHINE; text at ISA_CODE_BASE; symbols;
+ *  metadata; DWARF (.debug_line, .debug_info, .debug_abbrev, .debug_frame). */
 enum lw_status isa_object_write(const struct isa_object *object, uint8_t **bytes, size_t *size,
                                 struct lw_error *err) LW_MUST_CHECK;
 /** Writes an object as isa_object_write() does, but for a debugger: symbols and debug information have the addresses that the
@@ -892,7 +898,7 @@ enum lw_status isa_object_write(const struct isa_object *object, uint8_t **bytes
 enum lw_status isa_object_write_loaded(const struct isa_object *object,
                                        const uint64_t *variables, uint8_t **bytes, size_t *size,
                                        struct lw_error *err) LW_MUST_CHECK;
-/** Values of ISA_AT_CALLING_CONVENTION (DWARF 5, 7.15), from which debuggers know where a function's result is. */
+/** Values of ISA_AT_CALLING_CONVENTION (DWARF 5, 7.15), from which debuggers derive where a function's result is. */
 enum {
     ISA_CC_NORMAL = 1,
     ISA_CC_NOCALL = 3,  /* debuggers do not read the result */
@@ -906,7 +912,7 @@ enum lw_status isa_object_read(const char *name, const uint8_t *bytes, size_t si
 enum { ISA_SYMBOL_BYTES = 256 };
 /**
  * Writes a C++ symbol as it is in the source: its qualified name with template arguments, such as "ns::reduce<float, 256>". A
- * symbol that is no C++ name, or that cannot be parsed, is copied. The text is cut off at @room bytes.
+ * symbol that is no C++ name, or that cannot be parsed, is copied. A longer text is cut off at @room bytes.
  * @base  offset in @out of the last component of the name
  * @bare  length of the name without its template arguments
  */
@@ -917,21 +923,22 @@ const char *isa_symbol_text(const char *symbol, char *room);
 /** Returns the function that contains instruction @index, or NULL. */
 const struct isa_function *isa_object_function_at(const struct isa_object *object,
                                                   uint32_t index);
-/** Sets the rank of each instruction of the text. If the lanes of a warp at the instruction with the lowest rank always run
- *  first, they reconverge early (isa_rank.c). Returns false if memory is short. */
+/** Sets the rank of each instruction of the text. If, among the lanes of a warp, those at the instruction with the lowest rank
+ *  always run first, lanes reconverge early (isa_rank.c). Returns false if memory is short. */
 bool isa_object_ranks(const struct isa_object *object, const struct isa_insn *insn, uint32_t *rank) LW_MUST_CHECK;
 /** Finds the likely convergence points of a function's branches (isa_likely.c). The function has the instructions [@first, @first
  *  + @count) of the text; @rank, @rpc and @lpc have an element for each instruction of the text. @rank is from
- *  isa_object_ranks(); NULL: instructions are ordered as in the text. @rpc has the reconvergence pcs of branches, and UINT32_MAX
- *  for other instructions. Sets @lpc for each instruction of the function, to UINT32_MAX if it has none. Returns false
- *  if memory is short. */
+ *  isa_object_ranks(); if it is NULL, instructions are ordered as in the text. @rpc contains the reconvergence pcs of branches,
+ *  and UINT32_MAX for other instructions. Sets @lpc for each instruction of the function: to the likely convergence point, or to
+ *  UINT32_MAX if there is none. Returns false if memory is short. */
 bool isa_likely_points(const struct isa_insn *insn, uint32_t first, uint32_t count, const uint32_t *rank, const uint32_t *rpc,
                        uint32_t *lpc) LW_MUST_CHECK;
 /** A function's frame before one of its instructions. In compiled code it is the same on every path to the instruction
  *  (docs/reference/abi.md). */
 struct isa_frame {
-    int32_t added; /* by how much v2, the stack pointer, has changed since the function's entry */
-    bool saved;    /* true: the return address is at [CFA - 8]; false: it is in v0:1. The CFA is the value of v2 at the entry */
+    int32_t added; /* by how much the stack pointer, v2, has changed since the function's entry */
+    bool saved;    /* true: the return address is in memory at CFA - 8; false: it is in v0:1. The CFA is the value of v2 at the
+                    * function's entry */
 };
 /** Gets the frame before instruction @index of @function. Returns false if no path leads to the instruction, or if memory is
  *  short. */
@@ -950,9 +957,9 @@ enum { ISA_ELF_MACHINE = 0x4C57 };
 
 /** Result of the order analysis: how a kernel can observe the order in which its threads run (MACHINE 4). */
 struct isa_order_analysis {
-    enum isa_order worst; /* NONE: order-free; BLOCK: block-order-free; GRID: neither */
+    enum isa_order worst; /* NONE: the kernel is order-free; BLOCK: it is block-order-free; GRID: it is neither */
     uint32_t insn;        /* index of the first instruction with this order */
-    bool mixed; /* instruction `insn` is a reduction, and another reduction of the same size has a different operation */
+    bool mixed; /* instruction `insn` is a reduction, and another reduction of the same size applies a different operation */
     bool everything;      /* an indirect branch or call exists, so that the whole text was analysed */
 };
 /**
@@ -963,8 +970,8 @@ struct isa_order_analysis {
  */
 void isa_kernel_orders(const struct isa_object *object, const struct isa_insn *insn,
                        uint32_t count, struct isa_order_analysis *out);
-/** Analyses as isa_kernel_orders() does, but decodes the text itself. Returns an array that the caller frees, or NULL if memory
- *  is short. */
+/** Analyses kernels as isa_kernel_orders() does, and decodes the text for this purpose. Returns an array that the caller frees,
+ *  or NULL if memory is short. */
 struct isa_order_analysis *isa_object_orders(const struct isa_object *object) LW_MUST_CHECK;
 /** Prints "order-free", "block-order-free: ..." or "fixed order: ...", with the instruction and its source location. */
 void isa_order_print(const struct isa_object *object, const struct isa_order_analysis *analysis,

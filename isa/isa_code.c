@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instruction words (MACHINE 7): packing and unpacking of fields, and a check that the fields fit the row. Encoding sets implied
- * bits, checks, and packs; decoding unpacks and checks. As both make the same check, only canonical instructions can be encoded
- * or decoded. */
+/* Instruction words (MACHINE 7): packing and unpacking of fields, and a check that the fields are valid for the instruction's
+ * row. The encoder sets implied bits, checks the fields, and packs them; the decoder unpacks fields and checks them. As both make
+ * the same check, only canonical instructions can be encoded or decoded. */
 #include "isa/isa_priv.h"
 
 /* ---- bits that the row or operands imply --------------------------------------- */
@@ -9,7 +9,7 @@
 void isa_insn_normalise(struct isa_insn *insn)
 {
     const struct isa_op_info *info = isa_op_info(insn->op);
-    bool kind_free = false; /* an operand of the instruction can have any X kind */
+    bool kind_free = false; /* true if some operand of the instruction can have any kind of X */
 
     if (info == NULL)
         return;
@@ -60,7 +60,7 @@ void isa_insn_normalise(struct isa_insn *insn)
 
 /* ---- the check of an instruction ----------------------------------------------- */
 
-/** Fields that the row uses. All other fields must be zero. */
+/** Fields that the row of the instruction uses. All other fields must be zero. */
 struct used {
     bool d, a, c, a_scalar, c_scalar, variant, xkind;
     uint32_t x, mod;
@@ -86,7 +86,7 @@ static enum lw_status check_register(const struct isa_op_info *info, const char 
                                      struct lw_error *err)
 {
     if (number == 255)
-        return LW_OK; /* vz and sz: each register of the group reads as zero */
+        return LW_OK; /* vz and sz: each register of a group reads as zero */
     if (number % regs != 0)
         return LW_FAIL(err, LW_ERANGE, "%s: field %s: a group of %u %s registers must start at a multiple of %u, not "
                                        "at %u", info->mnemonic, field, regs, class_name(scalar), regs, number);
@@ -135,8 +135,8 @@ static enum lw_status check_x(const struct isa_insn *insn, const struct isa_op_i
     }
 }
 
-/* Checks source modifiers: the row permits them; the source exists and is no immediate; an integer source has only one of neg and
- * not. */
+/* Checks source modifiers: the row must permit them; the source must exist and be no immediate; an integer source may have only
+ * one of neg and not. */
 static enum lw_status check_srcmod(const struct isa_insn *insn, const struct isa_op_info *info,
                                    const struct isa_operands *operands, struct used *used,
                                    struct lw_error *err)
@@ -482,8 +482,8 @@ enum lw_status isa_insn_check(const struct isa_insn *insn, struct lw_error *err)
         insn->control.read_bar > 7 || insn->control.wait_mask > 63 || insn->control.reuse > 7)
         return LW_FAIL(err, LW_ERANGE, "%s: a value does not fit into the control field",
                        info->mnemonic);
-    status = check_mods(insn, info, &used, err); /* checked first, because modifiers determine how many registers an operand
-                                                  * has */
+    status = check_mods(insn, info, &used, err); /* checked first, because modifiers determine the number of registers of an
+                                                  * operand */
     if (status == LW_OK && info->format == ISA_FMT_ATOM && isa_atomic_refused(insn) != NULL)
         return LW_FAIL(err, LW_ERANGE, "%s: %s", info->mnemonic, isa_atomic_refused(insn));
     for (unsigned i = 0; i < info->operands.count && status == LW_OK; i++)
@@ -522,7 +522,7 @@ enum lw_status isa_insn_encode(const struct isa_insn *insn, struct isa_word *wor
                put(copy.guard_neg, 15) | put(copy.d, 16) | put(copy.guard_scalar, 24) |
                put(copy.a_scalar, 25) | put(copy.c_scalar, 26) | put(copy.xkind, 28) |
                put(copy.variant, 30) | put(copy.x, 32);
-    /* barriers are encoded inverted, so that an all-zero control field names none */
+    /* numbers of dependence barriers are encoded inverted, so that an all-zero control field names none */
     word->hi = put(copy.c, 0) | put(copy.a, 8) | put(copy.mod, 16) |
                put(control->stall, 44) | put(control->yield, 48) |
                put(control->write_bar ^ 7u, 49) | put(control->read_bar ^ 7u, 52) |

@@ -70,7 +70,7 @@ static void add_int(struct line *line, int64_t value)
         add(line, "0x%llx", (unsigned long long)value);
 }
 
-/* Appends a float literal with the fewest digits from which the same value is read back. */
+/* Appends a float literal with the fewest digits that the assembler reads back as the same value. */
 static void add_double(struct line *line, double value, bool single)
 {
     char text[40];
@@ -122,7 +122,7 @@ bool isa_operand_is_float(const struct isa_insn *insn, unsigned tok)
            info->unit == ISA_UNIT_DP;
 }
 
-/** Address of an instruction, and how to name addresses in it. */
+/** Address of an instruction, and the function that names addresses in it. */
 struct location {
     uint64_t pc;
     isa_symbol_fn symbol;
@@ -177,7 +177,7 @@ static void close_source(struct line *line, const struct isa_insn *insn, unsigne
 static void add_address(struct line *line, const struct isa_insn *insn)
 {
     unsigned mode = isa_mod_get(insn, ISA_MOD_AMODE);
-    bool plain = false; /* the address has no register */
+    bool plain = false; /* true if the address has no register */
 
     add(line, "[");
     if (mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32) {
@@ -229,7 +229,7 @@ static bool is_predicate(unsigned tok)
     }
 }
 
-/* Returns true for an optional operand that has its default value, if the text is unambiguous without it. */
+/* Returns true for an optional operand that has its default value, if the text stays unambiguous when the operand is left out. */
 static bool is_left_out(const struct isa_insn *insn, const struct isa_operands *operands,
                         unsigned index)
 {
@@ -270,7 +270,8 @@ static void add_written_pred(struct line *line, const char *prefix, unsigned num
         add_pred(line, false, prefix, number);
 }
 
-/** Appends the counters for which `waitcnt` waits. If it waits for none, appends one counter with its maximum. */
+/** Appends the counters for which `waitcnt` waits. If the instruction waits for no counter, appends one counter with its
+ *  maximum. */
 static void add_counts(struct line *line, uint32_t x)
 {
     const char *space = "";
@@ -297,7 +298,7 @@ static void add_operand(struct line *line, const struct isa_insn *insn,
     enum isa_tok_kind kind = token->kind;
     unsigned regs = isa_operand_regs(operands, index, insn);
 
-    /* b is printed before c, whichever of X and C contains them */
+    /* source b is printed before source c, whether X or C contains b */
     if (insn->variant && isa_operands_swappable(operands)) {
         if (kind == ISA_TK_X)
             kind = ISA_TK_C;

@@ -10,7 +10,8 @@
 
 /* Classes of operands, as a set: vector register, scalar register, constant, immediate. */
 enum { C_V = 1 << ISA_X_VECTOR, C_S = 1 << ISA_X_SCALAR, C_C = 1 << ISA_X_CONST, C_I = 1 << ISA_X_IMM };
-/* Flags of a token: the operand is written; it is read; it is optional in the text. */
+/* Flags of a token. T_WRITE: the instruction writes the operand. T_READ: it reads the operand. T_OPT: the operand is optional in
+ * the text. */
 enum { T_WRITE = 1, T_READ = 2, T_OPT = 4 };
 
 /** Kinds of operand tokens. The comments name the fields of the instruction word in which the operand is encoded. */
@@ -63,7 +64,7 @@ enum isa_tok_count {
     ISA_NCOORD, /* by modifier TGEOM or TGATHER */
     ISA_NHANDLE, /* by modifier TSAMP */
     ISA_NTEX,   /* by the modifiers of texture instructions, including TLOD and TDC */
-    ISA_NMATD,  /* by modifier MFORM: this value for D and C, the next two for A and B */
+    ISA_NMATD,  /* by modifier MFORM: ISA_NMATD for D and C, the next two values for A and B */
     ISA_NMATA,
     ISA_NMATB,
     ISA_NMLD    /* by modifier MLDN */
@@ -84,12 +85,13 @@ const struct isa_token *isa_token_info(unsigned tok);
 int isa_operands_find(const struct isa_operands *operands, enum isa_tok_kind kind);
 /** Returns the number of registers of token @tok in @insn: 1, 2, 4 or 8; 0: @insn does not have the operand. */
 unsigned isa_token_regs(unsigned tok, const struct isa_insn *insn);
-/** Returns the number of registers of operand @index. In some rows the variant bit exchanges X and C. */
+/** Returns the number of registers of operand @index. In some rows the variant bit exchanges X and C, which the function takes
+ *  into account. */
 unsigned isa_operand_regs(const struct isa_operands *operands, unsigned index,
                           const struct isa_insn *insn);
 /** Returns true if the row has an X and a C source, which the variant bit exchanges. */
 bool isa_operands_swappable(const struct isa_operands *operands);
-/** Returns the variant bit that the operands require, in a row in which it exchanges X and C. */
+/** Returns the variant bit that the operands of @insn require, for a row in which the bit exchanges X and C. */
 bool isa_insn_natural_variant(const struct isa_insn *insn);
 
 /* ---- modifier groups (isa/mods.def) --------------------------------------- */
@@ -101,7 +103,7 @@ struct isa_mod_value {
 };
 struct isa_mod_info {
     const char *name;
-    unsigned formats; /* bits 1 << enum isa_format */
+    unsigned formats; /* set of formats that have the group, as bits 1 << enum isa_format */
     uint8_t lsb, bits; /* position and size in the word */
     int8_t deflt;      /* default value; -1: none; -2: none, and the value is never printed as a suffix */
     const char *summary;
@@ -109,8 +111,8 @@ struct isa_mod_info {
     unsigned value_count;
 };
 const struct isa_mod_info *isa_mod_info(enum isa_mod mod);
-/** Returns true if a row has modifier group @mod: the group applies to the row's format and, if it is a part of an address, the
- *  row has an address. */
+/** Returns true if a row has modifier group @mod: the group belongs to the row's format, and, if the group is a part of an
+ *  address, the row has an address operand. */
 bool isa_mod_applies(enum isa_mod mod, const struct isa_op_info *info);
 
 /* ---- properties of a row that are not in isa_op_info ------------------------ */
@@ -119,12 +121,13 @@ enum isa_op isa_op_by_opcode(unsigned opcode);
 
 /** Sets the bits that the row or the addressing mode implies (see the list of tokens in isa.h). */
 void isa_insn_normalise(struct isa_insn *insn);
-/** Checks that every field fits the row. Errors: LW_ERANGE, with a message that begins with the mnemonic. */
+/** Checks that the value of every field is valid for the row of the instruction. Errors: LW_ERANGE, with a message that begins
+ *  with the mnemonic. */
 enum lw_status isa_insn_check(const struct isa_insn *insn, struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- control flow of a function ------------------------------------------------- */
 
-/** Basic block. next[0] is the block after it, if its last instruction can fall through, and next[1] the target of that
+/** Basic block. next[0] is the block after it, if its last instruction can fall through. next[1] is the target of its last
  *  instruction. */
 enum { ISA_NO_BLOCK = UINT32_MAX };
 struct isa_block {
@@ -153,7 +156,8 @@ bool isa_operand_is_float(const struct isa_insn *insn, unsigned tok);
 /** Prints as isa_insn_print() does. @immediate is printed in place of an immediate X, unless it is NULL. */
 void isa_insn_print_reloc(const struct isa_insn *insn, uint64_t pc, isa_symbol_fn symbol,
                           void *context, const char *immediate, struct lw_sink *out);
-/** largest size of a variable's initial data; below: of a symbol's name, and of a name printed as quoted text with an offset */
+/** Largest size of a variable's initial data. Next enumeration: largest size of a symbol's name, and of a name that is printed as
+ *  quoted text with an offset. */
 enum { ISA_MAX_INIT_BYTES = 1 << 30 };
 void isa_relocs_sort(struct isa_reloc *relocs, size_t count);
 enum { ISA_NAME_BYTES = 1024, ISA_NAME_TEXT_BYTES = 4 * ISA_NAME_BYTES + 32 };

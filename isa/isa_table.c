@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables made from insns.def, mods.def, specials.def and tokens.def, and functions that look up properties of decoded
- * instructions in them. */
+ * instructions in these tables. */
 #include "isa/isa_priv.h"
 
 /* ---- rows ------------------------------------------------------------------ */
 
-/* Turns tokens such as (VD, VA) into a struct isa_operands. If there are nine, the count becomes invalid. */
+/* Turns tokens such as (VD, VA) into a struct isa_operands. Nine tokens make the count invalid. */
 #define OPERANDS(...) OPERANDS_9(__VA_ARGS__, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE)
 #define OPERANDS_9(a, b, c, d, e, f, g, h, i, ...)                                         \
     { { ISA_TOK_##a, ISA_TOK_##b, ISA_TOK_##c, ISA_TOK_##d, ISA_TOK_##e, ISA_TOK_##f,      \
@@ -26,8 +26,8 @@ static const uint16_t op_by_opcode[1024] = {
 #include "isa/insns.def"
 };
 
-/* How an instruction accesses memory, from its semantics column. `refused` is for instructions that no engine executes. All other
- * semantics access no memory. */
+/* How an instruction accesses memory, according to its semantics column. `refused` is for instructions that Lanewise does not
+ * execute. Instructions with semantics that are not listed access no memory. */
 struct access_row {
     uint8_t access, space;
     const char *refused;
@@ -263,7 +263,7 @@ static unsigned texture_regs(const struct isa_insn *insn, enum isa_tok_count whi
     }
     words += isa_mod_get(insn, ISA_MOD_TDC);
     for (regs = words != 0; regs < words;)
-        regs *= 2; /* a register group has 1, 2, 4 or 8 registers */
+        regs *= 2; /* the number of registers of a group is 1, 2, 4 or 8 */
     return regs;
 }
 
@@ -279,7 +279,7 @@ unsigned isa_mem_bytes(const struct isa_insn *insn)
     if (info == NULL)
         return 0;
     if (info->format == ISA_FMT_MEM || info->format == ISA_FMT_SMEM) {
-        unsigned size = isa_mod_get(insn, ISA_MOD_SIZE); /* SSIZE has the same encoding as SIZE */
+        unsigned size = isa_mod_get(insn, ISA_MOD_SIZE); /* modifier SSIZE has the same encoding as SIZE */
         return size < LW_COUNT_OF(size_info) ? size_info[size].bytes : 0;
     }
     if (info->format == ISA_FMT_ATOM) {
@@ -287,9 +287,9 @@ unsigned isa_mem_bytes(const struct isa_insn *insn)
         return type < LW_COUNT_OF(atype_info) ? atype_info[type].bytes : 0;
     }
     if (info->format == ISA_FMT_LDM)
-        return 16; /* one row of a matrix */
+        return 16; /* bytes of one row of a matrix */
     if (info->format == ISA_FMT_TEX)
-        return 16; /* the largest texel */
+        return 16; /* bytes of the largest texel */
     return 0;
 }
 
@@ -300,7 +300,7 @@ unsigned isa_mem_regs(const struct isa_insn *insn)
     if (info == NULL)
         return 0;
     if (info->format == ISA_FMT_MEM || info->format == ISA_FMT_SMEM) {
-        unsigned size = isa_mod_get(insn, ISA_MOD_SIZE); /* SSIZE has the same encoding */
+        unsigned size = isa_mod_get(insn, ISA_MOD_SIZE); /* modifier SSIZE has the same encoding as SIZE */
         return size < LW_COUNT_OF(size_info) ? size_info[size].regs : 1;
     }
     if (info->format == ISA_FMT_ATOM) {
@@ -310,7 +310,7 @@ unsigned isa_mem_regs(const struct isa_insn *insn)
     if (info->format == ISA_FMT_LDM)
         return 1u << isa_mod_get(insn, ISA_MOD_MLDN);
     if (info->format == ISA_FMT_TEX)
-        return 4; /* components of a texel */
+        return 4; /* one register for each component of a texel */
     return 0;
 }
 
@@ -364,9 +364,9 @@ unsigned isa_operand_regs(const struct isa_operands *operands, unsigned index,
     return isa_token_regs(tok, insn);
 }
 
-/* In the text, source b precedes source c. X holds the source that C cannot hold, which is a constant or immediate; of two
- * registers, X holds the scalar one. The variant bit means that X holds c. So the variant bit is needed if c is a constant or
- * immediate, or if only c is scalar. */
+/* In the text, source b precedes source c. Field X holds the source that field C cannot hold, which is a constant or immediate;
+ * if both sources are registers, X holds the scalar one. The variant bit means that X holds c. The bit is therefore needed if c
+ * is a constant or immediate, or if only c is scalar. */
 bool isa_insn_natural_variant(const struct isa_insn *insn)
 {
     if (insn->xkind == ISA_X_CONST || insn->xkind == ISA_X_IMM)
@@ -402,12 +402,12 @@ bool isa_mod_applies(enum isa_mod mod, const struct isa_op_info *info)
 {
     if (!(mod_infos[mod].formats >> info->format & 1))
         return false;
-    if (mod == ISA_MOD_CONSTANT) /* only global loads have this group, for arrays in constant space, which are in global memory;
-                                  * scalar loads always use the constant cache */
+    if (mod == ISA_MOD_CONSTANT) /* only loads of global memory have this group, for arrays in constant space, which are in global
+                                  * memory. Scalar loads always use the constant cache */
         return info == &op_infos[ISA_LD_GLOBAL];
     if (mod_infos[mod].deflt != MOD_HIDDEN)
         return true;
-    return isa_operands_find(&info->operands, ISA_TK_ADDR) >= 0; /* groups without suffixes are parts of an address */
+    return isa_operands_find(&info->operands, ISA_TK_ADDR) >= 0; /* modifier groups without suffixes are parts of an address */
 }
 
 static void mod_put(struct isa_insn *insn, unsigned shift, unsigned bits, unsigned value)
@@ -512,7 +512,7 @@ void isa_insn_init(struct isa_insn *insn, enum isa_op op)
             isa_insn_set_r(insn, ISA_PT, false);
             break;
         case ISA_TK_SADDR:
-            insn->x |= ISA_SZ; /* no index register */
+            insn->x |= ISA_SZ; /* there is no index register */
             break;
         case ISA_TK_RA:
             isa_insn_set_ra(insn, ISA_PT, false);
@@ -618,13 +618,13 @@ bool isa_insn_is_partial(const struct isa_insn *insn)
 
     if (info == NULL || !(info->flags & ISA_F_PARTIAL))
         return false;
-    if (insn->op == ISA_V_CVT) /* every integer fits into the range of the other float types; a saturating conversion always has a
-                                * defined result */
+    if (insn->op == ISA_V_CVT) /* every integer is in the range of all float types except f16; a saturating conversion always has
+                                * a defined result */
         return isa_mod_get(insn, ISA_MOD_CSAT) == 0 && (isa_mod_get(insn, ISA_MOD_STYPE) >= ISA_DT_F16 ||
                                                         isa_mod_get(insn, ISA_MOD_DTYPE) == ISA_DT_F16);
     if (info->flags & ISA_F_FLOAT || insn->xkind != ISA_X_IMM)
         return true;
-    if (info->unit == ISA_UNIT_SFU) /* X is the divisor; otherwise it is the shift amount */
+    if (info->unit == ISA_UNIT_SFU) /* X is the divisor of a division, otherwise the shift amount */
         return insn->x == 0;
     return insn->x >= (isa_op_has(info, ISA_TOK_VD2) || isa_op_has(info, ISA_TOK_SD2) ? 64 : 32);
 }
@@ -781,8 +781,8 @@ unsigned isa_insn_uses(const struct isa_insn *insn, struct isa_reg_use *uses)
             use_add(&list, ISA_REG_S, insn->a, 2, false);
             use_add(&list, ISA_REG_S, isa_x_reg(insn->x), 1, false);
             break;
-        case ISA_TK_BREG: /* bssy and bbreak only write the register and bsync reads and writes it, but all of them count as
-                           * both */
+        case ISA_TK_BREG: /* bssy and bbreak only write the barrier register, and bsync reads and writes it. All three count as
+                           * reads and writes */
             use_add(&list, ISA_REG_B, insn->d & 15, 1, false);
             use_add(&list, ISA_REG_B, insn->d & 15, 1, true);
             break;

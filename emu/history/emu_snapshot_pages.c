@@ -52,7 +52,7 @@ bool emu_pages_take(struct emu_pages *pages, struct emu_memory *memory, unsigned
 
     *pages = (struct emu_pages){0};
     for (uint64_t page = 0; page < end; page++) {
-        /* skips eight pages at once if none of them has a dirty bit */
+        /* skips eight pages together if none of them has a dirty bit */
         if (page % 8 == 0 && page + 8 <= end && (lw_get64(memory->dirty + page) & any) == 0) {
             page += 7;
             continue;
