@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Latencies of functional units, and the lint that checks control fields along all paths. isa_control_fill.c computes control
- * fields. They never change results of a program (MACHINE 5); the timing model and readers of the code use them.
+ * fields. Control fields never change results of a program (MACHINE 5); the timing model and readers of the code use them.
  *
  * Rules for code:
- *  - A result of fixed latency is not read before this latency after issue has passed; an instruction of variable latency must
- *  not read it until one cycle later. The stalls of the instructions in between are added up (a stall of 0 counts as 1). An
- *  instruction that ends before an earlier one must not write the same register.
+ *  - A result of fixed latency is not read before this latency has passed since issue; an instruction of variable latency must
+ *  not read it until one cycle later. The cycles that pass are the sum of the stall counts of the instructions in between (a
+ *  stall count of 0 counts as 1). An instruction that ends before an earlier instruction must not write the same register.
  *  - An instruction of variable latency names a write barrier. Instructions that read or write its result wait for this barrier.
- *  Its sources may be overwritten after a wait for its read barrier or, if it names none, for its write barrier.
+ *  The sources of the instruction may be overwritten after a wait for its read barrier or, if it names no read barrier, for its
+ *  write barrier.
  *  - An instruction must not wait for a barrier until two cycles after the barrier was set.
  *  - There is no rule for convergence barrier registers.
  *  - At calls, returns and indirect branches, no result or source may be pending.
@@ -56,12 +57,12 @@ unsigned isa_reg_number(const struct isa_reg_use *use)
 enum { BARS = 6, LOST = 6, WORDS = ISA_REG_NUMBERS / 64 };
 
 struct state {
-    uint64_t written[BARS + 1][WORDS]; /* results that are not written yet, by the barrier that is released when they are; LOST:
-                                        * no barrier is */
-    uint64_t read[BARS + 1][WORDS];    /* sources that are not read yet, by the barrier that is released when they are; LOST: no
-                                        * barrier is */
-    uint8_t left[ISA_REG_NUMBERS];     /* cycles until a result of fixed latency can be read by an instruction of variable
-                                        * latency; other instructions can read it one cycle earlier */
+    uint64_t written[BARS + 1][WORDS]; /* [barrier] registers with results that are not written yet; the barrier is released when
+                                        * they are. LOST: no barrier is released */
+    uint64_t read[BARS + 1][WORDS];    /* [barrier] registers with sources that are not read yet; the barrier is released when
+                                        * they are. LOST: no barrier is released */
+    uint8_t left[ISA_REG_NUMBERS];     /* number of cycles until an instruction of variable latency can read the register's result
+                                        * of fixed latency; other instructions can read it one cycle earlier */
     uint8_t fresh;                     /* set of the barriers that were set in the preceding cycle */
 };
 struct lint {
@@ -74,8 +75,8 @@ struct lint {
     bool *queued;
     uint32_t work_count;
     bool *wrong; /* [instruction] a finding about its control field was recorded */
-    unsigned findings; /* number of such instructions in all functions */
-    struct lw_sink *out; /* sink that receives a line for each such instruction, or NULL if there is none */
+    unsigned findings; /* number of instructions with a finding, in all functions */
+    struct lw_sink *out; /* sink that receives a line for each instruction with a finding, or NULL */
     struct lw_error *err; /* receives the first finding */
 };
 
@@ -108,7 +109,8 @@ static bool merge(struct state *into, const struct state *from)
     return changed;
 }
 
-/** Records a finding about the control field of instruction @i, or of one before it. Returns false if there already was one. */
+/** Records a finding about the control field of instruction @i, or of an earlier instruction on which it depends. Returns false
+ *  if a finding about @i was already recorded. */
 static bool is_new(struct lint *lint, uint32_t i)
 {
     bool counted = lint->wrong[i];
@@ -149,7 +151,7 @@ static void finding(struct lint *lint, uint32_t i, const char *what, unsigned nu
     describe(lint, i, text);
 }
 
-/* Returns true if control leaves the code that is analysed, so that no result or source may be pending. */
+/* Returns true if @insn leaves the analysed code, so that no result or source may be pending. */
 static bool leaves(const struct isa_insn *insn)
 {
     return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL ||
@@ -194,7 +196,7 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
     unsigned all = isa_insn_uses(insn, use), count = 0;
 
     for (unsigned u = 0; u < all; u++) {
-        if (use[u].reg_class != ISA_REG_B) /* convergence barriers order their instructions without control fields */
+        if (use[u].reg_class != ISA_REG_B) /* convergence barrier registers need no control fields */
             use[count++] = use[u];
     }
     if (control->wait_mask & s->fresh && is_new(lint, i))
@@ -225,7 +227,7 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
                 if (use[u].written)
                     s->left[r] = latency.cycles + 1u > stall ? (uint8_t)(latency.cycles + 1 - stall) : 0;
             } else if (use[u].written) {
-                s->left[r] = 0; /* a result of variable latency is always written after one of fixed latency */
+                s->left[r] = 0; /* a result of variable latency is always written later than one of fixed latency */
                 put(s->written[set_w], r);
             } else {
                 put(s->read[set_r], r);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes the control fields of final code, for translator and assembler, by the rules of isa_control.c. Barriers 0 to 3 are
- * used in turn for results of variable latency, barriers 4 and 5 for sources that are soon overwritten. A fixed-point iteration
- * over the basic blocks determines which results may be pending at each instruction, and so for which barriers it waits. Stalls
- * are computed for each block separately; no result of fixed latency is pending between blocks. */
+/* Computes the control fields of final code, for the translator and the assembler, by the rules of isa_control.c. Dependence
+ * barriers 0 to 3 are used in rotation for results of variable latency, and 4 and 5 for sources that are soon overwritten. A
+ * fixed-point iteration over the basic blocks determines which results may be pending at each instruction, and therefore for
+ * which barriers the instruction waits. Stalls are computed for each block separately; no result of fixed latency is pending
+ * between blocks. */
 #include <stdlib.h>
 
 #include "isa/isa_priv.h"
@@ -10,8 +11,8 @@
 enum { BARS = 6, RESULT_BARS = 4, WORDS = ISA_REG_NUMBERS / 64, SOON = 8, NO_BAR = 7 };
 enum { NO_LINE = ISA_NO_BLOCK };
 
-struct pending { /* [barrier] registers whose results are not written, or whose values are not read, until the barrier is
-                  * released */
+struct pending { /* [barrier] written: registers whose results are not written until the barrier is released; read: registers
+                  * whose values are not read until then */
     uint64_t written[BARS][WORDS], read[BARS][WORDS];
 };
 struct line {
@@ -40,7 +41,7 @@ static struct uses uses_of(const struct isa_insn *insn)
     unsigned n = isa_insn_uses(insn, all);
 
     u.count = 0;
-    for (unsigned k = 0; k < n; k++) { /* convergence barriers order their instructions without control fields */
+    for (unsigned k = 0; k < n; k++) { /* convergence barrier registers need no control fields */
         if (all[k].reg_class != ISA_REG_B)
             u.at[u.count++] = all[k];
     }
@@ -190,8 +191,8 @@ static bool merge(struct pending *into, const struct pending *from)
     return changed;
 }
 
-/* Iterates to a fixed point. The iteration ends, because pending results and waits only grow. The last time that a line is
- * processed, its input is final. */
+/* Iterates to a fixed point. The iteration ends, because the sets of pending results and of waits only grow. The last time that a
+ * line (basic block) is processed, its input is final. */
 static void find_waits(struct schedule *s)
 {
     for (uint32_t l = 0; l < s->line_count; l++)
@@ -228,8 +229,8 @@ static unsigned bars_set(const struct isa_insn *insn)
     return set;
 }
 
-/** Returns true if the next instruction after @line may have variable latency, and so can read results of fixed latency only one
- *  cycle later. */
+/** Returns true if the next instruction after @line may have variable latency, and therefore can read results of fixed latency
+ *  only one cycle later. */
 static bool variable_follows(const struct schedule *s, const struct line *line)
 {
     bool follows = leaves(&s->insn[line->first + line->count - 1]);
@@ -242,7 +243,7 @@ static bool variable_follows(const struct schedule *s, const struct line *line)
 
 static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *ready)
 {
-    uint32_t now = 1, latest = 0; /* cycles are counted from 1; ready[r] 0: register r is not pending */
+    uint32_t now = 1, latest = 0; /* cycles are counted from 1. ready[r] is 0 if register r has no pending result */
     uint32_t end = line->first + line->count;
 
     for (uint32_t i = line->first; i < end; i++) {
@@ -258,7 +259,7 @@ static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *r
                 uint32_t from = ready[r] == 0        ? 0
                                 : !u.at[k].written   ? ready[r] + latency.variable
                                 : latency.variable   ? 0
-                                                     /* of two writes to a register, the later one must end later, too */
+                                                     /* of two writes to a register, the later one must also end later */
                                                      : ready[r] + 1 - latency.cycles;
 
                 at = from > at ? from : at;
@@ -288,7 +289,7 @@ static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *r
         insn->control.stall = 1;
         now = at + 1;
     }
-    /* now: one cycle after the issue of the last instruction */
+    /* now is the cycle after the issue of the last instruction */
     struct isa_control *last = &s->insn[end - 1].control;
 
     if (latest != 0)
@@ -308,7 +309,8 @@ static void fill_stalls(struct schedule *s, const struct line *line, uint32_t *r
     }
 }
 
-/* Sets the reuse bits: of each vector register that the next instruction reads in the same operand position. */
+/* Sets the reuse bits of instruction @i: the bit of each operand position in which the next instruction reads the same vector
+ * register. */
 static void fill_reuse(struct schedule *s, uint32_t i)
 {
     struct isa_insn *insn = &s->insn[i];

@@ -7,7 +7,7 @@
 
 enum { REG_RETURN = 0, REG_STACK = 2 };
 
-/* Gets what an instruction adds to v2. Returns false if the instruction writes v2 in another way. */
+/* Gets the number that an instruction adds to v2. Returns false if the instruction writes v2 in another way. */
 static bool stack_change(const struct isa_insn *insn, int32_t *change)
 {
     struct isa_reg_use uses[ISA_MAX_USES];

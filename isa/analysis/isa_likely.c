@@ -15,15 +15,15 @@
 
 #include "isa/isa_priv.h"
 
-/** Limit of the blocks that are searched for a branch. It bounds the time that large functions take. */
+/** Limit of the number of blocks that are searched for one branch, which limits the time for large functions. */
 enum { REGION_BLOCKS = 1024, NONE = UINT32_MAX };
 
 struct search {
     const struct isa_insn *insn; /* instructions of the function */
     const uint32_t *rank;        /* ranks of the function's instructions, or NULL */
     struct isa_flow flow;
-    uint32_t *seen;   /* [block] 1 + index of the last branch from whose sides the block was reached */
-    uint8_t *sides;   /* [block] set of the sides from which it was reached */
+    uint32_t *seen;   /* [block] 1 + index of the branch for which the block was last reached */
+    uint8_t *sides;   /* [block] set of the sides of this branch from which the block was reached */
     uint32_t *work;   /* stack of blocks that remain to be searched */
 };
 
@@ -33,8 +33,8 @@ static uint32_t order_of(const struct search *s, uint32_t index)
 }
 
 /** Visits the blocks that control reaches from block @from before instruction @rpc, without taking backward branches. Records
- *  that they were reached from side @side of the branch @index. Returns the first of them, in order, that was also reached from
- *  the other side. NONE: there is none, or there are too many blocks. */
+ *  that these blocks were reached from side @side of branch @index. Returns the first of them, in the order of the ranks, that
+ *  was also reached from the other side. Returns NONE if there is none, or if there are too many blocks. */
 static uint32_t traverse(struct search *s, uint32_t index, unsigned side, uint32_t from, uint32_t rpc)
 {
     const struct isa_block *block = s->flow.block;
@@ -54,7 +54,8 @@ static uint32_t traverse(struct search *s, uint32_t index, unsigned side, uint32
         s->sides[k] |= (uint8_t)side;
         if (++reached > REGION_BLOCKS)
             return NONE;
-        if (s->sides[k] != side) { /* the blocks that control reaches from this one are later in the order */
+        if (s->sides[k] != side) { /* the blocks that control can reach from this block are later in the order, so they are not
+                                    * visited */
             if (found == NONE || order_of(s, block[k].first) < order_of(s, block[found].first))
                 found = k;
             continue;
@@ -68,7 +69,7 @@ static uint32_t traverse(struct search *s, uint32_t index, unsigned side, uint32
     return found;
 }
 
-/** Returns the likely convergence point of the branch at the end of block @at; NONE: there is none. */
+/** Returns the likely convergence point of the branch at the end of block @at, or NONE. */
 static uint32_t point_of(struct search *s, uint32_t at, uint32_t rpc)
 {
     const struct isa_block *block = s->flow.block;

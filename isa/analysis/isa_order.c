@@ -10,8 +10,8 @@ struct reach {
     const struct isa_object *object;
     const struct isa_insn *insn;
     uint32_t count;
-    bool *seen;      /* [function] it was reached */
-    unsigned *found; /* indices of the functions that were reached, in this order */
+    bool *seen;      /* [function] true if the kernel can reach the function */
+    unsigned *found; /* indices of the functions that the kernel can reach, in the order in which they were found */
     unsigned n_found;
     bool everything; /* control may reach any instruction */
 };
@@ -45,7 +45,7 @@ static void reach_from(struct reach *r, const struct isa_function *f)
                 r->everything = true;
         } else if (isa_op_is_indirect((enum isa_op)insn->op) &&
                    (insn->op != ISA_RET || f->kernel)) {
-            r->everything = true; /* a return from a function is harmless, because it only leads to an instruction after a call */
+            r->everything = true; /* an indirect return is no reason, because it only leads to an instruction after a call */
         }
     }
 }
@@ -58,8 +58,8 @@ struct mix {
     unsigned op[MIX_SIZES][MIX_LOCATIONS]; /* 1 + operation of the reductions recorded so far, or 0 if there is none */
 };
 
-/** Records a reduction. Reductions with equal operations commute; those with different operations on the same location do not.
- *  Returns true if a different operation was already recorded for this size and memory. */
+/** Records a reduction. Reductions with equal operations commute; reductions with different operations on the same location do
+ *  not. Returns true if a different operation was already recorded for this size and memory. */
 static bool mixes(struct mix *mix, const struct isa_insn *insn, bool *shared)
 {
     enum isa_space space;
@@ -113,7 +113,7 @@ static int by_index(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/** Analyses the code that @kernel can reach. No element of r->seen is set before and afterwards. */
+/** Analyses the code that @kernel can reach. All elements of r->seen are false before the call, and again afterwards. */
 static void look_from(struct reach *r, const struct isa_function *kernel,
                       struct isa_order_analysis *out)
 {
@@ -130,7 +130,7 @@ static void look_from(struct reach *r, const struct isa_function *kernel,
         return;
     *out = (struct isa_order_analysis){ .worst = ISA_ORDER_NONE };
     qsort(r->found, r->n_found, sizeof *r->found, by_index); /* in the order of the text, so that the report names the first
-                                                              * instruction there */
+                                                              * instruction of the text */
     for (unsigned k = 0; k < r->n_found; k++) {
         const struct isa_function *f = &r->object->functions[r->found[k]];
 
@@ -145,7 +145,8 @@ void isa_kernel_orders(const struct isa_object *object, const struct isa_insn *i
     unsigned functions = object->function_count;
     struct reach r = { .object = object, .insn = insn, .count = count };
     struct isa_order_analysis everywhere;
-    bool known = false; /* `everywhere` contains the analysis of the whole text, which is the same for all kernels that need it */
+    bool known = false; /* true if `everywhere` contains the analysis of the whole text, which is the same for all kernels that
+                         * need it */
 
     r.seen = calloc((size_t)functions + 1, sizeof *r.seen);
     r.found = calloc((size_t)functions + 1, sizeof *r.found);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The order in which lanes of a divergent warp should run so that they reconverge. It is a topological order of the blocks of a
- * function, in which a loop precedes the code after it. Lanes at the head of a loop wait for the lanes in its body. Functions
- * precede their callers. Source: G. Diamos and others, "SIMD re-convergence at thread frontiers", MICRO 2011: priorities of
- * blocks.
+ * The order in which lanes of a divergent warp should run so that they reconverge. The order is a topological order of the blocks
+ * of a function, in which a loop precedes the code after it, so that lanes that have left a loop wait for the lanes in its body.
+ * Functions precede their callers. Source: G. Diamos and others, "SIMD re-convergence at thread frontiers", MICRO 2011:
+ * priorities of blocks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,17 +19,17 @@ struct order {
     uint32_t *sequence; /* blocks in their present order */
     uint32_t *position; /* [block] position in `sequence` */
     uint32_t *result;   /* new order of the segment that is being ordered */
-    uint32_t *visit;    /* [block] number of its visit in the depth-first search, or 0 if it is not visited */
-    uint32_t *low;      /* [block] lowest visit number that it reaches within its component */
+    uint32_t *visit;    /* [block] number of the block's visit in the depth-first search, or 0 if it was not visited */
+    uint32_t *low;      /* [block] lowest visit number that the block reaches within its component */
     uint32_t *path;     /* stack of the depth-first search */
     uint32_t *open;     /* stack of the visited blocks whose component is not complete */
-    uint32_t *waits;    /* [position] last found head of a loop that ends there; NONE: no loop does */
-    uint32_t *around;   /* [head of a loop] next head whose loop ends at the same position; NONE: none */
+    uint32_t *waits;    /* [position] last found head of a loop that ends there; NONE: no loop ends there */
+    uint32_t *around;   /* [head of a loop] next head whose loop ends at the same position; NONE: there is no further head */
     uint32_t *segment;  /* stack of the loops that remain to be ordered: position of the head, and end position */
     uint8_t *bytes;     /* memory of the arrays of bytes */
     uint8_t *edge;      /* [block] number of the next edge to follow */
-    uint8_t *closed;    /* [block] its component is complete */
-    uint8_t *head;      /* [block] it is the head of a loop, so edges to it are no longer followed */
+    uint8_t *closed;    /* [block] true if the block's component is complete */
+    uint8_t *head;      /* [block] true if the block is the head of a loop, so that edges to it are no longer followed */
     uint32_t segments;
 };
 
@@ -50,7 +50,8 @@ static bool order_init(struct order *o, const struct isa_insn *insn, uint32_t co
                                  &o->path,     &o->open,     &o->waits,  &o->around, &o->segment };
     uint8_t **const bytes[] = { &o->edge, &o->closed, &o->head };
 
-    o->words = calloc(n, (LW_COUNT_OF(words) + 1) * sizeof *o->words); /* `segment` needs two words for each block */
+    o->words = calloc(n, (LW_COUNT_OF(words) + 1) * sizeof *o->words); /* `segment` needs two words for each block, all other
+                                                                        * arrays one */
     o->bytes = calloc(n, LW_COUNT_OF(bytes));
     if (o->words == NULL || o->bytes == NULL) {
         order_fini(o);
@@ -68,7 +69,7 @@ static bool order_init(struct order *o, const struct isa_insn *insn, uint32_t co
 }
 
 /** Returns the block to which edge @edge of block @b leads, if its position is in [@first, @end), otherwise NONE. Edge 0 is the
- *  taken side of a branch. It is visited first, and so gets a position after that of the other side. */
+ *  taken side of a branch. The taken side is visited first, and therefore gets a position after that of the other side. */
 static uint32_t follow(const struct order *o, uint32_t b, unsigned edge, uint32_t first, uint32_t end)
 {
     const uint32_t next = o->flow.block[b].next[1 - edge];
@@ -78,8 +79,8 @@ static uint32_t follow(const struct order *o, uint32_t b, unsigned edge, uint32_
     return next;
 }
 
-/** Gives the component of @root the positions before @place. Its blocks are the top ones of the stack of open blocks, down to
- *  @root. If the component is a loop, it is pushed on the stack of loops. Returns the position of @root. */
+/** Gives the component of @root the positions before @place. The blocks of the component are the top blocks of the stack of open
+ *  blocks, down to @root. If the component is a loop, pushes it on the stack of loops. Returns the position of @root. */
 static uint32_t close_component(struct order *o, uint32_t root, uint32_t *opened, uint32_t place)
 {
     const uint32_t end = place;
@@ -138,13 +139,14 @@ static void order_segment(struct order *o, uint32_t first, uint32_t end)
     for (uint32_t k = before; k < o->segments; k++) {
         const uint32_t head = o->sequence[o->segment[2 * k]], last = o->segment[2 * k + 1] - 1;
         o->head[head] = 1;
-        o->around[head] = o->waits[last]; /* an outer loop is found before the loops inside it, so it is later in the list */
+        o->around[head] = o->waits[last]; /* an outer loop is found before the loops inside it, so it is later in the list of
+                                           * heads */
         o->waits[last] = head;
     }
 }
 
-/** Sets the ranks of the @count instructions of a function, from @next on. Returns the next unused rank; NONE: there is no
- *  memory. */
+/** Sets the ranks of the @count instructions of a function, from @next on. Returns the next unused rank; Returns NONE if there is
+ *  no memory. */
 static uint32_t rank_function(const struct isa_insn *insn, uint32_t count, uint32_t next, uint32_t *rank)
 {
     struct order o;
@@ -153,7 +155,7 @@ static uint32_t rank_function(const struct isa_insn *insn, uint32_t count, uint3
     if (!order_init(&o, insn, count))
         return NONE;
     order_segment(&o, 0, o.flow.count);
-    /* loops that are nested too deeply keep their present order */
+    /* limited, so that loops that are nested too deeply keep their present order */
     while (o.segments != 0 && work <= (uint64_t)MOST_PASSES * o.flow.count) {
         o.segments--;
         const uint32_t first = o.segment[2 * o.segments], end = o.segment[2 * o.segments + 1];
@@ -173,7 +175,8 @@ static uint32_t rank_function(const struct isa_insn *insn, uint32_t count, uint3
     return next;
 }
 
-/** Returns the index of the function that instruction @i calls; NONE: it is no call, or the function is not known. */
+/** Returns the index of the function that instruction @i calls; Returns NONE if it is no call, or if the function is not
+ *  known. */
 static uint32_t callee_of(const struct isa_object *object, const struct isa_insn *insn, uint32_t i)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn[i].op);
@@ -195,7 +198,7 @@ bool isa_object_ranks(const struct isa_object *object, const struct isa_insn *in
         return false;
     for (uint32_t i = 0; i < object->text_count; i++)
         rank[i] = NONE;
-    /* at: 1 + number of the function's instructions that were searched for calls; 0: the function was not visited */
+    /* at[function]: 1 + number of the function's instructions that were searched for calls; 0: the function was not visited */
     for (uint32_t k = 0; k < functions && next != NONE; k++) {
         uint32_t depth = 0;
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The lint of wait counters. It follows all paths of a function that contains `waitcnt`, and finds registers that are used before
- * a `waitcnt` covers the pending load or store of this register. A function without `waitcnt` is taken for compiled code, in
- * which waits are implied.
+ * a `waitcnt` covers the pending load or store of this register. A function without `waitcnt` counts as compiled code, in which
+ * waits are implied.
  *
  * The state of a register describes the operations that are pending for it. Vector memory operations end in order, and so do
- * shared memory operations. Their state (`vm`, `shared`) depends on the number of younger operations of the same counter, because
- * a counter value of N means that all but the N youngest operations have ended. Scalar loads end in any order, so only a count of
- * 0 covers them; while one is pending, only a count of 0 covers shared memory operations, too. `exp` describes a store that may
- * not have read the register yet. Where paths join, the youngest operation counts. Source: Southern Islands ISA, 4.4.
+ * shared memory operations. For these operations, the state (`vm`, `shared`) depends on the number of younger operations of the
+ * same counter, because a counter value of N means that all but the N youngest operations have ended. Scalar loads end in any
+ * order, so only a count of 0 covers them; while a scalar load is pending, only a count of 0 covers shared memory operations.
+ * `exp` describes a store that may not have read the register yet. Where paths join, the state with the youngest operation is
+ * used. Source: Southern Islands ISA, 4.4.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,14 +26,16 @@ struct pending {
 };
 struct state {
     struct pending of[ISA_REG_NUMBERS];
-    bool reached, mixed; /* reached: control reaches the instruction; mixed: a scalar load was issued since lgkmcnt was 0 */
+    bool reached, mixed; /* reached: control reaches the instruction; mixed: a scalar load was issued after the last wait for
+                          * lgkmcnt 0 */
 };
 struct lint {
     const struct isa_object *object;
     const struct isa_function *function;
     struct isa_insn *insn;
     struct state *in; /* states at the instructions that are targets of jumps */
-    uint32_t *block; /* [instruction] 1 + index of its state in `in`; 0: control reaches it only from the preceding instruction */
+    uint32_t *block; /* [instruction] 1 + index of its state in `in`; 0: control reaches the instruction only from the preceding
+                      * one */
     bool *queued, *wrong;
     uint32_t blocks;
     unsigned findings;
@@ -54,7 +57,7 @@ static enum counted counted_by(const struct isa_insn *insn, const struct isa_op_
     }
 }
 
-/** If @other is a younger age than *@age, sets *@age to @other and *@which to the instruction @its, and returns true. */
+/** If age @other is younger than *@age, sets *@age to @other and *@which to the instruction @its, and returns true. */
 static bool younger(uint8_t *age, uint8_t other, uint32_t *which, uint32_t its)
 {
     if (other == 0 || (*age != 0 && *age <= other))
@@ -135,7 +138,8 @@ static void older(uint8_t *age)
     *age = (uint8_t)(*age == 0 || *age >= OLDEST ? *age : *age + 1);
 }
 
-/* A later instruction with the same counter may write the same register, because their results are written in order. */
+/* A later instruction with the same counter may write the register of a pending load, because results of one counter are written
+ * in order. */
 static void check_uses(struct lint *lint, uint32_t i, enum counted counted, const struct state *s, const struct isa_reg_use *use,
                        unsigned count)
 {
@@ -157,8 +161,8 @@ static void count(const struct isa_insn *insn, uint32_t i, enum counted counted,
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)insn->op);
     bool stores = counted == VECTOR_MEMORY && (info->flags & ISA_F_STORE) != 0;
-    bool address = isa_op_has(info, ISA_TOK_MA) && insn->a != ISA_VZ; /* an address register is read at issue, so it does not wait
-                                                                       * for expcnt */
+    bool address = isa_op_has(info, ISA_TOK_MA) && insn->a != ISA_VZ; /* an address register is read at issue, so its next write
+                                                                       * need not wait for expcnt */
 
     for (unsigned r = 0; r < ISA_REG_NUMBERS && counted != SCALAR_LOAD; r++) {
         older(counted == VECTOR_MEMORY ? &s->of[r].vm : &s->of[r].shared);
@@ -201,7 +205,7 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
     check_uses(lint, i, counted, s, use, uses);
     if (counted != NOT_COUNTED)
         count(insn, i, counted, s, use, uses);
-    else /* the register no longer has a pending result, so that a missing wait is reported only once */
+    else /* the register then counts as not pending, so that a missing wait is reported only once */
         for (unsigned u = 0; u < uses; u++)
             for (unsigned k = 0; use[u].written && k < use[u].count; k++)
                 s->of[isa_reg_number(&use[u]) + k] = (struct pending){.vm = 0};

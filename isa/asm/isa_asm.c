@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The assembler: lines and labels; and what is done after the last line: branch targets, relocations, register counts of call
- * trees, line rows. */
+/* The assembler: lines and labels, and the work after the last line: branch targets, relocations, register counts of functions
+ * including their callees, and the line table. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -159,9 +159,9 @@ static enum lw_status resolve_targets(struct asm_state *as)
     return LW_OK;
 }
 
-/* Raises the register counts of a function to those of one that it calls. Returns true if a count grew. A kernel's counts include
- * all functions that it may call; an indirect call may call any function. As calls may be recursive, the caller repeats this
- * until no count grows. */
+/* Raises the register counts of a function to those of a function that it calls. Returns true if a count grew. A kernel's counts
+ * include all functions that it may call; an indirect call may call any function. As calls may be recursive, the caller repeats
+ * this until no count grows. */
 static bool absorb(struct asm_function *into, const struct asm_function *from)
 {
     struct asm_function before = *into;
@@ -239,8 +239,8 @@ static void count_call_trees(struct asm_state *as)
     }
 }
 
-/* Copies an array of the assembler's state into the object's arena; for an empty array *@out is NULL. Returns false if there is
- * no memory. */
+/* Copies an array of the assembler's state into the object's arena; *@out is set to NULL if the array is empty. Returns false if
+ * there is no memory. */
 static bool keep(struct asm_state *as, void *out, const void *array, size_t count, size_t size)
 {
     void *copy = NULL;
@@ -277,7 +277,7 @@ static enum lw_status finish_relocs(struct asm_state *as)
     return LW_OK;
 }
 
-/** Computes the control fields of a function in whose text there is none. */
+/** Computes the control fields of a function in whose assembly text no instruction has a control field. */
 static enum lw_status fill_control(struct asm_state *as, const struct isa_function *f)
 {
     struct isa_insn *insn = calloc((size_t)f->count + 1, sizeof *insn);
@@ -319,7 +319,7 @@ static enum lw_status finish(struct asm_state *as)
             return asm_no_memory(as);
     }
     while (row_count > 0 && rows[row_count - 1].insn >= as->text_count)
-        row_count--; /* drops rows from a .loc after the last instruction */
+        row_count--; /* drops rows of the line table from a .loc after the last instruction */
     for (size_t i = 0; i < as->function_count; i++) {
         struct isa_function *function = &as->functions[i].out;
         size_t first = as->functions[i].param_first;

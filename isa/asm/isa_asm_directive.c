@@ -425,7 +425,7 @@ struct value_type {
     bool is_signed;
 };
 
-/* Parses a type at the cursor, if there is one; otherwise the preceding type remains. */
+/* Parses a type at the cursor, if there is one. Otherwise the type of the preceding value is used again. */
 static void take_value_type(struct cursor *c, bool addresses, struct value_type *type)
 {
     if (cursor_word(c, "hex")) {

@@ -8,7 +8,7 @@
 
 /* ---- operands ----------------------------------------------------------------------------- */
 
-/* Returns true if @text can be the optional operand @tok; otherwise the operand is missing in the text. */
+/* Returns true if @text can be the optional operand @tok. If it cannot, the instruction is written without this operand. */
 static bool looks_like(struct parse *p, unsigned tok, const char *text)
 {
     struct cursor c = { text };
@@ -175,7 +175,8 @@ static enum lw_status assign_sources(struct parse *p, struct source *b, struct s
     return LW_OK;
 }
 
-/** Parses the counters of `waitcnt`, with their limits. The instruction does not wait for counters that are missing. */
+/** Parses the counters of `waitcnt`, with their limits. The instruction does not wait for counters that are missing in the
+ *  text. */
 static enum lw_status parse_counts(struct parse *p, struct cursor *c)
 {
     static const struct {
@@ -454,7 +455,7 @@ static enum lw_status parse_operands(struct parse *p)
 
         if (texts == 0)
             continue;
-        /* an optional operand is missing if the remaining texts are needed for other operands */
+        /* an optional operand is missing if the remaining texts are needed for the operands after it */
         if (optional && (p->text_count - next <= required || !looks_like(p, tok, p->texts[next])))
             continue;
         if (!optional)
@@ -495,7 +496,7 @@ static enum lw_status no_such_mnemonic(struct asm_state *as, const char *word, s
 
     for (size_t n = size < 60 ? size : 60; n > 0 && near == NULL; n--) {
         if (n != size && word[n] != '.')
-            continue; /* not the end of a suffix; shorter names are tried */
+            continue; /* the name ends inside a suffix, so shorter names are tried */
         snprintf(name, sizeof name, "%.*s", (int)n, word);
         near = lw_suggest(name, &isa_op_info((enum isa_op)1)->mnemonic, ISA_OP_COUNT - 1,
                           sizeof(struct isa_op_info));
@@ -505,7 +506,7 @@ static enum lw_status no_such_mnemonic(struct asm_state *as, const char *word, s
                     near ? near : ": docs/reference/isa.md lists the instructions", near ? "?)" : "");
 }
 
-/* Parses a suffix: .soft, .alt, or a value of a modifier group that has no value yet. */
+/* Parses a suffix: .soft, .alt, or a value of a modifier group that no earlier suffix has set. */
 static enum lw_status parse_suffix(struct parse *p, const char **text, uint64_t *groups_set)
 {
     const char *s = *text;
@@ -577,7 +578,7 @@ static enum lw_status parse_mnemonic(struct parse *p, struct cursor *c)
     c->p += size;
     p->info = isa_op_info(op);
 
-    /* the initial values; guard and control field are set elsewhere */
+    /* initial values; other functions set guard and control field */
     isa_insn_init(&p->insn, op);
     p->insn.xkind = ISA_X_VECTOR;
     rest = word + best;
@@ -647,7 +648,7 @@ static enum lw_status parse_control(struct parse *p, struct cursor *c)
 
 /* ---- a whole instruction ------------------------------------------------------------------------ */
 
-/* Splits @text at commas outside brackets and quotes. It is a copy, which is changed. */
+/* Splits @text at commas outside brackets and quotes. @text is a copy, and is changed. */
 static enum lw_status split_operands(struct parse *p, char *text)
 {
     char *start = text;

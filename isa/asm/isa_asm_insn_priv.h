@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internals of the assembler: the state while an instruction is parsed, and the parsers of operands. */
+/* Internals of the assembler: state of the parser of an instruction, and parsers of operands. */
 #ifndef ISA_ASM_INSN_PRIV_H
 #define ISA_ASM_INSN_PRIV_H
 
@@ -43,7 +43,7 @@ struct source {
 };
 
 /** Parses a predicate: p3 or pt, if @prefix is "p", or sp3 or spt, if it is "sp"; with ! if @may_negate. Returns false if the
- *  text is none. */
+ *  text is no such predicate. */
 bool asm_take_predicate(struct cursor *c, const char *prefix, bool may_negate, unsigned *number,
                         bool *negate);
 /** Parses b0 to b15. */

@@ -26,7 +26,7 @@ static bool take_decimal(const char **p, unsigned *out)
     return true;
 }
 
-/* Parses a register. Returns false if there is none. */
+/* Parses a register. Returns false if there is no register at the cursor. */
 static bool take_register(struct cursor *c, struct reg *out)
 {
     static const struct {
@@ -89,7 +89,7 @@ static enum lw_status fit_register(struct parse *p, const struct reg *reg, unsig
                             regs, 2 * regs - 1, reg->span);
     }
     if (reg->number == 255 || (reg->scalar && reg->number >= ISA_S_EXEC))
-        return LW_OK; /* these registers have a name, so they exist */
+        return LW_OK; /* vz, sz and similar registers have a name, so they exist */
     if (reg->number + regs > limit)
         return OPERAND_FAIL(p, "%c%u does not exist: the last register is %c%u", letter,
                             reg->number + regs - 1, letter, limit - 1);
@@ -387,12 +387,13 @@ struct address {
     struct reg regs[MAX_ADDRESS_REGS];
     unsigned count;
     bool is_signed; /* .s was written after the last register */
-    uint8_t scale;  /* log2 of the factor (*2, *4, *8 or *16) that was written after the last register, 1 to 4, or 0 if none */
+    uint8_t scale;  /* log2 of the factor (*2, *4, *8 or *16) that was written after the last register, 1 to 4, or 0 if no factor
+                     * was written */
     int64_t disp;
 };
 
-/* Parses the terms of an address, up to the closing bracket. @params: names are those of parameters; otherwise, of shared
- * variables. */
+/* Parses the terms of an address, up to the closing bracket. @params: names in the address are names of parameters; otherwise
+ * they are names of shared variables. */
 static enum lw_status parse_terms(struct parse *p, struct cursor *c, bool params,
                                   struct address *out)
 {

@@ -53,9 +53,10 @@ struct asm_function {
     struct isa_function out;
     size_t param_first;      /* index in `params` of its first parameter */
     bool regs_given, shared_given, params_given, decl_given;
-    bool control_given;      /* an instruction of the function has a control field, perhaps an empty one */
+    bool control_given;      /* true if an instruction of the function has a control field, perhaps an empty one */
     uint32_t shared_next;    /* end of the shared variables that were declared so far */
-    uint16_t v, s, b;        /* number of registers that the function uses; at the end, including the functions that it calls */
+    uint16_t v, s, b;        /* number of vector (v), scalar (s) and barrier registers (b) that the function uses; after the last
+                              * line, including those of functions that it calls */
 };
 
 struct asm_init {
@@ -94,12 +95,13 @@ struct asm_state {
     bool in_function;
     bool producer_given;
     enum isa_asm_control control;
-    bool own_lines;           /* lines of the assembly text are the source lines, because there was no .file, .loc or .nolines */
+    bool own_lines;           /* the line table refers to lines of the assembly text, because there was no .file, .loc or
+                               * .nolines */
     uint32_t module_shared;   /* end of the shared variables that were declared outside functions */
 };
 #define ASM_VARIABLE UINT32_C(0x80000000)
 
-/* Adds a zeroed element to an array of the state, and returns it; NULL: there is no memory. */
+/* Adds a zeroed element to an array of the state, and returns it, or NULL if there is no memory. */
 #define ASM_PUSH(array, count, capacity)                                                   \
     (lw_grow(&(array), &(capacity), (count) + 1, sizeof *(array))                          \
          ? memset(&(array)[(count)++], 0, sizeof *(array))                                 \
@@ -127,10 +129,10 @@ void cursor_space(struct cursor *c);
 bool cursor_end(struct cursor *c);
 /** Skips blanks. If @text follows, skips it, too, and returns true. */
 bool cursor_take(struct cursor *c, const char *text);
-/** Does what cursor_take() does, if @word is a whole word. */
+/** Does the same as cursor_take(), but only if @word is followed by the end of the word. */
 bool cursor_word(struct cursor *c, const char *word);
-/** Reads a name, which may be quoted, into the object's arena. If there is none, sets the error and returns NULL. *@quoted is set
- *  to whether it was quoted; @quoted may be NULL. */
+/** Reads a name, which may be quoted, into the object's arena. If there is no name, sets the error and returns NULL. *@quoted is
+ *  set to whether the name was quoted; @quoted may be NULL. */
 const char *cursor_name(struct asm_state *as, struct cursor *c, bool *quoted);
 bool cursor_at_name(struct cursor *c);
 /** Reads a string in double quotes, replaces escapes, and appends the bytes to @out. */
@@ -140,11 +142,11 @@ enum lw_status cursor_number(struct asm_state *as, struct cursor *c, struct numb
 /** Reads an integer from @low to @high. @what names it in messages. */
 enum lw_status cursor_int(struct asm_state *as, struct cursor *c, const char *what, int64_t low,
                           int64_t high, int64_t *out);
-/** Reads +N or -N, if it is there; otherwise *@addend is 0. */
+/** Reads +N or -N at the cursor. If there is none, *@addend is set to 0. */
 enum lw_status cursor_addend(struct asm_state *as, struct cursor *c, int64_t *addend);
 enum lw_status cursor_finish(struct asm_state *as, struct cursor *c);
 bool asm_init_put(struct asm_init *init, const void *bytes, size_t size) LW_MUST_CHECK;
-/** Returns the value of a number as a float, which is rounded once. */
+/** Returns the value of a number as a float, after a single rounding. */
 float number_f32(const struct number *n);
 double number_f64(const struct number *n);
 
@@ -155,7 +157,7 @@ enum lw_status asm_directive(struct asm_state *as, struct cursor *c);
 /** Returns the function that is being assembled, or NULL. */
 struct asm_function *asm_current(struct asm_state *as);
 enum lw_status asm_define_label(struct asm_state *as, const char *name);
-/** Gives the initial data that was read so far to the variable that was declared last. */
+/** Stores the initial data that was read so far as that of the variable that was declared last. */
 enum lw_status asm_flush_init(struct asm_state *as);
 
 /* ---- one instruction ---------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints an object as assembly text, from which the assembler makes an equal object. Everything that is not in the instructions
- * becomes directives; branch targets become labels .L<index>. */
+/* Prints an object as assembly text, from which the assembler makes an equal object. Everything that is not part of an
+ * instruction becomes a directive; branch targets become labels .L<index>. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@ static bool is_bare(const char *name)
     static const char first[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.$";
     size_t size = strlen(name);
 
-    /* a name that begins as these labels do is quoted, because a quoted name is never a label */
+    /* a name that begins as the labels .L<index> do is quoted, because a quoted name is never a label */
     return size != 0 && strchr(first, *name) != NULL && strncmp(name, ".L", 2) != 0 &&
            strspn(name, first) + strspn(name + strspn(name, first),
                                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -53,7 +53,7 @@ static void put_text(const char *text, struct lw_sink *out)
 struct disasm {
     const struct isa_object *object;
     struct lw_sink *out;
-    uint8_t *is_target; /* a bit for each instruction: it has a label; NULL: there was no memory */
+    uint8_t *is_target; /* bit set of the instructions that have a label; NULL: there was no memory */
     const struct isa_function *function;
     struct isa_reloc *relocs; /* the object's relocations, sorted */
     size_t next_reloc, next_line;

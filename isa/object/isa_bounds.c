@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bounds of an object: in which variable each memory access must stay; and the section .lanewise.bounds that stores them
- * (docs/reference/object.md). */
+/* Bounds of an object, which state in which variable each memory access must stay, and the section .lanewise.bounds that stores
+ * them (docs/reference/object.md). */
 #include <stdlib.h>
 
 #include "isa/object/isa_elf_priv.h"

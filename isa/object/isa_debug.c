@@ -75,7 +75,7 @@ bool isa_debug_tag_known(unsigned tag)
     case ISA_TAG_NAMESPACE:
     case ISA_TAG_UNSPECIFIED_TYPE:
     case ISA_TAG_RVALUE_REFERENCE: return true;
-    default: return false; /* the compile unit is not among them: it has no entry in an object, whose roots are its children */
+    default: return false; /* the compile unit has no entry in an object, where its children are the root entries */
     }
 }
 

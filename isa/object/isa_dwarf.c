@@ -88,10 +88,10 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
 }
 
 /* Finds instructions to which jumps lead. Returns a byte for each instruction, or NULL if memory is short. ENTERED: a jump from
- * another source line leads to the instruction. ENTERED_BACK: such a jump leads backwards to it; or a jump of the same source
- * line does, if the row of that jump follows a row of another line, as at the end of a `while`. Rows are necessary at these
- * targets because loops of nvcc begin in the middle of a statement, where a debugger would not stop after a jump from another
- * line. */
+ * another source line leads to the instruction. ENTERED_BACK: a backward jump from another source line leads to the instruction,
+ * or a backward jump of the same source line does, if the row of that jump follows a row of another line, as at the end of a
+ * `while`. Rows are necessary at the targets of these jumps: loops that nvcc generates begin in the middle of a statement, where
+ * a debugger would not stop after a jump from another line. */
 enum { ENTERED = 1, ENTERED_BACK };
 static uint8_t *find_entered(const struct isa_object *object)
 {
@@ -127,7 +127,7 @@ static uint8_t *find_entered(const struct isa_object *object)
 
 /* Returns true if @row differs from the preceding row only in the column. Such a row is omitted, because gdb treats each row as a
  * separate line and would stop there in reverse execution. A row to which a jump leads is not omitted: otherwise gdb would not
- * notice that a step has reached this line, in its middle. */
+ * notice that a step has reached the middle of this line. */
 static bool goes_on(const struct isa_line *row, const struct isa_line *before,
                     const uint8_t *entered)
 {
@@ -135,7 +135,7 @@ static bool goes_on(const struct isa_line *row, const struct isa_line *before,
            (before->is_stmt || !row->is_stmt) && entered[row->insn] == 0;
 }
 
-/* Writes a sequence for each function, so that the last line of a function does not extend into the next function. */
+/* Writes a line sequence for each function, so that the last line of a function does not extend into the next function. */
 static void make_line(const struct isa_object *object, struct isa_bytes *out)
 {
     static const uint8_t operand_counts[OPCODE_BASE - 1] = { 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1 };
@@ -158,7 +158,8 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
     isa_bytes_u8(out, LINE_RANGE);
     isa_bytes_u8(out, OPCODE_BASE);
     isa_bytes_put(out, operand_counts, sizeof operand_counts);
-    isa_bytes_u8(out, 0); /* ends the list of include directories; only the compilation directory exists */
+    isa_bytes_u8(out, 0); /* ends the list of include directories, which is empty, because only the compilation directory
+                           * exists */
     for (unsigned i = 1; i < object->file_count; i++) {
         isa_bytes_string(out, object->files[i]);
         isa_bytes_uleb(out, 0);
@@ -221,10 +222,10 @@ static void close_entry(struct isa_bytes *out, size_t at)
     isa_bytes_patch32(out, at, (uint32_t)(out->size - at - 4));
 }
 
-/* Frame rules, which also give kernels a caller. If kernels were marked as outermost, gdb would take all outermost frames for one
- * frame, and `next` over a call would end where any lane returns. gdb ends a backtrace at main and at the function of the entry
- * point, which are two kernels (isa_elf.c). After other kernels, the backtrace shows the pseudo-function <launch>, which is
- * outermost. */
+/* Writes frame rules, by which kernels also have a caller. If kernels were marked as outermost, gdb would take all outermost
+ * frames for one frame, and `next` over a call would end where any lane returns. gdb ends a backtrace at main and at the function
+ * of the entry point, which are two kernels (isa_elf.c). After other kernels, the backtrace shows the pseudo-function <launch>,
+ * which is outermost. */
 static uint32_t make_cie(struct isa_bytes *out)
 {
     size_t at = open_entry(out, UINT32_MAX);
@@ -243,7 +244,7 @@ static uint32_t make_cie(struct isa_bytes *out)
     isa_bytes_uleb(out, 1);
     isa_bytes_u8(out, DW_CFA_offset | FRAME_RA_ARM);
     isa_bytes_uleb(out, 1);
-    /* The last rule, because lldb 19 ignores it and all rules after it. lldb's ABI plugin has the same rule built in. */
+    /* written last, because lldb 19 ignores this rule and all rules after it; lldb's ABI plugin contains the same rule */
     isa_bytes_u8(out, DW_CFA_val_offset);
     isa_bytes_uleb(out, FRAME_SP);
     isa_bytes_uleb(out, 0);

@@ -36,8 +36,8 @@ enum {
 #define WINDOW_FOCUS_BUILTIN (UINT64_C(0xf5) << 56)
 
 /* Debug address ranges whose addresses contain a warp and a lane: call stack, local memory, registers, frames in local memory,
- * built-in variables, and values of variables. The state of a lane has such addresses, so that a debugger never takes the bytes
- * of another lane from its cache. */
+ * built-in variables, and values of variables. As the addresses of each lane's state differ, a debugger never takes the bytes of
+ * another lane from its cache. */
 #define WINDOW_STACK (UINT64_C(0xf4) << 56)
 #define WINDOW_LOCAL (UINT64_C(0xf7) << 56)
 #define WINDOW_REGISTERS (UINT64_C(0xf8) << 56)
@@ -64,7 +64,7 @@ struct maker {
     struct types types;
     uint32_t *offset;   /* [entry of debug] offset in the compile unit */
     uint32_t *code;     /* [entry of debug] number of its abbreviation */
-    bool *covered;      /* [function] debug has an entry for it */
+    bool *covered;      /* [function] true if `debug` has an entry for the function */
     uint32_t *calls;    /* indices of the call instructions, ascending */
     uint32_t call_count;
 };
@@ -145,15 +145,15 @@ static void make_own_abbrevs(struct isa_bytes *out)
 
 /* ---- abbreviations for the source's entries -------------------------------------------------- */
 
-/* Returns true if the attribute needs a location list: it has several locations, or a location that is not valid for all
+/* Returns true if the attribute needs a location list, because it has several locations, or a location that is not valid for all
  * instructions. */
 static bool is_list(const struct isa_debug *debug, const struct isa_attr *attr)
 {
     return attr->count > 1 || debug->locations[attr->value].to != 0;
 }
 
-/** Gets the names and forms of the DWARF attributes for an attribute of an object, and returns their number. It is usually 1; it
- *  is 2 for a pair of addresses, and 3 with a frame base. */
+/** Gets the names and forms of the DWARF attributes for an attribute of an object, and returns their number. The number is
+ *  usually 1; it is 2 for a pair of addresses, and 3 if a frame base is added. */
 static unsigned forms_of(const struct isa_debug *debug, const struct isa_attr *attr,
                          uint16_t rows[3][2])
 {
@@ -198,8 +198,8 @@ static bool has_params(const struct isa_debug *debug, uint32_t die)
     return false;
 }
 
-/* Returns the kernel of entry @die, if the source's entries do not contain its parameters; otherwise NULL. Entries for the
- * parameters are then added. */
+/* Returns the kernel of entry @die, if the source's entries do not contain its parameters; otherwise NULL. In the first case the
+ * caller adds entries for the parameters. */
 static const struct isa_function *nameless_params(const struct maker *mk, uint32_t die)
 {
     const struct isa_attr *pc = isa_die_attr(mk->debug, die, ISA_AT_LOW_PC);
@@ -211,7 +211,7 @@ static const struct isa_function *nameless_params(const struct maker *mk, uint32
 }
 
 /* Returns true for a scope without content, such as that of a duplicated block (ptx_node_split.c). gdb drops empty scopes, and
- * with them breakpoints on their lines, so a label is added to such a scope. */
+ * with them breakpoints on their lines, so the caller adds a label to such a scope. */
 static bool is_bare(const struct maker *mk, uint32_t die)
 {
     return mk->debug->dies[die].tag == ISA_TAG_BLOCK && mk->debug->dies[die].end == die + 1 &&
@@ -237,8 +237,8 @@ static void put_shape(const struct maker *mk, uint32_t die, struct isa_bytes *ou
     isa_bytes_u16(out, 0);
 }
 
-/* Assigns abbreviations to entries. All entries of the same shape have the same one; shapes are looked up by a hash of their
- * bytes. */
+/* Assigns abbreviations to entries. All entries of the same shape (tag, attributes and forms) have the same abbreviation; shapes
+ * are looked up by a hash of their bytes. */
 static bool make_shapes(struct maker *mk)
 {
     uint32_t count = mk->debug->die_count, next = ABBREV_COUNT;
@@ -392,7 +392,7 @@ static void make_builtins(struct isa_bytes *out, const struct types *types)
         put_variable(out, rows[i].name,
                      rows[i].bytes == 12  ? types->dim3
                      : rows[i].bytes == 8 ? types->u64
-                     : rows[i].bytes == 0 ? types->i32 /* bytes 0: a variable of type int, as in CUDA */
+                     : rows[i].bytes == 0 ? types->i32 /* bytes 0 means type int, which the variable has in CUDA */
                                           : types->u32);
         put_lane_window(out, WINDOW_BUILTIN + rows[i].offset);
     }
@@ -424,7 +424,8 @@ static void make_shared(struct maker *mk)
     }
 }
 
-/** Writes types for a function's parameters. They must be written before the function's entry, because they are not inside it. */
+/** Writes types for a function's parameters. The types must be written before the function's entry, because they are not its
+ *  children. */
 static void put_params(struct maker *mk, const struct isa_function *function)
 {
     const struct types *types = &mk->types;
@@ -510,8 +511,8 @@ static void put_of_lane(struct isa_bytes *out, uint64_t offset)
     isa_bytes_sleb(out, (int64_t)offset);
 }
 
-/* Appends an address. An address of the focus lane's state is converted to the debug address range whose addresses contain warp
- * and lane. */
+/* Appends an address. An address in a debug address range for the focus lane is converted to the range whose addresses contain
+ * warp and lane. */
 static void put_address(struct isa_bytes *out, uint64_t address)
 {
     uint64_t offset = address & lw_mask(56);
@@ -530,8 +531,8 @@ static void put_address(struct isa_bytes *out, uint64_t address)
     }
 }
 
-/* Appends the address at an offset from the CFA. The CFA, which is in the range of the call stack, is converted to the range of
- * frames. */
+/* Appends the address at an offset from the CFA. The CFA is an address in the debug address range of the call stack, and is
+ * converted to the range of frames in local memory. */
 static void put_frame_offset(struct isa_bytes *out, uint64_t offset)
 {
     isa_bytes_u8(out, DW_OP_call_frame_cfa);
@@ -545,7 +546,7 @@ static void put_frame_offset(struct isa_bytes *out, uint64_t offset)
 
 /* Appends the location of a variable with pieces. In the debug address range of values, the variable has contiguous memory, with
  * all its pieces and computed values in order, so that debuggers evaluate no expression. If pieces are missing, the DWARF
- * expression says which. */
+ * expression states which pieces. */
 static void put_pieces(const struct isa_debug *debug, const struct isa_var_location *location, struct isa_bytes *out)
 {
     const uint8_t *ops = debug->expressions + location->value;
@@ -589,7 +590,7 @@ static void put_expression(const struct maker *mk, const struct isa_var_location
         bool shared = variable->space == ISA_SPACE_SHARED;
 
         if (mk->variables == NULL && !shared)
-            break; /* a variable has no address until it is loaded */
+            break; /* the variable has no address until it is loaded */
         isa_bytes_u8(out, DW_OP_const8u);
         isa_bytes_u64(out, location->value +
                                (shared ? ISA_SHARED_BASE + variable->shared_offset
@@ -667,7 +668,7 @@ static void put_attr(struct maker *mk, const struct isa_attr *attr)
 
     switch (isa_debug_attr_kind(attr->name)) {
     case ISA_ATTR_TEXT: isa_bytes_string(out, attr->text); break;
-    /* a placeholder, which patch_references() overwrites with the offset */
+    /* writes a placeholder, which patch_references() overwrites with the entry's offset */
     case ISA_ATTR_DIE: isa_bytes_u32(out, (uint32_t)attr->value); break;
     case ISA_ATTR_SIGNED: isa_bytes_sleb(out, (int64_t)attr->value); break;
     case ISA_ATTR_FLAG: break;
@@ -792,7 +793,7 @@ static void make_macros(const struct maker *mk)
 {
     enum { MACINFO_DEFINE = 1, MACINFO_START_FILE = 3, MACINFO_END_FILE = 4 };
     static const struct {
-        const char *function, *variable, *beyond; /* beyond: value for dimensions after the third */
+        const char *function, *variable, *beyond; /* beyond: value of the macro for dimensions after the third */
     } dimensions[] = {
         {"get_global_id", "global_id", "0"},     {"get_local_id", "local_id", "0"},
         {"get_group_id", "group_id", "0"},       {"get_global_size", "global_size", "1"},
@@ -816,7 +817,7 @@ static void make_macros(const struct maker *mk)
             snprintf(text, sizeof text, "%s(d) ((d) == 0 ? %s.x : (d) == 1 ? %s.y : (d) == 2 ? %s.z : %s)",
                      dimensions[i].function, name, name, name, dimensions[i].beyond);
             isa_bytes_u8(out, MACINFO_DEFINE);
-            isa_bytes_uleb(out, 0); /* line 0: as if defined on the command line */
+            isa_bytes_uleb(out, 0); /* line 0 means that the macro is defined on the command line */
             isa_bytes_string(out, text);
         }
         for (size_t i = 0; i < LW_COUNT_OF(others); i++) {

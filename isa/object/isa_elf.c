@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Object files: ELF64, read and written with libelf (docs/reference/object.md). The reader uses only .text and the .lanewise
- * sections; the others are for debuggers and binary tools. */
+ * sections; all other sections are for debuggers and binary tools. */
 #include <errno.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -37,7 +37,7 @@ static const struct isa_function *kernel_at(const struct isa_object *object, uns
 }
 
 /* Writes the symbols. In a loaded object, the first kernel has the additional name main, because gdb ends backtraces at main, and
- * its commands `start` and `list` begin there. */
+ * its commands `start` and `list` begin at main. */
 static void make_symbols(const struct isa_object *object, const uint64_t *variables,
                          unsigned text_section, unsigned launch_section,
                          struct isa_bytes *symbols, struct isa_bytes *strings)
@@ -63,7 +63,7 @@ static void make_symbols(const struct isa_object *object, const uint64_t *variab
         const struct isa_variable *variable = &object->variables[i];
         bool shared = variable->space == ISA_SPACE_SHARED;
 
-        /* global variables have no address before the object is loaded, so they are undefined until then */
+        /* global variables have no address before the object is loaded, so their symbols are undefined until then */
         put_symbol(symbols, strings, variable->name, STT_OBJECT,
                    shared || variables != NULL ? SHN_ABS : SHN_UNDEF,
                    shared              ? ISA_SHARED_BASE + variable->shared_offset
@@ -75,7 +75,7 @@ static void make_symbols(const struct isa_object *object, const uint64_t *variab
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-/** The sections of the file, in order, after the null section. The last one exists only for debuggers. */
+/** The sections of the file, in order, after the null section. The last section is written only for debuggers. */
 enum section {
     SECTION_TEXT, SECTION_META, SECTION_DEBUG, SECTION_LOOPS, SECTION_BOUNDS, SECTION_REFUSALS,
     SECTION_SLICES,
@@ -303,13 +303,13 @@ cleanup:
     if (fd >= 0)
         close(fd);
     for (unsigned id = 0; id < SECTION_COUNT; id++)
-        isa_bytes_fini(&contents[id]); /* also frees the DWARF sections, whose bytes were moved here */
+        isa_bytes_fini(&contents[id]); /* for a DWARF section, frees the bytes that were moved here */
     return status;
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-/** Contents of a section in the file; it was checked that they are inside the file. */
+/** Contents of a section in the file. A check has ensured that they are inside the file. */
 struct extent {
     const uint8_t *data;
     size_t size;
@@ -386,7 +386,7 @@ static enum lw_status check_whole(const uint8_t *bytes, size_t size, struct lw_e
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
         header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
         __builtin_add_overflow(header.e_shoff, (uint64_t)header.e_shnum * header.e_shentsize, &end))
-        return LW_OK; /* check_header() gives a better message */
+        return LW_OK; /* other bytes at the start are no ELF header, for which check_header() has a better message */
     if (end > size)
         return LW_FAIL(err, LW_EFORMAT, "the object is truncated: its header says %llu bytes, but it has %zu: compile "
                                         "or assemble it again",
@@ -397,7 +397,8 @@ static enum lw_status check_whole(const uint8_t *bytes, size_t size, struct lw_e
 static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_object *object,
                                struct lw_error *err)
 {
-    /* In this order, because each reader relies on the sections before its own. A file may lack all but the first. */
+    /* Sections are read in this order, because each reader relies on the sections before its own. Only the first section is
+     * mandatory. */
     static const struct {
         unsigned id;
         enum lw_status (*read)(const uint8_t *, size_t, struct isa_object *, struct lw_error *);
@@ -420,7 +421,7 @@ static enum lw_status read_elf(const uint8_t *bytes, size_t size, struct isa_obj
     status = check_whole(bytes, size, err);
     if (status != LW_OK)
         return status;
-    copy = malloc(size); /* libelf needs memory that is aligned and writable */
+    copy = malloc(size); /* a copy, because libelf needs memory that is aligned and writable */
     if (copy == NULL)
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the object of %zu bytes", size);
     memcpy(copy, bytes, size);

@@ -19,12 +19,12 @@ void isa_bytes_u64(struct isa_bytes *bytes, uint64_t value);
 void isa_bytes_uleb(struct isa_bytes *bytes, uint64_t value);
 void isa_bytes_sleb(struct isa_bytes *bytes, int64_t value);
 void isa_bytes_string(struct isa_bytes *bytes, const char *text); /* with its terminating zero */
-/** Overwrites four bytes at offset @at, for example with a length that was not known before. */
+/** Overwrites four bytes at offset @at, for example with a length that is known only after the following bytes are written. */
 void isa_bytes_patch32(struct isa_bytes *bytes, size_t at, uint32_t value);
 void isa_bytes_fini(struct isa_bytes *bytes);
 
 /** Pseudo-function that debuggers show as the caller of kernels. It has no code. Its addresses, 0xffffffe0 to 0xffffffff, precede
- *  the text; its frame rules say that it has no caller. Kernels return to its middle (docs/reference/object.md). */
+ *  the text; its frame rules state that it has no caller. Kernels return to its middle (docs/reference/object.md). */
 #define ISA_LAUNCH_NAME "<launch>"
 enum { ISA_LAUNCH_BYTES = 2 * ISA_WORD_BYTES };
 #define ISA_LAUNCH_BASE (ISA_CODE_BASE - ISA_LAUNCH_BYTES)
@@ -33,7 +33,7 @@ enum { ISA_LAUNCH_BYTES = 2 * ISA_WORD_BYTES };
 struct isa_dwarf {
     struct isa_bytes line, info, abbrev, frame, loc, ranges, macros;
 };
-/** Writes all DWARF sections. @variables: addresses of the object's variables; NULL: the object is not loaded yet. */
+/** Writes all DWARF sections. @variables: addresses of the object's variables; @variables is NULL if the object is not loaded. */
 void isa_dwarf_make(const struct isa_object *object, const uint64_t *variables,
                     struct isa_dwarf *out);
 /** Writes the sections .debug_info, .debug_abbrev, .debug_loc, .debug_ranges and .debug_macinfo. */
@@ -41,12 +41,13 @@ void isa_dwarf_make_info(const struct isa_object *object, const uint64_t *variab
                          struct isa_dwarf *out);
 void isa_dwarf_fini(struct isa_dwarf *dwarf);
 
-/** Writes the section .lanewise (isa_meta.c), which contains the object except for its text and what other sections contain. */
+/** Writes the section .lanewise (isa_meta.c), which contains all parts of the object that are in no other section. */
 void isa_meta_write(const struct isa_object *object, struct isa_bytes *out);
 /** Reads the section .lanewise. Errors: LW_EFORMAT, LW_ENOMEM. */
 enum lw_status isa_meta_read(const uint8_t *data, size_t size, struct isa_object *object,
                              struct lw_error *err) LW_MUST_CHECK;
-/** Section .lanewise.debug (isa_debug.c), for object->debug, which may be NULL. */
+/** Writes, reads and checks the section .lanewise.debug (isa_debug.c), which contains object->debug. object->debug may be
+ *  NULL. */
 void isa_debug_write(const struct isa_object *object, struct isa_bytes *out);
 enum lw_status isa_debug_read(const uint8_t *data, size_t size, struct isa_object *object,
                               struct lw_error *err) LW_MUST_CHECK;
@@ -94,20 +95,22 @@ struct isa_reader {
 /** Starts to read a section, after checking that it begins with @magic. */
 struct isa_reader isa_reader_begin(const char *section, const uint8_t magic[8], const uint8_t *data,
                                    size_t size, struct isa_object *object, struct lw_error *err);
-/** Ends the reading of a section. If bytes are left, it is an error, whose message calls the last part of the section @last. */
+/** Ends the reading of a section. Bytes that are left in the section are an error, in whose message @last is the name of the
+ *  section's last part. */
 enum lw_status isa_reader_end(struct isa_reader *r, const char *last) LW_MUST_CHECK;
 void isa_reader_bad(struct isa_reader *r, const char *what);
-/** Reads a number, which must have its shortest encoding and be at most @limit. @what names the number in messages, as in the
- *  next functions. */
+/** Reads a number, which must have its shortest encoding and be at most @limit. @what names the number in messages; so it does in
+ *  the next functions. */
 uint64_t isa_reader_number(struct isa_reader *r, uint64_t limit, const char *what);
 int64_t isa_reader_signed(struct isa_reader *r, const char *what);
-/** Reads a number of elements. It is an error if the rest of the section is too short for elements of @each bytes. */
+/** Reads a number of elements. The number is invalid if the rest of the section is too short for that many elements of @each
+ *  bytes. */
 size_t isa_reader_count(struct isa_reader *r, size_t each, const char *what);
 /** Allocates zeroed memory for @count elements of @size bytes in the object's arena; NULL if @count is 0. */
 void *isa_reader_capacity(struct isa_reader *r, size_t count, size_t size);
 const char *isa_reader_text(struct isa_reader *r, const char *what);
 
-/** Returns the address of the text in the file that is written. */
+/** Returns the address of the code in the file that is written. */
 static inline uint64_t isa_elf_text_address(const struct isa_object *object)
 {
     return object->text_address != 0 ? object->text_address : ISA_CODE_BASE;

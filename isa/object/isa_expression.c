@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluates the DWARF 4 expressions (2.5, 2.6) that objects contain for variables of optimised code; they give the location or
- * value of each piece. Addresses are in the debugger's address space (docs/reference/object.md), where registers are memory. */
+/* Evaluates the DWARF 4 expressions (2.5, 2.6) that objects contain for variables of optimised code; an expression gives the
+ * location or value of each piece of a variable. Addresses are in the debugger's address space (docs/reference/object.md), where
+ * registers are memory. */
 #include "isa/object/isa_elf_priv.h"
 
 enum { MAX_STACK = 16 };
@@ -192,7 +193,7 @@ static bool evaluate(struct cursor *c, const struct isa_expression_reader *reade
             return false;
     }
     if (st.depth == 0 || !st.is_known)
-        return true; /* the piece is missing: its location or value is not known */
+        return true; /* the piece is missing, because its location or value is not known */
     if (st.is_value ? piece->bytes != UINT32_MAX && piece->bytes > 8 : st.depth != 1 || !st.is_address)
         return false; /* invalid, because the address of a piece may not be computed */
     piece->kind = st.is_value ? ISA_PIECE_VALUE : ISA_PIECE_MEMORY;

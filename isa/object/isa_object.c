@@ -221,7 +221,7 @@ static enum lw_status check_variables(const struct isa_object *object, struct lw
     return LW_OK;
 }
 
-/* For sorting names, after which equal names are neighbours. */
+/* Comparison function with which names are sorted; equal names are then neighbours. */
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);

@@ -65,8 +65,8 @@ unsigned isa_slice_sources(enum isa_op op)
     default:
         if (info == NULL || !is_integer[op] || info->flags & (ISA_F_FLOAT | ISA_F_HALF) || info->unit == ISA_UNIT_FP ||
             info->unit == ISA_UNIT_DP)
-            return 0; /* Float instructions that only change a sign have integer semantics, but their immediates are encoded as
-                       * floats. They are therefore not nodes. */
+            return 0; /* Float instructions that only change a sign have integer semantics, but are not nodes, because their
+                       * immediates are encoded as floats. */
     }
     unsigned a = isa_op_words(info, ISA_TOK_VA, ISA_TOK_VA2) | isa_op_words(info, ISA_TOK_SA, ISA_TOK_SA2);
     unsigned b = isa_op_words(info, ISA_TOK_XB, ISA_TOK_XB2) | isa_op_words(info, ISA_TOK_SX, ISA_TOK_SX2);
@@ -77,7 +77,7 @@ unsigned isa_slice_sources(enum isa_op op)
            (r ? ISA_SLICE_R : 0);
 }
 
-/** Returns the register size, in bits, of an integer type of a conversion; 0: a float type. */
+/** Returns the size, in bits, of a register of an integer type of a conversion, or 0 for a float type. */
 static unsigned type_bits(unsigned type)
 {
     return type > ISA_DT_S64 ? 0 : type >= ISA_DT_U64 ? 64 : 32;

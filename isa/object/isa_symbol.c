@@ -24,7 +24,7 @@ static void put(struct reader *r, const char *text, size_t size)
     r->out[r->size] = '\0';
 }
 
-/** Parses <source-name>: a length, then so many characters. */
+/** Parses <source-name>: a number, then a name with this number of characters. */
 static bool source_name(struct reader *r)
 {
     size_t size = 0;
@@ -41,7 +41,7 @@ static bool source_name(struct reader *r)
     return true;
 }
 
-/** Parses a builtin type, or a class with an unqualified name, also with pointers and const. */
+/** Parses a builtin type or the unqualified name of a class, which may be preceded by const and the letters of pointers. */
 static bool type(struct reader *r)
 {
     static const struct {
@@ -146,7 +146,7 @@ void isa_symbol_read(const char *name, char *out, size_t room, size_t *base, siz
             if (understood && *r.at == 'I') {
                 r.at++;
                 if (!template_arguments(&r)) {
-                    /* arguments that cannot be parsed are left out */
+                    /* template arguments that cannot be parsed are left out */
                     r.size = *bare;
                     out[r.size] = '\0';
                     return;
@@ -168,6 +168,6 @@ const char *isa_symbol_text(const char *name, char *room)
     if (strncmp(name, "_Z", 2) != 0)
         return name;
     isa_symbol_read(name, room, ISA_SYMBOL_BYTES, &base, &bare);
-    return strncmp(room, "_Z", 2) != 0 ? room : name; /* the symbol itself if it could not be parsed, because its copy in `room`
-                                                       * may be cut off */
+    return strncmp(room, "_Z", 2) != 0 ? room : name; /* if the symbol could not be parsed, returns the symbol itself, because its
+                                                       * copy in `room` may be cut off */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes the address slices of the kernels of an object: their sites, the arrays of the sites, and the loops around them.
- * Source: docs/explanation/address-slices.md. */
+/* Computes the address slices of the kernels of an object: the sites, the arrays that the sites access, and the loops that
+ * contain the sites. Source: docs/explanation/address-slices.md. */
 #include <stdlib.h>
 
 #include "isa/slice/isa_slice_priv.h"
@@ -45,7 +45,8 @@ static struct slice_roots param_root(const struct slice_builder *b, const struct
     return (struct slice_roots){ 0 };
 }
 
-/** Returns those sources of a node through which a pointer reaches the node's value by additions only. */
+/** Returns those sources of a node whose value reaches the node's value by additions only, so that they may be a pointer to an
+ *  array. */
 static unsigned additive(const struct isa_slice_node *n)
 {
     if (n->kind == ISA_SLICE_INDUCTION || n->kind == ISA_SLICE_SELECT)
@@ -61,7 +62,7 @@ static unsigned additive(const struct isa_slice_node *n)
     }
 }
 
-/** Returns the pointers on which a node depends by additions. The pointers of its sources are already known. */
+/** Returns the pointers on which a node depends by additions. The pointers on which its sources depend must already be known. */
 static struct slice_roots roots_of(const struct slice_builder *b, const struct isa_slice_node *n)
 {
     const uint32_t link[3] = { n->a, n->b, n->c };
@@ -144,7 +145,7 @@ static void make_site(struct slice_builder *b, uint32_t insn, enum isa_slice_rej
         site->reject = ISA_SLICE_ARRAY;
 }
 
-/** Returns the index of a site's array in @all; @count if it is not there. */
+/** Returns the index of a site's array in @all; or @count if the array is not in @all. */
 static uint32_t array_of(const struct isa_slice_array *all, uint32_t count, const struct found *site)
 {
     uint32_t k = 0;
@@ -154,7 +155,7 @@ static uint32_t array_of(const struct isa_slice_array *all, uint32_t count, cons
     return k;
 }
 
-/** Selects the arrays with the most sites. Of arrays with equally many sites, those found first are selected. */
+/** Selects the arrays with the most sites. Of arrays with equally many sites, the arrays that were found first are selected. */
 static void choose_arrays(struct slice_builder *b, struct isa_slices *s, struct found *found)
 {
     uint32_t most = b->function->param_count + b->object->variable_count, count = 0;
@@ -192,13 +193,13 @@ static void choose_arrays(struct slice_builder *b, struct isa_slices *s, struct 
 /* ---- loops ------------------------------------------------------------------------------ */
 
 struct test {
-    uint32_t insn; /* index of the test in the function; SLICE_NONE: the loop has no test */
+    uint32_t insn; /* index of the test in the function; SLICE_NONE: the loop has no exit test */
     uint32_t node;
     bool ends, only;
 };
 
-/** If instruction @i of @block can leave the loop, gets the value *@ends of its guard with which a thread leaves. Returns false
- *  if it cannot leave the loop. */
+/** Returns true if instruction @i of @block can leave the loop, and sets *@ends to the value of its guard at which a thread
+ *  leaves the loop. */
 static bool leaves_loop(const struct slice_builder *b, const struct slice_loop *loop, uint32_t block, uint32_t i, bool *ends)
 {
     const struct isa_block *at = &b->flow.block[block];
@@ -216,7 +217,8 @@ static bool leaves_loop(const struct slice_builder *b, const struct slice_loop *
     return out[0] || out[1];
 }
 
-/** Finds the exit test of a loop: the first one that every iteration executes and whose guard has a slice. */
+/** Finds the exit test of a loop: the first instruction that can leave the loop, that every iteration executes, and whose guard
+ *  has a slice. */
 static struct test find_test(struct slice_builder *b, unsigned l)
 {
     struct test test = { .insn = SLICE_NONE };
@@ -265,15 +267,15 @@ static uint32_t *find_latches(struct slice_builder *b, struct isa_object *object
         if (slice_loop_has(&b->loop[l], from))
             out[(*count)++] = b->function->first + last;
     }
-    return out; /* ascending, because predecessors are in the order of the code */
+    return out; /* ascending, because the predecessors of a block are in the order of the code */
 }
 
 static void put_loops(struct slice_builder *b, struct isa_object *object, struct isa_slices *s, struct found *found)
 {
     struct isa_slice_loop loops[ISA_SLICE_LOOPS] = { 0 };
 
-    for (unsigned l = 0; l < b->loop_count && !b->no_memory; l++) { /* the list of loops may grow meanwhile, because the test of a
-                                                                     * loop may depend on further loops */
+    for (unsigned l = 0; l < b->loop_count && !b->no_memory; l++) { /* the list of loops may grow during the iteration, because
+                                                                     * the exit test of a loop may depend on further loops */
         struct test test = find_test(b, l);
 
         loops[l] = (struct isa_slice_loop){ .header = b->function->first + b->flow.block[b->loop[l].header].first,
@@ -319,7 +321,7 @@ static void put_nodes(struct slice_builder *b, struct isa_object *object, struct
     for (uint32_t i = 0; i < s->site_count; i++)
         if (found[i].site.reject == ISA_SLICE_ACCEPTED)
             number[found[i].site.node] = 1;
-    while (more) { /* repeated, because a stored node may depend on a loop, whose test depends on further nodes */
+    while (more) { /* repeated, because a stored node may depend on a loop, and the exit test of this loop on further nodes */
         more = false;
         for (size_t i = b->node_count; i-- > 0;) {
             const struct isa_slice_node *n = &b->node[i];
@@ -425,8 +427,8 @@ static bool slice_kernel(struct isa_object *object, const struct isa_reloc *relo
         room += is_site(&b->insn[i]);
     found = calloc((size_t)room + 1, sizeof *found);
     s->sites = lw_arena_alloc(&object->arena, ((size_t)room + 1) * sizeof *s->sites);
-    (void)slice_reject(b, ISA_SLICE_SIZE, SLICE_NONE); /* makes value 0 a rejected one, because functions without memory return
-                                                        * 0 */
+    (void)slice_reject(b, ISA_SLICE_SIZE, SLICE_NONE); /* makes value 0 a rejected value, because functions return 0 if there is
+                                                        * no memory */
     if (found == NULL || s->sites == NULL || b->no_memory)
         goto cleanup;
     enum isa_slice_reject all = writes_exec(b) ? ISA_SLICE_EXEC : jumps_by_register(b) ? ISA_SLICE_FLOW

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Converts values to nodes of the slices. A PHI at a loop header becomes an induction variable, if each iteration adds the same
- * amount to it. A PHI where the two sides of a branch join becomes a select by the condition of the branch. Other PHIs are
- * rejected. */
+/* Converts values to nodes of the address slices. A PHI (a value with several definitions) at a loop header becomes an induction
+ * variable if each iteration adds the same amount to it. A PHI where the two sides of a branch join becomes a select by the
+ * condition of the branch. Other PHIs are rejected. */
 #include "isa/slice/isa_slice_priv.h"
 
 static uint32_t finish(struct slice_builder *b, uint32_t value);
@@ -26,7 +26,7 @@ static uint32_t arithmetic(struct slice_builder *b, enum isa_op narrow, enum isa
                                .c = SLICE_NONE, .r = SLICE_NONE, .op = (uint16_t)(bits == 64 ? wide : narrow) });
 }
 
-/** If @value is @phi plus or minus other values, returns these values' sum; otherwise SLICE_NONE. */
+/** If @value is @phi plus or minus other values, returns the sum that is added to @phi; otherwise returns SLICE_NONE. */
 static uint32_t step_from(struct slice_builder *b, uint32_t value, uint32_t phi, unsigned depth)
 {
     enum { MOST = 16 };
@@ -88,8 +88,8 @@ static uint32_t induction(struct slice_builder *b, uint32_t phi)
 
 /* ---- selects by the condition of a branch ------------------------------------------------ */
 
-/** Returns which side of the branch at the end of @block leads to predecessor @from of @join: 1 the taken side, 0 the
- *  fall-through, -1 neither or both. */
+/** Returns which side of the branch at the end of @block leads to predecessor @from of @join: 1 for the taken side, 0 for the
+ *  fall-through, -1 for neither or both. */
 static int side_of(const struct slice_builder *b, uint32_t block, uint32_t join, uint32_t from)
 {
     for (int k = 0; k < 2; k++) {
@@ -143,7 +143,7 @@ static uint32_t put(struct slice_builder *b, uint32_t value, struct isa_slice_no
     return b->value[value].out = (uint32_t)b->node_count;
 }
 
-/** Rejects @value for the reason for which @like was rejected, or as ISA_SLICE_MERGE if @like was not. */
+/** Rejects @value for the reason for which @like was rejected, or with reason ISA_SLICE_MERGE if @like was not rejected. */
 static uint32_t as_rejected(struct slice_builder *b, uint32_t value, uint32_t like)
 {
     like = slice_resolve(b, like);
@@ -168,7 +168,7 @@ static uint32_t finish_phi(struct slice_builder *b, uint32_t phi)
     if (b->no_memory || slice_is_reject(b, as))
         return as_rejected(b, phi, as);
     struct isa_slice_node n = b->value[as].node;
-    if (header) { /* converts the step outside the loop, because it is the same in all iterations */
+    if (header) { /* the step is converted as a value outside the loop, because it is the same in all iterations */
         uint32_t start = finish(b, n.a), step = start != 0 ? finish(b, n.b) : 0;
 
         if (step == 0)

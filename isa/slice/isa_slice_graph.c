@@ -52,7 +52,8 @@ static uint32_t order_blocks(struct slice_builder *b, uint32_t *order, uint32_t 
         return 0;
     stack[0] = 0;
     seen[0] = 1;
-    while (depth != 0) { /* seen: 0 if the block was not visited, otherwise 1 + number of its successors that were followed */
+    while (depth != 0) { /* seen[block]: 0 if the block was not visited, otherwise 1 + number of its successors that were
+                          * followed */
         uint32_t block = stack[depth - 1];
 
         if (seen[block] == 3) {
@@ -137,7 +138,7 @@ bool slice_dominates(const struct slice_builder *b, uint32_t block, uint32_t oth
            b->dom_last[other] <= b->dom_last[block];
 }
 
-/** Finds a block that dominates all ends of threads, so that every thread executes it. */
+/** Finds a block that every thread executes, because it dominates all instructions at which threads end. */
 static void find_ends(struct slice_builder *b)
 {
     b->end_block = b->end_insn = SLICE_NONE;
@@ -169,7 +170,7 @@ bool slice_always(const struct slice_builder *b, uint32_t insn)
 
 /* ---- loops --------------------------------------------------------------------------- */
 
-/** Adds a block to a loop. Returns false if it is already in the loop. */
+/** Adds a block to a loop. Returns false if the block is already in the loop. */
 static bool add_block(struct slice_loop *loop, uint32_t block)
 {
     bool had = slice_loop_has(loop, block);
@@ -219,8 +220,8 @@ static bool is_call(const struct isa_insn *insn)
     return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL;
 }
 
-/** Lists, for each register, the instructions that write it; a call counts as writing all registers. @put: stores the lists;
- *  otherwise only counts. */
+/** Lists, for each register, the instructions that write it; a call counts as writing all registers. @put: stores the lists; if
+ *  false, only counts their elements. */
 static void each_def(struct slice_builder *b, uint32_t *at, bool put)
 {
     for (uint32_t i = 0; i < b->count; i++) {

@@ -41,7 +41,7 @@ static void put_param(const struct printer *p, const struct isa_slice_node *n)
               : n->part == 144 ? ".s16" : "");
 }
 
-/** Prints a node as an operand: simple values in full, others by their number. */
+/** Prints a node as an operand: a simple value in full, any other node by its number. */
 static void put_value(const struct printer *p, uint32_t number)
 {
     const struct isa_slice_node *n = &p->slices->nodes[number];

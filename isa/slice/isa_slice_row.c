@@ -113,7 +113,7 @@ static uint32_t modified(struct slice_builder *b, uint32_t value, unsigned mods,
     return s.b;
 }
 
-/** Reads the sources of an instruction, in the order of the assembly text. @narrow: reads only their low words. */
+/** Reads the sources of an instruction, in the order of the assembly text. @narrow: reads only the low words of the sources. */
 static struct sources read_sources(struct slice_builder *b, uint32_t insn, bool narrow)
 {
     const struct isa_insn *in = &b->insn[insn];
@@ -162,8 +162,8 @@ static struct sources read_sources(struct slice_builder *b, uint32_t insn, bool 
 
 /* ---- results --------------------------------------------------------------------------- */
 
-/** Returns the 32-bit instruction that computes the low word of a 64-bit instruction's result from the low words of the sources;
- *  ISA_OP_NONE: there is none. */
+/** Returns the 32-bit instruction that computes the low word of a 64-bit instruction's result from the low words of the sources,
+ *  or ISA_OP_NONE. */
 static enum isa_op narrow_op(enum isa_op op)
 {
     static const struct {
@@ -227,8 +227,8 @@ static uint32_t special(struct slice_builder *b, uint32_t insn)
     return slice_value_new(b, (struct isa_slice_node){ .kind = ISA_SLICE_SPECIAL, .bits = 32, .value = number });
 }
 
-/** Returns the value that a load gives. It is known for an access to constant memory at a constant address; otherwise it is
- *  rejected. */
+/** Returns the value that a load gives. The value is known for an access to constant memory at a constant address; any other load
+ *  is rejected. */
 static uint32_t loaded(struct slice_builder *b, uint32_t insn, unsigned word, unsigned words)
 {
     const struct isa_insn *in = &b->insn[insn];
@@ -248,7 +248,7 @@ static uint32_t predicate_result(struct slice_builder *b, uint32_t insn, unsigne
     const struct isa_insn *in = &b->insn[insn];
     const struct isa_reg_use q = { .reg_class = ISA_REG_P, .first = (uint8_t)isa_insn_q(in) };
     bool second = isa_op_has(isa_op_info((enum isa_op)in->op), ISA_TOK_QD) && isa_reg_number(&q) == reg;
-    unsigned part = second ? ISA_SLICE_Q : ISA_SLICE_P; /* Q if both predicates are in the same register, because Q is written
+    unsigned part = second ? ISA_SLICE_Q : ISA_SLICE_P; /* Q also if both predicates are the same register, because Q is written
                                                          * last */
     uint32_t mod = in->op == ISA_V_PLOP3 ? isa_x_reg(in->x) : in->mod & 0xffff0000;
 

@@ -55,7 +55,7 @@ static uint32_t resolve(struct slice_builder *b, uint32_t value, unsigned level)
         same = one != value ? one : same;
     }
     b->value[value].visiting = false;
-    if (several || same == SLICE_NONE) /* SLICE_NONE: control never enters the loop */
+    if (several || same == SLICE_NONE) /* same is SLICE_NONE if control never enters the loop */
         return value;
     b->value[value].node = (struct isa_slice_node){ .kind = SLICE_SAME, .a = same };
     b->changes++;
@@ -78,8 +78,8 @@ static bool same_node(const struct slice_builder *b, uint32_t x, uint32_t y)
                       n->op == m->op && n->value == m->value);
 }
 
-/** Returns the 64-bit addition or subtraction that two 32-bit ones with a carry between them compute; ISA_OP_NONE: they compute
- *  none. */
+/** Returns the 64-bit addition or subtraction that two 32-bit instructions with a carry between them compute, or ISA_OP_NONE if
+ *  they compute none. */
 static enum isa_op carried(const struct slice_builder *b, const struct isa_slice_node *l, const struct isa_slice_node *h)
 {
     bool minus = l->op == ISA_V_SUBC_U32;
@@ -219,7 +219,7 @@ uint32_t slice_guard(struct slice_builder *b, uint32_t insn)
     return in->guard_neg ? slice_not(b, value) : value;
 }
 
-/** Returns true if one operand of @insn writes all the registers, or if it is a call. */
+/** Returns true if @insn is a call, or if one of its operands writes all of the registers. */
 static bool writes_all(const struct isa_insn *insn, unsigned reg, unsigned words)
 {
     struct isa_reg_use use[ISA_MAX_USES];
@@ -234,7 +234,7 @@ static bool writes_all(const struct isa_insn *insn, unsigned reg, unsigned words
     return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_CALL;
 }
 
-/** Returns the value of the registers after instruction @insn of @block, which writes at least one of them. */
+/** Returns the value of the registers after instruction @insn of @block, which writes at least one of the registers. */
 static uint32_t read_def(struct slice_builder *b, unsigned reg, unsigned words, uint32_t block, uint32_t insn)
 {
     uint64_t key = key_of(insn, false, reg, words);
@@ -261,7 +261,7 @@ static uint32_t read_def(struct slice_builder *b, unsigned reg, unsigned words, 
     return keep(b, key, value);
 }
 
-/** Returns the value of the registers at the start of a block that has several predecessors, or none. */
+/** Returns the value of the registers at the start of a block that has no predecessor or several. */
 static uint32_t read_entry(struct slice_builder *b, unsigned reg, unsigned words, uint32_t block)
 {
     uint64_t key = key_of(block, true, reg, words);
@@ -294,7 +294,7 @@ static uint32_t read_entry(struct slice_builder *b, unsigned reg, unsigned words
 
             operand[count++] = value;
         } else {
-            operand[count++] = phi; /* control never reaches the block from this predecessor */
+            operand[count++] = phi; /* control never reaches the block from this predecessor, so the operand is the PHI itself */
         }
     }
     if (block == 0) /* the function's entry is also the header of a loop */
