@@ -202,7 +202,7 @@ void *lw_table_add(struct lw_table *table, size_t row_bytes, uint64_t key, bool 
 /* ---- hashing ------------------------------------------------------------ */
 
 /** State of a 64-bit hash to which data is added piece by piece. The algorithm is like FNV-1a, over words of 8 bytes. The hash is
- *  the same on every host. It is not cryptographic. */
+ *  the same on every host. The hash is not cryptographic. */
 struct lw_hash {
     uint64_t state, length;
 };
@@ -337,8 +337,8 @@ enum lw_status lw_yaml_fail(const struct lw_yaml_document *document, const struc
 enum lw_status lw_yaml_known(const struct lw_yaml_document *document,
                              const struct lw_yaml *mapping, const char *const *known,
                              struct lw_error *err) LW_MUST_CHECK;
-/** The following functions convert a scalar to a type. Their error messages contain the key, the text of the scalar and the
- *  permitted range. */
+/** The following functions convert a scalar to a type. The error messages of these functions contain the key, the text of the
+ *  scalar and the permitted range. */
 enum lw_status lw_yaml_u64(const struct lw_yaml_document *document, const struct lw_yaml *node,
                            uint64_t low, uint64_t high, uint64_t *out, struct lw_error *err)
     LW_MUST_CHECK;

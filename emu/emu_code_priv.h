@@ -13,9 +13,9 @@ struct emu_hook_filters;
 struct emu_icache;
 
 /**
- * Handler of an instruction. It executes the instruction for the warp's running split, and continues with the next instruction by
- * a tail call, or in LW_LOOP builds by a return to the driver. If one of the EMU_LEAVE_* reasons applies, it instead leaves the
- * chain of handlers, and sets w->di to the instruction to execute next.
+ * Handler of an instruction. A handler executes the instruction for the warp's running split, and continues with the next
+ * instruction by a tail call, or in LW_LOOP builds by a return to the driver. If one of the EMU_LEAVE_* reasons applies, it
+ * instead leaves the chain of handlers, and sets w->di to the instruction to execute next.
  */
 typedef void emu_handler_fn(struct emu_warp *w, const struct emu_dinsn *di);
 
@@ -73,9 +73,9 @@ enum {
                       * function, which has other registers */
 };
 
-/** Source operands that a prelude handler prepares before the instruction's own handler runs. It copies a vector register, or a
- *  uniform value to all lanes, to a scratch register, and applies the source modifiers there. The instruction then reads the
- *  scratch register. */
+/** Source operands that a prelude handler prepares before the instruction's own handler runs. The prelude handler copies a vector
+ *  register, or a uniform value to all lanes, to a scratch register, and applies the source modifiers there. The instruction then
+ *  reads the scratch register. */
 enum emu_prelude_kind { EMU_PRE_NONE, EMU_PRE_ROW, EMU_PRE_UNIFORM };
 struct emu_prelude {
     struct emu_handlers base;   /* handlers of the instruction, which run after the prelude */
@@ -91,7 +91,7 @@ struct emu_prelude {
     bool is_float;
 };
 
-/** A program decoded for one core. Each core has its own copy, because handlers are replaced in it. */
+/** A program decoded for one core. Each core has its own decoded program, because handlers are replaced in it. */
 struct emu_code {
     const struct emu_program *program;
     struct emu_dinsn *insn;      /* [program->count + 1] decoded instructions; the last element raises a fault, for a pc past the

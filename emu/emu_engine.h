@@ -37,7 +37,7 @@ struct emu_stop {
 };
 
 /** Observer of every event. While an engine has an observer, runs use the observed path, which fills events. @on_event must not
- *  change state. It returns true to stop after this instruction. */
+ *  change state. @on_event returns true to stop the run after this instruction. */
 struct emu_observer {
     bool (*on_event)(struct emu_observer *observer, const struct emu_event *ev);
     struct emu_observer *next; /* next observer in the list of observers */
@@ -117,9 +117,9 @@ void emu_observer_remove(struct emu_engine *engine, struct emu_observer *observe
  *  output. */
 void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stop *stop);
-/** Spin observer: observes blocks that make no progress, for engines that have their own order of execution. It proves that warps
- *  repeat a cycle for ever as long as shared and global memory do not change, and records the locations that these warps read
- *  repeatedly. The engine destroys the observer when emu_core_progress() grows. */
+/** Spin observer: observes blocks that make no progress, for engines that have their own order of execution. The observer proves
+ *  that warps repeat a cycle for ever as long as shared and global memory do not change, and records the locations that these
+ *  warps read repeatedly. The engine destroys the observer when emu_core_progress() grows. */
 struct emu_spin_observer;
 /**
  * Creates a spin observer. Returns NULL if there is no memory.
@@ -160,9 +160,10 @@ enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool
 
 /*
  * Native code of kernels: a translator above emu (native/) turns a kernel into host code, and emu executes this code instead of
- * its handlers when no observer could notice the difference. There are two forms. Code for whole warps requires that all lanes of
- * the warp are live, active and in one split. Masked code executes the lanes of one split. Both forms access the warp's registers
- * and the machine's memory through a frame. Both may stop before any instruction, and the interpreter then continues there.
+ * its handlers when no observer could notice the difference. Native code has two forms. Code for whole warps requires that all
+ * lanes of the warp are live, active and in one split. Masked code executes the lanes of one split. Both forms access the warp's
+ * registers and the machine's memory through a frame. Code of both forms may stop before any instruction, and the interpreter
+ * then continues there.
  */
 
 /** Allocation that the lanes of a scattered access accessed last: arena offsets [low, low + bytes). bytes 0: no allocation. */
@@ -202,8 +203,8 @@ struct emu_native_frame {
 };
 enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3, EMU_NATIVE_RESUME = 1 << 16, EMU_NATIVE_UNPARK = 1 << 17 };
 
-/** Functions that native code calls. They return false, and change nothing, if the instruction would fault or needs a case that
- *  they do not handle. Native code then leaves before the instruction. */
+/** Functions that native code calls. These functions return false, and change nothing, if the instruction would fault or needs a
+ *  case that they do not handle. Native code then leaves before the instruction. */
 
 /** Executes instruction @index, which is not a control instruction, by its interpreter handlers on the warp's registers. */
 bool emu_native_execute(struct emu_native_frame *frame, uint32_t index);

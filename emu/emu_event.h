@@ -87,7 +87,7 @@ struct emu_access {
     /** Global accesses: true if the lowest lane's address is in an allocation; `allocation` is then this allocation. */
     bool in_allocation;
     struct emu_allocation allocation;
-    /** Order in which the lanes of an atomic were served. Other accesses have no order. */
+    /** Order in which the lanes of an atomic were served. Accesses other than atomics have no order. */
     const uint8_t *service; /* [service_count] */
     unsigned service_count;
     /** Event detail EMU_EVENT_ADDRESSES: number of segments that describe the addresses of all lanes. Each lane is in one

@@ -13,7 +13,7 @@ enum emu_fault_kind {
 };
 const char *emu_fault_name(enum emu_fault_kind kind);
 
-/** A guest fault. It is returned as a value; it is never an error of the emulator. */
+/** A guest fault. A fault is returned as a value; it is never an error of the emulator. */
 struct emu_fault {
     enum emu_fault_kind kind;
     uint64_t lanes;        /* lanes that fault */
@@ -54,8 +54,9 @@ struct emu_hang {
     uint64_t block;
     unsigned warp;
     uint64_t lanes, pc;
-    /** The report. Its first line is a summary. Each further line is about one group of waiting lanes, and states what they wait
-     *  for: other lanes, with pcs and source lines; a barrier; or a memory location, with its value. */
+    /** The report. The first line of the report is a summary. Each further line of the report is about one group of waiting
+     *  lanes, and states what they wait for: other lanes, with pcs and source lines; a barrier; or a memory location, with its
+     *  value. */
     char detail[4000];
 };
 /** Prints "hang: ...", then the other lines indented; no newline at the end. */

@@ -8,10 +8,10 @@
 /* ---- schedule log and replay (docs/reference/history-files.md) ----------------------------------------- */
 
 /**
- * A schedule log holds the order of execution, and the host steps and debugger edits between the instructions. This is enough to
- * repeat the run exactly. While a log is attached to a machine, emu records host steps, edits, starts and ends of blocks, steps
- * of warps that an engine chooses, and non-deterministic inputs. Whatever follows the functional engine's fixed order is recorded
- * only as an instruction count, so the log of a plain run takes a few bytes.
+ * A schedule log holds the order of execution, and the host steps and debugger edits between the instructions. From this data, a
+ * replay repeats the run exactly. While a log is attached to a machine, emu records host steps, edits, starts and ends of blocks,
+ * steps of warps that an engine chooses, and non-deterministic inputs. Whatever follows the functional engine's fixed order is
+ * recorded only as an instruction count, so the log of a plain run takes a few bytes.
  */
 struct emu_log;
 /** Creates an empty log, which records the execution of @machine from now on. A log that is to be saved must be
@@ -43,8 +43,8 @@ struct emu_history_options {
     uint64_t budget_bytes; /* memory for snapshots and the log; 0: 256 MiB */
     /* number of warp instructions between snapshots; 0: chosen so that snapshots take about 2 % of the time */
     uint64_t interval;
-    /** Saves the host's own state (its position in its steps) to a heap block. May be NULL. It is called only if the host has
-     *  made steps since the last call. Returns false if there is no memory. */
+    /** Saves the host's own state (its position in its steps) to a heap block. May be NULL. save_host is called only if the host
+     *  has made steps since the last call. Returns false if there is no memory. */
     bool (*save_host)(void *context, void **data, size_t *size);
     /** Restores the state that save_host saved, and drops the host's later steps. */
     void (*load_host)(void *context, const void *data, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hooks: callbacks with which a checker observes instructions on the fast path. They receive no events. */
+/* Hooks: callbacks with which a checker observes instructions on the fast path. Hooks receive no events. */
 #ifndef EMU_HOOKS_H
 #define EMU_HOOKS_H
 
@@ -68,8 +68,8 @@ struct emu_hook_filter {
     uint32_t tag; /* copied to emu_access_record.tag */
     struct emu_access_log *log;
 };
-/** A memory instruction that is about to be executed. Its addresses have not been checked. A scalar load counts as an access of
- *  the lowest lane. */
+/** A memory instruction that is about to be executed. The addresses of the access have not been checked. A scalar load counts as
+ *  an access of the lowest lane. */
 struct emu_hook_access {
     struct emu_hook_site at;   /* at.lanes: the lanes that access memory; never 0 */
     enum emu_access_kind kind;
@@ -107,7 +107,7 @@ struct emu_hooks {
     /** CTA barrier @id of a block completes. lanes[warp]: lanes that have arrived. The waiting lanes among them continue. */
     void (*on_cta)(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, unsigned id,
                    const uint64_t *lanes);
-    /** @lanes, the member lanes of a warpsync or a .sync operation, have all arrived. They are lanes of one warp. */
+    /** @lanes, the member lanes of a warpsync or a .sync operation, have all arrived. The lanes are in one warp. */
     void (*on_warpsync)(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, unsigned warp,
                         uint64_t lanes);
     /** A replay has ended. No callback is called during a replay. @unchanged: the machine is in the same state as when the replay
@@ -117,9 +117,9 @@ struct emu_hooks {
     /** The pc of some lanes was set by a debugger, or by the replay of a log that contains such an edit. */
     void (*on_pc_edited)(struct emu_hooks *hooks);
 };
-/** Sets the hooks of a machine, which has at most one set. They are borrowed until they are replaced or the machine is destroyed.
- *  NULL removes the hooks. Hooks do not restrict the run to one host thread; a caller that needs this also registers a listener
- *  (emu_machine_add_listener). Errors: LW_ESTATE if the machine has executed an instruction. */
+/** Sets the hooks of a machine, which has at most one set. The hooks are borrowed until they are replaced or the machine is
+ *  destroyed. NULL removes the hooks. Hooks do not restrict the run to one host thread; a caller that needs this also registers a
+ *  listener (emu_machine_add_listener). Errors: LW_ESTATE if the machine has executed an instruction. */
 enum lw_status emu_machine_set_hooks(struct emu_machine *machine, struct emu_hooks *hooks,
                                struct lw_error *err) LW_MUST_CHECK;
 /** Invalidates all filters that on_access has set. */

@@ -69,15 +69,15 @@ void emu_config_default(struct emu_config *config);
 extern const char *const emu_policy_names[]; /* names of the split policies, terminated by NULL */
 extern const char *const emu_reconv_names[];
 /** Push orders, by name: the side of a divergent branch that becomes the last entry of the warp's table, and so runs first on a
- *  SIMT stack. It is the smaller side, the larger side, or the side that falls through. */
+ *  SIMT stack. By name, this is the smaller side, the larger side, or the side that falls through. */
 extern const char *const emu_push_order_names[];
 /** Returns true if the reconvergence engine @name has a table of entries, and therefore uses a push order. */
 bool emu_reconv_has_push_order(const char *name);
 /** Returns true if the table of the reconvergence engine @name is a SIMT stack, of which only the last level runs. */
 bool emu_reconv_is_stack(const char *name);
 
-/** Machine events: everything except instructions that happens on a machine. Each event is reported to all listeners at the time
- *  when it happens. */
+/** Machine events: everything except instructions that happens on a machine. Each machine event is reported to all listeners at
+ *  the time when it happens. */
 enum emu_machine_event_kind {
     EMU_MACHINE_LAUNCH,     /* a grid was queued; member: grid */
     EMU_MACHINE_ALLOC,      /* global memory was allocated; members: address, size_bytes, name */
@@ -107,8 +107,8 @@ struct emu_machine_listener {
     struct emu_machine_listener *next; /* next listener in the list of listeners */
 };
 
-/** Filter that lets memory instructions continue without their faulting lanes, on every engine. It is called for a fault unless
- *  the engine's emu_core_ops.skip_fault has returned true for it. */
+/** Filter that lets memory instructions continue without their faulting lanes, on every engine. The filter is called for a fault
+ *  unless the engine's emu_core_ops.skip_fault has returned true for this fault. */
 struct emu_fault_filter {
     /** Returns true to drop the stores of the faulting lanes and let their loads return @read_value in each 32-bit register.
      *  @fault is borrowed for the duration of the call. */
@@ -124,10 +124,10 @@ const struct emu_config *emu_machine_config(const struct emu_machine *machine);
 /** Adds a listener, which is borrowed until it is removed or the machine is destroyed. */
 void emu_machine_add_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
 void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
-/** Sets the machine's fault filter. NULL removes it. The filter is borrowed until it is replaced or the machine is destroyed. It
- *  is called on the thread that runs the block. A filter does not restrict the run to one host thread; a caller that needs this
- *  also registers a listener. During a replay (emu_machine_is_replaying) the filter is called again and must
- *  give the same answers. */
+/** Sets the machine's fault filter. NULL removes it. The filter is borrowed until it is replaced or the machine is destroyed. The
+ *  filter is called on the thread that runs the block. A filter does not restrict the run to one host thread; a caller that needs
+ *  this also registers a listener. During a replay (emu_machine_is_replaying) the filter is called again and must give the same
+ *  answers. */
 void emu_machine_filter_faults(struct emu_machine *machine, struct emu_fault_filter *filter);
 /** Requests that the engine stops after the current instruction (EMU_STOP_OBSERVER). Hooks, filters and listeners may call this.
  *  A request between two runs stops the next run after at most one instruction. @halt false withdraws the request. */

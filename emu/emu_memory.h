@@ -20,8 +20,8 @@ struct emu_allocation {
     unsigned flags;
     const char *name; /* owned by the machine; "": the allocation has no name */
 };
-/** Allocates zeroed global memory. It starts at the beginning of a page, and the page after it stays free. A size of 0 is
- *  allowed: the allocation then takes one page, in which no byte may be accessed. Errors: LW_ENOMEM when the arena is full. */
+/** Allocates zeroed global memory. An allocation starts at the beginning of a page, and the page after it stays free. A size of 0
+ *  is allowed: the allocation then takes one page, in which no byte may be accessed. Errors: LW_ENOMEM when the arena is full. */
 enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
                          unsigned flags, uint64_t *address, struct lw_error *err) LW_MUST_CHECK;
 /** Frees an allocation. Errors: LW_ENOENT when @address is not the start of a live allocation. */

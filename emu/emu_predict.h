@@ -17,8 +17,8 @@ struct emu_predict_thread {
     const uint64_t *iteration;
 };
 struct emu_predict;
-/** Creates the predictor of @grid. It borrows the address slices that the kernel has in its object; *@out is NULL if the object
- *  has none (isa_object_slice). Errors: LW_ENOMEM. */
+/** Creates the predictor of @grid. The predictor borrows the address slices that the kernel has in its object; *@out is NULL if
+ *  the object has none (isa_object_slice). Errors: LW_ENOMEM. */
 enum lw_status emu_predict_create_of(const struct emu_machine *machine, const struct emu_grid *grid, struct emu_predict **out,
                                      struct lw_error *err) LW_MUST_CHECK;
 /** Creates the predictor of a grid from @slices, the address slices of its kernel, which are borrowed. @slices is NULL if the

@@ -72,9 +72,9 @@ struct emu_simt {
 /** Number of registers before v0 in a warp's register file (emu_decode_priv.h). */
 enum { EMU_ROW_V0 = 16 };
 
-/** A warp. Its members are arranged by cache lines of the host: a step reads the first two lines, the two lines from `exec` on,
- *  and the registers that the instruction uses (emu_step_addresses.c). The address of the structure must differ from those of low
- *  vector registers modulo 4 KiB, because equal addresses alias in the host's store buffer. */
+/** A warp. The members of a warp are arranged by cache lines of the host: a step reads the first two lines, the two lines from
+ *  `exec` on, and the registers that the instruction uses (emu_step_addresses.c). The address of the structure must differ from
+ *  those of low vector registers modulo 4 KiB, because equal addresses alias in the host's store buffer. */
 struct emu_warp {
     char *regs;            /* register file: EMU_ROW_V0 registers, v0.., then special registers */
     uint32_t stride;       /* bytes of a vector register */
@@ -87,8 +87,8 @@ struct emu_warp {
     const struct emu_dinsn *di;        /* instruction at which the warp continues; valid after the warp has left its handler
                                         * chain */
     struct emu_code *code;
-    const char *ubase[EMU_U_COUNT]; /* [enum emu_ukind] addresses of uniform operands. This member begins line 1 of the warp in
-                                     * the host's cache (lines count from 0). */
+    const char *ubase[EMU_U_COUNT]; /* [enum emu_ukind] addresses of uniform operands. `ubase` begins line 1 of the warp in the
+                                     * host's cache (lines count from 0). */
     uint8_t leave;         /* enum emu_leave */
     bool full;             /* true if e contains all lanes of the warp, so that full handlers may run */
     uint8_t width;         /* W */
@@ -214,8 +214,8 @@ struct emu_block {
                               * loop for ever; look_arrives and look_waits describe these warps */
     uint32_t look_arrives, look_waits; /* set of the CTA barriers at which the looping warps arrive, and of those at which lanes
                                         * of these warps always wait */
-    uint64_t sleep_offset;   /* added to `retired` to get the block's time, at which sleeping splits wake. It grows when all
-                              * splits sleep and the time jumps */
+    uint64_t sleep_offset;   /* added to `retired` to get the block's time, at which sleeping splits wake. sleep_offset grows when
+                              * all splits sleep and the time jumps */
     unsigned next_warp;      /* index of the next warp in the rotation */
     uint32_t children;       /* number of launches by the block that are not complete; launch.sync waits for them */
     uint32_t streams;        /* number of streams that launch.stream has created */

@@ -767,8 +767,8 @@ struct isa_piece {
     bool frame;
     uint64_t address, value;
 };
-/** Functions by which the evaluation of an expression reads memory, including debug address ranges, and gets the CFA. They return
- *  false if the value is not known. */
+/** Functions by which the evaluation of an expression reads memory, including debug address ranges, and gets the CFA. Both
+ *  functions return false if the value is not known. */
 struct isa_expression_reader {
     bool (*read)(void *context, uint64_t address, void *out, unsigned bytes);
     bool (*frame)(void *context, uint64_t *address);

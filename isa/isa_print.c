@@ -9,7 +9,7 @@
 
 /* ---- pieces ------------------------------------------------------------------- */
 
-/** Destination of the text. It is written in small parts, so names may have any length. */
+/** Destination of the text. The text is written in small parts, so names may have any length. */
 struct line {
     struct lw_sink *out;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Address slices. The address slice of a global load or store is the part of its kernel that computes the address, from block and
- * thread ids, sizes, constant parameters, and pointers to arrays. It is stored as a graph of values, which emu/emu_predict.h
- * evaluates. Source: docs/explanation/address-slices.md. */
+ * thread ids, sizes, constant parameters, and pointers to arrays. An address slice is stored as a graph of values, which
+ * emu/emu_predict.h evaluates. Source: docs/explanation/address-slices.md. */
 #ifndef ISA_SLICE_H
 #define ISA_SLICE_H
 

@@ -18,8 +18,8 @@
 /* ---- cores and decoded programs ------------------------------------------------------- */
 
 /** Returns true if the core shares decoded code with other cores. Cores that an engine outside emu/ drives are all driven by one
- *  thread. They share the code that one of them has decoded, and the last core that uses the code frees it. Each other core has
- *  its own code, because steps of the core replace handlers in the code. */
+ *  thread. These cores share the code that one of them has decoded, and the last core that uses the code frees it. A core of any
+ *  other engine has its own code, because its steps replace handlers in the code. */
 static bool shares_code(const struct emu_core *core)
 {
     return core->context != NULL;

@@ -27,8 +27,9 @@ enum emu_slice_end {
     EMU_SLICE_WARP_ENDED
 };
 /** Executes a time slice of warp *@w on the fast path: up to @limit instructions. *@count is set to the number of instructions
- *  retired. If core->hand permits direct switches, slices of the next warps follow. Then *@w is set to the warp that ran last,
- *  the result and *@count describe the slice of this warp, and core->retired includes the instructions of all earlier slices. */
+ *  retired. If core->hand permits direct switches, slices of the next warps follow. If there was a direct switch, *@w is set to
+ *  the warp that ran last, the result and *@count describe the slice of this warp, and core->retired includes the instructions of
+ *  all earlier slices. */
 enum emu_slice_end emu_warp_run_slice(struct emu_warp **w, uint64_t limit, uint64_t *count);
 /** Executes exactly one instruction of the running split, even if it has a breakpoint. */
 void emu_run_one(struct emu_warp *w);

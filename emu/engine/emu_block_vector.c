@@ -2,16 +2,16 @@
 /*
  * Block-wide execution. Many kernels are straight-line code: find the lane's element, test whether there is one, load, compute,
  * store, exit. Warp by warp, the cost of such a block is the start of the block, the time slices and ends of its warps, and for
- * each instruction of a warp a jump and a classification of addresses. Here each instruction of the block is executed once for
- * all its lanes, by the interpreter's handlers on rows as wide as the block. Values that grow by a constant with the thread's
+ * each instruction of a warp a jump and a classification of addresses. Block-wide, each instruction of the block is executed once
+ * for all its lanes, by the interpreter's handlers on rows as wide as the block. Values that grow by a constant with the thread's
  * number are affine values and are not computed for each lane. Addresses, bounds and guards of affine values are checked at the
  * first and the last lane.
  *
- * Stores are deferred until it is certain that the block reaches its end, so block-wide execution has no effect before. It is
- * abandoned, and the block runs as usual, when lanes diverge, when an address is not affine or not all addresses are valid, and
- * when an access touches a byte that another access writes, unless each lane has its own bytes. The result therefore does not
- * depend on the order of warps, and equals the result of the fixed order (MACHINE 4). A stop, a fault or an observer never sees
- * block-wide execution in progress.
+ * Stores are deferred until it is certain that the block reaches its end, so block-wide execution has no effect before.
+ * Block-wide execution is abandoned, and the block runs as usual, when lanes diverge, when an address is not affine or not all
+ * addresses are valid, and when an access touches a byte that another access writes, unless each lane has its own bytes. The
+ * result therefore does not depend on the order of warps, and equals the result of the fixed order (MACHINE 4). A stop, a fault
+ * or an observer never sees block-wide execution in progress.
  *
  * The technique is whole-block vectorisation with affine values. A block of 256 threads of vecadd takes 3,190 host instructions:
  * 400 for each warp, instead of 1,071 without this technique.
@@ -419,7 +419,7 @@ static bool all_there(const struct emu_memory *memory, const uint16_t *valid, ui
     return in + bytes <= valid[page];
 }
 
-/** Returns true if both accesses may be executed one after the other for all threads together. This requires that no thread
+/** Returns true if both accesses may be executed one after the other for all threads together. The result requires that no thread
  *  accesses, in one access, a byte that another thread writes in the other access. */
 static bool keep_apart(const struct bv_access *a, const struct bv_access *b)
 {

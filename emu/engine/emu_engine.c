@@ -11,8 +11,8 @@
 #include "emu/engine/emu_block_vector_priv.h"
 #include "emu/engine/emu_threads_priv.h"
 
-/* The interpreter may switch directly from warp to warp for at most this many instructions. Then it returns to the engine,
- * which checks whether another thread has interrupted the run. */
+/* The interpreter may switch directly from warp to warp for at most this many instructions. After this number, the interpreter
+ * returns to the engine, which checks whether another thread has interrupted the run. */
 enum { MOST_HANDED = 1 << 16 };
 /* Additional slots for a replay, because other engines may have had more blocks at a time than the fixed order. */
 enum { REPLAY_SLOTS = 4096 };
@@ -140,8 +140,8 @@ static bool see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
 
 /** Returns true if no block has made progress for config.hang_window instructions, so that the running warps must be observed
  *  (MACHINE 4). The function checks only if the core has executed at least watch_at instructions, so that checks are at the same
- *  instructions in every run. Each observation that ends without a proof doubles the window. If the blocks of the grid may run in
- *  any order (order_free), they run one after another: only @current is then checked, and its window counts only its own
+ *  instructions in every run. Each observation that ends without a proof doubles the hang window. If the blocks of the grid may
+ *  run in any order (order_free), they run one after another: only @current is then checked, and its window counts only its own
  *  instructions, so that the result is the same on any number of host threads. */
 bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current)
 {
@@ -318,8 +318,8 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
         w = next_warp(f, block);
         if (w != NULL)
             return w;
-        /* If the blocks of the grid may run in any order, no other block can release this one. It hangs for ever, and the hang is
-         * reported without waiting for the other blocks. */
+        /* If the blocks of the grid may run in any order, no other block can release this one. The block hangs for ever, and the
+         * hang is reported without waiting for the other blocks. */
         if (f->order_free && !emu_block_can_run(block)) {
             emu_fixed_hang(f, block, false, stop);
             return NULL;
@@ -438,8 +438,8 @@ static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, ui
     enum emu_slice_end end;
 
     limit = limit < f->turn_left ? limit : f->turn_left;
-    /* No direct switch if there is a spin observer, which must see the end of each slice. It is enough to test the members
-     * shadow and reaches of the first warp, because they are equal in all warps. */
+    /* No direct switch if there is a spin observer, which must see the end of each slice. The members shadow and reaches are
+     * tested only in the first warp, because they are equal in all warps. */
     if (hand && f->probe == NULL && (*w)->shadow == NULL && !(*w)->reaches) {
         core->hand.quantum = f->base.machine->config.warp_quantum;
         core->hand.launches = f->launches_seen;
@@ -688,7 +688,7 @@ static unsigned functional_warp_count(const struct emu_engine *engine)
 }
 
 /* Returns the thread reference of a resident warp by index. Callers that list warps request consecutive indices. Each search
- * therefore begins where the last one ended, if nothing has run since and the index is not lower. */
+ * therefore begins where the last search ended, if nothing has run since and the index is not lower. */
 static bool functional_warp_at(const struct emu_engine *engine, unsigned index,
                                struct emu_thread_ref *place)
 {

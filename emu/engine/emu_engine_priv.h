@@ -73,8 +73,8 @@ struct emu_functional {
                                 * block (emu_threads.c); else NULL */
 };
 
-/** Creates an engine for another host thread (emu_threads.c). It runs one block after another. Returns NULL if memory is
- *  short. */
+/** Creates an engine for another host thread (emu_threads.c). The engine of such a thread runs one block after another. Returns
+ *  NULL if memory is short. */
 struct emu_functional *emu_functional_helper(struct emu_machine *machine);
 /** Makes the engine run blocks of @grid taken from @claims; NULL: the engine no longer takes blocks from claims. */
 void emu_functional_claim(struct emu_functional *f, struct emu_grid *grid,

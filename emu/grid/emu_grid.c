@@ -372,8 +372,8 @@ struct emu_grid *emu_grid_after(const struct emu_machine *machine, uint32_t sequ
 
 /* ---- launches by the device --------------------------------------------------------------- */
 
-/* These functions are called for each launch that is queued or completes. There may be thousands of launches, so none of the
- * functions may iterate over all of them. */
+/* The functions of this section are called for each launch that is queued or completes. There may be thousands of launches, so
+ * none of the functions may iterate over all of them. */
 
 /** Inserts @grid into the list of startable device launches, in launch order. @grid has blocks to place, and does not wait for
  *  another launch in its stream. */

@@ -23,7 +23,7 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
                                       struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
 /** Executes the launch instruction @di for the lanes in @on. Returns false if a fault was raised. */
 bool emu_launch_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_t on, bool group);
-/** Creates a grid while a saved state is loaded. It gets number @sequence, and its warps get ids from @first_warp_id on. No
+/** Creates a grid while a saved state is loaded. The grid gets number @sequence, and its warps get ids from @first_warp_id on. No
  *  listener is notified. @device: the grid is a device launch. */
 enum lw_status emu_grid_restore(struct emu_machine *machine, const struct emu_launch *launch,
                                 uint32_t sequence, uint64_t first_warp_id, bool device,

@@ -266,7 +266,7 @@ static bool forget_visit(struct emu_history *h)
 
 /** Takes a snapshot in the past if the preceding snapshot is at least @far instructions away, because a user who inspects a
  *  position often returns to it. The snapshot stores all pages that have changed since the machine was restored from a snapshot.
- *  These can be more pages than necessary, which is harmless. If there is no memory, no snapshot is taken. */
+ *  The changed pages can be more than necessary, which is harmless. If there is no memory, no snapshot is taken. */
 static void visit(struct emu_history *h, uint64_t far)
 {
     struct emu_memory *memory = &h->machine->memory;

@@ -553,8 +553,8 @@ enum emu_cycle_result emu_cycle_see(struct emu_cycle *c, const struct emu_warp *
     if (w->live == 0 || ev->kind == EMU_EV_FAULT || emu_split_divided(w) || ++c->steps > most)
         return EMU_CYCLE_GIVEN_UP;
     if (fresh) {
-        c->segment = most - most / 8; /* length of T after which T starts at a later step. It is large, because a warp has usually
-                                       * been in its loop for a long time when its observation begins. */
+        c->segment = most - most / 8; /* length of T after which T starts at a later step. The length is large, because a warp has
+                                       * usually been in its loop for a long time when its observation begins. */
         return begin(c, w) ? EMU_CYCLE_MORE : EMU_CYCLE_GIVEN_UP;
     }
     if (!note(c, w, ev))

@@ -5,13 +5,13 @@
  * T is the sequence of steps that the warp executed between two moments. At both moments the warp has the same splits at the same
  * pcs in the same states. R is the part of the warp's data that controls T: the bits of registers and of local memory on which
  * control flow, addresses and stored values of T depend, and the bits on which these bits depend in the preceding iteration. If R
- * has the same contents at both moments, the warp will execute T again and then have the same R again. It therefore loops for
- * ever, as long as shared and global memory do not change. Data outside R may change, for example an iteration counter.
+ * has the same contents at both moments, the warp will execute T again and then have the same R again. The warp therefore loops
+ * for ever, as long as shared and global memory do not change. Data outside R may change, for example an iteration counter.
  *
  * R is a set of bits, not of registers, because a part of a value may be enough to decide. For example, a loop counts by two and
  * ends when its counter equals an odd number. Bit 0 of the counter never changes, and depends only on bit 0 of the two values
- * that are added. It differs from bit 0 of the odd number, so the counter and the odd number differ whatever their other bits
- * are. R therefore contains only bit 0 of the counter, and the loop is proved never to end.
+ * that are added. Bit 0 of the counter differs from bit 0 of the odd number, so the counter and the odd number differ whatever
+ * their other bits are. R therefore contains only bit 0 of the counter, and the loop is proved never to end.
  *
  * The engine discards a proof when a byte of memory changes or a lane exits, because other warps can see these effects.
  *

@@ -113,8 +113,8 @@ static bool sees_order(const struct isa_insn *insn, unsigned flags)
            ((insn->op == ISA_V_S2R || insn->op == ISA_S_S2R) && insn->x == ISA_SR_ACTIVEMASK);
 }
 
-/** Returns true for instructions whose sources affect control flow or memory. These sources are relevant even if no result of the
- *  instruction is. */
+/** Returns true for instructions whose sources affect control flow or memory. Sources of such an instruction are relevant even if
+ *  no result of the instruction is relevant. */
 static bool is_decision(const struct isa_insn *insn, const struct isa_op_info *info)
 {
     if (insn->op == ISA_NANOSLEEP) /* the duration of a sleep does not affect control flow or memory */

@@ -3,8 +3,8 @@
  * Handlers of control instructions (branches, calls, barriers, exit) and of instructions of the scalar unit. The file is compiled
  * for one x86-64 level only: these handlers have no loops over lanes, so they would not gain from wider vectors.
  *
- * An instruction that may jump or end the time slice is the last of a straight-line run. Its handler first adds the run to
- * w->retired, because the functions of emu_split_priv.h that it then calls use this count.
+ * An instruction that may jump or end the time slice is the last of a straight-line run. The handler of such an instruction first
+ * adds the run to w->retired, because the functions of emu_split_priv.h that it then calls use this count.
  */
 #include <stdio.h>
 #include <string.h>
@@ -166,8 +166,8 @@ static void emu_c_s_bra(struct emu_warp *w, const struct emu_dinsn *di)
 }
 
 /** Called when a time slice ends within a loop or straight-line code. If the split is alone in its warp, keeps for the next slice
- *  what is known about the layout of addresses (EMU_PROVED_EQUAL, EMU_PROVED_RUN). This remains valid, because the split
- *  continues with the same registers; if a debugger writes registers, emu_view.c discards it. Host addresses are not kept,
+ *  what is known about the layout of addresses (EMU_PROVED_EQUAL, EMU_PROVED_RUN). The known layout remains valid, because the
+ *  split continues with the same registers; if a debugger writes registers, emu_view.c discards it. Host addresses are not kept,
  *  because memory may be allocated or freed between slices. */
 static void keep_forms(struct emu_warp *w, const void *forms)
 {

@@ -38,7 +38,7 @@ void emu_count_and_keep(struct emu_warp *w, const struct emu_dinsn *di);
 /** Ends the time slice of a warp that exits as a whole, after its instructions were counted: all its live lanes are one split, no
  *  event of the step is recorded, no CTA barrier of the block is in use, and the reconvergence engine is cbar. */
 void emu_split_exit_alone(struct emu_warp *w);
-/** Largest budget that a warp gets at a time. It is less than the value at which emu_dinsn.run saturates. */
+/** Largest budget that a warp gets at a time. The limit is less than the value at which emu_dinsn.run saturates. */
 enum { EMU_LONGEST_BUDGET = 32768 };
 /** Full handler of a branch that closes a loop of one straight-line run (emu_control.c). di->aux is a mask of the bits of
  *  w->proved that remain valid in the next iteration. */

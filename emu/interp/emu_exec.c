@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The interpreter: makes handlers from the rows of isa/insns.def. Compiled once per x86-64 level (EMU_LEVEL 1, 3, 4). So is
- * emu_mem_exec.c, which contains the handlers of memory instructions. emu_level_choose selects one of the versions at start.
+ * The interpreter: makes handlers from the rows of isa/insns.def. Compiled once per x86-64 level (EMU_LEVEL 1, 3, 4).
+ * emu_mem_exec.c, which contains the handlers of memory instructions, is compiled in the same way. emu_level_choose selects one
+ * of the versions at start.
  *
  * The semantics of an instruction become one always-inline body, from which several handlers are compiled. The letters of their
  * names: operand X is a vector register (v) or a uniform operand (u); the handler writes all lanes (f), or only the lanes of the
@@ -163,7 +164,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     const unsigned sub = mod ? di->reg : 0;                                                   \
     (void)a0, (void)a1, (void)b0, (void)b1, (void)d0, (void)d1, (void)sub, (void)lanes
 
-/* Loop over the lanes of a vector register. It is unrolled for the common case that all of 32 lanes are written. */
+/* Loop over the lanes of a vector register. The loop is unrolled for the common case that all of 32 lanes are written. */
 #define EACH_LANE(...)                                                                        \
     if (EMU_LEVEL != 1 && mask == NULL && !mod && __builtin_expect(n == 32, 1)) {                                  \
         EMU_LANE_LOOP_32                                                                      \
@@ -222,7 +223,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 
 #include "emu/interp/emu_half_body.h"
 
-/* Body of an expression with a variable r, which is the lane's bit of predicate R. It comes from a mask row that is made
+/* Body of an expression with a variable r, which is the lane's bit of predicate R. The bits r come from a mask row that is made
  * first. */
 #define LANER(T, e)                                                                           \
     SOURCES;                                                                                  \
@@ -379,9 +380,9 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     TWO(h_##id##_vg, GUARDED(id, false))                                                      \
     TWO(h_##id##_ug, GUARDED(id, true))
 
-/* Handler of an instruction with modifiers or a rounding mode. There is one such body for each instruction, without
- * specialisations; it tests a guard, which is pt if the instruction has none. The body is a function of its own, so that the
- * compiler cannot move parts of it across the changes of the rounding mode. */
+/* Handler of an instruction with modifiers or a rounding mode. Each such instruction has one body without specialisations, which
+ * tests a guard; the guard is pt if the instruction has none. The body is a function of its own, so that the compiler cannot move
+ * parts of it across the changes of the rounding mode. */
 #define MODDED(id)                                                                            \
     static __attribute__((noinline)) void LEVEL(m_##id)(struct emu_warp *w,                   \
                                                         const struct emu_dinsn *di)           \

@@ -3,8 +3,8 @@
  * Handlers of the layer EMU_LAYER_HOOK. Included by emu_mem_exec.c after emu_compact_body.h, and so compiled once per x86-64
  * level.
  *
- * This is instrumentation with inlined filters: a checker is not called for an instruction if the instruction's filter excludes
- * its accesses. Without the filters, the race check of gemm would execute 5.6 times as many host instructions
+ * The handlers are instrumentation with inlined filters: a checker is not called for an instruction if the instruction's filter
+ * excludes its accesses. Without the filters, the race check of gemm would execute 5.6 times as many host instructions
  * (docs/explanation/race-detection.md), with the same findings.
  */
 #include "emu/memory/emu_mem_priv.h"
@@ -102,7 +102,7 @@ MEM_INLINE void hook_segments(struct emu_warp *w, const struct emu_dinsn *di, ui
     access->piece_count = 1;
     access->piece[0] = (struct emu_addr_segment){at, (uint8_t)low, (uint8_t)last, ramp};
     /* If @unit is 0, the distance between the addresses of consecutive lanes would be less than the access size. The other
-     * conditions ensure that the addresses of consecutive lanes do not wrap. */
+     * conditions of this test ensure that the addresses of consecutive lanes do not wrap. */
     if ((!ramp || (unit != 0 && unit << rows.scale == bytes &&
                    step == (lw_lowest(rest) - low) * unit &&
                    zero <= UINT32_MAX - (last - low) * unit)) &&

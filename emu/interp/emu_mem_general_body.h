@@ -415,7 +415,7 @@ MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_
                         (uint32_t)(high - low), (uint32_t)(rows->base >> scale),
                         (bytes - 1) >> scale))
         return NULL;
-    /* This address may be outside the window, but its sum with the offset of any lane of @m is inside. */
+    /* The returned address may be outside the window, but its sum with the offset of any lane of @m is inside. */
     return (uint8_t *)((uintptr_t)window->host + (uintptr_t)ahead);
 }
 

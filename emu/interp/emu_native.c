@@ -10,8 +10,8 @@
  * slice, so that the split policy selects the next split as without native code. If all other splits are blocked at convergence
  * barriers, the policy has no choice, and the code continues.
  *
- * While a warp executes native code, its time slice does not end. This cannot change results, because only order-free kernels
- * (MACHINE 4) have native code.
+ * While a warp executes native code, its time slice does not end. The order of the warps cannot change results, because only
+ * order-free kernels (MACHINE 4) have native code.
  */
 #include <string.h>
 

@@ -145,7 +145,7 @@ EMU_ROW void emu_load_row8(uint32_t *d, const uint8_t *p, unsigned n, uint64_t m
 }
 
 /** Writes eight words to a vector register, from lane l on, by one store. The host can forward one such store to a later vector
- *  load. It cannot forward eight stores of a word, so that the load would have to wait. */
+ *  load. The host cannot forward eight stores of a word to one load, which would have to wait. */
 EMU_ROW void emu_words_row8(uint32_t *d, unsigned l, uint64_t m, bool all, const uint32_t word[8])
 {
     __m256i v = _mm256_setr_epi32((int)word[0], (int)word[1], (int)word[2], (int)word[3],

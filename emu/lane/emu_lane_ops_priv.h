@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that execute the instructions with CALL in the instruction table (emu_lane_ops.c). Each executes one instruction for
- * @lanes of the running split. The functions neither jump nor end a time slice. */
+/* Functions that execute the instructions with CALL in the instruction table (emu_lane_ops.c). Each of the functions executes one
+ * instruction for @lanes of the running split. The functions neither jump nor end a time slice. */
 #ifndef EMU_LANE_OPS_PRIV_H
 #define EMU_LANE_OPS_PRIV_H
 

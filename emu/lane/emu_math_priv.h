@@ -346,8 +346,8 @@ EMU_INLINE double emu_fma_f64_in(double a, double b, double c, unsigned sub)
 #define emu_fma_f64(a, b, c) emu_fma_f64_in(a, b, c, sub)
 #endif
 
-/* Functions of mufu. Each computes its result in double, without libm, and rounds it once. docs/reference/fp.md states the error
- * bounds. */
+/* Functions of mufu. Each of these functions computes its result in double, without libm, and rounds it once.
+ * docs/reference/fp.md states the error bounds. */
 float emu_ex2_f32(float x);
 float emu_lg2_f32(float x);
 float emu_sin_f32(float x);
@@ -419,7 +419,7 @@ EMU_INLINE int32_t emu_s32_of_f64(double x)
 /* f32 has 24 >= 2 * 11 + 2 (and 2 * 8 + 2) bits. So a sum, product, quotient or root of f16 or bf16 values that was rounded to
  * f32 rounds to the same 16-bit value as the exact result would. tests/emu/exec/test_half checks it. */
 
-/** Converts the f16 in bits 15:0 to f32. This is exact, and uses no arithmetic on denormals. */
+/** Converts the f16 in bits 15:0 to f32. The conversion is exact, and uses no arithmetic on denormals. */
 EMU_INLINE float emu_f32_of_f16(uint32_t h)
 {
     uint32_t m = (h & 0x7fff) << 13, e = m & 0x0f800000u, n = m + 0x38000000u;

@@ -130,7 +130,8 @@ void emu_log_add(struct emu_log *log, const struct emu_log_entry *entry);
 /** Returns the machine's position as a cursor that stays valid when the log grows, even if the count of the log's last entry
  *  grows. */
 struct emu_log_cursor emu_log_position(struct emu_log *log);
-/** Removes the first @bytes of the log. Their entries are before all instruction counts to which history can still return. */
+/** Removes the first @bytes of the log. The removed entries are before all instruction counts to which history can still
+ *  return. */
 void emu_log_trim(struct emu_log *log, size_t bytes);
 /** Moves the machine's position to a cursor from emu_log_position(). */
 void emu_log_seek(struct emu_log *log, const struct emu_log_cursor *cursor);

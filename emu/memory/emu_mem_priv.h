@@ -72,7 +72,7 @@ static inline void emu_memory_touch(struct emu_memory *memory, uint64_t offset, 
     while (page++ < last);
 }
 
-/** Allocates memory at the request of device code. This is no host step, so it is not recorded in a log. */
+/** Allocates memory at the request of device code. Such an allocation is no host step, so it is not recorded in a log. */
 enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
                                 unsigned flags, uint64_t *address, struct lw_error *err)
     LW_MUST_CHECK;
@@ -186,7 +186,7 @@ uint64_t emu_lane_copy(struct emu_warp *w, unsigned lane, uint64_t address, void
 /** Computes the generic addresses of lanes @lanes of a memory instruction, for events and faults. */
 void emu_addresses(const struct emu_warp *w, const struct isa_insn *insn,
                    const struct emu_dinsn *di, uint64_t lanes, uint64_t *address);
-/** Formats a clause for the message of a memory fault of @kind. It names the nearest allocation and its distance, or the
+/** Formats a clause for the message of a memory fault of @kind. The clause names the nearest allocation and its distance, or the
  *  allocation that was freed or is read-only. @address is, as for emu_raise_memory(), an offset in shared and local memory,
  *  otherwise a generic address. */
 void emu_describe_address(const struct emu_warp *w, enum emu_fault_kind kind,

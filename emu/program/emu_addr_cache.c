@@ -9,8 +9,9 @@
  * because its quantum is used up, the results about uniform and contiguous halves stay valid, because they depend only on the
  * warp. Host addresses do not stay valid.
  *
- * This is the elimination of redundant bounds checks within a basic block. A load that shares a check takes 25 host instructions
- * if its host address is known, and 60 if only the layout of its addresses is known. Without sharing, each load takes 100.
+ * The technique is the elimination of redundant bounds checks within a basic block. A load that shares a check takes 25 host
+ * instructions if its host address is known, and 60 if only the layout of its addresses is known. Without sharing, each load
+ * takes 100.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -244,7 +244,7 @@ static void finish_level(struct emu_warp *w)
     }
 }
 
-/** Removes entry @e if its split has reached the entry's end. Then removes, one after another, each parent that is thereby
+/** Removes entry @e if its split has reached the entry's end. Afterwards removes, one after another, each parent that is thereby
  *  complete and whose split has reached its end. Makes the split of the last parent ready, unless the split waits for another
  *  event. */
 static void finish(struct emu_warp *w, struct emu_simt_entry *e)

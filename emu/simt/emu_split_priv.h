@@ -177,9 +177,9 @@ void emu_split_hash(const struct emu_warp *w, struct lw_hash *hash);
 /** Adds the CTA barriers of the block to a hash, for hash_state. */
 void emu_cta_hash(const struct emu_block *block, struct lw_hash *hash);
 
-/* Functions that execute control instructions for the running split. All of them end its time slice (w->running is -1 afterwards)
- * unless their comment says otherwise. @next and targets are instruction indices. The caller has already counted the instruction
- * in w->retired. Sets of lanes are not empty unless their comment says that they may be. */
+/* Functions that execute control instructions for the running split. Each of these functions ends the split's time slice
+ * (w->running is -1 afterwards) unless its comment says otherwise. @next and targets are instruction indices. The caller has
+ * already counted the instruction in w->retired. Sets of lanes are not empty unless their comment says that they may be. */
 /** Effects of a step, from which its event is made. Before the step, w->flow is set to a zeroed structure. */
 struct emu_flow {
     struct emu_outcome outcome[EMU_MAX_LANES]; /* the caller sets the pc of each outcome, from `target` */

@@ -143,7 +143,8 @@ struct form {
     bool wide;      /* the result has 64 bits; for a compare: the sources have 64 bits */
     bool is_signed;
 };
-/* Parameters of the function of every tag rule. It returns false if the rule does not apply; nothing has changed then. */
+/* Parameters of the function of every tag rule. The function returns false if the rule does not apply; nothing has changed
+ * then. */
 #define RULE_PARAMS struct emu_warp *w, const struct emu_dinsn *di, const struct form f
 
 RULE bool is_uniform(const struct emu_ctag *t)

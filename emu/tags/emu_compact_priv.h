@@ -7,10 +7,10 @@
  *  emu_compact_body.h  materialisation, and accesses to memory at tagged addresses; compiled once per level
  *
  * Each register of a warp's register file has a state and a tag, found by register index (offset divided by stride). Handlers on
- * tags require that all live lanes execute the instruction. They test the states of their source registers, and call
- * emu_plain_full or emu_plain_part in the cases that they cannot handle. These two functions materialise the sources, drop the
- * tag of the destination, and execute the ordinary handler. An instruction all of whose registers have lane vectors according to
- * the plan has only its ordinary handler.
+ * tags require that all live lanes execute the instruction. Handlers on tags test the states of their source registers, and call
+ * emu_plain_full or emu_plain_part in the cases that they cannot handle. emu_plain_full and emu_plain_part materialise the
+ * sources, drop the tag of the destination, and execute the ordinary handler. An instruction all of whose registers have lane
+ * vectors according to the plan has only its ordinary handler.
  */
 #ifndef EMU_COMPACT_PRIV_H
 #define EMU_COMPACT_PRIV_H

@@ -2,12 +2,12 @@
 /*
  * Compact mode: determines, when a program is decoded, which instructions work on tags.
  *
- * Definitions that reach a common use must have the same representation. Such definitions form a web (the phi webs of SSA, found
- * by union-find over cells, one for each definition). A web is represented by tags if two conditions are true. First, each of its
- * definitions can give U or A, by the tag rules and the representation of its sources. Second, at least one use is profitable: it
- * is an address, a compare, or a profitable operation on tags. All other webs are represented by lane vectors, and instructions
- * that use only these keep their ordinary handlers. Even a register of a tagged web may have no tag at run time, because a write
- * in only some lanes removes it.
+ * Definitions that reach a common use must have the same representation. Definitions that reach a common use form a web (the phi
+ * webs of SSA, found by union-find over cells, one for each definition). A web is represented by tags if two conditions are true.
+ * First, each of its definitions can give U or A, by the tag rules and the representation of its sources. Second, at least one
+ * use is profitable: it is an address, a compare, or a profitable operation on tags. All other webs are represented by lane
+ * vectors, and instructions that use only these keep their ordinary handlers. Even a register of a tagged web may have no tag at
+ * run time, because a write in only some lanes removes it.
  *
  * A tag is written only while all live lanes are in one split. Therefore the decoder knows the state of a register at an
  * instruction, for every path on which a lane can reach the instruction. Where the paths are not known (calls, returns, indirect

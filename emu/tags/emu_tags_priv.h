@@ -34,10 +34,11 @@ uint64_t emu_affine_at(const struct emu_affine *v, unsigned bits, unsigned fold,
  *  rise are always signed. The result is always true for U. */
 bool emu_affine_fits(const struct emu_affine *v, unsigned bits, bool is_signed, unsigned fold,
                      uint64_t live);
-/** Returns the 64-bit value {high, low}. It is V if the low words wrap in some lane. */
+/** Returns the 64-bit value {high, low}. The result is V if the low words wrap in some lane. */
 struct emu_affine emu_affine_join(const struct emu_affine *low, const struct emu_affine *high,
                                   unsigned fold, uint64_t live);
-/** Returns the high words of a 64-bit value. They are V if the low words carry into the high words in only some lanes. */
+/** Returns the high words of a 64-bit value. The high words are V if the low words carry into the high words in only some
+ *  lanes. */
 struct emu_affine emu_affine_high(const struct emu_affine *v, unsigned fold, uint64_t live);
 
 /** Inputs of a tag rule. */
@@ -61,8 +62,8 @@ enum emu_tag_how {
 enum emu_tag_how emu_tag_infer(const struct emu_tag_query *q, struct emu_affine *out);
 
 /**
- * Returns the lanes of 0 .. @width - 1 in which v cmp k is true, for an affine value v that does not wrap. This is computed in
- * closed form, without a loop over lanes. @cmp: ISA_CMP_* (eq, ne, lt, le, gt, ge). @d: k - base.
+ * Returns the lanes of 0 .. @width - 1 in which v cmp k is true, for an affine value v that does not wrap. The lanes are computed
+ * in closed form, without a loop. @cmp: ISA_CMP_* (eq, ne, lt, le, gt, ge). @d: k - base.
  */
 uint64_t emu_tag_compare(unsigned cmp, int64_t d, int64_t stride, int64_t rise, unsigned fold,
                          unsigned width);

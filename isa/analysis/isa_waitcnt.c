@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lint of wait counters. It follows all paths of a function that contains `waitcnt`, and finds registers that are used before
- * a `waitcnt` covers the pending load or store of this register. A function without `waitcnt` counts as compiled code, in which
- * waits are implied.
+ * The lint of wait counters. The lint follows all paths of a function that contains `waitcnt`, and finds registers that are used
+ * before a `waitcnt` covers the pending load or store of this register. A function without `waitcnt` counts as compiled code, in
+ * which waits are implied.
  *
  * The state of a register describes the operations that are pending for it. Vector memory operations end in order, and so do
  * shared memory operations. For these operations, the state (`vm`, `shared`) depends on the number of younger operations of the

@@ -73,7 +73,7 @@ static enum lw_status one_line(struct asm_state *as, struct cursor *c)
     return status == LW_OK ? own_row(as, index) : status;
 }
 
-/* Removes a comment from a line. It starts at # or // outside quotes. */
+/* Removes a comment from a line. A comment starts at # or // outside quotes. */
 static void cut_comment(char *text)
 {
     bool quoted = false;

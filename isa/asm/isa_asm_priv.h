@@ -164,7 +164,7 @@ enum lw_status asm_flush_init(struct asm_state *as);
 
 /** Parses the instruction at the cursor, and appends it to the text section. */
 enum lw_status asm_instruction(struct asm_state *as, struct cursor *c);
-/** Get the offset of a parameter of the current function, or of a shared variable. They return false if the name is not
+/** Get the offset of a parameter of the current function, or of a shared variable. Both functions return false if the name is not
  *  defined. */
 bool asm_param_offset(struct asm_state *as, const char *name, uint32_t *offset);
 bool asm_shared_offset(struct asm_state *as, const char *name, uint32_t *offset);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes .debug_info and the sections to which it refers. They contain the debug entries of the source (object->debug), with
- * locations in debug address ranges; the built-in variables; and those functions, kernel parameters and shared variables of the
- * object for which the source has no entries. Source of numbers and names: the DWARF 4 standard, section 7. */
+/* Writes .debug_info and the sections to which it refers. These sections contain the debug entries of the source (object->debug),
+ * with locations in debug address ranges; the built-in variables; and those functions, kernel parameters and shared variables of
+ * the object for which the source has no entries. Source of numbers and names: the DWARF 4 standard, section 7. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -613,7 +613,8 @@ static void put_expression(const struct maker *mk, const struct isa_var_location
     }
 }
 
-/* Writes an entry of a location list. Its offsets are relative to the compile unit's low_pc, which is the start of the text. */
+/* Writes an entry of a location list. The offsets in the entry are relative to the compile unit's low_pc, which is the start of
+ * the text. */
 static void put_list_entry(const struct maker *mk, const struct isa_var_location *location, uint64_t from,
                            uint64_t to, struct isa_bytes *out)
 {

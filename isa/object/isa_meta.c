@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Section .lanewise (docs/reference/object.md): functions, parameters, variables, relocations, line rows and files of an object.
- * It consists of LEB128 numbers and of strings that follow their length. */
+ * The section consists of LEB128 numbers and of strings that follow their length. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Address slices of an object: the section .lanewise.slices that stores them (docs/reference/object.md), and the instructions
- * that may be nodes of a slice. These are the integer instructions that compute the result of a lane only from operands of the
- * same lane, which is determined from the semantics column. */
+ * that may be nodes of a slice. Nodes may be integer instructions that compute the result of a lane only from operands of the
+ * same lane, which the semantics column shows. */
 #include "isa/object/isa_elf_priv.h"
 
 static const uint8_t slices_magic[8] = { 'L', 'W', 'S', 'L', 'C', 0, 0, 1 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Converts values to nodes of the address slices. A PHI (a value with several definitions) at a loop header becomes an induction
  * variable if each iteration adds the same amount to it. A PHI where the two sides of a branch join becomes a select by the
- * condition of the branch. Other PHIs are rejected. */
+ * condition of the branch. All other PHIs are rejected. */
 #include "isa/slice/isa_slice_priv.h"
 
 static uint32_t finish(struct slice_builder *b, uint32_t value);
