@@ -215,8 +215,8 @@ uint64_t lw_hash_value(const struct lw_hash *hash);
 
 /** Returns the edit distance of two names, with which messages choose the name for "did you mean". */
 unsigned lw_edit_distance(const char *a, const char *b);
-/** Returns the name among @count names that is most similar to @name, or NULL if none is similar enough for "did you mean". The
- *  pointers to the names are @stride bytes apart. */
+/** Returns the name among @count names that is most similar to @name, or NULL if no name is similar enough for "did you mean".
+ *  The pointers to the names are @stride bytes apart. */
 const char *lw_suggest(const char *name, const char *const *names, size_t count, size_t stride);
 /** Parses an integer as in C: decimal, or with the prefix 0x or 0b, and with an optional sign (lw_parse_u64: only +). Returns
  *  false if @text as a whole is no integer, or if the integer is out of range. */
@@ -260,8 +260,8 @@ struct lw_call {
  * One command. debug/, timing/ and check/ have arrays of commands. cmd/ adds the arrays to one struct lw_command_set, whose
  * commands the shell and gdb's `monitor` run.
  *
- * operands  the operands for help and completion, one word each: `[count]`, `<location>`, `<register>`, `<expression>`,
- *           `<file>`; `...` means that more words of the last kind may follow
+ * operands the operands for help and completion, one word each: `[count]`, `<location>`, `<register>`, `<expression>`, `<file>`;
+ *           `...` means that further words like the last one may follow
  * run       the handler; in case of an error it returns a status and writes a message to @err
  * does      bits of enum lw_command_does, and LW_COMMAND_AS()
  */
@@ -321,7 +321,7 @@ struct lw_yaml {
 
 struct lw_yaml_document;
 /** Parses @text, the content of the file @name. Error messages begin with "NAME:LINE: ". Anchors, aliases, tags, several
- *  documents and duplicate keys are errors, whose messages name them. */
+ *  documents and duplicate keys are errors, and the message names the feature. */
 enum lw_status lw_yaml_parse(const char *name, const char *text, size_t size,
                              struct lw_yaml_document **out, struct lw_error *err) LW_MUST_CHECK;
 void lw_yaml_destroy(struct lw_yaml_document *document);

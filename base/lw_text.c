@@ -53,7 +53,7 @@ const char *lw_suggest(const char *name, const char *const *names, size_t count,
     size_t size = strlen(name);
     unsigned best_distance = UINT_MAX;
 
-    if (size <= 1) /* all names of one letter have the same distance, so none can be proposed */
+    if (size <= 1) /* all names of one letter have the same edit distance, so no name can be proposed */
         return NULL;
     for (size_t i = 0; i < count; i++) {
         const char *candidate;
@@ -165,7 +165,7 @@ enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct 
         used += got;
         if (got == 0)
             break;
-        if (used > MOST_STREAM_BYTES && !S_ISREG(st.st_mode)) { /* such as /dev/zero, which has no end */
+        if (used > MOST_STREAM_BYTES && !S_ISREG(st.st_mode)) { /* such as the device /dev/zero, which has no end */
             status = LW_FAIL(err, LW_EIO, "%s: the input is longer than %d MiB, the limit for a pipe or device: copy the "
                                           "input to a regular file", path,
                              MOST_STREAM_BYTES >> 20);
@@ -257,8 +257,8 @@ enum lw_status lw_file_write(const char *path, const void *data, size_t size,
         int fd = open_beside(path, &temporary);
 
         if (fd >= 0) {
-            /* mkstemp() creates the file with mode 0600. The new mode is that of the file that is replaced, or, if there is none,
-             * the usual mode of a new file. */
+            /* mkstemp() creates the file with mode 0600. The mode becomes that of the file that is replaced, or, if no file is
+             * replaced, the usual mode of a new file. */
             mode_t mask = umask(0);
             umask(mask);
             if (fchmod(fd, lstat(path, &st) == 0 ? st.st_mode & 07777 : 0666 & ~mask) != 0) {

@@ -23,7 +23,7 @@ struct lw_yaml_document {
 /* A mapping or sequence whose end has not been read yet. */
 struct level {
     struct lw_yaml *node, *last;
-    const char *key; /* key whose value has not been read yet, or NULL if there is none */
+    const char *key; /* key whose value has not been read yet, or NULL if there is no such key */
     unsigned key_line;
 };
 

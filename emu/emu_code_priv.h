@@ -14,8 +14,8 @@ struct emu_icache;
 
 /**
  * Handler of an instruction. A handler executes the instruction for the warp's running split, and continues with the next
- * instruction by a tail call, or in LW_LOOP builds by a return to the driver. If one of the EMU_LEAVE_* reasons applies, it
- * instead leaves the chain of handlers, and sets w->di to the instruction to execute next.
+ * instruction by a tail call, or in LW_LOOP builds by a return to the driver. If one of the EMU_LEAVE_* reasons applies, the
+ * handler instead leaves the chain of handlers, and sets w->di to the instruction to execute next.
  */
 typedef void emu_handler_fn(struct emu_warp *w, const struct emu_dinsn *di);
 
@@ -110,7 +110,7 @@ struct emu_code {
     struct emu_chain *chain; /* [count] chained prefetches of instructions with EMU_D_CHAIN; NULL: no instruction has this flag */
     struct emu_hook_filters *hook_filter; /* [count] filters of the hooks, or NULL if no instruction has a hook */
     struct emu_tag_insn *tag;    /* [count] operands of each instruction for its tag rule; NULL if tags are off */
-    struct emu_plan *plan;       /* compact mode: [count] plans; the plan of an instruction that needs none is zero */
+    struct emu_plan *plan;       /* compact mode: [count] plans; the plan is zero for an instruction that needs no plan */
     uint8_t shape;               /* emu_plan_shape() of the blocks for which the program is decoded */
 };
 

@@ -46,8 +46,8 @@ void emu_warp_prefetch(const struct emu_warp *state);
  *  @lanes  a non-empty subset of the split's lanes; the other lanes remain at their pc as another split
  *  @ev     filled in if the result is LW_OK
  * Errors: LW_ERANGE for invalid arguments; LW_ESTATE if the split is not ready; LW_EAGAIN if the instruction needs the *whole*
- * split (MACHINE 1) and waits for lanes of the split that an earlier call has separated. A guest fault is no error: the result is
- * LW_OK with ev->kind == EMU_EV_FAULT, and the lanes remain at the faulting pc.
+ * split (MACHINE 1) and waits for lanes that an earlier call has separated from the split. A guest fault is no error: the result
+ * is LW_OK with ev->kind == EMU_EV_FAULT, and the lanes remain at the faulting pc.
  */
 enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp,
                              unsigned split, uint64_t lanes, struct emu_event *ev,
@@ -61,10 +61,10 @@ enum emu_event_detail {
     /** For engines that only model time. Instructions are executed as usual, but the core fills only these members of an event:
      *  kind, core, grid, block, slot, warp, split, pc, insn, split_lanes, exec, guard, effective, exited, cta.used,
      *  cta.completed, access, warp_ended, block_ended, grid_ended, grid_started, and the fault. The event has one outcome if the
-     *  warp continues as a single split, otherwise none. Reads of constant operands are not listed. An access has kind, space,
-     *  bytes, order, scope, cache, texture and lanes. If its piece_count is not 0, the access has segments and no arrays, and all
-     *  lanes are in `space`. If piece_count is 0, the access has the arrays `address` and `lane_space` (NULL: all lanes are in
-     *  `space`). If the machine's tags are not off, the core also fills the members for tags. */
+     *  warp continues as a single split, otherwise no outcome. Reads of constant operands are not listed. An access has kind,
+     *  space, bytes, order, scope, cache, texture and lanes. If its piece_count is not 0, the access has segments and no arrays,
+     *  and all lanes are in `space`. If piece_count is 0, the access has the arrays `address` and `lane_space` (NULL: all lanes
+     *  are in `space`). If the machine's tags are not off, the core also fills the members for tags. */
     EMU_EVENT_ADDRESSES
 };
 /** For engines whose caches are not coherent: reports that lanes @lanes of the load @ev have received bytes that differ from

@@ -63,8 +63,8 @@ enum lw_status emu_core_create(struct emu_machine *machine, unsigned slots,
         core->ops = *ops;
     core->context = context;
     core->slots = slots;
-    /* most slots are never used, because they exist only for blocks that wait for launches; reserved memory costs nothing until
-     * it is used */
+    /* most slots are never used, because they exist only for blocks that wait for launches; lw_reserve() maps memory that costs
+     * nothing until it is used */
     core->block = lw_reserve(slots * sizeof *core->block);
     core->scratch = calloc(1, sizeof *core->scratch);
     core->tag_step = calloc(1, sizeof *core->tag_step);

@@ -12,7 +12,7 @@ enum emu_stop_kind {
     EMU_STOP_FAULT,
     EMU_STOP_HANG,
     EMU_STOP_INTERRUPTED, /* emu_engine_interrupt() was called */
-    EMU_STOP_STEPPED,     /* one instruction was executed */
+    EMU_STOP_STEPPED,     /* a step has executed one instruction */
     EMU_STOP_OBSERVER,    /* an observer, or emu_machine_halt(), requested a stop after this instruction */
     EMU_STOP_BLOCKED,       /* after step_warp: the warp or split cannot run now; after run_other_warps: no warp of the block can
                              * make progress */
@@ -62,8 +62,8 @@ struct emu_engine_ops {
                                 struct emu_event *ev, struct emu_stop *stop,
                                 struct lw_error *err);
     /** Executes one rotation of the other warps: a time slice of each other warp of the block, then of the other splits of
-     *  @place's warp. If none of them can run, warps of other blocks get a slice. The stop is EMU_STOP_BLOCKED if the block makes
-     *  no progress; blocks that did not run may still enable it to continue. */
+     *  @place's warp. If none of the other warps and splits can run, warps of other blocks get a time slice. The stop is
+     *  EMU_STOP_BLOCKED if the block makes no progress; blocks that did not run may still enable it to continue. */
     enum lw_status (*run_other_warps)(struct emu_engine *engine, const struct emu_thread_ref *place,
                                  struct emu_stop *stop, struct lw_error *err);
     /** warp_count returns the number of resident warps. warp_at gets the warp at an index in the order (grid, block, warp). A
@@ -73,9 +73,8 @@ struct emu_engine_ops {
     /** Finds core and slot of a resident block, and creates the block's state if the block has not started. */
     bool (*locate)(struct emu_engine *engine, uint32_t grid, uint64_t block,
                    struct emu_core **core, unsigned *slot);
-    /** slot_of gets the slot number of a resident block, or of one of its warps; every replay gives the same number.
-     *  slot_at finds the block or warp that has slot @number: it sets grid, block and (for EMU_SLOT_WARP) warp of
-     *  @place. */
+    /** slot_of gets the slot number of a resident block, or of one of its warps; every replay gives the same number. slot_at
+     *  finds the block or warp that has slot number @number, and sets grid, block and (for EMU_SLOT_WARP) warp of @place. */
     bool (*slot_of)(const struct emu_engine *engine, enum emu_slot_kind kind,
                     const struct emu_thread_ref *place, unsigned *number);
     bool (*slot_at)(const struct emu_engine *engine, enum emu_slot_kind kind, unsigned number,
@@ -92,8 +91,9 @@ struct emu_engine {
     /** Number of host threads that `run` may use, initially 1. The functional engine runs blocks on several threads if the kernel
      *  is block-order-free and there is no observer, listener, schedule log, history, breakpoint, immediate text, scalar_rule
      *  warn, or stop_at. Otherwise all blocks run in the fixed order on the caller's thread. Results, reports and text are the
-     *  same in both cases. A grid that started on several threads ends on them: an observer or breakpoint that is added during an
-     *  interruption takes effect from the next grid on, and steps are refused (LW_ESTATE). */
+     *  same with one host thread and with several. A grid that started on several threads also ends on several threads: an
+     *  observer or breakpoint that is added during an interruption takes effect from the next grid on, and steps are refused
+     *  (LW_ESTATE). */
     unsigned threads;
 };
 enum lw_status emu_engine_functional_create(struct emu_machine *machine,
@@ -123,7 +123,7 @@ void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
 struct emu_spin_observer;
 /**
  * Creates a spin observer. Returns NULL if there is no memory.
- *  @tries   number of earlier observations that proved nothing; each of them makes this observation longer
+ *  @tries   number of earlier observations that proved nothing; each of these observations makes the new one longer
  *  @chosen  a debugger or a log chooses the splits that run; the proof then considers only these splits
  */
 struct emu_spin_observer *emu_spin_observer_create(struct emu_machine *machine, unsigned tries, bool chosen);
@@ -198,8 +198,8 @@ struct emu_native_frame {
     uint32_t site;           /* index in emu_native_kernel.site of the site at which the code left */
     uint64_t loads;          /* number of retired loads, without those that emu_native_execute() has counted itself */
     void *warp;              /* the warp, for the functions below that are called from native code */
-    uint64_t stores;         /* number of retired stores, counted as `loads` is. The two members are not adjacent: otherwise a
-                              * compiler could read both by one load, and the host cannot forward two stores to one load */
+    uint64_t stores;         /* number of retired stores, counted as `loads` is. `loads` and `stores` are not adjacent: otherwise
+                              * a compiler could read both by one load, and the host cannot forward two stores to one load */
 };
 enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3, EMU_NATIVE_RESUME = 1 << 16, EMU_NATIVE_UNPARK = 1 << 17 };
 

@@ -92,7 +92,7 @@ struct emu_access {
     unsigned service_count;
     /** Event detail EMU_EVENT_ADDRESSES: number of segments that describe the addresses of all lanes. Each lane is in one
      *  segment; the segments are sorted by lowest lane. 0: the addresses need more than EMU_EVENT_SEGMENTS segments, or segments
-     *  were not requested; the arrays above are then valid. */
+     *  were not requested; `address` and `lane_space` are then valid. */
     unsigned piece_count;
     struct emu_event_segment piece[EMU_EVENT_SEGMENTS];
 };
@@ -113,7 +113,7 @@ struct emu_event_cta {
     unsigned arrived, expected;
     uint64_t generation;
 };
-/** What one step did. Pointers are borrowed until the next step on the same core. */
+/** Description of what one step did. Pointers are borrowed until the next step on the same core. */
 struct emu_event {
     enum emu_event_kind kind;
     /* the warp that executed the step */
@@ -124,8 +124,8 @@ struct emu_event {
     unsigned slot;     /* resident block slot on the core */
     unsigned warp;     /* index in the block */
     unsigned split;
-    /** Number of instructions retired before this one: by the core's warps, by the warp, and by the block. Instructions of
-     *  different cores have no common order. */
+    /** Number of instructions retired before this instruction: by all warps of the core, by the warp, and by the block.
+     *  Instructions of different cores have no common order. */
     uint64_t sequence;
     uint64_t warp_sequence, block_sequence;
     /* the instruction */

@@ -39,7 +39,8 @@ struct emu_grid {
         uint64_t pc; /* address of the launch instruction */
     } parent;
     uint64_t stream; /* stream number among the streams of the parent's block; 0: the block's default stream. Unused for groups */
-    uint64_t buffer; /* address of the parameter buffer that is freed when the launch is complete, or 0 if there is none */
+    uint64_t buffer; /* address of the parameter buffer that is freed when the launch is complete, or 0 if there is no such
+                      * buffer */
     /** Links between launches that are not complete. launcher: the grid that launched this one; aggregated_into: the kernel's
      *  grid that executes the blocks of this group, or NULL; stream_prev and stream_next: neighbours in the stream. The launch
      *  may start when stream_prev is NULL. If it waits for the end of the launcher's blocks, stream_prev is the launcher. */
@@ -82,8 +83,8 @@ enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_lau
 /** Returns the first grid that is not complete; NULL: all grids are complete. A host launch precedes the launches that its kernel
  *  makes. */
 struct emu_grid *emu_grid_current(const struct emu_machine *machine);
-/** Returns the launch with the lowest number above @sequence, not counting launches before emu_grid_current(); NULL: there is
- *  none. The search time is proportional to the number of later launches. */
+/** Returns the launch with the lowest number above @sequence, not counting launches before emu_grid_current(). Returns NULL if
+ *  there is no such launch. The search time is proportional to the number of later launches. */
 struct emu_grid *emu_grid_after(const struct emu_machine *machine, uint32_t sequence);
 /** For engines that place blocks themselves: removes the first launch from the list of startable device launches, which wait for
  *  no other launch and have blocks to place. Returns the launch, whose blocks the engine must then place, or NULL if the list is

@@ -54,9 +54,9 @@ struct emu_history_options {
 };
 /**
  * Starts recording history: snapshots, and a schedule log of the execution of @engine from now on. The log is the machine's log
- * or, if it has none, a new one. While the machine is in the past, the engine replays the recording: run, step and step_warp
- * follow the log up to its end, and text that was printed before is not printed again. An edit in the past drops the later
- * history. The history must be destroyed before engine and machine.
+ * or, if the machine has no log, a new one. While the machine is in the past, the engine replays the recording: run, step and
+ * step_warp follow the log up to its end, and text that was printed before is not printed again. An edit in the past drops the
+ * later history. The history must be destroyed before engine and machine.
  *
  * Errors: LW_EUNSUPP when the engine does not support history.
  */

@@ -80,9 +80,9 @@ struct emu_hook_access {
     const uint64_t *address;   /* [lane] generic addresses if piece_count is 0 */
     /** Filled in by the callback; all members are 0 at the call. Afterwards this instruction needs no callback while the
      *  addresses of all its lanes are in the range, until emu_hooks_invalidate_filters(). The filter does not apply to a warp in
-     *  single steps. Without ignore_split, it applies only while the split is the one of the warp's last callback for shared,
-     *  global or generic memory; a new warp's first split counts as that split. In shared and local memory, only filters with
-     *  ignore_split are used. Filters are used only while one host thread runs. */
+     *  single steps. Without ignore_split, the filter applies only while the running split is the split of the warp's last
+     *  callback for shared, global or generic memory; in a new warp, the first split counts as that split. In shared and local
+     *  memory, only filters with ignore_split are used. Filters are used only while one host thread runs. */
     struct emu_hook_filter *filter;
 };
 /**
@@ -104,7 +104,8 @@ struct emu_hooks {
     bool (*on_stepped)(struct emu_hooks *hooks, const struct emu_hook_site *site, bool retired);
     /** A block was placed in a slot (@begins true), or leaves its slot (false). */
     void (*on_block)(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, bool begins);
-    /** CTA barrier @id of a block completes. lanes[warp]: lanes that have arrived. The waiting lanes among them continue. */
+    /** CTA barrier @id of a block completes. lanes[warp]: lanes that have arrived. The waiting lanes among the arrived ones
+     *  continue. */
     void (*on_cta)(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, unsigned id,
                    const uint64_t *lanes);
     /** @lanes, the member lanes of a warpsync or a .sync operation, have all arrived. The lanes are in one warp. */
@@ -117,9 +118,10 @@ struct emu_hooks {
     /** The pc of some lanes was set by a debugger, or by the replay of a log that contains such an edit. */
     void (*on_pc_edited)(struct emu_hooks *hooks);
 };
-/** Sets the hooks of a machine, which has at most one set. The hooks are borrowed until they are replaced or the machine is
- *  destroyed. NULL removes the hooks. Hooks do not restrict the run to one host thread; a caller that needs this also registers a
- *  listener (emu_machine_add_listener). Errors: LW_ESTATE if the machine has executed an instruction. */
+/** Sets the hooks of a machine. A machine has at most one struct emu_hooks. The hooks are borrowed until they are replaced or the
+ *  machine is destroyed. NULL removes the hooks. Hooks do not restrict the run to one host thread; a caller that needs this
+ *  restriction also registers a listener (emu_machine_add_listener). Errors: LW_ESTATE if the machine has executed an
+ *  instruction. */
 enum lw_status emu_machine_set_hooks(struct emu_machine *machine, struct emu_hooks *hooks,
                                struct lw_error *err) LW_MUST_CHECK;
 /** Invalidates all filters that on_access has set. */

@@ -31,8 +31,8 @@ enum emu_tag_rules { EMU_TAG_RULES_TABLE, EMU_TAG_RULES_EXACT, EMU_TAG_RULES_FOL
 /** When a tagged register is materialised. LAZY: when an instruction writes it in only some lanes. EAGER: as LAZY, and the first
  *  divergent branch of the warp materialises all tagged registers. */
 enum emu_tag_expansion { EMU_TAG_LAZY, EMU_TAG_EAGER };
-/** Which values are represented by tags in compact mode. PROFITABLE: values with at least one use that a tag makes cheaper. ALL:
- *  all values that can be U or A. */
+/** Which values are represented by tags in compact mode. PROFITABLE: only values with at least one use that a tag makes cheaper.
+ *  ALL: all values that can be U or A. */
 enum emu_tag_plan { EMU_TAG_PLAN_PROFITABLE, EMU_TAG_PLAN_ALL };
 /** Names of the values of the enumerations, indexed by value, terminated by NULL. */
 extern const char *const emu_tag_mode_names[];
@@ -49,7 +49,7 @@ struct emu_config {
     const char *policy;         /* name of the split policy, one of emu_policy_names */
     unsigned split_quantum;     /* instructions of a split's time slice; 0: the policy's default, which is 64 for rr_quantum */
     unsigned fairness_window;   /* fairness limit, in warp instructions; 0: no limit, the policy alone decides */
-    bool merge;                 /* ready splits at equal pcs merge when one of them is selected */
+    bool merge;                 /* ready splits at the same pc merge when the policy selects one of them */
     unsigned resident_warps;    /* greatest number of resident warps; default: 2,048 */
     unsigned warp_quantum;      /* instructions of a warp's time slice in its block; default: 64 */
     uint64_t arena_bytes;       /* bytes of global memory to reserve; default: 64 GiB */
@@ -126,8 +126,8 @@ void emu_machine_add_listener(struct emu_machine *machine, struct emu_machine_li
 void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
 /** Sets the machine's fault filter. NULL removes it. The filter is borrowed until it is replaced or the machine is destroyed. The
  *  filter is called on the thread that runs the block. A filter does not restrict the run to one host thread; a caller that needs
- *  this also registers a listener. During a replay (emu_machine_is_replaying) the filter is called again and must give the same
- *  answers. */
+ *  this restriction also registers a listener. During a replay (emu_machine_is_replaying) the filter is called again and must
+ *  give the same answers. */
 void emu_machine_filter_faults(struct emu_machine *machine, struct emu_fault_filter *filter);
 /** Requests that the engine stops after the current instruction (EMU_STOP_OBSERVER). Hooks, filters and listeners may call this.
  *  A request between two runs stops the next run after at most one instruction. @halt false withdraws the request. */
@@ -141,7 +141,8 @@ bool emu_machine_is_replaying(const struct emu_machine *machine);
  *  buffered until all blocks with a lower (grid, block) have ended. */
 void emu_machine_set_print(struct emu_machine *machine, struct lw_sink *sink);
 struct lw_sink *emu_machine_print(const struct emu_machine *machine);
-/** Sets whether text is written at the time when it is printed, as debuggers need it. hash_mem uses block order in both cases. */
+/** Sets whether text is written at the time when it is printed, as debuggers need it. hash_mem uses block order whatever
+ *  @immediate is. */
 void emu_machine_print_immediately(struct emu_machine *machine, bool immediate);
 
 #endif

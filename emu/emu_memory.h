@@ -35,8 +35,9 @@ enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t addre
  *  read-only for guests. Errors: LW_ERANGE, with the address in the message. */
 enum lw_status emu_global_write(struct emu_machine *machine, uint64_t address, const void *data,
                                 uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
-/** Finds the live or freed allocation that contains @address, and sets *inside to true. If there is none, finds the nearest
- *  allocation below @address, and sets *inside to false. Returns false when there is no allocation below @address either. */
+/** Finds the live or freed allocation that contains @address, and sets *inside to true. If no allocation contains @address, finds
+ *  the nearest allocation below @address, and sets *inside to false. Returns false when there is no allocation below @address
+ *  either. */
 bool emu_allocation_at(const struct emu_machine *machine, uint64_t address,
                        struct emu_allocation *out, bool *inside);
 unsigned emu_allocation_count(const struct emu_machine *machine);
@@ -46,7 +47,7 @@ bool emu_allocation_get(const struct emu_machine *machine, unsigned index,
 /** Lets the host access an allocation directly, at the same address that the device uses. Returns the start of the live
  *  allocation that contains @address. From now on its pages count as written; listeners are not notified of the host's accesses.
  *  Returns NULL if no live allocation contains @address, or if the host address of this machine's memory differs from its device
- *  address (they are equal in only one machine of a process). */
+ *  address (both addresses are equal in only one machine of a process). */
 void *emu_global_share(struct emu_machine *machine, uint64_t address);
 /** Copies within global memory, as a host step; the ranges may overlap. Errors: LW_ERANGE, with the address in the message. */
 enum lw_status emu_global_copy(struct emu_machine *machine, uint64_t to, uint64_t from,

@@ -61,7 +61,7 @@ unsigned emu_predict_depends(const struct emu_predict *predict, uint32_t site);
 uint64_t emu_predict_evaluations(const struct emu_predict *predict);
 
 /** An address in the first iteration of all loops: `constant` plus the sum of each id times its factor, modulo 2^64. The form is
- *  valid for all threads of the launch: no part of the sum wraps for any of them. */
+ *  valid for all threads of the launch: no part of the sum wraps for any thread. */
 struct emu_predict_affine {
     uint64_t constant;
     int64_t tid[3], ctaid[3];

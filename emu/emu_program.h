@@ -14,12 +14,13 @@ const struct isa_object *emu_program_object(const struct emu_program *program);
 /** Returns a kernel by name, or NULL. */
 const struct isa_function *emu_program_kernel(const struct emu_program *program,
                                               const char *name);
-/** Returns the guest address of a module variable, 0 if there is none. */
+/** Returns the guest address of the module variable @name, or 0 if there is no such variable. */
 uint64_t emu_program_variable(const struct emu_program *program, const char *name,
                               uint64_t *size_bytes);
 /** Returns the program whose code contains @pc, or NULL; code starts at emu_program_base. */
 struct emu_program *emu_machine_program_at(const struct emu_machine *machine, uint64_t pc);
-/** Iterates over all programs: returns the one after @program, the first one for NULL; NULL after the last. */
+/** Iterates over all programs: returns the program after @program, or the first program if @program is NULL. Returns NULL after
+ *  the last program. */
 const struct emu_program *emu_machine_program_next(const struct emu_machine *machine,
                                                    const struct emu_program *program);
 uint64_t emu_program_base(const struct emu_program *program);

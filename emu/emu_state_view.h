@@ -63,14 +63,14 @@ struct emu_stack_view {
     unsigned level;   /* number of the entry's level; the two paths of a level of a dual-path stack have the same number */
 };
 /** Gets the entries of the warp's SIMT stack, bottom first, or of the table of another reconvergence engine. Returns the number
- *  of entries, 0 if the engine has none; at most @room of them are stored in @out. */
+ *  of entries, or 0 if the engine has no table; at most @room entries are stored in @out. */
 unsigned emu_stack_views(const struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stack_view *out, unsigned room);
 /** Gets the pc and split of a lane. Returns false when the lane is not live. */
 bool emu_lane_where(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                     struct emu_split_view *out);
-/** Returns the lanes whose barrier register @reg holds the same group number as that of @lane, and sets *number. Returns 0 if the
- *  register of @lane holds no group number. */
+/** Returns the lanes whose barrier register @reg holds the same group number as that of @lane, and sets *@number to this group
+ *  number. Returns 0 if the register of @lane holds no group number. */
 uint64_t emu_barrier_group(const struct emu_core *core, unsigned slot, unsigned warp,
                            unsigned reg, unsigned lane, uint64_t *number);
 
@@ -80,7 +80,7 @@ uint64_t emu_barrier_group(const struct emu_core *core, unsigned slot, unsigned 
 bool emu_reg_read(const struct emu_core *core, unsigned slot, unsigned warp,
                   enum isa_reg_class reg_class, unsigned number, unsigned lane,
                   uint64_t *value);
-/** Gets the tag of a vector register; it is V if tags are off. Returns false if the register does not exist. */
+/** Gets the tag of a vector register. The tag is V if tags are off. Returns false if the register does not exist. */
 bool emu_reg_tag(const struct emu_core *core, unsigned slot, unsigned warp, unsigned number,
                  struct emu_tag *out);
 bool emu_reg_write(struct emu_core *core, unsigned slot, unsigned warp,

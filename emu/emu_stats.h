@@ -23,7 +23,8 @@ struct emu_tag_stats {
     /* Number of thread instructions that tags make unnecessary: of each instruction all lanes except one if the result is U, and
      * all except two if it is A. For a compare, the tags of its sources decide. */
     uint64_t lanes_saved;
-    uint64_t rows_made, row_lanes; /* compact mode: number of lane vectors materialised from tags, and of the lanes in them */
+    uint64_t rows_made, row_lanes; /* compact mode: number of lane vectors materialised from tags (rows_made), and number of lanes
+                                    * in these vectors (row_lanes) */
     uint64_t mismatches; /* shadow mode: number of lane vectors that differed from their tag, which is an internal error */
 };
 struct emu_stats {

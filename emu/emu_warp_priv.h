@@ -40,8 +40,8 @@ enum {
 };
 _Static_assert(sizeof(struct emu_split) == 64, "a split is a cache line");
 
-/** State of a convergence barrier register of a warp. `lanes` are the lanes that hold a group number. If all of them hold the
- *  same one, it is in `number`, and the row w->breg[reg] is not up to date. If `number` is 0, the row is valid. Lanes outside
+/** State of a convergence barrier register of a warp. `lanes` are the lanes that hold a group number. If all these lanes hold the
+ *  same number, it is in `number`, and the row w->breg[reg] is not up to date. If `number` is 0, the row is valid. Lanes outside
  *  `lanes` hold 0. Values of dead lanes are undefined. */
 struct emu_breg_form {
     uint64_t lanes, number;
@@ -126,7 +126,7 @@ struct emu_warp {
     bool reaches;          /* reconv->reach must be called at the end of each time slice */
     bool tagged;           /* tags are on: shadow or ctag is set */
     bool merge, stacked;   /* copies of machine options */
-    struct emu_flow *flow; /* watched path: receives the effects of a step; NULL on the fast path. The member is in the cache line
+    struct emu_flow *flow; /* watched path: receives the effects of a step; NULL on the fast path. `flow` is in the cache line
                             * after that of exec */
     uint8_t proved[EMU_ADDR_CHECKS]; /* bits EMU_PROVED_*: facts about addresses in registers, valid within the current
                                       * straight-line run */
@@ -137,8 +137,9 @@ struct emu_warp {
                             * clock */
     uint64_t split_in[EMU_SPLIT_STATE_COUNT]; /* [state] set of the ids of splits in that state; the running split counts as
                                                * READY */
-    uint64_t p[9];         /* predicates p0..p6 as lane masks; pt, which is all ones; and a sink for discarded results */
-    uint64_t seq_counter;  /* this member and the following ones are 0 in a new warp */
+    uint64_t p[9];         /* predicates p0..p6 as lane masks; pt, which is all ones; and p[8], which receives discarded
+                            * results */
+    uint64_t seq_counter;  /* seq_counter and the following members are 0 in a new warp */
     uint64_t hooked_lanes;         /* lanes of the split whose access was last reported to the machine's hooks */
     uint64_t group_counter, born_counter;
     uint64_t served;       /* compact mode: number of instructions executed on tags for all W lanes */
@@ -155,8 +156,8 @@ struct emu_warp {
     uint64_t look;         /* number of the observation that proved that the warp repeats a cycle for ever */
     uint32_t cycle;        /* index of the warp's record in that observation */
 
-    /* The following members are not initialised in a new warp: they still have the values of the slot's earlier warp. Other
-     * members determine which of them are valid. */
+    /* The following members are not initialised in a new warp: they still have the values of the slot's earlier warp. Members
+     * above this comment determine which of the uninitialised members are valid. */
     struct emu_fault fault;
     struct emu_split split[EMU_MAX_LANES]; /* [id]; valid for ids in split_ids */
     uint64_t member[EMU_MAX_LANES]; /* [lane] member masks of lanes that wait at a warpsync */
@@ -280,7 +281,7 @@ static inline void emu_put_predicate(struct emu_warp *w, unsigned p, uint64_t la
 {
     w->p[p] = (w->p[p] & ~lanes) | (value & lanes);
 }
-/** Writes the predicates P and Q of a compare. Bits 5:4 of di->sub select how they are combined with predicate R. */
+/** Writes the predicates P and Q of a compare. Bits 5:4 of di->sub select how P and Q are combined with predicate R. */
 static inline void emu_put_compare(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes,
                                    uint64_t p, uint64_t q)
 {

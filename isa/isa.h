@@ -101,7 +101,7 @@ enum isa_tag_rule {
     ISA_TAG_SUBC,     /* as ISA_TAG_ADDC, with the complement of the second source */
     ISA_TAG_MUL,      /* low half of the product */
     ISA_TAG_MAD,
-    ISA_TAG_MULWIDE,  /* 64-bit product of unsigned 32-bit numbers; for ISA_TAG_MULWIDE_S they are signed */
+    ISA_TAG_MULWIDE,  /* 64-bit product of unsigned 32-bit numbers; for ISA_TAG_MULWIDE_S the numbers are signed */
     ISA_TAG_MULWIDE_S,
     ISA_TAG_MADWIDE,
     ISA_TAG_MADWIDE_S,
@@ -116,7 +116,7 @@ enum isa_tag_rule {
     ISA_TAG_CVT,      /* widening of integers: an affine value stays affine if it does not wrap */
     ISA_TAG_SPECIAL,  /* depends on the special register and the shape of the block */
     ISA_TAG_LOAD,     /* U if all lanes read the same address */
-    ISA_TAG_CMP,      /* predicates P and Q of a compare of unsigned integers; for ISA_TAG_CMP_S they are signed */
+    ISA_TAG_CMP,      /* predicates P and Q of a compare of unsigned integers; for ISA_TAG_CMP_S the integers are signed */
     ISA_TAG_CMP_S,
     ISA_TAG_COUNT
 };
@@ -345,8 +345,8 @@ static inline unsigned isa_x_lgkmcnt(uint32_t x)
 {
     return x >> 16 & 63;
 }
-/** Clamp (45:40) and segment mask (51:46) of a shuffle whose variant bit is clear. If the bit is set, they are in register C
- *  instead. */
+/** Clamp (45:40) and segment mask (51:46) of a shuffle whose variant bit is clear. If the variant bit is set, both are in
+ *  register C instead. */
 static inline unsigned isa_x_clamp(uint32_t x)
 {
     return x >> 8 & 63;
@@ -575,7 +575,7 @@ struct isa_special_info {
     const char *summary;
 };
 const struct isa_special_info *isa_special_info(enum isa_special sr);
-int isa_special_find(const char *name, size_t size); /* returns -1 if there is none */
+int isa_special_find(const char *name, size_t size); /* returns -1 if there is no special register of this name */
 
 /* ---- objects ------------------------------------------------------------- */
 
@@ -933,7 +933,7 @@ bool isa_object_ranks(const struct isa_object *object, const struct isa_insn *in
  *  UINT32_MAX if there is none. Returns false if memory is short. */
 bool isa_likely_points(const struct isa_insn *insn, uint32_t first, uint32_t count, const uint32_t *rank, const uint32_t *rpc,
                        uint32_t *lpc) LW_MUST_CHECK;
-/** A function's frame before one of its instructions. In compiled code it is the same on every path to the instruction
+/** A function's frame before one of its instructions. In compiled code the frame is the same on every path to the instruction
  *  (docs/reference/abi.md). */
 struct isa_frame {
     int32_t added; /* by how much the stack pointer, v2, has changed since the function's entry */

@@ -19,7 +19,7 @@ void emu_bytes_fini(struct emu_bytes *bytes);
 uint8_t *emu_bytes_add(struct emu_bytes *bytes, size_t size);
 void emu_put(struct emu_bytes *bytes, const void *data, size_t size);
 void emu_put_number(struct emu_bytes *bytes, uint64_t value);
-/** Appends a signed number. The nearer it is to zero, the fewer bytes it takes. */
+/** Appends a signed number. The nearer the number is to zero, the fewer bytes it takes. */
 void emu_put_signed(struct emu_bytes *bytes, int64_t value);
 /** Returns the checksum that is written at the end of a file of @size bytes at @data. */
 uint64_t emu_hash_of(const void *data, size_t size);

@@ -56,7 +56,7 @@ static void copy(void *to, const void *from, size_t bytes)
 
 /* Distance modulo 4 KiB of v0 from its warp's structure. A host load waits for an earlier store whose address has the same low 12
  * bits. At this distance, v0 is past the members that every instruction reads, so that stores to v0 and the next registers do not
- * delay them. */
+ * delay reads of these members. */
 enum { ROW_V0_AHEAD = 1024, ALIAS_BYTES = 4096 };
 
 static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
@@ -89,7 +89,7 @@ static void plan_block(const struct emu_core *core, const struct emu_grid *grid,
     plan->total = plan->rows_at + grid->block_warps * plan->step;
 }
 
-/** Returns the template for warps of @grid. The core's template is made again if it is for another grid. */
+/** Returns the template for warps of @grid. If the core's template was made for another grid, it is made again. */
 static const struct emu_warp_template *warp_template_of(struct emu_core *core, const struct emu_grid *grid,
                                             struct emu_code *code)
 {
@@ -197,8 +197,8 @@ static bool take_bregs(struct emu_block *block, size_t bytes)
 }
 
 /** Prepares the memory of a slot for a block, and zeroes @block except for the members that describe the slot. *@formed is set to
- *  whether the memory is already initialised from the same template. If it is, the CTA barriers are not zeroed, because none of
- *  them is in use. */
+ *  whether the memory is already initialised from the same template. If *@formed is true, the CTA barriers are not zeroed,
+ *  because no CTA barrier is in use. */
 static enum lw_status take_slot(struct emu_block *block, const struct emu_warp_template *t,
                                 bool *formed, struct lw_error *err)
 {

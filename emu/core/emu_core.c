@@ -25,8 +25,8 @@ static bool shares_code(const struct emu_core *core)
     return core->context != NULL;
 }
 
-/** Returns the code that another core has decoded from the same program for the same level and block shape; Returns NULL if no
- *  core has decoded it. */
+/** Returns the code that another core has decoded from the same program for the same level and block shape, or NULL if no core
+ *  has decoded it. */
 static struct emu_code *decoded_elsewhere(const struct emu_core *core,
                                           const struct emu_program *program, uint8_t shape)
 {
@@ -253,7 +253,7 @@ static bool skip_fault(struct emu_warp *w)
     return true;
 }
 
-/** Skips faults as long as the filters permit it, and continues the time slice after each of them. Returns true if a fault was
+/** Skips faults as long as the filters permit it, and continues the time slice after each fault. Returns true if a fault was
  *  skipped. */
 static __attribute__((noinline)) bool skip_faults(struct emu_warp *w, uint64_t before, int64_t budget)
 {
@@ -329,7 +329,7 @@ static inline void run_chain(struct emu_warp *w, int64_t budget, bool past_break
         run_chain_stepped(w, true); /* the hook has requested single steps, which start with this instruction */
 }
 
-/** Executes one instruction as run_chain_once() does. Most instructions retire at the first attempt. */
+/** Executes one instruction of the running split as run_chain_once() does. Most instructions retire at the first attempt. */
 static inline void run_single(struct emu_warp *w)
 {
     const struct emu_dinsn *di = w->di;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Block-wide execution. Many kernels are straight-line code: find the lane's element, test whether there is one, load, compute,
- * store, exit. Warp by warp, the cost of such a block is the start of the block, the time slices and ends of its warps, and for
- * each instruction of a warp a jump and a classification of addresses. Block-wide, each instruction of the block is executed once
- * for all its lanes, by the interpreter's handlers on rows as wide as the block. Values that grow by a constant with the thread's
- * number are affine values and are not computed for each lane. Addresses, bounds and guards of affine values are checked at the
- * first and the last lane.
+ * Block-wide execution. Many kernels are straight-line code: they find the lane's element, test whether the element exists, load,
+ * compute, store, and exit. Executed warp by warp, a block of straight-line code costs the start of the block, the time slices
+ * and ends of its warps, and for each instruction of a warp a jump and a classification of addresses. Block-wide, each
+ * instruction of the block is executed once for all its lanes, by the interpreter's handlers on rows as wide as the block. Values
+ * that grow by a constant with the thread's number are affine values and are not computed for each lane. Addresses, bounds and
+ * guards of affine values are checked at the first and the last lane.
  *
- * Stores are deferred until it is certain that the block reaches its end, so block-wide execution has no effect before.
+ * Stores are deferred until it is certain that the block reaches its end, so that block-wide execution has no effect until then.
  * Block-wide execution is abandoned, and the block runs as usual, when lanes diverge, when an address is not affine or not all
  * addresses are valid, and when an access touches a byte that another access writes, unless each lane has its own bytes. The
  * result therefore does not depend on the order of warps, and equals the result of the fixed order (MACHINE 4). A stop, a fault
@@ -419,8 +419,8 @@ static bool all_there(const struct emu_memory *memory, const uint16_t *valid, ui
     return in + bytes <= valid[page];
 }
 
-/** Returns true if both accesses may be executed one after the other for all threads together. The result requires that no thread
- *  accesses, in one access, a byte that another thread writes in the other access. */
+/** Returns true if both accesses may be executed one after the other for all threads together. For this, no thread may access, in
+ *  one of the two accesses, a byte that another thread writes in the other access. */
 static bool keep_apart(const struct bv_access *a, const struct bv_access *b)
 {
     if (a->high <= b->low || b->high <= a->low || (!a->write && !b->write))
@@ -481,7 +481,7 @@ static void ask_ahead(const struct emu_block_vector *s, const uint8_t *host)
         __builtin_prefetch(host + AHEAD_BYTES + k);
 }
 
-/** Loads one lane's word @k. */
+/** Loads word @k of one lane's element. */
 static inline uint32_t load_word(const uint8_t *p, unsigned size, unsigned k)
 {
     uint16_t half;
@@ -687,7 +687,7 @@ static bool bv_block(struct emu_functional *f, struct emu_block_vector *s, const
     return true;
 }
 
-/** Returns the plan for @grid, which may be unusable, or NULL if there is none. */
+/** Returns the plan for @grid, which may be unusable, or NULL if there is no plan. */
 static struct emu_block_vector *bv_plan_for(struct emu_core *core, const struct emu_grid *grid)
 {
     struct emu_block_vector *s = core->block_vector;

@@ -146,7 +146,7 @@ static bool decode_step(const struct emu_block_vector *s, struct emu_decoder *de
 }
 
 /** Decodes the instructions from the kernel's entry to its first exit without a guard; or to the first unsupported instruction,
- *  if all lanes may have exited before it. Returns false if no such sequence exists, or if memory is short. */
+ *  if all lanes may have exited before it. Returns false if there is no such sequence of instructions, or if memory is short. */
 static bool plan_steps(struct emu_block_vector *s, const struct emu_core *core,
                        const struct emu_program *program)
 {

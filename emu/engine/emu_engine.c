@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The functional engine: executes in the fixed order (MACHINE 4). One launch of the host runs at a time, together with all
- * launches that the device makes from it. Of the blocks of these launches, the lowest ones are resident, as many as fit. A block
- * runs its warps in rotation.
+ * launches that the device makes from it. Of the blocks of these launches, the lowest are resident, as many as fit. A block runs
+ * its warps in rotation.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,7 +125,8 @@ void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_s
 }
 
 /** Returns true if block @b has made progress since the last call, and then records @now as the time of its progress. *@latest is
- *  raised to 1 + this time; after calls for several blocks with the same *@latest, it is 1 + the time of the latest progress. */
+ *  raised to 1 + the time of the progress of @b; after calls for several blocks, it is 1 + the time of the latest progress of any
+ *  of them. */
 static bool see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
 {
     const bool moved = b->progress != b->seen || b->seen_at == 0;
@@ -141,8 +142,8 @@ static bool see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
 /** Returns true if no block has made progress for config.hang_window instructions, so that the running warps must be observed
  *  (MACHINE 4). The function checks only if the core has executed at least watch_at instructions, so that checks are at the same
  *  instructions in every run. Each observation that ends without a proof doubles the hang window. If the blocks of the grid may
- *  run in any order (order_free), they run one after another: only @current is then checked, and its window counts only its own
- *  instructions, so that the result is the same on any number of host threads. */
+ *  run in any order (order_free), they run one after another. Only @current is then checked, and its hang window counts only its
+ *  own instructions, so that the result is the same on any number of host threads. */
 bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current)
 {
     uint64_t window = f->base.machine->config.hang_window, latest = 0, since;
@@ -318,8 +319,8 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
         w = next_warp(f, block);
         if (w != NULL)
             return w;
-        /* If the blocks of the grid may run in any order, no other block can release this one. The block hangs for ever, and the
-         * hang is reported without waiting for the other blocks. */
+        /* If the blocks of the grid may run in any order, no other block can release the waiting warps of this block. The block
+         * hangs for ever, and the hang is reported without waiting for the other blocks. */
         if (f->order_free && !emu_block_can_run(block)) {
             emu_fixed_hang(f, block, false, stop);
             return NULL;

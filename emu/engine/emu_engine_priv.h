@@ -58,7 +58,7 @@ struct emu_functional {
     } counted;                 /* cached number of resident warps, because debuggers request the number dozens of times at a
                                 * stop */
     uint64_t launches_seen;    /* value of machine->launch_changes when blocks were last made resident */
-    bool order_free;           /* the blocks of `grid` may run in any order, so the engine runs them one after another */
+    bool order_free;           /* the blocks of `grid` may run in any order, so the engine runs the blocks one after another */
     unsigned tries;            /* number of spin observations since the last progress that proved no hang */
     struct emu_spin_observer *probe;   /* the spin observation in progress, or NULL */
     /* replay */
@@ -73,8 +73,8 @@ struct emu_functional {
                                 * block (emu_threads.c); else NULL */
 };
 
-/** Creates an engine for another host thread (emu_threads.c). The engine of such a thread runs one block after another. Returns
- *  NULL if memory is short. */
+/** Creates an engine for another host thread (emu_threads.c). The engine of an additional thread runs one block after another.
+ *  Returns NULL if memory is short. */
 struct emu_functional *emu_functional_helper(struct emu_machine *machine);
 /** Makes the engine run blocks of @grid taken from @claims; NULL: the engine no longer takes blocks from claims. */
 void emu_functional_claim(struct emu_functional *f, struct emu_grid *grid,
@@ -105,7 +105,7 @@ void emu_resident_insert(struct emu_functional *f, unsigned at, struct emu_grid 
 void emu_resident_remove(struct emu_functional *f, unsigned at);
 /** Empties the list: all numbers are free. */
 void emu_resident_clear(struct emu_functional *f);
-/** Gives @r the slot number @number. Returns false if another block has this number, or if it is out of range. */
+/** Gives @r the slot number @number. Returns false if another block has this number, or if the number is out of range. */
 bool emu_resident_take_number(struct emu_functional *f, struct emu_resident *r, uint64_t number);
 static inline struct emu_block *emu_resident_block(const struct emu_functional *f,
                                                    const struct emu_resident *r)
@@ -147,8 +147,8 @@ void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool live
 /** If a check for progress is due, returns true if no block has made progress for a hang window (MACHINE 4). Returns false
  *  if no check is due. @current is the running block. */
 bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current);
-/** Returns whether the running blocks are proved never to make progress: none is, the block @current, or all resident blocks. If
- *  an observation is due, emu_fixed_stuck() observes the blocks for this proof. */
+/** Returns whether the running blocks are proved never to make progress: EMU_STUCK_NONE: no block is; EMU_STUCK_BLOCK: @current
+ *  is; EMU_STUCK_ALL: all resident blocks are. If an observation is due, emu_fixed_stuck() observes the blocks for this proof. */
 enum emu_stuck { EMU_STUCK_NONE, EMU_STUCK_BLOCK, EMU_STUCK_ALL };
 enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *current);
 bool emu_fixed_deadlocked(const struct emu_functional *f);

@@ -4,7 +4,7 @@
 
 #include "emu/engine/emu_threads_priv.h"
 
-/** Writes an entry about one warp to the schedule log. */
+/** Appends an entry about warp @w to the schedule log. */
 static void note(struct emu_functional *f, enum emu_log_kind kind, const struct emu_warp *w,
                  uint64_t count, uint64_t value, unsigned which)
 {
@@ -111,8 +111,8 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_t
             lanes = w->split[stepped.split].lanes;
         }
     }
-    /* In the recorded history, the lanes have merged with other lanes. A SIMT stack cannot divide them again, so the whole split
-     * is stepped. */
+    /* In the recorded history, the lanes have merged with other lanes. A SIMT stack cannot divide merged lanes again, so the
+     * whole split is stepped. */
     if (in_past && engine->machine->reconv->lockstep)
         lanes = w->split[stepped.split].lanes;
     struct lw_error why;

@@ -201,7 +201,7 @@ static bool begin(struct emu_functional *f)
     return true;
 }
 
-/** Adds the counts of the other cores to those of the engine's own core. */
+/** Adds the counts of the cores of the additional threads to those of the engine's own core. */
 static void fold_counts(struct emu_pool *pool)
 {
     struct emu_core *own = pool->worker[0]->f->core;

@@ -22,12 +22,12 @@ enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
                                struct lw_error *err);
 /** Returns true if the grid that @f runs has begun on threads and has not ended. */
 bool emu_threads_are_running(const struct emu_functional *f);
-/** Returns the functional engine that holds the block which stopped the run, or @f if there is none. */
+/** Returns the functional engine that holds the block which stopped the run, or @f if no block has stopped the run. */
 struct emu_functional *emu_threads_view(struct emu_functional *f);
 uint64_t emu_threads_instructions(const struct emu_functional *f);
 void emu_threads_destroy(struct emu_pool *pool);
 
-/** Returns true if the thread has to stop before its next time slice: it is interrupted, or its block need not
+/** Returns true if the thread has to stop before its next time slice: because it is interrupted, or because its block need not
  *  run. */
 static inline bool emu_claims_stop(const struct emu_claims *claims, uint64_t block,
                                    struct emu_stop *stop)

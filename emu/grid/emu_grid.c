@@ -3,8 +3,8 @@
  * Launches by the host and by the device: checks, the list of launches, streams, completion.
  *
  * The machine's list holds all host launches, and the device launches that are not complete, in launch order. A device launch is
- * complete when its blocks have ended and all launches that it made, or that were aggregated into it, are complete. When it is
- * complete, the next launch in its stream may start, and lanes that wait for it at launch.sync continue.
+ * complete when its blocks have ended and all launches that it made, or that were aggregated into it, are complete. When a device
+ * launch is complete, the next launch in its stream may start, and lanes that wait for it at launch.sync continue.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -255,10 +255,10 @@ static bool number(struct emu_machine *machine, struct emu_grid *grid, struct lw
     return true;
 }
 
-/** Takes for reuse the memory of the parameters of one complete host launch, and frees that of the other complete host launches,
- *  because a program may make millions of launches, and no block reads these parameters any more. With history or a log, the
- *  parameters of all launches are still needed, and nothing is taken. Returns NULL if nothing was taken, so that the caller needs
- *  new memory. */
+/** Takes for reuse the memory of the parameters of one complete host launch, and frees the memory of the parameters of the other
+ *  complete host launches, because a program may make millions of launches, and no block reads these parameters any more. With
+ *  history or a log, the parameters of all launches are still needed, and nothing is taken. Returns NULL if nothing was taken, so
+ *  that the caller needs new memory. */
 static uint8_t *take_bank(const struct emu_machine *machine)
 {
     struct emu_grid *grid = machine->oldest != NULL ? machine->oldest->previous : machine->last_grid;
@@ -266,7 +266,7 @@ static uint8_t *take_bank(const struct emu_machine *machine)
 
     if (machine->log != NULL)
         return NULL;
-    /* if a launch has no memory for parameters any more, that of all earlier launches has been freed, too */
+    /* if a launch has no memory for its parameters any more, the same memory of all earlier launches has been freed, too */
     for (; grid != NULL && grid->bank0 != NULL; grid = grid->previous) {
         uint8_t *bank = (uint8_t *)(uintptr_t)grid->bank0;
 
@@ -477,7 +477,8 @@ void emu_grids_index(struct emu_machine *machine)
 }
 
 /** Returns true if a group may be aggregated into @g: blocks of @g, or of groups aggregated into it, are running or can start. A
- *  launch that waits for another launch in its stream cannot start, nor can one that the host queued after another. */
+ *  launch that waits for another launch in its stream cannot start, nor can a host launch that was queued after another host
+ *  launch. */
 static bool takes_groups(const struct emu_grid *g)
 {
     return g->aggregated_into == NULL && g->stream_prev == NULL && (g->started || emu_grid_of_device(g)) &&

@@ -40,8 +40,8 @@ void emu_grids_index(struct emu_machine *machine);
 /** Removes all device launches from the list; their memory is reused. */
 void emu_grids_drop_device(struct emu_machine *machine);
 void emu_grids_free(struct emu_grid *grids);
-/** Completes launches after the last block of @grid has ended. If all launches by @grid are complete, @grid becomes complete, and
- *  then, by the same rule, the grid that launched it. */
+/** Completes launches after the last block of @grid has ended. If all launches by @grid are complete, @grid becomes complete;
+ *  then the same rule is applied to the grid that launched @grid. */
 void emu_grid_blocks_done(struct emu_machine *machine, struct emu_grid *grid);
 /** Records that a slot no longer holds a block of the device launch @grid. */
 void emu_grid_unhold(struct emu_machine *machine, struct emu_grid *grid);

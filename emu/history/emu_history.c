@@ -148,8 +148,8 @@ static bool drop_first(struct emu_history *h)
     return true;
 }
 
-/** Returns the index of the snapshot to remove. This is the snapshot whose removal leaves the smallest gap relative to the age of
- *  the gap, so that old snapshots become sparse and recent ones stay dense. */
+/** Returns the index of the snapshot to remove. The function selects the snapshot whose removal leaves the smallest gap relative
+ *  to the age of the gap, so that old snapshots become sparse and recent ones stay dense. */
 static size_t least_missed(const struct emu_history *h)
 {
     uint64_t now = h->snap[h->count - 1].instructions;
@@ -179,7 +179,7 @@ static void drop_last(struct emu_history *h)
 }
 
 /** Removes snapshots until the budget is met. @keep_first: the range of reachable instruction counts must not shrink; if no other
- *  snapshot can be removed, the newest one is removed. */
+ *  snapshot can be removed, the newest snapshot is removed. */
 static void reserve_snapshot(struct emu_history *h, bool keep_first)
 {
     char why[200];
@@ -246,8 +246,9 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a < b ? b - a : a - b;
 }
 
-/** Keeps the number of snapshots taken in the past below its limit: if necessary, removes the one that is farthest from the
- *  machine's position, but not the one from which the machine was restored. Returns false if there is none to remove. */
+/** Keeps the number of snapshots taken in the past below its limit: if necessary, removes the snapshot that is farthest from the
+ *  machine's position, but never the snapshot from which the machine was restored. Returns false if no snapshot can be
+ *  removed. */
 static bool forget_visit(struct emu_history *h)
 {
     uint64_t now = h->f->core->retired;
@@ -323,7 +324,7 @@ static void plan(struct emu_history *h)
     h->f->snapshot_at = now + step;
 }
 
-/** Takes a snapshot if one is due. The engine calls this between two time slices when the instruction count has reached
+/** Takes a snapshot if it is time for one. The engine calls this between two time slices when the instruction count has reached
  *  f->snapshot_at. */
 static void tick(struct emu_recorder *recorder)
 {
@@ -421,9 +422,9 @@ static enum lw_status restore(struct emu_history *h, size_t k, struct lw_error *
 
 /** Replays to instruction count @to, and takes snapshots on the way. A user who moves back usually makes further small steps
  *  back, each of which would replay all instructions since the preceding snapshot. Therefore, if the replay of half of these
- *  instructions takes much longer than a snapshot, a snapshot is taken after that half, and again after half of the rest. All
- *  further steps back together then replay about n * log(m) instructions, where n is the number that one step would have
- *  replayed, and m is the number of steps. */
+ *  instructions takes much longer than a snapshot, a snapshot is taken after that half, and again after half of the remaining
+ *  instructions. All further steps back together then replay about n * log(m) instructions, where n is the number that one step
+ *  would have replayed, and m is the number of steps. */
 static enum lw_status replay_by_halves(struct emu_history *h, uint64_t to, struct lw_error *err)
 {
     enum lw_status status = LW_OK;

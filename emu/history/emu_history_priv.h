@@ -30,7 +30,8 @@ const struct emu_page *emu_pages_find(const struct emu_pages *pages, uint64_t nu
 bool emu_pages_merge(struct emu_pages *newer, struct emu_pages *older);
 /** Sets a page of global memory to the bytes at @data (NULL: zeros), and clears the page's bit EMU_DIRTY_CHANGED. */
 void emu_page_put(struct emu_memory *memory, uint64_t number, const uint8_t *data);
-/** Returns the instruction count of the last snapshot before @instructions, or of the first snapshot if there is none before. */
+/** Returns the instruction count of the last snapshot before @instructions, or of the first snapshot if no snapshot is before
+ *  @instructions. */
 uint64_t emu_history_before(const struct emu_history *history, uint64_t instructions);
 
 #endif

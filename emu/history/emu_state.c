@@ -101,7 +101,7 @@ static void put_aside(struct emu_machine *machine, uint32_t count)
 }
 
 /** Reads the relations of a device launch to other launches: its launcher, the grid into which it is aggregated, and its stream.
- *  Returns false if they are impossible. */
+ *  Returns false if these relations are impossible. */
 static bool load_relations(struct emu_machine *machine, struct emu_grid *p,
                            struct emu_reader *in)
 {
@@ -216,7 +216,7 @@ static enum lw_status load_grids(struct emu_machine *machine, struct emu_reader 
 
     emu_grids_drop_device(machine);
     put_aside(machine, count);
-    host = machine->grids; /* host launches that exist keep their structures, because other structures point to them */
+    host = machine->grids; /* existing host launches keep their grid structures, because other structures point to them */
     machine->grids = machine->last_grid = machine->oldest = NULL;
     machine->grid_count = count;
     if (machine->warp_ids > UINT64_C(1) << 60)

@@ -201,8 +201,8 @@ static uint8_t local_byte(const struct emu_warp *w, const uint8_t *local, uint32
     return local[((size_t)(at / 4) * w->n + lane) * 4 + at % 4];
 }
 
-/** Returns true if the register or byte that @slot names has the same value now as at the start of T, in the bits of
- *  slot->mask. */
+/** Returns true if the register or byte that @slot names has, in the bits of slot->mask, the same value now as at the start of
+ *  T. */
 static bool same_at(const struct emu_cycle *c, const struct emu_warp *w,
                     const struct emu_cycle_slot *slot)
 {
@@ -392,7 +392,7 @@ cleanup:
 
 /* ---- observed steps -------------------------------------------------------------------------- */
 
-/** Records which offsets of local memory @ev's lanes accessed. Returns false if memory is short, or if they are
+/** Records which offsets of local memory @ev's lanes accessed. Returns false if memory is short, or if the offsets are
  *  invalid. */
 static bool note_local(struct emu_cycle *c, const struct emu_warp *w, const struct emu_event *ev,
                        struct emu_cycle_step *t)

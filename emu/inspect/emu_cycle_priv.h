@@ -75,8 +75,8 @@ struct emu_cycle {
     size_t offset_count, offset_capacity;
 };
 
-/** States what determines which split of the warp runs next. OWN: the warp's state determines it. ANY: it is not known; splits
- *  run in any order, but each of them runs. CHOSEN: a debugger or a log chooses, so that some splits may never run. */
+/** States what determines which split of the warp runs next. OWN: the warp's state determines it. ANY: the order of splits is not
+ *  known, but each split runs. CHOSEN: a debugger or a log chooses, so that some splits may never run. */
 enum emu_order { EMU_ORDER_OWN, EMU_ORDER_ANY, EMU_ORDER_CHOSEN };
 
 enum emu_cycle_result { EMU_CYCLE_MORE, EMU_CYCLE_PROVED, EMU_CYCLE_GIVEN_UP };

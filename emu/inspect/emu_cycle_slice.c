@@ -113,8 +113,8 @@ static bool sees_order(const struct isa_insn *insn, unsigned flags)
            ((insn->op == ISA_V_S2R || insn->op == ISA_S_S2R) && insn->x == ISA_SR_ACTIVEMASK);
 }
 
-/** Returns true for instructions whose sources affect control flow or memory. Sources of such an instruction are relevant even if
- *  no result of the instruction is relevant. */
+/** Returns true for instructions whose sources affect control flow or memory. Sources of the instructions for which the result is
+ *  true are relevant even if no result of the instruction is relevant. */
 static bool is_decision(const struct isa_insn *insn, const struct isa_op_info *info)
 {
     if (insn->op == ISA_NANOSLEEP) /* the duration of a sleep does not affect control flow or memory */
@@ -336,7 +336,7 @@ static void back_over(struct emu_slice *k, const struct emu_cycle_step *t)
         results[l] = t->retired ? result_bits(k, u, (unsigned)l) : 0;
         matter |= (uint64_t)(results[l] != 0) << l;
     }
-    if (plain && u->scalars && matter != 0) /* a scalar result is the same in all lanes, so it is relevant in all */
+    if (plain && u->scalars && matter != 0) /* a scalar result is the same in all lanes, so it is relevant in all lanes */
         matter = all;
     if (matter & t->lanes) {
         k->hopeless = k->hopeless || is_time(insn) || (is_bar_red(insn) && !brings_all(k, t));

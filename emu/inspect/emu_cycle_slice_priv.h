@@ -12,7 +12,7 @@
 /** Set of bits of registers and of local memory. */
 struct emu_relevant {
     uint32_t v[256][EMU_MAX_LANES], s[128];
-    uint64_t v_lanes[256]; /* for each vector register, lanes of which v[] may have bits; it has none of the other lanes */
+    uint64_t v_lanes[256]; /* for each vector register, lanes of which v[] may have bits set; for all other lanes, v[] is 0 */
     uint64_t p[8]; /* for each predicate, the lanes whose bit of the predicate is in the set */
     uint8_t sp[8];
     uint8_t *local; /* local[offset * width + lane]: the bits of this byte of local memory that are in the set */

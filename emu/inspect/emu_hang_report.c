@@ -91,7 +91,7 @@ static void say_pc(struct words *out, const struct emu_warp *w, uint32_t index)
         say(out, " (%s:%u)", object->files[line->file], line->line);
 }
 
-/** Appends the location of @lanes: which are split @id, or several splits that wait at one warpsync. */
+/** Appends the location of @lanes. They are the lanes of split @id, or of several splits that wait at one warpsync. */
 static void say_location(struct words *out, const struct emu_warp *w, unsigned id, uint64_t lanes)
 {
     static const char *const doing[] = {
@@ -175,7 +175,7 @@ struct culprit {
  *  is extended to a range of warps. */
 struct report {
     struct words out;
-    const struct emu_spin_observer *probe; /* spin observation that proved the hang, or NULL if there is none */
+    const struct emu_spin_observer *probe; /* spin observation that proved the hang, or NULL if there was no observation */
     bool name_blocks, name_grids;
     bool in_stack; /* culprit.kind is EMU_HANG_SIMT, and the reconvergence engine is a SIMT stack */
     struct culprit culprit;
@@ -293,7 +293,7 @@ static void say_memory(struct words *out, const struct emu_warp *w, uint64_t add
         say(out, "0x%llx", (unsigned long long)address);
 }
 
-/** Returns the lanes of @lanes that, in the observed accesses @p, read one address with one value more than once. */
+/** Returns the lanes of @lanes that, in the observed accesses @p, read the same address with the same value more than once. */
 static uint64_t steady(const struct emu_poll *p, uint64_t lanes)
 {
     if (p->kind != EMU_ACCESS_LOAD && p->kind != EMU_ACCESS_ATOMIC)
@@ -678,7 +678,7 @@ static bool is_before(const struct emu_block *a, const struct emu_block *b)
     return ga != gb ? ga < gb : a->linear < b->linear;
 }
 
-/** Returns the next resident block after @last that is related to @mine, or the first one if @last is NULL. */
+/** Returns the next resident block after @last that is related to @mine, or the first related block if @last is NULL. */
 static const struct emu_block *next_block(const struct emu_block *mine,
                                           const struct emu_block *last)
 {

@@ -133,7 +133,8 @@ static void hash_grid(struct lw_hash *hash, const struct emu_grid *grid)
     lw_hash_u64(hash, grid->group);
 }
 
-/** Returns the first resident block of any core after block (@grid, @linear), or the first one of all if @grid is 0. */
+/** Returns the first resident block of any core after block (@grid, @linear), or the first of all resident blocks if @grid is
+ *  0. */
 static const struct emu_block *next_block(const struct emu_machine *machine, uint32_t grid,
                                           uint64_t linear)
 {

@@ -10,7 +10,7 @@
 
 #include "emu/inspect/emu_cycle_priv.h"
 
-/** The memory accesses that one warp made with one instruction while it was observed. */
+/** The memory accesses that one warp made by one instruction while the warp was observed. */
 struct emu_poll {
     uint32_t grid;             /* sequence number */
     uint64_t block, pc;
@@ -62,8 +62,8 @@ bool emu_spin_observer_wants(const struct emu_spin_observer *probe, const struct
 bool emu_spin_observer_saw_reads(struct emu_spin_observer *probe, const struct emu_block *block);
 /** Returns true if @block is in probe->block[] and its reads were observed for long enough. */
 bool emu_spin_observer_has_block(const struct emu_spin_observer *probe, const struct emu_block *block);
-/** Returns true if a store of some lane, even of an unchanged value, overlaps the bytes that @poll reads in lane @lane,
- *  or may reach them. Atomics that changed no byte count as reads. */
+/** Returns true if a store of some lane, even of an unchanged value, overlaps, or may overlap, the bytes that @poll reads in lane
+ *  @lane. Atomics that changed no byte count as reads. */
 bool emu_spin_observer_is_written(const struct emu_spin_observer *probe, const struct emu_poll *poll, unsigned lane);
 
 struct emu_hang_cause {

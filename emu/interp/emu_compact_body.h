@@ -56,8 +56,8 @@ __attribute__((noinline)) void LEVEL(make_row)(struct emu_warp *w, unsigned inde
             d[l] = kept[l];
 }
 
-/** Addresses of a tagged access. `address` is that of the first lane. The address grows by `step` from lane to lane within a row
- *  of the block, and by `rise` from row to row. */
+/** Addresses of a tagged access. `address` is the address of the first lane. The address grows by `step` from lane to lane within
+ *  a row of the block, and by `rise` from row to row. */
 struct tag_location {
     uint64_t address;
     int64_t step, rise;

@@ -3,8 +3,8 @@
  * Handlers of control instructions (branches, calls, barriers, exit) and of instructions of the scalar unit. The file is compiled
  * for one x86-64 level only: these handlers have no loops over lanes, so they would not gain from wider vectors.
  *
- * An instruction that may jump or end the time slice is the last of a straight-line run. The handler of such an instruction first
- * adds the run to w->retired, because the functions of emu_split_priv.h that it then calls use this count.
+ * An instruction that may jump or end the time slice is the last of a straight-line run. The handler of the last instruction of a
+ * run first adds the run to w->retired, because the functions of emu_split_priv.h that it then calls use this count.
  */
 #include <stdio.h>
 #include <string.h>
@@ -167,8 +167,8 @@ static void emu_c_s_bra(struct emu_warp *w, const struct emu_dinsn *di)
 
 /** Called when a time slice ends within a loop or straight-line code. If the split is alone in its warp, keeps for the next slice
  *  what is known about the layout of addresses (EMU_PROVED_EQUAL, EMU_PROVED_RUN). The known layout remains valid, because the
- *  split continues with the same registers; if a debugger writes registers, emu_view.c discards it. Host addresses are not kept,
- *  because memory may be allocated or freed between slices. */
+ *  split continues with the same registers; if a debugger writes registers, emu_view.c discards what is known. Host addresses are
+ *  not kept, because memory may be allocated or freed between slices. */
 static void keep_forms(struct emu_warp *w, const void *forms)
 {
     if (w->split_count == 1)
@@ -432,7 +432,7 @@ static void emu_c_yield(struct emu_warp *w, const struct emu_dinsn *di)
 }
 
 /** Converts member masks of lanes to the machine's lane masks (virtual warps of 32, MACHINE 1). The masks are in the vector
- *  register @masks, or, if it is NULL, @value is the mask of all lanes. */
+ *  register @masks. If @masks is NULL, @value is the mask of all lanes. */
 static void member_masks(const struct emu_warp *w, uint64_t lanes, const uint32_t *masks,
                          uint32_t value, uint64_t *member)
 {
@@ -677,7 +677,7 @@ static bool scalar_allowed(struct emu_warp *w, const struct emu_dinsn *di)
     return false;
 }
 
-/** Checks a write to s126 or s127, which changes exec: it is legal only while the warp is one split. */
+/** Checks a write to s126 or s127, which changes exec: the write is legal only while the warp is one split. */
 static bool exec_allowed(struct emu_warp *w, const struct emu_dinsn *di)
 {
     if (w->m == w->live)

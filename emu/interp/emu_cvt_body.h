@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Common conversions as loops over lanes; included by emu_exec.c. emu_convert (emu_math.c) computes all other conversions, and
- * conversions of a uniform source, lane by lane; for common conversions it gives the same results.
+ * conversions of a uniform source, lane by lane; for common conversions, emu_convert gives the same results as the loops.
  */
 
-/* Sets of values of the modifier CRND, as bits. For a conversion between integer and float, rn and rni are the same. */
+/* Sets of values of the modifier CRND, as bits. For a conversion between integer and float, the rounding modes rn and rni are the
+ * same. */
 #define CVT_RN 0x11
 #define CVT_RZ 0x22
 #define CVT_RM 0x44

@@ -2,7 +2,7 @@
 /*
  * The interpreter: makes handlers from the rows of isa/insns.def. Compiled once per x86-64 level (EMU_LEVEL 1, 3, 4).
  * emu_mem_exec.c, which contains the handlers of memory instructions, is compiled in the same way. emu_level_choose selects one
- * of the versions at start.
+ * of the compiled versions when a core is created.
  *
  * The semantics of an instruction become one always-inline body, from which several handlers are compiled. The letters of their
  * names: operand X is a vector register (v) or a uniform operand (u); the handler writes all lanes (f), or only the lanes of the
@@ -202,8 +202,8 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 #define LANEX(TD, TA, TB, e) LANE_BODY(TD, TA, TB, e)
 #define LANEX3(TD, TA, TB, TC, e) LANE_BODY3(TD, TA, TB, TC, e)
 
-/* 64-bit operations computed as two 32-bit halves. For an operation with at most one carry, this is faster than an operation on
- * the combined words of each lane. */
+/* 64-bit operations computed as two 32-bit halves. If the operation has at most one carry, two 32-bit halves are faster than an
+ * operation on the combined words of each lane. */
 #define LANEW_BODY(uniform, cl_, ch_, lo_, hi_)                                               \
     SOURCES;                                                                                  \
     const uint64_t b_ = bu ? uniform(w, di) : 0;                                              \
@@ -476,8 +476,8 @@ static bool LEVEL(converts_rows)(const struct emu_dinsn *di)
 
 /* ---- preludes ------------------------------------------------------------------------------ */
 
-/** Copies the sources of an instruction to scratch registers, and applies source modifiers. Negating a float changes one bit; the
- *  negation of a 64-bit integer carries from the low to the high word. */
+/** Copies the sources of an instruction to scratch registers, and applies source modifiers. The negation of a float changes one
+ *  bit; the negation of a 64-bit integer carries from the low to the high word. */
 static __attribute__((noinline)) void LEVEL(prepare)(struct emu_warp *w,
                                                      const struct emu_prelude *pre)
 {

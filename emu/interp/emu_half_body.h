@@ -2,7 +2,8 @@
 /*
  * Loops over lanes for 16-bit floats; included by emu_exec.c. A vector register is widened to f32, computed, and narrowed again.
  * Registers of packed halves are computed in two passes, first the low halves and then the high halves. If processors of the
- * level have instructions that convert f16, these are used; otherwise integer arithmetic gives the same bits.
+ * level have instructions that convert f16, the loops use these instructions; otherwise they use integer arithmetic, which gives
+ * the same bits.
  */
 
 /** Widens the 16-bit float in bits 15:0 of each lane (if @high: in bits 31:16) to f32. */
@@ -47,8 +48,8 @@ static __attribute__((noinline)) void LEVEL(narrow_bf16)(uint32_t *out, const fl
         out[l] = emu_bf16_of_f32(in[l]);
 }
 
-/* Limits below which ftz flushes sources (SRC) and results (FIN). For f16 sources it is 2^-14, the least normal number. A result,
- * which is still f32, rounds to at least 2^-14 if it is not less than 2^-14 - 2^-25. */
+/* Limits below which ftz flushes sources (SRC) and results (FIN). For f16 sources the limit is 2^-14, the least normal number. A
+ * result, which is still f32, rounds to at least 2^-14 if it is not less than 2^-14 - 2^-25. */
 #define SRC_f16(x, s) emu_flush_below(x, 0x1p-14f, s)
 #define SRC_bf16(x, s) emu_flush_below(x, 0x1p-126f, s)
 #define FIN_f16(x, s) emu_clamp_half(emu_flush_below(x, 0x1.ffcp-15f, s), s)

@@ -11,7 +11,8 @@
 #include "emu/interp/emu_hooks_priv.h"
 
 /** Returns true if the addresses of a segment, which begins at offset @at of an aperture, are not all in the aperture. @rise:
- *  distance from the first to the last lane's address. An invalid offset, or one that wraps, is outside. */
+ *  distance from the first to the last lane's address. An address with an invalid offset, or with an offset that wraps, is
+ *  outside. */
 MEM_INLINE bool hook_beyond(uint64_t aperture, uint64_t at, unsigned rise)
 {
     return at - aperture >= ISA_APERTURE_BYTES || at - aperture + rise >= ISA_APERTURE_BYTES;
@@ -70,8 +71,8 @@ MEM_INLINE bool hook_few(const struct emu_warp *w, const struct emu_dinsn *di, u
     return true;
 }
 
-/** Describes the addresses of a load, store or atomic: as at most two segments if they are uniform or contiguous, otherwise as an
- *  array. */
+/** Describes the addresses of a load, store or atomic: as at most two segments if the addresses are uniform or contiguous,
+ *  otherwise as an array. */
 MEM_INLINE void hook_segments(struct emu_warp *w, const struct emu_dinsn *di, uint64_t m,
                            enum isa_space space, struct emu_hook_access *access, uint64_t *address)
 {

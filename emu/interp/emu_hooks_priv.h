@@ -8,9 +8,9 @@
 /** Filter of an instruction: range of addresses whose accesses call no hook. */
 struct emu_hook_filters {
     struct emu_hook_filter span;
-    uint64_t epoch, base; /* epoch: value of machine->hooks_epoch when the filter was made. The filter is valid only while the
-                           * machine's value is still the same; 0 is never valid. base: the value of the scalar base address for
-                           * which the bounds were computed, if `bounded` */
+    uint64_t epoch, base; /* epoch: value of machine->hooks_epoch when the filter was made. The filter is valid only while
+                           * machine->hooks_epoch still has this value; 0 is never valid. base: the value of the scalar base
+                           * address for which the bounds were computed, if `bounded` */
     uint8_t mode, scale, bytes; /* mode: addressing mode, ISA_AMODE_*. scale: power of two by which an offset from a scalar base
                                  * is multiplied. bytes: bytes that each lane accesses */
     bool bounded : 1, quick : 1; /* bounded: the members low, range and high are valid. quick: the bounds are the only test that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Layers: several handlers on one instruction, of which each can call the next.
+ * Layers: several handlers on one instruction, each of which can call the next one.
  *
  * A chain calls di->h of each instruction, which is the handler of the topmost layer. Each layer leaves the chain, or calls the
  * layer below. The last column shows when, or by which function, the layer is added:
@@ -19,8 +19,8 @@
  *
  * The rpc layer is above the hook, because the hook must not report an instruction before which the split waits.
  *
- * Only code->base[] and code->layers[] are stored. A function that changes one of them calls emu_code_relink(), which computes
- * di->h from them. After decoding, nothing else changes di->h.
+ * Only code->base[] and code->layers[] are stored. A function that changes one of these arrays calls emu_code_relink(), which
+ * computes di->h from both. After decoding, nothing else changes di->h.
  */
 #ifndef EMU_LAYERS_PRIV_H
 #define EMU_LAYERS_PRIV_H
@@ -44,7 +44,7 @@ static inline struct emu_handlers emu_both_chains(emu_handler_fn *handler)
     return (struct emu_handlers){handler, handler};
 }
 
-/** Returns the handlers of instruction @index that layer @layer calls: those of the next layer below it. */
+/** Returns the handlers of instruction @index that layer @layer calls: the handlers of the next layer below @layer. */
 static inline struct emu_handlers emu_code_below(const struct emu_code *code, uint32_t index,
                                                  enum emu_layer layer)
 {

@@ -187,7 +187,7 @@ MEM_INLINE void mem_half_load(struct emu_warp *w, const struct emu_dinsn *di, co
 }
 
 /** Loads or stores a word for each lane in one operation, if the addresses in each half of the lanes are uniform, or contiguous
- *  if @ramp is set. Returns false if they are not; nothing was then done. */
+ *  if @ramp is set. Returns false if the addresses are not so; nothing was then done. */
 MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
                               enum isa_space space, unsigned mode, bool write, bool ramp,
                               bool known)
@@ -231,8 +231,8 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
     const unsigned span = ramp ? HALF * BYTES : BYTES;
     unsigned proved = ramp ? EMU_PROVED_RUN : EMU_PROVED_EQUAL;
     uint64_t address0, address1;
-    /* The check in the previous iteration of the loop has shown the layout of the low words. Since then, a carry may have changed
-     * the high words of one half only. */
+    /* The check in the previous iteration of the loop has shown the layout of the low words. Since that check, a carry may have
+     * changed the high words of one half only. */
     const uint32_t *high = emu_row(w, mode == ISA_AMODE_PAIR ? di->a + w->stride : di->a);
     const bool known = (w->proved[slot] & proved) != 0 &&
                        (mode != ISA_AMODE_PAIR || high[0] == high[HALF]);

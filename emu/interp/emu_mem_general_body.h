@@ -145,8 +145,7 @@ MEM_INLINE bool mem_classify(const uint32_t *off, unsigned n, uint64_t m, bool a
     }
     *span = (*ramp ? (last - low) * bytes : 0) + bytes;
     *zero = first ^ flip;
-    if (*zero > UINT32_MAX - *span) /* the access wraps within the 4 GiB window, or almost does, so it is left to the slow
-                                     * stage */
+    if (*zero > UINT32_MAX - *span) /* the access wraps within the 4 GiB window, or almost does, so the slow stage executes it */
         return false;
     return emu_row_affine(off, n, m, all, first - (*ramp ? low * bytes : 0), *ramp, bytes);
 }
@@ -420,8 +419,8 @@ MEM_INLINE uint8_t *mem_scattered(const struct mem_rows *rows, const struct mem_
 }
 
 /** Prefetches the memory that lanes @m will access in the loop's next iteration, at the indices that they will then load (struct
- *  emu_chain). Most of these indices are adjacent to those of this iteration, and therefore in the host's cache, so that reading
- *  them now takes little time. */
+ *  emu_chain). Most indices of the next iteration are adjacent to those of this iteration, and therefore in the host's cache, so
+ *  that reading them now takes little time. */
 MEM_OUTLINE void LEVEL(mem_ask_chained)(const struct emu_warp *w, const struct emu_dinsn *di,
                                         uint64_t m, const struct mem_rows *rows,
                                         const struct mem_window *window)
@@ -481,7 +480,8 @@ MEM_INLINE bool mem_flat(struct emu_warp *w, const struct emu_dinsn *di, uint64_
     uint64_t scattered = 0;
     bool changed = false;
 
-    /* scattered addresses are tested first: uniform and contiguous ones are rare here, because the fast stage handles them */
+    /* scattered addresses are tested first: uniform and contiguous addresses are rare here, because the fast stage handles
+     * them */
     if (n <= 32 || rows->scale != 0) {
         scattered_host = mem_scattered(rows, window, n, m, bytes);
         if (scattered_host != NULL) {

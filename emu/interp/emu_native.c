@@ -22,8 +22,8 @@
 
 /* Largest number of instructions that native code executes before it leaves, so that the engine notices an interruption. */
 enum { LONGEST_VISIT = 1 << 20 };
-/* Of each VISITS visits of an entry, the average number of executed instructions is computed. If it is below SHORTEST_VISIT or
- * SHORTEST_MASKED_VISIT, the entry is no longer used, because each visit must load and store registers. */
+/* Of each VISITS visits of an entry, the average number of executed instructions is computed. If the average is below
+ * SHORTEST_VISIT or SHORTEST_MASKED_VISIT, the entry is no longer used, because each visit must load and store registers. */
 enum { VISITS = 256, SHORTEST_VISIT = 16, SHORTEST_MASKED_VISIT = 8, NOT_USED = -1 };
 
 _Static_assert((int)EMU_NATIVE_PAGE == (int)EMU_PAGE_BYTES && (int)EMU_NATIVE_DIRTY == (int)EMU_DIRTY_STORE,
@@ -280,7 +280,7 @@ static const struct emu_native_site *run_together(struct emu_warp **warp, uint64
             site = NULL;
             break;
         }
-        if (arrived != 0) /* if it is 0, the barrier has just completed, and its last warp continues */
+        if (arrived != 0) /* if arrived is 0, the barrier has just completed, and the warp that arrived last continues */
             w = next_in_block(w);
         w->running = (int)lw_lowest(w->split_ids);
     }

@@ -293,8 +293,8 @@ EMU_ROW bool emu_store_row16(uint8_t *p, const uint32_t *b, unsigned n, uint64_t
     return changed != 0;
 }
 
-/** Packs the words of lanes @m of a warp of 32 into out[0], out[1], ..., each word ^ @flip. After them, the first word is written
- *  eight more times. Returns the number of lanes. */
+/** Packs the words of lanes @m of a warp of 32 into out[0], out[1], ..., each word ^ @flip. After the packed words, the first
+ *  word is written eight more times. Returns the number of lanes. */
 EMU_ROW unsigned emu_row_pack(uint32_t out[40], const uint32_t *row, uint32_t m, uint32_t flip)
 {
     const unsigned low = lw_popcount(m & 0xffff), count = lw_popcount(m);
@@ -554,7 +554,7 @@ EMU_ROW uint64_t emu_row_affine_breaks(const uint32_t *row, unsigned n)
 #if defined(__AVX2__)
     if (n >= 16) {
         for (unsigned l = 1; l < n - 1; l += 8) {
-            unsigned at = l < n - 9 ? l : n - 9; /* the last group of eight lanes overlaps the one before it */
+            unsigned at = l < n - 9 ? l : n - 9; /* the last group of eight lanes overlaps the preceding group */
             __m256i before = emu_load8(row + at - 1), here = emu_load8(row + at);
             __m256i behind = emu_load8(row + at + 1);
             __m256i equal = _mm256_cmpeq_epi32(_mm256_sub_epi32(here, before),

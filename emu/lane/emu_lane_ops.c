@@ -552,7 +552,7 @@ void emu_x_readfirstlane(struct emu_warp *w, const struct emu_dinsn *di, uint64_
 
     put_scalar(w, di, emu_row(w, di->a)[lw_lowest(from)]);
 }
-/* readlane and writelane take the lane number modulo the warp width. As in GCN, exec has no effect on them. */
+/* readlane and writelane take the lane number modulo the warp width. As in GCN, exec has no effect on these two instructions. */
 void emu_x_readlane(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     (void)lanes;

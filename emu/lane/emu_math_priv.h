@@ -13,8 +13,8 @@
 
 #define EMU_INLINE static inline __attribute__((always_inline, unused))
 
-/** Modifiers of a floating-point instruction, which are in emu_dinsn.reg. Expressions in the instruction table call them
- *  `sub`. */
+/** Modifiers of a floating-point instruction, which are in emu_dinsn.reg. Expressions in the instruction table refer to these
+ *  modifiers as `sub`. */
 enum {
     EMU_FTZ = 1,
     EMU_SAT = 2,
@@ -140,7 +140,7 @@ EMU_INLINE uint64_t emu_brev_b64(uint64_t x)
     return (uint64_t)emu_brev_b32((uint32_t)x) << 32 | emu_brev_b32((uint32_t)(x >> 32));
 }
 /* Extract a bit field: its position is in bits 7:0 of b, its length in bits 15:8 (docs/reference/isa.md). Bits of the field above
- * the top of the value are zero; for a signed field, they are copies of the value's top bit. Length 0 gives 0. */
+ * the top of the value are zero; for a signed field, these bits are copies of the value's top bit. Length 0 gives 0. */
 EMU_INLINE uint64_t emu_bfe_u64(uint64_t a, uint32_t b)
 {
     uint32_t pos = b & 255, len = b >> 8 & 255;
@@ -245,9 +245,9 @@ EMU_INLINE int32_t emu_clamp_s32(int64_t x)
 {
     return x > INT32_MAX ? INT32_MAX : x < INT32_MIN ? INT32_MIN : (int32_t)x;
 }
-/** PTX fns: returns the position of a set bit of @mask. If @offset is positive, it is the @offset-th set bit at or above bit
- *  @base; if negative, the -@offset-th set bit at or below bit @base; if 0, bit @base itself. Returns all ones if there is no
- *  such bit, or if @base is above 31. */
+/** PTX fns: returns the position of a set bit of @mask. If @offset is positive, the result is the @offset-th set bit at or above
+ *  bit @base; if negative, the -@offset-th set bit at or below bit @base; if 0, bit @base itself, if set. Returns all ones if
+ *  there is no such bit, or if @base is above 31. */
 uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset);
 
 /* ---- floats ----------------------------------------------------------------------------- */
@@ -296,7 +296,7 @@ EMU_MINMAX(emu_max_f64, double, uint64_t, a > b || (a == b && !a_sign))
 
 EMU_INLINE float emu_sqrt_f32(float x)
 {
-    return __builtin_sqrtf(x); /* one instruction, because of -fno-math-errno */
+    return __builtin_sqrtf(x); /* compiles to one instruction, because of -fno-math-errno */
 }
 EMU_INLINE double emu_sqrt_f64(double x)
 {
@@ -361,7 +361,7 @@ uint32_t emu_rsq64h(uint32_t high);
 
 /* ---- rounding to integral values; a zero result has the sign of the operand ------------------------- */
 
-/* From 2^23 on, every float is integral. Smaller ones are rounded by a conversion to integer or by an addition. */
+/* From 2^23 on, every float is integral. Smaller floats are rounded by a conversion to integer or by an addition. */
 EMU_INLINE float emu_signed_as(float magnitude, float x)
 {
     return emu_f32_bits(emu_bits_f32(magnitude) | (emu_bits_f32(x) & 0x80000000u));
@@ -487,7 +487,7 @@ float emu_tanh_f16(float x);
 float emu_tanh_bf16(float x);
 float emu_rsq_f16(float x);
 
-/** Converts the value in the low bits of @bits. The other arguments are values of the modifiers DTYPE, STYPE, CRND, CSAT and
+/** Converts the value in the low bits of @bits. All arguments but @bits are values of the modifiers DTYPE, STYPE, CRND, CSAT and
  *  CFTZ. */
 uint64_t emu_convert(unsigned dtype, unsigned stype, unsigned rounding, bool saturate, bool ftz,
                      uint64_t bits);

@@ -113,8 +113,8 @@ uint64_t emu_predict_node(struct emu_predict *p, uint32_t node, const struct emu
     if (list->ready || make_list(p, node, list)) {
         for (uint32_t i = 0; i < list->count; i++)
             p->value[list->node[i]] = compute(p, list->node[i], thread);
-    } else { /* Without memory for the list, all nodes up to @node are computed. The value is the same, but its computation takes
-              * longer. */
+    } else { /* Without memory for the list, all nodes up to @node are computed. The value of @node is the same, but its
+              * computation takes longer. */
         for (uint32_t i = 0; i <= node; i++)
             p->value[i] = compute(p, i, thread);
     }

@@ -82,8 +82,8 @@ static struct emu_affine widen(const struct emu_predict *p, struct emu_affine x,
     return (struct emu_affine){ .ok = false };
 }
 
-/** Returns the vector instruction that computes the same as the scalar instruction @op, or @op itself if it is not scalar or has
- *  no counterpart. */
+/** Returns the vector instruction that computes the same as the scalar instruction @op, or @op itself if @op is not scalar or has
+ *  no vector counterpart. */
 static enum isa_op vector_row(enum isa_op op)
 {
     const char *name = isa_op_info(op)->mnemonic;

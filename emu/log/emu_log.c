@@ -340,7 +340,7 @@ static const char *kernel_name(const struct emu_machine *machine, const struct e
                                                                             : "?";
 }
 
-/** Describes how @have, a step of this run, differs from @want, the step in the log; Writes "" if they are equal. */
+/** Describes how @have, a step of this run, differs from @want, the step in the log. Writes "" if both are equal. */
 static void difference(const struct emu_machine *machine, const struct emu_log_entry *have,
                        const struct emu_log_entry *want, char *text, size_t size)
 {

@@ -55,7 +55,7 @@ cleanup:
     return status;
 }
 
-/** Checks that every entry can be decoded, and that the last one marks the end of a complete log. */
+/** Checks that every entry can be decoded, and that the last entry marks the end of a complete log. */
 static enum lw_status check_entries(struct emu_log *log, struct lw_error *err)
 {
     struct emu_log_cursor at = {0}, behind;

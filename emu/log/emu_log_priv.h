@@ -3,8 +3,8 @@
  * Internal to emu/: the schedule log. emu_log.c encodes its entries as bytes, emu_log_file.c writes and reads it as a file, and
  * emu_replay.c replays it.
  *
- * The first byte of an entry holds its kind and flags; numbers follow. A block's number is written as the difference to that of
- * the preceding entry, so a log can only be read from its start, or from a cursor that was saved earlier.
+ * The first byte of an entry holds its kind and flags; numbers follow. A block's number is written as the difference to the
+ * block's number in the preceding entry, so a log can only be read from its start, or from a cursor that was saved earlier.
  */
 #ifndef EMU_LOG_PRIV_H
 #define EMU_LOG_PRIV_H
@@ -107,7 +107,7 @@ static inline bool emu_log_is_replaying(const struct emu_log *log)
     return log != NULL && emu_log_is_before(&log->front, &log->cursor);
 }
 
-/** Returns true if the caller must record what it does: the machine has a log, and no replay is executing. If it returns true,
+/** Returns true if the caller must record what it does: the machine has a log, and no replay is executing. If the result is true,
  *  the function has already dropped all entries after the cursor, because the new action makes them invalid. */
 bool emu_log_is_recording(const struct emu_machine *machine);
 /** Drops the entries after the cursor. */

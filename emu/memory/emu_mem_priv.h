@@ -72,12 +72,12 @@ static inline void emu_memory_touch(struct emu_memory *memory, uint64_t offset, 
     while (page++ < last);
 }
 
-/** Allocates memory at the request of device code. Such an allocation is no host step, so it is not recorded in a log. */
+/** Allocates memory at the request of device code. The allocation is no host step, so it is not recorded in a log. */
 enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes, const char *name,
                                 unsigned flags, uint64_t *address, struct lw_error *err)
     LW_MUST_CHECK;
-/** Lets the host allocate all pages of a large allocation that was never used, immediately before a kernel or a copy uses it.
- *  Allocating them earlier would take time even for an allocation that is freed unused. */
+/** Lets the host allocate all pages of a large allocation that was never used, immediately before a kernel or a copy uses it. An
+ *  earlier allocation of the pages would take time even if the memory is freed unused. */
 void emu_memory_populate(const struct emu_machine *machine, uint64_t address);
 /** Marks the parameter buffer at @address as used by a launch that is not complete. */
 void emu_memory_give_to_launch(struct emu_machine *machine, uint64_t address);
@@ -86,8 +86,8 @@ void emu_memory_give_to_launch(struct emu_machine *machine, uint64_t address);
 enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
                                struct lw_error *err) LW_MUST_CHECK;
 
-/** Finds the live allocations around @address: *below is the last one that starts at or below it, *above the first one that
- *  starts above it. NULL: there is none. */
+/** Finds the live allocations around @address: *@below is the last allocation that starts at or below @address, *@above the first
+ *  allocation that starts above it. Each is NULL if there is no such allocation. */
 void emu_memory_neighbours(const struct emu_memory *memory, uint64_t address,
                            const struct emu_alloc_record **below,
                            const struct emu_alloc_record **above);

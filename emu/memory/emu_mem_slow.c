@@ -10,7 +10,7 @@
 /* ---- checking all lanes ---------------------------------------------------------- */
 
 /** Computes addresses and host addresses of @lanes. If a lane's access is invalid, raises a fault for all invalid lanes, with the
- *  kind and address of the lowest of them, and returns false. */
+ *  kind and address of the lowest invalid lane, and returns false. */
 static bool check_lanes(struct emu_warp *w, const struct emu_dinsn *di,
                         const struct isa_insn *insn, uint64_t lanes, unsigned bytes, bool write,
                         uint64_t *address, struct emu_host_address *target)
@@ -170,8 +170,8 @@ typedef uint16_t __attribute__((may_alias)) word16;
 typedef uint32_t __attribute__((may_alias)) word32;
 typedef uint64_t __attribute__((may_alias)) word64;
 
-/* Members of @run as local variables: stores to guest memory could otherwise force the compiler to reload them, because guest
- * memory may alias any object to which a pointer exists. */
+/* Members of @run as local variables: stores to guest memory could otherwise force the compiler to reload these members, because
+ * guest memory may alias any object to which a pointer exists. */
 #define ATOMIC_LOCALS                                                                         \
     const uint32_t *const x0 = run->x0, *const x1 = run->x1, *const c0 = run->c0;             \
     const uint32_t *const c1 = run->c1, *const off = run->off, flip = run->flip;              \

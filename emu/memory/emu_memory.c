@@ -2,10 +2,10 @@
 /*
  * Global memory: the arena, its page maps, allocations, copies by the host, and hash_mem.
  *
- * The arena is one reserved range of address space, whose pages take no memory until they are accessed. One page of host memory
- * before the arena and one after it, which the guest cannot access, let copies of whole vectors read past both ends of an access.
- * Each allocation has its own pages, with an inaccessible page after them. The page maps state for each byte whether it may be
- * accessed (emu_global_ok).
+ * The arena is one reserved range of address space, whose pages take no memory until they are accessed. The page of host memory
+ * before the arena, and the page after it, cannot be accessed by the guest; they let copies of whole vectors read past both ends
+ * of an access. Each allocation has its own pages, with an inaccessible page after its last page. The page maps state for each
+ * byte whether it may be accessed (emu_global_ok).
  */
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/bytes/emu_state_priv.h"
@@ -108,7 +108,7 @@ const struct emu_alloc_record *emu_memory_find(const struct emu_memory *memory, 
 }
 
 /** Returns true for a variable of Lanewise's own headers, unless it contains @address. Messages do not name such a variable as
- *  the nearest allocation of an address, because authors of kernels do not know it. These variables are declared in
+ *  the nearest allocation of an address, because authors of kernels do not know these variables. These variables are declared in
  *  ptx/compiler/cuda/lanewise_types.h, or have a reserved name. */
 static bool is_own(const struct emu_alloc_record *record, uint64_t address)
 {
@@ -317,7 +317,7 @@ static void forget_caches(struct emu_machine *machine)
 }
 
 /** Merges record @i and the next one if both are freed parameter buffers, or both are freed objects of kernels' malloc, because
- *  kernels may create any number of these. */
+ *  kernels may create any number of such allocations. */
 static void merge_used(struct emu_memory *memory, size_t i)
 {
     const unsigned of_kernels = EMU_ALLOC_PARAMETERS | EMU_ALLOC_HEAP;

@@ -427,8 +427,8 @@ bool emu_texture_fetch(struct emu_warp *w, const struct emu_dinsn *di, uint64_t 
                          false);
         return false;
     }
-    for (LW_EACH_BIT(l, lanes)) { /* Results are written only after all sources have been read, because they may be in the same
-                                   * registers. */
+    for (LW_EACH_BIT(l, lanes)) { /* Results are written only after all sources have been read, because results and sources may be
+                                   * in the same registers. */
         const struct emu_texture *t = &f.texture[f.first[l]];
         const uint8_t *from = f.inside >> l & 1
                                   ? memory->host + (f.address[l] - ISA_GLOBAL_BASE) : NULL;

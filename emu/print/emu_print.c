@@ -443,8 +443,8 @@ unsigned emu_print_arguments(const struct emu_core *core, unsigned slot, unsigne
     char text[EMU_FORMAT_LIMIT + 1];
     size_t size;
 
-    (void)emu_format(&source, format, args, text, &size); /* the result is not needed: if it is false, an argument could not be
-                                                           * read, and the list ends before that argument */
+    (void)emu_format(&source, format, args, text, &size); /* the result of emu_format is not needed: if it is false, an argument
+                                                           * could not be read, and the list ends before that argument */
     return reader.count;
 }
 

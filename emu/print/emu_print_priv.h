@@ -16,8 +16,8 @@ enum { EMU_FORMAT_LIMIT = 65536 }; /* limit, in bytes, of the text that one call
 
 /** Source from which the formatter reads the format, its arguments, and strings. */
 struct emu_format_source {
-    /** Copies from guest memory. Returns the number of bytes copied from @address on; it is less than @size_bytes if a byte
-     *  cannot be read. */
+    /** Copies from guest memory. Returns the number of bytes copied from @address on; the number is less than @size_bytes if a
+     *  byte cannot be read. */
     uint64_t (*read)(void *context, uint64_t address, void *data, uint64_t size_bytes);
     /** Called before each argument is read, with its offset from the first argument. May be NULL. */
     void (*argument)(void *context, uint64_t offset, unsigned size_bytes);
@@ -81,8 +81,8 @@ enum lw_status emu_text_grid_launched(struct emu_machine *machine, struct emu_gr
 /** Records that a block has ended, and outputs the text that is next in order. */
 void emu_text_block_ended(struct emu_machine *machine, const struct emu_grid *grid,
                           uint64_t block);
-/** Outputs, when the run ends early at block (grid, block), the remaining text of all blocks up to this one, in order. The text
- *  of later blocks is dropped if @drop is set; otherwise it is output as well, after the text of this block. */
+/** Outputs, when the run ends early at block (grid, block), the remaining text of all blocks up to and including this block, in
+ *  order. The text of later blocks is dropped if @drop is set; otherwise it is output as well, after the text of this block. */
 void emu_text_stopped(struct emu_machine *machine, uint32_t grid, uint64_t block, bool drop);
 
 #endif

@@ -23,8 +23,9 @@ enum {
     EMU_ADDR_CHECKS = 8, EMU_ADDR_CHECK_REACH = 2048, /* in bytes; less than a page */
     EMU_ADDR_CHECK_SLOT = 8, EMU_ADDR_CHECK_BELOW = 16, EMU_ADDR_CHECK_ABOVE = 32
 };
-/** Results of the first load's check. EQUAL: the addresses are uniform in each half of the lanes. RUN: they are contiguous in
- *  each half. REACHED: emu_addr_check.host is set; loads with EMU_ADDR_CHECK_IN_RANGE compute their host addresses from it. */
+/** Results of the first load's check. EQUAL: the addresses are uniform in each half of the lanes. RUN: the addresses are
+ *  contiguous in each half. REACHED: emu_addr_check.host is set; loads with EMU_ADDR_CHECK_IN_RANGE compute their host addresses
+ *  from it. */
 enum { EMU_PROVED_EQUAL = 1, EMU_PROVED_RUN = 2, EMU_PROVED_REACHED = 4 };
 struct emu_addr_check {
     uint8_t *host[2]; /* host addresses of the first load's words, for the lower and the upper half of the lanes */

@@ -240,8 +240,9 @@ static enum lw_status decode_target(const struct emu_decoder *dec, const struct 
     return LW_OK;
 }
 
-/** Decodes an instruction of the scalar unit. emu_dinsn then contains register numbers instead of offsets: that of operand D in
- *  `reg` (255: no scalar register is written), of A in `p`, of C in `c`, of P in `q`. `delta` is the number of words of D. */
+/** Decodes an instruction of the scalar unit. The emu_dinsn of a scalar instruction contains register numbers instead of offsets:
+ *  the number of operand D in `reg` (255: no scalar register is written), that of A in `p`, of C in `c`, and of P in `q`. `delta`
+ *  is the number of words of D. */
 static enum lw_status decode_scalar(struct emu_decoder *dec, const struct isa_insn *insn,
                                     const struct isa_op_info *info, struct emu_dinsn *di,
                                     struct lw_error *err)
@@ -446,8 +447,8 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     return LW_OK;
 }
 
-enum { MAX_RUN = 65535 }; /* largest value of emu_dinsn.run. Longer runs have this value, too; it is greater than the length of
-                           * any time slice. */
+enum { MAX_RUN = 65535 }; /* largest value of emu_dinsn.run. Longer runs have this value, too. The value is greater than the
+                           * length of any time slice. */
 
 void emu_layout_make(struct emu_layout *layout, unsigned width, const struct emu_level *level)
 {
@@ -523,7 +524,7 @@ static void mark_ahead(struct emu_code *code)
 }
 
 /** The instructions in a loop that write a vector register: the number of these instructions, where 2 stands for more than one,
- *  and the index of the last of them. */
+ *  and the index of the last of these instructions. */
 struct writer {
     uint8_t count;
     uint32_t at;
@@ -570,8 +571,8 @@ enum {
     FARTHEST_CHAINED = 32 /* longest distance, in instructions, from a load to the access that uses the loaded word as an index */
 };
 
-/** Returns an access in (@at, @last] with a scalar base, whose index is the word loaded at @at. Returns NULL if there is none
- *  within FARTHEST_CHAINED instructions. */
+/** Returns an access in (@at, @last] with a scalar base, whose index is the word loaded at @at. Returns NULL if there is no such
+ *  access within FARTHEST_CHAINED instructions. */
 static const struct isa_insn *chained(const struct emu_program *program, uint32_t at, uint32_t last)
 {
     const unsigned word = program->insn[at].d;

@@ -55,7 +55,8 @@ bool emu_program_launches(const struct emu_program *program);
 /** Returns the kind of access of a memory instruction. */
 enum emu_access_kind emu_access_kind_of(enum isa_op op);
 void emu_programs_destroy(struct emu_machine *machine);
-/** Numbers of registers that a warp of a kernel needs, because they are declared or code reachable from the kernel uses them. */
+/** Numbers of registers that a warp of a kernel needs, because the kernel declares these registers, or because code reachable
+ *  from the kernel uses them. */
 struct emu_kernel_use {
     uint16_t vregs;   /* number of vector registers, counted from v0 */
     uint16_t bregs;   /* set of the convergence registers, as bits */

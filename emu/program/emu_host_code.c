@@ -149,7 +149,7 @@ enum lw_status emu_host_print(const struct isa_object *object, const struct emu_
     enum lw_status status;
 
     own.arena_bytes = EMU_PAGE_BYTES * 16;
-    own.tags = EMU_TAGS_OFF; /* with tags, the handler would be the one that works on tags */
+    own.tags = EMU_TAGS_OFF; /* with tags, the printed handler would be one that works on tags */
     status = emu_machine_create(&own, &machine, err);
     if (status == LW_OK)
         status = emu_program_load(machine, object, &program, err);

@@ -71,8 +71,8 @@ static enum lw_status check_flow(const struct emu_program *p, const struct isa_f
     return LW_OK;
 }
 
-/** Determines the registers that the instructions [first, first + count) use. Sets *@calls if control can leave them by a call or
- *  an indirect jump. */
+/** Determines the registers that the instructions [first, first + count) use. Sets *@calls if control can leave these
+ *  instructions by a call or an indirect jump. */
 static struct emu_kernel_use used_in(const struct emu_program *p, uint32_t first, uint32_t count,
                                      bool *calls)
 {

@@ -77,7 +77,7 @@ static bool any_soft(const struct emu_warp *w, uint64_t ids, uint64_t lanes)
 }
 
 /** Returns true if the group whose lanes @arrived wait at @reg may continue: @need, the members that have not arrived, is empty,
- *  or the barrier is soft and need not wait for any of them. */
+ *  or the barrier is soft and need not wait for any of these members. */
 static bool may_open(const struct emu_warp *w, unsigned reg, uint64_t arrived, uint64_t need)
 {
     if (need == 0)
@@ -170,7 +170,7 @@ void emu_conv_release(struct emu_warp *w, uint32_t regs)
         open_group(w, open[i].reg, open[i].lanes);
 }
 
-/** Releases groups of @reg that may continue now, because lanes of the running split have left them. */
+/** Releases groups of @reg that may continue now, because lanes of the running split have left these groups. */
 static void left_groups(struct emu_warp *w, unsigned reg)
 {
     if (w->bform[reg].arrived == 0)
@@ -362,7 +362,7 @@ static void report_arrivals(const struct emu_warp *w, uint64_t lanes, const uint
 /** Returns true if, for each lane of @lanes, all live members of its mask are in @lanes and have the same mask. */
 static bool meet_at_once(const struct emu_warp *w, uint64_t lanes, const uint64_t *member)
 {
-    if ((lanes & (lanes + 1)) == 0) { /* lanes 0..n-1, which usually have one mask */
+    if ((lanes & (lanes + 1)) == 0) { /* lanes 0..n-1, which usually have the same member mask */
         unsigned n = lw_popcount(lanes);
         uint64_t differ = 0;
         for (unsigned l = 1; l < n; l++)
@@ -380,7 +380,7 @@ static bool meet_at_once(const struct emu_warp *w, uint64_t lanes, const uint64_
 }
 
 /** Returns the lanes of @lanes that may continue after their warpsync in lockstep, where the lanes of a split continue together,
- *  and also the lanes with one mask. */
+ *  and where lanes with the same member mask also continue together. */
 static uint64_t may_continue(const struct emu_warp *w, uint64_t lanes)
 {
     uint64_t held = 0, before;

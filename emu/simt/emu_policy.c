@@ -13,7 +13,7 @@ static unsigned low_of(const struct emu_split *s)
 }
 
 /** Rotation by lowest lane. The first split is the one whose lowest lane is the next above that of the split selected last; if
- *  there is none, the split with the lowest lane. */
+ *  there is no such split, the split with the lowest lane is first. */
 static bool before_rr(const struct emu_warp *w, const struct emu_split *a,
                       const struct emu_split *b)
 {
@@ -36,7 +36,7 @@ static bool before_maxpc(const struct emu_warp *w, const struct emu_split *a,
     return a->pc != b->pc ? a->pc > b->pc : low_of(a) < low_of(b);
 }
 
-/** Compares the ranks of the basic blocks in which the splits are (isa_object_ranks); if they are equal, the lower pc is
+/** Compares the ranks of the basic blocks in which the splits are (isa_object_ranks); if the ranks are equal, the lower pc is
  *  first. */
 static bool before_rank(const struct emu_warp *w, const struct emu_split *a,
                         const struct emu_split *b)
@@ -91,7 +91,7 @@ const struct emu_policy *emu_policy_find(const char *name)
 
 /* ---- waking ------------------------------------------------------------------------- */
 
-/** Makes splits @ids ready without merging any of them. The split with the lowest lane gets the first sequence number. */
+/** Makes splits @ids ready without merging any of these splits. The split with the lowest lane gets the first sequence number. */
 static void wake(struct emu_warp *w, uint64_t ids)
 {
     uint8_t order[EMU_MAX_LANES];
@@ -172,8 +172,8 @@ static void jump_time(const struct emu_warp *mine)
 
 /* ---- selection ---------------------------------------------------------------------- */
 
-/** Writes to @out the properties, as far as policies compare them, of the split that splits @ids would form together. These
- *  splits are ready at the same pc, and are merged if the policy selects them. */
+/** Writes to @out the properties, as far as policies compare them, of the split that splits @ids would form together. Splits @ids
+ *  are ready at the same pc, and are merged if the policy selects them. */
 static void join(const struct emu_warp *w, uint64_t ids, struct emu_split *out)
 {
     const struct emu_split *s = &w->split[lw_lowest(ids)];
@@ -451,8 +451,8 @@ bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whol
     if (whole && s->family != 0) {
         here = family_here(w, id);
         if ((s->family & w->live & ~emu_split_lanes(w, here)) != 0) {
-            /* Some lanes of the divided split are at another pc. If one of them may still reach this pc, the part waits here;
-             * otherwise it continues without them. */
+            /* Some lanes of the divided split are at another pc. If one of these lanes may still reach this pc, the part waits
+             * here; otherwise the part continues without them. */
             if (on_the_way(w, s->family & ~emu_split_lanes(w, here))) {
                 if (s->state != EMU_SPLIT_SUSPENDED) {
                     split_set_state(w, id, EMU_SPLIT_SUSPENDED);

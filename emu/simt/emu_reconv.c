@@ -79,7 +79,7 @@ static bool names_barrier(const struct isa_insn *insn)
     return isa_op_info((enum isa_op)insn->op)->flags & ISA_F_BRANCH && isa_insn_bo(insn) >= 0;
 }
 
-/** Merges state @in into that of instruction @to. */
+/** Merges state @in into the state of instruction @to. */
 static void flow_to(struct flow *f, int64_t to, const struct reach *in)
 {
     bool changed;

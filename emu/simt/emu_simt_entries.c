@@ -45,7 +45,7 @@ static struct emu_simt_entry *last_before(const struct emu_warp *w, const struct
     return NULL;
 }
 
-/** Returns the own entry of @lanes, or NULL if no entry contains them. */
+/** Returns the own entry of @lanes, or NULL if no entry contains these lanes. */
 static struct emu_simt_entry *entry_of(const struct emu_warp *w, uint64_t lanes)
 {
     return last_before(w, emu_simt_entries(w) + w->simt.count, lanes);
@@ -108,7 +108,7 @@ static void add(struct emu_warp *w, struct emu_simt_entry entry)
 static void drop(struct emu_warp *w, struct emu_simt_entry *e)
 {
     if (e != last_of(w) && e[1].right)
-        e[1].right = false; /* the other path is alone in its level */
+        e[1].right = false; /* the other path of the level is now the only path of this level */
     memmove(e, e + 1, (size_t)(last_of(w) - e) * sizeof *e);
     w->simt.count--;
 }
@@ -214,8 +214,8 @@ static struct emu_simt_entry *ended_path(struct emu_warp *w)
     return e->right && is_idle(w, e - 1) && ends_at(w, e - 1, w->split[e[-1].split].pc) ? e - 1 : NULL;
 }
 
-/** Dual-path stack: removes each entry of the last level whose split has reached its end, and repeats this with the level that is
- *  then the last one. Makes the splits of the last level ready, and lets the splits of other levels wait. */
+/** Dual-path stack: removes each entry of the last level whose split has reached its end, and repeats this removal with the level
+ *  that is then the last one. Makes the splits of the last level ready, and lets the splits of other levels wait. */
 static void finish_level(struct emu_warp *w)
 {
     struct emu_simt_entry *ended;
@@ -326,8 +326,8 @@ static int depth_change(const struct emu_warp *w, uint32_t index)
     return insn->op == ISA_RET ? -1 : 0;
 }
 
-/** Engine `early`: returns the entry of a ready split that began at the same pc as the new entry @side and has the same
- *  parent and end; NULL: there is none. */
+/** Engine `early`: returns the entry of a ready split that began at the same pc as the new entry @side, and that has the same
+ *  parent and end. Returns NULL if there is no such entry. */
 static struct emu_simt_entry *began_with(const struct emu_warp *w, const struct emu_simt_entry *side)
 {
     const struct emu_simt_entry *parent = entry_of(w, side->lanes);

@@ -58,7 +58,7 @@ extern const struct emu_reconv emu_reconv_cbar, emu_reconv_stack, emu_reconv_fro
 int emu_push_order_find(const char *name);
 /** Fills program->rpc for the instructions [first, first + count). The reconvergence pc of a branch or call that names a barrier
  *  register is the target of the bssy of this register that reaches the branch or call (MACHINE 7). Errors: LW_EFORMAT, with the
- *  location, if no bssy or more than one reaches such an instruction. */
+ *  location, if no bssy reaches the branch or call, or more than one does. */
 enum lw_status emu_reconv_resolve(struct emu_program *program, uint32_t first, uint32_t count,
                                   struct lw_error *err) LW_MUST_CHECK;
 /** Returns the warp's table of entries, the bottom of a SIMT stack first; w->simt.count entries. */
@@ -69,8 +69,8 @@ static inline struct emu_simt_entry *emu_simt_entries(const struct emu_warp *w)
     return st->heap != NULL ? st->heap : (struct emu_simt_entry *)(uintptr_t)st->base;
 }
 
-/** Returns the index after the last entry of the level of entry @i. A level is one entry, or the two paths of a level of a
- *  dual-path stack. */
+/** Returns the index after the last entry of the level of entry @i. On a dual-path stack, a level has one or two entries (paths);
+ *  in any other table, each entry is a level. */
 static inline unsigned emu_simt_level_end(const struct emu_warp *w, unsigned i)
 {
     return i + 1 < w->simt.count && emu_simt_entries(w)[i + 1].right ? i + 2 : i + 1;
@@ -153,8 +153,8 @@ void emu_split_block(struct emu_warp *w);
 /** Prepares a step of @lanes of split @id: @lanes become the running split, and the other lanes become another split. If @lanes
  *  are all lanes of the running split, it continues. @whole: the next instruction needs the whole split. Returns false if the
  *  split is not ready. Also returns false if the split is a part of a split that an earlier call divided, and must wait for the
- *  other parts: its state is then SUSPENDED (LW_EAGAIN). When the last part arrives, the parts become one split again, so that
- *  w->m may have lanes outside @lanes. While emu_split_divided(w) is true, warps may only be executed by steps, because the
+ *  other parts: the part's state is then SUSPENDED (LW_EAGAIN). When the last part arrives, the parts become one split again, so
+ *  that w->m may have lanes outside @lanes. While emu_split_divided(w) is true, warps may only be executed by steps, because the
  *  handler chains do not support parts. */
 bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole);
 bool emu_split_divided(const struct emu_warp *w);

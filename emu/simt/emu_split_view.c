@@ -207,8 +207,8 @@ static bool broken(char *why, size_t why_size, const char *what)
     return false;
 }
 
-/** In lockstep, the lanes of a split and the lanes with one mask continue together. Returns true if each lane that waits at a
- *  warpsync must, by this rule, continue together with a lane of @incomplete. */
+/** In lockstep, the lanes of a split continue together, and so do lanes with the same member mask. Returns true if each lane that
+ *  waits at a warpsync must, by this rule, continue together with a lane of @incomplete. */
 static bool all_bound(const struct emu_warp *w, uint64_t incomplete)
 {
     uint64_t lanes = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), bound = incomplete;

@@ -744,7 +744,7 @@ bool emu_compact_handlers(const struct isa_insn *insn, const struct emu_dinsn *d
 
 /* ---- instructions with a prelude ---------------------------------------------------------------------------- */
 
-/** Computes the tags of a prelude's scratch registers from those of the sources. Returns false if a source has no tag. */
+/** Computes the tags of a prelude's scratch registers from the tags of the sources. Returns false if a source has no tag. */
 static bool prepare_tags(struct emu_warp *w, const struct emu_prelude *pre)
 {
     for (unsigned i = 0; i < 3; i++) {

@@ -68,7 +68,7 @@ bool emu_compact_handlers(const struct isa_insn *insn, const struct emu_dinsn *d
 emu_handler_fn emu_plain_full, emu_plain_part;
 /** Handlers that run before calls, returns and indirect branches: all registers get lane vectors and lose their tags. */
 emu_handler_fn emu_boundary_full, emu_boundary_part;
-/** Handlers of preludes on tags: they compute the tags of the scratch registers from those of the instruction's sources. */
+/** Handlers of preludes on tags: they compute the tags of the scratch registers from the tags of the instruction's sources. */
 emu_handler_fn emu_tag_prelude_full, emu_tag_prelude_part;
 
 /** Returns how many bytes the states and tags of a warp with @rows registers take. */

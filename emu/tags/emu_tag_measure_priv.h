@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Measures what hardware would find out about a register if it inspected values when they are written: how many leading bytes of
- * the values are equal in all lanes, how much the values differ, and how many bytes they take if stored as a base and deltas.
- * Source: the schemes in docs/reference/statistics.md, "Counts of tags".
+ * the values are equal in all lanes, how much the values differ, and how many bytes the values take if stored as a base and
+ * deltas. Source: the schemes in docs/reference/statistics.md, "Counts of tags".
  */
 #ifndef EMU_TAG_MEASURE_PRIV_H
 #define EMU_TAG_MEASURE_PRIV_H

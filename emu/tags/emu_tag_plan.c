@@ -5,7 +5,7 @@
  * Definitions that reach a common use must have the same representation. Definitions that reach a common use form a web (the phi
  * webs of SSA, found by union-find over cells, one for each definition). A web is represented by tags if two conditions are true.
  * First, each of its definitions can give U or A, by the tag rules and the representation of its sources. Second, at least one
- * use is profitable: it is an address, a compare, or a profitable operation on tags. All other webs are represented by lane
+ * use is profitable: the use is an address, a compare, or a profitable operation on tags. All other webs are represented by lane
  * vectors, and instructions that use only these keep their ordinary handlers. Even a register of a tagged web may have no tag at
  * run time, because a write in only some lanes removes it.
  *
@@ -255,7 +255,7 @@ static void join(struct plan *p, uint32_t a, uint32_t b)
     else
         p->web[a] = b;
 }
-/** Returns the cell of register @r on entry to block @k, where it is live. */
+/** Returns the cell of register @r on entry to block @k, where the register is live. */
 static uint32_t cell_in(const struct block *k, unsigned r)
 {
     uint32_t cell = k->cells;

@@ -410,8 +410,7 @@ static void count_step(struct emu_tag_stats *stats, const struct emu_tag_step *s
 
 /* ---- after an instruction was executed ----------------------------------------------------- */
 
-/** If the instruction is the second one of a 64-bit addition by add.cc and addx, gives the two results the tag of the 64-bit
- *  sum. */
+/** If the instruction is the addx of a 64-bit addition by add.cc and addx, gives the two results the tag of the 64-bit sum. */
 static void follow_carry(struct emu_warp *w, struct emu_tag_step *s)
 {
     struct emu_carry *c = &w->shadow->carry;

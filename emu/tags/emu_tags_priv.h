@@ -5,7 +5,7 @@
  *
  * A tag describes the values in the live lanes of a warp. The value of lane l is
  *    base + stride * (l % fold) + rise * (l / fold)
- * fold is the warp width W. Only under the tag rules `fold`, if a row of the block has 2^k < W threads, it is 2^k.
+ * fold is the warp width W. Only under the tag rules `fold`, if a row of the block has 2^k < W threads, fold is 2^k.
  */
 #ifndef EMU_TAGS_PRIV_H
 #define EMU_TAGS_PRIV_H
@@ -13,7 +13,7 @@
 #include "emu/emu_code_priv.h"
 
 /** A value of 32 or 64 bits in all lanes. In a 32-bit value, the base is zero-extended, and stride and rise are sign-extended. U:
- *  stride and rise are 0. A: at least one of them is not 0. V: base, stride and rise are 0. */
+ *  stride and rise are 0. A: stride or rise is not 0. V: base, stride and rise are 0. */
 struct emu_affine {
     uint8_t kind; /* enum emu_tag_kind */
     uint64_t base;

@@ -39,7 +39,8 @@ struct way {
     bool known;
 };
 
-/* Follows an edge of the control flow. The frame at an instruction is that of the first path that reaches it. */
+/* Follows an edge of the control flow. The frame at an instruction is the frame of the first path that reaches the
+ * instruction. */
 static void follow(struct way *ways, uint32_t *work, uint32_t *count, uint32_t limit, uint64_t to,
                    const struct way *way)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Likely convergence points. The reconvergence pc of a branch is often late, because a rare path, such as a break out of a loop,
- * bypasses the block at which all other paths meet. The likely convergence point of a branch is the first such block: of the
- * blocks that both sides of the branch reach before the reconvergence pc, it is the first in the order of isa_object_ranks().
+ * bypasses the block at which all other paths meet. The likely convergence point of a branch is the first block, in the order of
+ * isa_object_ranks(), that both sides of the branch reach before the reconvergence pc.
  *
  *     A: branch to B or C       reconvergence pc of A and of C: F
  *     B: go to E                likely point of A: E; of C: none, since D goes to F
@@ -33,8 +33,8 @@ static uint32_t order_of(const struct search *s, uint32_t index)
 }
 
 /** Visits the blocks that control reaches from block @from before instruction @rpc, without taking backward branches. Records
- *  that these blocks were reached from side @side of branch @index. Returns the first of them, in the order of the ranks, that
- *  was also reached from the other side. Returns NONE if there is none, or if there are too many blocks. */
+ *  that these blocks were reached from side @side of branch @index. Returns the first visited block, in the order of the ranks,
+ *  that was also reached from the other side. Returns NONE if there is no such block, or if there are too many blocks. */
 static uint32_t traverse(struct search *s, uint32_t index, unsigned side, uint32_t from, uint32_t rpc)
 {
     const struct isa_block *block = s->flow.block;

@@ -55,7 +55,8 @@ static void reach_from(struct reach *r, const struct isa_function *f)
 enum { MIX_SIZES = 2, MIX_LOCATIONS = 2 }; /* sizes: 4 and 8 bytes; locations: shared memory, and all other memory */
 
 struct mix {
-    unsigned op[MIX_SIZES][MIX_LOCATIONS]; /* 1 + operation of the reductions recorded so far, or 0 if there is none */
+    unsigned op[MIX_SIZES][MIX_LOCATIONS]; /* 1 + operation of the reductions recorded so far, or 0 if no reduction was
+                                            * recorded */
 };
 
 /** Records a reduction. Reductions with equal operations commute; reductions with different operations on the same location do

@@ -175,7 +175,7 @@ static uint32_t rank_function(const struct isa_insn *insn, uint32_t count, uint3
     return next;
 }
 
-/** Returns the index of the function that instruction @i calls; Returns NONE if it is no call, or if the function is not
+/** Returns the index of the function that instruction @i calls, or NONE if the instruction is no call or the function is not
  *  known. */
 static uint32_t callee_of(const struct isa_object *object, const struct isa_insn *insn, uint32_t i)
 {

@@ -88,7 +88,7 @@ static enum lw_status begin_function(struct asm_state *as, struct cursor *c, boo
     function->out.name = name;
     function->out.first = (uint32_t)as->text_count;
     function->out.kernel = kernel;
-    function->out.line = as->line; /* the line of .kernel or .func, unless .decl gives another one */
+    function->out.line = as->line; /* the line of .kernel or .func, unless .decl gives another line */
     function->param_first = as->param_count;
     function->shared_next = as->module_shared;
     as->in_function = true;
@@ -425,7 +425,7 @@ struct value_type {
     bool is_signed;
 };
 
-/* Parses a type at the cursor, if there is one. Otherwise the type of the preceding value is used again. */
+/* Parses a type at the cursor, if there is a type. Otherwise the type of the preceding value is used again. */
 static void take_value_type(struct cursor *c, bool addresses, struct value_type *type)
 {
     if (cursor_word(c, "hex")) {

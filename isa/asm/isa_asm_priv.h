@@ -142,7 +142,7 @@ enum lw_status cursor_number(struct asm_state *as, struct cursor *c, struct numb
 /** Reads an integer from @low to @high. @what names it in messages. */
 enum lw_status cursor_int(struct asm_state *as, struct cursor *c, const char *what, int64_t low,
                           int64_t high, int64_t *out);
-/** Reads +N or -N at the cursor. If there is none, *@addend is set to 0. */
+/** Reads +N or -N at the cursor. If there is no addend, *@addend is set to 0. */
 enum lw_status cursor_addend(struct asm_state *as, struct cursor *c, int64_t *addend);
 enum lw_status cursor_finish(struct asm_state *as, struct cursor *c);
 bool asm_init_put(struct asm_init *init, const void *bytes, size_t size) LW_MUST_CHECK;
@@ -157,7 +157,7 @@ enum lw_status asm_directive(struct asm_state *as, struct cursor *c);
 /** Returns the function that is being assembled, or NULL. */
 struct asm_function *asm_current(struct asm_state *as);
 enum lw_status asm_define_label(struct asm_state *as, const char *name);
-/** Stores the initial data that was read so far as that of the variable that was declared last. */
+/** Stores the initial data that was read so far as the initial data of the variable that was declared last. */
 enum lw_status asm_flush_init(struct asm_state *as);
 
 /* ---- one instruction ---------------------------------------------------------------- */

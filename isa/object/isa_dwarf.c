@@ -88,10 +88,10 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
 }
 
 /* Finds instructions to which jumps lead. Returns a byte for each instruction, or NULL if memory is short. ENTERED: a jump from
- * another source line leads to the instruction. ENTERED_BACK: a backward jump from another source line leads to the instruction,
- * or a backward jump of the same source line does, if the row of that jump follows a row of another line, as at the end of a
- * `while`. Rows are necessary at the targets of these jumps: loops that nvcc generates begin in the middle of a statement, where
- * a debugger would not stop after a jump from another line. */
+ * another source line leads to the instruction. ENTERED_BACK: a backward jump leads to the instruction, either from another
+ * source line, or from the same source line if the row of that jump follows a row of another line, as at the end of a `while`.
+ * Rows are necessary at the targets of these jumps: loops that nvcc generates begin in the middle of a statement, where a
+ * debugger would not stop after a jump from another line. */
 enum { ENTERED = 1, ENTERED_BACK };
 static uint8_t *find_entered(const struct isa_object *object)
 {

@@ -779,7 +779,7 @@ static void make_source(struct maker *mk)
 /* ---- the compile unit -------------------------------------------------------------------------- */
 
 /* Returns the language for the compile unit. OpenCL C becomes C, because for OpenCL C gdb does not compile conditions to agent
- * expressions, and evaluates some of them wrongly. */
+ * expressions, and evaluates some conditions wrongly. */
 static unsigned language_of(const struct isa_debug *debug)
 {
     return debug == NULL || debug->language == 0 || debug->language > UINT8_MAX ||

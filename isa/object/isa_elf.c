@@ -309,7 +309,7 @@ cleanup:
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-/** Contents of a section in the file. A check has ensured that they are inside the file. */
+/** Contents of a section in the file. A check has ensured that the contents are inside the file. */
 struct extent {
     const uint8_t *data;
     size_t size;

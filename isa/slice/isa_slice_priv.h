@@ -8,7 +8,7 @@
 #include "isa/isa_priv.h"
 
 enum { SLICE_NONE = UINT32_MAX, SLICE_DEPTH = 400 };
-/** Kinds of node during the construction. Finished address slices do not contain them. */
+/** Kinds of node during the construction. Finished address slices do not contain nodes of these kinds. */
 enum {
     SLICE_PHI = ISA_SLICE_KIND_COUNT, /* value of register a, and of the next register if b is 2, at the start of block `value`.
                                        * The PHI has an operand for each predecessor of the block */

@@ -79,7 +79,7 @@ static bool same_node(const struct slice_builder *b, uint32_t x, uint32_t y)
 }
 
 /** Returns the 64-bit addition or subtraction that two 32-bit instructions with a carry between them compute, or ISA_OP_NONE if
- *  they compute none. */
+ *  they compute no such operation. */
 static enum isa_op carried(const struct slice_builder *b, const struct isa_slice_node *l, const struct isa_slice_node *h)
 {
     bool minus = l->op == ISA_V_SUBC_U32;
