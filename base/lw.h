@@ -193,7 +193,7 @@ struct lw_table {
     void *rows; /* owned */
     size_t count, capacity; /* count: number of rows with a key; capacity: number of all rows, a power of two or 0 */
 };
-/** Returns the row of @key, or the free row where @key would be inserted; Returns NULL if the table has no rows yet. */
+/** Returns the row of @key, or the free row where @key would be inserted. Returns NULL if the table has no rows yet. */
 void *lw_table_find(const struct lw_table *table, size_t row_bytes, uint64_t key);
 /** Returns the row of @key. If no row has the key, adds a row that is zero except for its key, and sets *@is_new to true. Returns
  *  NULL if the host has no memory. */

@@ -122,7 +122,7 @@ struct emu_program {
     struct emu_form *form; /* [count] properties of each instruction for reduced-detail steps */
     uint32_t count;
     uint64_t base;         /* guest address of instruction 0 */
-    uint8_t *bank1;        /* constant bank 1, ISA_CONST_BANK_BYTES; NULL: the program has none */
+    uint8_t *bank1;        /* constant bank 1, ISA_CONST_BANK_BYTES bytes, or NULL if the program has no bank 1 */
     uint64_t *variable_address; /* [variable of the object] guest address of the variable; 0 for a variable in shared memory */
     uint8_t *breakpoint;   /* [count] 1: a breakpoint is set at the instruction */
     bool prints;           /* the program contains a vprintf */

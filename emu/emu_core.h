@@ -55,7 +55,7 @@ enum lw_status emu_warp_step(struct emu_core *core, unsigned slot, unsigned warp
 /** Executes one instruction of a split as emu_warp_step() does. @state is the warp's state, from emu_warp_state(). */
 enum lw_status emu_warp_step_at(struct emu_warp *state, unsigned split, uint64_t lanes,
                                 struct emu_event *ev, struct lw_error *err);
-/** Which members of an event a core fills in. */
+/** Event detail: the members of an event that a core fills in. */
 enum emu_event_detail {
     EMU_EVENT_FULL,
     /** For engines that only model time. Instructions are executed as usual, but the core fills only these members of an event:

@@ -50,7 +50,7 @@ enum emu_slot_kind { EMU_SLOT_BLOCK, EMU_SLOT_WARP };
 struct emu_engine_ops {
     const char *name;
     void (*destroy)(struct emu_engine *engine);
-    /** Runs until something stops the run; @stop describes what. */
+    /** Runs until something stops the run; @stop describes the reason. */
     enum lw_status (*run)(struct emu_engine *engine, struct emu_stop *stop,
                           struct lw_error *err);
     /** Executes one instruction of the warp that the engine runs next. */
@@ -192,12 +192,12 @@ struct emu_native_frame {
     uint64_t limit;          /* number of instructions after which the code leaves at the next loop head; masked code never
                               * executes more than this number */
     uint64_t mask;           /* masked code: lanes of the split */
-    uint64_t alone;          /* masked code: not 0 if the warp has no other split */
+    uint64_t alone;          /* masked code: not 0 if the running split is the warp's only split */
     /* results */
     uint64_t retired;        /* warp instructions executed */
     uint32_t site;           /* index in emu_native_kernel.site of the site at which the code left */
     uint64_t loads;          /* number of retired loads, without those that emu_native_execute() has counted itself */
-    void *warp;              /* the warp, for the functions below that are called from native code */
+    void *warp;              /* the warp (struct emu_warp), for the functions that native code calls */
     uint64_t stores;         /* number of retired stores, counted as `loads` is. `loads` and `stores` are not adjacent: otherwise
                               * a compiler could read both by one load, and the host cannot forward two stores to one load */
 };
@@ -262,8 +262,8 @@ struct emu_native {
     uint32_t masked_after;
 };
 
-/** Lets the machine's functional engine use native code from translator @native, which is borrowed. NULL: the interpreter
- *  executes all instructions. */
+/** Lets the machine's functional engine use native code from translator @native, which is borrowed. If @native is NULL, the
+ *  interpreter executes all instructions. */
 void emu_machine_set_native(struct emu_machine *machine, struct emu_native *native);
 /** Returns the number of instructions that native code has executed, for statistics and tests. */
 uint64_t emu_machine_native_instructions(const struct emu_machine *machine);

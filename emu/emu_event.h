@@ -17,11 +17,12 @@ enum emu_conv_op {
     EMU_CONV_SAVE, EMU_CONV_RESTORE, EMU_CONV_YIELD, EMU_CONV_WARPSYNC
 };
 
-/** Why waiting lanes became ready. */
+/** Reason why waiting lanes became ready. */
 enum emu_release {
     EMU_RELEASE_NONE, EMU_RELEASE_ARRIVAL, EMU_RELEASE_YIELD, EMU_RELEASE_EXIT,
     EMU_RELEASE_BREAK, EMU_RELEASE_REJOIN, EMU_RELEASE_CTA, EMU_RELEASE_WARPSYNC,
-    EMU_RELEASE_POP /* SIMT stack: the lanes of the entries above reached the reconvergence pc or exited */
+    EMU_RELEASE_POP /* SIMT stack: the lanes of the entries above the waiting lanes' entry reached the reconvergence pc or
+                     * exited */
 };
 
 /** Tag of a vector register: it describes the values in all live lanes of a warp. U: every lane has `base`. A: lane l has base +
@@ -62,9 +63,9 @@ struct emu_event_segment {
 };
 enum { EMU_EVENT_SEGMENTS = 8 };
 /**
- * One memory access of a step, with all its lanes. What vprintf and assertfail read from guest memory (format, arguments, names)
- * is not listed, because the size of a string is not known before it is read; the machine events EMU_MACHINE_TEXT and
- * EMU_MACHINE_ASSERT hold the text. What launch instructions read is not listed either; EMU_MACHINE_LAUNCH reports it.
+ * One memory access of a step, with all its lanes. Reads of guest memory by vprintf and assertfail (format, arguments, names) are
+ * not listed, because the size of a string is not known before it is read; the machine events EMU_MACHINE_TEXT and
+ * EMU_MACHINE_ASSERT hold the text. Reads by launch instructions are not listed either; EMU_MACHINE_LAUNCH reports the launch.
  */
 struct emu_access {
     enum isa_space space;      /* space of the lowest lane's address; a generic address is resolved */

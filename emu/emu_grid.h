@@ -50,8 +50,8 @@ struct emu_grid {
                                                 * groups aggregated into this grid that are not complete */
     uint32_t held_launches; /* number of launches by this grid that wait for the end of this grid's blocks */
     uint64_t slots_in_use; /* device launches: number of slots that hold a block of the grid */
-    /* values of the kernel's parameters: ISA_CONST_BANK_BYTES bytes, zero after the parameters. NULL: the launch is complete, and
-     * a later launch has taken over the memory. */
+    /* values of the kernel's parameters: ISA_CONST_BANK_BYTES bytes, zero after the parameters. bank0 is NULL if the launch is
+     * complete and a later launch has taken over the memory. */
     const uint8_t *bank0;
     unsigned bank0_valid; /* number of bytes of parameters */
     bool bank0_short;     /* the memory at bank0 has only bank0_valid bytes, because no block of the launch has started */
@@ -80,8 +80,8 @@ enum lw_status emu_grid_mark_resident(struct emu_grid *grid, uint64_t block, str
  *  block or its shared memory is too large, or if the kernel refuses the warp width. */
 enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_launch *launch,
                                struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
-/** Returns the first grid that is not complete; NULL: all grids are complete. A host launch precedes the launches that its kernel
- *  makes. */
+/** Returns the first grid that is not complete, or NULL if all grids are complete. A host launch precedes the launches that its
+ *  kernel makes. */
 struct emu_grid *emu_grid_current(const struct emu_machine *machine);
 /** Returns the launch with the lowest number above @sequence, not counting launches before emu_grid_current(). Returns NULL if
  *  there is no such launch. The search time is proportional to the number of later launches. */
@@ -94,7 +94,7 @@ struct emu_grid *emu_grid_take_startable(struct emu_machine *machine);
  *  written. Memory, programs and completed launches remain. Called after the engine that ran these launches was
  *  destroyed, and before another engine is created. */
 void emu_grids_abandon(struct emu_machine *machine);
-/** Returns the grid with a sequence number. NULL: no such grid exists, or the machine no longer lists it. */
+/** Returns the grid with a sequence number. Returns NULL if no such grid exists, or if the machine no longer lists it. */
 struct emu_grid *emu_grid_find(const struct emu_machine *machine, uint32_t sequence);
 
 #endif

@@ -98,8 +98,8 @@ struct emu_hooks {
     /** Returns true to let the warp execute in single steps, starting with this instruction. For a warp that already executes in
      *  single steps, on_access is called between on_step and on_stepped. */
     bool (*on_access)(struct emu_hooks *hooks, const struct emu_hook_access *access);
-    /** Called before and after each instruction of a warp in single steps. @retired: the instruction was executed; false: its
-     *  lanes wait at the instruction, or it faulted. on_stepped returns true to end the single steps. */
+    /** Called before and after each instruction of a warp in single steps. @retired: the instruction was executed; false: the
+     *  lanes wait at the instruction, or the instruction faulted. on_stepped returns true to end the single steps. */
     void (*on_step)(struct emu_hooks *hooks, const struct emu_hook_site *site);
     bool (*on_stepped)(struct emu_hooks *hooks, const struct emu_hook_site *site, bool retired);
     /** A block was placed in a slot (@begins true), or leaves its slot (false). */
@@ -112,8 +112,8 @@ struct emu_hooks {
     void (*on_warpsync)(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, unsigned warp,
                         uint64_t lanes);
     /** A replay has ended. No callback is called during a replay. @unchanged: the machine is in the same state as when the replay
-     *  began, except that no warp is in single steps. Otherwise the past was edited, and what the callbacks have recorded belongs
-     *  to a run that no longer exists. */
+     *  began, except that no warp is in single steps. Otherwise the past was edited, and the records of the callbacks belong to a
+     *  run that no longer exists. */
     void (*on_replay_end)(struct emu_hooks *hooks, bool unchanged);
     /** The pc of some lanes was set by a debugger, or by the replay of a log that contains such an edit. */
     void (*on_pc_edited)(struct emu_hooks *hooks);

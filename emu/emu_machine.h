@@ -18,10 +18,10 @@ enum { EMU_MAX_LANES = 64, EMU_PAGE_BYTES = 4096, EMU_MAX_BLOCK_THREADS = 1024 }
 #define EMU_MAX_GRID_SIZE UINT32_C(0x7fffffff)
 #define EMU_MAX_GRID_BLOCKS (UINT64_C(1) << 40)
 
-/** What happens at a write to a scalar register that MACHINE 3 forbids. */
+/** Reaction to a write to a scalar register that MACHINE 3 forbids. */
 enum emu_scalar_rule { EMU_SCALAR_FAULT, EMU_SCALAR_WARN, EMU_SCALAR_ALLOW };
 
-/** How uniform and affine registers are represented (docs/explanation/uniform-affine.md). */
+/** Representation of uniform and affine registers (docs/explanation/uniform-affine.md). */
 enum emu_tag_mode {
     EMU_TAGS_OFF,     /* there are no tags */
     EMU_TAGS_SHADOW,  /* every register has a lane vector and a tag; after each write the tag is compared with the lane vector */
@@ -31,8 +31,8 @@ enum emu_tag_rules { EMU_TAG_RULES_TABLE, EMU_TAG_RULES_EXACT, EMU_TAG_RULES_FOL
 /** When a tagged register is materialised. LAZY: when an instruction writes it in only some lanes. EAGER: as LAZY, and the first
  *  divergent branch of the warp materialises all tagged registers. */
 enum emu_tag_expansion { EMU_TAG_LAZY, EMU_TAG_EAGER };
-/** Which values are represented by tags in compact mode. PROFITABLE: only values with at least one use that a tag makes cheaper.
- *  ALL: all values that can be U or A. */
+/** Values that compact mode represents by tags. PROFITABLE: only values with at least one use that a tag makes cheaper. ALL: all
+ *  values that can be U or A. */
 enum emu_tag_plan { EMU_TAG_PLAN_PROFITABLE, EMU_TAG_PLAN_ALL };
 /** Names of the values of the enumerations, indexed by value, terminated by NULL. */
 extern const char *const emu_tag_mode_names[];

@@ -80,9 +80,9 @@ struct emu_core {
     uint64_t pass_run;       /* number of steps at instruction count pass_retired that retired nothing */
 };
 
-/** Returns the block in @slot; NULL: the slot is free. */
+/** Returns the block in @slot, or NULL if the slot is free. */
 struct emu_block *emu_core_block(const struct emu_core *core, unsigned slot);
-/** Returns warp @warp of the block in @slot; NULL: there is no such warp. */
+/** Returns warp @warp of the block in @slot, or NULL if there is no such warp. */
 struct emu_warp *emu_warp_at(const struct emu_core *core, unsigned slot, unsigned warp);
 
 enum emu_push_order { EMU_PUSH_SMALLER, EMU_PUSH_LARGER, EMU_PUSH_FALL_THROUGH };

@@ -36,8 +36,8 @@ enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t addre
 enum lw_status emu_global_write(struct emu_machine *machine, uint64_t address, const void *data,
                                 uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
 /** Finds the live or freed allocation that contains @address, and sets *inside to true. If no allocation contains @address, finds
- *  the nearest allocation below @address, and sets *inside to false. Returns false when there is no allocation below @address
- *  either. */
+ *  the nearest allocation below @address, and sets *inside to false. Returns false if there is no allocation at or below
+ *  @address. */
 bool emu_allocation_at(const struct emu_machine *machine, uint64_t address,
                        struct emu_allocation *out, bool *inside);
 unsigned emu_allocation_count(const struct emu_machine *machine);
@@ -45,9 +45,9 @@ bool emu_allocation_get(const struct emu_machine *machine, unsigned index,
                         struct emu_allocation *out);
 
 /** Lets the host access an allocation directly, at the same address that the device uses. Returns the start of the live
- *  allocation that contains @address. From now on its pages count as written; listeners are not notified of the host's accesses.
- *  Returns NULL if no live allocation contains @address, or if the host address of this machine's memory differs from its device
- *  address (both addresses are equal in only one machine of a process). */
+ *  allocation that contains @address. From now on the pages of the allocation count as written, and listeners are not notified of
+ *  the host's accesses. Returns NULL if no live allocation contains @address, or if the host address of this machine's memory
+ *  differs from its device address (both addresses are equal in only one machine of a process). */
 void *emu_global_share(struct emu_machine *machine, uint64_t address);
 /** Copies within global memory, as a host step; the ranges may overlap. Errors: LW_ERANGE, with the address in the message. */
 enum lw_status emu_global_copy(struct emu_machine *machine, uint64_t to, uint64_t from,
@@ -55,8 +55,8 @@ enum lw_status emu_global_copy(struct emu_machine *machine, uint64_t to, uint64_
 
 /** Type of a texel's components. */
 enum emu_texel_kind { EMU_TEXEL_UNSIGNED, EMU_TEXEL_SIGNED, EMU_TEXEL_FLOAT };
-/** How a float coordinate outside the texture is read. WRAP and MIRROR apply only to normalised coordinates; for other
- *  coordinates they act as CLAMP. BORDER reads zeros. */
+/** Edge modes: the value of a fetch with a float coordinate outside the texture. WRAP and MIRROR apply only to normalised
+ *  coordinates; for other coordinates they act as CLAMP. BORDER reads zeros. */
 enum emu_texture_edge {
     EMU_TEXTURE_WRAP, EMU_TEXTURE_CLAMP, EMU_TEXTURE_MIRROR, EMU_TEXTURE_BORDER
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How handlers of instructions end, and pragmas for their loops over lanes.
+ * Macros with which handlers of instructions end, and pragmas for their loops over lanes.
  *
  * In normal builds a handler jumps to the next handler by a tail call, which gcc (-O2 and up) compiles to a jump. In builds
  * without this optimisation (-O0, coverage, thread sanitizer), -DLW_LOOP makes handlers return to a driver, which calls the

@@ -91,16 +91,16 @@ bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
                       enum isa_special sr, unsigned lane, uint64_t *value);
 /**
  * Moves a lane to @pc, for a debugger; @pc is an instruction of the function in which the lane is. If @alone is set, only this
- * lane moves: it becomes a split of its own if its split has other lanes. Otherwise its whole split moves. Errors: LW_ERANGE if
+ * lane moves, and becomes a split of its own if its split has other lanes. Otherwise its whole split moves. Errors: LW_ERANGE if
  * the lane is not live, or if @pc is not an instruction of its function; LW_ESTATE if the lane waits, or if it would move alone
  * while exec does not cover the live lanes; LW_EUNSUPP for a single lane under a reconvergence engine that keeps the lanes of a
  * split together. After an error nothing has moved.
  */
 enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                             bool alone, uint64_t pc, struct lw_error *err);
-/** Reads generic memory as lane @lane sees it: an address in the shared aperture is in the shared memory of its block, and an
- *  address in the local aperture is in its own local memory. Constant banks and code can be read. Returns the number of bytes
- *  read from @address on: fewer than @size_bytes if memory ends before, 0 in the null page and in debug address ranges. */
+/** Reads generic memory as lane @lane sees it: an address in the shared aperture is in the shared memory of the lane's block, and
+ *  an address in the local aperture is in the lane's own local memory. Constant banks and code can be read. Returns the number of
+ *  bytes read from @address on: fewer than @size_bytes if memory ends before, 0 in the null page and in debug address ranges. */
 uint64_t emu_mem_peek(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                       uint64_t address, void *data, uint64_t size_bytes);
 uint64_t emu_mem_poke(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,

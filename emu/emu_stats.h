@@ -37,7 +37,7 @@ struct emu_stats {
                                        * warp had */
     uint64_t threads; /* largest number of host threads that a grid ran on */
 };
-/** Returns the number of executed lane operations: thread_instructions minus what tags saved, plus the lanes
+/** Returns the number of executed lane operations: thread_instructions minus the lane operations that tags saved, plus the lanes
  *  of vectors that were materialised from tags. */
 static inline uint64_t emu_lane_operations(const struct emu_stats *stats)
 {

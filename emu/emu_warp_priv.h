@@ -9,7 +9,7 @@
 
 struct emu_block;
 
-/** Why a warp left its handler chain. */
+/** Reason why a warp left its handler chain. */
 enum emu_leave {
     EMU_RUNNING = 0,
     EMU_LEAVE_BUDGET,  /* w->budget is used up; the split may continue at w->di */

@@ -93,7 +93,7 @@ enum isa_tag_rule {
     ISA_TAG_NONE,     /* the instruction writes no vector register */
     ISA_TAG_VECTOR,   /* the result is always V, for example of cross-lane operations, atomics and reads of lane state */
     ISA_TAG_UNIFORM,  /* U when all sources are U, else V */
-    ISA_TAG_EVALUATE, /* as ISA_TAG_UNIFORM; also U if affine sources give equal results in all lanes */
+    ISA_TAG_EVALUATE, /* as ISA_TAG_UNIFORM; also U if the result of affine sources is equal in all lanes */
     ISA_TAG_MOV,
     ISA_TAG_ADD,
     ISA_TAG_SUB,
@@ -286,7 +286,7 @@ struct isa_insn {
     bool a_scalar, c_scalar;
     uint8_t xkind; /* enum isa_xkind */
     bool variant;
-    uint32_t x;   /* bits 63:32 of the word; the functions below extract its fields */
+    uint32_t x;   /* bits 63:32 of the word; functions such as isa_x_reg() extract its fields */
     uint32_t mod; /* bits 107:80: source modifiers, P, Q, R, modifiers */
     struct isa_control control;
 };
@@ -470,8 +470,8 @@ enum isa_order isa_insn_order(const struct isa_insn *insn);
  *  is a constant divisor or shift amount for which the result is defined, and for conversions of integers to any type except f16.
  *  An overflow of a sum or product does not count as undefined or infinite. */
 bool isa_insn_is_partial(const struct isa_insn *insn);
-/** Returns true if control never continues after @insn: the instruction has no guard, and its row has ISA_F_ENDS. The result is
- *  false for calls, because they return. */
+/** Returns true if control never continues after @insn, because the instruction has no guard and its row has ISA_F_ENDS. The
+ *  result is false for calls, because they return. */
 bool isa_insn_ends(const struct isa_insn *insn);
 /** Gets the target of a direct branch, call or bssy (token tg) at instruction @index: an instruction index, which may be out of
  *  range. Returns false if the instruction has no direct target. */
@@ -554,7 +554,7 @@ enum lw_status isa_insn_encode(const struct isa_insn *insn, struct isa_word *wor
 /** Callback that names an address in disassembly: writes a name such as "loop" or "saxpy+0x30" to @text and returns true, or
  *  returns false. */
 typedef bool (*isa_symbol_fn)(void *context, uint64_t address, char *text, size_t size);
-/** Prints an instruction as the assembler reads it. @pc is its guest address. @symbol NULL: branch targets are printed as
+/** Prints an instruction as the assembler reads it. @pc is its guest address. If @symbol is NULL, branch targets are printed as
  *  absolute addresses. */
 void isa_insn_print(const struct isa_insn *insn, uint64_t pc, isa_symbol_fn symbol,
                     void *context, struct lw_sink *out);
@@ -774,8 +774,8 @@ struct isa_expression_reader {
     bool (*frame)(void *context, uint64_t *address);
     void *context;
 };
-/** Reads a piece of an expression. *@at is 0 for the first piece and is advanced; @piece contains the previous piece. @reader
- *  NULL: no values are computed. Returns false after the last piece, and for an invalid expression. */
+/** Reads a piece of an expression. *@at is 0 for the first piece and is advanced; @piece contains the previous piece. If @reader
+ *  is NULL, no values are computed. Returns false after the last piece, and for an invalid expression. */
 bool isa_expression_next(const uint8_t *ops, uint32_t size, uint32_t *at, const struct isa_expression_reader *reader,
                          struct isa_piece *piece);
 
@@ -820,7 +820,7 @@ const char *isa_die_name(const struct isa_debug *debug, uint32_t die);
  *  qualifiers. */
 int64_t isa_type_plain(const struct isa_debug *debug, int64_t type, bool *is_const);
 bool isa_tag_is_pointer(unsigned tag);
-/** Returns the number of elements of dimension @nth of an array; 0: the dimension does not exist or has no bound. */
+/** Returns the number of elements of dimension @nth of an array, or 0 if the dimension does not exist or has no bound. */
 uint64_t isa_type_dimension(const struct isa_debug *debug, uint32_t array, unsigned nth);
 unsigned isa_type_dimensions(const struct isa_debug *debug, uint32_t array);
 /** Returns the size of a type in bytes; for an array, the size of an element after @skip dimensions, or 0 if it is not known. */

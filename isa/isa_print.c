@@ -153,7 +153,7 @@ static void add_x(struct line *line, const struct isa_insn *insn, unsigned tok, 
     }
 }
 
-/* Prints what precedes a source with modifiers: the signs of -v1, |v1|, -|v1| and ~v1. */
+/* Prints the signs before a source with modifiers, as in -v1, |v1|, -|v1| and ~v1. */
 static void open_source(struct line *line, const struct isa_insn *insn, unsigned source)
 {
     const struct isa_op_info *info = isa_op_info(insn->op);

@@ -83,7 +83,7 @@ enum { ISA_TOKEN_COUNT = ISA_TOK_NONE };
 const struct isa_token *isa_token_info(unsigned tok);
 /** Returns the index of the first operand token of @kind in a row, or -1. */
 int isa_operands_find(const struct isa_operands *operands, enum isa_tok_kind kind);
-/** Returns the number of registers of token @tok in @insn: 1, 2, 4 or 8; 0: @insn does not have the operand. */
+/** Returns the number of registers of token @tok in @insn: 1, 2, 4 or 8, or 0 if @insn does not have the operand. */
 unsigned isa_token_regs(unsigned tok, const struct isa_insn *insn);
 /** Returns the number of registers of operand @index. In some rows the variant bit exchanges X and C, which the function takes
  *  into account. */
@@ -105,7 +105,8 @@ struct isa_mod_info {
     const char *name;
     unsigned formats; /* set of formats that have the group, as bits 1 << enum isa_format */
     uint8_t lsb, bits; /* position and size in the word */
-    int8_t deflt;      /* default value; -1: none; -2: none, and the value is never printed as a suffix */
+    int8_t deflt;      /* default value; -1: there is no default; -2: there is no default, and the value is never printed as a
+                        * suffix */
     const char *summary;
     const struct isa_mod_value *values;
     unsigned value_count;
@@ -146,7 +147,7 @@ void isa_flow_fini(struct isa_flow *flow);
 
 /* ---- address slices (isa_slices.c) -------------------------------------------------------- */
 
-/** Returns the size in bits of result @part of an instruction with modifiers @mod; 0: the instruction has no such result. */
+/** Returns the size in bits of result @part of an instruction with modifiers @mod, or 0 if the instruction has no such result. */
 unsigned isa_slice_row_bits(enum isa_op op, uint32_t mod, unsigned part);
 
 /* ---- text ---------------------------------------------------------------------- */

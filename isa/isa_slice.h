@@ -45,7 +45,7 @@ unsigned isa_slice_sources(enum isa_op op);
  *  kind. */
 unsigned isa_slice_links(const struct isa_slice_node *n);
 
-/** Why a site has no address slice. */
+/** Reasons why a site has no address slice. */
 enum isa_slice_reject {
     ISA_SLICE_ACCEPTED,
     ISA_SLICE_MERGE,      /* the address depends on a value that comes from several definitions and is neither an induction

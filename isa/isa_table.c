@@ -26,8 +26,8 @@ static const uint16_t op_by_opcode[1024] = {
 #include "isa/insns.def"
 };
 
-/* How an instruction accesses memory, according to its semantics column. `refused` is for instructions that Lanewise does not
- * execute. Instructions with semantics that are not listed access no memory. */
+/* Kind of memory access of an instruction, according to its semantics column. `refused` is for instructions that Lanewise does
+ * not execute. Instructions with semantics that are not listed access no memory. */
 struct access_row {
     uint8_t access, space;
     const char *refused;

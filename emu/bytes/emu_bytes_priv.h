@@ -15,7 +15,7 @@ struct emu_bytes {
     bool failed;
 };
 void emu_bytes_fini(struct emu_bytes *bytes);
-/** Appends @size uninitialised bytes and returns a pointer to them; NULL: the host has no memory. */
+/** Appends @size uninitialised bytes and returns a pointer to them, or NULL if the host has no memory. */
 uint8_t *emu_bytes_add(struct emu_bytes *bytes, size_t size);
 void emu_put(struct emu_bytes *bytes, const void *data, size_t size);
 void emu_put_number(struct emu_bytes *bytes, uint64_t value);

@@ -19,7 +19,7 @@ struct emu_step_scratch {
     uint8_t service[EMU_MAX_LANES];
     struct emu_flow flow;
 };
-/** Why a warp's time slice in the rotation of its block ended. */
+/** Reason why a warp's time slice in the rotation of its block ended. */
 enum emu_slice_end {
     EMU_SLICE_DONE,   /* the quantum is used up, or no split of the warp is ready */
     EMU_SLICE_BREAK,  /* the instruction at w->di has a breakpoint */

@@ -451,8 +451,8 @@ static bool place(struct emu_block_vector *s, struct bv_step *step, struct bv_ac
     at.base += (uint64_t)(int64_t)di->disp - ISA_GLOBAL_BASE;
     if (step->mode == ISA_AMODE_SS32 || step->mode == ISA_AMODE_SU32)
         at.base += emu_scalar_pair(&s->warp, di->reg);
-    /* all_there() below tests every page between the ends. With a stride of more than a page, the access would leave
-     * out some of these pages. */
+    /* all_there(), which is called later, tests every page between the ends. With a stride of more than a page, the access would
+     * leave out some of these pages. */
     const int64_t stride = (int64_t)at.step, far = EMU_PAGE_BYTES;
     if (((at.base | at.step) & (step->bytes - 1u)) != 0 || stride > far || stride < -far ||
         at.base >= memory->bytes || (write && at.step == 0 && s->threads != 1) ||

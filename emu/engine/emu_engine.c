@@ -335,8 +335,8 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
     }
 }
 
-/** Subtracts @count executed instructions from what is left of the time slices of the current warp and block. @more: a split of
- *  the warp is ready, so the warp may continue in its slice. */
+/** Subtracts @count executed instructions from the rest of the time slices of the current warp and block. @more: a split of the
+ *  warp is ready, so the warp may continue in its slice. */
 static void account(struct emu_functional *f, uint64_t count, bool more)
 {
     f->warp_left = more && count < f->warp_left ? f->warp_left - count : 0;

@@ -76,7 +76,7 @@ struct emu_functional {
 /** Creates an engine for another host thread (emu_threads.c). The engine of an additional thread runs one block after another.
  *  Returns NULL if memory is short. */
 struct emu_functional *emu_functional_helper(struct emu_machine *machine);
-/** Makes the engine run blocks of @grid taken from @claims; NULL: the engine no longer takes blocks from claims. */
+/** Makes the engine run blocks of @grid taken from @claims; If @claims is NULL, the engine no longer takes blocks from claims. */
 void emu_functional_claim(struct emu_functional *f, struct emu_grid *grid,
                           struct emu_claims *claims);
 enum lw_status emu_fixed_on_threads(struct lw_error *err);

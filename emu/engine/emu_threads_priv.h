@@ -27,7 +27,7 @@ struct emu_functional *emu_threads_view(struct emu_functional *f);
 uint64_t emu_threads_instructions(const struct emu_functional *f);
 void emu_threads_destroy(struct emu_pool *pool);
 
-/** Returns true if the thread has to stop before its next time slice: because it is interrupted, or because its block need not
+/** Returns true if the thread must stop before its next time slice, because it is interrupted, or because its block need not
  *  run. */
 static inline bool emu_claims_stop(const struct emu_claims *claims, uint64_t block,
                                    struct emu_stop *stop)

@@ -173,7 +173,7 @@ struct lane_launch {
     uint64_t owned; /* address of the allocation that is freed when the launch is complete; 0: the launch instruction itself frees
                      * the allocation at `buffer` */
 };
-/** Why the launch of a lane is refused. */
+/** Reason why the launch of a lane is refused. */
 struct refusal {
     enum emu_fault_kind fault;
     uint64_t address; /* address of a memory fault, for which `why` is empty */

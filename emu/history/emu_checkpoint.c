@@ -166,7 +166,7 @@ static enum lw_status load_pages(struct loader *l, struct lw_error *err)
     return l->in.bad || l->in.at != l->in.size ? damaged(l, err, "its memory pages cannot be read") : LW_OK;
 }
 
-/** Clears global memory, including what the host has written. */
+/** Clears global memory, including the data that the host has written. */
 static void clear_memory(struct emu_memory *memory)
 {
     uint64_t end = memory->next_free / EMU_PAGE_BYTES;

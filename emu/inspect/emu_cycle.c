@@ -146,7 +146,7 @@ static size_t s_at(const struct emu_warp *w)
 {
     return p_at(w) + sizeof w->p;
 }
-/* Returns the number of bytes of all registers of the warp in the layout above. */
+/* Returns the number of bytes of all registers of the warp in this layout of registers. */
 static size_t regs_bytes(const struct emu_warp *w)
 {
     return s_at(w) + sizeof w->s + sizeof w->sp;

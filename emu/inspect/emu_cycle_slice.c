@@ -53,8 +53,8 @@ static void need_guard(struct emu_slice *k, const struct isa_insn *insn, uint64_
         need(k, &guard, lanes);
 }
 
-/** Returns what a step has recorded about lane @lane of @lanes: the offset of the lane's access, or the bit in which its compared
- *  values differ. */
+/** Returns the number that a step has recorded about lane @lane of @lanes: the offset of the lane's access, or the bit in which
+ *  its compared values differ. */
 static uint32_t noted(const struct emu_slice *k, const struct emu_cycle_step *t, uint64_t lanes, unsigned lane)
 {
     return t->apart ? k->c->offset[t->offset + lw_popcount(lanes & lw_mask(lane))] : t->offset;

@@ -17,7 +17,7 @@ MEM_INLINE void tag_row(uint32_t *d, unsigned n, unsigned fold, uint32_t base, u
         EMU_LANE_LOOP
         for (unsigned l = 0; l < n; l++)
             d[l] = base + stride * l;
-    } else { /* here fold is a power of two */
+    } else { /* in this case fold is a power of two */
         const uint32_t mask = fold - 1;
         const unsigned shift = (unsigned)__builtin_ctz(fold);
         EMU_LANE_LOOP

@@ -167,7 +167,7 @@ static void emu_c_s_bra(struct emu_warp *w, const struct emu_dinsn *di)
 
 /** Called when a time slice ends within a loop or straight-line code. If the split is alone in its warp, keeps for the next slice
  *  what is known about the layout of addresses (EMU_PROVED_EQUAL, EMU_PROVED_RUN). The known layout remains valid, because the
- *  split continues with the same registers; if a debugger writes registers, emu_view.c discards what is known. Host addresses are
+ *  split continues with the same registers; if a debugger writes registers, emu_view.c discards these results. Host addresses are
  *  not kept, because memory may be allocated or freed between slices. */
 static void keep_forms(struct emu_warp *w, const void *forms)
 {

@@ -403,7 +403,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     TWO(h_##id##_m, LEVEL(m_##id)(w, di))
 #define NOT_MODDED(id)
 
-/* Which formats have modifiers that need `m` handlers. */
+/* Formats whose modifiers need `m` handlers. */
 #define FMT_IS_ALU(has, not, id) not(id)
 #define FMT_IS_FLT(has, not, id) has(id)
 #define FMT_IS_FUN(has, not, id) has(id)

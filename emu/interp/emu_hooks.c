@@ -74,6 +74,6 @@ void emu_hooks_split_runs(struct emu_warp *w, const struct emu_dinsn *di, bool s
     w->halting = !steps;
     if (w->run_start <= di)
         emu_count_before(w, di);
-    w->budget = steps ? 0 : 1; /* the new budget makes the warp leave the chain here, or after @di */
+    w->budget = steps ? 0 : 1; /* with this budget, the warp leaves the chain before @di, or after @di */
     emu_leave(w, EMU_LEAVE_BUDGET, di);
 }

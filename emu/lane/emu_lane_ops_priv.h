@@ -8,7 +8,7 @@
 
 /** Executes an instruction with CALL in the instruction table for @lanes of the running split. */
 typedef void emu_call_fn(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
-/** Value of dinsn.delta in a cross-lane instruction that has no member mask: all lanes of the virtual warp are members. */
+/** Value of emu_dinsn.delta in a cross-lane instruction that has no member mask: all lanes of the virtual warp are members. */
 #define EMU_NO_MEMBERS (-1)
 
 emu_call_fn emu_x_lop3, emu_x_prmt, emu_x_addc, emu_x_plop3, emu_x_setp_half, emu_x_p2r, emu_x_r2p, emu_x_cvt,

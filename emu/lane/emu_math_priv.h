@@ -140,7 +140,8 @@ EMU_INLINE uint64_t emu_brev_b64(uint64_t x)
     return (uint64_t)emu_brev_b32((uint32_t)x) << 32 | emu_brev_b32((uint32_t)(x >> 32));
 }
 /* Extract a bit field: its position is in bits 7:0 of b, its length in bits 15:8 (docs/reference/isa.md). Bits of the field above
- * the top of the value are zero; for a signed field, these bits are copies of the value's top bit. Length 0 gives 0. */
+ * the top of the value are zero; for a signed field, these bits are copies of the value's top bit. A field of length 0 has the
+ * value 0. */
 EMU_INLINE uint64_t emu_bfe_u64(uint64_t a, uint32_t b)
 {
     uint32_t pos = b & 255, len = b >> 8 & 255;
@@ -284,7 +285,7 @@ uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset);
             r = a != a ? a : b != b ? b : r;                                                  \
         memcpy(&ir, &r, sizeof ir);                                                           \
         if (sub & EMU_XORSIGN)                                                                \
-            ir |= (ia ^ ib) & top; /* if an operand is NaN, the sign is overwritten below */                                   \
+            ir |= (ia ^ ib) & top; /* if an operand is NaN, the sign is overwritten later */                                   \
         memcpy(&r, &ir, sizeof r);                                                            \
         return r;                                                                             \
     }
@@ -393,8 +394,8 @@ EMU_INLINE float emu_ceil_f32(float x)
     t = t < x ? t + 1.0f : t;
     return emu_signed_as(t, x);
 }
-/* Conversions to integers: towards zero, and clamped to the type. A NaN gives 0; from f64 it gives the smallest integer (PTX,
- * cvt). */
+/* Conversions to integers: towards zero, and clamped to the type. A NaN is converted to 0, but a NaN of type f64 to the smallest
+ * integer (PTX, cvt). */
 EMU_INLINE int32_t emu_s32_of_f32(float x)
 {
     const bool inside = x > -0x1.000002p31f && x < 0x1p31f;

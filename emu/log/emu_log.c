@@ -176,7 +176,7 @@ void emu_log_advance(struct emu_log *log, uint64_t count)
         log->cursor = behind;
     if (emu_log_is_before(&log->cursor, &log->front))
         log->front = log->cursor;
-    log->last = behind; /* the next entry is added here */
+    log->last = behind; /* the next entry is added at this position */
     log->has_last = false;
 }
 

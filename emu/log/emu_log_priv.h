@@ -107,8 +107,8 @@ static inline bool emu_log_is_replaying(const struct emu_log *log)
     return log != NULL && emu_log_is_before(&log->front, &log->cursor);
 }
 
-/** Returns true if the caller must record what it does: the machine has a log, and no replay is executing. If the result is true,
- *  the function has already dropped all entries after the cursor, because the new action makes them invalid. */
+/** Returns true if the caller must record its action, because the machine has a log and no replay is executing. If the result is
+ *  true, the function has already dropped all entries after the cursor, because the new action makes them invalid. */
 bool emu_log_is_recording(const struct emu_machine *machine);
 /** Drops the entries after the cursor. */
 void emu_log_forget(struct emu_log *log);

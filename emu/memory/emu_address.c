@@ -204,7 +204,7 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
-/** Formats "'name' (13 bytes at 0x...)", or "an allocation (13 bytes at 0x...)" if it has no name. */
+/** Formats "'name' (13 bytes at 0x...)", or "an allocation (13 bytes at 0x...)" if the allocation has no name. */
 static void name_allocation(const struct emu_alloc_record *record, char *text, size_t text_size)
 {
     char room[ISA_SYMBOL_BYTES];

@@ -27,7 +27,7 @@ enum { EMU_D_AHEAD = 4, EMU_AHEAD_BYTES = 1024 };
 /** Bit of emu_dinsn.flags for loads that have a struct emu_chain. */
 enum { EMU_D_CHAIN = 8 };
 
-/** Does what the first store to a clean page requires (emu_memory.c). */
+/** Prepares a clean page for its first store (emu_memory.c). */
 void emu_dirty_first(struct emu_memory *memory, uint64_t page);
 
 /** Prefetch at a load in a loop (EMU_D_CHAIN) whose words are the indices of another access. The words that the load will get in
@@ -110,13 +110,13 @@ struct emu_mem_info {
 };
 extern const struct emu_mem_info emu_mem_info[ISA_OP_COUNT];
 
-/** Returns the number of bytes that each lane accesses, for a value of modifier SIZE; 0: the value is invalid. */
+/** Returns the number of bytes that each lane accesses, for a value of modifier SIZE, or 0 if the value is invalid. */
 unsigned emu_size_bytes(unsigned size);
-/** Returns the number of bytes that each lane accesses, for a value of modifier ATYPE; 0: the value is invalid or not
+/** Returns the number of bytes that each lane accesses, for a value of modifier ATYPE, or 0 if the value is invalid or not
  *  supported. */
 unsigned emu_atype_bytes(unsigned atype);
 
-/** Returns the host address of a constant bank of a warp, and its size in bytes; NULL: the bank does not exist. */
+/** Returns the host address of a constant bank of a warp, and gets its size in bytes. Returns NULL if the bank does not exist. */
 const uint8_t *emu_const_bank(const struct emu_warp *w, unsigned bank, uint32_t *bytes);
 
 static inline uint64_t emu_scalar_pair(const struct emu_warp *w, unsigned reg)
@@ -144,7 +144,7 @@ static inline const struct isa_insn *emu_insn_of(const struct emu_warp *w,
 void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
                        const struct emu_dinsn *di, uint64_t lanes, uint64_t *address);
 
-/** Where in host memory one lane's access is made. */
+/** Location in host memory of one lane's access. */
 struct emu_host_address {
     uint8_t *host;
     uint32_t step;  /* distance in bytes from a 4-byte word of the access to the next word */

@@ -106,8 +106,8 @@ bool emu_texture_get(const struct emu_machine *machine, uint64_t handle, struct 
 
 /* ---- from coordinates to texels ----------------------------------------------------- */
 
-/** Returns the largest integer that is not above @x. The result is exact for every @x that can be in a texture. A NaN gives 0; a
- *  value far outside the texture gives an arbitrary number outside the texture. */
+/** Returns the largest integer that is not above @x. The result is exact for every @x that can be in a texture. For a NaN the
+ *  result is 0; for a value far outside the texture it is an arbitrary number outside the texture. */
 static int64_t floor_of(float x)
 {
     int64_t i;

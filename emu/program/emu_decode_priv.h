@@ -24,7 +24,7 @@ struct emu_decoder {
 enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_dinsn *di,
                           struct lw_error *err) LW_MUST_CHECK;
 /** Decodes a program, and sets its breakpoints in the decoded copy. @shape: shape of the blocks that will execute the copy
- *  (emu_plan_shape); @shape NULL: the copy will not be executed. */
+ *  (emu_plan_shape); @shape is NULL if the copy will not be executed. */
 enum lw_status emu_code_create(struct emu_program *program, const struct emu_layout *layout,
                                const struct emu_level *level, const uint8_t *shape,
                                struct emu_code *code, struct lw_error *err) LW_MUST_CHECK;

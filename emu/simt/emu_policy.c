@@ -131,7 +131,7 @@ static bool on_the_way(const struct emu_warp *w, uint64_t lanes)
 enum { SUSPENDED_PATIENCE = 1 << 16 }; /* a split is suspended for at most this many instructions of its warp */
 
 /** A user's step of some lanes divides a split into parts, which then wait for each other in the state SUSPENDED. This function
- *  wakes each suspended part to whose pc no other part can come any more, because the other parts have diverged, are blocked, or
+ *  wakes each suspended part whose pc no other part can reach any more, because the other parts have diverged, are blocked, or
  *  have exited. The function also wakes each part that has waited for SUSPENDED_PATIENCE instructions, so that the wait cannot
  *  stop progress. */
 static void wake_suspended(struct emu_warp *w)

@@ -149,7 +149,7 @@ static void make_ready(struct emu_warp *w, struct emu_simt_entry *e)
     }
 }
 
-/** Returns the top of a SIMT stack. Removes entries above it whose lanes have all left (leave_early). */
+/** Returns the top of a SIMT stack. Removes entries at the top whose lanes have all left them (leave_early). */
 static struct emu_simt_entry *top_of(struct emu_warp *w)
 {
     while (last_of(w)->lanes == 0)

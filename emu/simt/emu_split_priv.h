@@ -27,7 +27,8 @@ struct emu_reconv {
     const struct emu_policy *policy; /* the split policy that this engine always uses, with the policy's quantum, with merges, and
                                       * without a fairness limit; NULL: the machine's options decide */
     void (*begin)(struct emu_warp *w); /* called at the end of emu_split_begin(), which creates a warp's first split */
-    /** branch, branch2 and exit implement emu_split_branch, emu_split_branch2 and emu_split_exit, which are documented below. */
+    /** branch, branch2 and exit implement emu_split_branch, emu_split_branch2 and emu_split_exit, which are documented with these
+     *  functions. */
     void (*branch)(struct emu_warp *w, const uint32_t *target, uint32_t next);
     void (*branch2)(struct emu_warp *w, uint64_t taken, uint32_t target, uint32_t next);
     void (*exit)(struct emu_warp *w, uint64_t lanes, uint32_t next);
@@ -35,7 +36,7 @@ struct emu_reconv {
      *  target. The time slice continues. */
     void (*jumped)(struct emu_warp *w, uint32_t index);
     /** Ensures that the table of entries has capacity for an instruction that divides the split into up to @sides parts. Returns
-     *  false if there is no memory. NULL: the engine has no table. */
+     *  false if there is no memory. If `room` is NULL, the engine has no table. */
     bool (*room)(struct emu_warp *w, unsigned sides);
     /** Called when the running split may have reached the pc at which it waits for other lanes. Returns true if the split waits;
      *  its time slice has then ended. */
@@ -45,7 +46,7 @@ struct emu_reconv {
     /** Called after waiting splits have become ready. Also called after some lanes of a split have begun to wait, and the next pc
      *  of the other lanes is set. */
     void (*woken)(struct emu_warp *w);
-    /** Returns true if two splits at the same pc may merge. NULL: they always may. */
+    /** Returns true if two splits at the same pc may merge. If `may_merge` is NULL, splits at the same pc always may. */
     bool (*may_merge)(const struct emu_warp *w, const struct emu_split *a, const struct emu_split *b);
     /** Called before the lanes of split @gone are added to split @keep. */
     void (*merged)(struct emu_warp *w, unsigned keep, unsigned gone);
@@ -268,11 +269,12 @@ void emu_split_yield(struct emu_warp *w, uint64_t lanes, uint32_t next);
 bool emu_split_warpsync(struct emu_warp *w, uint64_t lanes, const uint64_t *member,
                         uint32_t next, uint64_t *bad);
 /** Executes the arrival of @lanes at the .sync operation at index @pc. Each lane's mask contains the lane. If all member lanes
- *  have arrived or have synchronised, returns @lanes: these lanes execute the operation now, and the time slice continues.
- *  Otherwise returns 0: the time slice has ended, and the lanes wait at @pc. When the last member arrives and others wait, all
- *  lanes that wait at @pc with the same masks become ready at @pc as one split. The function then also returns 0, because the
- *  split executes the operation when it is selected. Lanes of the split whose guard is false are then ready at pc + 1. An arrival
- *  does not count as an executed instruction. The caller has called emu_count_before(), so that w->retired is exact. */
+ *  have arrived or have synchronised, returns @lanes: these lanes execute the operation now, and the time slice continues. If a
+ *  member has not arrived, returns 0: the time slice has ended, and the lanes wait at @pc. When the last member arrives and
+ *  others wait, all lanes that wait at @pc with the same masks become ready at @pc as one split. The function then also returns
+ *  0, because the split executes the operation when it is selected. Lanes of the split whose guard is false are then ready at pc
+ *  + 1. An arrival does not count as an executed instruction. The caller has called emu_count_before(), so that w->retired is
+ *  exact. */
 uint64_t emu_split_sync(struct emu_warp *w, uint64_t lanes, const uint64_t *member, uint32_t pc);
 /** Makes lanes sleep for @length instructions of the block. The block's present time is block->retired plus the instructions that
  *  the warp has retired since w->slice_start. */

@@ -6,8 +6,8 @@
  * webs of SSA, found by union-find over cells, one for each definition). A web is represented by tags if two conditions are true.
  * First, each of its definitions can give U or A, by the tag rules and the representation of its sources. Second, at least one
  * use is profitable: the use is an address, a compare, or a profitable operation on tags. All other webs are represented by lane
- * vectors, and instructions that use only these keep their ordinary handlers. Even a register of a tagged web may have no tag at
- * run time, because a write in only some lanes removes it.
+ * vectors, and instructions that use only registers of such webs keep their ordinary handlers. Even a register of a tagged web
+ * may have no tag at run time, because a write in only some lanes removes it.
  *
  * A tag is written only while all live lanes are in one split. Therefore the decoder knows the state of a register at an
  * instruction, for every path on which a lane can reach the instruction. Where the paths are not known (calls, returns, indirect
@@ -46,8 +46,8 @@ struct node {
     uint8_t read[MAX_READS];
     uint8_t read_count;
     uint8_t d, d_words;  /* first register that the instruction writes, and number of these registers */
-    bool guarded, boundary, can; /* guarded: it has a guard. boundary: all registers lose their tags here. can: it has a handler
-                                  * that works on tags */
+    bool guarded, boundary, can; /* guarded: the instruction has a guard. boundary: all registers lose their tags at the
+                                  * instruction. can: the instruction has a handler that works on tags */
     uint32_t def;        /* cell of the first register that the instruction writes; the cells of its other results follow */
 };
 struct block {

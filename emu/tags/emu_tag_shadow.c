@@ -222,7 +222,7 @@ static void write_tag(struct emu_warp *w, struct emu_tag_step *s, unsigned numbe
     }
     if (t->kind != EMU_TAG_V && t->kind == v->kind && t->base == (uint32_t)v->base &&
         t->stride == (int32_t)v->stride && t->rise == (int32_t)v->rise)
-        return; /* the written value is the one that the other lanes have, so the register keeps its tag */
+        return; /* the written value equals the value in all other lanes, so the register keeps its tag */
     s->expansions += t->kind != EMU_TAG_V;
     set_v(w, number);
 }
@@ -319,7 +319,7 @@ static bool loads_one_address(const struct emu_warp *w, const struct emu_dinsn *
     case ISA_SPACE_CONST:
     case ISA_SPACE_SHARED: return true;
     case ISA_SPACE_GLOBAL: return rules != EMU_TAG_RULES_TABLE;
-    case ISA_SPACE_GENERIC: /* not U if the address is in local memory, because each lane has its own */
+    case ISA_SPACE_GENERIC: /* not U if the address is in local memory, because each lane has its own local memory */
         return rules != EMU_TAG_RULES_TABLE &&
                address->base + (uint64_t)(int64_t)di->disp - ISA_LOCAL_BASE >= ISA_APERTURE_BYTES;
     default: return false;

@@ -305,7 +305,7 @@ enum emu_tag_how emu_tag_infer(const struct emu_tag_query *q, struct emu_affine 
             if (q->source_bits[i] != 0 && q->source[i].kind == EMU_TAG_V)
                 exact = false;
         return exact ? EMU_TAG_EVALUATE : EMU_TAG_KNOWN;
-    default: /* rule VECTOR gives V; SPECIAL and LOAD are evaluated elsewhere */
+    default: /* the result of rule VECTOR is V; other functions evaluate the rules SPECIAL and LOAD */
         return EMU_TAG_KNOWN;
     }
 }

@@ -55,7 +55,7 @@ struct emu_tag_query {
     bool saturate;
 };
 enum emu_tag_how {
-    EMU_TAG_KNOWN,   /* the rule has given the result's value */
+    EMU_TAG_KNOWN,   /* the rule has determined the result's value */
     EMU_TAG_READ,    /* the result is U; its value is read from a live lane after execution */
     EMU_TAG_EVALUATE /* after execution, the result is U if all live lanes have the same value, otherwise V */
 };
@@ -126,7 +126,7 @@ enum { EMU_ALL_REGISTERS = ISA_VREG_COUNT + 1 };
 /** Initialises all registers to tag U with value 0. */
 void emu_shadow_init(struct emu_warp *w);
 
-/** What emu_shadow_prepare() determines before an instruction, for emu_shadow_after(). */
+/** Values that emu_shadow_prepare() determines before an instruction, and emu_shadow_after() uses. */
 struct emu_tag_step {
     const struct emu_dinsn *di;
     struct emu_tag_insn info;

@@ -8,8 +8,8 @@
  * shared memory operations. For these operations, the state (`vm`, `shared`) depends on the number of younger operations of the
  * same counter, because a counter value of N means that all but the N youngest operations have ended. Scalar loads end in any
  * order, so only a count of 0 covers them; while a scalar load is pending, only a count of 0 covers shared memory operations.
- * `exp` describes a store that may not have read the register yet. Where paths join, the state with the youngest operation is
- * used. Source: Southern Islands ISA, 4.4.
+ * `exp` describes a store that may not have read the register yet. At an instruction where paths join, the state with the
+ * youngest operation is used. Source: Southern Islands ISA, 4.4.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -250,7 +250,8 @@ static enum lw_status parse_operand(struct parse *p, unsigned index, struct curs
         }
         return status;
     case ISA_TK_C: {
-        /* Accepts what C can hold. If X and C can be exchanged, also accepts what X can hold. */
+        /* Accepts the operands that field C can hold. If X and C can be exchanged, also accepts the operands that field X can
+         * hold. */
         static const unsigned wide[] = { [ISA_N1] = ISA_TOK_XB, [ISA_N2] = ISA_TOK_XB2 };
         static const unsigned scalar[] = { [ISA_N1] = ISA_TOK_SX, [ISA_N2] = ISA_TOK_SX2 };
 

@@ -139,7 +139,7 @@ bool cursor_at_name(struct cursor *c);
 enum lw_status cursor_string(struct asm_state *as, struct cursor *c, struct asm_init *out);
 bool cursor_at_number(struct cursor *c);
 enum lw_status cursor_number(struct asm_state *as, struct cursor *c, struct number *out);
-/** Reads an integer from @low to @high. @what names it in messages. */
+/** Reads an integer from @low to @high. @what names the integer in messages. */
 enum lw_status cursor_int(struct asm_state *as, struct cursor *c, const char *what, int64_t low,
                           int64_t high, int64_t *out);
 /** Reads +N or -N at the cursor. If there is no addend, *@addend is set to 0. */

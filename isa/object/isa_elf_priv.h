@@ -100,7 +100,7 @@ struct isa_reader isa_reader_begin(const char *section, const uint8_t magic[8], 
  *  section's last part. */
 enum lw_status isa_reader_end(struct isa_reader *r, const char *last) LW_MUST_CHECK;
 void isa_reader_bad(struct isa_reader *r, const char *what);
-/** Reads a number, which must have its shortest encoding and be at most @limit. @what names the number in messages; so it does in
+/** Reads a number, which must have its shortest encoding and be at most @limit. @what names the number in messages, here and in
  *  the next functions. */
 uint64_t isa_reader_number(struct isa_reader *r, uint64_t limit, const char *what);
 int64_t isa_reader_signed(struct isa_reader *r, const char *what);

@@ -227,7 +227,7 @@ static uint32_t special(struct slice_builder *b, uint32_t insn)
     return slice_value_new(b, (struct isa_slice_node){ .kind = ISA_SLICE_SPECIAL, .bits = 32, .value = number });
 }
 
-/** Returns the value that a load gives. The value is known for an access to constant memory at a constant address; any other load
+/** Returns the value that a load loads. The value is known for an access to constant memory at a constant address; any other load
  *  is rejected. */
 static uint32_t loaded(struct slice_builder *b, uint32_t insn, unsigned word, unsigned words)
 {
