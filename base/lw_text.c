@@ -186,8 +186,8 @@ cleanup:
     return status;
 }
 
-/** Creates and opens a temporary file in the folder of @path. Returns its descriptor, or -1 in case of an error. *@temporary is
- *  set to the name of the file, which the caller frees. */
+/** Creates and opens a temporary file in the folder of @path. Returns the file's descriptor, or -1 in case of an error.
+ *  *@temporary is set to the name of the file, which the caller frees. */
 static int open_beside(const char *path, char **temporary)
 {
     size_t room = strlen(path) + 8;

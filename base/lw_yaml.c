@@ -284,8 +284,8 @@ const struct lw_yaml *lw_yaml_get(const struct lw_yaml *mapping, const char *key
     return NULL;
 }
 
-/* Returns the line for messages about @node. For a mapping or list, this is the line of the key, because users search for the
- * key, and the value may start on the next line. */
+/* Returns the line for messages about @node. For a mapping or list, the result is the line of the key, because users search for
+ * the key, and the value may start on the next line. */
 static unsigned node_line(const struct lw_yaml *node)
 {
     if (node == NULL)

@@ -69,8 +69,8 @@ enum {
     EMU_D_FLOAT_MODE = 32, /* reg holds floating-point modifiers (emu_math_priv.h), and the handler is a variant that applies
                             * them */
     EMU_D_ENDS_RUN = 64,
-    EMU_D_LAST = 128 /* last instruction of its function. Control must not continue at the next instruction: it belongs to another
-                      * function, which has other registers */
+    EMU_D_LAST = 128 /* the instruction is the last of its function. Control must not continue at the next instruction: it belongs
+                      * to another function, which has other registers */
 };
 
 /** Source operands that a prelude handler prepares before the instruction's own handler runs. The prelude handler copies a vector

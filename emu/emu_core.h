@@ -62,9 +62,9 @@ enum emu_event_detail {
      *  kind, core, grid, block, slot, warp, split, pc, insn, split_lanes, exec, guard, effective, exited, cta.used,
      *  cta.completed, access, warp_ended, block_ended, grid_ended, grid_started, and the fault. The event has one outcome if the
      *  warp continues as a single split, otherwise no outcome. Reads of constant operands are not listed. An access has kind,
-     *  space, bytes, order, scope, cache, texture and lanes. If its piece_count is not 0, the access has segments and no arrays,
-     *  and all lanes are in `space`. If piece_count is 0, the access has the arrays `address` and `lane_space` (NULL: all lanes
-     *  are in `space`). If the machine's tags are not off, the core also fills the members for tags. */
+     *  space, bytes, order, scope, cache, texture and lanes. If piece_count of an access is not 0, the access has segments and no
+     *  arrays, and all lanes are in `space`. If piece_count is 0, the access has the arrays `address` and `lane_space` (NULL: all
+     *  lanes are in `space`). If the machine's tags are not off, the core also fills the members for tags. */
     EMU_EVENT_ADDRESSES
 };
 /** For engines whose caches are not coherent: reports that lanes @lanes of the load @ev have received bytes that differ from

@@ -129,7 +129,7 @@ struct emu_spin_observer;
 struct emu_spin_observer *emu_spin_observer_create(struct emu_machine *machine, unsigned tries, bool chosen);
 void emu_spin_observer_destroy(struct emu_spin_observer *probe);
 struct emu_observer *emu_spin_observer_events(struct emu_spin_observer *probe);
-/** Returns true if the observer has given up on a warp. It can then prove nothing, and the observation may end. */
+/** Returns true if the observer has given up on a warp. Such an observer can prove nothing, and the observation may end. */
 bool emu_spin_observer_gave_up(const struct emu_spin_observer *probe);
 /** Returns true if no warp of the block can run, or if the observer has proved that none can make progress and has observed the
  *  warps' reads for long enough for the hang report. The first call for a block adds it to the blocks whose reads are observed,

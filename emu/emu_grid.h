@@ -43,7 +43,8 @@ struct emu_grid {
                       * buffer */
     /** Links between launches that are not complete. launcher: the grid that launched this one; aggregated_into: the kernel's
      *  grid that executes the blocks of this group, or NULL; stream_prev and stream_next: neighbours in the stream. The launch
-     *  may start when stream_prev is NULL. If it waits for the end of the launcher's blocks, stream_prev is the launcher. */
+     *  may start when stream_prev is NULL. If the launch waits for the end of the launcher's blocks, stream_prev is the
+     *  launcher. */
     struct emu_grid *launcher, *aggregated_into, *stream_prev, *stream_next;
     struct emu_block *launcher_block; /* block that launched the grid; after its end, the structure may describe another block */
     uint32_t pending_children, pending_groups; /* pending_children: launches by this grid that are not complete; pending_groups:
@@ -76,8 +77,8 @@ static inline bool emu_grid_was_resident(const struct emu_grid *grid, uint64_t b
 }
 /** Records that an engine has made @block resident for the first time. Errors: LW_ENOMEM. */
 enum lw_status emu_grid_mark_resident(struct emu_grid *grid, uint64_t block, struct lw_error *err) LW_MUST_CHECK;
-/** Queues a launch, after checking its sizes against the limits of kernel and machine. Errors: LW_ERANGE with a message, if the
- *  block or its shared memory is too large, or if the kernel refuses the warp width. */
+/** Queues a launch, after its sizes were checked against the limits of kernel and machine. Errors: LW_ERANGE with a message, if
+ *  the block or its shared memory is too large, or if the kernel refuses the warp width. */
 enum lw_status emu_grid_launch(struct emu_machine *machine, const struct emu_launch *launch,
                                struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;
 /** Returns the first grid that is not complete, or NULL if all grids are complete. A host launch precedes the launches that its

@@ -28,8 +28,8 @@ enum emu_tag_mode {
     EMU_TAGS_COMPACT  /* a register with tag U or A has no lane vector until an instruction needs one */
 };
 enum emu_tag_rules { EMU_TAG_RULES_TABLE, EMU_TAG_RULES_EXACT, EMU_TAG_RULES_FOLD };
-/** When a tagged register is materialised. LAZY: when an instruction writes it in only some lanes. EAGER: as LAZY, and the first
- *  divergent branch of the warp materialises all tagged registers. */
+/** When a tagged register is materialised. LAZY: when an instruction writes the register in only some lanes. EAGER: as LAZY, and
+ *  the first divergent branch of the warp materialises all tagged registers. */
 enum emu_tag_expansion { EMU_TAG_LAZY, EMU_TAG_EAGER };
 /** Values that compact mode represents by tags. PROFITABLE: only values with at least one use that a tag makes cheaper. ALL: all
  *  values that can be U or A. */
@@ -124,17 +124,17 @@ const struct emu_config *emu_machine_config(const struct emu_machine *machine);
 /** Adds a listener, which is borrowed until it is removed or the machine is destroyed. */
 void emu_machine_add_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
 void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
-/** Sets the machine's fault filter. NULL removes it. The filter is borrowed until it is replaced or the machine is destroyed. The
- *  filter is called on the thread that runs the block. A filter does not restrict the run to one host thread; a caller that needs
- *  this restriction also registers a listener. During a replay (emu_machine_is_replaying) the filter is called again and must
- *  give the same answers. */
+/** Sets the machine's fault filter. NULL removes the filter. The filter is borrowed until it is replaced or the machine is
+ *  destroyed. The filter is called on the thread that runs the block. A filter does not restrict the run to one host thread; a
+ *  caller that needs this restriction also registers a listener. During a replay (emu_machine_is_replaying) the filter is called
+ *  again and must give the same answers. */
 void emu_machine_filter_faults(struct emu_machine *machine, struct emu_fault_filter *filter);
 /** Requests that the engine stops after the current instruction (EMU_STOP_OBSERVER). Hooks, filters and listeners may call this.
  *  A request between two runs stops the next run after at most one instruction. @halt false withdraws the request. */
 void emu_machine_halt(struct emu_machine *machine, bool halt);
 /** Returns true if a halt was requested, and clears the request; for engines outside emu/. */
 bool emu_machine_consume_halt_request(struct emu_machine *machine);
-/** Returns true while history executes instructions that were executed before. During this time hooks are not called, but
+/** Returns true while history executes instructions that were executed before. During a replay hooks are not called, but
  *  listeners are. */
 bool emu_machine_is_replaying(const struct emu_machine *machine);
 /** Sets the sink of printed text, which is borrowed; NULL drops the text. Text is written in block order: the text of a block is

@@ -51,8 +51,7 @@ struct emu_barrier_arrivals {
 };
 void emu_block_barrier_arrivals(const struct emu_core *core, unsigned slot, unsigned id, const uint64_t *lanes,
                      struct emu_barrier_arrivals *out);
-/** Gets the splits of a warp in the order of their ids. Returns the number of splits; at most @room of them are stored in
- *  @out. */
+/** Gets the splits of a warp in the order of their ids. Returns the number of splits; at most @room splits are stored in @out. */
 unsigned emu_split_views(const struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_split_view *out, unsigned room);
 /** Entry of a warp's SIMT stack: its lanes continue at @pc and stay together until @rpc. */
@@ -91,10 +90,10 @@ bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
                       enum isa_special sr, unsigned lane, uint64_t *value);
 /**
  * Moves a lane to @pc, for a debugger; @pc is an instruction of the function in which the lane is. If @alone is set, only this
- * lane moves, and becomes a split of its own if its split has other lanes. Otherwise its whole split moves. Errors: LW_ERANGE if
- * the lane is not live, or if @pc is not an instruction of its function; LW_ESTATE if the lane waits, or if it would move alone
- * while exec does not cover the live lanes; LW_EUNSUPP for a single lane under a reconvergence engine that keeps the lanes of a
- * split together. After an error nothing has moved.
+ * lane moves, and becomes a split of its own if its split has other lanes. If @alone is not set, the lane's whole split moves.
+ * Errors: LW_ERANGE if the lane is not live, or if @pc is not an instruction of its function; LW_ESTATE if the lane waits, or if
+ * it would move alone while exec does not cover the live lanes; LW_EUNSUPP for a single lane under a reconvergence engine that
+ * keeps the lanes of a split together. After an error nothing has moved.
  */
 enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                             bool alone, uint64_t pc, struct lw_error *err);

@@ -208,8 +208,8 @@ struct emu_block {
     uint64_t retired;        /* number of retired warp instructions; the guest reads it as `clock` */
     uint64_t progress;       /* grows with every store that changes a byte of shared or global memory, every exit, and every
                               * printed text */
-    uint64_t seen, seen_at;  /* seen: value of `progress` at its last check; seen_at: 1 + time of the last check that found that
-                              * `progress` had grown */
+    uint64_t seen, seen_at;  /* seen: value of `progress` when it was last checked; seen_at: 1 + time of the last check that found
+                              * that `progress` had grown */
     uint64_t retired_then;   /* value of `retired` at the last check that found that any block had made progress */
     uint64_t look;           /* number of the spin observation (emu_spin_observer_priv.h) that proved that some warps of the block
                               * loop for ever; look_arrives and look_waits describe these warps */

@@ -277,7 +277,7 @@ struct isa_control {
     uint8_t reuse;       /* reuse bits, one for each position of a vector operand: 3 bits */
 };
 
-/** One decoded instruction. Callers zero-initialise it, then call isa_insn_init(). */
+/** One decoded instruction. Callers zero-initialise the structure, and then call isa_insn_init(). */
 struct isa_insn {
     uint16_t op; /* enum isa_op */
     uint8_t guard; /* 0..6; ISA_PT: no guard */
@@ -554,8 +554,8 @@ enum lw_status isa_insn_encode(const struct isa_insn *insn, struct isa_word *wor
 /** Callback that names an address in disassembly: writes a name such as "loop" or "saxpy+0x30" to @text and returns true, or
  *  returns false. */
 typedef bool (*isa_symbol_fn)(void *context, uint64_t address, char *text, size_t size);
-/** Prints an instruction as the assembler reads it. @pc is its guest address. If @symbol is NULL, branch targets are printed as
- *  absolute addresses. */
+/** Prints an instruction as the assembler reads it. @pc is the guest address of the instruction. If @symbol is NULL, branch
+ *  targets are printed as absolute addresses. */
 void isa_insn_print(const struct isa_insn *insn, uint64_t pc, isa_symbol_fn symbol,
                     void *context, struct lw_sink *out);
 
@@ -665,9 +665,9 @@ struct isa_variable {
     const uint8_t *init;        /* size_bytes of initial data; NULL: zeros */
 };
 
-/** Relocation: the loader writes the address of a variable or function plus @addend. If @insn is not UINT32_MAX, it writes the
- *  low or high word of the sum to the immediate X of instruction @insn. Otherwise it writes the whole sum, 8 bytes, to offset
- *  @offset of variable @in. */
+/** Relocation: the loader writes the address of a variable or function plus @addend. If @insn is not UINT32_MAX, the loader
+ *  writes the low or high word of the sum to the immediate X of instruction @insn. Otherwise the loader writes the whole sum, 8
+ *  bytes, to offset @offset of variable @in. */
 struct isa_reloc {
     uint32_t insn;
     bool high;
@@ -814,7 +814,7 @@ uint64_t isa_die_number(const struct isa_debug *debug, uint32_t die, unsigned na
                         uint64_t otherwise);
 /** Returns the type of an entry. For an inlined function or variable, this is the type of its abstract origin. */
 int64_t isa_die_type(const struct isa_debug *debug, uint32_t die);
-/** Returns the name of an entry or of its abstract origin, or NULL if there is none. */
+/** Returns the name of an entry or of its abstract origin, or NULL if there is no name. */
 const char *isa_die_name(const struct isa_debug *debug, uint32_t die);
 /** Returns a type without typedefs and qualifiers. Sets *@is_const, unless it is NULL, to whether const is one of the
  *  qualifiers. */
@@ -834,7 +834,7 @@ struct isa_refusal {
 /** Suffix of isa_object.producer if the compiler preserved the values of variables in optimised code. */
 #define ISA_KEEPS_VALUES ", values kept"
 
-/** An object. Its arena owns all its parts. */
+/** An object. The arena of an object owns all its parts. */
 struct isa_object {
     struct lw_arena arena;
     struct isa_word *text;

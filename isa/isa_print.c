@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints an instruction as text. The operand tokens of its row determine the operands and their order; docs/reference/assembly.md
- * describes the syntax. */
+/* Prints an instruction as text. The operand tokens of the instruction's row determine the operands and their order;
+ * docs/reference/assembly.md describes the syntax. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
 
 /* Classes of operands, as a set: vector register, scalar register, constant, immediate. */
 enum { C_V = 1 << ISA_X_VECTOR, C_S = 1 << ISA_X_SCALAR, C_C = 1 << ISA_X_CONST, C_I = 1 << ISA_X_IMM };
-/* Flags of a token. T_WRITE: the instruction writes the operand. T_READ: it reads the operand. T_OPT: the operand is optional in
- * the text. */
+/* Flags of a token. T_WRITE: the instruction writes the operand. T_READ: the instruction reads the operand. T_OPT: the operand is
+ * optional in the text. */
 enum { T_WRITE = 1, T_READ = 2, T_OPT = 4 };
 
 /** Kinds of operand tokens. The comments name the fields of the instruction word in which the operand is encoded. */

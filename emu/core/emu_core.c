@@ -428,7 +428,8 @@ enum emu_slice_end emu_warp_run_slice(struct emu_warp **warp, uint64_t limit, ui
             emu_split_ran(w, (unsigned)(w->retired - before));
         } else if (w->leave == EMU_LEAVE_BREAK && w->reconv->reach != NULL &&
                    w->reconv->reach(w)) {
-            continue; /* the lanes have not reached this instruction and its breakpoint, because they wait before it */
+            continue; /* the lanes have not reached this instruction and its breakpoint, because they wait before this
+                       * instruction */
         } else {
             if (w->retired != before)
                 emu_split_ran(w, (unsigned)(w->retired - before));
@@ -620,7 +621,7 @@ static void fill_event(struct emu_warp *w, const struct isa_insn *insn,
 {
     struct emu_block *block = w->block;
 
-    /* Clears the event, except for its accesses, because access_count states how many of them are valid, and for the text of a
+    /* Clears the event, except for its accesses, because access_count states how many accesses are valid, and for the text of a
      * fault. */
     memset(ev, 0, offsetof(struct emu_event, access));
     memset((char *)ev + offsetof(struct emu_event, access_count), 0,
@@ -742,7 +743,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
         ev->conv.why = EMU_RELEASE_NONE;
     ev->cta = scratch->flow.cta;
     if (info->flags & ISA_F_STORE) {
-        struct run found; /* found again, because other lanes may have freed the memory */
+        struct run found; /* the range is determined again, because other lanes may have freed the memory */
         bool one = find_run(w, scratch->address, ev->effective, ev->access[0].bytes, &found);
 
         read_lanes(w, one ? &found : NULL, scratch->address, ev->effective, ev->access[0].bytes,

@@ -224,8 +224,8 @@ static inline void fill_outcome(const struct emu_warp *w, struct emu_event *ev)
     ev->outcome_count = 1;
 }
 
-/** Executes a step with reduced detail. Returns false if it has executed nothing. The caller then executes the step with the full
- *  event, which also reports invalid arguments. */
+/** Executes a step with reduced detail. Returns false if the function has executed nothing. The caller then executes the step
+ *  with the full event, which also reports invalid arguments. */
 static inline bool addresses_step(struct emu_warp *w, unsigned split, uint64_t lanes,
                               struct emu_event *ev)
 {

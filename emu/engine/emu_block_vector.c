@@ -653,7 +653,7 @@ static bool bv_block(struct emu_functional *f, struct emu_block_vector *s, const
     if ((uint64_t)s->count * s->warps > most)
         return false;
     if (s->tried_grid == grid->sequence && s->tried == r->linear)
-        return false; /* Block-wide execution of this block was abandoned just before, so the block's warps execute it. */
+        return false; /* Block-wide execution of this block was abandoned just before, so the warps execute the block. */
     if (s->misses >= MISSES && s->passed++ % RARELY != 0)
         return false;
     if (!emu_grid_complete_bank(core->machine, grid))

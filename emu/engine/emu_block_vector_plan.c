@@ -14,8 +14,8 @@ enum {
 
 /* ---- kind of each operand row in block-wide execution, from the table --------------------------- */
 
-/* Excludes rare kinds such as HALVES and LANER. The bodies of their instructions have capacity only for the lanes of a warp, or
- * are not loops over rows. */
+/* Excludes rare kinds such as HALVES and LANER. The bodies of instructions of these kinds have capacity only for the lanes of a
+ * warp, or are not loops over rows. */
 #define KIND_LANES EMU_IS(BV_ROW)
 #define KIND_SELDOM_LANES EMU_IS(BV_ROW)
 #define KIND_COMPARE EMU_IS(BV_COMPARE)
@@ -145,8 +145,8 @@ static bool decode_step(const struct emu_block_vector *s, struct emu_decoder *de
            plan_step(s, insn, dec->level, step);
 }
 
-/** Decodes the instructions from the kernel's entry to its first exit without a guard; or to the first unsupported instruction,
- *  if all lanes may have exited before it. Returns false if there is no such sequence of instructions, or if memory is short. */
+/** Decodes the instructions from the kernel's entry to the first exit without a guard, or to the first unsupported instruction if
+ *  all lanes may have exited before it. Returns false if there is no such sequence of instructions, or if memory is short. */
 static bool plan_steps(struct emu_block_vector *s, const struct emu_core *core,
                        const struct emu_program *program)
 {

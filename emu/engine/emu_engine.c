@@ -764,8 +764,8 @@ static bool functional_locate(struct emu_engine *engine, uint32_t grid, uint64_t
     return true;
 }
 
-/** Returns the number of warp slots of each block slot. Usually this is the number of warps in a block of the running grid. If
- *  kernels may launch other kernels, or if another engine placed the blocks, resident blocks may differ in size; the result is
+/** Returns the number of warp slots of each block slot. Usually the result is the number of warps in a block of the running grid.
+ *  If kernels may launch other kernels, or if another engine placed the blocks, resident blocks may differ in size; the result is
  *  then the largest number of warps that any block can have. */
 static unsigned slot_warps(const struct emu_functional *f)
 {

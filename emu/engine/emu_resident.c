@@ -187,8 +187,8 @@ static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
 }
 _Static_assert(EMU_LAUNCH_NESTING <= 64, "a bit for each level");
 
-/** Makes further blocks resident. @turn: the running block, or the block that has just left the list, or NULL if there is
- *  none. */
+/** Makes further blocks resident. @turn: the running block, or the block that has just left the list, or NULL if there is no such
+ *  block. */
 static void fill_residents(struct emu_functional *f, const struct emu_resident *turn)
 {
     if (f->claims != NULL) {

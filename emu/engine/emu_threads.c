@@ -32,7 +32,7 @@ struct emu_pool {
     unsigned count, capacity;
     struct emu_claims claims;
     bool under_way;
-    const struct worker *found; /* the worker whose block stopped the run, or NULL if there is none */
+    const struct worker *found; /* the worker whose block stopped the run, or NULL if no block has stopped it */
 };
 
 /* ---- one thread ------------------------------------------------------------------- */

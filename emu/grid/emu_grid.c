@@ -115,7 +115,8 @@ enum lw_status emu_grid_mark_resident(struct emu_grid *grid, uint64_t block, str
 }
 
 /** Returns the grid structure of launch @sequence, which history has undone, and removes it from the list of spare grids. Returns
- *  NULL if there is none. A replayed launch reuses this structure, so that the grid's host address stays the same. */
+ *  NULL if there is no such structure. A replayed launch reuses this structure, so that the grid's host address stays the
+ *  same. */
 static struct emu_grid *take_spare(struct emu_machine *machine, uint32_t sequence)
 {
     for (struct emu_grid **at = &machine->spare_grids; *at != NULL; at = &(*at)->next) {
@@ -141,8 +142,8 @@ static void append(struct emu_machine *machine, struct emu_grid *grid)
 }
 
 /** Creates a grid for a launch of checked @shape, in the structure @used or in new memory; its numbers are not set. @zeros:
- *  memory for the parameters, zeroed and from malloc; or NULL. @waits: many such grids may wait for a long time until their
- *  blocks start, so new memory for parameters has only the size of the parameters. Returns NULL if there is no memory. */
+ *  zeroed memory from malloc for the parameters, or NULL. @waits: many such grids may wait for a long time until their blocks
+ *  start, so new memory for parameters has only the size of the parameters. Returns NULL if there is no memory. */
 static struct emu_grid *make(const struct emu_machine *machine, const struct emu_launch *launch,
                              const struct shape *shape, struct emu_grid *used, uint8_t *zeros, bool waits)
 {
@@ -486,7 +487,7 @@ static bool takes_groups(const struct emu_grid *g)
 }
 
 /** Returns the first launch into which a group may be aggregated: a launch of the same kernel with blocks of the same shape.
- *  Returns NULL if there is none. */
+ *  Returns NULL if there is no such launch. */
 static struct emu_grid *kernel_for_group(const struct emu_machine *machine,
                                          const struct emu_launch *launch)
 {

@@ -138,8 +138,8 @@ static enum lw_status check_programs(struct loader *l, struct lw_error *err)
     return LW_OK;
 }
 
-/** Returns true if the bytes after the last usable byte of a page are zero. On a machine they always are, because no store can
- *  reach them. */
+/** Returns true if the bytes after the last usable byte of a page are zero. On a machine these bytes are always zero, because no
+ *  store can reach them. */
 static bool page_fits(const struct emu_memory *memory, uint64_t page, const uint8_t *bytes)
 {
     uint64_t any = 0;

@@ -167,7 +167,7 @@ static size_t least_missed(const struct emu_history *h)
     return found;
 }
 
-/** Removes the newest snapshot, because it exceeds the budget. */
+/** Removes the newest snapshot, because the memory of all snapshots exceeds the budget. */
 static void drop_last(struct emu_history *h)
 {
     struct snapshot *s = &h->snap[--h->count];
@@ -324,8 +324,8 @@ static void plan(struct emu_history *h)
     h->f->snapshot_at = now + step;
 }
 
-/** Takes a snapshot if it is time for one. The engine calls this between two time slices when the instruction count has reached
- *  f->snapshot_at. */
+/** Takes a snapshot if it is time for one. The engine calls this function between two time slices when the instruction count has
+ *  reached f->snapshot_at. */
 static void tick(struct emu_recorder *recorder)
 {
     struct emu_history *h = (struct emu_history *)recorder; /* recorder is the first member */

@@ -11,13 +11,13 @@ enum {
     LOCAL_MOST = 1 << 26,      /* largest local memory of a warp, in bytes, that is copied */
     SLOT_LOCAL = 16,
     /* T is the sequence of observed steps that may be one iteration (emu_cycle_priv.h). An analysis of T reads its steps
-     * backwards. To limit their cost, all analyses together may read WALK_FREE steps, plus, for each observed step, WALK_FIRST
-     * steps (in the first analysis of a T) or WALK_MOST steps (in later analyses of the same T). */
+     * backwards. To limit the cost of analyses, all of them together may read WALK_FREE steps, plus, for each observed step,
+     * WALK_FIRST steps (in the first analysis of a T) or WALK_MOST steps (in later analyses of the same T). */
     WALK_FREE = 1 << 16,
     WALK_FIRST = 2,
     WALK_MOST = 4,
     WALK_BYTES = 32,           /* an analysis of this many bytes of local memory counts as much as one step */
-    NEW_SLOTS = 8              /* one analysis records at most this many positions that differ */
+    NEW_SLOTS = 8              /* maximum number of differing registers and bytes that one analysis records */
 };
 
 /* ---- position of a warp: its splits, pcs and barrier groups
@@ -427,7 +427,7 @@ static bool note_local(struct emu_cycle *c, const struct emu_warp *w, const stru
     return true;
 }
 
-/** Gets the two values that a comparison for equality or inequality compared in a lane. Returns false if they cannot be
+/** Gets the two values that a comparison for equality or inequality compared in a lane. Returns false if the values cannot be
  *  determined. */
 static bool compared(const struct emu_warp *w, const struct emu_cycle_step *t, const struct isa_insn *insn,
                      unsigned lane, uint64_t value[2])

@@ -42,7 +42,7 @@ struct emu_cycle_step {
 };
 
 /** A register or byte of local memory in R whose value, in an earlier analysis, differed from the value at the start of T. As
- *  long as it differs, no proof is possible. */
+ *  long as the value differs, no proof is possible. */
 struct emu_cycle_slot {
     uint8_t kind; /* class of the location; 0: none, 1 + enum isa_reg_class, 16: local memory */
     uint8_t lane;
@@ -75,8 +75,8 @@ struct emu_cycle {
     size_t offset_count, offset_capacity;
 };
 
-/** States what determines which split of the warp runs next. OWN: the warp's state determines it. ANY: the order of splits is not
- *  known, but each split runs. CHOSEN: a debugger or a log chooses, so that some splits may never run. */
+/** States what determines which split of the warp runs next. OWN: the warp's state determines the split. ANY: the order of splits
+ *  is not known, but each split runs. CHOSEN: a debugger or a log chooses, so that some splits may never run. */
 enum emu_order { EMU_ORDER_OWN, EMU_ORDER_ANY, EMU_ORDER_CHOSEN };
 
 enum emu_cycle_result { EMU_CYCLE_MORE, EMU_CYCLE_PROVED, EMU_CYCLE_GIVEN_UP };

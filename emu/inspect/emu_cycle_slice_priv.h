@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Backward program slice over the steps T that a warp may repeat for ever (emu_cycle_priv.h). The slice is the set of bits of
- * registers and local memory on which control flow, addresses and stored values of T depend. The analysis visits the
- * steps of T from the last to the first. At each step it computes the set before the step from the set after the step.
+ * registers and local memory on which control flow, addresses and stored values of T depend. The analysis visits the steps of T
+ * from the last to the first. At each step the analysis computes the set before the step from the set after the step.
  */
 #ifndef EMU_CYCLE_SLICE_PRIV_H
 #define EMU_CYCLE_SLICE_PRIV_H

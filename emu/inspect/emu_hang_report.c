@@ -406,8 +406,8 @@ static void explain_spinning(struct report *r, const struct emu_warp *w)
                 r->values = r->values && !emu_spin_observer_is_written(r->probe, p, (unsigned)l);
             say_polled(&out, w, p, here);
             put_line(r, w, text);
-            /* The report's pc is that of the load by which the lanes of the report's first line wait. At the stop, they may be at
-             * another instruction of their loop. */
+            /* The report's pc is that of the load by which the lanes of the report's first line wait. When the run stops, these
+             * lanes may be at another instruction of their loop. */
             if (is_culprit) {
                 r->culprit.lanes = here;
                 r->culprit.pc = p->pc;

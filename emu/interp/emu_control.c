@@ -94,9 +94,9 @@ static __attribute__((noinline, cold)) bool may_part(struct emu_warp *w,
     return !parts || w->reconv->room == NULL || has_capacity(w, di, 1);
 }
 
-/** Sets *@on to the lanes that a control instruction acts on: the lanes of the split whose guard is true. If these are only some
- *  lanes of the split, may_part() tests whether this is permitted. If not, a fault is raised (MACHINE 1), and the function
- *  returns false. */
+/** Sets *@on to the lanes that a control instruction acts on: the lanes of the split whose guard is true. If the guard is true in
+ *  only some lanes of the split, may_part() tests whether this is permitted. If not, a fault is raised (MACHINE 1), and the
+ *  function returns false. */
 static bool control_lanes(struct emu_warp *w, const struct emu_dinsn *di, bool parts, uint64_t *on)
 {
     *on = w->m & emu_guard(w, di);

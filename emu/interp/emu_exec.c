@@ -4,11 +4,11 @@
  * emu_mem_exec.c, which contains the handlers of memory instructions, is compiled in the same way. emu_level_choose selects one
  * of the compiled versions when a core is created.
  *
- * The semantics of an instruction become one always-inline body, from which several handlers are compiled. The letters of their
- * names: operand X is a vector register (v) or a uniform operand (u); the handler writes all lanes (f), or only the lanes of the
- * mask row (p), or the instruction has a guard (g), which is expanded to a separate mask. A float instruction has an additional
- * handler `m`, which supports the instruction's modifiers. A rare instruction, marked SELDOM, has only two bodies: one for all
- * lanes without modifiers, and one for all other cases.
+ * The semantics of an instruction become one always-inline body, from which several handlers are compiled. Letters in the names
+ * of handlers: operand X is a vector register (v) or a uniform operand (u); the handler writes all lanes (f), or only the lanes
+ * of the mask row (p), or the instruction has a guard (g), which is expanded to a separate mask. A float instruction has an
+ * additional handler `m`, which supports the instruction's modifiers. A rare instruction, marked SELDOM, has only two bodies: one
+ * for all lanes without modifiers, and one for all other cases.
  */
 #include "emu/interp/emu_control_priv.h"
 #include "emu/emu_machine_priv.h"

@@ -416,7 +416,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_p)(MEM_PARAMS)                   \
     {                                                                                         \
         const uint64_t m = w->e & emu_guard(w, di);                                           \
-        if (m == 0) /* a frequent case; it needs no stack frame */                               \
+        if (m == 0) /* a frequent case, for which no stack frame is needed */                               \
             EMU_NEXT(w, di);                                                                  \
         if (m == w->all) /* continues with the handler for all lanes */                        \
             EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                  \

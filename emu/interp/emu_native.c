@@ -285,7 +285,7 @@ static const struct emu_native_site *run_together(struct emu_warp **warp, uint64
         w->running = (int)lw_lowest(w->split_ids);
     }
     struct emu_warp *x = w;
-    for (unsigned i = 0; i < arrived; i++) { /* these warps wait at the barrier */
+    for (unsigned i = 0; i < arrived; i++) { /* warps that have arrived, and wait at the barrier */
         if (i != 0 || site != NULL)
             x = &block->warp[x->index != 0 ? x->index - 1 : block->warp_count - 1];
         (void)emu_split_bar_alone(x, id, x->split[x->running].pc);

@@ -86,8 +86,8 @@ static inline void hand_to_next(struct emu_warp *w)
     begin_slice(w, di);
 }
 
-/** Does the same as hand_to_next(), after the first time slice of a block. As this may also be the first slice of the grid, the
- *  function first calls emu_grid_begin(). */
+/** Does the same as hand_to_next(), after the first time slice of a block. As the slice that ends may also be the first of the
+ *  grid, the function first calls emu_grid_begin(). */
 static __attribute__((noinline)) void begin_and_hand(struct emu_warp *w)
 {
     emu_grid_begin(w->core->machine, w->block->grid);
@@ -95,8 +95,8 @@ static __attribute__((noinline)) void begin_and_hand(struct emu_warp *w)
 }
 
 /* Ends the time slice of @w without a return to the engine, and does what the engine would do between two slices (rotate() in
- * emu_engine.c). The engine permits this in core->hand if it would do nothing between the slices but select the next warp of the
- * block. */
+ * emu_engine.c). The engine permits such a direct switch in core->hand if it would do nothing between the slices but select the
+ * next warp of the block. */
 void emu_switch_to_next_warp(struct emu_warp *w)
 {
     struct emu_core *core = w->core;

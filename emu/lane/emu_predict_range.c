@@ -161,7 +161,7 @@ struct range {
     unsigned flags;
     struct emu_byte_rect *bytes;
     bool empty;
-    /** Called with the bytes that are accessed at each corner. If it is NULL, all corners are joined to one rectangle. */
+    /** Called with the bytes that are accessed at each corner. If `each` is NULL, all corners are joined to one rectangle. */
     void (*each)(struct range *range, const struct emu_byte_rect *one);
 };
 

@@ -135,7 +135,8 @@ struct emu_log_cursor emu_log_position(struct emu_log *log);
 void emu_log_trim(struct emu_log *log, size_t bytes);
 /** Moves the machine's position to a cursor from emu_log_position(). */
 void emu_log_seek(struct emu_log *log, const struct emu_log_cursor *cursor);
-/** Handles a host step: records it, or in a replay compares it with the entry at the cursor. Errors: LW_EINPUT if they differ. */
+/** Handles a host step: records it, or in a replay compares it with the entry at the cursor. Errors: LW_EINPUT if step and entry
+ *  differ. */
 enum lw_status emu_log_host_step(struct emu_machine *machine, const struct emu_log_entry *entry,
                                  struct lw_error *err) LW_MUST_CHECK;
 /** Returns the number of warp instructions that the cores of the machine have retired. */

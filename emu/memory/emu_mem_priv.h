@@ -155,7 +155,7 @@ enum emu_fault_kind emu_lane_address(const struct emu_warp *w, enum isa_space sp
                                    unsigned lane, uint64_t address, unsigned bytes, bool write,
                                    struct emu_host_address *out);
 
-/** Executes tex for @lanes. Returns false if it raised a fault; nothing has then changed. */
+/** Executes tex for @lanes. Returns false if a fault was raised; nothing has then changed. */
 bool emu_texture_fetch(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
 /** Returns those lanes of @lanes that fetch a texel, and gets their addresses and the size of a texel. */
 uint64_t emu_texture_addresses(const struct emu_warp *w, const struct isa_insn *insn,
@@ -164,10 +164,10 @@ uint64_t emu_texture_addresses(const struct emu_warp *w, const struct isa_insn *
 /** Returns a clause that states why the form of texture fetch is not supported, or NULL if it is supported. */
 const char *emu_texture_refused(const struct isa_insn *insn);
 
-/** Executes the load or store @di for @lanes, one lane after the other, with exact checks. Returns false if it raised a fault;
+/** Executes the load or store @di for @lanes, one lane after the other, with exact checks. Returns false if a fault was raised;
  *  nothing has then changed. */
 bool emu_mem_slow(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
-/** Executes the atomic or reduction @di for @lanes, one lane after the other. Returns false if it raised a fault; nothing has
+/** Executes the atomic or reduction @di for @lanes, one lane after the other. Returns false if a fault was raised; nothing has
  *  then changed. */
 bool emu_atomic(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes);
 /** Executes an atomic for lanes whose addresses are already checked and whose pages are marked. Lane l accesses host + (off[l] ^

@@ -160,7 +160,8 @@ static uint64_t handle_of(const struct emu_warp *w, const struct isa_insn *insn,
                           : (uint64_t)high[lane] << 32 | low[lane];
 }
 
-/** Gets the texture at a handle. If its descriptor is not valid for this fetch, returns false and sets @why to a clause. */
+/** Gets the texture at a handle. If the texture's descriptor is not valid for this fetch, returns false and sets @why to a
+ *  clause. */
 static bool open_texture(const struct emu_memory *memory, const struct isa_insn *insn,
                          uint64_t handle, struct emu_texture *t, char *why, size_t why_size)
 {

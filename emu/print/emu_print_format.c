@@ -369,7 +369,7 @@ static unsigned read_number(struct reader *r)
             n = n * 10 + (unsigned)(*r->p - '0');
     return n < EMU_FORMAT_LIMIT ? n : EMU_FORMAT_LIMIT;
 }
-/** Reads the value of a width or precision given as `*` from the arguments. Returns false if it cannot be read. */
+/** Reads the value of a width or precision given as `*` from the arguments. Returns false if the value cannot be read. */
 static bool take_number(struct work *w, bool *negative, unsigned *out)
 {
     uint64_t bits;

@@ -9,9 +9,9 @@
  *  share a check are loads of words in one straight-line run, and their address registers are the same or differ by the same
  *  value in all lanes. The results of the first load's check for the lower and upper half of the lanes are therefore true for the
  *  later loads, too. emu_dinsn.aux of such a load contains the role in its low bits and, from bit EMU_ADDR_CHECK_SLOT on, the
- *  index in emu_warp.proved and proof. For the first load it also contains, from bits EMU_ADDR_CHECK_BELOW and
- *  EMU_ADDR_CHECK_ABOVE on, how many bytes below and above its own bytes the later loads access. For a later load it contains,
- *  from bit EMU_ADDR_CHECK_ABOVE on, the signed distance of its bytes from the first load's. */
+ *  index in emu_warp.proved and proof. The aux of the first load also contains, from bits EMU_ADDR_CHECK_BELOW and
+ *  EMU_ADDR_CHECK_ABOVE on, how many bytes below and above its own bytes the later loads access. The aux of a later load
+ *  contains, from bit EMU_ADDR_CHECK_ABOVE on, the signed distance of its bytes from the first load's. */
 enum emu_addr_check_role {
     EMU_ADDR_CHECK_NONE,
     EMU_ADDR_CHECK_OPENS,

@@ -447,8 +447,8 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     return LW_OK;
 }
 
-enum { MAX_RUN = 65535 }; /* largest value of emu_dinsn.run. Longer runs have this value, too. The value is greater than the
-                           * length of any time slice. */
+enum { MAX_RUN = 65535 }; /* largest value of emu_dinsn.run. Runs with more instructions have this value, which is greater than
+                           * the length of any time slice. */
 
 void emu_layout_make(struct emu_layout *layout, unsigned width, const struct emu_level *level)
 {

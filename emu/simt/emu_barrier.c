@@ -19,8 +19,8 @@
 
 /* ---- barrier registers -------------------------------------------------------------- */
 
-/** Converts the register to the form with a group number for each lane, so that lanes may hold different numbers. Returns
- *  the row with these numbers. */
+/** Converts the register to the form with a group number for each lane, so that lanes may hold different numbers. Returns the row
+ *  with the group numbers. */
 static uint64_t *spread(struct emu_warp *w, unsigned reg)
 {
     struct emu_breg_form *b = &w->bform[reg];

@@ -7,9 +7,9 @@
  * An entry states at which pc its lanes continue, and at which pc (rpc) and call depth (rdepth) it ends. A branch at which lanes
  * diverge leaves an entry that waits at the reconvergence pc, and adds an entry for each side. A lane's *own* entry is the last
  * entry that contains the lane, and its own split is the split of this entry, so that the split table shows a warp as it does
- * under `cbar`. For every entry with an rpc, its *parent*, the last entry before it that has its lanes, waits at that rpc. When
- * its lanes reach the rpc, an entry is removed, and its lanes wait in the parent as EMU_SPLIT_STACKED. An entry is complete if no
- * later entry contains one of its lanes.
+ * under `cbar`. For every entry with an rpc, its *parent*, the last entry before it that has its lanes, waits at that rpc. An
+ * entry is removed when its lanes reach the rpc; the lanes then wait in the parent as EMU_SPLIT_STACKED. An entry is complete if
+ * no later entry contains one of its lanes.
  *
  * `stack`: only the last entry, the top, runs. A pop makes the next entry the top.
  * `likely`: a branch with a likely convergence point (isa/analysis/isa_likely.c) leaves one more entry below its sides. This

@@ -135,9 +135,9 @@ static inline bool emu_split_select_soon(struct emu_warp *w)
         emu_warp_set_lanes(w, s->lanes);
     return true;
 }
-/** Returns true if a split of the warp is ready or has the time slice. If it returns false, the warp's slice in the rotation of
- *  its block ends. The other warps run before emu_split_select() makes yielded splits of this warp ready (MACHINE 4: "yields with
- *  nothing else ready in it"). */
+/** Returns true if a split of the warp is ready or has the time slice. If the result is false, the warp's slice in the rotation
+ *  of its block ends. The other warps run before emu_split_select() makes yielded splits of this warp ready (MACHINE 4: "yields
+ *  with nothing else ready in it"). */
 static inline bool emu_split_has_ready(const struct emu_warp *w)
 {
     return w->split_in[EMU_SPLIT_READY] != 0;
@@ -192,8 +192,8 @@ struct emu_flow {
     struct emu_event_conv conv;
     struct emu_event_cta cta;
 };
-/** Records for the event that the step performs operation @op on convergence register @reg. @why: reason why the operation makes
- *  lanes ready, if it does. */
+/** Records for the event that the step performs operation @op on convergence register @reg. @why: reason why lanes become ready,
+ *  if the operation makes lanes ready. */
 static inline void emu_flow_note(struct emu_warp *w, enum emu_conv_op op, unsigned reg,
                                  enum emu_release why)
 {
@@ -362,12 +362,12 @@ static inline uint64_t split_now(const struct emu_warp *w)
 unsigned emu_split_part(struct emu_warp *w, unsigned id, uint64_t lanes, unsigned *rest);
 /** Removes split @id from the table; its lanes have exited or belong to another split now. */
 void emu_split_drop(struct emu_warp *w, unsigned id);
-/** Makes splits @ids ready. Splits among them that are at the same pc and may merge become one split, which has the lowest of
- *  their ids. */
+/** Makes splits @ids ready. Splits of @ids that are at the same pc and may merge become one split, which has the lowest of their
+ *  ids. */
 void emu_split_wake(struct emu_warp *w, uint64_t ids);
 /** Returns the lanes of all splits @ids. */
 uint64_t emu_split_lanes(const struct emu_warp *w, uint64_t ids);
-/** Writes the ids in the set @ids to @out, sorted by the lowest lane of the splits. Returns their number. */
+/** Writes the ids in the set @ids to @out, sorted by the lowest lane of the splits. Returns the number of ids. */
 unsigned emu_split_by_low(const struct emu_warp *w, uint64_t ids, uint8_t *out);
 /** Reduces w->budget to what the policy permits, after the running split has made other splits ready. */
 void emu_split_cut_budget(struct emu_warp *w);

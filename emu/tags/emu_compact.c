@@ -163,8 +163,8 @@ RULE bool untagged(const struct emu_warp *w, unsigned index, const bool wide)
 {
     return wide ? untagged64(w, index) : untagged32(w, index);
 }
-/** Combines the tags of two registers, which are separate 32-bit values, into the tag of a 64-bit value. Returns false if they
- *  cannot be combined. */
+/** Combines the tags of two registers, which are separate 32-bit values, into the tag of a 64-bit value. Returns false if the
+ *  tags cannot be combined. */
 static __attribute__((noinline)) bool join(struct emu_warp *w, unsigned index)
 {
     struct emu_ctag *low = &w->ctag[index], *high = low + 1;
@@ -253,7 +253,7 @@ RULE bool put(RULE_PARAMS, struct term t)
 {
     return f.wide ? put64(w, di, f.full, t) : put32(w, di, f.full, t);
 }
-/** Extends a 32-bit value to 64 bits. Returns false if it wraps in some lane. */
+/** Extends a 32-bit value to 64 bits. Returns false if the value wraps in some lane. */
 RULE bool widen(const struct emu_warp *w, struct term *t, const bool is_signed)
 {
     if (!term_uniform(t)) {

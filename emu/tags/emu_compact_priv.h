@@ -62,7 +62,7 @@ uint8_t emu_plan_shape(const struct emu_config *config, const uint32_t block[3])
 /** Selects the handlers of all instructions of @code, which are decoded and have their ordinary handlers. Errors: LW_ENOMEM. */
 enum lw_status emu_plan_make(struct emu_code *code, const struct emu_level *level,
                              uint32_t stride, struct lw_error *err) LW_MUST_CHECK;
-/** Selects the handlers of an instruction on tags; not for memory instructions. Returns false if there are none. */
+/** Selects the handlers of an instruction on tags; not for memory instructions. Returns false if there are no such handlers. */
 bool emu_compact_handlers(const struct isa_insn *insn, const struct emu_dinsn *di,
                           const struct emu_tag_insn *info, struct emu_handlers *out);
 emu_handler_fn emu_plain_full, emu_plain_part;

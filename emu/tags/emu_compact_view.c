@@ -2,7 +2,7 @@
 /* Tags for other parts of the emulator: saving and loading, debuggers, counts. */
 #include "emu/tags/emu_compact_priv.h"
 
-/** Gets the memory that contains a warp's tags, as up to two ranges. Returns their number. */
+/** Gets the memory that contains a warp's tags, as up to two ranges. Returns the number of ranges. */
 static unsigned tag_parts(struct emu_warp *w, void *part[2], size_t bytes[2])
 {
     if (w->ctag != NULL) {

@@ -112,7 +112,7 @@ static struct emu_affine mul(unsigned bits, const struct emu_affine *a,
 {
     return b->kind == EMU_TAG_U ? scale(bits, a, b->base) : scale(bits, b, a->base);
 }
-/** Extends a 32-bit value to 64 bits. Returns V if it wraps in some lane. */
+/** Extends a 32-bit value to 64 bits. Returns V if the value wraps in some lane. */
 static struct emu_affine widen(const struct emu_tag_query *q, const struct emu_affine *v,
                                bool is_signed)
 {

@@ -74,7 +74,7 @@ struct lint {
     uint32_t *work;
     bool *queued;
     uint32_t work_count;
-    bool *wrong; /* [instruction] a finding about its control field was recorded */
+    bool *wrong; /* [instruction] true if a finding about the instruction's control field was recorded */
     unsigned findings; /* number of instructions with a finding, in all functions */
     struct lw_sink *out; /* sink that receives a line for each instruction with a finding, or NULL */
     struct lw_error *err; /* receives the first finding */

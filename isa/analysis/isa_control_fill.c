@@ -30,7 +30,8 @@ struct schedule {
     uint32_t count;
     struct line *lines;
     uint32_t line_count;
-    uint32_t *line_of; /* [instruction] 1 + index of the line (basic block) that starts there, or 0 if there is none */
+    uint32_t *line_of; /* [instruction] 1 + index of the line (basic block) that starts at the instruction, or 0 if no line starts
+                        * there */
 };
 
 static struct uses uses_of(const struct isa_insn *insn)

@@ -100,7 +100,7 @@ static uint32_t close_component(struct order *o, uint32_t root, uint32_t *opened
 }
 
 /** Orders the blocks at positions [@first, @end) by Tarjan's algorithm, so that their strongly connected components are in
- *  topological order. Pushes those components that are loops on the stack of loops. */
+ *  topological order. Pushes the components that are loops on the stack of loops. */
 static void order_segment(struct order *o, uint32_t first, uint32_t end)
 {
     const uint32_t before = o->segments;
@@ -145,8 +145,8 @@ static void order_segment(struct order *o, uint32_t first, uint32_t end)
     }
 }
 
-/** Sets the ranks of the @count instructions of a function, from @next on. Returns the next unused rank; Returns NONE if there is
- *  no memory. */
+/** Sets the ranks of the @count instructions of a function, from @next on. Returns the next unused rank, or NONE if there is no
+ *  memory. */
 static uint32_t rank_function(const struct isa_insn *insn, uint32_t count, uint32_t next, uint32_t *rank)
 {
     struct order o;

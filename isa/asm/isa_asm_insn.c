@@ -8,7 +8,7 @@
 
 /* ---- operands ----------------------------------------------------------------------------- */
 
-/* Returns true if @text can be the optional operand @tok. If it cannot, the instruction is written without this operand. */
+/* Returns true if @text can be the optional operand @tok. If not, the instruction is written without this operand. */
 static bool looks_like(struct parse *p, unsigned tok, const char *text)
 {
     struct cursor c = { text };

@@ -63,7 +63,7 @@ struct maker {
     struct isa_bytes *out; /* contents of .debug_info */
     struct types types;
     uint32_t *offset;   /* [entry of debug] offset in the compile unit */
-    uint32_t *code;     /* [entry of debug] number of its abbreviation */
+    uint32_t *code;     /* [entry of debug] number of the entry's abbreviation */
     bool *covered;      /* [function] true if `debug` has an entry for the function */
     uint32_t *calls;    /* indices of the call instructions, ascending */
     uint32_t call_count;

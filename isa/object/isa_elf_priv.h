@@ -18,13 +18,13 @@ void isa_bytes_u32(struct isa_bytes *bytes, uint32_t value);
 void isa_bytes_u64(struct isa_bytes *bytes, uint64_t value);
 void isa_bytes_uleb(struct isa_bytes *bytes, uint64_t value);
 void isa_bytes_sleb(struct isa_bytes *bytes, int64_t value);
-void isa_bytes_string(struct isa_bytes *bytes, const char *text); /* with its terminating zero */
+void isa_bytes_string(struct isa_bytes *bytes, const char *text); /* writes the text including its terminating zero */
 /** Overwrites four bytes at offset @at, for example with a length that is known only after the following bytes are written. */
 void isa_bytes_patch32(struct isa_bytes *bytes, size_t at, uint32_t value);
 void isa_bytes_fini(struct isa_bytes *bytes);
 
 /** Pseudo-function that debuggers show as the caller of kernels. The pseudo-function has no code. Its addresses, 0xffffffe0 to
- *  0xffffffff, precede the text. Its frame rules state that it has no caller. Kernels return to its middle
+ *  0xffffffff, precede the text. Its frame rules state that it has no caller. Kernels return to the middle of the pseudo-function
  *  (docs/reference/object.md). */
 #define ISA_LAUNCH_NAME "<launch>"
 enum { ISA_LAUNCH_BYTES = 2 * ISA_WORD_BYTES };

@@ -45,8 +45,8 @@ static struct slice_roots param_root(const struct slice_builder *b, const struct
     return (struct slice_roots){ 0 };
 }
 
-/** Returns those sources of a node whose value reaches the node's value by additions only, so that they may be a pointer to an
- *  array. */
+/** Returns those sources of a node whose value reaches the node's value by additions only, so that a source may be a pointer to
+ *  an array. */
 static unsigned additive(const struct isa_slice_node *n)
 {
     if (n->kind == ISA_SLICE_INDUCTION || n->kind == ISA_SLICE_SELECT)
@@ -145,7 +145,7 @@ static void make_site(struct slice_builder *b, uint32_t insn, enum isa_slice_rej
         site->reject = ISA_SLICE_ARRAY;
 }
 
-/** Returns the index of a site's array in @all; or @count if the array is not in @all. */
+/** Returns the index of a site's array in @all, or @count if the array is not in @all. */
 static uint32_t array_of(const struct isa_slice_array *all, uint32_t count, const struct found *site)
 {
     uint32_t k = 0;
