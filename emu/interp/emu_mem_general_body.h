@@ -12,7 +12,7 @@
  *   general  Handles 16 lanes at a time, with uniform, contiguous or scattered addresses.
  *            Scattered addresses must be in the allocation that the instruction accessed
  *            last, or in shared memory.
- *   slow     emu_mem_slow: one lane at a time. It also determines faults.
+ *   slow     emu_mem_slow: executes one lane at a time, and determines faults.
  *
  * Every stage checks and accesses exactly the bytes of the active lanes. A store has the same effect as if the lanes stored one
  * after the other, lowest lane first.
