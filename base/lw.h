@@ -229,7 +229,7 @@ enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct 
  *  content remains. A device, pipe or symbolic link is written directly. */
 enum lw_status lw_file_write(const char *path, const void *data, size_t size,
                              struct lw_error *err) LW_MUST_CHECK;
-/** Tests whether lw_file_write() could write @path, for callers that will write it after long work. Leaves no file. */
+/** Tests whether lw_file_write() could write @path, for callers that will write it after long work. The test leaves no file. */
 enum lw_status lw_file_try_write(const char *path, struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- commands of the shell and of gdb's `monitor` ------------------------ */

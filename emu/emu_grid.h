@@ -38,7 +38,8 @@ struct emu_grid {
         unsigned warp, lane;
         uint64_t pc; /* address of the launch instruction */
     } parent;
-    uint64_t stream; /* stream number among the streams of the parent's block; 0: the block's default stream. Unused for groups */
+    uint64_t stream; /* stream number among the streams of the parent's block; 0: the block's default stream. `stream` is not used
+                      * for groups */
     uint64_t buffer; /* address of the parameter buffer that is freed when the launch is complete, or 0 if there is no such
                       * buffer */
     /** Links between launches that are not complete. launcher: the grid that launched this one; aggregated_into: the kernel's

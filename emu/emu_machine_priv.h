@@ -151,7 +151,7 @@ void emu_machine_begin_replay(struct emu_machine *machine);
 /** Ends a replay and notifies the hooks. @same: the machine is in the state in which the replay began. Has no effect if no replay
  *  is in progress. */
 void emu_machine_end_replay(struct emu_machine *machine, bool same);
-/** Makes the lanes that wait at launch.sync of @block ready. All launches of the block are complete. */
+/** Makes the lanes that wait at launch.sync of @block ready. Called when all launches by the block are complete. */
 void emu_block_launches_done(struct emu_block *block);
 /** Gets the name of the allocation that contains @address, or "" if no allocation contains it or the allocation has no name. */
 void emu_machine_allocation_name(const struct emu_machine *machine, uint64_t address, char *name, size_t size);

@@ -93,7 +93,7 @@ bool emu_special_read(const struct emu_core *core, unsigned slot, unsigned warp,
  * lane moves, and becomes a split of its own if its split has other lanes. If @alone is not set, the lane's whole split moves.
  * Errors: LW_ERANGE if the lane is not live, or if @pc is not an instruction of its function; LW_ESTATE if the lane waits, or if
  * it would move alone while exec does not cover the live lanes; LW_EUNSUPP for a single lane under a reconvergence engine that
- * keeps the lanes of a split together. After an error nothing has moved.
+ * keeps the lanes of a split together. After an error no lane has moved.
  */
 enum lw_status emu_pc_write(struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                             bool alone, uint64_t pc, struct lw_error *err);

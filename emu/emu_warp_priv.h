@@ -122,7 +122,7 @@ struct emu_warp {
     bool stepped;          /* the warp executes in single steps because the machine's hooks requested it */
     bool halting;          /* the hook of the next instruction has been called, and it halts the warp before that instruction */
     bool parts;            /* a split may be a part of a divided split (emu_split_divide); may still be true when no part exists.
-                            * If false, every split's `family` is 0 */
+                            * If `parts` is false, every split's `family` is 0 */
     bool reaches;          /* reconv->reach must be called at the end of each time slice */
     bool tagged;           /* tags are on: shadow or ctag is set */
     bool merge, stacked;   /* copies of machine options */

@@ -807,7 +807,7 @@ enum isa_attr_kind isa_debug_attr_kind(unsigned name);
 bool isa_debug_tag_known(unsigned tag);
 /** Returns attribute @name of entry @die, or NULL. */
 const struct isa_attr *isa_die_attr(const struct isa_debug *debug, uint32_t die, unsigned name);
-/** Index of an entry that does not exist. As the type of an entry, it means void, or that the type is not known. */
+/** Index of an entry that does not exist. As the type of an entry, ISA_NO_DIE means void, or that the type is not known. */
 enum { ISA_NO_DIE = -1 };
 /** Returns the value of attribute @name of an entry, or @otherwise if the entry does not have it. */
 uint64_t isa_die_number(const struct isa_debug *debug, uint32_t die, unsigned name,

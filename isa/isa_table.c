@@ -781,8 +781,8 @@ unsigned isa_insn_uses(const struct isa_insn *insn, struct isa_reg_use *uses)
             use_add(&list, ISA_REG_S, insn->a, 2, false);
             use_add(&list, ISA_REG_S, isa_x_reg(insn->x), 1, false);
             break;
-        case ISA_TK_BREG: /* bssy and bbreak only write the barrier register, and bsync reads and writes it. All three count as
-                           * reads and writes */
+        case ISA_TK_BREG: /* bssy and bbreak only write the barrier register, and bsync reads and writes it. All three
+                           * instructions count as reads and writes of the register */
             use_add(&list, ISA_REG_B, insn->d & 15, 1, false);
             use_add(&list, ISA_REG_B, insn->d & 15, 1, true);
             break;

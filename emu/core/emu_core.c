@@ -714,7 +714,7 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
         emu_split_ran(w, (unsigned)(w->retired - before)); /* under an engine with a SIMT stack, may pop an entry */
     w->flow = NULL;
     if (ev->grid_started && w->retired != before) /* Several warps may execute their first step before the grid is recorded as
-                                                   * started. Only one of these steps may report the start of the grid. */
+                                                   * started. Only one of these first steps may report the start of the grid. */
         ev->grid_started = emu_grid_begin(core->machine, block->grid);
     if (w->ctag != NULL) {
         emu_tag_counted(w);

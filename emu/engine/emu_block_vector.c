@@ -569,8 +569,8 @@ static bool store(struct emu_block_vector *s, struct bv_step *step)
         make(s, step->b + k);
     if (step->b != BV_NO_REG)
         from = row_at(s, step->b);
-    if (step->last) { /* The deferred stores are written after this store. The order does not matter, because they write other
-                       * bytes. */
+    if (step->last) { /* The deferred stores are written after this store. The order of these stores does not matter, because they
+                       * write different bytes. */
         put(s, step, &at, from);
         return true;
     }

@@ -82,8 +82,7 @@ static uint8_t reg_at(const struct emu_block_vector *s, uint32_t offset)
     return index < EMU_ROW_V0 ? BV_NO_REG : (uint8_t)(index - EMU_ROW_V0);
 }
 
-/** Classifies the decoded instruction @insn for the plan. Returns false if block-wide execution does not
- *  support it. */
+/** Classifies the decoded instruction @insn for the plan. Returns false if block-wide execution does not support @insn. */
 static bool plan_step(const struct emu_block_vector *s, const struct isa_insn *insn,
                       const struct emu_level *level, struct bv_step *step)
 {

@@ -200,7 +200,8 @@ enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *block
             return EMU_STUCK_NONE;
         f->probe = emu_spin_observer_begin(f->base.machine, f->tries);
         if (f->probe == NULL)
-            return EMU_STUCK_NONE; /* There is no memory for an observer. A later call tries again. */
+            return EMU_STUCK_NONE; /* There is no memory for an observer. A later call of this function tries again to create an
+                                    * observer. */
         f->probe->progress = all_progress(f);
         f->probe->gone = ended;
     } else if (all_progress(f) != f->probe->progress || f->probe->gone != ended) {

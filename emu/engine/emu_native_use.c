@@ -107,7 +107,7 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
         native->masked_done = false;
         native->requests = 0;
         take_up(core, grid, &native->whole);
-        if (native->windows != 0) /* the allocations in the windows may have been freed since */
+        if (native->windows != 0) /* the allocations in the windows may have been freed since the last use */
             memset(native->window, 0, native->windows * sizeof *native->window);
     }
     if (!native->masked_done && (native->requests >= machine->native->masked_after || until == 0 || machine->core_count > 1)) {

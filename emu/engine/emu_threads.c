@@ -2,9 +2,9 @@
 /*
  * Runs a grid on several host threads. The engine's own thread runs blocks, too; the other threads sleep between grids. A block
  * accesses only its own state and the machine's memory, and a block-order-free kernel cannot observe which other blocks run.
- * Therefore all results are the same on several threads as on one. Counts are added up when the grid ends. A block that faults or
- * hangs stops the run. All blocks with lower numbers still run to their ends, because one of them may stop the run, too. The stop
- * of the block with the lowest number is reported.
+ * Therefore all results are the same on several threads as on one. The counts of all threads are added up when the grid ends. A
+ * block that faults or hangs stops the run. All blocks with lower numbers still run to their ends, because one of them may stop
+ * the run, too. The stop of the block with the lowest number is reported.
  */
 #include "emu/engine/emu_threads_priv.h"
 

@@ -559,7 +559,7 @@ enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct 
 }
 
 /** Removes a device launch from the list when it is complete and no slot holds one of its blocks. Afterwards, only the event of
- *  the last step may still refer to it. */
+ *  the last step may still refer to the launch. */
 static void leave_list(struct emu_machine *machine, struct emu_grid *grid)
 {
     if (grid->slots_in_use != 0 || !emu_grid_complete(grid))

@@ -45,7 +45,7 @@ void emu_grids_free(struct emu_grid *grids);
 void emu_grid_blocks_done(struct emu_machine *machine, struct emu_grid *grid);
 /** Records that a slot no longer holds a block of the device launch @grid. */
 void emu_grid_unhold(struct emu_machine *machine, struct emu_grid *grid);
-/** Records that an instruction of @grid has retired. Returns true at the first call. */
+/** Records that an instruction of @grid has retired. Returns true at the first call for the grid. */
 bool emu_grid_begin(struct emu_machine *machine, struct emu_grid *grid);
 /** Prints who launched a grid, for example "launched by kernel p, block (1,0,0), warp 0, lane 3, which was launched by ...", up
  *  to the launch by the host, without a newline. Prints nothing for a host launch. */

@@ -26,7 +26,7 @@ bool emu_pages_take(struct emu_pages *pages, struct emu_memory *memory, unsigned
                     bool zeros);
 const struct emu_page *emu_pages_find(const struct emu_pages *pages, uint64_t number);
 /** Moves pages from @older to @newer, except those of which @newer has its own version, and empties @older. Returns false if
- *  there is no memory; both are then unchanged. */
+ *  there is no memory; @newer and @older are then unchanged. */
 bool emu_pages_merge(struct emu_pages *newer, struct emu_pages *older);
 /** Sets a page of global memory to the bytes at @data (NULL: zeros), and clears the page's bit EMU_DIRTY_CHANGED. */
 void emu_page_put(struct emu_memory *memory, uint64_t number, const uint8_t *data);

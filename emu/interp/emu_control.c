@@ -67,8 +67,8 @@ static void slice_over(struct emu_warp *w, const struct emu_dinsn *di)
     emu_leave(w, EMU_LEAVE_SLICE_END, di);
 }
 
-/** Reserves entries in the reconvergence engine's table for the instruction @di, which divides the split into up to @sides
- *  parts. If that fails, raises a fault and returns false. */
+/** Reserves entries in the reconvergence engine's table for the instruction @di, which divides the split into up to @sides parts.
+ *  If the table is full, raises a fault and returns false. */
 static __attribute__((noinline, cold)) bool has_capacity(struct emu_warp *w,
                                                      const struct emu_dinsn *di, unsigned sides)
 {
@@ -95,8 +95,8 @@ static __attribute__((noinline, cold)) bool may_part(struct emu_warp *w,
 }
 
 /** Sets *@on to the lanes that a control instruction acts on: the lanes of the split whose guard is true. If the guard is true in
- *  only some lanes of the split, may_part() tests whether this is permitted. If not, a fault is raised (MACHINE 1), and the
- *  function returns false. */
+ *  only some lanes of the split, may_part() tests whether this is permitted. If it is not permitted, a fault is raised (MACHINE
+ *  1), and the function returns false. */
 static bool control_lanes(struct emu_warp *w, const struct emu_dinsn *di, bool parts, uint64_t *on)
 {
     *on = w->m & emu_guard(w, di);

@@ -40,8 +40,8 @@ static inline void emu_hook_site(const struct emu_warp *w, const struct emu_dins
  *  at.lanes. Returns false if no lane remains. */
 bool emu_hook_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_hook_access *access,
                    uint64_t *address);
-/** Leaves the chain before @di, after its hook was called. @steps: the warp continues in single steps. Otherwise @di is executed,
- *  and the warp then stops. */
+/** Leaves the chain before @di, after its hook was called. @steps: the warp continues in single steps. If @steps is not set, @di
+ *  is executed, and the warp then stops. */
 void emu_hooks_split_runs(struct emu_warp *w, const struct emu_dinsn *di, bool steps);
 
 #endif

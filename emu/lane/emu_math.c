@@ -111,7 +111,8 @@ double emu_fma_f64_soft(double a, double b, double c, unsigned rounding)
 
     if (z.significand == 0)
         return pack(negative, p, e, false, rounding);
-    /* Aligns both terms. p has at most 106 bits, and q has 53. Each term is shifted up by 20 bits where there is space. */
+    /* Aligns both terms. p has at most 106 bits, and q has 53. Both significands are shifted left by 20 bits if there is
+     * space. */
     unsigned __int128 q = z.significand;
     int ez = z.exponent;
     p <<= 20, e -= 20;
@@ -415,7 +416,7 @@ double emu_rsq_f64(double x)
         u.significand <<= 1;
         u.exponent--;
     }
-    /* m gets 54 bits of the result, rounded down. The quotient in double is only a few units away. */
+    /* m gets 54 bits of the result, rounded down. The quotient in double is only a few units away from this result. */
     uint64_t m = (uint64_t)(0x1p80 / __builtin_sqrt((double)u.significand));
     while (above_rsq(u.significand, m))
         m--;

@@ -254,7 +254,8 @@ uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset);
 /* ---- floats ----------------------------------------------------------------------------- */
 
 /* min and max: if one operand is a NaN, the result is the other operand; -0 is less than +0. With EMU_MIN_NAN in @sub, the result
- * is NaN if any operand is. With EMU_XORSIGN, the magnitudes are compared, and a numeric result gets the sign of a * b. */
+ * is a NaN if any operand is a NaN. With EMU_XORSIGN, the magnitudes are compared, and a numeric result gets the sign of a *
+ * b. */
 #define EMU_MINMAX(name, T, U, first)                                                         \
     EMU_INLINE T name##_plain(T a, T b)                                                       \
     {                                                                                         \
@@ -321,7 +322,7 @@ EMU_INLINE double emu_fma_f64(double a, double b, double c)
     return __builtin_fma(a, b, c);
 }
 #else
-/* Computes a * b + c in double. The product of two floats is exact there. The sum is rounded to odd, so that only the second
+/* Computes a * b + c in double. The product of two floats is exact in double. The sum is rounded to odd, so that only the second
  * rounding, to float, has an effect (53 >= 2 * 24 + 2). If the processor is set to the directed rounding mode in @sub, both
  * roundings have this direction. */
 EMU_INLINE float emu_fma_f32_in(float a, float b, float c, unsigned sub)

@@ -135,7 +135,7 @@ static bool displacement(struct emu_predict *p, uint32_t site, uint64_t base, in
 }
 
 /** Returns the smallest displacement from @base, by magnitude, of a site of the array. Displacements of all sites are computed
- *  relative to it. */
+ *  relative to this displacement. */
 static int64_t nearest(struct emu_predict *p, uint32_t array, uint64_t base, unsigned flags)
 {
     uint64_t best = UINT64_MAX;

@@ -3,8 +3,9 @@
  * Internal to emu/: the schedule log. emu_log.c encodes its entries as bytes, emu_log_file.c writes and reads it as a file, and
  * emu_replay.c replays it.
  *
- * The first byte of an entry holds its kind and flags; numbers follow. A block's number is written as the difference to the
- * block's number in the preceding entry, so a log can only be read from its start, or from a cursor that was saved earlier.
+ * The first byte of an entry holds its kind and flags; the numbers of the entry follow. A block's number is written as the
+ * difference to the block's number in the preceding entry, so a log can only be read from its start, or from a cursor that was
+ * saved earlier.
  */
 #ifndef EMU_LOG_PRIV_H
 #define EMU_LOG_PRIV_H

@@ -10,8 +10,8 @@
  * on the warp. Host addresses do not stay valid.
  *
  * The technique is the elimination of redundant bounds checks within a basic block. A load that shares a check takes 25 host
- * instructions if its host address is known, and 60 if only the layout of its addresses is known. Without sharing, each load
- * takes 100.
+ * instructions if its host address is known, and 60 if only the layout of its addresses is known. A load that shares no check
+ * takes 100 host instructions.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -12,12 +12,12 @@
  * no later entry contains one of its lanes.
  *
  * `stack`: only the last entry, the top, runs. A pop makes the next entry the top.
- * `likely`: a branch with a likely convergence point (isa/analysis/isa_likely.c) leaves one more entry below its sides. This
- *     entry waits at that point, and is marked `early`.
- * `dualpath`: the sides of a branch are a level of the stack: one entry, or two, of which the second is marked `right`. More than
- *     two sides are several levels. All entries of the last level run. An entry of another level waits, as EMU_SPLIT_STACKED,
- *     even if it is complete, which is possible if its sibling has diverged. Source: M. Rhu and M. Erez, "The dual-path execution
- *     model for efficient GPU control flow", HPCA 2013; Aamodt and others, as below.
+ * `likely`: a branch with a likely convergence point (isa/analysis/isa_likely.c) leaves one more entry below its sides. The
+ *     additional entry waits at the likely convergence point, and is marked `early`.
+ * `dualpath`: the sides of a branch are a level of the stack. A level has one or two entries; the second entry is marked `right`.
+ *     A branch with more than two sides adds several levels. All entries of the last level run. An entry of another level waits,
+ *     as EMU_SPLIT_STACKED, even if it is complete, which is possible if its sibling has diverged. Source: M. Rhu and M. Erez,
+ *     "The dual-path execution model for efficient GPU control flow", HPCA 2013; Aamodt and others, as below.
  * `multipath`: all complete entries run. An entry that becomes complete continues. In the terms of the source, the entries that
  *     run are the split table, and the other entries are the reconvergence table. Source: A. ElTantawy and others, "A scalable
  *     multi-path microarchitecture for efficient GPU control flow", HPCA 2014; T. M. Aamodt and others, "General-Purpose Graphics
@@ -114,7 +114,7 @@ static void drop(struct emu_warp *w, struct emu_simt_entry *e)
 }
 
 /** Moves split @id, whose entry was removed or never added, to the entry that waits for it, which is the last entry that contains
- *  its lanes. Returns that entry. */
+ *  its lanes. Returns the entry to which the split was moved. */
 static struct emu_simt_entry *hand_down(struct emu_warp *w, unsigned id)
 {
     struct emu_split *s = &w->split[id];
@@ -395,8 +395,8 @@ static void diverge(struct emu_warp *w, struct emu_simt_entry *e, struct split_s
     uint8_t order[EMU_MAX_LANES];
 
     if (rpc == EMU_NO_RPC || end_of(w, e, rpc, rdepth) != NULL) {
-        /* The branch has no reconvergence pc, so its sides end where the entry of the branch ends. The same applies if an entry
-         * already waits at the reconvergence pc. */
+        /* The branch has no reconvergence pc, so its sides end where the entry of the branch ends. The sides also end there if an
+         * entry already waits at the reconvergence pc. */
         rpc = e->rpc;
         rdepth = e->rdepth;
         drop(w, e);

@@ -99,8 +99,8 @@ struct emu_policy {
 };
 const struct emu_policy *emu_policy_find(const char *name);
 
-/** Initialises the state with which every warp of a core starts: it uses no barrier register, and sets the members that depend on
- *  the machine's options. @w is zeroed except for w->core. */
+/** Initialises the state with which every warp of a core starts. Such a warp uses no barrier register, and its members that
+ *  depend on the machine's options are set. @w is zeroed except for w->core. */
 void emu_split_template(struct emu_warp *w);
 /** Creates the first split of a warp, with all launched lanes at instruction @pc. The warp was initialised by
  *  emu_split_template(); w->launched, w->block, w->code and the rows of the barrier registers are set. */

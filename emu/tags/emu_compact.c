@@ -327,7 +327,7 @@ RULE bool not(RULE_PARAMS)
     return (term_uniform(&b) || !table_rules(w)) && put(w, di, f, b);
 }
 
-/** Multiplies two values, one of which must be U. Returns false if neither is. */
+/** Multiplies two values, one of which must be U. Returns false if neither value is U. */
 RULE bool product(const struct emu_warp *w, struct term a, struct term b, struct term *out)
 {
     if (!term_uniform(&b)) {

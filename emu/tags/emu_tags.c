@@ -199,7 +199,7 @@ static struct emu_affine ask_convert(const struct emu_tag_query *q)
         return emu_affine_v();
     if (to <= from)
         return emu_affine_make(to, b->base, (uint64_t)b->stride, (uint64_t)b->rise);
-    return widen(q, b, q->stype & 1); /* numbers of signed types are odd */
+    return widen(q, b, q->stype & 1); /* the numbers of signed types (values of STYPE) are odd */
 }
 
 static bool same(const struct emu_affine *a, const struct emu_affine *b)

@@ -101,10 +101,10 @@ void emu_tag_sources(const struct emu_warp *w, const struct emu_dinsn *di,
 
 /** Returns the tag of a vector register, in any tag mode. */
 struct emu_tag emu_tag_of(const struct emu_warp *w, unsigned number);
-/** Lists the registers that an instruction uses, with their present tags, in the core's tag_step. Called before the
- *  instruction. */
+/** Lists the registers that an instruction uses, with their present tags, in the core's tag_step. Called before the instruction
+ *  is executed. */
 void emu_tag_count(const struct emu_warp *w, const struct isa_insn *insn);
-/** Adds the new tags to the list that emu_tag_count() has made. Called after the instruction. */
+/** Adds the new tags to the list that emu_tag_count() has made. Called after the instruction was executed. */
 void emu_tag_counted(const struct emu_warp *w);
 
 /* ---- shadow mode ------------------------------------------------------------------------ */

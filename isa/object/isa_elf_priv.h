@@ -23,9 +23,9 @@ void isa_bytes_string(struct isa_bytes *bytes, const char *text); /* writes the 
 void isa_bytes_patch32(struct isa_bytes *bytes, size_t at, uint32_t value);
 void isa_bytes_fini(struct isa_bytes *bytes);
 
-/** Pseudo-function that debuggers show as the caller of kernels. The pseudo-function has no code. Its addresses, 0xffffffe0 to
- *  0xffffffff, precede the text. Its frame rules state that it has no caller. Kernels return to the middle of the pseudo-function
- *  (docs/reference/object.md). */
+/** Pseudo-function that debuggers show as the caller of kernels. The pseudo-function has no code. The addresses of the
+ *  pseudo-function, 0xffffffe0 to 0xffffffff, precede the text. The frame rules state that it has no caller. Kernels return to
+ *  the middle of the pseudo-function (docs/reference/object.md). */
 #define ISA_LAUNCH_NAME "<launch>"
 enum { ISA_LAUNCH_BYTES = 2 * ISA_WORD_BYTES };
 #define ISA_LAUNCH_BASE (ISA_CODE_BASE - ISA_LAUNCH_BYTES)
