@@ -77,7 +77,7 @@ void emu_core_set_event_detail(struct emu_core *core, enum emu_event_detail deta
  *  that could run have yielded, the function first makes them ready. */
 int emu_warp_select(struct emu_core *core, unsigned slot, unsigned warp);
 /** Merges the split that has the warp's time slice with ready splits at its pc, if there are any and splits may merge. Returns
- *  the id of the split that has the time slice then, or -1 if none has it. */
+ *  the id of the split that has the time slice after the merge, or -1 if no split has it. */
 int emu_warp_join(struct emu_core *core, unsigned slot, unsigned warp);
 
 #endif

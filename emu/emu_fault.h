@@ -29,8 +29,8 @@ struct emu_fault {
 };
 /** Returns the kind of access by the instruction at the fault's pc: "load", "store" or "atomic". */
 const char *emu_fault_access(const struct emu_machine *machine, const struct emu_fault *fault);
-/** Returns true if the fault is a full stack: there was no space for the frame of a called function. The values that the caller
- *  saved are lost then. */
+/** Returns true if the fault is a full stack: there was no space for the frame of a called function. After such a fault, the
+ *  values that the caller saved are lost. */
 bool emu_fault_is_full_stack(const struct emu_machine *machine, const struct emu_fault *fault);
 /** Prints "fault: out-of-bounds global store of 4 bytes at 0x... ...": one line, no newline. */
 void emu_fault_print(const struct emu_machine *machine, const struct emu_fault *fault,

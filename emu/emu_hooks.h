@@ -112,8 +112,8 @@ struct emu_hooks {
     void (*on_warpsync)(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, unsigned warp,
                         uint64_t lanes);
     /** A replay has ended. No callback is called during a replay. @unchanged: the machine is in the same state as when the replay
-     *  began, except that no warp is in single steps. Otherwise the past was edited, and the records of the callbacks belong to a
-     *  run that no longer exists. */
+     *  began, except that no warp is in single steps. If @unchanged is false, the past was edited, and the records of the
+     *  callbacks belong to a run that no longer exists. */
     void (*on_replay_end)(struct emu_hooks *hooks, bool unchanged);
     /** The pc of some lanes was set by a debugger, or by the replay of a log that contains such an edit. */
     void (*on_pc_edited)(struct emu_hooks *hooks);

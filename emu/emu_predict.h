@@ -27,15 +27,16 @@ enum lw_status emu_predict_create_with(const struct emu_machine *machine, const 
                                        const struct isa_slices *slices, struct emu_predict **out,
                                        struct lw_error *err) LW_MUST_CHECK;
 void emu_predict_destroy(struct emu_predict *predict);
-/** Address slices of a program's kernels: those of the object, or new ones if the object has none. */
+/** Address slices of a program's kernels: the object's address slices or, if the object has none, slices that were computed from
+ *  the code. */
 struct emu_predict_slices;
 /** Creates the address slices of the kernels of @program, which is borrowed. */
 enum lw_status emu_predict_slices_create(const struct emu_program *program, struct emu_predict_slices **out,
                                          struct lw_error *err) LW_MUST_CHECK;
 void emu_predict_slices_destroy(struct emu_predict_slices *slices);
 const struct isa_slices *emu_predict_slices_of(const struct emu_predict_slices *slices, const struct isa_function *kernel);
-/** Number of global accesses of a kernel, and number of those without an address slice, by the reason why they have none. Reasons
- *  are numbered from 1. */
+/** Number of global accesses of a kernel and, for each reason why an access may have no address slice, the number of accesses
+ *  without an address slice for this reason. Reasons are numbered from 1. */
 enum { EMU_PREDICT_ARRAYS = 5, EMU_PREDICT_REASONS = 10 };
 struct emu_predict_sites {
     unsigned count, accepted, arrays; /* numbers of accesses, of accesses with an address slice (accepted), and of arrays

@@ -722,7 +722,7 @@ struct isa_attr {
 /** DWARF debugging information entry (DIE); entries are in preorder. */
 struct isa_die {
     uint16_t tag; /* enum isa_dw_tag */
-    uint32_t end; /* index of the first entry after its children */
+    uint32_t end; /* index of the first entry after the entry's children */
     uint32_t first_attr, attr_count;
 };
 /** Types, variables and scopes of the source; the root entries are the children of the compile unit. */

@@ -175,7 +175,7 @@ static struct emu_warp *init_warp(struct emu_block *block, const struct emu_warp
     return w;
 }
 
-/** Initialises what a warp never changes: its registers that are always zero. Also sets mask_row to no lanes. */
+/** Initialises the registers of a warp that are always zero and never change, and sets mask_row to no lanes. */
 static void form_warp(struct emu_warp *w)
 {
     zero(w->regs + w->row_zero, w->row_sink - w->row_zero);

@@ -245,7 +245,7 @@ static bool skip_fault(struct emu_warp *w)
     emu_warp_set_lanes(w, m);
     if (w->leave != EMU_LEAVE_BUDGET)
         return false;
-    /* Sets the result registers of the skipped lanes; stores and reductions have none. */
+    /* Sets the result registers of the skipped lanes; stores and reductions have no result register. */
     bool result = !frees && (!(info->flags & ISA_F_STORE) || isa_op_has(info, ISA_TOK_DT));
     for (unsigned r = 0; result && r < isa_mem_regs(insn); r++)
         for (LW_EACH_BIT(l, skipped))

@@ -81,7 +81,7 @@ struct emu_block_vector {
     struct bv_step *step;         /* [count] */
     unsigned vregs, scalars;
     struct emu_layout layout;
-    uint32_t stride, n;        /* stride: that of `layout`; n: number of lanes of a row */
+    uint32_t stride, n;        /* stride: row stride of `layout`; n: number of lanes of a row */
     char *rows;                /* register file like a warp's, for all lanes of the block */
     uint32_t *saved;            /* values of deferred stores */
     struct bv_cell cell[256];

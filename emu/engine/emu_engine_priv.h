@@ -147,8 +147,8 @@ void emu_fixed_hang(struct emu_functional *f, struct emu_block *block, bool live
 /** If a check for progress is due, returns true if no block has made progress for a hang window (MACHINE 4). Returns false
  *  if no check is due. @current is the running block. */
 bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current);
-/** Returns whether the running blocks are proved never to make progress: EMU_STUCK_NONE: no block is; EMU_STUCK_BLOCK: @current
- *  is; EMU_STUCK_ALL: all resident blocks are. If an observation is due, emu_fixed_stuck() observes the blocks for this proof. */
+/** Returns which blocks are proved never to make progress. EMU_STUCK_NONE: no block; EMU_STUCK_BLOCK: block @current;
+ *  EMU_STUCK_ALL: all resident blocks. If an observation is due, emu_fixed_stuck() observes the blocks for this proof. */
 enum emu_stuck { EMU_STUCK_NONE, EMU_STUCK_BLOCK, EMU_STUCK_ALL };
 enum emu_stuck emu_fixed_stuck(struct emu_functional *f, struct emu_block *current);
 bool emu_fixed_deadlocked(const struct emu_functional *f);

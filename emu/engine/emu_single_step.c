@@ -103,7 +103,7 @@ enum lw_status emu_fixed_step_warp(struct emu_engine *engine, const struct emu_t
     if (place->lanes != 0)
         lanes &= place->lanes;
     if (w->split[stepped.split].state == EMU_SPLIT_YIELDED && !emu_split_has_ready(w)) {
-        (void)emu_split_select(w); /* no split is ready, so that yielded splits become ready */
+        (void)emu_split_select(w); /* makes the yielded splits ready, because no other split is ready */
         note(f, EMU_LOG_SELECT, w, 0, 0, 0);
         if (emu_split_by_id(w, stepped.split) < 0) { /* the split has merged with another split, and the merged split is
                                                       * stepped */

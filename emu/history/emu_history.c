@@ -2,8 +2,8 @@
 /*
  * History: a ring of snapshots, and a schedule log. A snapshot contains the machine's state (emu_state.c) and the pages of global
  * memory that were written since the preceding snapshot. The contents of a page at the time of a snapshot are therefore in this
- * snapshot or, if it does not contain the page, in the nearest earlier snapshot that does. To move to an instruction, the engine
- * restores the nearest snapshot at or before the instruction and replays the log from there.
+ * snapshot or, if it does not contain the page, in the nearest earlier snapshot that contains the page. To move to an
+ * instruction, the engine restores the nearest snapshot at or before the instruction and replays the log from there.
  */
 #include "emu/history/emu_history_priv.h"
 

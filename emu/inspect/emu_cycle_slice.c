@@ -134,7 +134,7 @@ static bool brings_all(const struct emu_slice *k, const struct emu_cycle_step *t
     return k->w->block->warps_live == 1 && t->lanes == k->w->live && t->retired;
 }
 
-/** Returns true for instructions whose next effect is unknown. */
+/** Returns true for instructions whose effect at the next execution is unknown. */
 static bool is_opaque(enum isa_op op)
 {
     switch (op) {

@@ -309,8 +309,8 @@ static bool launched_by(const struct emu_poll *p, const struct emu_warp *w)
            (p->pc - w->code->program->base) / ISA_WORD_BYTES < w->code->program->count;
 }
 
-/** Returns true if running @lanes may wait for other lanes. If the lanes were observed and none of them repeatedly reads one
- *  address with an unchanged value, they compute and do not wait. */
+/** Returns true if @lanes, which are running, may be waiting for other lanes. If the lanes were observed and none of them
+ *  repeatedly reads one address with an unchanged value, they compute and do not wait. */
 static bool may_wait(const struct report *r, const struct emu_warp *w, uint64_t lanes)
 {
     uint64_t waits = 0;

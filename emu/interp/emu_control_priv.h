@@ -25,8 +25,8 @@ void emu_stalled_step_handler(struct emu_warp *w, const struct emu_dinsn *di);
  *  action of a handler. Switches to the next warp if core->hand allows direct switches; otherwise @w leaves its chain. */
 void emu_switch_to_next_warp(struct emu_warp *w);
 /** Called as the last action of a handler that has counted all its instructions, if the straight-line run that starts at @t is
- *  longer than the rest of the time slice. Executes the rest of the slice. Afterwards the next warp runs, if core->hand allows
- *  direct switches; otherwise @w leaves its chain. */
+ *  longer than the rest of the time slice. Executes the rest of the time slice. Afterwards the next warp runs, if core->hand
+ *  allows direct switches; otherwise @w leaves its chain. */
 void emu_slice_expired(struct emu_warp *w, const struct emu_dinsn *t);
 /** Removes the slice-end layer that emu_slice_expired() has added to an instruction, if the layer still exists. Called after the
  *  warp has left its chain. */

@@ -106,8 +106,8 @@ INLINE double fin_f64(double x, unsigned sub)
 
 /* ---- masks -------------------------------------------------------------------- */
 
-/* [lane of 32] a word with the lane's bit set. At every level, compilers vectorise a look-up in this table; a shift they do
- * not. */
+/* [lane of 32] a word with the lane's bit set. At every level, compilers vectorise a look-up in this table. They do not vectorise
+ * a shift that computes the bit. */
 static const uint32_t LEVEL(lane_bit)[32] __attribute__((aligned(64))) = {
     1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
     1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
@@ -239,7 +239,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     }
 
 /* Comparison. Host vectors compare the lanes if the level supports this for the type and the instruction has no modifiers;
- * otherwise a loop does. */
+ * otherwise a loop compares them. */
 #define COMPARE_LOOP(T, op, e)                                                                \
     if (!mod && EMU_FAST_COMPARE_##T) {                                                       \
         bits = EMU_COMPARE_##T(op);                                                           \

@@ -12,7 +12,7 @@
 
 /** Returns true if the addresses of a segment, which begins at offset @at of an aperture, are not all in the aperture. @rise:
  *  distance from the first to the last lane's address. An address with an invalid offset, or with an offset that wraps, is
- *  outside. */
+ *  outside the aperture. */
 MEM_INLINE bool hook_beyond(uint64_t aperture, uint64_t at, unsigned rise)
 {
     return at - aperture >= ISA_APERTURE_BYTES || at - aperture + rise >= ISA_APERTURE_BYTES;

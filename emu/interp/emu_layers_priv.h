@@ -19,8 +19,8 @@
  *
  * The rpc layer is above the hook, because the hook must not report an instruction before which the split waits.
  *
- * Only code->base[] and code->layers[] are stored. A function that changes one of these arrays calls emu_code_relink(), which
- * computes di->h from both. After decoding, nothing else changes di->h.
+ * The layers of an instruction are stored only in code->base[] and code->layers[]. A function that changes one of these arrays
+ * calls emu_code_relink(), which computes di->h from both. After decoding, nothing else changes di->h.
  */
 #ifndef EMU_LAYERS_PRIV_H
 #define EMU_LAYERS_PRIV_H

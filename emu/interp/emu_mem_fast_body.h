@@ -51,8 +51,8 @@ MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, ui
     }
     if (address & (bytes - 1))
         return false;
-    if (ramp && zero > UINT32_MAX - span) /* the 32-bit offsets of consecutive lanes may wrap, but the 64-bit addresses would
-                                           * not */
+    if (ramp && zero > UINT32_MAX - span) /* the 32-bit offsets of consecutive lanes may wrap, although the 64-bit addresses do
+                                           * not wrap */
         return false;
     if (!emu_rows_affine(rows->off, high, pair, n, m, all, first - (ramp ? low * unit : 0),
                          high_first, ramp, unit))
@@ -159,7 +159,7 @@ MEM_INLINE bool mem_half_addresses(const struct emu_warp *w, const struct emu_di
     *address1 = base + ((is_signed ? (uint64_t)(int64_t)(int32_t)first1 : first1) << scale);
     if ((*address0 | *address1) & (BYTES - 1))
         return false;
-    if (ramp) { /* the 32-bit offsets of consecutive lanes may wrap, but the 64-bit addresses would not */
+    if (ramp) { /* the 32-bit offsets of consecutive lanes may wrap, although the 64-bit addresses do not wrap */
         const uint32_t flip = is_signed ? UINT32_C(1) << 31 : 0;
         const uint32_t most = (UINT32_MAX - HALF * BYTES) ^ flip;
         if (is_signed ? (int32_t)first0 > (int32_t)most || (int32_t)first1 > (int32_t)most

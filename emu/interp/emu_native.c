@@ -198,7 +198,8 @@ static const struct emu_native_site *visit(struct emu_warp *w, struct emu_native
 }
 
 /** Called when native code has parked @w before the barrier of the block at @di. Returns true if the warp may stay parked while
- *  it waits, so that the handler of the barrier can be called. Otherwise the interpreter continues at the barrier. */
+ *  it waits, so that the handler of the barrier can be called. If the warp may not stay parked, the interpreter continues at the
+ *  barrier. */
 static bool remains_parked(struct emu_warp *w, const struct emu_dinsn *di, const struct emu_native_form *form, uint32_t parks)
 {
     struct emu_core_native *native = &w->core->native;

@@ -308,7 +308,7 @@ EMU_ROW unsigned emu_row_pack(uint32_t out[40], const uint32_t *row, uint32_t m,
     return count;
 }
 /** The inverse of emu_row_pack: moves the first @count words of @word to the lanes @m of @d. Reads eight words at a time, because
- *  they were stored so: a wider load would have to wait until the stores are complete. */
+ *  emu_row_pack has stored eight words at a time: a wider load would have to wait until these stores are complete. */
 EMU_ROW void emu_row_unpack(uint32_t *d, uint32_t m, const uint32_t word[32], unsigned count)
 {
     const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);

@@ -20,11 +20,12 @@
  * The exact count of the warp within a run is therefore w->retired + (di - w->run_start). The count of the block is
  * higher than its `retired` by w->retired - w->slice_start plus the instructions of the run.
  *
- * Handlers do not test the budget in a run. A branch to a run that is longer than the rest of the budget calls
- * emu_slice_expired(), which puts a slice-end layer (emu_layers_priv.h) on the instruction where the budget ends. The layer
- * removes itself when it is reached. If the warp leaves the chain of handlers earlier, emu_slice_end_unpatch() removes it.
- * Without the slice-end layer, each slice that ends within a run would return to the engine: a run of `gemm` would execute 7.6 %
- * more host instructions, a run of `nbody` 7.9 %, runs of `bfs`, `mandel` and `hist` 1 to 2 %, and a run of `reduce` none.
+ * Within a run, handlers do not test whether the budget of the time slice is used up. A branch to a run that is longer than the
+ * rest of the budget calls emu_slice_expired(), which puts a slice-end layer (emu_layers_priv.h) on the instruction where the
+ * budget ends. The layer removes itself when it is reached. If the warp leaves the chain of handlers earlier,
+ * emu_slice_end_unpatch() removes it. Without the slice-end layer, each slice that ends within a run would return to the engine:
+ * a run of `gemm` would execute 7.6 % more host instructions, a run of `nbody` 7.9 %, runs of `bfs`, `mandel` and `hist` 1 to 2
+ * %, and a run of `reduce` none.
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/emu_next_priv.h"
@@ -48,8 +49,8 @@ static __attribute__((noinline)) void begin_slice_with_lanes(struct emu_warp *x,
     begin_slice(x, di);
 }
 
-/** Switches to the next warp of @w's block, if the next warp has a single split, which is ready. Otherwise returns, and the
- *  engine selects the next warp. */
+/** Switches to the next warp of @w's block, if the next warp has a single split, which is ready. If the switch is not possible,
+ *  the function returns, and the engine selects the next warp. */
 static inline void hand_to_next(struct emu_warp *w)
 {
     struct emu_core *core = w->core;

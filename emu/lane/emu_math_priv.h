@@ -254,8 +254,8 @@ uint32_t emu_fns_b32(uint32_t mask, uint32_t base, uint32_t offset);
 /* ---- floats ----------------------------------------------------------------------------- */
 
 /* min and max: if one operand is a NaN, the result is the other operand; -0 is less than +0. With EMU_MIN_NAN in @sub, the result
- * is a NaN if any operand is a NaN. With EMU_XORSIGN, the magnitudes are compared, and a numeric result gets the sign of a *
- * b. */
+ * is a NaN if any operand is a NaN. With EMU_XORSIGN, the magnitudes are compared, and a numeric result gets the product's
+ * sign. */
 #define EMU_MINMAX(name, T, U, first)                                                         \
     EMU_INLINE T name##_plain(T a, T b)                                                       \
     {                                                                                         \

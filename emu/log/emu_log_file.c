@@ -11,7 +11,7 @@
 static const char magic[8] = "LWSCHED\n";
 enum { VERSION = 1, HASH_BYTES = 8 };
 
-/** Copies the entries without the data of host writes. Only for a log that this run has recorded. */
+/** Copies the entries without the data of host writes. The log must be one that this run has recorded. */
 static bool copy_entries(struct emu_log *log, struct emu_bytes *out)
 {
     struct emu_log copy = {.bytes = *out};

@@ -180,7 +180,7 @@ void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
                                                : low[l];
         address[l] = base + (at << scale);
     }
-    /* In shared and local memory addresses have 32 bits, and their sums wrap, on which code from nvcc relies. */
+    /* Addresses in shared and local memory have 32 bits. Code from nvcc relies on the fact that sums of these addresses wrap. */
     if (mode == ISA_AMODE_32 && (space == ISA_SPACE_SHARED || space == ISA_SPACE_LOCAL))
         for (LW_EACH_BIT(l, lanes))
             address[l] = (uint32_t)address[l];
@@ -264,7 +264,7 @@ static void describe_global(const struct emu_memory *memory, enum emu_fault_kind
     }
 }
 
-#define STACK_REACH (UINT64_C(1) << 24) /* more than any frame has */
+#define STACK_REACH (UINT64_C(1) << 24) /* a number of bytes larger than any frame */
 
 /** Returns true if an offset in local memory is below 0, as are a stack pointer and addresses relative to it after a stack
  *  overflow. The offset is a sum that is not reduced to 32 bits, so the result is also true if the base is below 0 and the sum

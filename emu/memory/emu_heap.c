@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * malloc and free of kernels. Each object is an allocation of the machine, so that accesses to each byte of it are checked, and
- * use after free is detected. The lanes of a malloc or free are served in ascending order.
+ * malloc and free of kernels. Each object that malloc returns is an allocation of the machine, so that accesses to each byte of
+ * it are checked, and use after free is detected. The lanes of a malloc or free are served in ascending order.
  */
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/memory/emu_mem_priv.h"

@@ -87,7 +87,7 @@ enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
                                struct lw_error *err) LW_MUST_CHECK;
 
 /** Finds the live allocations around @address: *@below is the last allocation that starts at or below @address, *@above the first
- *  allocation that starts above it. Each is NULL if there is no such allocation. */
+ *  allocation that starts above it. If there is no such allocation, *@below or *@above is NULL. */
 void emu_memory_neighbours(const struct emu_memory *memory, uint64_t address,
                            const struct emu_alloc_record **below,
                            const struct emu_alloc_record **above);

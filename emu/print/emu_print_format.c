@@ -396,7 +396,7 @@ static bool one(struct work *w, struct reader *r, bool *known)
         case ' ': spec.space = true; break;
         case '#': spec.hash = true; break;
         case '0': spec.zero = true; break;
-        case '\'': break; /* the flag requests grouping of digits, which the C locale does not do */
+        case '\'': break; /* the flag requests grouping of digits; in the C locale digits are not grouped */
         default: more = false; break;
         }
         r->p += more;

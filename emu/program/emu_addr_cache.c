@@ -7,7 +7,7 @@
  * these were not written in between, and for loads through the sum of such a register and a value that is the same in all lanes.
  * The result of a check is valid for one run, because w->proved is cleared when a run is counted. If a slice ends in the middle
  * of a run because its quantum is used up, the results about uniform and contiguous halves stay valid, because they depend only
- * on the warp. Host addresses do not stay valid.
+ * on the warp. Host addresses that a check has computed do not stay valid.
  *
  * The technique is the elimination of redundant bounds checks within a basic block. A load that shares a check takes 25 host
  * instructions if its host address is known, and 60 if only the layout of its addresses is known. A load that shares no check

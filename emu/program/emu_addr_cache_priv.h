@@ -15,8 +15,8 @@
 enum emu_addr_check_role {
     EMU_ADDR_CHECK_NONE,
     EMU_ADDR_CHECK_OPENS,
-    EMU_ADDR_CHECK_FOLLOWS, /* a later load; the addresses in each half of the lanes are uniform or contiguous if the first load's
-                             * are */
+    EMU_ADDR_CHECK_FOLLOWS, /* a later load; the addresses in each half of the lanes are uniform or contiguous if the addresses of
+                             * the first load are */
     EMU_ADDR_CHECK_IN_RANGE     /* a later load of which, in addition, the distance in bytes from the first load is known */
 };
 enum {

@@ -59,7 +59,7 @@ extern const struct emu_reconv emu_reconv_cbar, emu_reconv_stack, emu_reconv_fro
 int emu_push_order_find(const char *name);
 /** Fills program->rpc for the instructions [first, first + count). The reconvergence pc of a branch or call that names a barrier
  *  register is the target of the bssy of this register that reaches the branch or call (MACHINE 7). Errors: LW_EFORMAT, with the
- *  location, if no bssy reaches the branch or call, or more than one does. */
+ *  location, if no bssy, or more than one bssy, reaches the branch or call. */
 enum lw_status emu_reconv_resolve(struct emu_program *program, uint32_t first, uint32_t count,
                                   struct lw_error *err) LW_MUST_CHECK;
 /** Returns the warp's table of entries, the bottom of a SIMT stack first; w->simt.count entries. */
@@ -307,9 +307,9 @@ bool emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next);
 void emu_split_bar_together(struct emu_block *block, unsigned id);
 enum emu_cta_result { EMU_CTA_WAITS, EMU_CTA_COMPLETED, EMU_CTA_BAD };
 /** Executes the arrival of @lanes at CTA barrier @id. If @wait is set, the lanes wait and the time slice ends, even if the
- *  barrier completes. Otherwise (bar.arrive) the time slice continues. @red: contribution of the lanes to a bar.red, for whose
- *  result they wait; NULL: the instruction is no bar.red. The result EMU_CTA_BAD is a guest fault: @why is set to a clause for
- *  the message, and nothing has changed. */
+ *  barrier completes. If @wait is not set (bar.arrive), the time slice continues. @red: contribution of the lanes to a bar.red,
+ *  for whose result they wait; NULL: the instruction is no bar.red. The result EMU_CTA_BAD is a guest fault: @why is set to a
+ *  clause for the message, and nothing has changed. */
 enum emu_cta_result emu_split_bar(struct emu_warp *w, unsigned id, uint64_t lanes,
                                   bool has_count, uint32_t count, bool wait, uint32_t next,
                                   const struct emu_reduction *red, char *why, size_t why_size);

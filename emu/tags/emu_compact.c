@@ -138,13 +138,12 @@ void emu_compact_init(struct emu_warp *w, void *memory, unsigned rows)
 /** Compile-time parameters of a tag rule. For each combination that is used, a handler is compiled. */
 struct form {
     bool bu;        /* operand X is uniform */
-    bool full;      /* true: all lanes of the warp execute the instruction; false: all live lanes do */
+    bool full;      /* true: all lanes of the warp execute the instruction; false: all live lanes execute it */
     bool easy;      /* only cases that need no function call are handled, so that the handler needs no stack frame */
     bool wide;      /* the result has 64 bits; for a compare: the sources have 64 bits */
     bool is_signed;
 };
-/* Parameters of the function of every tag rule. The function returns false if the rule does not apply; nothing has changed
- * then. */
+/* Parameters of the function of every tag rule. If the rule does not apply, the function returns false and changes nothing. */
 #define RULE_PARAMS struct emu_warp *w, const struct emu_dinsn *di, const struct form f
 
 RULE bool is_uniform(const struct emu_ctag *t)

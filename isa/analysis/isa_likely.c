@@ -6,7 +6,7 @@
  *
  *     A: branch to B or C       reconvergence pc of A and of C: F
  *     B: go to E                likely point of A: E; of C: none, since D goes to F
- *     C: branch to D or E       The lanes that reach E wait there for all others of A except those that go to D.
+ *     C: branch to D or E       The lanes that reach E wait at E for all other lanes of A except those that go to D.
  *     D: go to F
  *     E: ...                    Source: T. M. Aamodt and others, "General-Purpose Graphics Processor Architectures", 3.4.3,
  *     F: ...                    which leaves open how the points are found.

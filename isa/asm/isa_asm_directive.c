@@ -425,7 +425,7 @@ struct value_type {
     bool is_signed;
 };
 
-/* Parses a type at the cursor, if there is a type. Otherwise the type of the preceding value is used again. */
+/* Parses a type at the cursor, if there is a type. If there is no type, the type of the preceding value is used again. */
 static void take_value_type(struct cursor *c, bool addresses, struct value_type *type)
 {
     if (cursor_word(c, "hex")) {

@@ -203,7 +203,7 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
 /* ---- .debug_frame --------------------------------------------------------------------------- */
 
 /* Register numbers of the target architectures. 7 is the stack pointer: rsp of x86-64, and x7 of aarch64 by Lanewise's
- * convention. The return address is 16 on x86-64 and 30 on aarch64. */
+ * convention. The return address has number 16 on x86-64 and 30 on aarch64. */
 enum { FRAME_SP = 7, FRAME_RA_X86 = 16, FRAME_RA_ARM = 30 };
 
 static size_t open_entry(struct isa_bytes *out, uint32_t id)
