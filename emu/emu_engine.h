@@ -90,10 +90,10 @@ struct emu_engine {
     uint64_t stop_at; /* instruction count at which `run` stops; UINT64_MAX: never */
     /** Number of host threads that `run` may use, initially 1. The functional engine runs blocks on several threads if the kernel
      *  is block-order-free and there is no observer, listener, schedule log, history, breakpoint, immediate text, scalar_rule
-     *  warn, or stop_at. If one of these conditions is not met, all blocks run in the fixed order on the caller's thread.
-     *  Results, reports and text are the same with one host thread and with several. A grid that started on several threads also
-     *  ends on several threads: an observer or breakpoint that is added during an interruption takes effect from the next grid
-     *  on, and steps are refused (LW_ESTATE). */
+     *  warn, or stop_at. If one of these conditions is false, all blocks run in the fixed order on the caller's thread. Results,
+     *  reports and text are the same with one host thread and with several. A grid that started on several threads also ends on
+     *  several threads: an observer or breakpoint that is added during an interruption takes effect from the next grid on, and
+     *  steps are refused (LW_ESTATE). */
     unsigned threads;
 };
 enum lw_status emu_engine_functional_create(struct emu_machine *machine,

@@ -43,12 +43,12 @@ struct emu_history_options {
     uint64_t budget_bytes; /* memory for snapshots and the log; 0: 256 MiB */
     /* number of warp instructions between snapshots; 0: chosen so that snapshots take about 2 % of the time */
     uint64_t interval;
-    /** Saves the host's own state (its position in its steps) to a heap block. May be NULL. save_host is called only if the host
-     *  has made steps since the last call. Returns false if there is no memory. */
+    /** Saves the host's own state (its position in its steps) to a heap block. `save_host` may be NULL. save_host is called only
+     *  if the host has made steps since the last call. Returns false if there is no memory. */
     bool (*save_host)(void *context, void **data, size_t *size);
     /** Restores the state that save_host saved, and drops the host's later steps. */
     void (*load_host)(void *context, const void *data, size_t size);
-    /** Called when an edit in the past has dropped the later history. May be NULL. */
+    /** Called when an edit in the past has dropped the later history. `forgotten` may be NULL. */
     void (*forgotten)(void *context);
     void *context;
 };

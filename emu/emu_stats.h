@@ -21,7 +21,7 @@ struct emu_tag_stats {
      * and deltas, and if stored as lane vectors. */
     uint64_t common[5], delta_banks, row_banks;
     /* Number of thread instructions that tags make unnecessary: of each instruction all lanes except one if the result is U, and
-     * all except two if it is A. For a compare, the tags of its sources decide. */
+     * all except two if it is A. For a compare, the tags of its sources count instead of the tag of the result. */
     uint64_t lanes_saved;
     uint64_t rows_made, row_lanes; /* compact mode: number of lane vectors materialised from tags (rows_made), and number of lanes
                                     * in these vectors (row_lanes) */

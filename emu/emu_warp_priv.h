@@ -30,7 +30,8 @@ struct emu_split {
     uint64_t wake;     /* sleeping: instruction count of the block at which the split wakes */
     uint64_t family;   /* if emu_split_divide() created this split as a part of a divided split: all lanes of the divided split;
                         * else 0 */
-    uint64_t born;     /* creation sequence; decides which split gets which id when several splits are divided in one step */
+    uint64_t born;     /* sequence number of the split's creation; if one step divides several splits, they are divided in this
+                        * order */
     uint32_t reduction; /* at a CTA barrier: 1 + index of the bar.red for whose result the split waits */
 } __attribute__((aligned(64)));
 enum {

@@ -234,7 +234,7 @@ static bool hangs(struct emu_functional *f, struct emu_block *block)
 {
     if (emu_fixed_stuck(f, block) != EMU_STUCK_ALL)
         return false;
-    if (f->replaying) /* The recorded run continued here, so the proof is dropped. */
+    if (f->replaying) /* The recorded run continued at this point, so the proof is dropped. */
         end_probe(f);
     return !f->replaying;
 }
@@ -440,8 +440,8 @@ static enum emu_slice_end turn(struct emu_functional *f, struct emu_warp **w, ui
     enum emu_slice_end end;
 
     limit = limit < f->turn_left ? limit : f->turn_left;
-    /* No direct switch if there is a spin observer, which must see the end of each slice. The members shadow and reaches are
-     * tested only in the first warp, because they are equal in all warps. */
+    /* There are no direct switches if there is a spin observer, which must see the end of each slice. The members shadow and
+     * reaches are tested only in the first warp, because they are equal in all warps. */
     if (hand && f->probe == NULL && (*w)->shadow == NULL && !(*w)->reaches) {
         core->hand.quantum = f->base.machine->config.warp_quantum;
         core->hand.launches = f->launches_seen;

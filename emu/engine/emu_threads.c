@@ -229,8 +229,8 @@ enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
     if (!emu_threads_are_running(f) && !begin(f))
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for host threads");
     pool = f->pool;
-    f->claims = &pool->claims; /* Set only during this call: in other calls the engine acts for its user, and not as one of the
-                                * threads. */
+    f->claims = &pool->claims; /* f->claims is set only during this call: in other calls the engine acts for its user, and not as
+                                * one of the threads. */
     machine->threaded = true;
     pthread_mutex_lock(&pool->lock);
     pool->running = pool->count - 1;

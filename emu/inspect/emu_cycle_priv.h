@@ -8,10 +8,11 @@
  * has the same contents at both moments, the warp will execute T again and then have the same R again. The warp therefore loops
  * for ever, as long as shared and global memory do not change. Data outside R may change, for example an iteration counter.
  *
- * R is a set of bits, not of registers, because a part of a value may be enough to decide. For example, a loop counts by two and
- * ends when its counter equals an odd number. Bit 0 of the counter never changes, and depends only on bit 0 of the two values
- * that are added. Bit 0 of the counter differs from bit 0 of the odd number, so the counter and the odd number differ whatever
- * their other bits are. R therefore contains only bit 0 of the counter, and the loop is proved never to end.
+ * R is a set of bits, not of registers, because a few bits of a value may already determine the result of a branch. For example,
+ * a loop counts by two and ends when its counter equals an odd number. Bit 0 of the counter never changes, and depends only on
+ * bit 0 of the two values that are added. Bit 0 of the counter differs from bit 0 of the odd number, so the counter and the odd
+ * number differ whatever their other bits are. R therefore contains only bit 0 of the counter, and the loop is proved never to
+ * end.
  *
  * The engine discards a proof when a byte of memory changes or a lane exits, because other warps can see these effects.
  *

@@ -194,8 +194,8 @@ MEM_INLINE bool hook_excluded_some(const struct emu_warp *w, const struct emu_di
            (q->mode != ISA_AMODE_PAIR ||
             emu_row_strided(emu_row(w, di->a + w->stride), 32, m, false, q->high, 0));
 }
-/** Returns true if hook_excluded() would return true for all lanes of a warp of 32 and a filter with `quick`. May return false in
- *  other cases. */
+/** Tests, for all lanes of a warp of 32 and a filter with `quick`, whether the filter excludes the accesses. If the result is
+ *  true, hook_excluded() would return true, too; if the result is false, hook_excluded() may return true or false. */
 MEM_INLINE bool hook_quick(const struct emu_warp *w, const struct emu_dinsn *di, const struct emu_hook_filters *q)
 {
     return q->quick && q->epoch == w->core->machine->hooks_epoch && w->n == 32 && !w->stepped && !w->halting &&

@@ -187,7 +187,7 @@ MEM_INLINE void mem_half_load(struct emu_warp *w, const struct emu_dinsn *di, co
 }
 
 /** Loads or stores a word for each lane in one operation, if the addresses in each half of the lanes are uniform, or contiguous
- *  if @ramp is set. Returns false if the addresses are not so; nothing was then done. */
+ *  if @ramp is set. If the addresses have another layout, does nothing and returns false. */
 MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
                               enum isa_space space, unsigned mode, bool write, bool ramp,
                               bool known)

@@ -161,7 +161,8 @@ struct range {
     unsigned flags;
     struct emu_byte_rect *bytes;
     bool empty;
-    /** Called with the bytes that are accessed at each corner. If `each` is NULL, all corners are joined to one rectangle. */
+    /** Function that is called for each corner, with the bytes that are accessed there. If `each` is NULL, all corners are joined
+     *  to one rectangle. */
     void (*each)(struct range *range, const struct emu_byte_rect *one);
 };
 

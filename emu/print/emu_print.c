@@ -448,8 +448,8 @@ unsigned emu_print_arguments(const struct emu_core *core, unsigned slot, unsigne
     return reader.count;
 }
 
-/** Prints for lanes @on. Returns false if a fault was raised. Not part of the handler, because gcc does not compile the call of
- *  the next handler to a jump if the function has passed on the address of a local variable. */
+/** Prints for lanes @on. Returns false if a fault was raised. The function is not part of the handler, because gcc does not
+ *  compile the call of the next handler to a jump if the function has passed on the address of a local variable. */
 static __attribute__((noinline)) bool print_lanes(struct emu_warp *w, const struct emu_dinsn *di,
                                                   uint64_t on)
 {

@@ -179,7 +179,8 @@ static void put_float(struct work *w, const struct spec *spec, double value)
 
     memcpy(&bits, &value, sizeof bits);
     negative = bits >> 63;
-    if ((bits >> 52 & 0x7ff) == 0x7ff) { /* formatted here, because hosts spell infinity and NaN differently */
+    if ((bits >> 52 & 0x7ff) == 0x7ff) { /* infinity and NaN are not formatted by the host, because hosts spell them
+                                          * differently */
         char text[5];
         size_t n = 0;
         bool nan = bits << 12 != 0;

@@ -19,7 +19,7 @@ struct emu_format_source {
     /** Copies from guest memory. Returns the number of bytes copied from @address on; the number is less than @size_bytes if a
      *  byte cannot be read. */
     uint64_t (*read)(void *context, uint64_t address, void *data, uint64_t size_bytes);
-    /** Called before each argument is read, with its offset from the first argument. May be NULL. */
+    /** Called before each argument is read, with its offset from the first argument. `argument` may be NULL. */
     void (*argument)(void *context, uint64_t offset, unsigned size_bytes);
     void *context;
     uint64_t bad_address; /* address of the first byte that could not be read; set when emu_format returned false */

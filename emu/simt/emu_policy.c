@@ -12,8 +12,8 @@ static unsigned low_of(const struct emu_split *s)
     return lw_lowest(s->lanes);
 }
 
-/** Rotation by lowest lane. The first split is the one whose lowest lane is the next above that of the split selected last; if
- *  there is no such split, the split with the lowest lane is first. */
+/** Rotation by lowest lane. The first split is the one whose lowest lane is the next above the lowest lane of the split that was
+ *  selected last. If there is no such split, the split with the lowest lane is first. */
 static bool before_rr(const struct emu_warp *w, const struct emu_split *a,
                       const struct emu_split *b)
 {

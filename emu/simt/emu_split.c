@@ -2,9 +2,9 @@
 /*
  * The split table, and division of splits by branches and exits (MACHINE 1).
  *
- * Ids are visible (events, debuggers, schedule logs), so their assignment is defined exactly. When a split is divided, the part
- * with the lowest lane keeps the id, and the other parts get the lowest free ids. If one step divides several splits, they are
- * divided in the order of their creation (`born`).
+ * Ids of splits are visible in events, debuggers and schedule logs, so the assignment of ids is defined exactly. When a split is
+ * divided, the part with the lowest lane keeps the id, and the other parts get the lowest free ids. If one step divides several
+ * splits, they are divided in the order of their creation (`born`).
  */
 #include <stdlib.h>
 

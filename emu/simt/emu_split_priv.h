@@ -302,8 +302,8 @@ static inline bool emu_split_bar_usual(const struct emu_warp *w, unsigned id)
  *  and its time slice has ended. */
 bool emu_split_bar_alone(struct emu_warp *w, unsigned id, uint32_t next);
 /** Executes the arrival of all warps of @block at CTA barrier @id, and releases it, as if emu_split_bar_alone() were called for
- *  each warp. The barrier must not be in use. Each warp has one split, which runs and continues at its pc; w->retired already includes
- *  the barrier. */
+ *  each warp. The barrier must not be in use. Each warp has one split, which runs and continues at its pc; w->retired already
+ *  includes the barrier instruction. */
 void emu_split_bar_together(struct emu_block *block, unsigned id);
 enum emu_cta_result { EMU_CTA_WAITS, EMU_CTA_COMPLETED, EMU_CTA_BAD };
 /** Executes the arrival of @lanes at CTA barrier @id. If @wait is set, the lanes wait and the time slice ends, even if the

@@ -55,7 +55,7 @@ struct block {
     uint32_t next, target; /* successor blocks: the block after this one, and the branch target; NONE: there is no such
                             * successor */
     uint32_t cells;        /* cell of the first register that is live on entry */
-    bool entered;          /* true if control can enter the block on a path that the analysis does not see */
+    bool entered;          /* true if control can enter the block on a path that the analysis does not cover */
     struct regset in, use, def, tagged; /* tagged: registers that may have a tag on entry */
 };
 enum { NONE = UINT32_MAX };

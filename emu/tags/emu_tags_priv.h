@@ -109,8 +109,8 @@ void emu_tag_counted(const struct emu_warp *w);
 
 /* ---- shadow mode ------------------------------------------------------------------------ */
 
-/** State of a 64-bit addition in two instructions, after the first one, which adds the low halves. Valid until something changes
- *  the carry or the operands. */
+/** State of a 64-bit addition in two instructions, after the first one, which adds the low halves. The state is valid until an
+ *  instruction changes the carry or the operands. */
 struct emu_carry {
     bool valid;
     uint8_t rule, p, guard, d, in;

@@ -37,7 +37,7 @@ bool slice_is_reject(const struct slice_builder *b, uint32_t value)
  *  are compared again only after some PHI has changed. */
 static uint32_t resolve(struct slice_builder *b, uint32_t value, unsigned level)
 {
-    enum { DEEPEST = 32 }; /* more than any nesting of loops */
+    enum { DEEPEST = 32 }; /* greater than the depth of any nesting of loops */
     uint32_t same = SLICE_NONE;
     bool several = false;
 
