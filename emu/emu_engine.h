@@ -119,7 +119,7 @@ void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stop *stop);
 /** Spin observer: observes blocks that make no progress, for engines that have their own order of execution. The observer proves
  *  that warps repeat a cycle for ever as long as shared and global memory do not change, and records the locations that these
- *  warps read repeatedly. The engine destroys the observer when emu_core_progress() grows. */
+ *  warps read repeatedly. The engine destroys the observer when the result of emu_core_progress() has grown. */
 struct emu_spin_observer;
 /**
  * Creates a spin observer. Returns NULL if there is no memory.

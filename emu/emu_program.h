@@ -26,8 +26,8 @@ const struct emu_program *emu_machine_program_next(const struct emu_machine *mac
 uint64_t emu_program_base(const struct emu_program *program);
 /** Returns the decoded instruction at a guest address; NULL outside the code or if misaligned. */
 const struct isa_insn *emu_program_insn(const struct emu_program *program, uint64_t pc);
-/** Returns true if no instruction that can be reached from the kernel's entry is marked as global *observes* in the instruction
- *  table (MACHINE 4). */
+/** Returns true if the kernel is block-order-free (MACHINE 4): no instruction that can be reached from the kernel's entry
+ *  observes the order of accesses by different blocks. */
 bool emu_kernel_block_order_free(const struct emu_program *program,
                                  const struct isa_function *kernel);
 /** Returns the analysis of whether a kernel's results depend on the order of its blocks, with the reason. The result is

@@ -64,7 +64,7 @@ enum isa_tok_count {
     ISA_NCOORD, /* by modifier TGEOM or TGATHER */
     ISA_NHANDLE, /* by modifier TSAMP */
     ISA_NTEX,   /* by the modifiers of texture instructions, including TLOD and TDC */
-    ISA_NMATD,  /* by modifier MFORM: ISA_NMATD for D and C, the next two values for A and B */
+    ISA_NMATD,  /* by modifier MFORM; ISA_NMATD is for D and C, ISA_NMATA for A, and ISA_NMATB for B */
     ISA_NMATA,
     ISA_NMATB,
     ISA_NMLD    /* by modifier MLDN */

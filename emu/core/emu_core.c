@@ -159,8 +159,8 @@ static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
     }
 }
 
-/** Returns true if a fault is skipped. The filter of the engine or of the machine decides this, or, in a replay, the log. *@read
- *  is set to the value that the faulting lanes read. */
+/** Returns true if a fault is skipped. The fault filter of the engine or of the machine decides whether to skip the fault; in a
+ *  replay, the log decides. *@read is set to the value that the faulting lanes read. */
 static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault, uint32_t *read)
 {
     struct emu_fault_filter *filter = core->machine->fault_filter;

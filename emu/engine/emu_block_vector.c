@@ -280,7 +280,7 @@ static bool on_lines(struct emu_block_vector *s, const struct bv_step *step)
             return false;
         put64(s, step->d, d.base, d.step);
         return true;
-    case ISA_V_CVT: { /* integers without modifiers only (converts_rows) */
+    case ISA_V_CVT: { /* only conversions between integers without modifiers (converts_rows) */
         const unsigned from = di->sub >> 4, to = di->sub & 15;
         if ((to == ISA_DT_U64 || to == ISA_DT_S64) && (from == ISA_ST_U32 || from == ISA_ST_S32)) {
             if (!get32(s, step->b, &b) || !extend(s, &b, from == ISA_ST_S32))

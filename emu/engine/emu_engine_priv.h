@@ -103,7 +103,7 @@ bool emu_resident_capacity(struct emu_functional *f, size_t need);
 void emu_resident_insert(struct emu_functional *f, unsigned at, struct emu_grid *grid,
                          uint64_t linear, int slot);
 void emu_resident_remove(struct emu_functional *f, unsigned at);
-/** Empties the list: all numbers are free. */
+/** Empties the list. All slot numbers are free afterwards. */
 void emu_resident_clear(struct emu_functional *f);
 /** Gives @r the slot number @number. Returns false if another block has this number, or if the number is out of range. */
 bool emu_resident_take_number(struct emu_functional *f, struct emu_resident *r, uint64_t number);

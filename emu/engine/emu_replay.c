@@ -285,7 +285,8 @@ static enum lw_status put_block(struct emu_functional *f, const struct emu_log_e
         grid = grid->next;
     if (grid == NULL || e->place.block >= grid->block_count)
         return diverged(f, err, "the log starts a block that does not exist");
-    if (!f->placed) { /* blocks are dropped that the fixed order has made resident, or that were only inspected */
+    if (!f->placed) { /* drops blocks that the fixed order has made resident, and blocks that exist only because they were
+                       * inspected */
         for (unsigned i = 0; i < f->count; i++) {
             const struct emu_block *block = emu_resident_block(f, &f->resident[i]);
             if (block != NULL && block->retired != 0)

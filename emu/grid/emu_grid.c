@@ -450,8 +450,8 @@ static void stream_remove(struct emu_machine *machine, struct emu_grid *grid)
     grid->queue.ends_stream = false;
 }
 
-/** Returns the last launch in the stream into which @how launches, or NULL if the stream is empty. The new launch must wait for
- *  the returned one. */
+/** Returns the last launch in the stream of the device launch @how, or NULL if the stream is empty. The new launch must wait for
+ *  the returned launch. */
 static struct emu_grid *last_in_stream(struct emu_machine *machine,
                                        const struct emu_device_launch *how)
 {

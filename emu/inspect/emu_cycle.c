@@ -349,7 +349,8 @@ static bool walk(struct emu_slice *k, uint64_t factor)
 }
 
 /** Tries to prove that the warp loops for ever. The caller has found that the warp's control state (splits, pcs, groups of
- *  barriers) is the same as at the start of T. Registers and local memory may differ, and are compared here. */
+ *  barriers) is the same as at the start of T. Registers and local memory may differ from those at the start of T; the function
+ *  compares them. */
 static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_order order)
 {
     struct emu_slice *k;

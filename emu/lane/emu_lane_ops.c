@@ -349,8 +349,8 @@ void emu_x_s2r(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     bool wide = di->op == ISA_V_S2R_B64;
     uint32_t *d = emu_row(w, di->d), *d_high = d + w->stride / 4;
 
-    w->run_done = (uint32_t)(di - w->run_start); /* a clock needs this number, because the instructions of the current
-                                                  * straight-line run are not counted yet */
+    w->run_done = (uint32_t)(di - w->run_start); /* a read of a clock adds run_done to the warp's count, because the instructions
+                                                  * of the current straight-line run are not counted yet */
     if (lanes == w->all && !wide) {
         emu_special_rows(w, sr, d, NULL);
         note_special(w, sr, d[0]);

@@ -30,8 +30,8 @@ static struct unpacked unpack(double x)
     return u;
 }
 
-/* Result of the comparison of the bits that rounding cuts off with half a unit of the last place. round_up() returns true if the
- * magnitude is rounded up. */
+/* Relation of the bits that rounding cuts off to half a unit of the last place. round_up() returns true if the magnitude is
+ * rounded up. */
 enum { CUT_NONE = -2, CUT_BELOW = -1, CUT_HALF = 0, CUT_ABOVE = 1 };
 static bool round_up(unsigned rounding, bool negative, bool odd, int cut)
 {

@@ -60,8 +60,8 @@ static uint64_t pitch_of_probe(struct emu_predict *p, uint32_t site)
     return emu_rect_pitch(&strides);
 }
 
-/** Infers the bytes of a row from a site in a loop, if each iteration accesses the next row. The function assumes so if the
- *  address grows in each iteration by more than the range that the whole grid accesses in one iteration. */
+/** Infers the bytes of a row from a site in a loop, if each iteration accesses the next row. An iteration is assumed to access
+ *  the next row if the address grows in each iteration by more than the range that the whole grid accesses in one iteration. */
 static uint64_t pitch_of_loops(struct emu_predict *p, uint32_t site)
 {
     const struct isa_slice_site *s = &p->slices->sites[site];

@@ -29,9 +29,9 @@ static bool has_location(unsigned kind)
            (kind >= EMU_LOG_REGISTER && kind <= EMU_LOG_MEMORY);
 }
 
-/* For each kind of entry, the fields that follow its first byte, its block and warp, and its count, in order. Letters: s split; l
- * lanes; w which; a address; v value; c count; n size; b bytes, whose number is field n; k a flag that states whether the n bytes
- * are stored, followed by these bytes if the flag is set. */
+/* For each kind of entry, the fields that follow its first byte, its block and warp, and its count, in order. The letters stand
+ * for: s place.split; l place.lanes; w the member `which`; a address; v value; c count; n size; b bytes, whose number is field n;
+ * k a flag that states whether the n bytes are stored, followed by these bytes if the flag is set. */
 static const char fields[EMU_LOG_KINDS][6] = {
     [EMU_LOG_STEP] = "sl",       [EMU_LOG_SLICE] = "v",   [EMU_LOG_NONDET] = "wv",
     [EMU_LOG_REGISTER] = "swav", [EMU_LOG_PC] = "sv",     [EMU_LOG_MEMORY] = "sanb",

@@ -17,7 +17,7 @@ enum emu_addr_check_role {
     EMU_ADDR_CHECK_OPENS,
     EMU_ADDR_CHECK_FOLLOWS, /* a later load; the addresses in each half of the lanes are uniform or contiguous if the addresses of
                              * the first load are */
-    EMU_ADDR_CHECK_IN_RANGE     /* a later load of which, in addition, the distance in bytes from the first load is known */
+    EMU_ADDR_CHECK_IN_RANGE     /* a later load whose distance in bytes from the first load is also known */
 };
 enum {
     EMU_ADDR_CHECKS = 8, EMU_ADDR_CHECK_REACH = 2048, /* in bytes; less than a page */

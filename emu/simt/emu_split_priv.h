@@ -46,7 +46,7 @@ struct emu_reconv {
     /** Called after waiting splits have become ready. Also called after some lanes of a split have begun to wait, and the next pc
      *  of the other lanes is set. */
     void (*woken)(struct emu_warp *w);
-    /** Returns true if two splits at the same pc may merge. If `may_merge` is NULL, splits at the same pc always may. */
+    /** Returns true if two splits at the same pc may merge. If `may_merge` is NULL, splits at the same pc may always merge. */
     bool (*may_merge)(const struct emu_warp *w, const struct emu_split *a, const struct emu_split *b);
     /** Called before the lanes of split @gone are added to split @keep. */
     void (*merged)(struct emu_warp *w, unsigned keep, unsigned gone);

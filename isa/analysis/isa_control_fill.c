@@ -62,7 +62,7 @@ static bool leaves(const struct isa_insn *insn)
 
 /* ---- lines: basic blocks ------------------------------------------------- */
 
-/** Finds the lines of the code. Returns false if there is no memory. */
+/** Finds the lines (basic blocks) of the code. Returns false if there is no memory. */
 static bool find_lines(struct schedule *s)
 {
     struct isa_flow flow;

@@ -45,7 +45,8 @@ static void reach_from(struct reach *r, const struct isa_function *f)
                 r->everything = true;
         } else if (isa_op_is_indirect((enum isa_op)insn->op) &&
                    (insn->op != ISA_RET || f->kernel)) {
-            r->everything = true; /* an indirect return is no reason, because it only leads to an instruction after a call */
+            r->everything = true; /* an indirect return does not require the analysis of the whole text, because it only leads to
+                                   * an instruction after a call */
         }
     }
 }

@@ -198,8 +198,8 @@ static bool has_params(const struct isa_debug *debug, uint32_t die)
     return false;
 }
 
-/* Returns the kernel of entry @die, if the source's entries do not contain its parameters; otherwise NULL. In the first case the
- * caller adds entries for the parameters. */
+/* Returns the kernel of entry @die, if the source's entries do not contain its parameters; otherwise NULL. If the result is a
+ * kernel, the caller adds entries for the parameters. */
 static const struct isa_function *nameless_params(const struct maker *mk, uint32_t die)
 {
     const struct isa_attr *pc = isa_die_attr(mk->debug, die, ISA_AT_LOW_PC);

@@ -51,8 +51,9 @@ struct slice_builder {
     uint32_t *idom;            /* [block] immediate dominator; SLICE_NONE: the block is the entry, or unreachable */
     uint32_t *dom_first, *dom_last; /* [block] dom_first: number of the block in a preorder of the dominator tree; dom_last:
                                      * number of the last block that it dominates; 0: the block is unreachable */
-    uint32_t end_block, end_insn;   /* end_block: block that every thread executes, because it dominates all ends of threads;
-                                     * end_insn: the first end of threads in it. SLICE_NONE: there is no such block */
+    uint32_t end_block, end_insn;   /* end_block: block that every thread executes, because it dominates all instructions at which
+                                     * threads end; end_insn: the first of these instructions in the block. SLICE_NONE: there is
+                                     * no such block */
     uint32_t *def, def_at[ISA_REG_NUMBERS + 1]; /* instructions that write register r: def[def_at[r]] to def[def_at[r + 1] - 1], ascending */
     struct slice_value *value;
     size_t value_count, value_capacity;

@@ -248,8 +248,8 @@ static uint32_t predicate_result(struct slice_builder *b, uint32_t insn, unsigne
     const struct isa_insn *in = &b->insn[insn];
     const struct isa_reg_use q = { .reg_class = ISA_REG_P, .first = (uint8_t)isa_insn_q(in) };
     bool second = isa_op_has(isa_op_info((enum isa_op)in->op), ISA_TOK_QD) && isa_reg_number(&q) == reg;
-    unsigned part = second ? ISA_SLICE_Q : ISA_SLICE_P; /* Q also if both predicates are the same register, because Q is written
-                                                         * last */
+    unsigned part = second ? ISA_SLICE_Q : ISA_SLICE_P; /* if P and Q are the same register, the value is that of Q, because Q is
+                                                         * written last */
     uint32_t mod = in->op == ISA_V_PLOP3 ? isa_x_reg(in->x) : in->mod & 0xffff0000;
 
     if (isa_slice_row_bits((enum isa_op)in->op, mod, part) == 0)
