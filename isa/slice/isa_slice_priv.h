@@ -54,7 +54,8 @@ struct slice_builder {
     uint32_t end_block, end_insn;   /* end_block: block that every thread executes, because it dominates all instructions at which
                                      * threads end; end_insn: the first of these instructions in the block. SLICE_NONE: there is
                                      * no such block */
-    uint32_t *def, def_at[ISA_REG_NUMBERS + 1]; /* instructions that write register r: def[def_at[r]] to def[def_at[r + 1] - 1], ascending */
+    uint32_t *def, def_at[ISA_REG_NUMBERS + 1]; /* def[def_at[r]] to def[def_at[r + 1] - 1]: instructions that write register r,
+                                                 * ascending */
     struct slice_value *value;
     size_t value_count, value_capacity;
     struct lw_table memo;      /* values that were already found, by register and by block or instruction */
