@@ -345,7 +345,8 @@ static unsigned bytes_set(const uint64_t mask[4])
            lw_popcount(mask[3]);
 }
 
-/* Prints the lines of a set: all, or only the requested ones (@pending_only). Returns their number. */
+/* Prints the valid lines of a cache set or, if @pending_only, only lines with sectors that have been requested from memory and
+ * have not arrived. Returns the number of printed lines. */
 static unsigned put_set(const struct named_cache *cache, unsigned set, bool pending_only,
                         struct lw_sink *out)
 {

@@ -12,7 +12,7 @@ struct report {
     const struct lw_yaml *root, *sums, *config;
 };
 
-/** Returns a scalar member; NULL: there is none. */
+/** Returns the text of the scalar member @key of @mapping, or NULL if there is no such member. */
 static const char *text_of(const struct lw_yaml *mapping, const char *key)
 {
     const struct lw_yaml *node =
@@ -82,8 +82,8 @@ static void put_numbers(struct lw_sink *out, const char *name, const char *a, co
     lw_put(out, "\n");
 }
 
-/** Does what put_numbers() does for a real number. Multiplies both values by @scale. Returns false if neither report has
- *  the number. */
+/** Prints the real number @name of both reports, as put_numbers() prints an integer. Multiplies both values by @scale. Returns
+ *  false if neither report has the number. */
 static bool put_reals(struct lw_sink *out, const char *name, const char *a, const char *b, double scale)
 {
     const char *texts[2] = {a, b};
@@ -156,7 +156,7 @@ static unsigned put_keys(struct lw_sink *out, const struct lw_yaml *a, const str
     return count;
 }
 
-/** Returns the ratios of @r, such as hit rates, or NULL if there is none. */
+/** Returns the ratios of report @r, such as hit rates, or NULL if the report has none. */
 static const struct lw_yaml *ratios_of(const struct report *r)
 {
     return lw_yaml_get(r->root, "ratios");

@@ -368,7 +368,8 @@ static enum lw_status read_base_file(const struct lw_yaml_document *doc, const s
     }
     status = read_text(&(struct source){path, false, source}, data, size, config, err);
     free(data);
-    return status == LW_ENOENT ? LW_EINPUT : status; /* LW_ENOENT: the base's own base is missing, which `err` reports */
+    return status == LW_ENOENT ? LW_EINPUT : status; /* LW_ENOENT here means that the base file exists but names a missing
+                                                      * base, which `err` reports */
 }
 
 /* Reads the base that `base: NAME` names: a shipped model, or another file. */
@@ -422,7 +423,7 @@ static enum lw_status read_text(const struct source *source, const char *text, s
         status = lw_yaml_fail(doc, old, err, "machine is the former name of base: remove one of the two keys");
     if (base == NULL)
         base = old;
-    if (status == LW_OK && base != NULL) /* before the file's own keys, which override the base's keys */
+    if (status == LW_OK && base != NULL) /* reads the base first, because the file's own keys override the base's keys */
         status = read_base(doc, base, source, config, err);
     for (const struct lw_yaml *n = root->first; n != NULL && status == LW_OK; n = n->next) {
         if (n == base)
@@ -623,7 +624,8 @@ void tim_config_machine(const struct tim_config *config, struct emu_config *out)
 {
     out->warp_width = config->core_warp_width;
     out->reconv = emu_reconv_names[config->core_reconvergence]; /* the array is in the order of TIM_RECONV_CBAR ... */
-    if (out->hang_window == EMU_HANG_WINDOW) /* fewer instructions, because the timing model runs about 50 times slower */
+    if (out->hang_window == EMU_HANG_WINDOW) /* reduces the default hang limit, because the timing model runs about 50 times
+                                              * slower than emu alone */
         out->hang_window >>= 6;
     if (!tim_config_detects(config))
         return;

@@ -13,7 +13,8 @@ struct cache_keys {
     unsigned bytes, line, sector, ways;
 };
 
-/* registers.collector window: maximum latency of units with fixed latency, whose results reserve write ports at issue. */
+/* With registers.collector window, results of units with fixed latency reserve write ports at issue. MOST_FIXED is the maximum
+ * latency of such a unit. */
 enum { MOST_FIXED = 64 };
 
 static bool power_of_two(unsigned x)
@@ -65,7 +66,7 @@ static enum lw_status check_cache(const struct tim_config *c, const struct cache
     return LW_OK;
 }
 
-/** Returns a key that the model sets although it has an effect only on tagged registers; NULL: there is none. */
+/** Returns the name of a key that the model sets and that affects only tagged registers, or NULL if no such key is set. */
 static const char *uses_tags(const struct tim_config *c)
 {
     return c->registers_tags != TIM_REGISTERS_ROWS    ? "registers.tags"

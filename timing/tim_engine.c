@@ -23,7 +23,7 @@ static enum lw_status wake_launchers(struct tim_engine *e, struct lw_error *err)
             if (warp->used && !warp->ended && warp->split < 0 &&
                 core->block[warp->block].moving == TIM_MOVES_NOT) {
                 tim_warp_touch(core, w, TIM_TOUCH_SPLIT);
-                if (core->held != NULL) /* the warp must see the stores of the kernel for which it waited */
+                if (core->held != NULL) /* L1 data is dropped: the kernel has stored to memory */
                     tim_held_forget(core);
                 tim_core_poke(core);
             }
@@ -86,8 +86,8 @@ static void on_block_left(void *context, struct emu_grid *grid)
 
 /* ---- one cycle ------------------------------------------------------------------------------------------ */
 
-/** Sets *out to warp @warp of block @linear of @grid, whose state emu has in @slot, and to one split of the warp: the
- *  split with lane @lane or, for UINT_MAX, the split that runs. If there is no such split, uses the first split. */
+/** Sets *out to warp @warp of block @linear of @grid, whose state is in block slot @slot of emu, and to one split of the warp:
+ *  the split with lane @lane or, for UINT_MAX, the split that runs. If there is no such split, uses the first split. */
 static void location_in(const struct tim_core *core, unsigned slot, const struct emu_grid *grid,
                      uint64_t linear, unsigned warp, unsigned lane, struct emu_thread_ref *out)
 {
@@ -166,7 +166,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
                              const struct emu_event *ev, struct emu_stop *stop,
                              struct lw_error *err)
 {
-    const bool companion = core->formed != NULL && core->formed->companion; /* of a warp that leads, and is counted */
+    const bool companion = core->formed != NULL && core->formed->companion; /* lanes of a formed warp; its leader is counted */
     bool is_stepped = e->stepping && is_target(e, core, core->issued_warp, companion ? ev->split_lanes : core->warp[core->issued_warp].split_lanes);
 
     if (ev->kind == EMU_EV_FAULT) {
@@ -219,7 +219,7 @@ static bool has_none_ready(struct tim_core *core, unsigned s, uint64_t now)
     return true;
 }
 
-/** Runs the issue phase of a core from the position e->at on. @now is a cycle of the core's own clock. */
+/** Runs the issue phase of a core from scheduler position e->at to the end. @now is a cycle of the core's own clock. */
 static enum lw_status issue(struct tim_engine *e, struct tim_core *core, uint64_t now, struct emu_stop *stop,
                             struct lw_error *err)
 {
@@ -241,7 +241,7 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, uint64_
             break;
         if (stopped) {
             stop->kind = EMU_STOP_BREAK;
-            location_of(core, e->refused, lw_lowest(core->warp[e->refused].split_lanes), &stop->place); /* not emu's time slice */
+            location_of(core, e->refused, lw_lowest(core->warp[e->refused].split_lanes), &stop->place); /* the refused warp */
             break;
         }
         if (result == TIM_STEP_ISSUED && (slot + 1 < width || (core->formed != NULL && core->formed->next < core->formed->count))) {
@@ -363,7 +363,7 @@ static bool is_busy(const struct tim_engine *e)
     return false;
 }
 
-/** Called if no part is busy. Returns true if that is because warps wait for launches that find no free resources. */
+/** Called if no part is busy. Returns true if warps wait for launches that find no free resources. */
 static bool is_full(const struct tim_engine *e)
 {
     if (e->config.kernels_suspend || !tim_grid_has_more(&e->grid))
@@ -392,7 +392,7 @@ static enum lw_status between_cycles(struct tim_engine *e, struct emu_stop *stop
     e->check_at = e->now + 1024; /* all parts are checked every 1024 cycles */
     if (is_busy(e)) {
         e->tried = false;
-    } else if (!e->tried) { /* If all splits of a block sleep, emu advances time to the end of the sleep when queried. */
+    } else if (!e->tried) { /* no hang yet: if all splits sleep, emu advances time at the next check */
         e->tried = true;
         e->check_at = e->now + 2;
         return wake_launchers(e, err);

@@ -4,7 +4,7 @@
 
 enum {
     PROGRESS_LOOK = 1 << 16, /* instructions between two checks for progress */
-    PROBE_LOOK = 1 << 10     /* the same, while a spin observer is active */
+    PROBE_LOOK = 1 << 10     /* instructions between two checks for progress while a spin observer is active */
 };
 
 /** Checks for progress since the last check. Returns the number of instructions executed since the last progress. */

@@ -28,7 +28,7 @@ static const struct tim_code *code_of(struct tim_engine *e, const struct emu_pro
     return code;
 }
 
-/** Adds a launch that may be dispatched from @delay cycles after this cycle on. */
+/** Adds a launch that may start. It may be dispatched @delay cycles after this cycle, or later. */
 static enum lw_status add(struct tim_engine *e, struct emu_grid *g, uint64_t delay, bool launches, struct lw_error *err)
 {
     const struct tim_code *code;

@@ -72,9 +72,9 @@ void tim_engine_account(const struct tim_engine *e)
     }
 }
 
-/** Prints the part of each mechanism as a table or, if @json, as a member of the JSON report; then the device memory
- *  reserved for launches by the device, if there were any. The JSON members `launches` and `levels` are numbers of
- *  bytes: the memory for pending launches, and for levels of nesting. */
+/** Prints the report section of each mechanism as a table or, if @json, as a member of the JSON report. If the device made
+ *  launches, then prints the device memory that is reserved for them: JSON member `launches` has the number of bytes for
+ *  pending launches, and `levels` the number of bytes for nesting levels. */
 static void put_mechanisms(const void *context, bool json, struct lw_sink *out)
 {
     const struct tim_engine *e = context;

@@ -51,7 +51,7 @@ enum { TIM_WAR_NONE, TIM_WAR_COMMIT, TIM_WAR_READ, TIM_WAR_BLOOM, TIM_WAR_COUNTE
 enum { TIM_COLLECTOR_TICKED, TIM_COLLECTOR_RESERVED, TIM_COLLECTOR_WINDOW };
 enum { TIM_REGISTERS_ROWS, TIM_REGISTERS_UNIFORM, TIM_REGISTERS_AFFINE };
 enum { TIM_COMPACT_FILE, TIM_COMPACT_PART };
-enum { TIM_DETECT_OFF, TIM_DETECT_TABLE }; /* other values of tags.detect: 1 + enum emu_tag_rules */
+enum { TIM_DETECT_OFF, TIM_DETECT_TABLE }; /* the further values of key tags.detect are 1 + a value of enum emu_tag_rules */
 enum { TIM_SCALAR_OFF, TIM_SCALAR_LANE, TIM_SCALAR_PIPE };
 enum { TIM_AFFINE_OFF, TIM_AFFINE_UNIT };
 enum { TIM_ADDRESS_LANES, TIM_ADDRESS_ONCE };
@@ -74,7 +74,7 @@ enum { TIM_NEAREST_SUM, TIM_NEAREST_MOST };
 /** A row of keys.def, for the parser of model files, its messages and the manual. */
 enum tim_key_kind { TIM_KEY_NUMBER, TIM_KEY_SWITCH, TIM_KEY_CHOICE };
 struct tim_key {
-    const char *section, *name; /* for a unit: "units" and "int.pipes" */
+    const char *section, *name; /* for a key of a functional unit, for example "units" and "int.pipes" */
     enum tim_key_kind kind;
     size_t offset;              /* offset of the key's member in struct tim_config: a bool for a switch, else an unsigned */
     unsigned value, low, high;  /* value: the default; low, high: the range */
@@ -86,7 +86,7 @@ extern const struct tim_key tim_keys[]; /* in the order of keys.def, units at th
 extern const size_t tim_key_count;
 /** Returns the help of @section; NULL: there is none. */
 const char *tim_section_help(const char *section);
-/** Creates the model with all defaults; fails only without memory. */
+/** Creates the model with all defaults. Errors: LW_ENOMEM. */
 enum lw_status tim_config_default(struct tim_config **out, struct lw_error *err) LW_MUST_CHECK;
 /** Reads a model's file from memory; @name is used in messages and becomes the model's name. The function does not
  *  check keys against each other. Errors: those of tim_config_load. */
@@ -99,7 +99,8 @@ void tim_config_json(const struct tim_config *config, struct lw_sink *out);
  *  uses pipe s mod pipes; otherwise scheduler s uses each pipe p with p mod schedulers = s. The keys are
  *  `units: {NAME: {pipes: , lanes: , latency: }}`, with a NAME of isa_unit_name. */
 struct tim_unit_config {
-    unsigned pipes;   /* pipes in a core; 0: its instructions use a pipe of `int`, with the lanes and latency of this unit */
+    unsigned pipes;   /* pipes in a core; 0: this unit's instructions use a pipe of unit `int`, with the lanes and latency of
+                       * this unit */
     unsigned lanes;   /* lanes that start in a cycle: an instruction occupies the pipe for ceil(W / lanes) cycles */
     unsigned latency; /* cycles from the start of the first lane to the result of all lanes */
 };
@@ -186,7 +187,7 @@ struct tim_channel_stats {
 /** All counters, summed over cores, schedulers, L2 slices and channels. */
 struct tim_sums {
     uint64_t gpu[TIM_GPU_COUNT], core[TIM_CORE_COUNT], sched[TIM_SCHED_COUNT];
-    uint64_t reason[TIM_STALL_COUNT]; /* numbers of issue slots */
+    uint64_t reason[TIM_STALL_COUNT]; /* number of issue slots with each stall reason */
     uint64_t slice[TIM_SLICE_COUNT], channel[TIM_CHANNEL_COUNT];
 };
 struct tim_kernel_stats {
@@ -327,8 +328,8 @@ struct tim_memory_ops {
                                                      unsigned channel);
     /** Prints the unanswered packets, queues, MSHRs and open rows, for the shell. */
     void (*show)(const struct tim_memory *memory, struct lw_sink *out);
-    /** Returns the cache of an L2 slice, or NULL if the model has no L2. The cache uses addresses in the slice:
-     *  tim_address_of(). */
+    /** Returns the cache of an L2 slice, or NULL if the model has no L2. Line addresses in this cache are local to the slice;
+     *  tim_address_of() converts them to global addresses. */
     const struct tim_cache *(*slice_cache)(const struct tim_memory *memory, unsigned slice);
 };
 struct tim_memory {

@@ -244,7 +244,7 @@ static void print_counters(const char *title, const struct tim_counter *rows, un
     }
 }
 
-/* The slices or channels with the most and the fewest reads and writes. A zeroed struct has none. */
+/* The slices or channels with the most and the fewest reads and writes. In a zeroed struct, no slice has been added. */
 struct spread {
     uint64_t least, most;
     unsigned at_least, at_most, count;

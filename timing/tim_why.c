@@ -26,7 +26,8 @@ static const struct tim_op *blocker(const struct tim_core *core, unsigned warp)
     return NULL;
 }
 
-/** Returns the oldest instruction of the warp whose operands issue.war protects, or NULL if there is none. */
+/** Returns the oldest instruction of the warp whose source operands key issue.war protects against later writes, or NULL if
+ *  there is none. */
 static const struct tim_op *overtaken(const struct tim_core *core, unsigned warp)
 {
     for (const struct tim_op *op = tim_op_after(core, 0); op != NULL;

@@ -73,7 +73,7 @@ bool tim_is_scheduler(const char *name);
 /* ---- engine -------------------------------------------------------------------------------- */
 
 struct tim_options {
-    bool reference; /* use the naive model, which ticks every part in every cycle: same counts, but slow */
+    bool reference; /* use the naive model, which ticks every part in every cycle; it is slow, and gives the same counts */
     uint64_t sample_cycles; /* interval of samples, or 0 if there is none */
     uint64_t trace_from, trace_to; /* first traced cycle, and the cycle after the last one; both 0: no trace */
     uint64_t trace_events; /* maximum number of events of the trace; 0: TIM_TRACE_EVENTS */

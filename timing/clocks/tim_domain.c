@@ -15,7 +15,7 @@ bool tim_domain_create(struct tim_core *core)
         return false;
     d->low = core->config->dvfs_low_mhz;
     d->high = core->config->dvfs_high_mhz;
-    core->lasting[TIM_LASTS_BUBBLE] = core->config->dvfs_threshold != 0; /* the core starts without warps, below the threshold */
+    core->lasting[TIM_LASTS_BUBBLE] = core->config->dvfs_threshold != 0; /* a core without warps is below the threshold */
     return true;
 }
 

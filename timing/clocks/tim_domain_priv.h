@@ -25,7 +25,7 @@ struct tim_domain {
     struct tim_sums at, events; /* at: counters of the core when span LOW began; events: growth of the counters in earlier
                                  * LOW spans */
 };
-/** Creates the domain of a core, which frees it. Returns false if memory is short. */
+/** Creates the clock domain of @core. The core owns the domain. Returns false if memory is short. */
 bool tim_domain_create(struct tim_core *core);
 /** Returns the number of cycles of the core's own clock before cycle @now. Own cycles are numbered from 0, so this is also
  *  the number of the first own cycle in cycle @now or later. */
@@ -37,9 +37,9 @@ static inline uint64_t tim_core_own(const struct tim_core *core, uint64_t now)
 /** Returns the cycle in which the engine ticks the core's own cycle @own. If @own is before the last change of the
  *  clock, returns the cycle of that change. */
 uint64_t tim_domain_when(const struct tim_domain *domain, uint64_t own);
-/** Makes the core's clock slow or fast from cycle @now on, which has not begun. */
+/** Makes the core's clock slow or fast from cycle @now on. Cycle @now must not have begun. */
 void tim_domain_set_slow(struct tim_core *core, bool slow, uint64_t now);
-/** Begins @span in cycle @now, which has not begun, or ends it if @on is false. */
+/** Begins @span in cycle @now, or ends it if @on is false. Cycle @now must not have begun. */
 void tim_domain_set_span(struct tim_core *core, enum tim_span span, bool on, uint64_t now);
 /** Updates the counters of the core's domain, for the cycles before @now. */
 void tim_domain_account(struct tim_core *core, uint64_t now);

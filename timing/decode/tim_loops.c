@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops of a program, found by backward branches. They stand for the loops that a compiler would mark for the hardware
- * (the warp scheduling thesis 5.2). */
+/* Loops of a program, found by backward branches. They approximate the loops that a compiler would mark for the hardware (the
+ * warp scheduling thesis 5.2). */
 #include "timing/decode/tim_static_priv.h"
 
 #include <stdlib.h>
@@ -48,8 +48,8 @@ bool tim_loops_fill(struct tim_code *code)
         return false;
     if (code->loop_count != 0)
         qsort(code->loop, code->loop_count, sizeof *code->loop, by_begin);
-    for (uint32_t i = 0; i < code->loop_count; i++) /* keep the longest of the loops with the same begin, which is the
-                                                     * first of them in the list */
+    for (uint32_t i = 0; i < code->loop_count; i++) /* keeps only the longest of the loops with the same first instruction; the
+                                                     * sorted list has it before the others */
         if (kept == 0 || code->loop[kept - 1].begin != code->loop[i].begin)
             code->loop[kept++] = code->loop[i];
     code->loop_count = kept < TIM_LOOPS_MOST ? kept : TIM_LOOPS_MOST;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Properties of an instruction that the model needs before the instruction issues. tim_tags_priv.h declares how register
- * tags change them. */
+/* Properties of an instruction that the model needs before the instruction issues. tim_tags_priv.h declares how register tags
+ * change these properties. */
 #ifndef TIM_STATIC_PRIV_H
 #define TIM_STATIC_PRIV_H
 
@@ -19,8 +19,9 @@ enum tim_path {
 /** What an instruction waits for before it issues: events of the warp's earlier memory instructions. */
 enum tim_awaits {
     TIM_AWAITS_ANSWERS = 1, /* all writes are answered; for fences and for accesses that release */
-    TIM_AWAITS_QUEUE = 2    /* all are in the load/store queue or, with replays, have made their accesses (unqueued is 0);
-                             * for barriers of blocks, so that accesses of other warps after the barrier are later */
+    TIM_AWAITS_QUEUE = 2    /* all earlier memory instructions are in the load/store queue or, with replays, have made their
+                             * accesses (unqueued is 0); used for barriers of blocks, so that accesses of other warps after the
+                             * barrier follow these accesses */
 };
 /** issue.types: types of instructions; a scheduler issues at most one instruction of each type in a cycle. */
 enum tim_type {
@@ -53,7 +54,7 @@ enum tim_tag_rule {
     TIM_TAG_BY_SOURCES, /* uniform sources suffice; for affine sources the result must be tagged */
     TIM_TAG_COMPARE,    /* uniform sources suffice; with affine sources, a vector result must be tagged and, if there is no
                          * vector result, no source may wrap as an unsigned number in any active lane */
-    TIM_TAG_COMPARE_S,  /* as TIM_TAG_COMPARE, for signed numbers */
+    TIM_TAG_COMPARE_S,  /* as TIM_TAG_COMPARE, but no source may wrap as a signed number */
     TIM_TAG_ADDRESS     /* a load or store: the address is generated once */
 };
 /** Predecoded properties of an instruction, one record for each instruction of a program. Members that most steps of
@@ -64,9 +65,9 @@ struct tim_static {
     uint8_t path; /* enum tim_path */
     uint8_t work; /* enum tim_work */
     uint8_t need_words; /* number of words of `need` that are not empty */
-    uint8_t read_count, write_count; /* numbers of registers of all classes that are read, and written */
-    uint8_t row_reads, row_writes;   /* numbers of vector registers that are read, and written */
-    uint8_t address_rows; /* number of registers of an address; they are the first ones of row_read */
+    uint8_t read_count, write_count; /* number of registers, of all classes, that are read; number that are written */
+    uint8_t row_reads, row_writes;   /* number of vector registers that are read; number that are written */
+    uint8_t address_rows; /* number of registers that form the address; they are the first elements of row_read */
     uint8_t words;    /* number of words that memory moves for each lane: 0 for one word, 1 for two, 2 for more */
     uint16_t latency; /* latency of the instruction in its pipe */
     bool uniform;     /* no vector register is in the instruction's address */
@@ -83,7 +84,7 @@ struct tim_static {
     bool flow;        /* a branch, exit or other control instruction */
     bool calls;       /* a control instruction that calls a function */
     bool load;        /* the instruction's results come from memory */
-    bool uncached;    /* a load that bypasses L1 for any address */
+    bool uncached;    /* the instruction is a load that bypasses L1, whatever its address is */
     bool launch;      /* the instruction may make its warp wait for a launch */
     bool constant;    /* the instruction has an operand of a constant bank, at constant_at */
     bool lat_barrier; /* bar.synch_partner of mechanism dwr */
@@ -91,7 +92,7 @@ struct tim_static {
     bool joins;       /* at this instruction (bsync), lanes that took different paths wait for each other */
     struct isa_control control;
     uint8_t takes_bars; /* set of dependence barriers that the instruction increments */
-    uint8_t stall;      /* cycles of the instruction's stall count */
+    uint8_t stall;      /* stall count of the instruction: number of cycles */
     bool yields;        /* the instruction's warp does not issue in the next cycle */
     bool depbar;        /* depbar.le: the warp waits while the count of barrier depbar_bar is above depbar_most */
     uint8_t depbar_bar, depbar_most;
@@ -126,7 +127,7 @@ struct tim_code {
     uint32_t loop_count;
     uint16_t *loop_of;     /* [count] 1 + index of the innermost loop that contains the instruction, or 0 if there is none */
     struct tim_static *tagged[2]; /* [count] variants of `insn` for execution by one lane, and by the affine unit; NULL: the
-                                   * model executes no instruction so */
+                                   * model never executes instructions in this way */
 };
 /** Predecodes a program. Returns false if memory is short; tim_code_fini() must be called then, too. */
 bool tim_code_fill(const struct tim_config *config, const struct emu_program *program,

@@ -21,7 +21,8 @@ struct tim_tagged {
     uint32_t reads, writes;
     uint32_t expands; /* set of results that were compact entries and become rows, because only some lanes are written; the
                        * expanded entry must be written to the row before the result */
-    int rows;         /* change of the number of rows in use: rows that become compact entries count -1, the opposite +1 */
+    int rows;         /* change of the number of rows in use: -1 for each row that becomes a compact entry, +1 for each compact
+                       * entry that becomes a row */
 };
 /** Computes the summary *out for an instruction that has retired with event @ev. */
 void tim_tags_look(const struct tim_config *config, const struct tim_static *what, const struct emu_event *ev,
@@ -36,7 +37,7 @@ static inline bool tim_tag_is_compact(const struct tim_config *config, unsigned 
  *  vector registers. */
 unsigned tim_tags_count(const struct tim_config *config, const struct emu_core *core, unsigned slot, unsigned warp,
                         unsigned *count);
-/** Changes @insn to the variant that one lane executes (@kind is EMU_TAG_U), or the affine unit (EMU_TAG_A). */
+/** Changes @insn to the variant that executes on one lane (@kind EMU_TAG_U) or on the affine unit (@kind EMU_TAG_A). */
 void tim_tags_variant(const struct tim_config *config, unsigned kind, struct tim_static *insn);
 /** Returns true if the model executes any instruction on one lane or on the affine unit. */
 static inline bool tim_tags_execute(const struct tim_config *config)
@@ -68,7 +69,7 @@ static inline uint64_t *tim_entries_bank(struct tim_entries *e, unsigned bank)
 {
     return &e->part[(size_t)bank * (e->parts + 1)];
 }
-/** Returns the part of the register's bank that has the register's entry. */
+/** Returns the number of the part of the register's bank that contains the compact entry of vector register @row. */
 static inline unsigned tim_entry_part(const struct tim_config *config, unsigned row)
 {
     return row / config->registers_banks % config->registers_parts;
@@ -79,8 +80,8 @@ static inline bool tim_entries_in_use(struct tim_entries *e, unsigned bank, uint
     return e->parts != 0 && *tim_entries_bank(e, bank) == now + 1;
 }
 /** Collector `ticked`: accesses the entry of register @row in cycle @now. Returns false if no port is free. @row_taken: a
- *  row of the bank is accessed in this cycle. Sets *avoids to whether an access to a row in place of the entry would have
- *  been a bank conflict. */
+ *  row of the bank is accessed in this cycle. Sets *avoids to true if an access to a row, instead of the compact entry, would
+ *  have caused a bank conflict. */
 bool tim_entries_claim(const struct tim_config *config, struct tim_entries *e, unsigned sched, unsigned bank,
                        unsigned row, bool row_taken, uint64_t now, bool *avoids);
 /** Collector `reserved`: reserves a port for the entry of register @row in the first free cycle from @from on, and returns

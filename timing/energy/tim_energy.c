@@ -37,7 +37,7 @@ static enum tim_work floating(unsigned op)
     case ISA_V_FMA_F32:
         return TIM_WORK_fp_fma;
     case ISA_V_ABS_F32: case ISA_V_NEG_F32: case ISA_V_COPYSIGN_F32:
-        return TIM_WORK_int; /* these change only the sign bit */
+        return TIM_WORK_int; /* these operations change only the sign bit, which costs as much as an integer operation */
     default:
         return TIM_WORK_fp16;
     }

@@ -20,7 +20,8 @@
 struct tim_block_choice {
     struct tim_launch *launch;
     unsigned core;
-    size_t resume;  /* suspended block: its index in tim_grid.resume; SIZE_MAX: a block that has never been on a core */
+    size_t resume;  /* index of the selected suspended block in tim_grid.resume, or SIZE_MAX if a block is selected that has
+                     * never been on a core */
     uint64_t block; /* number of the block; UINT64_MAX: the next block of a launch whose blocks are placed in order */
 };
 /** State of a block scheduler. The state of each policy begins with this struct. */
@@ -43,8 +44,8 @@ struct tim_blocks_policy {
     /** Returns true if `picks` would select a block in this cycle or a later one even if no other event happened. */
     bool (*can)(const struct tim_blocks *blocks);
     /* Hooks; NULL: the block scheduler does not need the hook. */
-    /** Returns a cycle, @now or later, before which `picks` selects no block if nothing happens. NULL: `picks` then never
-     *  selects one. */
+    /** Returns a cycle, @now or later, before which `picks` selects no block unless an event happens. NULL: without an event,
+     *  `picks` selects no block in any later cycle. */
     uint64_t (*next)(const struct tim_blocks *blocks, uint64_t now);
     /** Returns true if a block of @launch may ever be placed on @core. NULL: on any core. */
     bool (*allows)(const struct tim_blocks *blocks, const struct tim_launch *launch, unsigned core);
@@ -53,7 +54,7 @@ struct tim_blocks_policy {
     /** Called when a launch enters the distributor for the first time or again, and when a group joins a kernel that is in
      *  the distributor. */
     void (*enters)(struct tim_blocks *blocks, struct tim_launch *launch, uint64_t now);
-    /** `begins` is called when block @linear of @launch has been placed on @core, `ends` when it has ended there. */
+    /** `begins` is called when block @linear of @launch has been placed on @core; `ends` is called when that block has ended. */
     void (*begins)(struct tim_blocks *blocks, struct tim_launch *launch, unsigned core, uint64_t linear, uint64_t now);
     void (*ends)(struct tim_blocks *blocks, struct tim_launch *launch, unsigned core, uint64_t linear);
     /** Returns the priority of a launch that waits for the dispatcher. Launches of the highest priority are dispatched
@@ -114,15 +115,15 @@ struct tim_launch *tim_grid_entry_after(const struct tim_grid *g, uint64_t after
 
 /** Inserts the launch into the list of launches that wait for the dispatcher. */
 void tim_grid_wait(struct tim_grid *g, struct tim_launch *launch);
-/** Removes the launch from the list of launches that wait for the dispatcher, if it is in it. */
+/** Removes the launch from the list of launches that wait for the dispatcher, if the list contains it. */
 void tim_grid_wait_no_longer(struct tim_grid *g, struct tim_launch *launch);
 
 /* ---- diversion and voltage scaling (tim_dvfs.c) --------------------------------------------------- */
 
 /** Creates the state of the mechanism. Returns NULL if memory is short. */
 struct tim_dvfs *tim_dvfs_create(const struct tim_config *config);
-/** Completes changes of clocks and takes samples, if they are due. Returns true if the set of cores that accept blocks has
- *  changed. */
+/** Completes changes of clocks and takes samples, as soon as they are due. Returns true if the set of cores that accept
+ *  blocks has changed. */
 bool tim_dvfs_tick(struct tim_grid *g, uint64_t now);
 /** Returns the first cycle in which tim_dvfs_tick() may do something. */
 uint64_t tim_dvfs_next(const struct tim_grid *g);
@@ -137,7 +138,7 @@ void tim_dvfs_why(const struct tim_grid *g, unsigned core, uint64_t now, struct 
 
 /* ---- dynamic thread block launch (tim_dtbl.c) ---------------------------------------------------- */
 
-/** Returns true if a launch of @grid must search for a kernel to join. */
+/** Returns true if the launch of @grid, as a group of mechanism dtbl, must search for a kernel to join. */
 bool tim_dtbl_takes(const struct tim_config *config, const struct emu_grid *grid);
 /** Makes launches that have arrived search for a kernel to join. Returns true if there were such launches. */
 bool tim_dtbl_tick(struct tim_grid *g, uint64_t now);

@@ -60,7 +60,7 @@ static void join(struct tim_grid *g, struct tim_launch *k, struct tim_launch *l,
         fill_table(g, l);
     g->gpu[TIM_GPU_dtbl_joined]++;
     g->gpu[marked ? TIM_GPU_dtbl_extends : TIM_GPU_dtbl_remarks]++;
-    if (!marked && k->distributed) /* the kernel had no blocks left to place: it moves to the end of the order again */
+    if (!marked && k->distributed) /* the kernel had no blocks left to place, so it moves to the end of the distributor's order */
         k->entered = ++g->entered;
     if (k->next_group == NULL)
         k->next_group = l;

@@ -27,7 +27,8 @@ struct tim_dvfs *tim_dvfs_create(const struct tim_config *config)
     return d;
 }
 
-/** Sets which blocks the core accepts, according to the registers. Returns true if this has changed. */
+/** Sets which blocks core @c accepts, according to registers DVR, DRN and DVFS. Returns true if the core now accepts other
+ *  blocks than before. */
 static bool set_closed(const struct tim_grid *g, unsigned c)
 {
     const struct tim_dvfs *d = g->dvfs;
@@ -38,8 +39,8 @@ static bool set_closed(const struct tim_grid *g, unsigned c)
     return changes;
 }
 
-/** Sets the clock and the voltage that a core has from the next cycle on. The clock is low from the end of a change to
- *  the low clock to the end of the change to the high clock. The voltage is low only while no change is in progress. */
+/** Sets the clock and the voltage that a core has from the next cycle on. The clock is low after a change to the low clock has
+ *  ended and until the change back to the high clock has ended. The voltage is low only while no change is in progress. */
 static void set_clock(const struct tim_grid *g, unsigned c, uint64_t now)
 {
     const struct tim_dvfs *d = g->dvfs;
@@ -164,7 +165,7 @@ static bool is_idle(const struct tim_grid *g)
     return true;
 }
 
-/** Diverts a core that has few warps, or arms it again if it has enough warps. */
+/** Diverts a core that has few warps, or, if the core has enough warps, allows that it is diverted again. */
 static void consider(const struct tim_grid *g, unsigned c, const struct tim_launch *next, uint64_t now)
 {
     struct tim_dvfs *d = g->dvfs;

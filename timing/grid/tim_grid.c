@@ -110,7 +110,8 @@ void tim_grid_wait(struct tim_grid *g, struct tim_launch *l)
     struct tim_launch *at = g->waiting.last;
 
     if (g->waiting.first != NULL && goes_before(l, g->waiting.first))
-        at = NULL; /* usual for a launch that lost its entry in the distributor: the other launches arrived later */
+        at = NULL; /* fast path for a launch that lost its entry in the distributor, because the other waiting launches arrived
+                    * later */
     while (at != NULL && goes_before(l, at))
         at = at->earlier;
     l->earlier = at;
@@ -291,7 +292,8 @@ static bool next_command(const struct tim_grid *g, uint64_t now, struct command 
         if (l->grid == NULL || tim_grid_unit(g, l) == NULL)
             continue;
         consider(g, now, l, l->arrived, SIZE_MAX, best);
-        if (g->blocks->row->priority == NULL) /* without priorities, all later launches go after this one */
+        if (g->blocks->row->priority == NULL) /* without priorities, the list is in dispatch order, so no later launch is
+                                               * dispatched before this one */
             break;
     }
     for (size_t i = 0; i < g->resume_count; i++) {
@@ -346,8 +348,8 @@ static void free_entry(struct tim_grid *g, const struct tim_launch *l)
     g->entries--;
 }
 
-/** Removes from the distributor the entries of kernels that have neither blocks on cores nor blocks to place. They wait
- *  for the dispatcher again, because suspended blocks or groups may follow. */
+/** Removes from the distributor the entries of kernels that have neither blocks on cores nor blocks to place. These kernels
+ *  wait for the dispatcher again, because suspended blocks may resume and groups may join. */
 static void give_back(struct tim_grid *g)
 {
     for (unsigned i = 0; i < TIM_ENTRIES_MOST / 64; i++)
@@ -376,7 +378,8 @@ static void release(struct tim_grid *g)
     }
 }
 
-/** Runs the dispatcher: moves its item to the distributor if its time is reached, and begins the next item. */
+/** Runs the dispatcher: moves the item in dispatch to the distributor if its dispatch time has passed, and begins to dispatch
+ *  the next item. */
 static void dispatch(struct tim_grid *g, uint64_t now)
 {
     const struct tim_blocks_policy *row = g->blocks->row;

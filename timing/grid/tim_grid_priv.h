@@ -11,7 +11,8 @@
 
 /** A launch, from its arrival to the end of its last block. */
 struct tim_launch {
-    struct emu_grid *grid; /* NULL: the blocks of the launch have ended, but groups that joined it still use its entry */
+    struct emu_grid *grid; /* NULL: all blocks of the launch have ended, but groups that joined it still use its entry in the
+                            * distributor */
     uint32_t sequence;  /* sequence number of the grid */
     const struct tim_code *code; /* NULL: the launch was recorded by tim_grid_note(), and has not been added */
     uint64_t arrived;   /* cycle from which on the launch may be dispatched */
@@ -21,13 +22,14 @@ struct tim_launch {
     uint64_t out;       /* number of blocks on cores */
     uint64_t suspended; /* number of blocks suspended outside the cores, waiting for launches */
     size_t stats;       /* index of the launch's counters in tim_engine.kernel */
-    struct tim_launch *next, *previous; /* neighbours in the list of launches that were added, or that were noted */
+    struct tim_launch *next, *previous; /* neighbours in tim_grid.launches or, for a launch that may not start yet, in
+                                         * tim_grid.noted */
     bool waits;         /* the launch is in the list of launches that wait for the dispatcher */
-    struct tim_launch *later, *earlier; /* neighbours in that list */
+    struct tim_launch *later, *earlier; /* neighbours in the list of launches that wait for the dispatcher */
     bool of_device;     /* the device made the launch, not the host */
     /* Members for launches by the device: */
     uint64_t launched;  /* cycle in which the device made the launch */
-    uint64_t command;   /* number of the launching warp instruction, which all its launches have in common */
+    uint64_t command;   /* number of the launching warp instruction, which is equal for all launches of that instruction */
     unsigned from_core; /* core of the launching thread; UINT_MAX: unknown, or the host */
     unsigned from_thread; /* number of the launching thread on that core */
     unsigned bytes;     /* bytes of memory that the launch occupies until its first block */
@@ -45,7 +47,8 @@ struct tim_launch {
     /* Members of the block scheduler: */
     struct {
         bool queued, on_chip; /* the launch is in a queue; its queue entry is on chip */
-        unsigned priority, core; /* priority of the launch; core to which LaPerm binds it (bcs: core of its last block) */
+        unsigned priority, core; /* priority of the launch; core to which LaPerm binds the launch (with bcs: core on which the
+                                  * launch's last block was placed) */
         uint64_t order;   /* position of the launch in its queue: lower values come first */
         /* queue entry that is not on chip: cycle in which its read ends; 0: the read has not begun */
         uint64_t read_at;
@@ -78,8 +81,9 @@ struct tim_dvfs_core {
 /** Mechanism dvfs: diversion and voltage scaling. */
 struct tim_dvfs {
     uint64_t samples, next; /* number of samples so far; cycle of the next sample */
-    bool dvfs, rising;      /* as in tim_dvfs_core, for the clocks of all cores together; `dvfs` is bit 0 of register DVFS */
-    uint64_t done;          /* as in tim_dvfs_core */
+    bool dvfs, rising;      /* as the members of tim_dvfs_core, but for a clock change of all cores together; `dvfs` is bit 0
+                             * of register DVFS */
+    uint64_t done;          /* cycle in which the current clock change of all cores is complete; 0: there is none */
     struct tim_dvfs_core core[];
 };
 
@@ -118,10 +122,11 @@ struct tim_grid {
     bool rescan;                  /* the engine must call tim_launches_take(): there may be launches to add */
     uint64_t idle;              /* number of cycles in which blocks waited but fitted on no core */
     uint64_t changes;           /* number of changes so far after which the block scheduler may select another block */
-    bool skips;                 /* the event-driven model: a search that found no block is not repeated in each cycle */
+    bool skips;                 /* true for the event-driven model, which does not repeat a search for a block in each cycle
+                                 * after the search found none */
     /* `skips`: the search is not repeated before this cycle, unless a launch arrives or a block ends */
     uint64_t still_until;
-    bool waited;                /* blocks wait up to cycle still_until, so each cycle counts in `idle` */
+    bool waited;                /* blocks wait until cycle still_until, so each cycle before it is added to `idle` */
 };
 /** Initialises the kernel management. The caller sets the cores later. Returns false if memory is short; the caller must
  *  call tim_grid_fini() in this case, too. */
@@ -135,7 +140,7 @@ bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_co
 /** Records a device launch that the instruction at @from has made. tim_grid_add() adds the launch later, when it may
  *  start. Returns false if memory is short. */
 bool tim_grid_note(struct tim_grid *g, struct emu_grid *grid, uint64_t now, const struct tim_launcher *from);
-/** Called when all launches of an instruction have been added or recorded. */
+/** Called after all launches of a launching instruction have been added or recorded. */
 static inline void tim_grid_launched(struct tim_grid *g)
 {
     g->commands++;

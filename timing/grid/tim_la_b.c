@@ -32,7 +32,7 @@ struct running {
     uint64_t with;          /* the block on the core with which it shared most lines; UINT64_MAX: it shared none */
     uint64_t elsewhere;     /* number of lines that the block shared with blocks on other cores */
 };
-/** A launch with slices. */
+/** The candidates and running blocks of a launch that has address slices. */
 struct table {
     struct table *next;
     const struct tim_launch *launch;
@@ -171,8 +171,8 @@ static struct table *table_of(struct la_b *b, const struct tim_launch *l)
 
 /* ---- decisions ------------------------------------------------------------------------------------- */
 
-/** Selects one of the candidates for @core, and returns its index in t->order. Sets *ops to the number of overlaps that
- *  hardware would compute for the decision. */
+/** Selects one of the candidates for @core, and returns its index in t->order. Sets *ops to the number of rectangle overlaps
+ *  that hardware would compute to decide. */
 static uint32_t choose(const struct la_b *b, const struct table *t, unsigned core, uint64_t *ops)
 {
     const unsigned cores = b->rotating.blocks.grid->config->core_count;
@@ -243,7 +243,7 @@ static uint64_t next(const struct tim_blocks *blocks, uint64_t now)
     return tim_rotating_next(blocks, now);
 }
 
-/** Records why block @r was placed on its core: the lines that it shares with other blocks. */
+/** Records why block @r was placed on its core: how many lines the block shares with other blocks. */
 static void note_why(const struct table *t, struct running *r, uint64_t *gpu)
 {
     r->with = UINT64_MAX;

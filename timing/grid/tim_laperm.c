@@ -71,7 +71,7 @@ static bool binds(const struct tim_blocks *blocks)
 
 /* ---- queues ---------------------------------------------------------------------------------- */
 
-/** Returns the index in on_chip of the queues in which the launch is. */
+/** Returns the index in laperm.on_chip of the queues that contain the launch. */
 static unsigned store_of(const struct tim_blocks *blocks, const struct tim_launch *l)
 {
     return l->mark.priority == 0 ? blocks->grid->config->core_count : binds(blocks) ? l->mark.core : 0;
@@ -136,15 +136,15 @@ static struct tim_launch *first_of(const struct laperm *p, unsigned core, bool h
     return found;
 }
 
-/** Returns whether @core may be the backup core of other cores. With smx_bind it may be only if it accepts no blocks
- *  itself (mechanism dvfs). */
+/** Returns whether @core may be the backup core of other cores. With smx_bind, only a core that accepts no blocks itself
+ *  (because of mechanism dvfs) may be one. */
 static bool backs(const struct laperm *p, unsigned core)
 {
     return p->blocks.row == &tim_blocks_adaptive || p->blocks.grid->cores[core]->closed != TIM_OPEN;
 }
 
-/** Returns the launch whose next block @core would get, or NULL if none. Sets *stage to the queues from which it is, and *backup
- *  to the core's new backup core. */
+/** Returns the launch whose next block @core would get, or NULL if none. Sets *stage to the queues that contain this launch,
+ *  and *backup to the core's new backup core. */
 static struct tim_launch *candidate(const struct laperm *p, unsigned core, int *backup, enum stage *stage)
 {
     const unsigned count = p->blocks.grid->config->core_count;
@@ -191,7 +191,8 @@ static bool any_queued(const struct tim_blocks *blocks)
 
 /* ---- a cycle ---------------------------------------------------------------------------------- */
 
-/** Returns the index in tim_grid.resume of a dispatched suspended block for which its core has capacity, or SIZE_MAX if none. */
+/** Returns the index in tim_grid.resume of a dispatched suspended block for which its core has capacity, or SIZE_MAX if there
+ *  is none. */
 static size_t ready_resume(const struct tim_grid *g)
 {
     for (size_t i = 0; i < g->resume_count; i++)
@@ -254,8 +255,8 @@ static bool picks(struct tim_blocks *blocks, uint64_t now, struct tim_block_choi
     return true;
 }
 
-/** Removes a launch, whose last block has been placed, from its queue. If its entry was on chip, the next entry in memory
- *  gets its space. */
+/** Removes a launch, whose last block has been placed, from its queue. If the queue entry was on chip, moves the next queue
+ *  entry that is in memory to the free space on chip. */
 static void leave(struct laperm *p, struct tim_launch *l, uint64_t now)
 {
     const struct tim_grid *g = p->blocks.grid;
@@ -329,7 +330,9 @@ static uint64_t next(const struct tim_blocks *blocks, uint64_t now)
         return UINT64_MAX;
     if (p->seen != g->changes || p->tries < g->config->core_count)
         return now;
-    for (const struct tim_launch *l = g->launches.first; l != NULL; l = l->next) { /* after the end of a read, search again */
+    for (const struct tim_launch *l = g->launches.first; l != NULL; l = l->next) { /* finds the first cycle in which the read
+                                                                                    * of a queue entry ends, because a search
+                                                                                    * may then find a block */
         if (is_queued(l) && l->mark.read_at > p->from && l->mark.read_at < at)
             at = l->mark.read_at;
     }

@@ -70,7 +70,7 @@ static unsigned bytes_in(uint64_t mask)
     return mask == 0 ? 0 : mask == UINT64_MAX ? 64 : lw_popcount(mask);
 }
 
-/** Returns the number of flits of a header and @bytes of data. */
+/** Returns the number of flits of a packet that consists of a header and @bytes of data. */
 static uint16_t flits_of(const struct tim_mem *mem, unsigned bytes)
 {
     uint64_t flits = tim_divide(&mem->by_flit_bytes, (uint64_t)mem->config->icnt_header_bytes + bytes +

@@ -32,7 +32,7 @@ struct mshr {
     uint32_t first, last; /* list of waiters, in order of arrival */
     uint16_t count;
     uint16_t next_free;
-    bool doomed; /* tim_cache_evict() has evicted the requested line, which is removed when its waiters have been served */
+    bool doomed; /* tim_cache_evict() has evicted the requested line, so the line is removed when its waiters have been served */
 };
 struct waiter {
     uint32_t id;
@@ -48,7 +48,7 @@ struct tim_cache {
     uint16_t clock; /* the latest stamp */
     struct way *way; /* [set * ways + way] */
     uint16_t *owner; /* [set * ways + way] owner of the line */
-    uint64_t *digest; /* [set * digest_words]: one byte for each way, digest_of() the tag that the way had last */
+    uint64_t *digest; /* [set * digest_words] one byte for each way: digest_of() of the last tag of the way */
     unsigned digest_words; /* words per set, or 0 if digests are not used, because a set fits in one cache line of the host */
     struct bytes *bytes;
     struct mshr *mshr;
@@ -61,8 +61,8 @@ struct tim_cache {
     uint64_t sector_bytes[8][4];
     struct tim_divisor by_sets;
     bool sets_are_a_power;
-    /* indexed by a set of 32-byte pieces of a line: sectors that contain at least one of the pieces, and sectors that
-     * the pieces cover completely */
+    /* Two tables, indexed by a bit mask of 32-byte pieces of a line: the sectors that contain at least one of the pieces, and
+     * the sectors that the pieces cover completely. */
     uint8_t fold[256];
     uint8_t whole[256];
 };
@@ -140,12 +140,12 @@ bool tim_cache_result_is_dirty(const struct tim_cache_result *result)
 
 /* ---- masks --------------------------------------------------------------------------------- */
 
-/** Returns the set of 32-byte pieces that have a byte in @mask, which is one word of a mask of bytes. */
+/** Returns a bit mask of the 32-byte pieces that contain a byte of @mask. @mask is one word of a line's byte mask. */
 static inline unsigned pieces_of_word(uint64_t mask)
 {
     return (unsigned)((uint32_t)mask != 0) | (unsigned)(mask >> 32 != 0) << 1;
 }
-/** Does what pieces_of_word() does, for the mask of a whole line. */
+/** Returns a bit mask of the 32-byte pieces of a line that contain a byte of @mask, the line's byte mask. */
 static inline unsigned pieces_of(const struct tim_cache *c, const uint64_t mask[4])
 {
     unsigned pieces = pieces_of_word(mask[0]);
@@ -198,7 +198,8 @@ static unsigned missing_sectors(const struct tim_cache *c, size_t index, const u
     return missing & ~(partly & ~tim_cache_sectors(c, left));
 }
 
-/** In mask @to, keeps the bits of sectors @have, adds the bits of @mask in sectors @sectors, and clears all other bits. */
+/** In byte mask @to, keeps the bits of sectors @have, adds the bits that @mask has in sectors @sectors, and clears all other
+ *  bits. */
 static void merge_bytes(const struct tim_cache *c, uint64_t to[4], unsigned have,
                         const uint64_t mask[4], unsigned sectors)
 {
@@ -210,7 +211,7 @@ static void merge_bytes(const struct tim_cache *c, uint64_t to[4], unsigned have
         to[w] = (to[w] & old[w]) | (mask[w] & new[w]);
 }
 
-/** Gets the bytes of @from that are in sectors @sectors. */
+/** Sets @out to the bytes of byte mask @from that are in sectors @sectors. */
 static void bytes_of(const struct tim_cache *c, const uint64_t from[4], unsigned sectors,
                      uint64_t out[4])
 {
@@ -270,8 +271,8 @@ static inline uint8_t digest_of(uint64_t tag)
     return (uint8_t)((tag * UINT64_C(0x9e3779b97f4a7c15)) >> 56);
 }
 
-/** Compares the hash of a tag with the eight hashes in word @word. In the result the top bit of each byte with an equal
- *  hash is set; top bits of other bytes may be set, too. */
+/** Compares the hash of a tag with the eight hashes in word @word of a set's hashes. In the result the top bit of each byte
+ *  with an equal hash is set; top bits of other bytes may be set, too. */
 static inline uint64_t alike(const uint64_t *digest, unsigned word, uint64_t tag)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -280,7 +281,8 @@ static inline uint64_t alike(const uint64_t *digest, unsigned word, uint64_t tag
     return (other - ones) & ~other & ones << 7; /* finds zero bytes */
 }
 
-/** Does what find_in() does, for sets that span several cache lines of the host. Reads only ways whose hash matches. */
+/** Finds the way of a tag, as find_in() does, in a set that spans several cache lines of the host. Reads only ways whose hash
+ *  matches. */
 static size_t find_by_digest(const struct tim_cache *c, unsigned set, uint64_t tag)
 {
     const uint64_t *digest = &c->digest[(size_t)set * c->digest_words];
@@ -461,7 +463,7 @@ static void add_waiter(struct tim_cache *c, struct way *way, uint32_t id, unsign
     m->count++;
 }
 
-/** Assigns way @index to @line, of which no byte is valid yet. */
+/** Assigns way @index to @line, without valid bytes. */
 static void take_way(struct tim_cache *c, size_t index, uint64_t line, uint16_t owner)
 {
     const uint64_t tag = (line >> c->line_shift) + 1;
@@ -576,7 +578,7 @@ void tim_cache_write(struct tim_cache *cache, uint64_t line, const uint64_t mask
         merge_bytes(cache, cache->bytes[index].dirty, way->dirty, mask, sectors);
         way->dirty |= (uint8_t)sectors;
         if (way->pending != 0)
-            cache->mshr[way->mshr].doomed = false; /* the line must stay, because it has dirty bytes now */
+            cache->mshr[way->mshr].doomed = false; /* the line must not be removed, because it now has dirty bytes */
     }
     touch(cache, index);
 }

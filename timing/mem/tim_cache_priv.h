@@ -19,7 +19,7 @@ struct tim_divisor {
 static inline void tim_divisor_init(struct tim_divisor *d, uint64_t by)
 {
     d->by = by;
-    d->magic = UINT64_MAX / by + 1; /* 2^64 / by + e with 0 < e <= 1: the quotient is exact if x * by < 2^64 */
+    d->magic = UINT64_MAX / by + 1; /* magic is 2^64 / by + e with 0 < e <= 1, so the quotient of x is exact if x * by < 2^64 */
     d->limit = by == 1 ? 0 : UINT64_MAX / by;
 }
 static inline uint64_t tim_divide(const struct tim_divisor *d, uint64_t x)
@@ -45,7 +45,7 @@ enum tim_cache_answer {
     TIM_CACHE_MERGE,    /* read: the line has already been requested; the caller must also request the sectors `fetch` */
     /* blocked: the access cannot be made now, and has changed nothing */
     TIM_CACHE_NO_MSHR,  /* all MSHRs are in use */
-    TIM_CACHE_NO_MERGE, /* the maximum number of accesses waits for the line */
+    TIM_CACHE_NO_MERGE, /* as many accesses as allowed already wait for the line */
     TIM_CACHE_NO_WAY    /* all ways of the set have requested lines */
 };
 static inline bool tim_cache_is_blocked(enum tim_cache_answer answer)
@@ -56,14 +56,14 @@ static inline bool tim_cache_is_blocked(enum tim_cache_answer answer)
 /** Effect of an access; for tim_cache_lookup() and tim_cache_lookup_write() the effect that the access would have. */
 struct tim_cache_result {
     enum tim_cache_answer answer;
-    unsigned set, way;      /* invalid for a blocked access, and for a write to an absent line */
+    unsigned set, way;      /* place of the line; undefined for a blocked access, and for a write to an absent line */
     unsigned fetch;         /* set of sectors to request */
     unsigned missing;       /* reads: set of absent sectors, requested or not */
     bool evicted;           /* the access evicted another line */
     uint16_t owner;         /* hit: the owner of the line */
     uint16_t victim_owner;  /* evicted: the owner of the evicted line */
     uint64_t victim;        /* evicted: address of the evicted line */
-    uint64_t dirty[4];      /* evicted: mask of the bytes that must be written to the next level; often empty */
+    uint64_t dirty[4];      /* evicted: mask of the bytes that must be written to the next level; the mask may be empty */
     size_t index;           /* internal to the cache */
 };
 bool tim_cache_result_is_dirty(const struct tim_cache_result *result);
@@ -83,10 +83,10 @@ void tim_cache_go(struct tim_cache *cache, uint64_t line, uint32_t waiter, uint1
 void tim_cache_read(struct tim_cache *cache, uint64_t line, const uint64_t mask[4],
                     uint32_t waiter, uint16_t owner, struct tim_cache_result *out);
 
-/** Does what tim_cache_read() does if the access is a hit; otherwise does nothing. Returns true for a hit. */
+/** Makes a read as tim_cache_read() does, but only if it is a hit. Returns true for a hit; otherwise changes nothing. */
 bool tim_cache_read_hit(struct tim_cache *cache, uint64_t line, const uint64_t mask[4]);
-/** Does what tim_cache_read_hit() does, but only if the whole line is present; otherwise does nothing and returns false,
- *  even if the bytes of interest are present. */
+/** Makes a read as tim_cache_read_hit() does, but only if the whole line is present. Otherwise changes nothing and returns
+ *  false, even if all requested bytes are present. */
 bool tim_cache_read_whole(struct tim_cache *cache, uint64_t line);
 
 /** Writes bytes @mask. If the line is present or has been requested, the bytes become valid, and the access is a hit.
@@ -129,7 +129,7 @@ struct tim_cache_line {
     uint64_t valid[4], dirty[4];
     unsigned pending; /* requested sectors */
     unsigned waiters;
-    unsigned age;     /* number of lines of the set that were used more recently */
+    unsigned age;     /* number of lines in the set that were used more recently than this line */
     uint16_t owner;
 };
 /** Gets the line in way @way of set @set. Returns false if the way is empty. */

@@ -14,7 +14,7 @@
 struct making {
     struct tim_line *out;
     unsigned count;
-    unsigned from; /* index of the first access of the current group */
+    unsigned from; /* index, in `out`, of the first access of the current group */
     unsigned last; /* index of the access to which bytes of a lane were added last */
     unsigned line_bytes;
     bool write; /* for a write, masks contain only bytes that lanes write, even with half_strict and half_segment */
@@ -142,7 +142,7 @@ static inline uint64_t row_lanes(const struct tim_config *config)
     return (uint64_t)config->core_warp_width * config->core_group;
 }
 
-/** Adds an access of a lane to local memory, word by word. A row of local memory consists of the same word of all lanes. */
+/** Adds the access of one lane to local memory, word by word. A row of local memory consists of the same word of all lanes. */
 static void add_local(struct making *m, const struct tim_config *config, uint64_t local_base,
                       uint64_t offset, unsigned bytes, unsigned lane)
 {

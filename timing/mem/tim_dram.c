@@ -64,8 +64,8 @@ uint64_t tim_channel_refresh_over(const struct tim_mem *mem, const struct tim_ch
     if (c->dram_tREFI == 0)
         return UINT64_MAX;
     if (latest_refresh(mem, channel, edge, &begun) == 0)
-        begun = (uint64_t)c->dram_tREFI * channel->index / c->dram_channels; /* one interval before the first refresh of
-                                                                              * the channel */
+        begun = (uint64_t)c->dram_tREFI * channel->index / c->dram_channels; /* start of the refresh interval that ends with
+                                                                              * the channel's first refresh */
     return begun + c->dram_tRFC > edge ? begun + c->dram_tRFC : begun + c->dram_tREFI + c->dram_tRFC;
 }
 

@@ -223,7 +223,7 @@ enum tim_front_answer tim_front_fetch(struct tim_front *front, unsigned s, uint6
         static const uint64_t whole[4] = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX};
         struct tim_cache_result r;
 
-        /* if all ways wait for lines, the line is used without being stored in L0 */
+        /* if all ways of the set wait for lines, the fetch uses the line from the stream buffer, and L0 does not store it */
         tim_cache_write(sched->code, line, whole, true, false, 0xffff, &r);
         front->counters[TIM_CORE_l0_misses]++;
         front->counters[TIM_CORE_prefetches_used]++;
@@ -284,7 +284,8 @@ static bool grant_to(struct tim_front *f, unsigned s, uint64_t now)
     return true;
 }
 
-/** Sends one request of the first scheduler, from goes_first on, that has a request. Returns false if no scheduler has one. */
+/** Sends one request of a scheduler: the first one, in rotation from goes_first on, that has a request. Returns false if no
+ *  scheduler has a request. */
 static bool grant_one(struct tim_front *front, bool all, uint64_t now)
 {
     unsigned count = front->config->issue_schedulers + 1;

@@ -40,7 +40,7 @@ struct tim_front_request {
 };
 /** A request, or its answer, in transit on the link. */
 struct tim_front_step {
-    uint64_t at; /* cycle in which it arrives */
+    uint64_t at; /* cycle in which the request or answer arrives */
     uint32_t request;
 };
 struct tim_front_link {
@@ -50,12 +50,12 @@ struct tim_front_link {
 };
 /** Stream buffer: consecutive lines after a line that missed. Each is requested or present. `entry` is a ring buffer. */
 struct tim_stream {
-    uint64_t next, end;    /* next: line to request next; there is none if it is 0 or not below `end` */
+    uint64_t next, end;    /* next: address of the line to request next; no line is requested if it is 0, or is not below `end` */
     unsigned first, count;
     struct tim_streamed {
         uint64_t line;
         uint32_t request;
-        bool there;        /* the line has arrived */
+        bool there;        /* the line has arrived from L1 */
     } entry[TIM_STREAM_MOST];
 };
 struct tim_front_sched {
@@ -70,9 +70,11 @@ struct tim_front {
     const struct tim_config *config;
     uint64_t *counters;    /* borrowed: counters of the core */
     struct tim_front_sched *sched; /* [issue_schedulers + 1] */
-    uint32_t may_request;  /* set of elements of `sched` that may have a request for the arbiter; other elements have none */
+    uint32_t may_request;  /* set of elements of `sched` that may have a request for the arbiter; the other elements certainly
+                            * have none */
     unsigned goes_first;         /* element of `sched` that the arbiter tries first */
-    /* first cycle in which an answer of L1 can enter the link, and number of answers that have done so in that cycle */
+    /* answers_from: first cycle in which an answer of L1 can enter the link; the next member is the number of answers that
+     * have entered it in that cycle */
     uint64_t answers_from;
     unsigned answers;
     unsigned taken;        /* number of ports of L1 that fetch_together() has used in this cycle */
@@ -82,8 +84,8 @@ struct tim_front {
     struct tim_front_link down, up; /* down: requests to L1; up: answers from L1 */
 };
 
-/** Returns the maximum number of outstanding requests of a core. Each request except prefetches has an MSHR of the cache
- *  that missed. */
+/** Returns the maximum number of outstanding requests of a core. Each request, except a prefetch, occupies an MSHR of the
+ *  cache that missed. */
 static inline unsigned tim_front_most(const struct tim_config *config)
 {
     return config->issue_schedulers * (config->fetch_cache_mshrs + config->constant_mshrs) + config->constant_mshrs +
@@ -101,9 +103,9 @@ enum tim_front_answer {
 /** Looks up instruction line @line for a fetch of @warp of scheduler @s. Lines from address @end, the end of the program,
  *  on are not prefetched. */
 enum tim_front_answer tim_front_fetch(struct tim_front *front, unsigned s, uint64_t line, unsigned warp, uint64_t end);
-/** Looks up constant line @line, which has an operand of the instruction that @warp of scheduler @s would issue. */
+/** Looks up constant line @line, which contains an operand of the instruction that @warp of scheduler @s would issue. */
 enum tim_front_answer tim_front_operand(struct tim_front *front, unsigned s, uint64_t line, unsigned warp);
-/** Requests @line, on which the constant cache of the core has missed. */
+/** Requests @line after a miss in the constant cache of the core. */
 void tim_front_load(struct tim_front *front, uint64_t line);
 /** Runs the arbiter: sends at most one request for each free port of L1. A request comes from the queue of a scheduler or,
  *  if the queue is empty, from its stream buffer. If @all is set, checks every scheduler, even if it is not in

@@ -12,7 +12,7 @@
 
 /** Classes of hits and misses, in the order of counters l1_hits_... and l1_misses_... in stats.def. */
 enum tim_locality_class {
-    TIM_HIT_THREAD,      /* hit: a lane of the access requested the line */
+    TIM_HIT_THREAD,      /* hit: one of the lanes of this access requested the line */
     TIM_HIT_WARP,        /* hit: another lane of the warp requested the line */
     TIM_HIT_OTHER,       /* hit: another warp requested the line */
     TIM_MISS_COMPULSORY, /* miss: the first load of the line by the core */
@@ -25,10 +25,10 @@ struct tim_locality;
 /** Creates the state for an L1 of @lines lines. Returns NULL if memory is short. */
 struct tim_locality *tim_locality_create(unsigned lines);
 void tim_locality_destroy(struct tim_locality *locality);
-/** Adds a record for the line at address @line, if there is none. Must be called before an access to the line. Returns
+/** Adds a record for the line at address @line, if the line has none yet. Must be called before an access to the line. Returns
  *  false without memory. */
 bool tim_locality_add(struct tim_locality *locality, uint64_t line);
-/** Classifies a load by lanes @lanes of warp @warp, and records that it has accessed the line. If the line is absent but
+/** Classifies a load by lanes @lanes of warp @warp, and records that the warp has accessed the line. If the line is absent but
  *  has already been requested, tim_locality_merge() must be called instead.
  *  @warp  a number that no other warp of the run has */
 enum tim_locality_class tim_locality_access(struct tim_locality *locality, uint64_t line,
@@ -37,7 +37,7 @@ enum tim_locality_class tim_locality_access(struct tim_locality *locality, uint6
 void tim_locality_merge(struct tim_locality *locality, uint64_t line);
 /** Removes the line, because a store or an atomic evicts it. The next miss of the line is then no conflict miss. */
 void tim_locality_evict(struct tim_locality *locality, uint64_t line);
-/** Removes all lines below address @end. Their next misses are then no conflict misses. */
+/** Removes all lines below address @end. The next miss on each of these lines is then no conflict miss. */
 void tim_locality_invalidate(struct tim_locality *locality, uint64_t end);
 
 #endif

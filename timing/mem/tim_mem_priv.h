@@ -59,7 +59,7 @@ struct tim_request { /* a request to DRAM: one or more bursts of one line */
     uint64_t line;   /* address in the address space of the L2 slice */
     uint64_t when;   /* completed read: cycle from which on the L2 slice sees the completion */
     uint64_t since;  /* first edge at which the controller saw the request */
-    uint64_t order;  /* fast: sequence number of its arrival at the channel */
+    uint64_t order;  /* fast: sequence number of the request's arrival at the channel */
     uint32_t next;
     uint32_t next_of_bank; /* fast: next request of the same bank */
     uint32_t packet; /* without an L2: the packet that waits for the read; else TIM_NONE */
@@ -73,16 +73,16 @@ struct tim_request { /* a request to DRAM: one or more bursts of one line */
 
 /* ---- networks ------------------------------------------------------------------------------- */
 
-/** A crossbar in one direction. Arrays are indexed by input or by output. */
+/** A crossbar in one direction. Each array is indexed by input port or by output port. */
 struct tim_net {
     unsigned inputs, outputs;
     unsigned in_capacity, out_capacity; /* maximum number of packets in list in[i], and in list out[i] */
     unsigned latency, flit_bytes;
-    struct tim_list *in;         /* packets that wait at the input */
+    struct tim_list *in;         /* [input] packets that wait at the input port */
     struct tim_list *out;        /* packets in transit to the output or at it; the receiver takes the first one when the
                                   * packet has arrived */
     uint64_t *in_free, *out_free; /* edge from which on the port can move another packet */
-    uint16_t *next_input;              /* by output: the input that has priority */
+    uint16_t *next_input;              /* [output] the input port that has priority */
     /* fast, by output: set (of want_words words) of the inputs whose first packet goes to the output */
     uint64_t *wants;
     unsigned want_words;
@@ -99,7 +99,7 @@ struct tim_bank {
 };
 /** Fast: commands for a bank. The channel has a separate limit for each kind of command. */
 enum tim_command { TIM_READ, TIM_WRITE, TIM_ACTIVATE, TIM_PRECHARGE, TIM_COMMANDS };
-/** Fast: the requests of a bank, the request that the bank serves next (`target`), and the next command for that request. */
+/** Fast: the requests of a bank, the request that the bank serves next (`target`), and the command that the target needs next. */
 struct tim_aim {
     uint64_t order, ready;    /* order of `target`; edge from which on the bank allows `command` */
     uint32_t first, last;     /* oldest and youngest request of the bank; first is TIM_NONE if there is none */
@@ -118,7 +118,7 @@ struct tim_channel {
     struct tim_channel_stats stats;
     /* fast: capacity_waits: set of the channel's L2 slices that wait for space in the queue (bits are tim_slice.part). aim:
      * [bank]. waiting: [command] set of banks whose next command this is. limit: [command] edge from which on the channel
-     * allows the command. orders: number of requests so far, which is the order of the next one. */
+     * allows the command. orders: number of requests so far, which becomes member `order` of the next request. */
     uint64_t capacity_waits[4];
     struct tim_aim *aim;
     uint64_t waiting[TIM_COMMANDS];
@@ -140,7 +140,7 @@ struct tim_slice {
     bool stuck;                    /* fast: the first packet waits for a fill, because no MSHR, merge entry or way is
                                     * free */
     uint64_t busy;                 /* edge before which an atomic occupies the L2 slice */
-    uint64_t head_since;           /* edge from which on the first packet of the input has been first */
+    uint64_t head_since;           /* edge at which the first packet of the input became the first */
     uint32_t arrived, newest;      /* number of packets in the input that have arrived, and the last of them, as of the last
                                     * call of arrived() */
     struct tim_slice_stats stats;
@@ -162,7 +162,7 @@ struct tim_mem {
     uint32_t request_count, request_fresh, request_free;
     uint64_t in_flight;
     uint32_t *waiters;       /* buffer for the waiters that one fill serves */
-    uint64_t *received;      /* by core: the cycle after the one in which the core last received an answer */
+    uint64_t *received;      /* [core] 1 + the cycle in which the core last received an answer */
     unsigned burst_cycles, line_bytes;
     struct tim_divisor by_slices, by_flit_bytes;
     struct tim_wheel *wheel; /* timing wheel, or NULL in the reference */
@@ -219,7 +219,7 @@ unsigned tim_net_push(struct tim_mem *mem, struct tim_net *net, unsigned input, 
                   uint64_t now);
 /** Fast: called when a request has been added to the queue of a DRAM controller. */
 void tim_fast_requested(struct tim_mem *mem, struct tim_channel *channel, uint32_t request);
-/** Fast: called when the first packet of @input has become the first one; it can move from @edge on. */
+/** Fast: called when another packet has become the first one of @input. This packet can move from @edge on. */
 void tim_fast_first(struct tim_mem *mem, struct tim_net *net, unsigned input, uint64_t edge);
 /** Moves the first packet of @input to @output at @edge of cycle @now, and returns its index. @after: the receiver sees
  *  the packet one cycle after its arrival, because the receiver's phase is before the phase of the network. */
@@ -244,8 +244,8 @@ void tim_channel_activate(struct tim_mem *mem, struct tim_channel *channel, unsi
 /** Closes the row of a bank: executes the command that a scheduler selected. */
 void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
                            uint64_t edge);
-/** Handles refresh at edge @edge. If a refresh has begun since the last call, closes all rows. Sets *closed to whether one has
- *  begun. Returns true if a refresh is in progress, so that no command may be given. */
+/** Handles refresh at edge @edge. If a refresh has begun since the last call, closes all rows. Sets *closed to whether a
+ *  refresh has begun since the last call. Returns true if a refresh is in progress, so that no command may be given. */
 bool tim_channel_refresh(const struct tim_mem *mem, struct tim_channel *channel, uint64_t edge, bool *closed);
 /** Returns the first edge after @edge at which a refresh ends, or UINT64_MAX if there are no refreshes. */
 uint64_t tim_channel_refresh_over(const struct tim_mem *mem, const struct tim_channel *channel, uint64_t edge);

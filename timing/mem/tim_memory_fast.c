@@ -90,8 +90,8 @@ static void advance(struct tim_mem *mem, uint64_t now)
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
-/** Called when the requests or the open row of a bank have changed: determines the bank's target and command. The rule is
- *  that of target_of() in tim_reference_memory.c. */
+/** Called when the requests or the open row of a bank have changed: determines the bank's target and command. Selects the
+ *  target by the same rule as target_of() in tim_reference_memory.c. */
 static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned bank)
 {
     const struct tim_bank *b = &channel->bank[bank];
@@ -140,8 +140,9 @@ static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned
     channel->waiting[a->command] |= UINT64_C(1) << bank;
 }
 
-/** Returns whether @fresh, the youngest request of its bank, certainly does not change the bank's target. This is the case if
- *  the target's row is open and rows have no cap (dram.row_cap), or if neither row is open. */
+/** Returns whether the bank certainly has the same target with the new request @fresh as without it. This is the case if the
+ *  target's row is open and the number of requests per open row is not limited (dram.row_cap), or if neither the target's row
+ *  nor the row of @fresh is open. */
 static bool keeps_aim(const struct tim_mem *mem, const struct tim_channel *channel,
                       const struct tim_request *fresh)
 {
@@ -234,8 +235,8 @@ static void column(struct tim_mem *mem, struct tim_channel *channel, unsigned ba
     }
 }
 
-/** Returns the bank whose command is given at @edge, or TIM_NONE if none. Column commands have priority over row commands, and
- *  older requests over younger ones. Sets *next to an edge before which no other command becomes possible. */
+/** Returns the bank whose command is given at @edge, or TIM_NONE if no command is given. Column commands have priority over
+ *  row commands, and older requests over younger ones. Sets *next to an edge before which no other command becomes possible. */
 static unsigned choose(const struct tim_channel *channel, uint64_t edge, uint64_t *next)
 {
     const uint64_t *limit = channel->limit;
@@ -297,7 +298,7 @@ static uint64_t tick_channel(struct tim_mem *mem, struct tim_channel *channel, u
     return next > edge ? next : edge + 1;
 }
 
-/** Does what tick_channel() does, for a channel with refresh. */
+/** Runs edge @edge of a channel with refresh, and returns the same as tick_channel(). */
 static uint64_t tick_refreshed(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
 {
     bool closed, refreshes = tim_channel_refresh(mem, channel, edge, &closed);
@@ -425,7 +426,7 @@ static uint64_t tick_port(struct tim_mem *mem, struct tim_net *net, unsigned out
     unsigned input;
     bool full;
 
-    if (net->out[output].count >= net->out_capacity) /* the receiver schedules a tick when there is space */
+    if (net->out[output].count >= net->out_capacity) /* no tick is needed: the receiver schedules one when there is space */
         return UINT64_MAX;
     input = pick_input(net, output, edge, &next);
     if (input == net->inputs)

@@ -29,7 +29,8 @@ void tim_packets_destroy(struct tim_packets *packets)
 
 struct tim_packet_entry *tim_packets_of(const struct tim_packets *packets, uint32_t number)
 {
-    for (size_t i = 0; i < packets->entries; i++) /* linear search: there are no more packets than places in the queue */
+    for (size_t i = 0; i < packets->entries; i++) /* a linear search suffices, because there are at most as many packets as
+                                                   * entries of the load/store queue */
         if (packets->entry[i].number == number)
             return &packets->entry[i];
     return NULL;

@@ -9,7 +9,7 @@
  *      member 1   line B   line C            rides on access 1 of member 0; access 0 of its own
  *
  * This module records for each line of a packet the access and its riders. Instructions are identified by their index in
- * tim_core.op. timing/core/tim_lsu_body.h determines when riders complete. A packet takes one place of the load/store
+ * tim_core.op. timing/core/tim_lsu_body.h determines when riders complete. A packet occupies one entry of the load/store
  * queue.
  */
 #ifndef TIM_PACKETS_PRIV_H
@@ -21,8 +21,9 @@
 #include <stdint.h>
 
 enum { TIM_NO_LINK = 0xffffffff };
-/** Element of a list, in a pool. In the list of an instruction's riders, `value` is the rider and `step` the access that it
- *  shares. In the list for the answer to a write, `value` is the result of count_write() for one receiver. */
+/** Element of a list, in a pool. In the list of an instruction's riders, `value` is the rider, and `step` is the index of the
+ *  access that the rider shares. In the list for the answer to a write, `value` is the result of count_write() for one
+ *  receiver. */
 struct tim_link {
     uint32_t next; /* next element, or TIM_NO_LINK if this is the last one */
     uint32_t value, step;
@@ -62,7 +63,7 @@ struct tim_packets {
     size_t link_capacity;
 };
 
-/** Returns NULL if memory is short. */
+/** Creates the empty set of packets of a core. Returns NULL if memory is short. */
 struct tim_packets *tim_packets_create(void);
 void tim_packets_destroy(struct tim_packets *packets);
 /** Returns the packet with number @number, or NULL if there is none. For number 0, returns a free entry. */
@@ -74,8 +75,8 @@ bool tim_packets_join(struct tim_packets *packets, uint32_t number, uint32_t op,
 void tim_packets_drop(struct tim_packet_entry *packet);
 /** Returns the access of an earlier member that an access to @line of kind @like may share, or NULL if there is none. */
 const struct tim_packet_access *tim_packets_find(const struct tim_packet_entry *packet, uint64_t line, uint64_t like);
-/** Records that member @op itself makes an access to @line of kind @like, as its access @step. Returns false without
- *  memory. */
+/** Records that member @op itself makes an access to @line of kind @like, as its access with index @step. Returns false
+ *  without memory. */
 bool tim_packets_access(struct tim_packet_entry *packet, uint64_t line, uint64_t like, uint32_t op,
                         uint32_t step) LW_MUST_CHECK;
 /** Returns the wide shared memory access of @packet that has this kind and size, and space for @lanes more lanes. If there

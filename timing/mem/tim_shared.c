@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST_WORDS = EMU_MAX_LANES * 2 }; /* maximum number of words of one bank */
+enum { MOST_WORDS = EMU_MAX_LANES * 2 }; /* maximum number of words that one instruction accesses in one bank */
 
 /** Counts for each bank the words that @lanes use in it, and returns the maximum of these numbers. Lanes that use the
  *  same word count once (broadcast), unless @single is set, as for atomics. */

@@ -139,8 +139,8 @@ static void serve(struct tim_mem *mem, struct tim_slice *slice, uint32_t index, 
 
 /* ---- the look-up ----------------------------------------------------------------------------- */
 
-/** Returns whether the request is blocked. It remains blocked until data arrives from DRAM, so the fast implementation
- *  does not repeat the look-up before that. */
+/** Returns whether the request is blocked. A blocked request remains blocked until data arrives from DRAM, so the fast
+ *  implementation does not repeat the look-up before that. */
 static bool is_blocked(const struct tim_mem *mem, struct tim_slice *slice,
                        const struct tim_cache_result *result)
 {

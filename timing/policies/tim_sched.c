@@ -20,7 +20,7 @@ static unsigned next_ready(const struct tim_sched_view *view, unsigned from, uns
     return end;
 }
 
-/** Returns the next ready warp after @last, in cyclic order of the warps [first, first + count), or -1 if there is none. */
+/** Returns the first ready warp after @last in the cyclic order of warps [first, first + count), or -1 if no warp is ready. */
 static int rotate(const struct tim_sched_view *view, int last, unsigned first, unsigned count)
 {
     unsigned from = last < (int)first || last + 1 >= (int)(first + count) ? first
@@ -33,8 +33,8 @@ static int rotate(const struct tim_sched_view *view, int last, unsigned first, u
     return w < from ? (int)w : -1;
 }
 
-/** Returns the oldest ready warp in [first, first + count), or -1 if none. Age counts from the assignment of the block, so a
- *  new warp is young even if its slot was in use before. */
+/** Returns the oldest ready warp in [first, first + count), or -1 if no warp is ready. Age counts from the assignment of the
+ *  block, so a new warp is young even if its slot was in use before. */
 static int oldest(const struct tim_sched_view *view, unsigned first, unsigned count)
 {
     uint64_t least = UINT64_MAX;
@@ -51,7 +51,7 @@ static int oldest(const struct tim_sched_view *view, unsigned first, unsigned co
         for (LW_EACH_BIT(b, set)) {
             unsigned w = word * 64 + (unsigned)b;
 
-            if (view->age[w] < least) { /* ages have no ties */
+            if (view->age[w] < least) { /* all ages differ, so ties need no rule */
                 least = view->age[w];
                 found = (int)w;
             }
@@ -95,7 +95,7 @@ static int pick_cggty(struct tim_sched *sched, const struct tim_sched_view *view
     w = -1;
     for (unsigned word = 0; word * 64 < view->count; word++)
         for (LW_EACH_BIT(b, view->ready[word]))
-            if (w < 0 || view->age[word * 64 + b] > most) { /* ages have no ties */
+            if (w < 0 || view->age[word * 64 + b] > most) { /* all ages differ, so ties need no rule */
                 w = (int)(word * 64 + b);
                 most = view->age[w];
             }

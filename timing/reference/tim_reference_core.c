@@ -113,7 +113,7 @@ static void write_back(struct tim_core *core, uint64_t now)
         struct tim_op *op = &core->op[core->live[n]];
         if (op->stage == TIM_STAGE_WRITE && op->at <= now && write_rows(core, op, now)) {
             finish(core, core->live[n], now);
-            n--; /* finish() has removed element n, so the next instruction is there now */
+            n--; /* finish() has removed element n, so the next instruction to visit is now at index n */
         }
     }
 }

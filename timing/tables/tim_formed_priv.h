@@ -9,7 +9,8 @@
  *      warp 1        .   x   x   .     lane 1 is a companion; lane 2 is taken
  *      formed warp   w0  w1  w0  .
  *
- * The companions take no collector, no pipe and no port of a register bank, since each lane has banks of its own.
+ * Companions occupy no collector, pipe or register bank port in addition to the leader's, because each lane has its own
+ * register banks.
  */
 #ifndef TIM_FORMED_PRIV_H
 #define TIM_FORMED_PRIV_H
@@ -17,15 +18,15 @@
 #include "timing/decode/tim_static_priv.h"
 
 struct tim_companion {
-    unsigned warp;   /* slot */
+    unsigned warp;   /* warp slot of the companion */
     uint64_t lanes;  /* lanes of one split of the warp */
 };
 struct tim_formed {
     unsigned count, next; /* number of companions; the companion that issues next */
-    bool companion;       /* the last instruction that issued is that of a companion */
-    bool grown;           /* a companion has issued */
-    unsigned lanes;       /* number of lanes that have issued */
-    uint32_t op;          /* the leader's instruction in flight; TIM_NONE: it has none */
+    bool companion;       /* the latest issue was for the lanes of a companion, not of the leader */
+    bool grown;           /* at least one companion has issued the leader's instruction */
+    unsigned lanes;       /* number of lanes of the formed warp that have issued */
+    uint32_t op;          /* index of the leader's instruction in flight, or TIM_NONE if it is not in flight */
     uint64_t pc;
     const struct tim_static *what;
     struct tim_companion member[EMU_MAX_LANES];

@@ -16,8 +16,8 @@ static unsigned free_way(const struct tim_gang_set *set)
     return way;
 }
 
-/** Makes @members a gang in a free entry, with the other members of the struct as in @like. A single member becomes
- *  `alone`. */
+/** Makes the warps in set @members a gang, in a free entry of the table. Copies pc, last and issued from @like. If there is
+ *  only one warp, adds it to `alone` instead. */
 static void place(struct tim_gang_set *set, uint8_t members, struct tim_gang like)
 {
     if (members == 0)

@@ -17,7 +17,7 @@
 
 /* A gang has at least two members, so eight members form at most four gangs. */
 enum { TIM_GANG_MEMBERS = 8, TIM_GANG_WAYS = 4 };
-/** Used as the pc of a member of which no split can run, because it waits at a barrier, for a launch, or sleeps. */
+/** Used as the pc of a member without a split that can run: its splits wait at a barrier or for a launch, or sleep. */
 #define TIM_GANG_NOWHERE UINT64_MAX
 
 struct tim_gang {
@@ -32,7 +32,8 @@ struct tim_gang_set {
     struct tim_gang way[TIM_GANG_WAYS];
 };
 
-/** Makes @members, which are in neither a gang nor `alone`, a gang or, if there is only one, a single member. */
+/** Makes the warps in set @members a gang or, if there is only one, a single member. They must be in no gang and not in
+ *  `alone`. */
 void tim_gang_form(struct tim_gang_set *set, uint8_t members);
 /** Splits a gang whose members continue at @pc[member]. Members with the same pc form a new gang; a member with a pc of its
  *  own becomes single. Returns the number of different pcs. */

@@ -9,10 +9,10 @@
 struct tim_ilt_way {
     bool valid;
     uint64_t tag;
-    uint64_t used; /* sequence number of the last use */
+    uint64_t used; /* value of tim_ilt.uses at the last use of the entry */
 };
 struct tim_ilt {
-    unsigned sets, ways; /* sets is 0 if there is no table */
+    unsigned sets, ways; /* sets is 0 if the model has no ignore list table */
     unsigned count;      /* number of valid ways */
     uint64_t uses;       /* sequence number of the latest use */
     struct tim_ilt_way *way; /* [sets][ways] */

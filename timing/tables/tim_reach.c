@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Computes the lines that blocks access, and access vectors of warps. The size of an array is that of its allocation,
- * from the array's pointer on. If the pointer is in no allocation, the array extends to the last column and row that the
- * blocks at the corners of the grid access.
+ * Computes the cache lines that blocks access, and access vectors of warps. An array extends from its pointer to the end of
+ * the allocation that contains the pointer. If the pointer is in no allocation, the array extends to the last column and row
+ * that the blocks at the corners of the grid access.
  */
 #include "timing/tables/tim_reach_priv.h"
 
@@ -43,7 +43,8 @@ void tim_reach_divide(struct tim_reach_shape *shape, uint32_t width, uint32_t he
 {
     shape->width = width;
     shape->height = height;
-    for (unsigned b = 0; b <= bits; b++) { /* finds the smallest number of regions for which each part is one line */
+    for (unsigned b = 0; b <= bits; b++) { /* finds the smallest number of regions for which each part of a region is a single
+                                            * line */
         divide_by(shape, b, parts);
         if (shape->part_w == 1 && shape->part_h == 1)
             return;
@@ -173,7 +174,7 @@ static enum lw_status slices_of(struct tim_reach *reach, const struct emu_grid *
     return LW_OK;
 }
 
-/** Counters for the reasons why an access has no address slice, in the order of the reasons. */
+/** The counter of each reason why an access has no address slice, indexed by enum emu_predict_reason - 1. */
 static const uint16_t rejected[] = {
     TIM_GPU_ap_rejected_merge, TIM_GPU_ap_rejected_loaded, TIM_GPU_ap_rejected_array,
     TIM_GPU_ap_rejected_operation, TIM_GPU_ap_rejected_start, TIM_GPU_ap_rejected_flow,
@@ -189,7 +190,7 @@ static void count_sites(struct tim_reach *reach, const struct emu_predict_sites 
     reach->gpu[sites->accepted != 0 ? TIM_GPU_ap_launches : TIM_GPU_ap_fallback]++;
 }
 
-/** Adds to the counter the evaluations of address slices since their number was @before. */
+/** Adds to counter ap_slice_evals the evaluations of address slices after the first @before ones. */
 static void count_evaluations(const struct tim_reach_launch *l, uint64_t before)
 {
     l->reach->gpu[TIM_GPU_ap_slice_evals] += emu_predict_evaluations(l->predict) - before;
@@ -224,7 +225,7 @@ static uint32_t clip32(uint64_t x)
     return x < UINT32_MAX / 2 ? (uint32_t)x : UINT32_MAX / 2;
 }
 
-/** Adds array @number of the address slices, unless none of its accesses are used, or ap.skip_uniform excludes it. */
+/** Adds array @number of the address slices, unless no access to the array is used, or ap.skip_uniform excludes the array. */
 static void add_array(struct tim_reach_launch *l, uint32_t number)
 {
     const struct tim_config *c = l->reach->config;
@@ -339,7 +340,7 @@ struct collect {
     unsigned array;
 };
 
-/** Adds a line to the sorted lines of the warp, unless it is already there or the list is full. */
+/** Adds a line to the sorted lines of the warp, unless the list already contains the line or is full. */
 static void collect(void *context, uint32_t x, uint32_t y)
 {
     const struct collect *c = context;

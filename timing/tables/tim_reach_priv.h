@@ -32,7 +32,8 @@ struct tim_reach_shape {
 void tim_reach_divide(struct tim_reach_shape *shape, uint32_t width, uint32_t height, unsigned bits, unsigned parts);
 /** Returns the number of the region that contains line (@x, @y). */
 uint32_t tim_reach_region(const struct tim_reach_shape *shape, uint32_t x, uint32_t y);
-/** Returns a set with the part of region @region that contains line (@x, @y); 0: the line is not in the region. */
+/** Returns a bit mask of the parts of region @region in which only the part that contains line (@x, @y) is set, or 0 if the
+ *  line is not in the region. */
 uint64_t tim_reach_part(const struct tim_reach_shape *shape, uint32_t region, uint32_t x, uint32_t y);
 
 /** A warp's access vector: for each array the region of the warp's block, and the parts of this region that the warp
@@ -77,16 +78,16 @@ static inline uint64_t tim_reach_overlap(const struct emu_rect *a, const struct 
     uint64_t sum = 0;
 
     for (unsigned i = 0; i < arrays; i++)
-        if (a[i].x < b[i].x + (uint64_t)b[i].w && b[i].x < a[i].x + (uint64_t)a[i].w) /* usually false, so most calls are
-                                                                                       * avoided */
+        if (a[i].x < b[i].x + (uint64_t)b[i].w && b[i].x < a[i].x + (uint64_t)a[i].w) /* quick overlap test, usually false,
+                                                                                       * which avoids most calls */
             sum += emu_rect_overlap(&a[i], &b[i]);
     return sum;
 }
 /** Gets the access vector of warp @warp of block @linear. */
 void tim_reach_warp(const struct tim_reach_launch *launch, uint64_t linear, unsigned warp, struct tim_reach_vector *out);
-/** Prints how many accesses of the kernel of @grid have an address slice, and the reasons why others have none. */
+/** Prints how many accesses of the kernel of @grid have an address slice, and why the other accesses have none. */
 void tim_reach_print(const struct tim_reach *reach, const struct emu_grid *grid, struct lw_sink *out);
-/** Prints the cost in hardware, computed as in the source, and with coordinates of full size. */
+/** Prints the hardware cost of the predictions twice: as the specification computes it, and for coordinates of full size. */
 void tim_reach_cost(const struct tim_config *config, struct lw_sink *out);
 
 #endif

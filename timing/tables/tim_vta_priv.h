@@ -13,8 +13,8 @@ struct tim_vta;
  *  @entries). @entries and @ways are powers of two. @line: line size of L1. Returns NULL if memory is short. */
 struct tim_vta *tim_vta_create(unsigned warps, unsigned entries, unsigned ways, unsigned line);
 void tim_vta_destroy(struct tim_vta *vta);
-/** Returns whether the array of @warp has the tag of the line. If it does, the tag is removed (@take), or becomes the
- *  youngest of its set. */
+/** Returns whether the array of @warp has the tag of the line. If so, removes the tag (if @take), or makes it the youngest of
+ *  its set. */
 bool tim_vta_find(struct tim_vta *vta, unsigned warp, uint64_t line, bool take);
 /** Adds the tag of the line to the array of @warp, because L1 has evicted the line. If the tag is present, it becomes the
  *  youngest of its set. */
