@@ -15,7 +15,7 @@
 struct dbg_findings {
     bool pending;
     unsigned number, more; /* number of the first pending finding; count of the pending findings after it */
-    unsigned first_unreported; /* no finding with a lower number is pending */
+    unsigned first_unreported; /* lowest number that a pending finding can have */
     uint64_t *at;          /* at[number]: instruction count before the instruction that caused the finding, WAITS or
                             * UNKNOWN */
     size_t count, capacity; /* of `at` */
@@ -23,7 +23,7 @@ struct dbg_findings {
     bool stop_at;          /* true: the engine's stop_at has been set to `next` and must be reset */
 };
 
-/* Returns true if an element of dbg_findings.at is an instruction count. */
+/* Returns true if an element of dbg_findings.at is an instruction count, and neither WAITS nor UNKNOWN. */
 static bool happened(uint64_t at)
 {
     return at < UNKNOWN;
@@ -68,8 +68,8 @@ uint64_t dbg_finding_at(const struct dbg *dbg, unsigned number)
                : UINT64_MAX;
 }
 
-/* Stores the instruction count of the pending findings, which are then no longer pending. The last instruction caused
- * them, or (@host) a host step after that instruction. */
+/* Stores the instruction count of the pending findings, and makes them no longer pending. They were caused by the last
+ * instruction or, if @host, by a host step after it. */
 static void answer(struct dbg *dbg, bool host)
 {
     struct dbg_findings *n = dbg->findings;
@@ -186,9 +186,9 @@ void dbg_finding_print(struct dbg *dbg)
     dbg_message(dbg, "%s", text);
 }
 
-/* Moves the machine to before the instruction of finding @number and fills @stop. Returns false if that part of history
- * is not recorded, or if the finding's lane is not resident there or is at another pc. With @waits another pc is
- * accepted: the lane may wait at a barrier that another warp's instruction completes. */
+/* Moves the machine to before the instruction of finding @number and fills @stop. Returns false if history before that
+ * instruction is not recorded, or if the finding's lane is then not resident or at another pc. With @waits another pc is
+ * accepted, because the lane may wait at a barrier that an instruction of another warp completes. */
 static bool stop_before(struct dbg *dbg, unsigned number, unsigned more, bool waits, struct dbg_stop *stop)
 {
     uint64_t at = dbg->findings->at[number], lanes;
@@ -265,8 +265,8 @@ static enum lw_status stand_after(struct dbg *dbg, unsigned number, unsigned mor
     return status;
 }
 
-/* Gets the finding to stop for, which is then no longer pending: the first pending finding, or the recorded finding that
- * a replay has reached. Returns true if the host caused it. */
+/* Gets the finding to stop for: the first pending finding, or the recorded finding that a replay has reached. Makes the
+ * finding no longer pending. Returns true if the host caused it. */
 static bool take(struct dbg *dbg, unsigned *number, unsigned *more)
 {
     struct dbg_findings *n = dbg->findings;

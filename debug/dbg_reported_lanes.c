@@ -69,8 +69,8 @@ void dbg_reported_lanes_all_moved(struct dbg *dbg, uint64_t at)
     if (at == dbg->reported_at)
         return;
     reported_save(dbg);
-    /* Only the lanes that stops have shown at count @at become reported lanes. Every other lane that is at a breakpoint
-     * there still hits the breakpoint. */
+    /* Only the lanes that stops have shown at count @at become reported lanes. Every other lane that is at a breakpoint at
+     * that count still hits the breakpoint. */
     dbg->reported_count = 0;
     dbg->reported_at = UINT64_MAX;
     for (unsigned i = 0; i < DBG_REPORTED_LANES_SAVED; i++) {

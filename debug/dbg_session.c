@@ -483,8 +483,8 @@ void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane)
         dbg->pins[slot].lane = lane;
         return;
     }
-    /* When the array is full, the entries of ended warps are dropped first. While history is recorded they remain, as the
-     * user may go back to a time when the warps were resident. */
+    /* When the array is full, the entries of ended warps are dropped first. While history is recorded they remain, because the
+     * user may go back to an instruction count at which the warps were resident. */
     if (dbg->pin_count == dbg->pin_capacity && dbg->history == NULL) {
         size_t kept = 0;
         struct emu_thread_ref location;

@@ -135,8 +135,9 @@ struct dbg_stoppoint {
     unsigned size_bytes, access; /* DBG_STOPPOINT_WATCH: number of watched bytes; accesses that hit, as bits of enum
                                   * dbg_access */
     dbg_thread_id thread;        /* DBG_STOPPOINT_WATCH: the thread, or the first thread of the block, that owns the
-                                  * watched memory or register; 0: every thread sees it */
-    unsigned lane;               /* the lane of `thread` that owns it; 0 if it is not one lane's */
+                                  * watched memory or register; 0: every thread can access it */
+    unsigned lane;               /* DBG_STOPPOINT_WATCH: the lane of `thread` that owns the watched memory or register; 0 if no
+                                  * single lane owns it */
     unsigned catches;            /* DBG_STOPPOINT_CATCH: bits of enum dbg_catch */
     bool enabled, temporary;
     uint64_t hits;
@@ -196,9 +197,9 @@ enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned cat
 enum lw_status dbg_stoppoint_ignore(struct dbg *dbg, unsigned id, uint64_t count,
                                 struct lw_error *err) LW_MUST_CHECK;
 bool dbg_stoppoint_at(const struct dbg *dbg, unsigned index, struct dbg_stoppoint *out);
-/** Condition of a stoppoint that is a function and not the text of an expression. @lane is the focus lane of thread @id
- *  during the call. Returns true if the lane hits the stoppoint. The gdb stub has such a function for gdb's agent
- *  expressions. */
+/** Function that evaluates the condition of a stoppoint whose condition is not the text of an expression. @lane is the focus
+ *  lane of thread @id during the call. Returns true if the lane hits the stoppoint. The gdb stub has such a function for gdb's
+ *  agent expressions. */
 typedef bool (*dbg_condition_fn)(void *context, struct dbg *dbg, dbg_thread_id id,
                                  unsigned lane);
 enum lw_status dbg_stoppoint_set_condition(struct dbg *dbg, unsigned id, dbg_condition_fn fn,
@@ -210,7 +211,7 @@ enum lw_status dbg_stoppoint_set_condition(struct dbg *dbg, unsigned id, dbg_con
 enum dbg_stop_kind {
     DBG_STOP_NONE, DBG_STOP_BREAKPOINT, DBG_STOP_STEP, DBG_STOP_FAULT, DBG_STOP_HANG,
     DBG_STOP_INTERRUPT, DBG_STOP_ENDED, /* every launch ran to its end */
-    DBG_STOP_BLOCKED,                     /* the stepped lane waits, and lanes or warps that would end the wait cannot run */
+    DBG_STOP_BLOCKED,                     /* the stepped lane waits, and the lanes or warps that could end the wait cannot run */
     DBG_STOP_WATCH, DBG_STOP_CATCH,
     DBG_STOP_FINDING,                   /* a checker reported a finding: its message is in text */
     DBG_STOP_HISTORY_BEGIN,             /* no earlier history is recorded: the reason is in text */
@@ -221,12 +222,12 @@ struct dbg_passed {
     uint64_t at; /* instruction count before the access */
     dbg_thread_id thread; /* thread and lane that made the access */
     unsigned lane;
-    bool there; /* there was such an access */
+    bool there; /* true: such an access was found, and the other members are valid */
 };
 /** A stop: its reason, and the lane that it shows. The shell prints it, and the gdb stub encodes it as a stop reply. */
 struct dbg_stop {
     enum dbg_stop_kind kind;
-    dbg_thread_id thread;       /* the thread and lane that the stop puts in focus */
+    dbg_thread_id thread;       /* the thread that the stop puts in focus; the next member is its lane */
     unsigned lane;
     uint64_t pc, hit_lanes;     /* next pc of the focus lane; mask of the lanes that caused the stop */
     unsigned point;             /* id of the stoppoint that was hit, or 0 if there is none */
@@ -251,7 +252,7 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
 const struct dbg_stop *dbg_last_stop(const struct dbg *dbg);
 bool dbg_ended(const struct dbg *dbg);
 
-/** Runs all warps until a stop. A lane that the last stop has shown at a breakpoint is stepped over the breakpoint: it
+/** Runs all warps until a stop. A lane that the last stop has shown at a breakpoint is stepped over the breakpoint. The lane
  *  hits the breakpoint again only after it has left that pc and returned. */
 enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
@@ -288,8 +289,8 @@ enum lw_status dbg_history_start(struct dbg *dbg, uint64_t budget_bytes,
                                  bool (*save_host)(void *context, void **data, size_t *size),
                                  void (*load_host)(void *context, const void *data, size_t size),
                                  void *context, struct lw_error *err) LW_MUST_CHECK;
-/** Moves back to before the last instruction that the focus lane of @id has retired: the reverse of dbg_step(). Everything
- *  that other lanes have done since is undone, too. At the start of history, the functions that move back make the stop
+/** Moves back to before the last instruction that the focus lane of @id has retired: the reverse of dbg_step(). The effects of
+ *  all later instructions of other lanes are undone, too. At the start of history, the functions that move back make the stop
  *  DBG_STOP_HISTORY_BEGIN. */
 enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                                 struct lw_error *err) LW_MUST_CHECK;
@@ -305,7 +306,8 @@ enum lw_status dbg_goto(struct dbg *dbg, uint64_t instructions, struct dbg_stop 
 void dbg_history_stop(struct dbg *dbg);
 /** Returns true while a reverse search evaluates conditions. A condition function must then not print or count. */
 bool dbg_is_searching_back(const struct dbg *dbg);
-/** Gets the current instruction count and the recorded range. Returns false if no history is recorded. */
+/** Gets the current instruction count and the range of instruction counts in recorded history. Returns false if no history is
+ *  recorded. */
 bool dbg_history_info(const struct dbg *dbg, struct emu_history_info *out);
 
 /* ---- locations and values ----------------------------------------------------------- */
@@ -387,8 +389,8 @@ uint64_t dbg_mem_read(struct dbg *dbg, dbg_thread_id id, uint64_t address, void 
 uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, const void *data,
                        uint64_t size_bytes);
 
-/** Return address of a kernel, as the stack's debug address range shows it. There is no code. The ELF file that gdb reads
- *  has a function <launch> at this address (docs/reference/object.md). */
+/** Return address of a kernel, as the debug address range of call stacks shows it. No code is at this address. The ELF file
+ *  that gdb reads has a function <launch> at this address (docs/reference/object.md). */
 #define DBG_LAUNCH_PC (ISA_CODE_BASE - ISA_WORD_BYTES)
 
 /** A frame of a lane. */
@@ -401,8 +403,8 @@ struct dbg_frame {
 bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
                   struct dbg_frame *out);
 
-/** Result of the function from which a lane has just returned, as the System V ABI of x86-64 returns it: in up to two
- *  registers, or in memory if it is longer. */
+/** Result of the function from which a lane has just returned, in the form of the System V ABI of x86-64: in up to two
+ *  registers, or in memory if the result is longer. */
 struct dbg_return_words {
     unsigned count;   /* number of words; 0: the result is in memory at `address` */
     uint64_t word[2];
@@ -414,10 +416,10 @@ struct dbg_return_words {
 bool dbg_returned_words(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                         struct dbg_return_words *out);
 
-/** Returns the address at which the code of @object was loaded; ISA_CODE_BASE if it was not. */
+/** Returns the address at which the code of @object was loaded; ISA_CODE_BASE if @object was not loaded. */
 uint64_t dbg_code_address(const struct dbg *dbg, const struct isa_object *object);
-/** Gets the address of global variable @index of @object; 0: the loader allocated no memory for it. Returns false if
- *  @object is not loaded. */
+/** Gets the address of global variable @index of @object; An address of 0 means that the loader allocated no memory for the
+ *  variable. Returns false if @object is not loaded. */
 bool dbg_variable_address(const struct dbg *dbg, const struct isa_object *object, unsigned index,
                           uint64_t *out);
 

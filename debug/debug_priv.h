@@ -9,7 +9,7 @@
 
 #include "debug/debug.h"
 
-/** Core and slot of a resident warp; valid until the machine runs. */
+/** Core and slot of a resident warp; valid only until the machine runs again. */
 struct dbg_warp {
     struct emu_core *core;
     const struct emu_grid *grid;
@@ -34,7 +34,7 @@ struct dbg_reported_lanes {
 
 /** The reported lanes that belong to an instruction count which the session has left by moving in history. */
 struct dbg_reported_lanes_saved {
-    uint64_t at; /* that instruction count */
+    uint64_t at; /* the instruction count to which the lanes belong */
     struct dbg_reported_lanes *reported;
     size_t count, capacity;
 };
@@ -58,8 +58,8 @@ struct dbg_watched {
     uint8_t last[DBG_WATCH_MAX]; /* registers: the watched bytes after the last instruction */
     bool typed;          /* true: the bytes are a number of type `type` */
     enum dbg_type type;
-    struct dbg_operand *operand; /* the variable or part of a variable that the bytes are, with its type in the source;
-                                  * owned, or NULL if there is none */
+    struct dbg_operand *operand; /* the variable, or part of a variable, that the watched bytes contain, with its type in the
+                                  * source; owned; NULL if the bytes are not a variable */
     bool end_reported;           /* a message has reported the end of the owner */
 };
 
@@ -129,8 +129,8 @@ struct dbg {
     struct dbg_hits *hits;   /* hits in the interval of history that was searched last (dbg_reverse_hits.c); may be
                               * NULL */
     struct emu_spin_observer *spin; /* spin detector for a stepped lane, or NULL if it is not in use */
-    bool looking; /* an observer evaluates conditions inside the engine's step: a warp without live lanes can still be
-                   * located, because its last instruction may have made the hit */
+    bool looking; /* an observer evaluates conditions inside the engine's step: while true, a warp without live lanes can still
+                   * be located, because its last instruction may have made the hit */
 
     struct dbg_reg *regs; /* register table, built once */
     size_t reg_count, reg_capacity;
@@ -221,8 +221,8 @@ bool dbg_breakpoint_inserted(const struct dbg *dbg, uint64_t pc);
  */
 unsigned dbg_breakpoint_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                        uint64_t *lanes, char *text, size_t capacity);
-/** Finds the enabled breakpoints at @pc that lanes of the mask @active hit, as dbg_breakpoint_hit() does, but here reported
- *  lanes hit them, too. Does not count hits, and takes no account of counts of `ignore`. */
+/** Finds the enabled breakpoints at @pc that lanes of the mask @active hit, as dbg_breakpoint_hit() does, but counts reported
+ *  lanes as well. Counts no hits, and disregards the ignore counts of breakpoints. */
 unsigned dbg_breakpoint_peek(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                         uint64_t *lanes);
 /** Records @lanes of a thread as reported lanes at @pc: a breakpoint there does not stop for them again before they move.
@@ -233,8 +233,8 @@ void dbg_reported_lanes_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes)
 /** Sets the pc of a lane, alone or with its split (emu_pc_write). Prints a message if other lanes keep their pc. */
 enum lw_status dbg_pc_set(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool alone, uint64_t pc,
                           struct lw_error *err) LW_MUST_CHECK;
-/** Removes reported lanes that are not at an inserted breakpoint. Called before all warps run: lanes can then leave such a
- *  pc without a stop, and their records would be wrong when they return. */
+/** Removes reported lanes that are not at an inserted breakpoint. Called before all warps run: without a breakpoint a lane can
+ *  leave its pc and return to it without a stop, so the record that it was reported would be wrong. */
 void dbg_reported_lanes_prune(struct dbg *dbg);
 
 /** Called after history has moved the machine to instruction count @at: saves the reported lanes of the previous count, and
@@ -288,7 +288,7 @@ void dbg_watched_print(struct dbg *dbg, const struct dbg_watched *watched, const
 /** Sets kind, text and the members of @stop that describe the hit @touch of a watchpoint or catchpoint. The focus members
  *  of @stop do not change. */
 void dbg_watch_hit_stop(struct dbg *dbg, const struct dbg_watch_hit *touch, struct dbg_stop *stop);
-/** Names of the events of enum dbg_catch in its order ("diverge", ...), terminated by NULL. */
+/** Names of the events of enum dbg_catch, in the order of its bits ("diverge", ...), terminated by NULL. */
 extern const char *const dbg_catch_names[];
 /** Adds a watchpoint on what the expression @text names in a lane: a variable or a part of one, memory, or a register.
  *  Errors: as dbg_watch_add(); LW_EUSAGE for an expression whose value is not stored. */
@@ -302,11 +302,12 @@ bool dbg_watch_ready(struct dbg *dbg);
 /** Marks the tables of watchpoints as outdated. Called after stoppoints were added, removed, enabled or disabled. */
 void dbg_watch_changed(struct dbg *dbg);
 void dbg_watch_free(struct dbg *dbg);
-/** Stores the owner of a gdb watchpoint that is about to be removed, as gdb will insert it again (struct dbg_ghost). */
+/** Stores the owner of a gdb watchpoint that is about to be removed, because gdb will insert the watchpoint again (struct
+ *  dbg_ghost). */
 void dbg_watch_removed(struct dbg *dbg, const struct dbg_stoppoint_record *point);
 /** Returns true if a stop is still to be made for a hit of a watchpoint or catchpoint, or for a checker's finding. */
 bool dbg_watch_pending(const struct dbg *dbg);
-/** Drops the hits of the last instruction. Called when history has moved the machine to before that instruction. */
+/** Drops the hits of the last instruction. Called after history has moved the machine back to before that instruction. */
 void dbg_watch_forget(struct dbg *dbg);
 /** Prepares a run: drops pending hits and calls dbg_watch_hit_begin(). If the last stop left hits of further gdb
  *  watchpoints to report, one of them becomes the pending hit. */
@@ -333,7 +334,7 @@ enum lw_status dbg_finding_finish_stop(struct dbg *dbg, struct dbg_stop *stop, s
     LW_MUST_CHECK;
 /** Called before each run: if the run replays history, it will stop at the next recorded finding. */
 void dbg_finding_begin(struct dbg *dbg);
-/** Called after each run: cancels the stop that dbg_finding_begin() has set. */
+/** Called after each run: removes the instruction count at which dbg_finding_begin() made the run stop. */
 void dbg_finding_end(struct dbg *dbg);
 /** Gets the instruction count before the most recent instruction in the past that caused a finding. Findings for which
  *  the user has disabled stops do not count. Returns false if there is none. */
@@ -366,8 +367,8 @@ enum lw_status dbg_history_attach(struct dbg *dbg, uint64_t budget_bytes, struct
     LW_MUST_CHECK;
 /** Stops recording history and drops the recorded history. */
 void dbg_history_end(struct dbg *dbg);
-/** Does dbg_reverse_step() @count times. With @over, a call with all instructions of the called function counts as one
- *  step. */
+/** Makes @count reverse steps, as dbg_reverse_step() does. With @over, a call with all instructions of the called function
+ *  counts as one step. */
 enum lw_status dbg_reverse_steps(struct dbg *dbg, dbg_thread_id id, uint64_t count, bool over,
                                  struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
@@ -409,14 +410,14 @@ enum lw_status dbg_parameters_print(struct dbg *dbg, dbg_thread_id id, unsigned 
 struct dbg_convergence {
     unsigned reg;             /* barrier register of the current group */
     uint64_t seen;            /* lanes of the groups of this register that have been visited, with the current one */
-    uint64_t number, lanes, waiting; /* number of the current group, its lanes, and those of them that wait */
+    uint64_t number, lanes, waiting; /* number of the current group; lanes of the group; lanes of the group that wait */
 };
 /** Advances to the next group, by ascending register and then by ascending lowest lane. Returns false after the last
  *  group. */
 bool dbg_convergence_next(const struct dbg_warp *warp, const struct emu_warp_view *view,
                           const struct emu_split_view *splits, unsigned count,
                           struct dbg_convergence *it);
-/** Does the same as dbg_mem_read() or dbg_mem_write(), as lane @lane sees the address and not the focus lane. */
+/** Reads or writes memory as dbg_mem_read() and dbg_mem_write() do, but for lane @lane instead of the focus lane. */
 uint64_t dbg_mem_access(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t address,
                         void *data, uint64_t size_bytes, bool write);
 /** Reads the debug address range of a lane's stack, at address 0xF4<<56 | warp slot<<40 | lane<<32 | offset. The range
@@ -482,8 +483,8 @@ struct dbg_frame_location {
     unsigned line;
     bool inlined;           /* the frame is an inlined call */
     int64_t call;           /* debug information entry of that inlined call; -1: the frame is not inlined */
-    int64_t inner;          /* debug information entry of the inlined call in this frame that is the next inner frame; -1:
-                             * there is none */
+    int64_t inner;          /* debug information entry of the inlined call that is the next inner frame, if that frame is
+                             * inlined in this one; else -1 */
 };
 /** Gets frame @index of a lane's backtrace. Returns false if @index is past the last frame. */
 bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,
@@ -491,8 +492,8 @@ bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, uns
 /** Prints the parameters of a frame's function as "  n = 3, p = {...}". Prints nothing if no parameters are known. */
 void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                          const struct dbg_frame_location *location, struct lw_sink *out);
-/** Returns the number of the frame that `up`, `down` or `frame` has selected for the lane, or 0 if none. The selection ends when
- *  the lane moves or a frame of another lane is selected. */
+/** Returns the number of the frame that `up`, `down` or `frame` has selected for the lane, or 0 if none is selected. The
+ *  selection ends when the lane moves or a frame of another lane is selected. */
 unsigned dbg_frame_number(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
 unsigned dbg_frame_count(struct dbg *dbg, dbg_thread_id id, unsigned lane);
 /** Gets the number of the frame to which the variables of an expression refer in @lane. If a frame is selected for the
@@ -560,8 +561,8 @@ struct dbg_where {
     const struct isa_object *object;
     uint32_t insn;  /* index of the instruction in the program */
     unsigned frame; /* index of the frame whose variables are in scope; 0 is the innermost */
-    int64_t inner;  /* debug information entry of an inlined call in that frame whose variables are not in scope;
-                     * ISA_NO_DIE: none */
+    int64_t inner;  /* debug information entry of an inlined call in that frame; its variables are not in scope. ISA_NO_DIE: no
+                     * such call */
 };
 bool dbg_where_is(const struct dbg *dbg, uint64_t pc, struct dbg_where *out);
 /** Finds the source scopes that contain the instruction, outermost first. Returns their number. */
@@ -584,8 +585,7 @@ enum lw_status dbg_next_launch(struct dbg *dbg, bool *more, struct lw_error *err
 bool dbg_tag_is_structure(unsigned tag);
 /** Returns true if the type is char. A value of it is printed as a character, and an array as text. */
 bool dbg_type_is_char(const struct isa_debug *debug, int64_t type);
-/** Prints the name of a type as in a declaration, "const float *". Of an array, the first @skip dimensions are not part
- *  of the type. */
+/** Prints the name of a type as in a declaration, "const float *". The first @skip dimensions of an array are omitted. */
 void dbg_type_print(const struct isa_debug *debug, int64_t type, unsigned skip,
                     struct lw_sink *out);
 /** Prints a type with typedefs expanded, and structures and enumerations with their members. */
@@ -613,7 +613,7 @@ const char *dbg_base_name(const char *path);
 enum lw_status dbg_stoppoint_condition(struct dbg *dbg, unsigned id, const char *condition,
                                    struct lw_error *err) LW_MUST_CHECK;
 unsigned dbg_stoppoint_count(const struct dbg *dbg);
-/** Executes one instruction of each split that can run: of the splits of the thread's warp, or (@block) of all warps of its
+/** Executes one instruction of each split that can run: the splits of the thread's warp or, if @block, of all warps of its
  *  block. So lanes and warps advance in lockstep. If no split can run, the stop is DBG_STOP_BLOCKED. The focus does not
  *  change. Errors: LW_ESTATE if the thread has ended. */
 enum lw_status dbg_step_together(struct dbg *dbg, dbg_thread_id id, bool block,

@@ -7,7 +7,7 @@
 struct list {
     struct dbg *dbg;
     struct dbg_coordinates filter;
-    struct dbg_thread focus; /* thread of the view focus; focus.id is 0 if there is none */
+    struct dbg_thread focus; /* thread of the view focus; focus.id is 0 if no thread is in focus */
     struct dbg_layout layout;
     struct dbg_row row;
 };
@@ -130,7 +130,8 @@ static void rows_sms(struct list *list)
     }
 }
 
-/* Emits the warps: for each the active lanes of its focus lane's split, and its other live lanes. */
+/* Emits the warps: each row shows the active lanes of the split that contains the warp's focus lane, and the warp's other live
+ * lanes. */
 static void rows_warps(struct list *list)
 {
     struct dbg_thread thread;
@@ -261,7 +262,7 @@ static void rows_absent(struct list *list, const struct emu_grid *grid, uint64_t
     }
 }
 
-/* Returns true if the filter has a block or an SM: blocks that are not resident are then not listed. */
+/* Returns true if the filter selects a block or an SM. In this case the list omits blocks that are not resident. */
 static bool one_block(struct list *list)
 {
     return ((list->filter.given | list->filter.queried) >> DBG_AXIS_BLOCK & 1) != 0 || sm_matters(list);
@@ -305,11 +306,11 @@ static void rows_blocks(struct list *list)
             blocks_of(list, grid);
 }
 
-/** Consecutive threads of a grid that are at the same pc. They are one row of the list of threads. */
+/** Consecutive threads of a grid that are at the same pc. The list of threads shows such a range as one row. */
 struct range {
     const struct emu_grid *grid; /* NULL: the range is empty */
     uint64_t first, last, pc; /* linear numbers of the first and last thread in the grid; their pc */
-    bool focus; /* the focus is in the range */
+    bool focus; /* the range contains the focus thread */
 };
 
 static void row_range(struct list *list, const struct range *range)

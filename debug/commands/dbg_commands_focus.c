@@ -129,10 +129,12 @@ static enum lw_status do_warp(const struct lw_call *call, struct lw_error *err)
 
 /** Search for lanes in which an expression is true. */
 struct search {
-    struct dbg_lane_ref first; /* the first such lane of the focus warp, or else of the grid; first.id 0: none found yet */
+    struct dbg_lane_ref first; /* the first lane of the focus warp, or else of the grid, in which the expression is true;
+                                * first.id is 0 if none was found yet */
     dbg_thread_id focus;       /* the focus warp */
-    unsigned warps, warps_true, lanes, lanes_true, lost; /* numbers of warps and lanes searched, and of those in which the
-                                                          * expression is true; lost: lanes in which it has no value */
+    unsigned warps, warps_true, lanes, lanes_true, lost; /* warps, lanes: numbers of searched ones; _true: numbers of those in
+                                                          * which the expression is true; lost: number of lanes in which the
+                                                          * expression has no value */
     unsigned unclear;                             /* number of lanes in which the expression has a syntax error */
     struct lw_error why;                          /* error in the first lane in which the expression has no value */
 };
@@ -153,7 +155,8 @@ static void search_warp(struct dbg *dbg, const struct dbg_thread *thread, const 
         if (status != LW_OK) {
             if (s->lost++ == 0)
                 s->why = why;
-            s->unclear += status == LW_EUSAGE; /* counted, as in another function a name may have another type */
+            s->unclear += status == LW_EUSAGE; /* only counted, not reported, because a name may have another type in
+                                                * another function */
         } else if (dbg_value_true(&value)) {
             lanes |= UINT64_C(1) << lane;
         }

@@ -5,7 +5,8 @@
 
 #include <inttypes.h>
 
-/** Returns the thread of the view focus; 0 if it has ended: the reverse functions then use the lane that was in focus last. */
+/** Returns the thread of the view focus, or 0 if the thread has ended. For 0, the reverse functions use the lane that was in
+ *  focus last. */
 static dbg_thread_id view(const struct dbg *dbg)
 {
     return dbg_focus_get(dbg, DBG_FOCUS_VIEW);
@@ -131,8 +132,8 @@ static enum lw_status do_history(const struct lw_call *call, struct lw_error *er
     return LW_OK;
 }
 
-/** Gets the lane of the view focus. After the end of the run there is none: *@out is zero then, and the reverse functions
- *  choose a lane. */
+/** Gets the lane of the view focus. After the end of the run no lane is in focus: *@out is then zero, and the reverse
+ *  functions choose a lane. */
 static enum lw_status queried(struct dbg *dbg, struct dbg_thread *out, struct lw_error *err)
 {
     memset(out, 0, sizeof *out);

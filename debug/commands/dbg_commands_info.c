@@ -28,7 +28,7 @@ static enum lw_status do_type(const struct lw_call *call, struct lw_error *err)
 
 /* ---- find ------------------------------------------------------------------------------ */
 
-/* Splits "A, B, C" at commas that are not in brackets, by replacing these by null bytes. Returns the number of parts. */
+/* Splits "A, B, C" at commas that are not in brackets, by replacing the commas by null bytes. Returns the number of parts. */
 static unsigned cut(char *text, char **parts, unsigned capacity)
 {
     unsigned count = 0;
@@ -48,11 +48,11 @@ static unsigned cut(char *text, char **parts, unsigned capacity)
     return count;
 }
 
-/* A search for a pattern of bytes in memory. */
+/* State of the command `find`: a search for a pattern of bytes in memory. */
 struct search {
     uint64_t address, bytes; /* start and size of the memory that is searched */
     uint8_t pattern[MAX_PATTERN];
-    unsigned size, step;     /* size of the pattern; distance between two addresses at which it is compared */
+    unsigned size, step;     /* size of the pattern; distance between consecutive addresses at which the pattern is compared */
 };
 
 /* Evaluates the expressions @values and appends the bytes of their values to the pattern. @size: letter of their size, or
@@ -453,7 +453,7 @@ static enum lw_status do_info(const struct lw_call *call, struct lw_error *err)
                        "line, symbol, source, functions, cuda or status");
     own.argc--;
     own.argv++;
-    own.argv[0] = (char *)(uintptr_t)topics[found].topic; /* full name of the topic */
+    own.argv[0] = (char *)(uintptr_t)topics[found].topic; /* replaces an abbreviation by the full name of the topic */
     topic = (struct lw_command){.run = topics[found].run, .does = topics[found].does};
     if (topics[found].command != NULL) {
         dbg_register_commands(call->context, &set);

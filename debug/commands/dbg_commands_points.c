@@ -5,8 +5,8 @@
 enum { MAX_LOCATIONS = 32 };
 enum { ALWAYS, ONCE };
 
-/* Parses the operands from number @first on, which must be `if CONDITION` or none. @after is what they follow, for the error
- * message. */
+/* Parses the operands from number @first on, which must be `if CONDITION` or none. @after: the text that the operands follow,
+ * for the error message. */
 static enum lw_status condition_operand(const struct lw_call *call, int first, const char *after,
                                         char *condition, size_t size, struct lw_error *err)
 {
@@ -193,8 +193,8 @@ static enum lw_status point_apply(struct dbg *dbg, unsigned id, enum point_verb 
     return dbg_stoppoint_enable(dbg, id, verb == POINT_ENABLE, err);
 }
 
-/* Enables, disables or deletes the stoppoints with the given numbers. Without numbers, does so for all stoppoints of the
- * shell, and not for those of gdb, which manages its own. */
+/* Enables, disables or deletes the stoppoints with the given numbers. Without numbers, changes all stoppoints of the shell,
+ * but not those of gdb, which manages its own. */
 static enum lw_status do_change(const struct lw_call *call, struct lw_error *err)
 {
     const enum point_verb verb = (enum point_verb)call->what;

@@ -12,8 +12,8 @@ extern const struct lw_command_table dbg_commands_points, dbg_commands_run, dbg_
     dbg_commands_frames, dbg_commands_focus;
 
 enum lw_status dbg_too_long(struct lw_error *err);
-/** Joins the operands from number @first on to one text. If there are none, fails with the message @takes; if @takes is NULL,
- *  the text is then empty. */
+/** Joins the operands from number @first on to one text. If there are none, fails with the message @takes or, if @takes is
+ *  NULL, makes the text empty. */
 enum lw_status dbg_operand_text(const struct lw_call *call, int first, char *text, size_t size, const char *takes,
                                 struct lw_error *err) LW_MUST_CHECK;
 /** Parses the only operand of a command, a count. Without an operand the count is 1. */
@@ -43,7 +43,7 @@ void dbg_cell(struct dbg_row *row, const char *fmt, ...) LW_PRINTF(2, 3);
 void dbg_cell_index(struct dbg_row *row, const uint32_t index[3]);
 /** Appends a cell with a lane mask, with as many hexadecimal digits as the warp width needs. */
 void dbg_cell_mask(struct dbg_row *row, uint64_t lanes);
-/** Appends a cell with function and source line of a pc. */
+/** Appends a cell with the function and source line of the instruction at @pc. */
 void dbg_cell_location(struct dbg_row *row, uint64_t pc);
 /** Emits the row and starts the next one. */
 void dbg_row_end(struct dbg_row *row);

@@ -46,8 +46,8 @@ static enum lw_status do_step(const struct lw_call *call, struct lw_error *err)
     return dbg_stop_report(call, status, &stop);
 }
 
-/* Executes `until` without a location: repeats `next` until the focus lane is at a higher pc, or in another function, than
- * when the command began. So a loop is executed to its end. */
+/* Executes `until` without a location: repeats `next` until the focus lane is at a higher pc than when the command began, or
+ * in another function. A loop is thus executed to its end. */
 static enum lw_status until_after(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
 {
     struct dbg_thread thread;
@@ -109,8 +109,8 @@ static enum lw_status do_jump(const struct lw_call *call, struct lw_error *err)
     return status;
 }
 
-/* Prints the value that @function has returned to the lane. @function NULL: the function that the call instruction before
- * the lane's pc names. Returns false if the value is not known. */
+/* Prints the value that @function has returned to the lane. If @function is NULL, uses the function that the call instruction
+ * before the lane's pc calls. Returns false if the value is not known. */
 static bool put_result(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                        const struct isa_function *function, struct lw_sink *out)
 {

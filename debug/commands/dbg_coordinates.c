@@ -220,7 +220,7 @@ static enum lw_status number_in(const struct emu_grid *grid, bool thread, const 
     return LW_OK;
 }
 
-/* Finds the first resident warp of a block of a grid. @block UINT64_MAX: of any block. */
+/* Finds the first resident warp of a block of a grid. If @block is UINT64_MAX, finds the first resident warp of any block. */
 static bool resident(const struct dbg *dbg, const struct emu_grid *grid, uint64_t block,
                      struct dbg_thread *out)
 {

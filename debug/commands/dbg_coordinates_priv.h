@@ -17,16 +17,16 @@ enum { DBG_AXES_ALL = (1 << DBG_AXES) - 1 };
  *  axis alone, or `current`; all: `all`. */
 struct dbg_coordinates {
     unsigned given, queried, all;
-    uint64_t value[DBG_AXES][3]; /* three numbers for block and thread, else one */
+    uint64_t value[DBG_AXES][3]; /* [axis] three numbers for block and thread, one for any other axis */
 };
 
 /** Parses coordinates such as "block 3 thread (5,1,0)", "kernel 1 block" or "warp all". Errors: LW_EUSAGE. */
 enum lw_status dbg_coordinates_parse(const char *text, struct dbg_coordinates *out,
                                      struct lw_error *err) LW_MUST_CHECK;
 /**
- * Finds the lane that coordinates denote. A coordinate that is not given is that of the focus. But if a block or another
- * kernel is given without thread and warp, the warp is the first resident one there. `warp` is the index of the warp in its
- * block; with `sm`, and without block and thread, it is %warpid.
+ * Finds the lane that coordinates denote. For a coordinate that is not given, uses that of the focus. But if a block or
+ * another kernel is given without thread and warp, uses the first resident warp of that block or kernel. `warp` is the index
+ * of the warp in its block; with `sm`, and without block and thread, it is %warpid.
  * Errors: LW_ERANGE if a coordinate does not exist; LW_ESTATE if the thread has ended or has not started yet.
  */
 enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinates *c,

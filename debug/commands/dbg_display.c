@@ -7,7 +7,7 @@
 struct dbg_display {
     unsigned id;
     char *text;
-    char format; /* letter after the slash; '\0': the value is printed by its type */
+    char format; /* format letter after the slash, such as 'x'; '\0': the value is printed by its type */
     bool lanes;  /* true: the value in every lane of the warp is printed */
 };
 

@@ -38,7 +38,7 @@ enum lw_status dbg_show_warps(struct dbg *dbg, bool all, struct lw_sink *out,
     return LW_OK;
 }
 
-/* Prints the value of a uniform or affine register: its base, its stride by lane (@folds: by column), and its stride by row
+/* Prints the value of a uniform or affine register: its base, its stride by lane (by column, if @folds), and its stride by row
  * (@rise). */
 static void put_tag(uint64_t base, int64_t stride, int64_t rise, unsigned digits, bool folds,
                     struct lw_sink *out)

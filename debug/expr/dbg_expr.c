@@ -54,8 +54,8 @@ struct dbg_value dbg_expr_value(struct dbg_expr *e)
     return o.value;
 }
 
-/* Evaluates the address in the brackets of a load such as u32[p + 4]. Pointers are integers there, and p + 4 is 4 bytes
- * after p. */
+/* Evaluates the address in the brackets of a load such as u32[p + 4]. Inside these brackets pointers are integers, so p + 4 is
+ * 4 bytes after p. */
 static struct dbg_value address_expression(struct dbg_expr *e)
 {
     bool before = e->plain;
@@ -362,7 +362,7 @@ static void source_suffixes(struct dbg_expr *e, struct dbg_operand *o)
     if (e->status != LW_OK || !dbg_typed(o))
         return;
     if (dbg_typed_finish(e, o) && *e->at == '.') {
-        o->debug = NULL; /* a .TYPE follows, which reinterprets the bits of the scalar */
+        o->debug = NULL; /* a following .TYPE reinterprets the bits of the scalar, so the source type is dropped */
         o->stars = 0;
         suffixes(e, o);
     }
@@ -668,7 +668,7 @@ struct dbg_value dbg_expr_compute(struct dbg_expr *e, const char *op, struct dbg
 }
 
 /* Computes pointer + integer, pointer - integer or pointer - pointer, in units of the target's size. Returns false if the
- * operands do not fit one of these. */
+ * operands have none of these forms. */
 static bool compute_pointer(struct dbg_expr *e, char op, struct dbg_operand *x,
                             struct dbg_operand *y)
 {
@@ -896,7 +896,7 @@ enum lw_status dbg_print_type(struct dbg *dbg, dbg_thread_id id, unsigned lane, 
         o.type = type.type;
         o.stars = type.stars;
         o.own = type.own;
-        o.kind = DBG_TARGET_MEMORY; /* dbg_operand_type_print() then prints o.own if the type is one of C */
+        o.kind = DBG_TARGET_MEMORY; /* makes dbg_operand_type_print() print o.own if the type is a basic type of C */
     } else {
         dbg_expr_init(&e, dbg, id, lane, text, err);
         e.dry = true;

@@ -98,7 +98,7 @@ void dbg_name_register(struct dbg_expr *e, struct dbg_operand *o)
     o->value = dbg_value_make(o->value.type, o->pair ? low | high << 32 : low);
 }
 
-/* Resolves bN, a barrier register: its value is the mask of the lanes that reconverge with this lane there. */
+/* Resolves bN, a barrier register: its value is the mask of the lanes that reconverge with this lane at that barrier. */
 static bool barrier_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     unsigned count = class_count(e->dbg, DBG_REG_BARRIER);
@@ -273,7 +273,7 @@ static uint32_t built_in_word(struct dbg_expr *e, const char *variable, unsigned
     return lw_get32(raw);
 }
 
-/* Computes a linear id, (id.z * size.y + id.y) * size.x + id.x. @offset (NULL if none) is subtracted from each id first. */
+/* Computes a linear id, (id.z * size.y + id.y) * size.x + id.x. @offset (may be NULL) is subtracted from each id first. */
 static uint64_t linear(struct dbg_expr *e, const char *id, const char *size, const char *offset)
 {
     uint64_t value = 0;
@@ -380,7 +380,7 @@ static bool state_name(struct dbg_expr *e, const char *name, struct dbg_operand 
     if (!emu_lane_where(DBG_AT(&e->warp), e->lane, &split) && o->kind == DBG_TARGET_PC)
         dbg_expr_fail(e, LW_ERANGE, "lane %u has no pc: it has exited or was never launched", e->lane);
     (void)!emu_warp_view(DBG_AT(&e->warp), &view);
-    const uint64_t values[LW_COUNT_OF(states)] = { /* values of the warp in the order of `states` */
+    const uint64_t values[LW_COUNT_OF(states)] = { /* values of the warp's state, in the order of the names in `states` */
         split.pc, e->lane, e->warp.warp, e->warp.block, e->warp.grid->sequence, split.lanes & view.exec, view.live,
         view.exec, split.id, stop->thread == e->id ? stop->hit_lanes : 0, fault != NULL ? fault->kind : 0,
         fault != NULL ? dbg_fault_address(fault) : 0, fault != NULL ? fault->lanes : 0, view.retired};

@@ -20,7 +20,7 @@ enum dbg_target {
     DBG_TARGET_LANE,
     DBG_TARGET_MEMORY
 };
-/** A scalar type of C that needs no debug information: a type of the debugger with a size in memory. */
+/** A scalar type of C that needs no debug information. It consists of a type of the debugger and a size in memory. */
 struct dbg_own {
     enum dbg_type type;
     unsigned bytes; /* 0: void */
@@ -39,8 +39,8 @@ struct dbg_operand {
     enum dbg_target kind;  /* kind of the location */
     unsigned number, lane; /* register number and lane of a register */
     bool pair, typed;      /* pair: two registers, `number` and the next one; typed: the user has named a type, as in v3.f32 */
-    uint64_t address;      /* of memory */
-    unsigned bytes;        /* size in memory */
+    uint64_t address;      /* generic or debug address, if the location is in memory */
+    unsigned bytes;        /* size of the value in memory, in bytes */
     /* Type of the value in the source; `debug` is NULL if it has none: */
     const struct isa_debug *debug;
     int64_t type;   /* entry in `debug`; -1: no type (void) */
@@ -51,7 +51,7 @@ struct dbg_operand {
                                     * vector */
     uint8_t pick[16];
     /* Number of * of a pointer that the expression itself has made, by a cast or by &. The pointer points to the source type
-     * above, or, if `debug` is NULL, to the following C type: */
+     * `type` or, if `debug` is NULL, to the C type `own`. */
     unsigned stars;
     struct dbg_own own;
 };
@@ -140,8 +140,8 @@ bool dbg_type_by_name(const char *name, enum dbg_type *type, unsigned *bytes);
 bool dbg_expr_warp(struct dbg_expr *e);
 /** Reads the register whose kind, number and lane @o contains. */
 void dbg_name_register(struct dbg_expr *e, struct dbg_operand *o);
-/** Resolves @name, after which e->at is. May parse what follows the name (":3", ".x"). Returns false if nothing has this
- *  name. Returns true and fails the expression if the name cannot be used here. */
+/** Resolves @name. e->at is at the character after the name. May parse what follows the name (":3", ".x"). Returns false if
+ *  nothing has this name. Returns true and fails the expression if the name cannot be used here. */
 bool dbg_name_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o);
 /** Fails the expression because nothing is called @name, and proposes the most similar name. */
 void dbg_name_unknown(struct dbg_expr *e, const char *name);
@@ -181,8 +181,8 @@ static inline bool dbg_typed(const struct dbg_operand *o)
 {
     return o->debug != NULL || o->stars != 0;
 }
-/** Gets the distance in bytes between two consecutive elements of an array, or of the memory to which a pointer points; 0:
- *  not known. Returns false if the operand is neither array nor pointer. */
+/** Gets the distance in bytes between two consecutive elements of an array, or of the memory to which a pointer points;
+ *  *@bytes is 0 if the distance is not known. Returns false if the operand is neither array nor pointer. */
 bool dbg_typed_stride(const struct dbg_operand *o, uint64_t *bytes);
 /** Prepares an operand for pointer arithmetic: an array becomes a pointer to its first element. */
 void dbg_typed_decay(struct dbg_operand *o);

@@ -104,7 +104,7 @@ static void print_scalar(struct printing *pr, const struct dbg_operand *o)
                         pr->out);
 }
 
-/* Prints what stands for a value that cannot be read. */
+/* Prints a placeholder for a value that cannot be read. */
 static void print_unreadable(const struct printing *pr, uint64_t address, struct lw_sink *out)
 {
     lw_put(out, dbg_value_is_missing(pr->dbg, address) ? "<optimized out>" : "<not in memory>");
@@ -161,7 +161,8 @@ static void print_members(struct printing *pr, const struct dbg_operand *o, int6
 
 typedef void (*print_fn)(struct printing *pr, struct dbg_operand *o, unsigned depth);
 
-/* Prints @count elements of the array or pointer @o. Of 10 or more equal elements in a row, prints one and their number. */
+/* Prints @count elements of the array or pointer @o. Prints 10 or more consecutive equal elements as one element and their
+ * number. */
 static void print_row(struct printing *pr, const struct dbg_operand *o, uint64_t count,
                       unsigned depth, print_fn print)
 {
@@ -213,8 +214,8 @@ static void print_row(struct printing *pr, const struct dbg_operand *o, uint64_t
     lw_buffer_fini(&next);
 }
 
-/* Returns the size of an array without a length, such as `extern __shared__ float s[]`: that of the launch's dynamic shared
- * memory if the array is at its start, else 0. */
+/* Returns the size of an array without a length, such as `extern __shared__ float s[]`: the size of the launch's dynamic
+ * shared memory if the array is at the start of that memory, else 0. */
 static uint64_t dynamic_bytes(const struct printing *pr, uint64_t address)
 {
     struct dbg_warp warp;

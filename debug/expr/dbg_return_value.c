@@ -42,8 +42,8 @@ static bool writes(const struct isa_insn *insn, unsigned number)
     return false;
 }
 
-/* Reads a register whose value is the same before and after a call: the stack pointer, or a register that a called function
- * saves. Returns false for any other register. */
+/* Reads a register that a call preserves: the stack pointer, or a register that a called function saves. Returns false for any
+ * other register. */
 static bool read_preserved(const struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned number,
                       uint64_t *value)
 {
@@ -94,7 +94,7 @@ static bool hidden_argument(const struct dbg *dbg, dbg_thread_id id, unsigned la
     return false;
 }
 
-/* Returns the function that the instruction before @pc calls; NULL: it is not a direct call. */
+/* Returns the function that the instruction before @pc calls; or NULL if that instruction is not a direct call. */
 static const struct isa_function *called(const struct dbg *dbg, uint64_t pc)
 {
     const struct emu_program *program = emu_machine_program_at(dbg->machine, pc - ISA_WORD_BYTES);

@@ -148,7 +148,7 @@ void dbg_value_print(const struct dbg_value *value, char format, struct lw_sink 
 struct cells {
     unsigned width, longest; /* number of lanes; length of the longest cell */
     bool colour;
-    uint64_t dim; /* inactive or exited lanes */
+    uint64_t dim; /* mask of the inactive or exited lanes, which are dimmed */
     struct lw_buffer text[EMU_MAX_LANES];
 };
 
@@ -179,7 +179,7 @@ static bool same_cell(const struct cells *c, unsigned a, unsigned b)
     return strcmp(cell_text(c, a), cell_text(c, b)) == 0 && (c->dim >> a & 1) == (c->dim >> b & 1);
 }
 
-/* Returns true if the cells are too long for a table with eight lanes on a line: put_runs() prints them then. */
+/* Returns true if the cells are too long for a table with eight lanes on a line: in this case put_runs() prints them. */
 static bool are_long(const struct cells *c)
 {
     unsigned runs = 1;

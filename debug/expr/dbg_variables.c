@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Distance from a return address in debug address range 0xF4 to the CFA of the same frame in range 0xFA. */
+/* Distance between two debug addresses of a frame: of its return address in range 0xF4, and of its CFA in range 0xFA. */
 #define STACK_TO_FRAMES ((UINT64_C(0xFA) - 0xF4) << 56)
 
 /* ---- variables in scope -------------------------------------------------------------- */
@@ -42,7 +42,7 @@ static bool is_variable(const struct isa_debug *debug, uint32_t die)
 }
 
 /* Finds the scopes that belong to the frame of @at, outermost first. An inlined call is a frame, so the scopes of the
- * function that contains it are not among them. Returns their number. */
+ * function that contains it are excluded. Returns their number. */
 static unsigned own_scopes(const struct dbg_where *at, uint32_t *scopes, unsigned capacity)
 {
     unsigned count = dbg_find_scopes(at, scopes, capacity), first = count;
@@ -108,10 +108,10 @@ void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_na
     }
 }
 
-/** Where the value of a variable is. */
+/** Location of the value of a variable. */
 struct found {
     bool here, in_memory;    /* here: the variable has a value; in_memory: it is at `address`, else it is `value` */
-    uint64_t address, value; /* address: of memory, or a debug address */
+    uint64_t address, value; /* address: generic address of memory, or a debug address */
 };
 
 /** Returns advice for the user: compiler options with which more variables have values than in @object. */
@@ -370,7 +370,7 @@ static bool is_array(const struct dbg_operand *o)
     return o->stars == 0 && type != ISA_NO_DIE && o->debug->dies[type].tag == ISA_TAG_ARRAY;
 }
 
-/* Changes the type of an array to the type of its elements, which for several dimensions is an array, too. */
+/* Changes the type of an array to the type of its elements, which is an array, too, if the array has several dimensions. */
 static void choose_element(struct dbg_operand *o)
 {
     int64_t type = isa_type_plain(o->debug, o->type, NULL);
@@ -703,7 +703,7 @@ const char *dbg_locals_advice(struct dbg *dbg, dbg_thread_id id, unsigned lane)
 
     if (program == NULL || strncmp(emu_program_object(program)->producer, "nvcc", 4) != 0)
         return NULL;
-    if (find_where(dbg, id, lane, &at)) /* there may be entries of inlined functions alone */
+    if (find_where(dbg, id, lane, &at)) /* fails if debug information has only entries of inlined functions */
         for (uint32_t i = 0; i < at.object->debug->die_count; i++)
             if (is_variable(at.object->debug, i))
                 return NULL;

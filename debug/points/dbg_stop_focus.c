@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all kinds of stop have in common: they set the focus, record the reported lanes, and handle warps that have
- * ended. */
+/* Steps that all kinds of stop share: set the focus, record the reported lanes, and handle warps that have ended. */
 #include "debug/debug_priv.h"
 
 #include <stdio.h>

@@ -304,8 +304,8 @@ static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
     }
 }
 
-/* Returns true if all watched bytes are readable. Reading @address is no test, as a debug address range returns zeros for
- * bytes that it does not map. So the memory or register that the address shows is tested. */
+/* Returns true if all watched bytes are readable. A test read of @address would not fail, because a debug address range
+ * returns zeros for bytes that it does not map. So the function tests the memory or register that the address shows. */
 static bool readable(struct dbg *dbg, const struct dbg_watched *w, struct dbg_warp *warp,
                      uint64_t address, unsigned lane, dbg_thread_id id)
 {
@@ -331,7 +331,7 @@ static bool readable(struct dbg *dbg, const struct dbg_watched *w, struct dbg_wa
 }
 
 /* Sets the location of a watchpoint on local memory or a vector register of a lane whose warp is not resident: the warp
- * may begin later, or history may lead back to it. Returns false for any other location. */
+ * may begin later, or the user may move back to a time when it was resident. Returns false for any other location. */
 static bool watch_absent(struct dbg_watched *w, const struct dbg_lane_ref *lane_ref, uint64_t address)
 {
     w->memory = address >= ISA_LOCAL_BASE && address < ISA_CONST_BASE;
@@ -368,8 +368,8 @@ static enum lw_status location(struct dbg *dbg, const struct dbg_lane_ref *lane_
 
 /* ---- adding ------------------------------------------------------------------------------ */
 
-/** Sets the type of the watched bytes to the element type of the buffer that contains them, if that is a float type and
- *  they are one element. */
+/** Sets the type of the watched bytes to the element type of the buffer that contains them, if the element type is a float
+ *  type and the watched bytes are exactly one element. */
 static void type_of_buffer(const struct dbg *dbg, struct dbg_watched *w)
 {
     struct emu_allocation allocation;
@@ -529,7 +529,7 @@ enum lw_status dbg_watch_expression(struct dbg *dbg, dbg_thread_id id, unsigned 
         }
         *w->operand = o;
     }
-    if (o.kind == DBG_TARGET_P) { /* of a predicate, which is a mask of all lanes, only this lane's bit is watched */
+    if (o.kind == DBG_TARGET_P) { /* a predicate is a mask of all lanes; only the bit of this lane is watched */
         w->bit = true;
         w->bytes = record->pub.size_bytes = 1;
         w->scope = DBG_SCOPE_LANE;
@@ -701,8 +701,8 @@ void dbg_watch_hit_stop(struct dbg *dbg, const struct dbg_watch_hit *touch, stru
     lw_buffer_fini(&text);
 }
 
-/* Returns the lane on which the stop puts the focus: the warp's focus lane if it made the access, else the first lane
- * that did. */
+/* Returns the lane on which the stop puts the focus: the warp's focus lane if that lane made the access, else the first lane
+ * that made it. */
 static unsigned lane_shown(const struct dbg_watch_hit *touch, const struct dbg_thread *thread)
 {
     uint64_t lanes = touch->lanes & thread->live;

@@ -14,7 +14,7 @@
  * LOOK_STEPS: number of stops between two checks whether the filter still saves time. */
 enum { STOP_COST = 4, LOOK_STEPS = 4096 };
 
-/* What an instruction must do to touch an enabled watchpoint or catchpoint. */
+/* Properties by which the filter selects instructions that may touch an enabled watchpoint or catchpoint. */
 struct filter {
     unsigned access[ISA_SPACE_COUNT]; /* accesses to a memory space that touch a watchpoint: bits of enum dbg_access */
     unsigned any;           /* the bits of `access` of all spaces together */
@@ -337,7 +337,7 @@ enum lw_status dbg_watch_filter_search_step(struct dbg *dbg, struct dbg_watch_fi
         look->steps = 0;
     }
     if (look->filtering && look->dense) {
-        filter_remove(dbg); /* from here on every instruction is inspected */
+        filter_remove(dbg); /* from now on the observer inspects every instruction */
         look->filtering = false;
     } else if (look->filtering) {
         emu_observer_remove(dbg->engine, look->observer);

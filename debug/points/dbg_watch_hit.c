@@ -199,7 +199,7 @@ static unsigned operand_access(const struct dbg_watched *w, const struct emu_eve
 
 /* ---- one instruction ---------------------------------------------------------------------- */
 
-/* Returns the hit of a stoppoint by the current instruction. Creates it at the first call for the stoppoint. */
+/* Returns the hit of a stoppoint by the current instruction. Creates the hit at the first call for the stoppoint. */
 static struct dbg_watch_hit *touch_of(struct dbg *dbg, size_t point, const struct emu_event *ev,
                                   dbg_thread_id id)
 {
@@ -265,8 +265,8 @@ static void look_at_lane(struct dbg *dbg, const struct emu_event *ev,
     }
 }
 
-/* Fills new and old bytes of a hit of memory. The new bytes are read; the old bytes are these with the instruction's
- * writes undone. */
+/* Fills new and old bytes of a hit of memory. The new bytes are read from memory. The old bytes are the new bytes with the
+ * instruction's writes undone. */
 static void memory_values(const struct dbg_watched *w, const struct emu_event *ev,
                           struct dbg_watch_hit *touch)
 {

@@ -48,7 +48,7 @@ struct dbg_watch {
     size_t touch_count;
     size_t capacity;               /* number of stoppoints that the tables have memory for */
     struct dbg_watch_hit pending;  /* hit for which a stop is still to be made; pending.point is 0 if there is none */
-    unsigned others[8];        /* ids of the further stoppoints that this stop names */
+    unsigned others[8];        /* ids of the further stoppoints that the stop for `pending` names */
     unsigned other_count;
     struct dbg_ghost ghosts[DBG_GHOSTS]; /* ring buffer */
     unsigned ghost_next;
@@ -87,9 +87,9 @@ struct dbg_watch_filter_search {
     /** Returns true if the instruction at @pc is selected. NULL: those that may touch a stoppoint are selected. */
     bool (*wanted)(const void *context, uint64_t pc);
     const void *context;
-    bool dense; /* the filter selects so many instructions that inspecting all is faster; kept for the next search
+    bool dense; /* the filter selects so many instructions that inspecting all is faster; the value remains for the next search
                  * interval */
-    /* The functions below keep these members: */
+    /* Members that only the functions dbg_watch_filter_search_*() set: */
     struct emu_observer *observer;
     bool filtering;
     unsigned steps; /* number of steps since instruction count `from` */

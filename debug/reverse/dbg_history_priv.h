@@ -81,7 +81,7 @@ struct dbg_search {
     bool (*seen)(struct dbg_search *search, const struct emu_event *ev, uint64_t at);
     void *context;
     dbg_thread_id only;
-    /* The search keeps these members: */
+    /* Members that only the search functions set: */
     uint64_t low, high; /* the current interval is [low, high) */
     uint64_t size;      /* size of the next interval */
     bool interrupted;   /* the user has interrupted the search */
@@ -136,10 +136,10 @@ struct dbg_lane_trace {
     struct dbg *dbg;
     struct dbg_lane_ref lane_ref;
     uint64_t next_pc; /* the lane's pc after the instruction that was read last */
-    /* The functions below keep these members: */
+    /* Members that only the functions dbg_lane_trace_*() and dbg_reverse_skip*() set: */
     struct dbg_search search;
     struct dbg_trace *trace; /* the lane's instructions in the current interval, oldest first */
-    size_t count, capacity;  /* count: number of them that have not been read yet */
+    size_t count, capacity;  /* count: number of instructions in `trace` that have not been read yet */
     bool short_of_memory;
     bool skip_disabled; /* dbg_reverse_skip_wait() does nothing, because it would be slower than the search itself */
 };
@@ -193,7 +193,7 @@ void dbg_written_print(struct dbg *dbg, const struct dbg_written *w, const char 
 enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char *text,
                           struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
 /** Returns the change of call depth by an instruction: 1 for a call, -1 for a return, else 0. @next is the pc of the lane
- *  after the instruction; 0: not known, and the instruction is neither. */
+ *  after the instruction; 0: the pc is not known, and the instruction counts as neither call nor return. */
 int dbg_trace_call(const struct dbg_trace *trace, uint64_t next);
 
 #endif

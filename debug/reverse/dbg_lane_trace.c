@@ -110,7 +110,7 @@ static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_e
         return status;
     s->idle = s->only != 0;
     s->high = s->low;
-    /* Intervals start at multiples of their size. So another search uses the same starts, where this one has left
+    /* Intervals start at multiples of their size. Another search thus uses the same starts, at which this search has left
      * snapshots. */
     s->low = s->high - earliest > s->size ? (s->high - s->size) / s->size * s->size : earliest;
     if (s->low < earliest)

@@ -128,7 +128,7 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
     const struct dbg_stoppoint_record *record = dbg_stoppoint_find(dbg, point);
     struct dbg_watch_filter_search look = {.writes = true};
     struct dbg_stop stop = {0};
-    /* Registers are written by their own warp alone; memory may be written by any thread. */
+    /* Only the owning warp writes a register, but any thread may write memory. */
     dbg_thread_id only = record != NULL && !record->watched->memory ? record->watched->id : 0;
     struct held held = {.from = dbg_history_earliest(dbg), .to = before};
     bool known = record != NULL && dbg_watched_read(dbg, record->watched, held.now);
@@ -188,8 +188,8 @@ static enum lw_status position_save(struct dbg *dbg, struct saved_position *save
         memcpy(saved_position->pins, dbg->pins, dbg->pin_count * sizeof *saved_position->pins);
     if (!dbg->ended || info.now == info.earliest)
         return LW_OK;
-    /* Names are resolved in a resident thread. After the end of the run there is none, but before the last instruction
-     * there is. */
+    /* Names are resolved in a resident thread. After the end of the run no thread is resident; before the last instruction,
+     * one is. */
     status = dbg_history_move(dbg, info.now - 1, err);
     if (status == LW_OK && dbg_thread_at(dbg, 0, &first))
         *lane_ref = (struct dbg_lane_ref){first.id, first.lane};
@@ -302,7 +302,7 @@ static struct number computed_number(const struct isa_insn *insn)
 }
 
 /* Prints the registers that the instruction reads, with their values before it: "v6 = 3, v8 = 2". @followed is the location
- * from which it has copied the value, which has type @number; NULL: it has copied none. */
+ * from which it has copied the value, which has type @number; NULL: the instruction has copied no value. */
 static void print_sources(struct dbg *dbg, const struct dbg_written *w, const struct source *followed,
                           struct number number, struct lw_sink *out)
 {

@@ -124,7 +124,7 @@ static enum lw_status to_hit(struct dbg *dbg, const struct start *start, const s
 /* Number of instructions in a row at which a reverse step cannot end, after which dbg_reverse_skip() is tried. */
 enum { LONG_VISIT = 1 << 15 };
 
-/** A walk: a reverse step while it reads the instruction trace of its lane. */
+/** A walk: the state of a reverse step that reads the instruction trace of its lane. */
 struct walk {
     struct dbg *dbg;
     struct start start;
@@ -134,12 +134,13 @@ struct walk {
     struct dbg_trace target; /* the instruction at which the walk is to end, if has_target */
     bool has_target;
     bool has_trace;
-    uint64_t stayed; /* number of instructions in a row, read last, at which the walk cannot end */
+    uint64_t stayed; /* number of consecutive instructions, up to the one read last, at which the walk cannot end */
     uint64_t unwatched; /* from this instruction count on, no hit of a watchpoint or catchpoint has been found */
 };
 
 /* Makes the stop if a lane has hit a watchpoint or catchpoint since instruction count @at: a step forward would stop there,
- * too. Counts that the walk has searched already are not searched again. The hits found are cached for the next search. */
+ * too. Does not search instruction counts again that the walk has already searched. The hits found are cached for the next
+ * search. */
 static enum lw_status look_watched(struct walk *w, uint64_t at, struct dbg_stop *stop, struct lw_error *err)
 {
     uint64_t before = w->unwatched;
@@ -197,8 +198,8 @@ static enum lw_status walk_begin(struct walk *w, struct dbg *dbg, dbg_thread_id 
     return status;
 }
 
-/* Reads the previous instruction of the trace. Makes the stop if there is none, or after an interrupt. If there is none and
- * a watchpoint or catchpoint was hit, makes the stop for the hit. */
+/* Reads the previous instruction of the trace. Makes the stop after an interrupt, or if no earlier instruction is recorded. In
+ * the latter case, the stop is for the hit if a watchpoint or catchpoint was hit. */
 static enum lw_status walk_back(struct walk *w, struct dbg_stop *stop, struct lw_error *err)
 {
     uint64_t next = w->trace.next_pc;

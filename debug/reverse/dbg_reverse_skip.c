@@ -19,7 +19,7 @@
 struct loop_observer {
     struct emu_observer observer;
     struct dbg *dbg;
-    const struct dbg_lane_trace *trace; /* of the lane */
+    const struct dbg_lane_trace *trace; /* instruction trace of the lane */
     const struct isa_line *row; /* the line whose visit is skipped; NULL: the visit has no call and no return */
     uint64_t at; /* instruction count of the event that was found; while on_first() searches, of the next event */
     bool found;

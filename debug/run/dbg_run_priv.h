@@ -48,8 +48,9 @@ struct dbg_stepper {
                                     * lanes and warps ran */
     unsigned own_slices;           /* number of rotations in which the lane waited and only its own warp ran */
     int depth;                     /* number of calls minus number of returns since the command began */
-    uint64_t retired, progress;    /* instruction count and progress count of the block when it last made progress */
-    unsigned tries;                /* number of spin checks since then that found no spin */
+    uint64_t retired, progress;    /* values at the last progress of the block: `retired` is its instruction count, `progress`
+                                    * its progress count */
+    unsigned tries;                /* number of spin checks since the last progress that found no spin */
     const struct isa_insn *insn;   /* the instruction that the lane executed last */
     /* Members for a step in the past: a replay executes instructions in the recorded order, so other lanes and warps may
      * run as well. */

@@ -254,7 +254,7 @@ static bool pick_other(const struct dbg_stepper *s, unsigned warp, struct emu_sp
         }
         if (!own || (splits[i].lanes >> s->lane & 1) != 0)
             continue;
-        /* A ready split is chosen before one that has yielded. */
+        /* Prefers a ready split to a split that has yielded. */
         if (splits[i].state == EMU_SPLIT_READY ||
             (splits[i].state == EMU_SPLIT_YIELDED && !found)) {
             *out = splits[i];

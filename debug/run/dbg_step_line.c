@@ -115,7 +115,7 @@ struct goal {
     const struct dbg_frame_location *frame; /* out_of_frame: it ends when the lane has left this frame */
 };
 
-/* Steps the lane until the goal is reached; @stop is then still empty. Any other stop ends the loop earlier. */
+/* Steps the lane until the goal is reached; @stop then remains empty. Any other stop ends the loop earlier and fills @stop. */
 static enum lw_status step_until(struct dbg_stepper *s, struct goal *goal, struct dbg_stop *stop,
                                  struct lw_error *err)
 {

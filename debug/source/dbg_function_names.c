@@ -54,8 +54,8 @@ static void print_around(const struct isa_debug *debug, uint32_t die, struct lw_
     }
 }
 
-/* Returns the debug information entry that declares the function of @die. For a method this is the entry in its class, as
- * @die, the entry with the code, is outside of the class. For any other function it is @die itself. */
+/* Returns the debug information entry that declares the function of @die. For a method, returns the entry inside the class,
+ * because @die, the entry with the code, is outside of the class. For any other function, returns @die. */
 static uint32_t declaration_of(const struct isa_debug *debug, uint32_t die, const char *symbol)
 {
     for (uint32_t i = 0; i < debug->die_count; i++) {
@@ -187,7 +187,7 @@ bool dbg_function_is_called(const struct dbg *dbg, const struct isa_function *fu
     return means(have, want);
 }
 
-/* Returns the index of the first instruction of an inlined call; UINT64_MAX: it has no code. */
+/* Returns the index of the first instruction of an inlined call; or UINT64_MAX if the call has no code. */
 static uint64_t first_insn(const struct isa_debug *debug, uint32_t die)
 {
     const struct isa_attr *attr = isa_die_attr(debug, die, ISA_AT_RANGES);

@@ -5,9 +5,9 @@
  * CFA is the value of v2 at its entry. In a prologue, the instructions from the function's entry to the pc show how far
  * v2 has moved and whether v0:1 has been stored.
  *
- * gdb does not see this stack. A debug address range shows it a stack that contains only return addresses, 8 bytes for
- * each frame. One rule (CFA = sp + 8, return address at [CFA - 8]) is then true at every pc of every function, even in a
- * prologue, and the id of a frame does not change while the frame exists.
+ * gdb does not see this stack. In a debug address range gdb sees a stack that contains only return addresses, 8 bytes for each
+ * frame. One rule (CFA = sp + 8, return address at [CFA - 8]) is then true at every pc of every function, even in a prologue,
+ * and the id of a frame does not change while the frame exists.
  */
 #include "debug/debug_priv.h"
 

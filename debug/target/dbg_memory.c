@@ -149,7 +149,7 @@ struct register_ref {
     unsigned lane;
 };
 
-/* Finds the register that a word of the ranges F0, F1, F2 and F8 shows. Returns false if it shows none. */
+/* Finds the register that a word of the ranges F0, F1, F2 and F8 shows. Returns false if the word shows no register. */
 static bool register_at(const struct view *v, unsigned window, uint64_t offset, struct register_ref *out)
 {
     *out = (struct register_ref){v->warp, ISA_REG_V, offset / 4, v->lane};

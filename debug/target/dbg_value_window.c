@@ -10,7 +10,7 @@
  */
 #include "debug/debug_priv.h"
 
-/* Distance from a return address in debug address range 0xF4 to the CFA of the same frame in range 0xFA. */
+/* Distance between two debug addresses of a frame: of its return address in range 0xF4, and of its CFA in range 0xFA. */
 #define STACK_TO_FRAMES ((UINT64_C(0xFA) - 0xF4) << 56)
 
 enum { WINDOW = 0xFC, LOCATION_BITS = 32 - ISA_VALUE_BITS };
