@@ -41,8 +41,8 @@ void chk_put_formers(const char *list, const char *before, struct lw_sink *out);
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** A call that contains the location of a finding: one that the compiler has inlined, or an executed call of a function
- *  that is declared in a compiler's header. */
+/** A call through which execution reached the location of a finding: an inlined call, or an executed call of a function that
+ *  is declared in a compiler's header. */
 struct chk_call {
     const char *function; /* name of the called function; "" not known */
     const char *file;     /* position of the call; "" not known */
@@ -58,8 +58,8 @@ struct chk_location {
     const struct chk_call *calls; /* inlined calls that contain the line, innermost first; set only in findings */
     unsigned call_count;
     uint64_t pc;
-    uint64_t caller;      /* for a pc in a function of the compiler: address of the call, in other code, that led to it,
-                           * or 0 if it is not known */
+    uint64_t caller;      /* for a pc in a function of the compiler: address of the call outside such functions that led to the
+                           * pc, or 0 if it is not known */
     uint32_t grid;        /* sequence number of the launch */
     uint32_t block[3];
     uint64_t block_number; /* linear index */
@@ -79,7 +79,8 @@ struct chk_finding {
     enum chk_kind kind;
     const char *message;    /* ends without a full stop */
     struct chk_location location;
-    struct chk_location other; /* second location, such as the previous access of a race; without one its kernel is "" */
+    struct chk_location other; /* second location, such as the previous access of a race; if there is no second location, its
+                                * kernel is "" */
     uint64_t address;       /* generic address, or 0 if there is none */
     const char *allocation; /* name of the nearest allocation at or below address; "" none */
     uint64_t count;         /* number of lanes, summed over all occurrences */
@@ -110,9 +111,9 @@ struct chk_options {
     unsigned max_findings; /* maximum number of recorded findings that are not suppressed; at least 1 */
     const struct chk_suppressions *suppressions; /* borrowed; may be NULL */
     /** Absolute name of a folder, without a trailing "/". JSON, JUnit and SARIF reports name files in this folder
-     *  relative to it; suppressions may, too. Borrowed; NULL: files are named as in the program. */
+     *  relative to it; suppressions may name files in the same way. Borrowed; NULL: files are named as in the program. */
     const char *base;
-    /** Absolute folder from which relative file names start. Borrowed; NULL: the same folder as `base`. */
+    /** Absolute name of the folder to which relative file names refer. Borrowed; NULL: the same folder as `base`. */
     const char *here;
     /** Called in the middle of an instruction or of a host step, when a finding at a new location is recorded and not
      *  suppressed. The callback must not change the state of the machine. It is called only for kinds with stops enabled
@@ -127,9 +128,9 @@ struct chk_options {
     bool by_options;      /* buffers are created by --arg, so messages say how --arg initialises a buffer */
 };
 struct chk;
-/** Creates a checker that observes @machine from now on. The machine then runs on one host thread, whatever its number
- *  of host threads. The machine is borrowed and must outlive the checker. Errors: LW_ENOMEM; LW_ESTATE if the machine
- *  has executed instructions and a selected kind observes instructions. */
+/** Creates a checker that observes @machine from now on. While the checker exists, the machine runs on one host thread, even
+ *  if it is configured for more. The machine is borrowed and must outlive the checker. Errors: LW_ENOMEM; LW_ESTATE if the
+ *  machine has executed instructions and a selected kind observes instructions. */
 enum lw_status chk_create(struct emu_machine *machine, const struct chk_options *options,
                           struct chk **out, struct lw_error *err) LW_MUST_CHECK;
 void chk_destroy(struct chk *chk);
@@ -159,8 +160,8 @@ bool chk_wants(const struct chk *chk, enum chk_kind kind);
 bool chk_kind_find(const char *name, enum chk_kind *kind);
 /**
  * Finishes the checker after the end of the run: the event that ended the run becomes a finding if its kind is enabled,
- * and the checks that need a complete run are made. Sorts findings by file, line, kind, pc. The function must be called
- * once. Errors: LW_ENOMEM; also returned if memory was short for an earlier finding.
+ * and the checks run that need a complete run. Sorts findings by file, line, kind, pc. The function must be called once.
+ * Errors: LW_ENOMEM; also returned if memory was short for an earlier finding.
  */
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
@@ -174,7 +175,7 @@ void chk_broke_off(struct chk *chk);
 unsigned chk_count(const struct chk *chk);
 /** Returns the number of occurrences at sites that were not recorded, because max_findings was reached. */
 unsigned chk_dropped_count(const struct chk *chk);
-unsigned chk_suppressed_count(const struct chk *chk); /* number of suppressed findings */
+unsigned chk_suppressed_count(const struct chk *chk); /* returns the number of suppressed findings */
 /** Prints a line for each suppression that matches no finding although a kind to which it applies was enabled. It must
  *  be called after chk_finish, for a run that reached its end. */
 void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out);
@@ -218,7 +219,7 @@ struct chk_format {
 /** Returns the format whose suffix a file name has, or the text format. */
 const struct chk_format *chk_format_for(const char *path);
 /** Returns the suffix of a format that is similar to the suffix of @path: ".sarif" for ".sarrif". Returns NULL if the
- *  suffix of @path is already the suffix of a format, or is similar to none. */
+ *  suffix of @path is already the suffix of a format, or is not similar to any. */
 const char *chk_format_suggest(const char *path);
 
 /* ---- number of executions of each line (docs/howto/coverage.md) ------------------------------------------- */

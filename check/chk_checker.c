@@ -134,8 +134,8 @@ static bool is_of(const struct chk_site *s, const struct chk_finding *f)
     return s->kind == f->kind && s->pc == f->location.pc && s->other == f->other.pc && s->caller == f->location.caller;
 }
 
-/** Returns the index of the finding of which @f is another occurrence. CHK_DROPPED: that finding was dropped. CHK_LOST: @f
- *  is new. */
+/** Returns the index of the earlier finding of which @f is another occurrence, CHK_DROPPED if that finding was dropped, or
+ *  CHK_LOST if @f is a new finding. */
 static int find_like(struct chk *chk, const struct chk_finding *f)
 {
     uint64_t line[2];
@@ -147,7 +147,8 @@ static int find_like(struct chk *chk, const struct chk_finding *f)
             strcmp(o->location.file, f->location.file) == 0 && strcmp(o->allocation, f->allocation) == 0 &&
             (chk_origins[f->kind].from != CHK_FROM_HOST ||
              (strcmp(o->location.function, f->location.function) == 0 && strcmp(o->message, f->message) == 0)))
-            return (int)i; /* the same line of the launch file and allocation, or the same call of the host program */
+            return (int)i; /* equal findings: same line of the launch file and same allocation, or same call of the host
+                            * program */
     }
     for (size_t i = 0; f->location.pc != 0 && i < chk->site_count; i++) {
         const struct chk_site *s = &chk->sites[i];
@@ -175,7 +176,7 @@ static int find_like(struct chk *chk, const struct chk_finding *f)
 
 int chk_add(struct chk *chk, struct chk_finding *finding)
 {
-    chk_race_flush(chk); /* first adds the races of logged accesses, which happened before this finding */
+    chk_race_flush(chk); /* adds the races of logged accesses first, because these accesses precede this finding */
     const int before = find_like(chk, finding);
     if (before == CHK_DROPPED) {
         chk->beyond += (unsigned)finding->count;
@@ -439,7 +440,8 @@ static void add_end(struct chk *chk, const struct emu_stop *stop)
         return;
     }
     const int at = fault ? add_fault(chk, kind, &stop->fault) : add_hang(chk, kind, &stop->hang);
-    if (at < 0 || chk->findings[at].suppressed) /* no reported finding describes the end, so the reports name the kind */
+    if (at < 0 || chk->findings[at].suppressed) /* no reported finding describes how the run ended, so the reports name the
+                                                 * kind */
         chk->ended_kind = chk_kinds[kind].name;
 }
 
@@ -471,7 +473,7 @@ void chk_broke_off(struct chk *chk)
     chk->broken_off = true;
 }
 
-/** Reports that the user has ended the run early. */
+/** Records for the reports that the user has ended the run early. */
 static void add_break(struct chk *chk, const struct emu_stop *stop)
 {
     const char *text = stop->hang.detail;
@@ -647,7 +649,7 @@ bool chk_compare(const struct isa_insn *insn, uint64_t a, uint64_t b)
     case ISA_V_SETP_S64: sign = UINT64_C(1) << 63; break;
     default: break;
     }
-    a ^= sign; /* maps signed values to unsigned ones in the same order */
+    a ^= sign; /* maps signed values to unsigned values and preserves their order */
     b ^= sign;
     return chk_ordered(how, a < b ? -1 : a > b, 0);
 }

@@ -17,7 +17,7 @@ static uint64_t looking(void)
     return kinds;
 }
 
-/** Returns all kinds that are in a class with a kind of @some. */
+/** Returns the kinds of all classes that contain at least one kind of @some. */
 static uint64_t beside(uint64_t some)
 {
     uint64_t kinds = 0;

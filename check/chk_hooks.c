@@ -10,7 +10,7 @@ static const struct chk_observer *const observers[CHK_OBSERVER_COUNT] = {
     &chk_init_observer, &chk_arith_observer, &chk_bounds_observer, &chk_count_observer, &chk_barrier_observer,
     &chk_race_observer, &chk_const_observer, &chk_stale_observer,  &chk_leak_observer};
 
-/** Loop over the active checks @o that have this function. */
+/** Loops over the active checks that have function @function, with @o as the current check. */
 #define FOR_ACTIVE(o, chk, function)                                                                       \
     for (const struct chk_active *o = (chk)->active; o < (chk)->active + (chk)->active_count; o++)               \
         if (o->is->function != NULL)
@@ -161,7 +161,7 @@ static void count(struct chk *chk)
 }
 
 /** Handles the end of replay. If a debugger has changed a value in the past (@same is false), disables the checks that use
- *  records of the past, because these records belong to a timeline that no longer exists. */
+ *  records of the past, because the edit has replaced the history that these records describe. */
 static void on_replay_end(struct emu_hooks *hooks, bool same)
 {
     struct chk *chk = chk_of(hooks);

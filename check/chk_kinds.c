@@ -102,7 +102,7 @@ static uint64_t word_kinds(const char *word, bool drop)
     return kinds;
 }
 
-/** Fails because @word is not the name of a kind. @nor: what the message says about other possible names. */
+/** Fails because @word is not the name of a kind. @nor: text of the message about other possible names. */
 static enum lw_status no_kind(enum lw_status status, const char *word, const char *nor, struct lw_error *err)
 {
     const char *names[CHK_KIND_COUNT + CHK_CLASS_COUNT + 2];

@@ -12,7 +12,7 @@ struct chk_origin {
     uint8_t from, value, optimised;
 };
 extern const struct chk_origin chk_origins[CHK_KIND_COUNT];
-/** Returns the kind that has the origin @from and @value, such as a fault or hang; -1: there is none. */
+/** Returns the kind whose origin (columns `from` and `value` of kinds.def) is @from and @value, or -1 if there is none. */
 int chk_kind_of(enum chk_from from, unsigned value);
 /** Former name of each kind, which --check, suppressions and `explain` still accept, or NULL if there is none. */
 extern const char *const chk_former_names[CHK_KIND_COUNT];
@@ -61,7 +61,7 @@ struct chk_site {
                                  * inlined calls; 0: there is no line */
     int finding;                /* index of the finding, or CHK_DROPPED */
 };
-/** First member of the record that a check has for a slot. Blocks use a slot one after the other. */
+/** First member of a check's record for one block slot of a core. Different blocks use the same slot one after the other. */
 struct chk_slot {
     const struct emu_core *core;
     unsigned slot;
@@ -82,16 +82,16 @@ static inline void *chk_slot_at(struct chk_slots *slots, const struct emu_core *
     return s != NULL && s->core == core && s->slot == slot ? s : chk_slot_find(slots, core, slot, bytes);
 }
 
-/** Result of the checks for the interpreter, which has called the hook. A check that single-steps a warp sets
- *  chk->look to it. */
+/** Result of the checks, which a hook returns to the interpreter. A check that makes a warp execute in single steps stores its
+ *  result in chk->look. */
 enum chk_look {
     CHK_LOOK_DONE,
     CHK_LOOK_STEPS, /* the warp already executes in single steps */
     CHK_LOOK_REPEATED /* The warp executes in single steps from this instruction on. The hook is called for it again, and
                        * the checks after the one that set this value evaluate the instruction at that call. */
 };
-/** Whether a check uses records of the past. If it does, the check is disabled when a debugger has changed a value in the
- *  past. */
+/** Whether a check uses records of earlier instructions. If so, the check is disabled after a debugger has changed a value in
+ *  the past. */
 enum chk_past { CHK_PAST_UNUSED, CHK_PAST_NEEDED, CHK_PAST_NOTED /* needed, and the user is notified when the check is
                                                                   * disabled */ };
 /**
@@ -104,7 +104,7 @@ struct chk_observer {
     unsigned classes; /* bits of enum chk_class; the check is also active if a kind of one of these classes is enabled */
     enum chk_past past;
     size_t state_bytes;
-    bool (*begin)(void *state); /* returns false without memory; `end` is not called then */
+    bool (*begin)(void *state); /* returns false if memory is short; in this case `end` is not called */
     void (*end)(void *state);   /* frees what the state owns */
     /** Returns true if the check observes an instruction: memory instructions by on_access, others by
      *  on_insn. NULL: the check observes all instructions. */
@@ -142,7 +142,7 @@ extern const struct chk_observer chk_init_observer, chk_arith_observer, chk_boun
 
 struct chk {
     struct emu_machine *machine;
-    struct chk_slots slots; /* slots that have had blocks */
+    struct chk_slots slots; /* records of the slots that blocks have used */
     struct emu_fault_filter filter;
     struct emu_machine_listener listener;
     struct emu_hooks hooks;
@@ -174,7 +174,7 @@ struct chk {
     struct chk_site *sites; /* sites of findings, including dropped findings */
     size_t site_count, site_capacity;
     unsigned suppressed, beyond; /* numbers of suppressed findings, and of dropped occurrences */
-    uint64_t beyond_kinds; /* kinds with dropped occurrences */
+    uint64_t beyond_kinds; /* set of kinds with dropped occurrences */
     bool short_of_memory;
 };
 
@@ -205,7 +205,7 @@ bool chk_is_foreign(const char *file);
  *  number. */
 unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *location,
                             struct chk_call *out);
-/** Returns a hash of the inlined calls that contain instruction @insn. */
+/** Returns a hash of the chain of inlined calls that contain instruction @insn. */
 uint64_t chk_inline_key(const struct isa_object *object, uint32_t insn);
 /** Fills in the inlined calls of a location, unless this has been done. Returns false if memory is short. */
 bool chk_inline_calls(struct chk *chk, struct chk_location *location);
@@ -216,7 +216,7 @@ enum { CHK_DROPPED = -1, CHK_LOST = -2 };
 int chk_add(struct chk *chk, struct chk_finding *finding);
 /** Records a finding as chk_add() does, with the message in @text, which is freed. */
 int chk_add_text(struct chk *chk, struct chk_finding *finding, struct lw_buffer *text);
-/** Returns a finding with count @count and empty names. */
+/** Returns a finding of kind @kind with count @count, in which all names are empty. */
 struct chk_finding chk_finding_of(enum chk_kind kind, uint64_t count);
 /** Returns the name of the nearest allocation at or below @address, or "" if there is none. */
 const char *chk_allocation_name(const struct chk *chk, uint64_t address);
@@ -285,10 +285,10 @@ void chk_put_element(const struct isa_debug *d, int64_t die, uint64_t offset, st
 /* ---- accesses outside of their variable (chk_bounds.c) ---- */
 /** The leader of an instruction: the instruction whose check is sufficient for it (chk_bounds_dominated.c). */
 struct chk_bounds_lead {
-    uint32_t lead, last;  /* lead: index of the leader, or the own index if the instruction needs its own check. last: last
-                           * instruction that has this one as leader */
-    int32_t below, above; /* how far the accesses of these instructions begin before the bytes of the leader's access
-                           * (negative), and how far they end after them */
+    uint32_t lead, last;  /* lead: index of the leader, or of the instruction itself if it needs its own check. last: index of
+                           * the last instruction whose leader is this instruction */
+    int32_t below, above; /* bytes by which the accesses of the instructions with this leader extend beyond the leader's
+                           * access: below it (a negative number), and above it */
 };
 /** Returns an array with an element for each instruction, which the caller frees, or NULL if memory is short. */
 struct chk_bounds_lead *chk_bounds_leads(const struct emu_program *program);

@@ -10,7 +10,7 @@
 enum test { NO_TEST, DIVIDE, SHIFT, CONVERT, ADD, SUB, MUL, FMA, QUOTIENT, RECIPROCAL, ROOT, INVERSE_ROOT,
             LOGARITHM, POWER };
 struct row {
-    uint8_t test;    /* enum test */
+    uint8_t test;    /* enum test: the condition that is checked */
     uint8_t bits;    /* number of bits of an operand */
 };
 static const struct row rows[ISA_OP_COUNT] = {
@@ -37,8 +37,8 @@ static bool is_enabled(const struct chk *chk, enum chk_kind kind)
     return chk->options.kinds >> kind & 1;
 }
 
-/** Returns the largest finite value of a floating-point type, for comparisons of types. For an integer type that has
- *  values above the range of half precision, returns such a value; for other integer types, 32767. */
+/** Returns the largest finite value of a floating-point type, for comparisons of types. For an integer type with values above
+ *  the range of half precision, returns a value above that range; for other integer types, 32767. */
 static double largest(unsigned type)
 {
     switch (type) {
@@ -60,7 +60,7 @@ bool chk_arith_wants(void *state, const struct emu_program *program, uint32_t in
     const enum test test = (enum test)rows[insn->op].test;
 
     (void)program, (void)index;
-    /* isa_insn_is_partial() is false for sums and products, which can overflow nevertheless. */
+    /* Sums and products are checked although isa_insn_is_partial() is false for them, because they can overflow. */
     if (!(test >= ADD && test <= FMA) && !isa_insn_is_partial(insn))
         return false;
     switch (test) {
@@ -304,8 +304,8 @@ static bool predicate(const struct ahead *k, unsigned p, bool *value)
     return k->known >> p & 1;
 }
 
-/** Returns false if k->site is a select that chooses another source than registers [d, d + n), so that it does not use
- *  them although it reads them. Otherwise returns true. */
+/** Returns false if k->site is a select that chooses another source than registers [d, d + n), in which case the select reads
+ *  these registers but discards their values. Otherwise returns true. */
 static bool takes(const struct ahead *k, unsigned d, unsigned n)
 {
     const struct isa_insn *insn = k->site->insn;
@@ -327,8 +327,8 @@ bool chk_arith_takes(const struct emu_hook_site *site, unsigned lane, unsigned d
     return takes(&k, d, n);
 }
 
-/** Returns true if selects discard the lane's result within the same straight-line code, because a compiler has speculated
- *  the instruction ahead of its guard, or clamps the result. */
+/** Returns true if selects discard the lane's result within the same straight-line code, because a compiler has moved the
+ *  instruction before its guard (speculation), or clamps the result. */
 static bool dropped(struct chk_fp_taint *taint, const struct emu_hook_site *site, unsigned lane)
 {
     enum { FAR = 32 };
@@ -386,7 +386,7 @@ static bool dropped(struct chk_fp_taint *taint, const struct emu_hook_site *site
             for (unsigned r = use[u].first; r < use[u].first + use[u].count && r < 255; r++) {
                 if (use[u].reg_class == ISA_REG_V) {
                     k.vector[r / 64] |= UINT64_C(1) << r % 64;
-                    if (r >= d && r < d + n) /* part or all of the value is overwritten */
+                    if (r >= d && r < d + n) /* the instruction overwrites the value or a part of it */
                         return chosen && use[u].first <= d && use[u].first + use[u].count >= d + n &&
                                at.insn->guard == ISA_PT && !at.insn->guard_neg &&
                                !(isa_op_info((enum isa_op)at.insn->op)->flags & ISA_F_SCALAR);
@@ -420,7 +420,7 @@ void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_hook_
     (void)chk_add_text(chk, &f, &text);
 }
 
-/** Reports a finding now or, with @late, when the result leaves the library function that computes it. */
+/** Reports a finding immediately or, with @late, when the result leaves the library function that computes it. */
 static void found(struct chk_fp_taint *taint, enum chk_kind kind, const struct emu_hook_site *site, uint64_t lanes, bool late)
 {
     struct chk *chk = chk_of_state(taint);

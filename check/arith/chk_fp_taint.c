@@ -6,9 +6,9 @@
  * library uses it.
  *
  * Until then the warp executes in single steps, and such values are tracked by register and lane (taint tracking).
- * The tracking follows copies and selects. From an infinity or a NaN it also passes to the result of any operation of
- * the library that is not finite. This includes a select that replaces the value by another one that is not finite, such
- * as NAN for the root of a negative number.
+ * The tracking follows copies and selects. An infinity or a NaN also makes any non-finite result of a library operation that
+ * reads it a tracked value. This includes a select that replaces the value by another one that is not finite, such as NAN for
+ * the root of a negative number.
  */
 #include "check/arith/chk_fp_taint_priv.h"
 
@@ -19,10 +19,11 @@ enum { MOST_VALUES = 64, LOOK_EVERY = 8 };
 /** A tracked value: the vector registers from v[first] on, `count` in number, in some lanes. The value was first generated
  *  by instruction `index`. */
 struct value {
-    uint64_t lanes, caller; /* caller: chk_location.caller when the value was generated */
+    uint64_t lanes, caller; /* lanes: lanes in which the value is tracked; caller: chk_location.caller at the time when the
+                             * value was generated */
     uint32_t index;
     uint8_t first, count, kind; /* kind: enum chk_kind */
-    bool unless_finite;         /* in warp.results: the value is tracked only in lanes in which it is not finite */
+    bool unless_finite;         /* set only in warp.results: the value is tracked only in lanes in which it is not finite */
 };
 struct values {
     struct value at[MOST_VALUES];
@@ -32,7 +33,8 @@ struct warp {
     const struct emu_core *core;
     unsigned slot, warp, steps;
     const struct emu_program *program;
-    struct values held, results; /* results: of the instruction about to be executed */
+    struct values held, results; /* held: values that are tracked now; results: tracked results of the instruction that is
+                                  * about to execute */
 };
 struct chk_fp_taint {
     struct chk *chk;
@@ -147,8 +149,8 @@ void chk_fp_taint_generated(struct chk_fp_taint *taint, const struct emu_hook_si
 
 enum passing { ENDS, PASSES, UNLESS_FINITE /* tracked in lanes in which the result is not finite */ };
 
-/** Returns whether the result of @insn is tracked, if the instruction reads a tracked value of @kind. @library: the
- *  instruction belongs to a library. */
+/** Returns whether the result of @insn, which reads a tracked value of @kind, is tracked as well. @library: the instruction
+ *  belongs to a library. */
 static enum passing through(const struct isa_insn *insn, enum chk_kind kind, bool library)
 {
     switch (insn->op) {
@@ -245,7 +247,7 @@ static enum number number_of(const struct emu_hook_site *site, const struct valu
     return (word & ((exponent & -exponent) - 1)) != 0 || (v->count == 2 && low != 0) ? NOT_A_NUMBER : INFINITE;
 }
 
-/** Tracks the result @results of the instruction at @site, which has been executed. */
+/** Tracks value @results, a result of the instruction at @site, after the instruction has executed. */
 static void keep(const struct chk *chk, struct warp *w, const struct emu_hook_site *site, const struct value *results)
 {
     const bool nans = chk->options.kinds >> CHK_NAN & 1, infinities = chk->options.kinds >> CHK_INFINITY & 1;

@@ -10,20 +10,20 @@
 struct chk_fp_taint;
 /** Returns true if an instruction belongs to a library. */
 bool chk_fp_taint_reads(struct chk_fp_taint *taint, const struct emu_hook_site *site);
-/** Starts tracking in the warp from this instruction on. Returns true if single steps of the warp begin with this
- *  instruction, for which the hook is then called again. */
+/** Starts tracking in the warp from this instruction on. Returns true if the warp executes in single steps from this
+ *  instruction on. The hook is then called a second time for the instruction. */
 bool chk_fp_taint_begin(struct chk_fp_taint *taint, const struct emu_hook_site *site);
 /** Tracks the instruction's result in @lanes. The warp must execute in single steps. */
 void chk_fp_taint_generated(struct chk_fp_taint *taint, const struct emu_hook_site *site, enum chk_kind kind, uint64_t lanes);
-/** Returns the result of chk_live() for the program, which is cached, or NULL if memory is short. */
+/** Returns the cached result of chk_live() for the program, or NULL if memory is short. */
 const struct init_set *chk_fp_taint_live(struct chk_fp_taint *taint, const struct emu_program *program);
 
 /* Functions of chk_arith.c: */
 /** Returns false if the instruction is a select that, in @lane, chooses another source than registers [@d, @d + @n). For
  *  all other instructions returns true. */
 bool chk_arith_takes(const struct emu_hook_site *site, unsigned lane, unsigned d, unsigned n);
-/** Reports the result that instruction @index computed in @lanes of the warp of @site. @caller: chk_location.caller at that
- *  time; 0: the caller at this time. */
+/** Reports the result that instruction @index computed in @lanes of the warp of @site. @caller: chk_location.caller at the
+ *  time of the computation, or 0 if the current caller is to be used. */
 void chk_arith_found(struct chk *chk, enum chk_kind kind, const struct emu_hook_site *site, uint32_t index,
                      uint64_t caller, uint64_t lanes);
 /** Implements chk_observer.wants. */

@@ -64,7 +64,7 @@ bool chk_library_call_stands(const char *text, uint32_t line, unsigned column)
            !is_keyword(at, size) && !is_macro(text, at, size);
 }
 
-/** Returns the text of file @file of the program; NULL: it cannot be read. */
+/** Returns the text of file @file of the program; or NULL if the file cannot be read. */
 static const char *text_of(struct chk_library *library, unsigned file)
 {
     const struct isa_object *object = emu_program_object(library->program);

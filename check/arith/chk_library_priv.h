@@ -8,7 +8,7 @@
 /** Cached properties of the program of the last query; zeroed at first. */
 struct chk_library {
     const struct emu_program *program;
-    uint8_t *known;   /* [instruction]: the result, or 0 before the first query */
+    uint8_t *known;   /* [instruction] cached result of chk_library_has(), or 0 before the first query */
     char **texts;     /* [file of the program]: its text; NULL: not read yet, or not readable */
     bool *no_text;    /* [file of the program]: the file cannot be read */
     unsigned file_count;

@@ -33,7 +33,7 @@ static unsigned sectors(const uint64_t *address, uint64_t lanes, unsigned bytes)
 }
 
 /** Returns the number of wavefronts of a shared access, which is the maximum number of different words of one bank. Sets
- *  *@least to the number of wavefronts that as many contiguous words would take. */
+ *  *@least to the number of wavefronts for the same number of contiguous words. */
 static unsigned passes(const uint64_t *address, uint64_t lanes, unsigned bytes, unsigned *least)
 {
     uint64_t word[BANKS][EMU_MAX_LANES];

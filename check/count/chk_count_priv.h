@@ -20,8 +20,8 @@ struct chk_tally {
     uint64_t parted;    /* for guarded branches and exits: number of executions in which the lanes diverged */
     struct chk_requests global, shared;
     uint64_t local;     /* number of bytes of local memory that were accessed */
-    const struct isa_function *kernel; /* kernel that executed the instruction first, or NULL if there is none */
-    uint32_t grid;      /* sequence number of the launch of `kernel` that did so */
+    const struct isa_function *kernel; /* first kernel that executed the instruction, or NULL if it was never executed */
+    uint32_t grid;      /* sequence number of the launch in which `kernel` first executed the instruction */
 };
 
 /** Source scope of an instruction (entry of the object's debug information) and, for code that the front end has
@@ -46,7 +46,8 @@ enum {
 struct chk_launch_counts {
     struct chk_counters *counters; /* owned */
     const struct isa_function *kernel;
-    uint32_t grid, size[3], block[3]; /* grid: sequence number of the launch; 0: the entry is for all later launches */
+    uint32_t grid, size[3], block[3]; /* grid: sequence number of the launch; 0: the entry contains the sum over all launches
+                                       * after the first CHK_MOST_LAUNCHES */
 };
 enum { CHK_MOST_LAUNCHES = 1000 }; /* maximum number of launches counted separately; all later launches together have
                                     * one entry */
@@ -70,7 +71,8 @@ struct chk_line_entry {
  *  returns the entries of instructions without a line in functions that are not kernels (functions of the compiler), sorted
  *  by program and index. The caller frees the array. NULL: there is no memory. */
 struct chk_line_entry *chk_lines(const struct chk_counters *counters, bool lines, size_t *count);
-/** Returns the index after the entries of one line or, with @file, of one file, which begin at @from. */
+/** Returns the end index of a group of entries that begins at index @from: the entries of one line or, with @file, of one
+ *  file. */
 size_t chk_line_end(const struct chk_line_entry *entries, size_t count, size_t from, bool file);
 /** Adds counts to a sum. The kernel of the sum is the kernel of the earliest launch. */
 void chk_tally_add(struct chk_tally *sum, const struct chk_tally *t);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 enum {
-    PARTS_TIMES = 2,  /* report from this ratio of sectors or wavefronts to their minimum on */
+    PARTS_TIMES = 2,  /* report if there are at least this many times as many sectors or wavefronts as necessary */
     PARTED_SHARE = 10 /* report if the lanes diverged in at least one of this many executions of a branch */
 };
 
@@ -85,7 +85,7 @@ static uint64_t weight_of(size_t lint, const struct chk_line_entry *e)
 }
 
 /** Evaluates one line for one kind. The instructions [from, to) of the line whose inlined calls have the key @calls are
- *  counted together. The finding is at the one with the largest weight. */
+ *  counted together. The finding is at the instruction with the largest weight. */
 static void look(struct chk *chk, size_t lint, const struct chk_line_entry *e, size_t from,
                  size_t to, const uint64_t *key, uint64_t calls)
 {
@@ -142,8 +142,8 @@ static void look_by_calls(struct chk *chk, size_t lint, const struct chk_line_en
     free(seen);
 }
 
-/** Returns the index after the entries of one function, which begin at @from. The instructions of a function without lines
- *  are evaluated together, like those of one line. */
+/** Returns the index after the entries of one function, that begin at index @from. The instructions of a function without
+ *  lines are evaluated together, like those of one line. */
 static size_t lineless_end(const struct chk_line_entry *e, size_t count, size_t from)
 {
     const struct isa_function *f = isa_object_function_at(e[from].counts->object, e[from].index);

@@ -95,7 +95,7 @@ static void put_file(const struct chk_line_entry *e, size_t from, size_t end, ui
 
         text = NULL;
         size = 0;
-        /* the lines without code before the next line with counts */
+        /* prints the lines without code that precede the next line with counts */
         while (source.line < e[at].line && (text = source_next(&source, &size)) != NULL)
             put_line(NULL, 0, source.line - 1, text, size, out);
         text = source.line == e[at].line ? source_next(&source, &size) : NULL;

@@ -35,7 +35,7 @@ static void block_fini(struct init_block *b)
     free(b);
 }
 
-/** Returns the record of a program, or NULL if memory is short. */
+/** Returns the struct init_program of a program, created if needed, or NULL if memory is short. */
 static const struct init_program *program_of(struct chk_init *init, const struct emu_program *program)
 {
     struct init_program *p;
@@ -65,7 +65,7 @@ static const struct init_set *live_of(struct chk_init *init, const struct emu_pr
 
     return p == NULL ? NULL : p->live;
 }
-/** Returns the plan of an instruction, or NULL if memory is short. */
+/** Returns the plan (struct init_plan) of the instruction at @site, or NULL if memory is short. */
 static const struct init_plan *plan_of(struct chk_init *init, const struct emu_hook_site *site)
 {
     const struct init_program *p = program_of(init, site->program);
@@ -368,8 +368,8 @@ static void texel(const struct chk_init *init, const struct emu_hook_access *a, 
     }
 }
 
-/** Computes the undefined bits of the value that a lane loads, as @word in registers of 32 bits. Returns the origin of
- *  these bits. */
+/** Computes the undefined bits of the value that a lane loads, as one mask in @word for each 32-bit register. Returns the
+ *  origin of these bits. */
 static uint32_t lane_load(struct chk_init *init, struct init_block *b, const struct emu_hook_access *a, unsigned lane,
                           uint64_t at, bool sign, uint32_t word[4])
 {
@@ -486,7 +486,7 @@ static void atomic(struct chk_init *init, struct init_block *b, struct init_warp
         return;
     }
     atomic_memory(init, b, a);
-    load(init, b, a); /* the loaded value is defined, because atomic_memory() has marked the memory as defined */
+    load(init, b, a); /* makes the loaded value defined, because atomic_memory() has marked the memory as defined */
 }
 
 static void on_access(void *state, const struct emu_hook_access *a)

@@ -16,7 +16,7 @@ static uint64_t pair(const struct emu_hook_site *site, enum isa_reg_class reg_cl
     (void)emu_reg_read(site->core, site->slot, site->warp, reg_class, reg + 1, lane, &high);
     return high << 32 | (low & UINT32_MAX);
 }
-/** Returns a lane's 64-bit value of the instruction's operand X; 0 if X is not a register. */
+/** Returns the 64-bit value that the instruction's operand X has in a lane, or 0 if X is not a register. */
 static uint64_t operand(const struct emu_hook_site *site, unsigned lane)
 {
     const struct isa_insn *insn = site->insn;

@@ -68,8 +68,8 @@ static unsigned valid_bytes(const struct init_memory *m, uint64_t base)
     return left < INIT_PAGE ? (unsigned)left : INIT_PAGE;
 }
 
-/** Returns the page in *@location, which gets a mask if it was never written. Without memory, marks the page as defined and
- *  returns NULL. */
+/** Returns the page in *@location. If the page was never written, first allocates a mask for it. Without memory, marks the
+ *  page as defined and returns NULL. */
 static struct init_page *make(struct init_memory *m, struct init_page **location, uint64_t address)
 {
     struct init_page *p = *location;
@@ -250,7 +250,7 @@ uint64_t init_memory_count(const struct init_memory *m, uint64_t address, uint64
 
 /* ---- shared and local memory ------------------------------------------------------------------ */
 
-/** Returns the undefined bits of @bytes bytes of shared memory; NULL: the address is invalid, or there is no memory. */
+/** Returns the undefined bits of @bytes bytes of shared memory; or NULL if the address is invalid or host memory is short. */
 static uint8_t *shared_at(struct init_memory *m, struct init_block *b, uint64_t address,
                           unsigned bytes)
 {
@@ -288,7 +288,7 @@ void init_local_begin(const struct init_block *b, struct init_local *local)
     memset(local->mask, 0xff, local_capacity(b));
 }
 
-/** Returns the shadow of a warp's local memory; NULL: @offset is outside it, or there is no memory. */
+/** Returns the shadow of a warp's local memory; or NULL if @offset is outside local memory or host memory is short. */
 static struct init_local *local_of(struct init_memory *m, struct init_block *b, unsigned warp, uint64_t offset)
 {
     if (b == NULL || offset >= b->local_bytes || warp >= b->warp_count)
@@ -304,7 +304,8 @@ static struct init_local *local_of(struct init_memory *m, struct init_block *b, 
     return b->local[warp];
 }
 
-/** Returns the undefined bits of the word that contains byte @offset of a lane's local memory; NULL as for local_of(). */
+/** Returns the undefined bits of the word that contains byte @offset of a lane's local memory; or NULL in the same cases as
+ *  local_of(). */
 static uint8_t *local_at(struct init_memory *m, struct init_block *b, unsigned warp, unsigned lane,
                          uint64_t offset)
 {
@@ -313,7 +314,8 @@ static uint8_t *local_at(struct init_memory *m, struct init_block *b, unsigned w
     return local == NULL ? NULL : local->mask + (offset / 4 * b->width + lane) * 4;
 }
 
-/** Lowers init_local.low of @lanes to the word at @offset, if it is greater, because bytes of this word may be defined. */
+/** Lowers init_local.low of @lanes to the word at @offset, if it is greater than @offset, because bytes of this word may be
+ *  defined. */
 static void local_lower(struct init_local *local, uint64_t lanes, uint64_t offset)
 {
     const uint32_t word = (uint32_t)offset & ~3u;
@@ -429,7 +431,7 @@ void init_lane_put(struct init_memory *m, struct init_block *b, unsigned warp, u
             return;
         for (unsigned k = 0; k < bytes; k++) {
             struct init_page **location = location_of(m, address + k), *p;
-            if (location == NULL || *location == NULL) { /* The page has been defined. It gets a mask of zeros. */
+            if (location == NULL || *location == NULL) { /* A defined page has no mask, so the page gets a mask of zeros. */
                 set_fresh(m, address + k);
                 location = location_of(m, address + k);
                 if (location == NULL || *location == NULL || (p = make(m, location, address + k)) == NULL)

@@ -33,7 +33,8 @@ static inline bool init_set_has(const struct init_set *set, unsigned number)
     return set->w[number / 64] >> number % 64 & 1;
 }
 /** Returns an array with the live registers for each instruction, and for the position after the last. These are the
- *  registers that a lane at the instruction may read before it writes them. The caller frees it. NULL if memory is short. */
+ *  registers that a lane at the instruction may read before it writes them. The caller frees the array. Returns NULL if memory
+ *  is short. */
 struct init_set *chk_live(const struct emu_program *program);
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -67,13 +68,13 @@ struct init_local {
     uint32_t low[EMU_MAX_LANES]; /* [lane]: all bytes below this offset are undefined */
     uint8_t mask[];              /* [word][lane][byte]: undefined bits */
 };
-/** A slot of a core, and the block in it. */
+/** Record of a block slot of a core, and of the block that is resident in it. */
 struct init_block {
     struct chk_slot is;
     unsigned warp_count, warp_capacity, width;
     uint32_t grid;
     uint64_t block;
-    bool live; /* the slot has a block */
+    bool live; /* a block is resident in the slot */
     uint8_t *shared; /* undefined bits of shared memory */
     uint32_t shared_bytes, shared_capacity, shared_undefined; /* shared_undefined: number of bytes with undefined bits;
                                                                * UINT32_MAX until the first access */
@@ -122,7 +123,7 @@ struct init_warp {
     uint32_t (*v)[EMU_MAX_LANES], (*v_from)[EMU_MAX_LANES]; /* [vector register][lane]: undefined bits, and origin */
     uint64_t *v_lanes; /* [vector register]: lanes with undefined bits; v and v_from are valid in these lanes */
     uint32_t s[128], s_from[128]; /* [scalar register] */
-    uint64_t p[8]; /* [predicate]: lanes in which it is undefined; p[ISA_PT] is always 0 */
+    uint64_t p[8]; /* [predicate]: lanes in which the predicate is undefined; p[ISA_PT] is always 0 */
     uint32_t p_from[8][EMU_MAX_LANES];
     uint8_t sp; /* bits of the undefined scalar predicates */
     uint32_t sp_from;
@@ -157,13 +158,13 @@ struct init_program {
 /** Results of an instruction, computed before it is executed. */
 struct init_result {
     uint64_t lanes;              /* lanes in which vector registers and predicates are written */
-    uint8_t d, words;            /* vector registers from d on; words 0: none */
+    uint8_t d, words;            /* the instruction writes `words` vector registers from v[d] on; words 0: it writes none */
     uint64_t undefined[4];       /* [word]: lanes with undefined bits; `mask` and `from` are valid in these lanes */
     uint32_t mask[4][EMU_MAX_LANES], from[4][EMU_MAX_LANES]; /* [word][lane]: undefined bits, and origin */
-    uint8_t s, s_words;          /* scalar registers */
+    uint8_t s, s_words;          /* the instruction writes s_words scalar registers from s on */
     uint32_t s_mask[4], s_from;
     uint8_t pred_written;        /* bits of the predicates that are written */
-    uint64_t pred[8];            /* [predicate]: lanes in which it becomes undefined */
+    uint64_t pred[8];            /* [predicate]: lanes in which the predicate becomes undefined */
     uint32_t pred_from[EMU_MAX_LANES];
     uint8_t sp_written, sp;      /* bits of the scalar predicates that are written, and that become undefined */
 };
@@ -205,11 +206,11 @@ struct init_origin {
     const struct isa_function *kernel; /* shared and local memory: kernel of the block */
 };
 uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin);
-/** Reports that the instruction at @site uses undefined bits in @lanes. @use: how, such as "the address of a load". @from:
- *  the origin of the bits in the lowest lane. @address: the address in the lowest lane, or 0. */
+/** Reports that the instruction at @site uses undefined bits in @lanes. @use: text for the message that names the use, such as
+ *  "the address of a load". @from: the origin of the bits in the lowest lane. @address: the address in the lowest lane, or 0. */
 void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook_site *site,
                 uint64_t lanes, const char *use, uint32_t from, uint64_t address);
-/** Returns the origin of the undefined bits that a lane reads at address @at by the instruction at @site. */
+/** Returns the origin of the undefined bits that the instruction at @site reads in a lane at address @at. */
 uint32_t init_origin_at(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site,
                         unsigned lane, uint64_t at);
 /** Checks the arguments of a printf that is about to be executed. */

@@ -23,7 +23,7 @@ uint32_t init_origin_add(struct chk_init *init, const struct init_origin *origin
     return (uint32_t)init->origin_count++;
 }
 
-/** Prints "k.cl:8", or "pc 0x100000040" without a line. */
+/** Prints the source position of a pc, such as "k.cl:8", or "pc 0x100000040" if the line is not known. */
 static void put_location(const struct chk_init *init, uint64_t pc, struct lw_sink *out)
 {
     struct chk_location location;

@@ -105,7 +105,7 @@ static void scalar(const struct look *k, unsigned r, unsigned words, struct sour
     }
 }
 
-/** Returns the undefined bits of the source numbered @which: A, X, C. */
+/** Returns the undefined bits of source @which: 0 is A, 1 is X, 2 is C. */
 static struct source mask_of(const struct look *k, unsigned which)
 {
     const struct init_operand *o = &k->plan->source[which];
@@ -293,8 +293,8 @@ static uint64_t permute(const struct source *a, const struct source *x, const st
     return out;
 }
 
-/** Returns the undefined bits of an extracted bit field. @mask: those of the source. @packed: position and length of the
- *  field. */
+/** Returns the undefined bits of an extracted bit field. @mask: undefined bits of the source. @packed: position and length of
+ *  the field. */
 static uint64_t field(uint64_t mask, uint64_t packed, unsigned bits, bool sign)
 {
     unsigned at = packed & 255, n = packed >> 8 & 255;
@@ -396,7 +396,7 @@ static unsigned compare(const struct look *k, const struct source *a, const stru
     return mine || other ? 3 : 0;
 }
 
-/** Returns true if the result of a function of three predicates depends on the undefined ones among them. */
+/** Returns true if the result of a function of three predicates depends on undefined predicates among them. */
 static bool logic(const struct look *k)
 {
     const struct isa_insn *insn = k->site->insn;
@@ -568,8 +568,8 @@ struct group_result {
     uint64_t lanes, mask;
     uint32_t from;
 };
-/** Returns the undefined bits of a collective operation's result for the current lane. *@last: the result of the last group,
- *  which is valid for all of its lanes, except for match.any. */
+/** Returns the undefined bits of a collective operation's result for the current lane. *@last: cached result for the last
+ *  group; except for match.any, the result is the same for all lanes of a group. */
 static uint64_t of_group(const struct look *k, enum rule rule, struct group_result *last, uint32_t *from)
 {
     if (rule == MATCH_ANY || !(last->lanes >> k->lane & 1)) {

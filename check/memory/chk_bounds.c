@@ -52,7 +52,7 @@ static void end(void *state)
     free(b->programs);
 }
 
-/** Enables all disabled hooks again. */
+/** Enables the disabled hooks of all instructions again. */
 static void must_check(struct chk_bounds *b)
 {
     bool wake = b->of_grid;
@@ -201,7 +201,7 @@ static void look_up(const struct emu_hook_site *site, struct bounds_limit *out)
     }
 }
 
-/** Returns true if the memory is valid. An access to other memory faults. */
+/** Returns true if the memory is valid. An access to any other address causes a fault. */
 static bool is_memory(const struct chk_bounds *b, const struct emu_hook_site *site, uint64_t address,
                       unsigned bytes)
 {
@@ -323,7 +323,7 @@ static void leave_alone(struct bounds_program *p, uint32_t index)
     emu_hooks_enable_site(p->program, index, false);
 }
 
-/** Returns true if the instruction can access no valid memory outside of its variable, or has no limit. */
+/** Returns true if the instruction can access no valid memory outside of its variable, or if its access has no limit. */
 static bool is_everything(const struct chk_bounds *b, const struct emu_hook_access *a,
                           const struct bounds_limit *limit)
 {
@@ -348,7 +348,7 @@ static uint64_t lanes_beyond(const struct emu_hook_access *a, const struct bound
 }
 
 /** Handles the accesses whose leader is the instruction of @a. If @a is far enough inside the variable that these accesses
- *  are inside it, too, disables their hooks, and narrows *@limit to the addresses for which this is so. Otherwise these
+ *  are inside it, too, disables their hooks, and narrows *@limit to the addresses of @a that guarantee this. Otherwise, these
  *  accesses are checked from now on. */
 static void lead(struct bounds_program *p, const struct emu_hook_access *a, struct bounds_limit *limit)
 {

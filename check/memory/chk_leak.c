@@ -97,7 +97,7 @@ static void on_machine_event(void *state, const struct emu_machine_event *event)
 
 /** Objects of one malloc that no kernel freed. */
 struct leak {
-    struct owner first; /* pc 0: the location is not known */
+    struct owner first; /* owner of the first object; its pc is 0 if the location of the malloc is not known */
     uint64_t objects, bytes;
 };
 
@@ -116,7 +116,7 @@ static void add_leak(struct chk *chk, const struct leak *leak)
     if (leak->first.pc != 0)
         chk_location_at(chk, leak->first.grid, leak->first.block, leak->first.warp,
                      UINT64_C(1) << leak->first.lane, leak->first.pc, &f.location);
-    if (f.location.kernel[0] == '\0') /* the allocating launch has left the machine */
+    if (f.location.kernel[0] == '\0') /* the machine no longer has the launch that made the allocation */
         f.location.kernel = f.location.function;
     (void)chk_add(chk, &f);
 }

@@ -82,8 +82,8 @@ static struct const_page *page_at(struct chk_const *c, uint64_t address, uint32_
     return over;
 }
 
-/** Reports that @lanes of an access overlap an earlier access by instruction @other: a load of a write, or a write of a
- *  load. */
+/** Reports that @lanes of an access overlap an earlier access by instruction @other: if the access is a load, the earlier
+ *  access is a write, and vice versa. */
 static void report(struct chk_const *c, const struct emu_hook_access *a, uint64_t lanes, uint64_t address,
                  uint32_t other)
 {

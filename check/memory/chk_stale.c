@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reports loads that returned stale contents of a cache, for models without cache coherence (EMU_MACHINE_STALE). Records
- * the last store to each word, which is the store that such a load has missed. */
+ * the last store to each word, because a finding names this store as the one whose value the load did not see. */
 #include "check/chk_priv.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/** Checks a read of one word by all lanes of @lanes. Returns false if it has not made the check. */
+/** Checks a read of one word by all lanes of @lanes. Returns false if the caller must check the lanes in another way. */
 static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, uint64_t lanes,
                      uint32_t base)
 {
@@ -73,7 +73,8 @@ void race_access_cell(struct race_access *ctx, struct race_page_shadow *cells, u
     race_check_cell(ctx, cells, 0, lane, at);
 }
 
-/** Returns true if the read may be deferred: ctx->may_defer is set, and @address is global and aligned to the access. */
+/** Returns true if the read may be deferred: ctx->may_defer is set, and @address is a global address that is aligned to the
+ *  size of the access. */
 static inline bool may_defer_at(const struct race_access *ctx, uint64_t address)
 {
     return ctx->may_defer && address >= ISA_GLOBAL_BASE &&
@@ -84,7 +85,7 @@ static inline bool may_defer_at(const struct race_access *ctx, uint64_t address)
  *  deferred. */
 static uint64_t lanes_defer(struct race_access *ctx, const uint64_t *address, uint64_t lanes)
 {
-    enum { FEW = 4 }; /* If fewer than FEW lanes read one page, they are deferred only if they are all remaining lanes. */
+    enum { FEW = 4 }; /* Fewer than FEW lanes that read one page are deferred only if no other lanes remain. */
 
     while (lanes != 0) {
         const unsigned low = lw_lowest(lanes);

@@ -33,7 +33,7 @@ struct race_access {
 };
 
 /** Returns true if all lanes of a warp take part in the access, and form segments of consecutive words or of one word.
- *  The list of a page stores such a read in as few words as the list of an allocation. */
+ *  For such a read, the deferred-read list of a page needs as few words as the list of an allocation. */
 static inline bool race_is_whole_warp(const struct race_access *ctx)
 {
     return ctx->access->piece_count != 0 &&
@@ -65,9 +65,8 @@ void race_check_cell(struct race_access *ctx, struct race_page_shadow *cells, ui
 
 /* ---- faster paths (chk_race_access.c) -------------------------------- */
 
-/** Checks scattered lanes. Prefetches the cells of all lanes before it checks the first. Needs no comparison of vector
- *  clocks for a cell without records after the block's vc_floor, and for a read of a cell that only other blocks have
- *  read. */
+/** Checks scattered lanes. Prefetches the cells of all lanes before it checks the first. Skips the comparison of vector clocks
+ *  for a cell without records after the block's vc_floor, and for a read of a cell that only other blocks have read. */
 void race_access_scattered(struct race_access *ctx, const uint64_t *address, uint64_t lanes);
 /** Checks all lanes of the access: in the packed shadow, by deferral, wide, scattered, or one by one. */
 void race_access_check(struct race_access *ctx);

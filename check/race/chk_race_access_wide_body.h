@@ -78,8 +78,8 @@ LEVEL_TARGET static inline void LEVEL(chunk_set)(uint32_t *hot, uint32_t read, u
     }
 }
 
-/** Adds the read to the read record of each cell. If the record is unordered with the read, its new level is the lowest
- *  that contains all readers. */
+/** Adds the read to the read record of each cell. If the record is unordered with the read, the record's new level is the
+ *  lowest level that contains all readers. */
 LEVEL_TARGET static void LEVEL(chunk_merge)(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t i,
                         uint32_t self_tid, unsigned shift, uint32_t base, unsigned n)
 {

@@ -32,7 +32,7 @@ enum { FORM_SPLIT = EMU_ADDR_STRIDED + 1 };
 
 struct race_batch {
     struct emu_access_log entries;
-    bool granted; /* the interpreter may log some accesses: grant() was called after the last race_batch_revoke() */
+    bool granted; /* the interpreter may log some accesses: because grant() was called after the last race_batch_revoke() */
     unsigned sampled; /* number of scattered reads; every eighth is considered for the filter */
     uint64_t at[LOG_CAPACITY + RACE_WORDS_BEYOND / 2]; /* the records of the log */
     uint64_t each[ENTRIES][sizeof(struct emu_access_record) / 8 + EMU_MAX_LANES / 2]; /* results of each_of() */
