@@ -8,33 +8,33 @@ static const struct {
     const char *title, *text;
 } formats[ISA_FMT_COUNT] = {
     [ISA_FMT_ALU] = { "Integers, moves, special registers, scalar unit",
-                      "Rows of the scalar unit execute once a warp and ignore `exec`." },
+                      "An instruction of the scalar unit executes once for a warp and ignores `exec`." },
     [ISA_FMT_FLT] = { "Floats", "A NaN result is the canonical NaN." },
-    [ISA_FMT_FUN] = { "Functions of floats", "The result is rounded to nearest even; docs/reference/fp.md has the error bounds." },
+    [ISA_FMT_FUN] = { "Functions of floats", "The result is rounded to nearest even; docs/reference/fp.md states the error bounds." },
     [ISA_FMT_MNM] = { "Minimum and maximum of floats",
                       "If one operand is NaN, the result is the other operand. -0 is less than +0." },
     [ISA_FMT_HLF] = { "16-bit floats", "Results are rounded to nearest even. A source is in bits 15:0 of its register; bits "
-                                       "31:16 of a result are zero. `x2` rows compute on both halves." },
-    [ISA_FMT_CMP] = { "Comparisons", "P = a cmp b, Q = its complement, combined with R." },
-    [ISA_FMT_CVT] = { "Conversions", "Written `v_cvt.TO.FROM`." },
+                                       "31:16 of a result are zero. `x2` instructions compute on both halves of a register." },
+    [ISA_FMT_CMP] = { "Comparisons", "A comparison writes a cmp b to predicate P and the complement to predicate Q, both combined with predicate R." },
+    [ISA_FMT_CVT] = { "Conversions", "A conversion is written `v_cvt.TO.FROM`: the type of the result precedes the type of the source." },
     [ISA_FMT_LUT] = { "Three-input logic", "" },
     [ISA_FMT_PRM] = { "Byte permutation", "" },
     [ISA_FMT_PLUT] = { "Predicate logic", "" },
     [ISA_FMT_MEM] = { "Loads and stores", "" },
     [ISA_FMT_ATOM] = { "Atomics and reductions",
                        "`.add`, `.min` and `.max` require a number type, `.inc` and `.dec` require `.u32` or `.u64`, `.and`, `.or` "
-                       "and `.xor` require an integer or bit type, `.cas` any type but a float. For 16-bit types only `.exch`, "
+                       "and `.xor` require an integer or bit type. `.cas` accepts every type but floats. For 16-bit types only `.exch`, "
                        "`.cas` and the float operations exist." },
     [ISA_FMT_WARP] = { "Cross-lane operations", "" },
     [ISA_FMT_CTRL] = { "Control flow, barriers, system", "" },
-    [ISA_FMT_BAR] = { "CTA barriers", "The suffix is the fence flag of OpenCL C's `barrier`. Only the race checker reads it." },
+    [ISA_FMT_BAR] = { "CTA barriers", "The suffix of a barrier is the fence flag of OpenCL C's `barrier`. Only the race checker reads the suffix." },
     [ISA_FMT_FNC] = { "Fences", "" },
     [ISA_FMT_TEX] = { "Texture fetches", "" },
     [ISA_FMT_TLD] = { "Texture gathers", "" },
     [ISA_FMT_MMA] = { "Matrix multiplication",
                       "Each lane holds a part of the four matrices, as PTX lays them out." },
-    [ISA_FMT_SMEM] = { "Scalar loads", "A scalar load executes once a warp and writes aligned scalar registers. "
-                                       "It is intended for read-only memory, but may load from any memory." },
+    [ISA_FMT_SMEM] = { "Scalar loads", "A scalar load executes once for a warp and writes aligned scalar registers. "
+                                       "Scalar loads are intended for read-only memory, but may load from any memory." },
     [ISA_FMT_LDM] = { "Matrix loads", "" },
 };
 
@@ -170,7 +170,7 @@ static void put_format(unsigned format, struct lw_sink *out)
 static void put_specials(struct lw_sink *out)
 {
     lw_put(out, "## Special registers\n\n"
-                "Read by `v_s2r`, `v_s2r_b64` and `s_s2r`.\n\n"
+                "The instructions `v_s2r`, `v_s2r_b64` and `s_s2r` read special registers.\n\n"
                 "| name | bits | equal in a warp | order | meaning |\n|---|---|---|---|---|\n");
     for (unsigned sr = 0; sr < ISA_SR_COUNT; sr++) {
         const struct isa_special_info *info = isa_special_info((enum isa_special)sr);
@@ -187,17 +187,17 @@ void isa_manual_print(struct lw_sink *out)
     lw_put(out,
            "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
            "# The instruction set\n\n"
-           "After this page you can read and encode every instruction. [assembly](assembly.md) has the syntax,\n"
-           "[object](object.md) the object file. `make golden T=tests/isa/test_isa_manual` generates this page from the tables in `isa/`.\n\n"
+           "After this page you can read and encode every instruction. [assembly](assembly.md) describes the syntax,\n"
+           "[object](object.md) describes the object file. `make golden T=tests/isa/test_isa_manual` generates this page from the tables in `isa/`.\n\n"
            "## Registers\n\n"
            "| name | registers |\n|---|---|\n"
            "| `v0`..`v254`, `vz` | vector registers with 32 bits for each lane. `vz` reads as zero and ignores writes |\n"
            "| `v2:3`, `v4:7` | a pair holds a 64-bit value, with the low word in the first register, which is even. A group of four registers begins at a multiple of four |\n"
-           "| `s0`..`s125`, `sz` | scalar registers of the warp, 32 bits; pairs `s4:5` |\n"
+           "| `s0`..`s125`, `sz` | scalar registers of the warp, with 32 bits each. `s4:5` is a pair |\n"
            "| `exec` | scalar pair 126:127 (`exec_lo`, `exec_hi`) with a bit for each lane. "
            "Vector instructions have an effect only in lanes whose bit is 1 |\n"
-           "| `p0`..`p6`, `pt` | predicates, one bit a lane; `pt` is true |\n"
-           "| `sp0`..`sp6`, `spt` | scalar predicates |\n"
+           "| `p0`..`p6`, `pt` | predicates, with one bit for each lane. `pt` is always true |\n"
+           "| `sp0`..`sp6`, `spt` | scalar predicates of the warp. `spt` is always true |\n"
            "| `b0`..`b15` | convergence barrier registers |\n\n"
            "## The instruction word\n\n"
            "An instruction has 128 bits, in little-endian order. Fields that an instruction does not use must be zero. "
@@ -228,7 +228,7 @@ void isa_manual_print(struct lw_sink *out)
         lw_put(out, " |\n");
     }
     lw_put(out,
-           "\nIn the semantics a, b and c are the first, second and third source as written, d "
+           "\nIn the column *semantics* a, b and c are the first, second and third source as written, d "
            "the result, and r the lane's\nbit of predicate R. A `LANE` instruction computes the expression in every lane, "
            "and a `SCALAR` instruction computes it once.\n`COMPARE` writes predicates. `LOAD`, `STORE`, `ATOMIC` and "
            "`REDUCE` name the address space, and `FETCH` the space of the texels.\n`CALL` and `CONTROL` name a function of the "

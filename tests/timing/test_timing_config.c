@@ -424,7 +424,7 @@ static void put_page(struct lw_sink *out)
     for (unsigned i = 0; tim_machines[i].name != NULL; i++)
         lw_printf(out, "| `%s` | %s |\n", tim_machines[i].name, tim_machines[i].summary);
     lw_put(out,
-           "\n`timing/machines/NAME.yaml` has the source of each value. `lanewise timing` lists the models, `lanewise timing NAME`\n"
+           "\n`timing/machines/NAME.yaml` names the source of each value. `lanewise timing` lists the models, and `lanewise timing NAME`\n"
            "prints all keys of a model as a file that can be edited.\n\n"
            "A file of your own names a base model (default: `fermi`) and the keys that differ from it:\n\n"
            "    base: volta\n"
@@ -434,12 +434,12 @@ static void put_page(struct lw_sink *out)
            "    units: {fp: {pipes: 2}}\n\n"
            "`--timing=FILE` reads this file. `base: other.yaml` names another file in the same folder (up to 16 levels); `machine:` is the former name of the key `base`. Sizes are `65536`, `64K` "
            "or\n`64KiB`; `M` and `MiB` are 1024 K. `--timing-set l1.bytes=64K` changes one key on the command line.\n\n"
-           "Unknown keys, values outside their range and keys that contradict each other are refused:\n\n"
+           "Lanewise refuses unknown keys, values outside their range, and keys that contradict each other. The keys must obey these rules:\n\n"
            "- the size of a cache is sets x ways x line; the number of sets is a power of two;\n"
            "- lines, sectors, banks and rows are powers of two;\n"
            "- a line of L1 is not longer than a line of L2, and a line of L2 is in one L2 slice and one DRAM row;\n"
            "- a sector consists of whole bursts; `l2.slices` is a multiple of `dram.channels`; `core.threads` fit into `core.warps`.\n\n"
-           "`make golden T=tests/timing/test_timing_config` generates this page from `timing/keys.def`. Defaults are those of `fermi`.\n");
+           "`make golden T=tests/timing/test_timing_config` generates this page from `timing/keys.def`. The defaults in the tables are the values of the GPU model `fermi`.\n");
     for (size_t i = 0; i < tim_key_count; i++) {
         const struct tim_key *k = &tim_keys[i];
 
@@ -453,8 +453,8 @@ static void put_page(struct lw_sink *out)
         }
         put_key(out, k);
     }
-    lw_put(out, "`units: {int: {pipes: 2, lanes: 16, latency: 14}}`: with 0 pipes, instructions of "
-                "a unit use a pipe of `int`, with\nthe lanes and latency of their own unit. An "
+    lw_put(out, "`units: {int: {pipes: 2, lanes: 16, latency: 14}}` sets the keys of the unit `int`. Instructions of "
+                "a unit with 0 pipes use a pipe of `int`, with\nthe lanes and latency of their own unit. An "
                 "instruction occupies its pipe for W / `lanes` cycles.\n\n"
                 "| unit | pipes | lanes | latency | instructions |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i + 2 < tim_key_count; i++) {

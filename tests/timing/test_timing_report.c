@@ -352,13 +352,13 @@ static void put_page(struct lw_sink *out)
                 "`make golden T=tests/timing/test_timing_report` generates this page from the tables of the program.\n\n"
                 "## Stall reasons\n\n"
                 "Each issue slot has exactly one stall reason in each cycle: the first row of this table that holds for any warp\n"
-                "of the scheduler. The counts of all stall reasons sum to cycles x slots. The command `why` shows the stall reason of one warp; meanings such as *sleeps* are about this warp.\n\n"
+                "of the scheduler. The counts of all stall reasons sum to cycles x slots. The command `why` shows the stall reason of one warp; the column *meaning* describes the state of this warp.\n\n"
                 "| stall reason | meaning |\n|---|---|\n");
     for (unsigned i = 0; i < TIM_STALL_COUNT; i++)
         lw_printf(out, "| `%s` | %s |\n", tim_stall_name((enum tim_stall)i),
                   tim_stall_message((enum tim_stall)i));
     lw_put(out, "\n## Ratios\n\n"
-                "Ratios are computed from the counters below. A ratio with a divisor of 0 is omitted in the text, and null in JSON.\n"
+                "Ratios are computed from the counters on this page. A ratio with a divisor of 0 is omitted in the text, and null in JSON.\n"
                 "JSON gives shares as fractions of 1.\n\n| ratio | unit | meaning |\n|---|---|---|\n");
     for (size_t i = 0; i < tim_ratio_count; i++)
         lw_printf(out, "| `%s` | %s | %s |\n", tim_ratios[i].name,
