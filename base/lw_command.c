@@ -71,7 +71,7 @@ const struct lw_command *lw_command_find(const struct lw_command_set *set, const
         return found;
     }
     if (matches >= 1) {
-        lw_fail(err, LW_EUSAGE, "\"%s\" is ambiguous: it could be %s", name, list);
+        lw_fail(err, LW_EUSAGE, "the command \"%s\" is ambiguous: it could be %s", name, list);
         return NULL;
     }
     const char *near = NULL;

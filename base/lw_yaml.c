@@ -113,11 +113,11 @@ static enum lw_status take_node(struct lw_yaml_document *doc, struct level *stac
         return status;
     if (event->type == YAML_SCALAR_EVENT &&
         memchr(event->data.scalar.value, 0, event->data.scalar.length) != NULL)
-        return LW_FAIL(err, LW_EINPUT, "%s:%u: the text contains a zero byte", doc->name, line);
+        return LW_FAIL(err, LW_EINPUT, "%s:%u: the value contains a zero byte (\\0): remove it", doc->name, line);
     if (level != NULL && level->node->kind == LW_YAML_MAPPING && level->key == NULL) {
         if (event->type != YAML_SCALAR_EVENT)
             return LW_FAIL(err, LW_EUNSUPP,
-                           "%s:%u: a list or mapping as a key is not supported: a key must be a word",
+                           "%s:%u: a list or mapping cannot be a key: a key must be a word",
                            doc->name, line);
         return take_key(doc, level, event, err);
     }
@@ -230,11 +230,11 @@ enum lw_status lw_yaml_parse(const char *name, const char *text, size_t size,
                 status = LW_FAIL(err, LW_EINPUT, "%s:%u: a tab cannot be used for indentation in YAML: use blanks",
                                  name, line);
             else if (parser.context != NULL && parser.context_mark.line != parser.problem_mark.line)
-                status = LW_FAIL(err, LW_EINPUT, "%s:%u: %s %s that started on line %u", name,
+                status = LW_FAIL(err, LW_EINPUT, "%s:%u: YAML syntax: %s %s that started on line %u", name,
                                  line, parser.problem, parser.context,
                                  mark_line(parser.context_mark));
             else
-                status = LW_FAIL(err, LW_EINPUT, "%s:%u: %s%s%s", name, line,
+                status = LW_FAIL(err, LW_EINPUT, "%s:%u: YAML syntax: %s%s%s", name, line,
                                  parser.problem != NULL ? parser.problem : "not YAML",
                                  parser.context != NULL ? " " : "",
                                  parser.context != NULL ? parser.context : "");

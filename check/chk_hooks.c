@@ -175,8 +175,8 @@ static void on_replay_end(struct emu_hooks *hooks, bool same)
     FOR_ACTIVE(o, chk, end)
         noted |= o->is->past == CHK_PAST_NOTED;
     if (chk->options.note != NULL && noted)
-        chk->options.note(chk->options.context, "a value was changed in the past: checks that depend on history "
-                                                "(races, uninitialised values, mismatched barriers) are now disabled");
+        chk->options.note(chk->options.context, "a value was changed in the past, so that the checks that depend on history "
+                                                "(races, uninitialised values, mismatched barriers) are disabled from here on");
     FOR_ACTIVE(o, chk, end) {
         if (o->is->past == CHK_PAST_UNUSED)
             chk->active[kept++] = *o;

@@ -167,9 +167,12 @@ static bool take_own(struct line *l, char **argv, int *i, bool *ours)
     } else if (strcmp(word, "-E") == 0 || strcmp(word, "-S") == 0 || strcmp(word, "-ptx") == 0 || strcmp(word, "--ptx") == 0 ||
                strcmp(word, "-cubin") == 0 || strcmp(word, "-dlink") == 0 || strcmp(word, "-lib") == 0) {
         cmd_wrong_usage(l->cmd, "%s: %s", word,
-                        strcmp(word, "-dlink") == 0 ? "the runtime links kernels when the program runs: leave this step out"
-                        : strcmp(word, "-lib") == 0 ? "compile to objects with -c, and use ar to make a library of them"
-                                                    : "use \"lanewise compile --emit ptx\" to get the PTX of kernels");
+                        strcmp(word, "-dlink") == 0 ? "device linking is not needed, as the runtime links kernels when the "
+                                                      "program runs: leave this step out"
+                        : strcmp(word, "-lib") == 0 ? "lanewise cc writes no libraries: compile to objects with -c, and make a "
+                                                      "library of them with ar"
+                                                    : "lanewise cc does not write this kind of file: \"lanewise compile --emit "
+                                                      "ptx\" writes the PTX of kernels");
         l->failed = true;
     } else {
         for (size_t k = 0; k < LW_COUNT_OF(ignored); k++)

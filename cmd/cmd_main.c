@@ -21,9 +21,9 @@ static const char out_help[] = "write the output to this file; - is standard out
     {"option", 'X', "OPTION", "pass another option to the compiler of .cl and .cu sources, such as -X -O1"},        \
     COMPILER_OPTIONS
 #define DEBUG_OPTION                                                                       \
-    {"debuggable", 'g', NULL, "compile for a debugger: without optimisation, with all lines and variables; for debug and gdb, -g -X -O2 means --values"}, \
+    {"debuggable", 'g', NULL, "compile for a debugger: without optimisation, with all lines and variables; in the commands debug and gdb, -g with -X -O2 means --values"}, \
     {"values", 0, NULL, "keep values of variables in optimised code for debuggers; the code needs more registers"}, \
-    {"lat-barriers", 0, NULL, "insert bar.synch_partner before loads and stores of global and local memory, for dwr.bar_mode=explicit"}
+    {"lat-barriers", 0, NULL, "insert the barrier bar.synch_partner before loads and stores of global and local memory, for mechanism dwr with dwr.bar_mode=explicit"}
 #define DIRECT_OPTIONS                                                                     \
     {"grid", 0, "BLOCKS", "for a kernel file: number of blocks, such as 64 or 8,8"},                \
     {"block", 0, "THREADS", "for a kernel file: number of threads in a block, such as 256 or 16,16"}, \
@@ -61,21 +61,21 @@ static const char out_help[] = "write the output to this file; - is standard out
     {"window", 0, "N", "former name of --fairness-limit"},                                      \
     {"hang-limit", 0, "N", "number of warp instructions without progress before the hang detection starts (67108864; --timing: 1048576); 0: never"}, \
     {"hang-window", 0, "N", "former name of --hang-limit"},                                 \
-    {"tags", 0, "MODE", "track uniform and affine registers: off, shadow or compact"},           \
-    {"tag-rules", 0, "NAME", "rules by which instructions compute tags: table, exact or fold"},  \
-    {"tag-expansion", 0, "NAME", "when tagged registers are written out as vectors: lazy or eager"},      \
-    {"tag-plan", 0, "NAME", "registers that compact mode stores only as tags: gain (those for which this is profitable) or all"},               \
+    {"tags", 0, "MODE", "track which registers are uniform or affine over a warp: off, shadow (checked and counted) or compact (stored as base and stride)"},           \
+    {"tag-rules", 0, "NAME", "with --tags: rules that decide whether the result of an instruction is uniform or affine: table, exact or fold"},  \
+    {"tag-expansion", 0, "NAME", "with --tags: when a uniform or affine register is expanded to a value for each lane: lazy or eager"},      \
+    {"tag-plan", 0, "NAME", "with --tags compact: registers that are stored as base and stride: gain (those for which this is profitable) or all"},               \
     {"level", 0, "N", "x86-64 level of the interpreter: 1, 3 or 4; 0: the best of this processor"},     \
     DIRECT_OPTIONS,                                                                        \
     SOURCE_OPTIONS,                                                                        \
     DEBUG_OPTION,                                                                          \
-    {"timing", 0, "[MACHINE]", "run on the timing model: a GPU model of \"lanewise timing\" or a " \
-                               "file (fermi)"},                                            \
+    {"timing", 0, "[MACHINE]", "run on the timing model, with a GPU model that \"lanewise timing\" lists or that a " \
+                               "file defines (fermi)"},                                    \
     {"timing-set", 0, "KEY=VALUE", "change a key of the GPU model (may be repeated)"},      \
     {"mechanism", 0, "NAMES", "add mechanisms to the GPU model, such as ccws, or several separated by commas (\"lanewise timing --mechanisms\" lists them)"}, \
-    {"timing-profile", 0, "FILE", "for mechanism daws: the --timing-report of an earlier run with --mechanism loads, from which loads are predicted"}, \
-    {"timing-reference", 0, NULL, "use the naive model, which simulates every part in every cycle: slower, with the same counters"},                                    \
-    {"log", 0, "FILE", "write the schedule log, which records what ran in which order"},                    \
+    {"timing-profile", 0, "FILE", "for mechanism daws: the --timing-report of an earlier run with --mechanism loads, which replaces the measurements that daws makes in this run"}, \
+    {"timing-reference", 0, NULL, "use the naive timing model, which simulates every part in every cycle: slower, with the same counters"},                                    \
+    {"log", 0, "FILE", "write a schedule log, which records the order in which blocks and warps ran, for --replay"},                    \
     {"replay", 0, "FILE", "repeat the run that a schedule log has recorded"},                                 \
     {"resume", 0, "FILE", "continue from a checkpoint"},                                      \
     {"history", 0, "MIB", "memory for going back in time in a debugger (256); 0: none"},       \
@@ -89,9 +89,9 @@ static const struct cmd_option run_options[] = {
     {"gdb-arch", 0, "ARCH", "target architecture reported to gdb: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
     {"gdb-file", 0, "FILE", "write the program that gdb receives (an ELF file) to this file, for debuggers and editors that need a file"},
     {"threads", 't', "N", "number of host threads that run blocks; used only if results cannot depend on the block order (all cores)"},
-    {"engine", 0, "NAME", "interpreter, or native: compile kernels to host code if nothing can observe the difference (interpreter)"},
+    {"engine", 0, "NAME", "how kernels run: interpreter (the default), or native, which compiles kernels to host code if nothing can observe the difference"},
     {"checkpoint", 0, "FILE", "write the whole state for --resume, at the end of the run"},
-    {"checkpoint-at", 0, "N", "write the checkpoint after N warp instructions, not at the end (may be repeated, with %n in FILE)"},
+    {"checkpoint-at", 0, "N", "write the checkpoint after N warp instructions, not at the end (may be repeated; %n in the name of --checkpoint is replaced by the instruction count)"},
     {"checkpoint-every", 0, "N", "write a checkpoint after each N warp instructions, not at the end"},
     CHECK_OPTIONS,
     {"coverage", 0, "FILE", "write which lines and branches were executed, by how many lanes, for lcov and genhtml"},
@@ -126,14 +126,14 @@ static const struct cmd_option app_options[] = {
     {"profile", 0, "FILE", "write the source with the cost of each line; - prints it"},
     {"max-instructions", 0, "N", "stop the device after N warp instructions, and print the location of all lanes"},
     {"timeout", 0, "SECONDS", "stop the device after so many seconds of execution, and print the location of all lanes"},
-    {"timing", 0, "MACHINE", "run on the timing model: a GPU model of \"lanewise timing\" or a file"},
+    {"timing", 0, "MACHINE", "run on the timing model, with a GPU model that \"lanewise timing\" lists or that a file defines"},
     {"timing-set", 0, "KEY=VALUE", "change a key of the GPU model (may be repeated)"},
     {"timing-report", 0, "FILE", "write the counters of the timing model, as JSON to a .json file, otherwise as text; - prints the text"},
     {"mechanism", 0, "NAMES", "add mechanisms to the GPU model, separated by commas (\"lanewise timing --mechanisms\" lists them)"},
     {"warp", 'w', "W", "number of lanes in a warp: 4, 8, 16, 32 or 64"},
     {"reconv", 0, "NAME", "reconvergence engine: cbar, stack, frontier, multipath, early, likely or dualpath"},
     {"policy", 'p', "NAME", "policy that selects which split of a warp runs next"},
-    {"tags", 0, "MODE", "track uniform and affine registers: off, shadow or compact"},
+    {"tags", 0, "MODE", "track which registers are uniform or affine over a warp: off, shadow (checked and counted) or compact (stored as base and stride)"},
     {"hang-limit", 0, "N", "number of warp instructions without progress before the hang detection starts; 0: never"},
     {"compiler", 0, "PROGRAM", "the clang that compiles kernels"},
 };
@@ -191,7 +191,7 @@ static const struct cmd_option cc_options[] = {
 
 static const struct cmd_option dis_options[] = {
     {"output", 'o', "FILE", out_help},
-    {"check-control", 0, NULL, "instead of assembly, list the instructions that may issue too early according to their control fields"},
+    {"check-control", 0, NULL, "instead of assembly, list the instructions that may issue before the values that they read are ready, according to their control fields"},
     {"slices", 0, NULL, "instead of assembly, show how each kernel computes the addresses of its global accesses from the ids of block and thread"},
     {"host", 0, "INSTRUCTION", "show the host code of the interpreter for one instruction: a mnemonic, or the whole instruction"},
     {"level", 0, "N", "x86-64 level for --host: 1, 3 or 4; 0: the best of this processor"},

@@ -154,8 +154,8 @@ static void note_waits(const struct tim_config *config, const struct isa_object 
 
     lw_buffer_init(&text);
     if (isa_waitcnt_count(object, &findings, &text.sink, &err) == LW_EFORMAT && text.text != NULL)
-        fprintf(stderr, "lanewise: note: on the GPU model %s only \"waitcnt\" waits for registers; real hardware would "
-                        "read registers too early at %u instruction%s (the model waits):\n%s",
+        fprintf(stderr, "lanewise: note: hardware like GPU model %s waits for memory instructions only at a \"waitcnt\"; it "
+                        "would use registers too early at %u instruction%s without a \"waitcnt\" (the model waits):\n%s",
                         tim_config_name(config), findings, findings == 1 ? "" : "s", text.text);
     lw_buffer_fini(&text);
 }
@@ -188,7 +188,7 @@ enum lw_status cmd_timing_options(const struct cmd_timing *t, struct tim_options
     if (t->sample != NULL && t->report == NULL)
         return LW_FAIL(err, LW_EUSAGE, "--timing-sample has no effect without a report: add --timing-report FILE");
     if (t->sample != NULL && strcmp(t->report, "-") == 0)
-        return LW_FAIL(err, LW_EUSAGE, "--timing-sample: a report as text has no samples: write the report to a file");
+        return LW_FAIL(err, LW_EUSAGE, "--timing-sample: a report on standard output has no samples: write the report to a file");
     if (t->window != NULL && t->trace == NULL)
         return LW_FAIL(err, LW_EUSAGE, "--timing-window has no effect without a trace: add --timing-trace FILE");
     if (t->window != NULL && !parse_window(t->window, &out->trace_from, &out->trace_to))

@@ -50,7 +50,7 @@ static const char *source_next(struct source *s, size_t *size)
 /* ---- columns ----------------------------------------------------------------------------------- */
 
 static const char head[] =
-    "   warp insns      %  lanes   requests  parts/request  least |  line\n";
+    "   warp insns      %  lanes   requests  parts/request  ideal |  line\n";
 
 static void put_line(const struct chk_tally *t, uint64_t all, uint32_t line, const char *text,
                      size_t size, struct lw_sink *out)

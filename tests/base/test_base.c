@@ -396,7 +396,7 @@ static void a_command_is_found_by_name_short_form_or_unique_beginning(void **sta
     assert_string_equal(lw_command_find(&set, "cond", NULL, &err)->name, "condition");
     assert_string_equal(lw_command_find(&set, "lan", NULL, &err)->name, "lanes");
     assert_null(lw_command_find(&set, "l", NULL, &err));
-    assert_string_equal(err.text, "\"l\" is ambiguous: it could be lanes, list");
+    assert_string_equal(err.text, "the command \"l\" is ambiguous: it could be lanes, list");
     assert_null(lw_command_find(&set, "lanse", NULL, &err));
     assert_string_equal(err.text, "there is no command \"lanse\"; did you mean \"lanes\"?");
     assert_null(lw_command_find(&set, "zebra", NULL, &err));

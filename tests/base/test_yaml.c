@@ -68,10 +68,10 @@ static void what_can_mislead_is_refused_by_name(void **state)
     refused("a: 1\nb: 2\na: 3\n",
             "t.yaml:3: the key \"a\" is given twice; the first is on line 1");
     refused("? [x]\n: 1\n",
-            "t.yaml:1: a list or mapping as a key is not supported: a key must be a word");
+            "t.yaml:1: a list or mapping cannot be a key: a key must be a word");
     refused("", "t.yaml:1: the file is empty");
     refused("# only a note\n", "t.yaml:1: the file is empty");
-    refused("a: \"x\\0y\"\n", "t.yaml:1: the text contains a zero byte");
+    refused("a: \"x\\0y\"\n", "t.yaml:1: the value contains a zero byte (\\0): remove it");
 }
 
 static void broken_text_is_refused_with_its_line(void **state)

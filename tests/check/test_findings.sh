@@ -108,7 +108,7 @@ grep -q 'variable-bounds can be enabled only at the start of a run' err || fail 
 shell refused 2 -- stepi 'check races'
 grep -q 'race can be enabled only at the start of a run' err || fail "races are not refused after the start of the run"
 shell changed 1 --check=$kinds -- c 'goto 5' 'set v0 = 0' c c c
-grep -q '^a value was changed in the past: checks that depend on history' out || fail "no message about the changed past"
+grep -q '^a value was changed in the past, so that the checks that depend on history' out || fail "no message about the changed past"
 grep -q '^finding.*race' out && fail "a race is reported although history was changed"
 
 for timing in '--timing' '--replay k.log'; do

@@ -558,7 +558,7 @@ static bool is_news(const struct following *f, const struct walk *w, const struc
 
 /* Returns whether a note in the code of a line gives another value than those known before the code. In that case, a note before
  * the code does not give the value that the line assigns. */
-static bool is_noted_again(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
+static bool has_second_note(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
 {
     const struct ptx_noted_event *event = &f->events.at[f->noting->search.from[w->block]];
     const struct ptx_noted_event *end = &f->events.at[f->noting->search.to[w->block]];
@@ -613,7 +613,7 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
             const bool owed = over < 0 && position.notes == 0 && position.line != 0 && position.line < group->line &&
                               ptx_note_must_assign(f->pl, f->noting, f->lines, position.line, group->line);
 
-            agrees &= over >= 0 && !merged && !(position.notes != 0 && is_of_next(f, w, group)) && !(over > 0 && is_noted_again(f, w, group));
+            agrees &= over >= 0 && !merged && !(position.notes != 0 && is_of_next(f, w, group)) && !(over > 0 && has_second_note(f, w, group));
             position = (struct ptx_note_position){.line = group->line, .notes = (uint8_t)(over > 0 ? over : 0), .owed = owed};
         } else {
             position.left = true;
