@@ -100,7 +100,7 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
         return LW_FAIL(err, LW_ERANGE, "option pending_launches is %u: the value must be from 1 to 1048576",
                        config->pending_launches);
     if (emu_level_choose(config->level) == NULL)
-        return LW_FAIL(err, LW_ERANGE, "level %u cannot be used: this processor does not support x86-64-v%u, or the "
+        return LW_FAIL(err, LW_ERANGE, "x86-64 level %u cannot be used: this processor does not support x86-64-v%u, or the "
                                        "level is not one of 1, 3 and 4", config->level, config->level);
     machine = calloc(1, sizeof *machine);
     if (machine == NULL)

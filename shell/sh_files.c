@@ -58,7 +58,7 @@ static enum lw_status do_dump(const struct lw_call *call, struct lw_error *err)
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for %llu bytes", (unsigned long long)size);
     uint64_t done = dbg_mem_read(shell->dbg, id, address, data, size);
     if (done != size)
-        status = LW_FAIL(err, LW_ERANGE, "cannot read memory at 0x%llx",
+        status = LW_FAIL(err, LW_ERANGE, "cannot read memory at 0x%llx: the focus lane has no memory there",
                          (unsigned long long)(address + done));
     else
         status = lw_file_write(call->argv[1], data, size, err);

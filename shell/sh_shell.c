@@ -148,7 +148,7 @@ enum lw_status sh_script_run(struct shell *shell, const char *path, struct lw_er
     if (status != LW_OK)
         return status;
     if (strlen(text) != size)
-        status = LW_FAIL(err, LW_EUSAGE, "%s: not a script: the file contains a zero byte", path);
+        status = LW_FAIL(err, LW_EUSAGE, "%s: the file is not a script: it contains a zero byte", path);
     else
         status = sh_text_run(shell, path, text, err);
     free(text);

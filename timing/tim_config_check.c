@@ -132,21 +132,21 @@ static enum lw_status check_forms(const struct tim_config *c, struct lw_error *e
         {c->issue_width != 1, "issue.width: set it to 1"},
         {c->issue_types, "issue.types"},
         {c->issue_compression != TIM_COMPRESS_NONE, "issue.compression, which shortens instructions by the lanes of one warp"},
-        {c->registers_collector == TIM_COLLECTOR_WINDOW, "registers.collector window: set it to ticked or reserved"},
-        {c->lsu_replay != TIM_REPLAY_NONE, "lsu.replay buffer: set it to none"},
+        {c->registers_collector == TIM_COLLECTOR_WINDOW, "registers.collector=window: set it to ticked or reserved"},
+        {c->lsu_replay != TIM_REPLAY_NONE, "lsu.replay=buffer: set it to none"},
         {c->lsu_local != 0, "lsu.local: set it to 0"},
         {c->lsu_separate, "lsu.separate"},
         {c->tags_detect != TIM_DETECT_OFF, "tags.detect: set it to off"},
-        {c->dwr_on, "dwr, which forms large warps of its own"},
-        {c->vws_on, "vws, which forms gangs of its own"},
-        {c->dws_on, "dws, which selects other splits"},
-        {c->mrpb_on, "mrpb: the accesses of a formed warp are together in the queue"},
-        {c->la_w_on, "la_w, which selects warps itself"},
+        {c->dwr_on, "mechanism dwr, which forms large warps of its own"},
+        {c->vws_on, "mechanism vws, which forms gangs of its own"},
+        {c->dws_on, "mechanism dws, which selects other splits"},
+        {c->mrpb_on, "mechanism mrpb, because the accesses of a formed warp go into the queue together"},
+        {c->la_w_on, "mechanism la_w, which selects warps itself"},
         {c->tbc_on && c->issue_switch_on_stall, "issue.switch_on_stall: set it to off"},
-        {c->tbc_on && (c->swl_on || c->issue_policy == TIM_SCHED_SWL), "swl, which may hold back a warp for which others wait"},
-        {c->tbc_on && (c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING), "pools, which may hold back a warp for which others wait"},
-        {c->tbc_on && c->daws_on, "daws, which may hold back a warp for which others wait"},
-        {c->tbc_on && c->equalizer_on, "equalizer, which may hold back a warp for which others wait"},
+        {c->tbc_on && (c->swl_on || c->issue_policy == TIM_SCHED_SWL), "mechanism swl, which may hold back a warp for which others wait"},
+        {c->tbc_on && (c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING), "mechanism pools, which may hold back a warp for which others wait"},
+        {c->tbc_on && c->daws_on, "mechanism daws, which may hold back a warp for which others wait"},
+        {c->tbc_on && c->equalizer_on, "mechanism equalizer, which may hold back a warp for which others wait"},
     };
 
     if (!c->dwf_on && !c->tbc_on)
@@ -155,9 +155,9 @@ static enum lw_status check_forms(const struct tim_config *c, struct lw_error *e
         return LW_FAIL(err, LW_EINPUT, "dwf.on and tbc.on cannot be combined: set only one of them");
     if (c->core_reconvergence != TIM_RECONV_CBAR || c->issue_dependence != TIM_DEP_SCOREBOARD || !c->issue_split_lanes)
         return LW_FAIL(err, LW_EINPUT, "%s.on needs %s", name,
-                       c->core_reconvergence != TIM_RECONV_CBAR    ? "core.reconvergence cbar: other engines do not divide splits"
-                       : c->issue_dependence != TIM_DEP_SCOREBOARD ? "issue.dependence scoreboard"
-                                                                   : "issue.split_lanes: set it, or use --mechanism");
+                       c->core_reconvergence != TIM_RECONV_CBAR    ? "core.reconvergence=cbar: other reconvergence engines do not divide splits"
+                       : c->issue_dependence != TIM_DEP_SCOREBOARD ? "issue.dependence=scoreboard"
+                                                                   : "issue.split_lanes: set it to on, or use --mechanism");
     for (unsigned i = 0; i < LW_COUNT_OF(against); i++)
         if (against[i].is)
             return LW_FAIL(err, LW_EINPUT, "%s.on cannot be combined with %s", name, against[i].what);
@@ -320,7 +320,7 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
                                                                       "engines do not divide splits"
                        : c->issue_dependence != TIM_DEP_SCOREBOARD ? "issue.dependence=scoreboard"
                        : c->l1_bytes == 0                          ? "an L1 cache: set l1.bytes"
-                                                                   : "issue.split_lanes and issue.switch_on_stall: set both, or use --mechanism dws");
+                                                                   : "issue.split_lanes and issue.switch_on_stall: set both to on, or use --mechanism dws");
     if (c->dws_on && (c->dwr_on || c->vws_on))
         return LW_FAIL(err, LW_EINPUT, "dws.on cannot be combined with mechanism %s, whose warps must not be divided",
                        c->dwr_on ? "dwr" : "vws");

@@ -87,7 +87,8 @@ static enum lw_status do_run(const struct lw_call *call, struct lw_error *err)
     struct dbg_stop stop;
 
     if (call->argc != 1)
-        return LW_FAIL(err, LW_EUSAGE, "run takes no operands: it uses the options with which the shell was started");
+        return LW_FAIL(err, LW_EUSAGE, "run takes no operands: the program runs again with the options with which the shell "
+                                       "was started");
     return dbg_stop_report(call, dbg_goto(dbg, dbg_history_earliest(dbg), &stop, err), &stop);
 }
 

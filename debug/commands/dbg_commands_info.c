@@ -105,7 +105,7 @@ static enum lw_status find_run(struct dbg *dbg, const struct search *search, uin
         if (want > FIND_CHUNK)
             want = FIND_CHUNK;
         if (dbg_mem_read(dbg, id, search->address + done, data, want) != want) {
-            status = LW_FAIL(err, LW_ERANGE, "cannot read memory at 0x%llx",
+            status = LW_FAIL(err, LW_ERANGE, "cannot read memory at 0x%llx: the focus lane has no memory there",
                              (unsigned long long)(search->address + done));
             break;
         }

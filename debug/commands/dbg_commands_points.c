@@ -99,7 +99,7 @@ static enum lw_status do_watch(const struct lw_call *call, struct lw_error *err)
     for (end = first; end < call->argc && strcmp(call->argv[end], "if") != 0; end++)
         ;
     if (end == first)
-        return LW_FAIL(err, LW_EUSAGE, "%s takes an expression to watch: %s EXPRESSION [if CONDITION]",
+        return LW_FAIL(err, LW_EUSAGE, "%s takes an expression to watch, as in `%s y[3] if lane == 3`",
                        call->argv[0], call->argv[0]);
     if (!lw_args_join(end, call->argv, first, text, sizeof text))
         return dbg_too_long(err);
@@ -266,7 +266,8 @@ void dbg_stoppoint_print(struct dbg *dbg, unsigned id, struct lw_sink *out)
     put_location(dbg, &point, out);
     lw_printf(out, "  %llu hit%s", (unsigned long long)point.hits, point.hits == 1 ? "" : "s");
     if (point.ignore != 0)
-        lw_printf(out, "  ignores the next %llu", (unsigned long long)point.ignore);
+        lw_printf(out, "  ignores the next %llu hit%s", (unsigned long long)point.ignore,
+                  point.ignore == 1 ? "" : "s");
     if (point.condition != NULL)
         lw_printf(out, "  if %s", point.condition);
     if (point.owner == DBG_OWNER_GDB)

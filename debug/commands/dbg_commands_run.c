@@ -69,7 +69,7 @@ static enum lw_status until_after(struct dbg *dbg, struct dbg_stop *stop, struct
 static enum lw_status location_operand(const struct lw_call *call, uint64_t *pcs, unsigned *count, struct lw_error *err)
 {
     if (call->argc != 2)
-        return LW_FAIL(err, LW_EUSAGE, "%s takes one location: %s LOCATION", call->argv[0], call->argv[0]);
+        return LW_FAIL(err, LW_EUSAGE, "%s takes one location, as in `%s FILE:LINE`", call->argv[0], call->argv[0]);
     return dbg_location_parse(call->context, call->argv[1], pcs, MAX_LOCATIONS, count, err);
 }
 
@@ -101,7 +101,8 @@ static enum lw_status do_jump(const struct lw_call *call, struct lw_error *err)
     if (status == LW_OK)
         status = location_operand(call, pcs, &count, err);
     if (status == LW_OK && count != 1)
-        return LW_FAIL(err, LW_EUSAGE, "'%s' has code at %u addresses: choose one by *ADDRESS", call->argv[1], count);
+        return LW_FAIL(err, LW_EUSAGE, "'%s' has code at %u addresses: give one of them as *ADDRESS",
+                       call->argv[1], count);
     if (status == LW_OK)
         status = dbg_pc_set(dbg, thread.id, thread.lane, false, pcs[0], err);
     if (status == LW_OK)

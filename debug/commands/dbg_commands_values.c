@@ -115,7 +115,7 @@ static enum lw_status examine(struct dbg *dbg, dbg_thread_id id, uint64_t addres
         if (dbg_mem_read(dbg, id, address, raw, bytes) != bytes) {
             if (i % row != 0)
                 lw_put(out, "\n");
-            return LW_FAIL(err, LW_ERANGE, "cannot read memory at 0x%llx",
+            return LW_FAIL(err, LW_ERANGE, "cannot read memory at 0x%llx: the focus lane has no memory there",
                            (unsigned long long)address);
         }
         value.bits = lw_get64(raw);
@@ -142,7 +142,7 @@ static enum lw_status examine_text(struct dbg *dbg, dbg_thread_id id, uint64_t a
         uint8_t c = 1;
 
         if (dbg_mem_read(dbg, id, address, &c, 1) != 1)
-            return LW_FAIL(err, LW_ERANGE, "cannot read memory at 0x%llx",
+            return LW_FAIL(err, LW_ERANGE, "cannot read memory at 0x%llx: the focus lane has no memory there",
                            (unsigned long long)address);
         dbg_print_text(dbg, id, dbg_lane_get(dbg, id), address, out);
         lw_put(out, "\n");

@@ -68,10 +68,10 @@ enum lw_status dbg_show_tags(struct dbg *dbg, dbg_thread_id id, struct lw_sink *
     if (!dbg_warp_view(dbg, id, &warp, &view))
         return dbg_exited(dbg, id, err);
     if (config->tags == EMU_TAGS_OFF) {
-        lw_put(out, "tags are off: start with --tags shadow or compact\n");
+        lw_put(out, "registers have no tags in this run: start it with --tags shadow or --tags compact\n");
         return LW_OK;
     }
-    lw_printf(out, "%s, rules %s, expansion %s", emu_tag_mode_names[config->tags],
+    lw_printf(out, "tags %s (U: uniform, A: affine), rules %s, expansion %s", emu_tag_mode_names[config->tags],
               emu_tag_rules_names[config->tag_rules],
               emu_tag_expansion_names[config->tag_expansion]);
     if (config->tags == EMU_TAGS_COMPACT)
@@ -94,7 +94,7 @@ enum lw_status dbg_show_tags(struct dbg *dbg, dbg_thread_id id, struct lw_sink *
             put_tag(tag.base, tag.stride, tag.rise, 8, folds, out);
         }
     }
-    lw_put(out, "  vectors: ");
+    lw_put(out, "  neither: ");
     for (unsigned r = 0; r < view.vreg_count; r++) {
         unsigned last = r;
         bool paired = r > 0 && emu_reg_tag(DBG_AT(&warp), r - 1, &tag) &&

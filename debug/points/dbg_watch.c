@@ -226,9 +226,9 @@ static enum lw_status watch_generic(struct dbg *dbg, struct dbg_watched *w,
     if (address >= ISA_CONST_BASE)
         return LW_OK;
     if (address < ISA_SHARED_BASE)
-        return not_there(address, "instructions do not read or write data at addresses below shared memory", err);
+        return not_there(address, "the address is below all memory that instructions can read or write", err);
     if (warp == NULL)
-        return not_there(address, "the address is of shared or local memory, and no warp is resident", err);
+        return not_there(address, "it is an address of shared or local memory, which exists only while a warp is resident", err);
     scope_of_warp(dbg, w, address < ISA_LOCAL_BASE ? DBG_SCOPE_BLOCK : DBG_SCOPE_LANE, warp,
                   lane);
     return LW_OK;
@@ -240,6 +240,8 @@ static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
                                    struct dbg_warp *warp, unsigned lane, uint64_t address,
                                    struct lw_error *err)
 {
+    static const char computed[] = "the value at this address is computed when it is read: watch a register or variable "
+                                   "instead";
     uint64_t offset = address & lw_mask(56), index = offset / 8;
     unsigned window = (unsigned)(address >> 56);
 
@@ -257,17 +259,17 @@ static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
         scope_of_warp(dbg, w, DBG_SCOPE_WARP, warp, 0);
         if (index < ISA_PRED_COUNT || (index >= 8 && index < 8 + ISA_PRED_COUNT) || index == 16)
             return LW_OK;
-        return not_there(address, "in this debug address range only predicates and exec can be watched", err);
+        return not_there(address, "of the registers in this debug address range, only predicates and exec can be watched", err);
     case 0xF6:
         if (!dbg_block_by_slot(dbg, offset >> 32 & 0xffffff, warp))
-            return not_there(address, "the address names a block slot that is empty", err);
+            return not_there(address, "the block to which the address belongs is not resident", err);
         return watch_generic(dbg, w, warp, 0, ISA_SHARED_BASE + (offset & UINT32_MAX), err);
     case 0xF7:
     case 0xF8:
         lane = (unsigned)(offset >> 32 & 0xff);
         if (!dbg_warp_by_slot(dbg, offset >> 40 & 0xffff, warp) ||
             lane >= emu_machine_config(dbg->machine)->warp_width)
-            return not_there(address, "the address names a warp slot that is empty, or a lane that does not exist",
+            return not_there(address, "the warp to which the address belongs is not resident, or has no such lane",
                              err);
         if (window == 0xF7)
             return watch_generic(dbg, w, warp, lane, ISA_LOCAL_BASE + (offset & UINT32_MAX),
@@ -292,7 +294,7 @@ static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
         dbg_thread_id id;
 
         if (!dbg_value_piece(dbg, address, &piece, &id, &lane) || piece.kind != ISA_PIECE_MEMORY)
-            return not_there(address, "this debug address range is computed when it is read", err);
+            return not_there(address, computed, err);
         offset = (address & lw_mask(ISA_VALUE_BITS)) - piece.offset;
         if (offset + w->bytes > piece.bytes)
             return not_there(address, "the variable is in several registers: watch one of its members", err);
@@ -300,7 +302,7 @@ static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
             return watch_generic(dbg, w, warp, lane, piece.value + offset, err);
         return watch_window(dbg, w, warp, lane, piece.value + offset, err);
     }
-    default: return not_there(address, "this debug address range is computed when it is read", err);
+    default: return not_there(address, computed, err);
     }
 }
 
@@ -362,7 +364,7 @@ static enum lw_status location(struct dbg *dbg, const struct dbg_lane_ref *lane_
     else
         status = dbg_exited(dbg, id, err);
     if (status == LW_OK && !readable(dbg, w, &warp, address, lane, id))
-        status = not_there(address, "the address cannot be read", err);
+        status = not_there(address, "no memory or register can be read there", err);
     return status;
 }
 

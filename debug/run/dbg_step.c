@@ -34,7 +34,7 @@ static void wait_reason(const struct dbg_stepper *s, const struct emu_split_view
         [EMU_SPLIT_READY] = "waits for its time slice",
         [EMU_SPLIT_WARPSYNC] = "waits at warpsync for other lanes of its warp",
         [EMU_SPLIT_SLEEPING] = "sleeps (nanosleep) until other warps have run",
-        [EMU_SPLIT_SUSPENDED] = "waits for the other lanes of its divided split",
+        [EMU_SPLIT_SUSPENDED] = "waits for the other lanes of its split, which a step has divided",
         [EMU_SPLIT_YIELDED] = "yielded to other splits of its warp",
         [EMU_SPLIT_LAUNCH] = "waits for kernels that its block launched",
         [EMU_SPLIT_STACKED] = "waits to reconverge with other lanes of its warp",
@@ -171,7 +171,7 @@ void dbg_stepper_report(const struct dbg_stepper *s)
     if (s->others == 0)
         return;
     lw_buffer_init(&text);
-    lw_printf(&text.sink, "replayed as recorded: other lanes and warps executed %llu instruction%s",
+    lw_printf(&text.sink, "the step was replayed as recorded: other lanes and warps executed %llu instruction%s",
               (unsigned long long)s->others, s->others == 1 ? "" : "s");
     if (emu_block_view(s->warp.core, s->warp.slot, &block) && block.block == s->warp.block) {
         if (warp_retired(s, s->warp.warp) - s->was[s->warp.warp] > s->own)
@@ -184,7 +184,7 @@ void dbg_stepper_report(const struct dbg_stepper *s)
         if (moved > NAMED)
             lw_printf(&text.sink, "; %u more warp%s ran", moved - NAMED, moved - NAMED == 1 ? "" : "s");
     }
-    dbg_message(s->dbg, "%s", text.text != NULL ? text.text : "replayed as recorded: other lanes and warps ran");
+    dbg_message(s->dbg, "%s", text.text != NULL ? text.text : "the step was replayed as recorded: other lanes and warps ran");
     lw_buffer_fini(&text);
 }
 

@@ -662,8 +662,8 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
         return LW_FAIL(err, LW_ERANGE, "lanes 0x%llx are not all in split %u",
                        (unsigned long long)lanes, split);
     if (w->reconv->lockstep && lanes != w->split[split].lanes)
-        return LW_FAIL(err, LW_EUNSUPP, "the %s engine cannot step a part of a split: lanes 0x%llx were requested of "
-                                        "split %u, which has lanes 0x%llx",
+        return LW_FAIL(err, LW_EUNSUPP, "the reconvergence engine %s cannot step a part of a split: lanes 0x%llx were "
+                                        "requested of split %u, which has lanes 0x%llx",
                                         w->reconv->name, (unsigned long long)lanes, split,
                        (unsigned long long)w->split[split].lanes);
     uint32_t pc = emu_split_pc(w, split);

@@ -85,7 +85,8 @@ static enum lw_status run_order(struct emu_functional *f, const struct want *wan
     struct emu_warp *w = f->placed ? NULL : emu_fixed_commit(f, stop, &status, err);
 
     if (f->placed)
-        return diverged(f, err, "the log has blocks placed by another engine, which the fixed order cannot run");
+        return diverged(f, err, "the log has blocks that another engine placed, such as the timing model, but this "
+                                 "run has the fixed order");
     if (w == NULL) {
         stop->kind = EMU_STOP_NONE;
         return status != LW_OK ? status : diverged(f, err, "no warp can run here, but the log continues");
@@ -528,7 +529,7 @@ static enum lw_status walk(struct emu_functional *f, const struct want *want,
         status = diverged(f, err, "the log is damaged");
     if (status == LW_OK && stop->kind == EMU_STOP_NONE && !emu_log_in_history(log) && f->placed &&
         f->count != 0)
-        status = diverged(f, err, "the log ends within a kernel that another engine ran");
+        status = diverged(f, err, "the log ends within a kernel whose blocks another engine placed, such as the timing model");
     return status;
 }
 

@@ -203,8 +203,8 @@ void isa_slices_print(const struct isa_object *object, struct lw_sink *out)
 
         for (uint32_t k = 0; k < s->site_count; k++)
             accepted += s->sites[k].reject == ISA_SLICE_ACCEPTED;
-        lw_printf(out, "kernel %s: %u of %u sites accepted\n", isa_symbol_text(p.function->name, room), accepted,
-                  s->site_count);
+        lw_printf(out, "kernel %s: address slices for %u of %u global accesses\n",
+                  isa_symbol_text(p.function->name, room), accepted, s->site_count);
         for (uint32_t k = 0; k < s->array_count; k++)
             lw_printf(out, "    array %u: %s, %u %s\n", k, array_name(&p, &s->arrays[k]), s->arrays[k].sites,
                       s->arrays[k].sites == 1 ? "site" : "sites");

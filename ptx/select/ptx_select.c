@@ -37,11 +37,12 @@ static void refuse_leftovers(struct ptx_sel *sel, unsigned types_used)
         return;
     for (unsigned w = 1; w < PTX_W_COUNT; w++) {
         if (ptx_has(in, (enum ptx_word)w) && !(types_used != 0 && ptx_is_hint((enum ptx_word)w)))
-            ptx_sel_fail(sel, LW_EUNSUPP, "the modifier '.%s' is not supported here",
+            ptx_sel_fail(sel, LW_EUNSUPP, "the modifier '.%s' is not supported on this instruction",
                          ptx_word_text((enum ptx_word)w));
     }
     if (in->type_count > types_used)
-        ptx_sel_fail(sel, LW_EINPUT, "too many types");
+        ptx_sel_fail(sel, LW_EINPUT, "the instruction has too many types: remove '.%s'",
+                     ptx_type_name((enum ptx_type)in->type[types_used]));
 }
 
 /* Finds registers whose only definition is a mov of a literal. */

@@ -193,9 +193,9 @@ void ptx_rule_alu(struct ptx_sel *sel)
     if (row == NULL && mode == PTX_W_NONE)
         needs_mode(sel, type);
     if (row == NULL)
-        ptx_sel_fail(sel, LW_EUNSUPP, "%s%stype .%s is not supported",
-                     mode != PTX_W_NONE ? ptx_word_text((enum ptx_word)mode) : "",
-                     mode != PTX_W_NONE ? " with " : "", ptx_type_name(type));
+        ptx_sel_fail(sel, LW_EUNSUPP, "%s%s%stype .%s is not supported on this instruction",
+                     mode != PTX_W_NONE ? "'." : "", mode != PTX_W_NONE ? ptx_word_text((enum ptx_word)mode) : "",
+                     mode != PTX_W_NONE ? "' with " : "", ptx_type_name(type));
     n = row->shape == SH_1 || row->shape == SH_COUNT ? 1
         : row->shape == SH_3 || row->shape == SH_WIDE3 ? 3 : 2;
     if (type == PTX_T_F32 && (sel->in.op == PTX_MIN || sel->in.op == PTX_MAX) &&

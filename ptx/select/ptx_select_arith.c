@@ -150,7 +150,7 @@ void ptx_rule_mulmad(struct ptx_sel *sel)
     }
     (void)ptx_take(&sel->in, PTX_W_HI);
     if (!high && !ptx_take(&sel->in, PTX_W_LO))
-        ptx_sel_fail(sel, LW_EINPUT, ".hi or .lo is missing");
+        ptx_sel_fail(sel, LW_EINPUT, "'.hi' or '.lo' is missing");
     if ((reads || writes) && !is_chain_type(type))
         refuse_type(sel, type);
     ptx_sel_operands(sel, mad ? 4 : 3, mad ? 4 : 3);
@@ -202,7 +202,7 @@ void ptx_rule_mul24(struct ptx_sel *sel)
     if (type != PTX_T_U32 && !is_signed)
         refuse_type(sel, type);
     if (high == low)
-        ptx_sel_fail(sel, LW_EINPUT, ".hi or .lo is missing");
+        ptx_sel_fail(sel, LW_EINPUT, "'.hi' or '.lo' is missing");
     ptx_sel_operands(sel, mad ? 4 : 3, mad ? 4 : 3);
     field = ptx_sel_literal(sel, 24 << 8);
     for (unsigned k = 0; k < 2; k++) {
@@ -267,7 +267,7 @@ void ptx_rule_dot(struct ptx_sel *sel)
     ptx_ref a, b, c;
 
     if (two && high == low)
-        ptx_sel_fail(sel, LW_EINPUT, ".hi or .lo is missing");
+        ptx_sel_fail(sel, LW_EINPUT, "'.hi' or '.lo' is missing");
     if (of_a != PTX_T_U32 && of_a != PTX_T_S32)
         refuse_type(sel, of_a);
     if (of_b != PTX_T_U32 && of_b != PTX_T_S32)
@@ -323,7 +323,7 @@ void ptx_rule_mask(struct ptx_sel *sel)
     if (bmsk ? type != PTX_T_B32 : type != PTX_T_U32 && type != PTX_T_S32)
         refuse_type(sel, type);
     if (wrap == clamp)
-        ptx_sel_fail(sel, LW_EINPUT, ".clamp or .wrap is missing");
+        ptx_sel_fail(sel, LW_EINPUT, "'.clamp' or '.wrap' is missing");
     ptx_sel_operands(sel, 3, 3);
     for (unsigned k = 0; k < 2; k++) {
         source[k] = ptx_sel_source(sel, k + 1, PTX_T_B32);
@@ -568,7 +568,7 @@ void ptx_rule_cvt_half(struct ptx_sel *sel)
         ptx_sel_fail(sel, LW_EUNSUPP, "a conversion from .%s to .%s is not supported", ptx_type_name(from),
                      ptx_type_name(to));
     if (zero == nearest)
-        ptx_sel_fail(sel, LW_EINPUT, ".rn or .rz is missing");
+        ptx_sel_fail(sel, LW_EINPUT, "the rounding '.rn' or '.rz' is missing");
     ptx_sel_operands(sel, packed ? 3 : 2, packed ? 3 : 2);
     if (!packed) {
         ptx_ref t = to_half(sel, ptx_sel_source(sel, 1, from), &form);

@@ -283,10 +283,11 @@ void ptx_sel_launch(struct ptx_sel *sel, const struct ptx_call_parts *call)
     for (unsigned i = 0; i < call->arg_count; i++) {
         l.arg[i] = ptx_sel_param_of(sel, &call->args[i]);
         if (!fits(l.arg[i], f->args[i]))
-            ptx_sel_fail(sel, LW_EUNSUPP, "parameter %u of %s has another type than in CUDA",
+            ptx_sel_fail(sel, LW_EUNSUPP, "parameter %u of %s has another type than the function of this name in CUDA",
                          i + 1, call->callee->name);
     }
     if (call->result_count == 1 && !fits(ptx_sel_param_of(sel, &call->results[0]), f->result))
-        ptx_sel_fail(sel, LW_EUNSUPP, "the result of %s has another type than in CUDA", call->callee->name);
+        ptx_sel_fail(sel, LW_EUNSUPP, "the result of %s has another type than the function of this name in CUDA",
+                     call->callee->name);
     f->make(&l);
 }

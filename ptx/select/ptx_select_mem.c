@@ -633,7 +633,7 @@ static void atomic(struct ptx_sel *sel, bool result)
         }
     }
     if (row == LW_COUNT_OF(atomics))
-        ptx_sel_fail(sel, LW_EUNSUPP, "this operation is not supported");
+        ptx_sel_fail(sel, LW_EUNSUPP, "this atomic operation is not supported");
     bool cas = atomics[row].aop == ISA_AOP_CAS, exch = atomics[row].aop == ISA_AOP_EXCH;
 
     if (!(atomics[row].types >> type & 1) || (!result && (cas || exch)))
@@ -887,7 +887,7 @@ void ptx_rule_isspacep(struct ptx_sel *sel)
     case PTX_SP_SHARED: high = ISA_SHARED_BASE >> 32; break;
     case PTX_SP_LOCAL: high = ISA_LOCAL_BASE >> 32; break;
     case PTX_SP_PARAM: high = ISA_CONST_BASE >> 32; break;
-    default: ptx_sel_fail(sel, LW_EUNSUPP, "this space is not supported");
+    default: ptx_sel_fail(sel, LW_EUNSUPP, "this state space is not supported");
     }
     s = ptx_sel_source(sel, 1, PTX_T_U64);
     p = ptx_sel_pred_dest(sel, &sel->in.operand[0]);

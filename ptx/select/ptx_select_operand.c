@@ -426,7 +426,7 @@ ptx_ref ptx_sel_pred(struct ptx_sel *sel, const struct ptx_operand *o)
 {
     if (o->kind != PTX_O_REG || sel->fn->regs.at[o->reg].type != PTX_T_PRED)
         ptx_sel_fail(sel, LW_EINPUT, "expected a predicate, found %s",
-                     o->kind == PTX_O_REG ? sel->fn->regs.at[o->reg].name : "something else");
+                     o->kind == PTX_O_REG ? sel->fn->regs.at[o->reg].name : "an operand that is no predicate register");
     return ptx_sel_reg(sel, o->reg);
 }
 

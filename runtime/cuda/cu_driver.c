@@ -162,7 +162,7 @@ CU_API CUresult cuGetErrorString(CUresult error, const char **out)
 CU_API CUresult cuGetExportTable(const void **out, const void *id)
 {
     (void)id;
-    fprintf(stderr, "lanewise: the program has CUDA's runtime in it, which needs NVIDIA's driver: link it with -cudart shared\n");
+    fprintf(stderr, "lanewise: the program is linked with the static CUDA runtime, which needs NVIDIA's driver: link it with nvcc -cudart shared\n");
     if (out != NULL)
         *out = NULL;
     return CUDA_ERROR_NOT_SUPPORTED;

@@ -221,7 +221,7 @@ cat >other.ptx <<'P'
 P
 refused 'call to cudaEventQuery: kernels cannot call this function of the CUDA runtime, only launches, cudaDeviceSynchronize and streams' other.ptx
 sed 's/cudaEventQuery/cudaStreamDestroy/; s/param .b64 [ea]/param .b32 a/; s/cudaEventQuery/cudaStreamDestroy/; s/st.param.b64 \[a\], %p/st.param.b32 [a], 0/' other.ptx >type.ptx
-refused 'parameter 1 of cudaStreamDestroy has another type than in CUDA' type.ptx
+refused 'parameter 1 of cudaStreamDestroy has another type than the function of this name in CUDA' type.ptx
 # usage: cl FILE STATEMENTS. Writes an OpenCL C file with a kernel
 cl() {
     printf '__kernel void k(__global int *out)\n{\n    queue_t q = get_default_queue();\n    %s\n}\n' "$2" >"$1"

@@ -128,7 +128,7 @@ static void refusals_name_line_construct_and_reason(void **state)
                  "add.f32 %r1, %r2, %f1; mov.b32 %r1, %f1; mul.wide.u16 %r1, %rs1, %rs2;"),
           NULL, LW_OK },
         { KERNEL("add.sat.u32 %r1, %r2, %r3;"),
-          "t.ptx:6: add: the modifier '.sat' is not supported here", LW_EUNSUPP },
+          "t.ptx:6: add: the modifier '.sat' is not supported on this instruction", LW_EUNSUPP },
         { KERNEL("add.zz.s32 %r1, %r2, %r3;"), "t.ptx:6: add: the modifier '.zz' is not supported",
           LW_EUNSUPP },
         { KERNEL("div.rn.f16 %rs1, %rs2, %rs3;"), "t.ptx:6: div: '.f16' is not allowed on this instruction",
@@ -166,7 +166,7 @@ static void refusals_name_line_construct_and_reason(void **state)
         { KERNEL("cp.async.shared.global [%r1], [%rd1], 4;"),
           "t.ptx:6: cp: expected .ca or .cg", LW_EINPUT },
         { KERNEL("min.NaN.u32 %r1, %r2, %r3;"),
-          "t.ptx:6: min: the modifier '.NaN' is not supported here",
+          "t.ptx:6: min: the modifier '.NaN' is not supported on this instruction",
           LW_EUNSUPP },
         { KERNEL("mov.u32 %r1, %envreg9;"),
           "t.ptx:6: '%envreg9' is neither a declared register nor a supported special register",
@@ -280,7 +280,7 @@ static void refusals_name_line_construct_and_reason(void **state)
           LW_EUNSUPP },
         { ".version 7.0\n.target sm_70, map_f64_to_f32\n.address_size 64\n", "t.ptx:2: '.target map_f64_to_f32' is not supported: use sm_NN, debug, texmode_unified or texmode_independent", LW_EUNSUPP },
         { KERNEL("ret %r1;"), "t.ptx:6: ret: expected 0 operands, found 1", LW_EINPUT },
-        { KERNEL("@%p1 exit.uni;"), "t.ptx:6: exit: the modifier '.uni' is not supported here",
+        { KERNEL("@%p1 exit.uni;"), "t.ptx:6: exit: the modifier '.uni' is not supported on this instruction",
           LW_EUNSUPP },
         { HEAD ".entry k() {\nbra M;\nL: bra M;\nM: bra L;\n}", NULL, LW_OK }, /* a loop of two jumps */
     };

@@ -50,6 +50,6 @@ if [ -x "$nvcc" ]; then
     "$nvcc" -cudart shared -gencode arch=compute_75,code=sm_75 "$src/vector.cu" -o no-ptx >log 2>&1 && "$lanewise" app ./no-ptx >out 2>err
     grep -q 'compute_75,code=compute_75' err || { fail "a program without PTX: no advice"; cat err; }
     "$nvcc" -arch=sm_75 "$src/vector.cu" -o static >log 2>&1 && "$lanewise" app ./static >out 2>err
-    grep -q 'link it with -cudart shared' err || { fail "a program with CUDA's runtime in it: no advice"; cat out err; }
+    grep -q 'link it with nvcc -cudart shared' err || { fail "a program with CUDA's runtime in it: no advice"; cat out err; }
 fi
 exit $failed

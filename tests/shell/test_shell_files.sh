@@ -99,7 +99,7 @@ says '^lanewise: cannot write all of the log file: No space left'
 # A file that is not a script is refused, and no line of it is executed.
 printf 'echo heard\0\necho unheard\n' >zero.lws
 session 2 saxpy.yaml --batch -x zero.lws
-says '^lanewise: zero.lws: not a script: the file contains a zero byte$'
+says '^lanewise: zero.lws: the file is not a script: it contains a zero byte$'
 lacks '^heard'
 session 2 saxpy.yaml --batch -x /dev/zero
 says '^lanewise: /dev/zero: the input is longer than 256 MiB, the limit for a pipe or device: copy the input to a regular file$'

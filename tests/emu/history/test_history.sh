@@ -129,11 +129,11 @@ grep -q 'other lanes and warps ran' "$work/out" && fail "others ran for a lane t
 # A step in the past follows the recorded schedule. A message says that other lanes ran, and shows their position.
 ok "a step of a warp after steps of other warps" debug order.yaml --batch -c continue -c 'goto 2' -c stepi -c 'warp 2' \
     -c stepi -c stepi
-[ "$(grep '^replayed as recorded: ' "$work/out")" = "replayed as recorded: other lanes and warps executed 11 instructions; \
+[ "$(grep '^the step was replayed as recorded: ' "$work/out")" = "the step was replayed as recorded: other lanes and warps executed 11 instructions; \
 w0 is at order+0x70 (order.s:10); w1 is at order+0x70 (order.s:10)" ] ||
     fail "the step does not say once what others ran: $(grep '^replayed' "$work/out")"
 ok "the same in a replay" debug order.yaml --replay "$work/log2" --batch -c 'warp 2' -c stepi
-[ "$(grep '^replayed as recorded: ' "$work/out")" = "replayed as recorded: other lanes and warps executed 14 instructions; \
+[ "$(grep '^the step was replayed as recorded: ' "$work/out")" = "the step was replayed as recorded: other lanes and warps executed 14 instructions; \
 w0 is at order+0x70 (order.s:10); w1 is at order+0x70 (order.s:10)" ] ||
     fail "the step of a replay does not say what others ran: $(grep '^replayed' "$work/out")"
 ok "a step of a line in the past" debug order.yaml --batch -c continue -c 'goto 7' -c 'warp 1' -c next
