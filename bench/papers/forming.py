@@ -4,7 +4,7 @@ from vws import Widths
 from vws_workloads import DIVERGENT
 
 KERNELS = tuple(DIVERGENT) + ('fft', 'matmul', 'radix')
-QUICK = ('lighting', 'comd', 'matmul')
+QUICK = ('lighting', 'raytrace', 'comd', 'matmul')
 CBAR = ['core.reconvergence=cbar', 'issue.split_lanes=true']
 FORMS = CBAR + ['dwf.on=true']
 HEURISTICS = ('majority', 'minority', 'time', 'pc', 'policy')

@@ -96,6 +96,13 @@ static bool waits_at(const struct stack *st, unsigned level, const struct emu_pr
     return (st->rpc[level] != 0 && pc == st->rpc[level]) || reconverges(st, program, pc) != 0;
 }
 
+/** Makes the warps of a block select their threads again. */
+static void reselect(struct tbc *tbc, struct stack *st)
+{
+    for (unsigned i = 0; i < st->warps; i++)
+        tbc->base.core->reselect(tbc->base.core->context, st->slot[i]);
+}
+
 /* ---- compaction ------------------------------------------------------------------------------------------------------ */
 
 static void compact(struct tbc *tbc, struct stack *st)
@@ -121,8 +128,7 @@ static void compact(struct tbc *tbc, struct stack *st)
         core->count[TIM_CORE_tbc_dynamic] += most;
     }
     core->count[TIM_CORE_tbc_compactions]++;
-    for (unsigned i = 0; i < st->warps; i++)
-        core->reselect(core->context, st->slot[i]);
+    reselect(tbc, st);
 }
 
 /* ---- the stack --------------------------------------------------------------------------------------------------------- */
@@ -181,8 +187,8 @@ static void release(struct tbc *tbc, struct stack *st, uint64_t pc)
         for (unsigned k = 0; k < count; k++)
             if (views[k].pc == pc && views[k].state == EMU_SPLIT_READY)
                 tbc->pending[warp] |= views[k].lanes & running(tbc, st, warp);
-        core->reselect(core->context, warp);
     }
+    reselect(tbc, st);
 }
 
 /** Adds an entry with the threads that have passed the branch and are at @pc. */
@@ -236,8 +242,10 @@ static void resolve(struct tbc *tbc, struct stack *st, const struct emu_program 
     at_rpc = next_side(tbc, st, rpc + 1, 0) == rpc;
     while ((pc = next_side(tbc, st, pc, rpc)) != 0)
         sides++;
-    if (sides == 0 || (sides == 1 && !at_rpc) || st->top + sides >= DEPTH)
-        return; /* uniform */
+    if (sides == 0 || (sides == 1 && !at_rpc) || st->top + sides >= DEPTH) {
+        reselect(tbc, st); /* uniform: the threads continue */
+        return;
+    }
     tbc->base.core->count[TIM_CORE_tbc_divergent]++;
     if (st->rpc[st->top] == rpc && st->top != 0 && st->level == st->top)
         st->level = --st->top; /* the entry would only wait for its sides */
@@ -376,19 +384,21 @@ static uint64_t same_group(const struct tbc *tbc, unsigned warp, uint64_t lanes,
     return same;
 }
 
-/** Selects the threads of a warp that lead: those of its first dynamic warp that can run. */
+/** Selects the threads of a warp that lead: those of its first dynamic warp that can run; if these are in several splits, those of
+ *  the split that emu has selected. */
 static int selects(struct tim_mech *mech, unsigned warp, const struct emu_split_view *views, unsigned count, int selected, uint64_t *lanes)
 {
     const struct tbc *tbc = (const struct tbc *)mech;
+    const int before = selected;
     struct tim_mech_warp w;
-    unsigned best = EMU_MAX_LANES + 1;
+    unsigned best = TIM_MAX_WARPS;
 
     mech->core->look(mech->core->context, warp, &w);
     for (unsigned i = 0; i < count; i++) {
         uint64_t may = views[i].state == EMU_SPLIT_READY ? may_issue(tbc, warp, w.code->program, views[i].pc, views[i].lanes) : 0;
 
         for (LW_EACH_BIT(l, may))
-            if (tbc->group[warp][l] < best) {
+            if (tbc->group[warp][l] < best || (tbc->group[warp][l] == best && (int)views[i].id == before && selected != before)) {
                 best = tbc->group[warp][l];
                 selected = (int)views[i].id;
                 *lanes = same_group(tbc, warp, may, best);

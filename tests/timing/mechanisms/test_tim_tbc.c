@@ -107,10 +107,40 @@ static void each_iteration_of_a_loop_is_compacted(void **state)
     assert_int_equal(tbc.after, 2 + 1 + 1 + 2);
 }
 
+/* Threads leave a loop by a break after their own number of iterations, or at the end, after 5. At the end the last threads do not branch:
+ * their entry continues, although other threads of their warp wait at the break. */
+static void threads_continue_after_a_uniform_branch(void **state)
+{
+    struct result tbc = of(true,
+                           ".kernel k\n.param ptr.global out\n"
+                           "s_mov_b64 s4:5, c[out]\n"
+                           "v_s2r v1, %tid.x\n"
+                           "v_shl_b32 v7, v1, 2\n"
+                           "v_mov_b32 v4, 0\n"
+                           "bssy b0, join\n"
+                           "loop:\n"
+                           "v_add_u32 v4, v4, 1\n"
+                           "v_setp_u32.eq p0, v4, v1\n"
+                           "@p0 bra early, b0\n"
+                           "v_setp_u32.lt p0, v4, 5\n"
+                           "@p0 bra loop, b0\n"
+                           "bra join\n"
+                           "early:\n"
+                           "v_add_u32 v4, v4, 100\n"
+                           "join:\n"
+                           "bsync b0\n"
+                           "st.global.b32 [s4:5+v7], v4\n"
+                           "exit\n.end\n", 8);
+
+    (void)state;
+    for (unsigned t = 0; t < 8; t++)
+        assert_int_equal(tbc.word[t], t >= 1 && t <= 5 ? t + 100 : 5);
+}
+
 /* 11.1.1: where only one warp has threads, the lanes of this warp run in lockstep: lane 1 loads what lane 0 has stored. */
 static void threads_of_one_warp_run_in_lockstep(void **state)
 {
-    struct result tbc = of(true, 
+    struct result tbc = of(true,
                            ".kernel k\n.param ptr.global out\n.shared 256\n"
                            "s_mov_b64 s4:5, c[out]\n"
                            "v_s2r v1, %tid.x\n"
@@ -150,6 +180,7 @@ int main(void)
         cmocka_unit_test(threads_of_one_lane_are_not_compacted),
         cmocka_unit_test(dynamic_warps_take_the_threads_of_a_lane_in_order),
         cmocka_unit_test(each_iteration_of_a_loop_is_compacted),
+        cmocka_unit_test(threads_continue_after_a_uniform_branch),
         cmocka_unit_test(threads_of_one_warp_run_in_lockstep),
         cmocka_unit_test(a_block_barrier_in_a_side_does_not_stop_the_block),
     };
