@@ -77,17 +77,21 @@ static void random_dws(struct rnd *r, struct tim_config *c)
     c->l1_global = TIM_L1_CACHE;
 }
 
-/* Draws mechanism dwf or tbc, if no mechanism that has been drawn excludes it, and removes other keys that exclude it. */
+/* Draws mechanism dwf or tbc, if no mechanism that has been drawn excludes it, and removes other keys that exclude it. With
+ * LW_MECHANISM=tbc each model that can have tbc has it. */
 static void random_dwf(struct rnd *r, struct tim_config *c)
 {
+    const char *forced = getenv("LW_MECHANISM");
+    const bool tbc = forced != NULL && strcmp(forced, "tbc") == 0;
+
     c->dwf_heuristic = rnd_below(r, TIM_DWF_POLICY + 1);
     c->dwf_threads = rnd_below(r, 3) != 0;
-    c->dwf_on = rnd_below(r, 4) != 0 && c->core_reconvergence == TIM_RECONV_CBAR && c->issue_dependence == TIM_DEP_SCOREBOARD && !c->dwr_on &&
+    c->dwf_on = (rnd_below(r, 4) != 0 || tbc) && c->core_reconvergence == TIM_RECONV_CBAR && c->issue_dependence == TIM_DEP_SCOREBOARD && !c->dwr_on &&
                 !c->vws_on && !c->dws_on && !c->la_w_on && !c->mrpb_on && c->registers_collector != TIM_COLLECTOR_WINDOW;
     if (!c->dwf_on)
         return;
-    if (rnd_below(r, 2)) {
-        c->dwf_on = c->issue_switch_on_stall = c->swl_on = c->pools_on = c->daws_on = c->equalizer_on = false;
+    if (rnd_below(r, 2) || tbc) {
+        c->dwf_on = c->issue_switch_on_stall = c->issue_rotate = c->swl_on = c->pools_on = c->daws_on = c->equalizer_on = false;
         c->tbc_on = true;
         if (c->issue_policy == TIM_SCHED_SWL || c->issue_policy == TIM_SCHED_ACTIVE_PENDING)
             c->issue_policy = TIM_SCHED_GTO;
