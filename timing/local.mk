@@ -43,7 +43,7 @@ liblanewise_a_SOURCES += \
 	%D%/policies/tim_sched_priv.h \
 	%D%/mechanisms/tim_mechanism_priv.h %D%/mechanisms/tim_mechanism.c \
 	%D%/mechanisms/tim_swl.c %D%/mechanisms/cache/tim_bypass.c %D%/mechanisms/cache/tim_mrpb.c %D%/mechanisms/tim_dwf.c %D%/mechanisms/tim_tbc.c %D%/mechanisms/tim_pools.c \
-	%D%/tables/tim_ilt_priv.h %D%/tables/tim_ilt.c %D%/mechanisms/tim_equalizer.c %D%/tables/tim_compress_priv.h %D%/tables/tim_vta_priv.h %D%/tables/tim_vta.c \
+	%D%/tables/tim_ilt_priv.h %D%/tables/tim_ilt.c %D%/tables/tim_adequacy_priv.h %D%/tables/tim_adequacy.c %D%/mechanisms/tim_equalizer.c %D%/tables/tim_compress_priv.h %D%/tables/tim_vta_priv.h %D%/tables/tim_vta.c \
 	%D%/tables/tim_gang_priv.h %D%/tables/tim_gang.c %D%/mechanisms/tim_vws_priv.h %D%/mechanisms/tim_vws.c \
 	%D%/mechanisms/tim_vws_fetch.c %D%/mechanisms/tim_vws_show.c \
 	%D%/mechanisms/tim_daws_priv.h %D%/mechanisms/tim_daws_predict.c %D%/mechanisms/tim_daws.c %D%/mechanisms/cache/tim_belady.c \

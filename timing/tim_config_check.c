@@ -453,6 +453,7 @@ static const struct {
     {"mrpb.*", "mrpb.on=true"},
     {"dws.*", "dws.on=true"},
     {"dwf.*", "dwf.on=true"},
+    {"tbc.capri_*", "tbc.capri=true"},
     {"tbc.*", "tbc.on=true"},
     {"l1.bypass", "l1.bytes!=0"},
     {"dwr.*", "dwr.on=true"},

@@ -89,3 +89,30 @@ def tbc(e, options):
     e.trend('tbc neutral', worst <= .02, 'convergent kernels: %.2f %% at most' % (100 * worst))
     speeds = {n: e.speed(n, 'tbc', 'static') for n in divergent}
     e.report('tbc speed', 'divergent kernels: ' + ', '.join('%s x %.2f' % x for x in speeds.items()))
+
+
+def capri(e, options):
+    """Thread block compaction with the compaction-adequacy predictor, with other sizes and another initial prediction."""
+    predicts = CBAR + ['tbc.on=true', 'tbc.capri=true']
+    keys = {'static': CBAR, 'tbc': CBAR + ['tbc.on=true'], 'capri': predicts, '1 bit': predicts + ['tbc.capri_bits=1'],
+            '4 bits': predicts + ['tbc.capri_bits=4'], 'inadequate': predicts + ['tbc.capri_initial=inadequate'], '4 entries': predicts + ['tbc.capri_entries=4']}
+    e.got = e.all(e.names, keys)
+    table(e, 'capri', keys)
+    formed, divergent = common(e, 'capri', keys)
+    predictors = [k for k in formed if k != 'tbc']
+    core = {n: {k: e.got[n][k].core for k in predictors} for n in e.names}
+
+    def right(n, k):
+        return 100 * (1 - core[n][k]['tbc_mispredictions'] / core[n][k]['tbc_predictions']) if core[n][k]['tbc_predictions'] else None
+
+    e.lay_out(['kernel', 'branches with a wait', 'passes without', 'predictions'], [[n] + [core[n]['capri'][c] for c in ('tbc_branches', 'tbc_passes', 'tbc_predictions')] for n in e.names])
+    print('\ncorrect predictions, %')
+    e.lay_out(['kernel'] + predictors, [[n] + ['none' if right(n, k) is None else '%.1f' % right(n, k) for k in predictors] for n in e.names])
+    print()
+    mean_of = {k: e.speeds(divergent, k, 'static') for k in formed}
+    e.trend('capri beats tbc', mean_of['capri'] > mean_of['tbc'], 'divergent kernels, harmonic mean: ' + ', '.join('%s x %.2f' % (k, x) for k, x in mean_of.items()))
+    worst = max(abs(e.speed(n, 'capri', 'static') - 1) for n in e.names if n not in divergent)
+    e.trend('capri neutral', worst <= .02, 'convergent kernels: %.2f %% at most' % (100 * worst))
+    e.trend('capri compacts', all(e.lanes(n, 'static') <= e.lanes(n, 'capri') <= e.lanes(n, 'tbc') for n in divergent), 'an instruction has as many lanes as with static warps or more, and as many as with tbc or fewer')
+    rates = [right(n, 'capri') for n in divergent if right(n, 'capri') is not None]
+    e.report('capri accuracy', 'divergent kernels: %.1f %% of the predictions are correct; source: 86.6 %%' % (sum(rates) / len(rates)))

@@ -93,6 +93,10 @@ static void random_dwf(struct rnd *r, struct tim_config *c)
     if (rnd_below(r, 2) || tbc) {
         c->dwf_on = c->issue_switch_on_stall = c->issue_rotate = c->swl_on = c->pools_on = c->daws_on = c->equalizer_on = false;
         c->tbc_on = true;
+        c->tbc_capri = rnd_below(r, 2);
+        c->tbc_capri_entries = 1 + rnd_below(r, 8);
+        c->tbc_capri_bits = 1 + rnd_below(r, 3);
+        c->tbc_capri_initial = rnd_below(r, TIM_INADEQUATE + 1);
         if (c->issue_policy == TIM_SCHED_SWL || c->issue_policy == TIM_SCHED_ACTIVE_PENDING)
             c->issue_policy = TIM_SCHED_GTO;
     }
@@ -532,6 +536,7 @@ struct outcome {
     uint64_t divisions; /* counter of mechanism dws */
     uint64_t companions; /* counter formed_lanes of mechanisms dwf and tbc */
     uint64_t compactions; /* counter of mechanism tbc */
+    uint64_t passes;      /* the same, with its predictor */
     uint64_t stale;  /* number of loads whose value in L1 was older than the value in memory */
     uint64_t midway; /* hash of the state after a random number of instructions, or 0 if the run ended before */
 };
@@ -750,7 +755,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     memcpy(out->gpu, e->gpu, sizeof out->gpu);
     out->joined = out->ignored = out->explicit_barriers = 0;
     memset(out->la_w, 0, sizeof out->la_w);
-    out->overtakes = out->divisions = out->companions = out->compactions = 0;
+    out->overtakes = out->divisions = out->companions = out->compactions = out->passes = 0;
     for (unsigned c = 0; c < machine->core_count; c++) {
         const uint64_t *n = e->stats[c].count;
         const struct tim_histogram *size = &e->stats[c].histogram[TIM_CORE_H_dwr_issue_size];
@@ -763,6 +768,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
         out->divisions += n[TIM_CORE_dws_divisions];
         out->companions += n[TIM_CORE_formed_lanes];
         out->compactions += n[TIM_CORE_tbc_compactions];
+        out->passes += n[TIM_CORE_tbc_passes];
         out->la_w[2] += n[TIM_CORE_shares_observed];
         out->la_w[3] += n[TIM_CORE_shares_predicted];
         if (n[TIM_CORE_dwr_nb_lat] < n[TIM_CORE_dwr_ilt_inserts] && !machine->dwr_on_foreign_release)
@@ -800,7 +806,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     const char *given = getenv("LW_RANDOM_COUNT");
     unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0, midway = 0, stale = 0;
     unsigned joined = 0, ignored = 0, explicit_barriers = 0, entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
-    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0}, overtakes = 0, divisions = 0, companions = 0, compactions = 0;
+    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0}, overtakes = 0, divisions = 0, companions = 0, compactions = 0, passes = 0;
 
     (void)state;
     if (getenv("LW_SEED") != NULL && given == NULL)
@@ -844,6 +850,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
         divisions += naive.divisions;
         companions += naive.companions;
         compactions += naive.compactions;
+        passes += naive.passes;
         joined += naive.joined != 0;
         ignored += naive.ignored != 0;
         explicit_barriers += naive.explicit_barriers != 0;
@@ -871,10 +878,10 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
                   (unsigned long long)gpu[TIM_GPU_la_b_overlap], (unsigned long long)gpu[TIM_GPU_la_b_least],
                   (unsigned long long)gpu[TIM_GPU_ap_launches], (unsigned long long)gpu[TIM_GPU_bcs_pairs], (unsigned long long)la_w[0],
                   (unsigned long long)la_w[1], (unsigned long long)la_w[2], (unsigned long long)la_w[3]);
-    print_message("mrpb: %llu instructions overtook an older one; dws: %llu divisions; dwf, tbc: %llu lanes of companions, %llu compactions\n",
+    print_message("mrpb: %llu instructions overtook an older one; dws: %llu divisions; dwf, tbc: %llu lanes of companions, %llu compactions, %llu branches without a wait\n",
                   (unsigned long long)overtakes, (unsigned long long)divisions, (unsigned long long)companions,
-                  (unsigned long long)compactions);
-    assert_true((overtakes != 0 && divisions != 0 && companions != 0 && compactions != 0) || count < 200 || getenv("LW_MECHANISM") != NULL);
+                  (unsigned long long)compactions, (unsigned long long)passes);
+    assert_true((overtakes != 0 && divisions != 0 && companions != 0 && compactions != 0 && passes != 0) || count < 200 || getenv("LW_MECHANISM") != NULL);
     print_message("clocks: %llu diversions, %llu drained, %llu did not, %llu returned, %llu times all clocks fell\n",
                   (unsigned long long)gpu[TIM_GPU_dvfs_diversions], (unsigned long long)gpu[TIM_GPU_dvfs_drained],
                   (unsigned long long)gpu[TIM_GPU_dvfs_aborts], (unsigned long long)gpu[TIM_GPU_dvfs_resumes],

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Mechanisms dwf and tbc on a compiled kernel: lanes of several warps issue together, the reference model has the same counters, memory
+# Mechanisms dwf, tbc and capri on a compiled kernel: lanes of several warps issue together, the reference model has the same counters, memory
 # is that of a functional run, and a replay of the schedule gives the same state. Steps of one warp do not change the result.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >paths.cl <<'END'
@@ -32,9 +32,9 @@ counter() { # report: the sum of formed_lanes over all cores, cycles and the has
 expect 0 '' run paths.yaml -q --hash
 grep hash_mem out >functional
 machine='--timing=fermi --timing-set core.count=1 --timing-set core.reconvergence=cbar'
-for heuristic in majority minority time pc policy tbc; do
+for heuristic in majority minority time pc policy tbc capri; do
     forms="$machine --mechanism dwf --timing-set dwf.heuristic=$heuristic"
-    [ $heuristic != tbc ] || forms="$machine --mechanism tbc"
+    case $heuristic in tbc | capri) forms="$machine --mechanism $heuristic" ;; esac
     for model in '' --timing-reference; do
         # shellcheck disable=SC2086
         expect 0 '' run paths.yaml -q --hash $forms $model --timing-report r.json --log schedule
@@ -67,6 +67,9 @@ expect 0 '' debug --batch paths.yaml $machine --mechanism tbc "$@" -c mechanism 
 grep -q '^tbc: compactions: [0-9]*, of [0-9]* warps into [0-9]* dynamic warps$' out && grep -q '^  block 0 entry 1 (runs): rpc 0x[0-9a-f]*, [0-9]* threads$' out ||
     fail "command mechanism does not show the stack: $(cat out)"
 grep -q "tbc: .*of the block's stack" out || fail "why does not show that a warp waits for its block: $(cat out)"
+# shellcheck disable=SC2086
+expect 0 '' debug --batch paths.yaml $machine --mechanism capri "$@" -c mechanism -c continue
+grep -q '^  branch 0x[0-9a-f]*: counter [0-3] of 3: threads \(wait\|do not wait\)$' out || fail "command mechanism does not show the predictor: $(cat out)"
 # A thread that holds a lock leaves the loop in which other warps of its block spin: a hang, as with a SIMT stack.
 cat >lock.cl <<'END'
 __kernel void lock(volatile __global int *lock, __global int *sum)

@@ -282,6 +282,10 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
         config->issue_rotate &= tim_mechanisms[which] != &tim_tbc;
         config->issue_width = 1;
         config->issue_compression = TIM_COMPRESS_NONE;
+        config->tbc_capri = draw(random) % 2;
+        config->tbc_capri_entries = (unsigned)(1 + draw(random) % 8);
+        config->tbc_capri_bits = (unsigned)(1 + draw(random) % 3);
+        config->tbc_capri_initial = (unsigned)(draw(random) % (TIM_INADEQUATE + 1));
         config->dwf_heuristic = (unsigned)(draw(random) % (TIM_DWF_POLICY + 1));
         config->dwf_threads = draw(random) % 2;
     }

@@ -264,6 +264,8 @@ static const struct {
 } others[] = {
     {"dws", "dynamic warp subdivision: lanes whose data is in L1 run ahead of lanes that wait for a load",
      "dws.on=on issue.split_lanes=on issue.switch_on_stall=on"},
+    {"capri", "CAPRI: mechanism tbc, where warps wait only at branches at which compaction is predicted to help",
+     "tbc.on=on tbc.capri=on issue.split_lanes=on"},
     {"dtbl", "dynamic thread block launch: groups of blocks that the device launches join kernels of the distributor", "dtbl.on=on"},
     {"laperm", "LaPerm: blocks of device launches are dispatched first, and to the core of their launcher", "kernels.policy=adaptive_bind"},
     {"dvfs", "diversion and voltage scaling: sends no blocks to cores with few warps, and lowers their clock and voltage", "dvfs.on=on"},

@@ -13,12 +13,21 @@
  * Source: specification of the book on GPU architectures, 11.1.2. Our choices: threads wait at a branch with a convergence
  * barrier and a vector guard; other branches are uniform. The side with the lower pc runs first. Each scheduler compacts its
  * own warps. If no thread of the top entry can run or arrive, because all wait for something else, the entry below runs.
+ *
+ * With tbc.capri threads wait only at branches where a predictor (timing/tables/tim_adequacy_priv.h) expects that compaction
+ * forms fewer warps. At other branches no entry is pushed: the threads of each warp reconverge at the bsync, as without tbc. For
+ * each branch the last outcome of each thread is recorded. The predictor is trained with these outcomes when all threads that
+ * waited have issued the branch, or when as many threads as the entry has have passed it without a wait. Source: the same,
+ * 11.1.4; when the predictor is trained, and what happens after a branch without a wait, are our choices.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
+#include "timing/tables/tim_adequacy_priv.h"
 
 #include <stdlib.h>
 
-enum { DEPTH = 64 };
+enum { DEPTH = 64, ROWS_MOST = 64 };
+/** Where a thread continues after a branch. */
+enum { SIDE_TAKEN, SIDE_NEXT, SIDE_JOIN, SIDE_COUNT }; /* the branch target; the next instruction; the reconvergence pc */
 
 /** The stack of a block, and the branch at which its threads wait. */
 struct stack {
@@ -32,6 +41,13 @@ struct stack {
     bool issued;               /* all of them have issued it */
     uint64_t branch;
     uint64_t changed_at;       /* 1 + the cycle in which the threads were last compacted */
+    unsigned passes[ROWS_MOST]; /* by row of the predictor: threads that passed the branch without a wait since it was trained */
+    uint64_t due;              /* set of rows to be trained */
+};
+/** The last outcome of each thread at a branch. */
+struct outcome {
+    uint64_t pc;
+    uint64_t lanes[SIDE_COUNT][TIM_MAX_WARPS]; /* by slot */
 };
 struct tbc {
     struct tim_mech base;
@@ -41,6 +57,9 @@ struct tbc {
     uint64_t pending[TIM_MAX_WARPS]; /* by slot: threads that have not issued the branch */
     uint64_t passed[TIM_MAX_WARPS];  /* by slot: threads that have issued the branch */
     uint8_t (*group)[EMU_MAX_LANES]; /* [slot] dynamic warp of each thread */
+    struct tim_adequacy adequacy;
+    struct outcome *outcome;         /* [adequacy.rows] */
+    bool retrained;                  /* a prediction may have changed in the current call of cycle() */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -55,19 +74,29 @@ static void destroy(struct tim_mech *mech)
     free(tbc->stack);
     free(tbc->mask);
     free(tbc->group);
+    tim_adequacy_fini(&tbc->adequacy);
+    free(tbc->outcome);
     free(tbc);
 }
 
 static struct tim_mech *create(const struct tim_mech_core *core)
 {
+    const struct tim_config *c = core->config;
     struct tbc *tbc = calloc(1, sizeof *tbc);
+    bool ok;
 
     if (tbc == NULL)
         return NULL;
-    tbc->stack = calloc(core->config->core_blocks, sizeof *tbc->stack);
+    tbc->stack = calloc(c->core_blocks, sizeof *tbc->stack);
     tbc->mask = calloc(DEPTH, sizeof *tbc->mask);
     tbc->group = calloc(TIM_MAX_WARPS, sizeof *tbc->group);
-    if (tbc->stack != NULL && tbc->mask != NULL && tbc->group != NULL)
+    ok = tbc->stack != NULL && tbc->mask != NULL && tbc->group != NULL;
+    if (ok && c->tbc_capri) {
+        tbc->outcome = calloc(c->tbc_capri_entries, sizeof *tbc->outcome);
+        ok = tbc->outcome != NULL &&
+             tim_adequacy_init(&tbc->adequacy, c->tbc_capri_entries, c->tbc_capri_bits, c->tbc_capri_initial == TIM_ADEQUATE);
+    }
+    if (ok)
         return &tbc->base;
     destroy(&tbc->base);
     return NULL;
@@ -90,10 +119,16 @@ static uint64_t reconverges(const struct stack *st, const struct emu_program *pr
     return st->target[isa_insn_bo(insn) & 15];
 }
 
-/** Returns whether threads at @pc wait there for the other threads of level @level. */
-static bool waits_at(const struct stack *st, unsigned level, const struct emu_program *program, uint64_t pc)
+/** Returns whether threads wait for each other at the branch at @pc, since compaction may form fewer warps. */
+static bool expects_gain(const struct tbc *tbc, uint64_t pc)
 {
-    return (st->rpc[level] != 0 && pc == st->rpc[level]) || reconverges(st, program, pc) != 0;
+    return tbc->adequacy.rows == 0 || tim_adequacy_predicts(&tbc->adequacy, pc);
+}
+
+/** Returns whether threads at @pc wait there for the other threads of level @level. */
+static bool waits_at(const struct tbc *tbc, const struct stack *st, unsigned level, const struct emu_program *program, uint64_t pc)
+{
+    return (st->rpc[level] != 0 && pc == st->rpc[level]) || (reconverges(st, program, pc) != 0 && expects_gain(tbc, pc));
 }
 
 /** Makes the warps of a block select their threads again. */
@@ -131,6 +166,92 @@ static void compact(struct tbc *tbc, struct stack *st)
     reselect(tbc, st);
 }
 
+/* ---- the predictor ----------------------------------------------------------------------------------------------------- */
+
+/** Returns the live threads of the warp that are in the entry that runs. */
+static uint64_t present(const struct tbc *tbc, const struct stack *st, unsigned warp)
+{
+    return running(tbc, st, warp) & tbc->base.core->live(tbc->base.core->context, warp);
+}
+
+/** Records the outcome of a branch, which has issued. */
+static void record(struct tbc *tbc, struct stack *st, const struct tim_mech_issue *issue, uint64_t rpc)
+{
+    const struct tim_mech_core *core = tbc->base.core;
+    const unsigned row = tim_adequacy_row(&tbc->adequacy, issue->pc);
+    struct outcome *o = &tbc->outcome[row];
+    struct emu_split_view views[EMU_MAX_LANES];
+    const unsigned count = core->views(core->context, issue->warp, views);
+    unsigned threads = 0;
+
+    if (o->pc != issue->pc) {
+        *o = (struct outcome){.pc = issue->pc};
+        for (unsigned b = 0; b < core->config->core_blocks; b++)
+            tbc->stack[b].passes[row] = 0;
+    }
+    for (unsigned side = 0; side < SIDE_COUNT; side++)
+        o->lanes[side][issue->warp] &= ~issue->mask;
+    for (unsigned k = 0; k < count; k++) {
+        const unsigned side = views[k].pc == rpc ? SIDE_JOIN : views[k].pc == issue->pc + ISA_WORD_BYTES ? SIDE_NEXT : SIDE_TAKEN;
+
+        o->lanes[side][issue->warp] |= views[k].lanes & issue->mask;
+    }
+    if (st->branching && issue->pc == st->branch)
+        return;
+    core->count[TIM_CORE_tbc_passes]++;
+    for (unsigned i = 0; i < st->warps; i++)
+        threads += lw_popcount(present(tbc, st, st->slot[i]));
+    st->passes[row] += lw_popcount(issue->mask);
+    if (st->passes[row] >= threads)
+        st->due |= UINT64_C(1) << row;
+}
+
+/** Returns whether compaction forms fewer warps of the threads that a branch has divided. Without it, each of their dynamic warps
+ *  runs alone on each of its sides. @only: the threads that count, by slot; NULL: all of the entry that runs. */
+static bool helps(const struct tbc *tbc, const struct stack *st, const struct outcome *o, const uint64_t *only)
+{
+    const unsigned schedulers = tbc->base.core->config->issue_schedulers;
+    unsigned before = 0, after = 0, sides = 0;
+
+    for (unsigned side = 0; side < SIDE_COUNT; side++) {
+        bool any = false;
+
+        for (unsigned s = 0; s < schedulers; s++) {
+            uint64_t groups[TIM_MAX_WARPS / 64] = {0};
+            unsigned count[EMU_MAX_LANES] = {0}, most = 0;
+
+            for (unsigned i = 0; i < st->warps; i++) {
+                const unsigned warp = st->slot[i];
+                const uint64_t counted = only != NULL ? only[warp] : UINT64_MAX;
+                const uint64_t lanes = warp % schedulers == s ? o->lanes[side][warp] & present(tbc, st, warp) & counted : 0;
+
+                for (LW_EACH_BIT(l, lanes)) {
+                    groups[tbc->group[warp][l] / 64] |= UINT64_C(1) << tbc->group[warp][l] % 64;
+                    count[l]++;
+                    most = count[l] > most ? count[l] : most;
+                }
+            }
+            any |= most != 0;
+            for (unsigned i = 0; i < LW_COUNT_OF(groups) && side != SIDE_JOIN; i++)
+                before += lw_popcount(groups[i]);
+            after += side != SIDE_JOIN ? most : 0;
+        }
+        sides += any;
+    }
+    return sides > 1 && after < before;
+}
+
+/** Trains the predictor with the outcome of a branch. */
+static void train(struct tbc *tbc, const struct stack *st, unsigned row, const uint64_t *only)
+{
+    const struct outcome *o = &tbc->outcome[row];
+    const bool gains = helps(tbc, st, o, only);
+
+    tbc->base.core->count[TIM_CORE_tbc_predictions]++;
+    tbc->base.core->count[TIM_CORE_tbc_mispredictions] += gains != tim_adequacy_predicts(&tbc->adequacy, o->pc);
+    tbc->retrained |= tim_adequacy_train(&tbc->adequacy, o->pc, gains);
+}
+
 /* ---- the stack --------------------------------------------------------------------------------------------------------- */
 
 /** Where the threads of an entry are. */
@@ -160,7 +281,7 @@ static struct where look_at(const struct tbc *tbc, const struct stack *st, unsig
                 continue;
             if (views[k].state != EMU_SPLIT_READY) /* also after `yield`, so that a thread that others wait for can run */
                 w.other = true;
-            else if (!waits_at(st, level, w.program, views[k].pc))
+            else if (!waits_at(tbc, st, level, w.program, views[k].pc))
                 w.moves = true;
             else if (views[k].pc != st->rpc[level] && views[k].pc < w.branch)
                 w.branch = views[k].pc;
@@ -239,6 +360,8 @@ static void resolve(struct tbc *tbc, struct stack *st, const struct emu_program 
     st->branching = st->issued = false;
     if (program == NULL)
         return;
+    if (tbc->adequacy.rows != 0 && tbc->outcome[tim_adequacy_row(&tbc->adequacy, st->branch)].pc == st->branch)
+        train(tbc, st, tim_adequacy_row(&tbc->adequacy, st->branch), tbc->passed);
     at_rpc = next_side(tbc, st, rpc + 1, 0) == rpc;
     while ((pc = next_side(tbc, st, pc, rpc)) != 0)
         sides++;
@@ -263,6 +386,11 @@ static bool advance(struct tbc *tbc, struct stack *st)
     struct where w;
 
     st->dirty = false;
+    for (LW_EACH_BIT(row, st->due)) {
+        st->passes[row] = 0;
+        train(tbc, st, row, NULL);
+    }
+    st->due = 0;
     if (st->branching) {
         uint64_t left = 0;
 
@@ -298,15 +426,33 @@ static bool advance(struct tbc *tbc, struct stack *st)
     return changed || popped || st->level != level;
 }
 
+/** After a prediction has changed: threads of any block may begin or end their wait at the branch. */
+static void reconsider(struct tbc *tbc)
+{
+    const struct tim_mech_core *core = tbc->base.core;
+
+    for (unsigned b = 0; b < core->config->core_blocks; b++)
+        if (tbc->stack[b].live != 0) {
+            tbc->stack[b].dirty = true;
+            reselect(tbc, &tbc->stack[b]);
+        }
+}
+
 static bool cycle(struct tim_mech *mech, const uint64_t (*ready)[TIM_MAX_WARPS / 64])
 {
     struct tbc *tbc = (struct tbc *)mech;
     bool changed = false;
 
     (void)ready;
-    for (unsigned b = 0; b < mech->core->config->core_blocks; b++)
-        if (tbc->stack[b].live != 0 && tbc->stack[b].dirty)
-            changed |= advance(tbc, &tbc->stack[b]);
+    do {
+        tbc->retrained = false;
+        for (unsigned b = 0; b < mech->core->config->core_blocks; b++)
+            if (tbc->stack[b].live != 0 && tbc->stack[b].dirty)
+                changed |= advance(tbc, &tbc->stack[b]);
+        if (tbc->retrained)
+            reconsider(tbc);
+        changed |= tbc->retrained;
+    } while (tbc->retrained);
     return changed;
 }
 
@@ -326,6 +472,9 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
     tbc->block[warp] = (uint8_t)b;
     tbc->mask[0][warp] = UINT64_MAX;
     tbc->pending[warp] = tbc->passed[warp] = 0;
+    for (unsigned row = 0; row < tbc->adequacy.rows; row++)
+        for (unsigned side = 0; side < SIDE_COUNT; side++)
+            tbc->outcome[row].lanes[side][warp] = 0;
     memset(tbc->group[warp], (int)(st->warps - 1) / (int)mech->core->config->issue_schedulers, sizeof tbc->group[warp]);
 }
 
@@ -349,10 +498,13 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     struct tbc *tbc = (struct tbc *)mech;
     struct stack *st = &tbc->stack[tbc->block[issue->warp]];
     const struct isa_insn *insn = emu_program_insn(issue->code->program, issue->pc);
+    uint64_t rpc;
 
     st->dirty = true;
     if (insn != NULL && insn->op == ISA_BSSY)
         st->target[insn->d & 15] = isa_x_target(insn->x, issue->pc);
+    if (tbc->adequacy.rows != 0 && (rpc = reconverges(st, issue->code->program, issue->pc)) != 0)
+        record(tbc, st, issue, rpc);
     if (st->branching && issue->pc == st->branch) {
         tbc->passed[issue->warp] |= tbc->pending[issue->warp] & issue->mask;
         tbc->pending[issue->warp] &= ~issue->mask;
@@ -371,7 +523,7 @@ static uint64_t may_issue(const struct tbc *tbc, unsigned warp, const struct emu
         lanes &= pc == st->branch ? tbc->pending[warp] : ~tbc->passed[warp];
     if (st->branching && pc == st->branch)
         return lanes;
-    return waits_at(st, st->level, program, pc) ? 0 : lanes;
+    return waits_at(tbc, st, st->level, program, pc) ? 0 : lanes;
 }
 
 /** Returns those of @lanes that are in dynamic warp @group. */
@@ -384,8 +536,8 @@ static uint64_t same_group(const struct tbc *tbc, unsigned warp, uint64_t lanes,
     return same;
 }
 
-/** Selects the threads of a warp that lead: those of its first dynamic warp that can run; if these are in several splits, those of
- *  the split that emu has selected. */
+/** Selects the threads of a warp that lead: those of its first dynamic warp that can run; if these are in several splits, those
+ *  of the split that emu has selected. */
 static int selects(struct tim_mech *mech, unsigned warp, const struct emu_split_view *views, unsigned count, int selected, uint64_t *lanes)
 {
     const struct tbc *tbc = (const struct tbc *)mech;
@@ -398,7 +550,8 @@ static int selects(struct tim_mech *mech, unsigned warp, const struct emu_split_
         uint64_t may = views[i].state == EMU_SPLIT_READY ? may_issue(tbc, warp, w.code->program, views[i].pc, views[i].lanes) : 0;
 
         for (LW_EACH_BIT(l, may))
-            if (tbc->group[warp][l] < best || (tbc->group[warp][l] == best && (int)views[i].id == before && selected != before)) {
+            if (tbc->group[warp][l] < best ||
+                (tbc->group[warp][l] == best && (int)views[i].id == before && selected != before)) {
                 best = tbc->group[warp][l];
                 selected = (int)views[i].id;
                 *lanes = same_group(tbc, warp, may, best);
@@ -496,6 +649,11 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
             lw_printf(out, "  block %u entry %u%s: rpc 0x%llx, %u threads\n", b, level, level == tbc->stack[b].level ? " (runs)" : "",
                       (unsigned long long)tbc->stack[b].rpc[level], threads);
         }
+    for (unsigned i = 0; i < tbc->adequacy.rows; i++)
+        if (tbc->adequacy.row[i].pc != 0)
+            lw_printf(out, "  branch 0x%llx: counter %u of %u: %s\n", (unsigned long long)tbc->adequacy.row[i].pc,
+                      tbc->adequacy.row[i].count, tbc->adequacy.most,
+                      tim_adequacy_predicts(&tbc->adequacy, tbc->adequacy.row[i].pc) ? "threads wait" : "threads do not wait");
 }
 
 const struct tim_mechanism tim_tbc = {

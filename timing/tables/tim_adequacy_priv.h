@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The compaction-adequacy predictor (CAPRI): a direct-mapped table of branches, with a saturating counter for each, which
+ * predicts whether compacting the warps of a block at the branch forms fewer warps. */
+#ifndef TIM_ADEQUACY_PRIV_H
+#define TIM_ADEQUACY_PRIV_H
+
+#include "base/lw.h"
+
+struct tim_adequacy_row {
+    uint64_t pc;    /* 0: the row is empty */
+    unsigned count; /* saturating counter */
+};
+struct tim_adequacy {
+    unsigned rows;          /* 0: there is no table */
+    unsigned initial, most; /* first and largest value of a counter; a count above most / 2 predicts that compaction helps */
+    struct tim_adequacy_row *row;
+};
+/** Creates an empty table. A counter has @bits bits, and predicts @adequate before it is trained. Returns false if memory is
+ *  short. */
+bool tim_adequacy_init(struct tim_adequacy *table, unsigned rows, unsigned bits, bool adequate) LW_MUST_CHECK;
+void tim_adequacy_fini(struct tim_adequacy *table);
+/** Returns the index of the row that the branch at @pc uses. */
+unsigned tim_adequacy_row(const struct tim_adequacy *table, uint64_t pc);
+/** Returns whether compaction at the branch at @pc is predicted to help. A branch without a row has the initial prediction. */
+bool tim_adequacy_predicts(const struct tim_adequacy *table, uint64_t pc);
+/** Records whether compaction at the branch helps, in its row, from which it removes another branch. Returns whether this may
+ *  have changed a prediction. */
+bool tim_adequacy_train(struct tim_adequacy *table, uint64_t pc, bool helps);
+
+#endif
