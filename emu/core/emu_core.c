@@ -110,7 +110,7 @@ static void go(struct emu_warp *w, struct emu_handlers h)
 {
     w->leave = EMU_RUNNING;
     (w->full ? h.full : h.part)(w, w->di);
-    emu_slice_end_unpatch(w->core->hand.handed ? &w->block->warp[w->block->next_warp] : w);
+    (void)emu_slice_end_unpatch(w->core->hand.handed ? &w->block->warp[w->block->next_warp] : w);
 #ifdef LW_LOOP
     for (;;) {
         while (w->leave == EMU_RUNNING)

@@ -612,7 +612,7 @@ static void emu_c_launch(struct emu_warp *w, const struct emu_dinsn *di)
         EMU_GO(w, di + 1);
     if (!emu_launch_lanes(w, di, on, di->op == ISA_LAUNCH_GROUP))
         return;
-    emu_slice_end_unpatch(w);
+    (void)emu_slice_end_unpatch(w);
     emu_count_run(w, di);
     w->budget = 0;
     emu_leave(w, EMU_LEAVE_BUDGET, di + 1);

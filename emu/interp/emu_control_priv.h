@@ -28,9 +28,9 @@ void emu_switch_to_next_warp(struct emu_warp *w);
  *  longer than the rest of the time slice. Executes the rest of the time slice. Afterwards the next warp runs, if core->hand
  *  allows direct switches; otherwise @w leaves its chain. */
 void emu_slice_expired(struct emu_warp *w, const struct emu_dinsn *t);
-/** Removes the slice-end layer that emu_slice_expired() has added to an instruction, if the layer still exists. Called after the
- *  warp has left its chain. */
-void emu_slice_end_unpatch(struct emu_warp *w);
+/** Removes the slice-end layer that emu_slice_expired() has added to an instruction. Returns false if the layer no longer exists.
+ *  Called after the warp has left its chain, and before native code runs. */
+bool emu_slice_end_unpatch(struct emu_warp *w);
 void emu_slice_end_handler(struct emu_warp *w, const struct emu_dinsn *di);
 /** Counts the instructions before @di, at which the time slice ends. If the split is alone in its warp, known facts about
  *  addresses (w->proved) stay valid. */

@@ -317,6 +317,7 @@ void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di)
     struct emu_native_form *form = form_of(w);
     bool resumes = core->native.parked != 0 && core->native.park[w->index] != 0;
     const struct emu_native_kernel *kernel = form->kernel;
+    const struct emu_warp *here = w;
 
     if (kernel == NULL && !core->native.masked_done)
         core->native.requests++;
@@ -329,6 +330,9 @@ void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di)
             if (di > w->run_start)
                 emu_count_before(w, di);
             w->run_start = di;
+            /* native code does not stop at the slice-end layer, which would remain after the end of the slice */
+            const bool ends_in_run = emu_slice_end_unpatch(w);
+            const uint64_t retired = w->retired;
             if (resumes && core->native.parked == w->block->warp_count && core->hand.until != 0) {
                 site = run_together(&w, &count);
                 if (site == NULL)
@@ -343,6 +347,8 @@ void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di)
                 }
                 site = visit(w, form, entry - 1, resumes, &count);
             }
+            if (ends_in_run && count == 0 && site->parks == 0 && w == here && w->retired == retired) /* nothing was executed */
+                emu_code_set_layer(w->code, di->index + (uint32_t)w->budget, EMU_LAYER_SLICE_END, true);
             resumes = false;
         }
         if (count != 0 || (site != NULL && site->parks != 0)) {

@@ -154,13 +154,15 @@ void emu_slice_expired(struct emu_warp *w, const struct emu_dinsn *t)
     emu_leave(w, EMU_LEAVE_BUDGET, t);
 }
 
-void emu_slice_end_unpatch(struct emu_warp *w)
+bool emu_slice_end_unpatch(struct emu_warp *w)
 {
     struct emu_code *code = w->code;
     const uint64_t at = (uint64_t)(w->run_start - code->insn) + (uint64_t)w->budget;
 
-    if (w->budget > 0 && at < code->program->count && code->layers[at] & EMU_LAYER_SLICE_END)
-        emu_code_set_layer(code, (uint32_t)at, EMU_LAYER_SLICE_END, false);
+    if (w->budget <= 0 || at >= code->program->count || !(code->layers[at] & EMU_LAYER_SLICE_END))
+        return false;
+    emu_code_set_layer(code, (uint32_t)at, EMU_LAYER_SLICE_END, false);
+    return true;
 }
 
 void emu_split_exit_alone(struct emu_warp *w)

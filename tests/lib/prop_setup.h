@@ -68,6 +68,47 @@ static inline void setup_print(const struct setup *s, char *text, size_t size)
              s->watched ? "watched" : "fast");
 }
 
+/** Return a configuration in which kernels can run in native code. */
+static inline struct setup setup_native(struct prop_random *r)
+{
+    static const unsigned windows[] = {0, 7, 64, 1024, 1024, 1024};
+    struct setup s = {.reconv = "cbar", .push_order = "smaller", .merge = prop_below(r, 4) != 0};
+
+    s.policy = prop_below(r, 2) ? setup_name(r, emu_policy_names) : "rr_quantum";
+    s.quantum = prop_below(r, 3) ? 0 : 1 + prop_below(r, 90);
+    s.window = windows[prop_below(r, LW_COUNT_OF(windows))];
+    return s;
+}
+
+/** Counts and final state of a run, which are equal in native code and in the interpreter. */
+struct setup_counts {
+    struct emu_stats stats;
+    uint64_t hash_state;
+};
+static inline struct setup_counts setup_counts_get(struct emu_machine *machine)
+{
+    struct setup_counts counts = {.hash_state = emu_hash_state(machine)};
+
+    emu_stats_get(machine, &counts.stats);
+    return counts;
+}
+/** Return true if the counts of a run with native code equal those of a run in the interpreter. Otherwise set @why. */
+static inline bool setup_counts_agree(const struct setup_counts *with, const struct setup_counts *without, char *why, size_t size)
+{
+    for (size_t i = 0; i < emu_stat_row_count; i++) {
+        uint64_t have, want;
+        memcpy(&have, (const char *)&with->stats + emu_stat_rows[i].offset, sizeof have);
+        memcpy(&want, (const char *)&without->stats + emu_stat_rows[i].offset, sizeof want);
+        if (have != want) {
+            snprintf(why, size, "%s: %" PRIu64 ", in the interpreter %" PRIu64, emu_stat_rows[i].name, have, want);
+            return false;
+        }
+    }
+    if (with->hash_state != without->hash_state)
+        snprintf(why, size, "the state differs from that of the interpreter");
+    return with->hash_state == without->hash_state;
+}
+
 /** Return whether this processor and this build support the level. */
 static inline bool setup_have_level(unsigned level)
 {

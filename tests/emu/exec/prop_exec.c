@@ -373,10 +373,7 @@ static void epilogue(struct gen *g)
 
 enum { NATIVE_CODE = 500 }; /* LLVM takes seconds for larger programs */
 static struct emu_native *native; /* native code that run_emulator() uses, or NULL */
-static struct counts {
-    struct emu_stats stats;
-    uint64_t hash_state;
-} counts; /* results of the last run_emulator() */
+static struct setup_counts counts; /* results of the last run_emulator() */
 static unsigned compiled;         /* kernels compiled to native code */
 static uint64_t executed;         /* instructions that native code executed */
 
@@ -421,7 +418,6 @@ static void run_emulator(struct isa_object *object, unsigned width, const struct
                                 .grid = {1, 1, 1},
                                 .block = {block[0], block[1], block[2]}, .work_dim = 1,
                                 .params = params};
-    struct emu_stats stats;
     emu_machine_set_native(machine, native);
     if (emu_grid_launch(machine, &launch, NULL, &err) != LW_OK)
         fail_msg("%s", err.text);
@@ -436,12 +432,11 @@ static void run_emulator(struct isa_object *object, unsigned width, const struct
         snprintf(why, why_size, "stop %d: %.200s", stop.kind, stop.hang.detail);
     else if (emu_global_read(machine, *base, after, bytes, &err) != LW_OK)
         snprintf(why, why_size, "%s", err.text);
-    emu_stats_get(machine, &stats);
-    counts = (struct counts){.stats = stats, .hash_state = emu_hash_state(machine)};
+    counts = setup_counts_get(machine);
     executed += emu_machine_native_instructions(machine);
-    if (stats.tags.mismatches != 0)
+    if (counts.stats.tags.mismatches != 0)
         snprintf(why, why_size, "%" PRIu64 " registers differ from their tags",
-                 stats.tags.mismatches);
+                 counts.stats.tags.mismatches);
     emu_engine_destroy(engine);
     emu_machine_destroy(machine);
 }
@@ -510,7 +505,7 @@ static bool run_reference(struct trial *t, uint64_t base, const char **why)
 /** Run the program in the interpreter. Return true if counts and final state equal those of the run with native code. */
 static bool same_counts(struct trial *t, const struct setup *setup)
 {
-    const struct counts with = counts;
+    const struct setup_counts with = counts;
     struct emu_native *const kept = native;
     uint64_t base;
 
@@ -518,16 +513,7 @@ static bool same_counts(struct trial *t, const struct setup *setup)
     run_emulator(&t->object, t->width, setup, t->block, t->before, t->after, t->bytes,
                  t->params, &base, t->why, sizeof t->why);
     native = kept;
-    for (size_t i = 0; i < emu_stat_row_count && t->why[0] == '\0'; i++) {
-        uint64_t have, want;
-        memcpy(&have, (const char *)&with.stats + emu_stat_rows[i].offset, sizeof have);
-        memcpy(&want, (const char *)&counts.stats + emu_stat_rows[i].offset, sizeof want);
-        if (have != want)
-            snprintf(t->why, sizeof t->why, "%s: %" PRIu64 ", in the interpreter %" PRIu64, emu_stat_rows[i].name, have, want);
-    }
-    if (t->why[0] == '\0' && with.hash_state != counts.hash_state)
-        snprintf(t->why, sizeof t->why, "the state differs from that of the interpreter");
-    return t->why[0] == '\0';
+    return t->why[0] == '\0' && setup_counts_agree(&with, &counts, t->why, sizeof t->why);
 }
 
 /** Run the program on the emulator with one configuration and compare the results with those of the reference. If the
@@ -686,11 +672,7 @@ static void one_program(uint64_t seed)
                  t.block[1], t.block[2], how, t.why[0] ? t.why : "results differ");
     }
     if (getenv("LW_NATIVE") != NULL && g->count <= NATIVE_CODE) { /* tests/native/prop_native.sh sets this variable */
-        static const unsigned windows[] = {0, 7, 64, 1024, 1024, 1024};
-        struct setup setup = {.reconv = "cbar", .push_order = "smaller", .merge = prop_below(&g->r, 4) != 0,
-                              .policy = prop_below(&g->r, 2) ? setup_name(&g->r, emu_policy_names) : "rr_quantum",
-                              .quantum = prop_below(&g->r, 3) ? 0 : 1 + prop_below(&g->r, 90),
-                              .window = windows[prop_below(&g->r, LW_COUNT_OF(windows))]};
+        struct setup setup = setup_native(&g->r);
         char how[400];
         struct lw_error err = {0};
         const char *stops;

@@ -9,6 +9,9 @@
  * `stack` the same holds if no lane waits for another one; otherwise the program may hang. After each step of an
  * observed run the invariants of splits must hold. The fast path and the path with observers must give equal hashes.
  *
+ * With LW_NATIVE (tests/native/prop_native.sh) the programs run in native code instead, and then in the interpreter:
+ * counts and states must be equal.
+ *
  * LW_SEED repeats a program. LW_RANDOM_COUNT sets the number of programs, and LW_RANDOM_DIVISOR divides it.
  */
 #include <inttypes.h>
@@ -20,9 +23,16 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "native/native.h"
 #include "tests/emu/exec/layers_check.h"
 #include "tests/emu/exec/prop_flow_gen.h"
 #include "tests/model/ref_lane.h"
+
+static struct tally {
+    unsigned ran, skipped, waits, hangs, soft, scalars, runs;
+    unsigned compiled; /* kernels compiled to native code */
+    uint64_t native;   /* instructions that native code executed */
+} tally;
 
 struct trial {
     struct gen *g;
@@ -30,11 +40,14 @@ struct trial {
     struct isa_function function[FUNCTIONS];
     size_t bytes;
     uint8_t *want, *got;
-    uint64_t hash_state;
+    struct setup_counts counts;
+    struct emu_native *native; /* NULL: the program runs in the interpreter */
     struct emu_hang hang;
     enum emu_stop_kind stop;
     char why[700];
 };
+
+enum { NATIVE_CODE = 500 }; /* LLVM takes seconds for larger kernels */
 
 /* Observer that checks the warp after each step. It checks the whole block after steps that may affect other warps, and
  * after some other steps. */
@@ -96,6 +109,7 @@ static void run(struct trial *t, const struct setup *setup)
     lw_put64(params, base);
     struct emu_launch launch = {.program = program, .kernel = &t->function[g->functions - 1],
                                 .grid = {1, 1, 1}, .block = {g->threads, 1, 1}, .work_dim = 1, .params = params};
+    emu_machine_set_native(machine, t->native);
     if (emu_grid_launch(machine, &launch, NULL, &err) != LW_OK)
         fail_msg("%s", err.text);
     if (setup->watched)
@@ -113,9 +127,10 @@ static void run(struct trial *t, const struct setup *setup)
             snprintf(t->why, sizeof t->why, "stop %d: %.600s", stop.kind, stop.hang.detail);
         else if (emu_global_read(machine, base, t->got, t->bytes, &err) != LW_OK)
             snprintf(t->why, sizeof t->why, "%s", err.text);
-        t->hash_state = emu_hash_state(machine);
+        t->counts = setup_counts_get(machine);
         layers_check(machine->cores[0], t->why, sizeof t->why);
     }
+    tally.native += emu_machine_native_instructions(machine);
     emu_engine_destroy(engine);
     emu_machine_destroy(machine);
 }
@@ -167,10 +182,6 @@ static void show(const struct gen *g)
     }
 }
 
-static struct tally {
-    unsigned ran, skipped, waits, hangs, soft, scalars, runs;
-} tally;
-
 static void expect(struct trial *t, const struct setup *setup, uint64_t seed)
 {
     char how[400];
@@ -193,8 +204,36 @@ static void expect(struct trial *t, const struct setup *setup, uint64_t seed)
              t->why[0] != '\0' ? t->why : "results differ");
 }
 
+/** Run the program in native code and in the interpreter. Counts and states must be equal. */
+static void native_and_interpreter(struct trial *t, uint64_t seed)
+{
+    const struct setup setup = setup_native(&t->g->r);
+    struct lw_error err = {0};
+    struct nat_stats stats;
+    char how[400], why[200];
+
+    if (nat_create(&t->native, &err) != LW_OK)
+        fail_msg("%s", err.text);
+    t->native->masked_after = 0;
+    if (seed & 1) /* compile as if the kernel were large */
+        nat_set_most_leave_cost(t->native, 0);
+    expect(t, &setup, seed);
+    const struct setup_counts with = t->counts;
+    nat_get_stats(t->native, &stats);
+    tally.compiled += stats.kernels;
+    nat_destroy(t->native);
+    t->native = NULL;
+    expect(t, &setup, seed);
+    if (setup_counts_agree(&with, &t->counts, why, sizeof why))
+        return;
+    show(t->g);
+    setup_print(&setup, how, sizeof how);
+    fail_msg("LW_SEED=%" PRIu64 ": W %u, %u threads, native code, %s: %s", seed, t->g->width, t->g->threads, how, why);
+}
+
 static void one_program(uint64_t seed)
 {
+    const bool native = getenv("LW_NATIVE") != NULL;
     static const unsigned levels[] = {1, 3, 4};
     struct trial t = {.g = calloc(1, sizeof *t.g)};
     struct gen *g = t.g;
@@ -237,7 +276,9 @@ static void one_program(uint64_t seed)
     }
     t.object.functions = t.function;
     t.object.function_count = g->functions;
-    for (unsigned k = 0; k < 4 && fine; k++) {
+    if (native && fine && g->size[0] <= NATIVE_CODE)
+        native_and_interpreter(&t, seed);
+    for (unsigned k = 0; k < 4 && fine && !native; k++) {
         struct setup setup = setup_random(&g->r, levels[k % 3], false);
         if (strcmp(setup.reconv, "frontier") == 0) /* it runs the lowest pc first, so lanes that spin never let others run */
             setup.reconv = "cbar";
@@ -251,10 +292,10 @@ static void one_program(uint64_t seed)
         if (!setup_have_level(setup.level))
             setup.level = 1;
         expect(&t, &setup, seed);
-        fast = t.hash_state;
+        fast = t.counts.hash_state;
         setup.watched = true;
         expect(&t, &setup, seed);
-        if (t.hash_state != fast && t.stop == EMU_STOP_IDLE)
+        if (t.counts.hash_state != fast && t.stop == EMU_STOP_IDLE)
             fail_msg("LW_SEED=%" PRIu64 ": runs with and without observers differ in hash_state", seed);
     }
     free(t.want);
@@ -275,7 +316,9 @@ static void random_flow_ends_where_single_lanes_end(void **state)
     printf("%u ran, %u runs, %u have no reference; %u wait, %u soft, %u scalar; %u runs hang with "
            "entries\n", tally.ran, tally.runs, tally.skipped, tally.waits, tally.soft, tally.scalars,
            tally.hangs);
-    if (count >= 100) { /* the generated programs include enough of each case */
+    if (getenv("LW_NATIVE") != NULL)
+        printf("native code: %u kernels, %" PRIu64 " warp instructions\n", tally.compiled, tally.native);
+    else if (count >= 100) { /* the generated programs include enough of each case */
         assert_true(tally.ran * 2 > count);
         assert_true(tally.waits * 10 > tally.ran);
         assert_true(tally.hangs > 0);
