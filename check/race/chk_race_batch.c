@@ -180,16 +180,17 @@ void race_batch_revoke(struct chk_race *race)
 }
 
 /* Pipeline of log records: the cells of a record's words are prefetched when the record enters the pipeline, and the
- * record is checked when it leaves the pipeline. FAR: the number of lanes from which on no further record enters. */
+ * record is checked when it leaves the pipeline. FAR: if the records in the pipeline have this many lanes or more, no further
+ * record enters. */
 enum { FAR = 64 };
 struct coming {
     const struct emu_access_record *e;
     struct race_range *packed; /* allocation that has a packed cell for each word of the record; or NULL */
     bool valid;              /* each of the record's scattered words had a valid cell */
-    unsigned begun;          /* value of packed.begin_count for which `packed` is valid */
+    unsigned begun;          /* `packed` is valid while packed.begin_count has this value */
 };
 struct ahead {
-    unsigned in, out;        /* numbers of records that have entered and left */
+    unsigned in, out;        /* number of records that have entered the pipeline; number that have left it */
     unsigned lanes;          /* number of lanes of the records in the pipeline */
     unsigned splits;         /* number of FORM_SPLIT records in the pipeline, each of which advances the clock */
     struct race_access keep; /* context of the reads that are deferred instead of entering the pipeline */
@@ -202,8 +203,8 @@ static inline uint64_t address_of(const struct emu_access_record *e, unsigned k)
     return e->base + ((uint64_t)e->word[k] << e->scale);
 }
 
-/** Sets @ctx to the warp of @e. *@of: slot and warp for which @ctx was set last. Returns false if the block of the warp
- *  is not checked. */
+/** Sets @ctx to the warp of @e. *@of: slot and warp to which @ctx is currently set. Returns false if the block of the warp is
+ *  not checked. */
 static inline bool is_of(struct race_access *ctx, uint32_t *of, const struct emu_access_record *e)
 {
     const uint32_t now = (uint32_t)e->slot << 16 | e->warp;

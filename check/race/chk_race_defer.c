@@ -23,7 +23,7 @@ enum { PAGE_WORDS = 252, PAGE_CHUNKS = 8, POOL_CHUNKS = 64, MOST_POOLS = 1024 };
 enum { RANGE_WORDS = 1 << 16, SINGLE_CHUNKS = RACE_DEFER_SINGLE, SLAB_CHUNKS = 7 };
 struct race_deferred_chunk {
     struct race_deferred_chunk *next;
-    uint32_t used, room; /* numbers of used words and of all words in `data` */
+    uint32_t used, room; /* number of used words in `data`; number of all words in it */
     uint32_t data[];
 };
 enum { PAGE_BYTES = sizeof(struct race_deferred_chunk) + 4 * PAGE_WORDS,
@@ -184,7 +184,7 @@ static const uint32_t *record_end(const uint32_t *at)
     }
 }
 
-/** Checks the read at @at with the clocks that it had when it was made, which are in the CLOCK entry @clock. */
+/** Checks the read at @at with the clocks at the time of the read, which the CLOCK entry @clock contains. */
 static void replay_read(struct race_access *ctx, uint64_t base, const uint32_t *clock, const uint32_t *at)
 {
     struct race_block *b = ctx->race->defer.replay_block;

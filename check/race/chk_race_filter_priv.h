@@ -7,8 +7,8 @@
 
 /* ---- pages that many blocks read ------------------------------------------------------------------------ */
 
-/** Called before an access to a page. Returns the page's cells if unordered blocks have read the cell at @at, and if
- *  the last of these reads was by the instruction of this access. Otherwise returns NULL. */
+/** Called before an access to a page. Returns the page's cells if unordered blocks have read the cell at @at, and if the
+ *  instruction of this access made the last of these reads. Otherwise returns NULL. */
 struct race_page_shadow *race_filter_reads_allowed(struct race_access *ctx, uint64_t at);
 /** Called after the access, with the result of race_filter_reads_allowed() in @cells. If further reads of the page by this
  *  instruction need no check, sets ctx->access->filter to this page and to neighbouring pages of the same kind. */
@@ -19,7 +19,7 @@ void race_filter_reads_end(struct chk_race *race, uint64_t offset, uint32_t read
 void race_filter_reads_forget(struct chk_race *race);
 void race_code_of(struct chk_race *race, const struct emu_program *program, const struct isa_function *kernel,
                   struct race_code *out);
-/** Returns true if a page between the offsets @first and @end (exclusive) is filtered. */
+/** Returns true if a page between the offsets @first and @end (exclusive) has a redundant-access filter. */
 bool race_filter_reads_enter(const struct chk_race *race, uint64_t first, uint64_t end);
 
 /* ---- shared memory without writes ------------------------------------------------------------ */

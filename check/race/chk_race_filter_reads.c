@@ -18,7 +18,7 @@
 
 enum { TABLE_PAGES = 1 << RACE_TABLE_SHIFT, MIXED = -1, LOOK_EVERY = 64 };
 
-/** Returns true if a thread that executes @insn may release more than the barriers of its block do. */
+/** Returns true if a thread that executes @insn may release accesses beyond those that the barriers of its block release. */
 static bool is_fence(const struct isa_insn *insn)
 {
     const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
@@ -71,8 +71,8 @@ static bool code_reach(const struct emu_program *program, uint32_t first, uint32
     return true;
 }
 
-/** Analyses what a kernel may do, from the code that it can reach. If this code is not known, or if the kernel launches
- *  other kernels, the whole program is analysed. */
+/** Fills the properties of a kernel's code (struct race_code) from the instructions that the kernel can reach. If these are
+ *  not known, or if the kernel launches other kernels, analyses the whole program. */
 static void code_read(const struct emu_program *program, const struct isa_function *kernel, struct race_code *out)
 {
     const uint32_t count = (uint32_t)emu_program_object(program)->text_count;

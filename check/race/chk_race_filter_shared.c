@@ -124,7 +124,7 @@ static unsigned flow_next(const struct flow *f, uint32_t i, int64_t *next)
 /** Marks with DIRTY the instructions from which a write can be reached. */
 static void flow_back(struct flow *f)
 {
-    bool changed = true, returns = false; /* returns: a write can be reached from the instruction after some call */
+    bool changed = true, returns = false; /* returns: a write can be reached after the return from some call */
 
     while (changed) {
         changed = false;

@@ -305,8 +305,8 @@ void race_join(struct chk_race *race, struct race_vclock **into, struct race_vcl
     race_vclock_join(into, other, race->order.clock, &race->chk->short_of_memory);
 }
 
-/** Returns a vector clock of the accesses that a thread is ordered after, without those that vc_block and vc_warp of its
- *  block and warp cover. */
+/** Returns a vector clock that covers the accesses that a thread is ordered after, except accesses that the scalar clocks
+ *  vc_block and vc_warp of its block and warp already cover. */
 static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *b, const struct race_warp *w,
                                     unsigned lane)
 {
@@ -373,7 +373,8 @@ static struct race_vclock *vclock_of(struct chk_race *race, struct race_block *b
     return vclock;
 }
 
-/** Returns true if @vclock covers the whole launch of @block_id, or a launch that directly or indirectly made it. */
+/** Returns true if @vclock covers the whole launch that contains block @block_id, or a launch that directly or indirectly made
+ *  that launch. */
 static bool launch_over(const struct chk_race *race, const struct race_vclock *vclock, uint32_t block_id)
 {
     uint32_t sequence = race->order.block_ids[block_id].grid;
@@ -485,8 +486,8 @@ enum race_order race_ordered(const struct race_access *ctx, unsigned lane,
     if (level == RACE_THREAD)
         return race_ordered_one(ctx, lane, tid, time);
     /* A barrier orders all accesses before it, so all accesses of the record are ordered. Atomics may order the accesses of
-     * some threads only up to an earlier time. Then the two accesses that the record names decide; its other accesses are
-     * ignored. */
+     * some threads only up to an earlier time. In that case, only the two accesses that the record names are compared, and its
+     * other accesses are ignored. */
     if (level <= RACE_BLOCK && tid >> RACE_THREAD_BITS == ctx->block->block_id &&
         in_block(ctx, lane, tid, time, level))
         return RACE_ORDERED;
@@ -546,7 +547,7 @@ static void acquire(struct race_access *ctx, unsigned lane, const struct race_sy
         race_join(race, at_once ? &own->vclock : &own->pending[k], vclock[k]);
 }
 
-/** Returns true if @set already covers all accesses that a thread would release at its fence @f. */
+/** Returns true if vector clock @set already covers all accesses that a thread would release by its fence @f. */
 static bool has(const struct race_vclock *set, const struct race_block *b, uint32_t self_tid,
                 const struct race_fence *f, bool device)
 {

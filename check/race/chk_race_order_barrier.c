@@ -14,8 +14,8 @@ static uint64_t launched_lanes(const struct race_block *b, const struct race_war
 
 /* ---- release and acquire -------------------------------------------------------------------------- */
 
-/** The vector clocks of one or more lanes, merged. Accesses that the scalar clocks of block and warp cover are not in
- *  them. */
+/** The vector clocks of one or more lanes, merged. The vector clocks exclude accesses that the scalar clocks of block and warp
+ *  cover. */
 struct sync_clock {
     struct race_vclock *vclock, *pending[2];
 };
@@ -143,7 +143,8 @@ static void lanes_arrived(struct chk_race *race, struct race_block *b, struct ra
         w->vc_lanes = calloc((size_t)n * n, sizeof *w->vc_lanes);
     if (w->vc_lanes == NULL) {
         race->chk->short_of_memory = true;
-        w->vc_warp = race->order.clock; /* this orders more accesses than the barrier, which gives no false positives */
+        w->vc_warp = race->order.clock; /* this clock orders more accesses than the barrier does, which can hide races but adds
+                                         * no false positives */
         return;
     }
     uint32_t most[EMU_MAX_LANES] = {0};
@@ -168,7 +169,7 @@ void race_on_warpsync(void *state, struct emu_core *core, unsigned slot, unsigne
     race_clock_advance(race);
 }
 
-/** Orders the threads of a block, at a barrier that does not order all memory, after the accesses that the live lanes of
+/** Handles a barrier that does not order all memory: orders the threads of the block after the accesses that the live lanes of
  *  each warp made before their last fences. */
 static void fences_arrived(struct chk_race *race, struct race_block *b)
 {
@@ -238,9 +239,9 @@ static void all_arrived(struct chk_race *race, struct race_block *b)
         race_vclock_prune(&b->pending[k], b->block_id);
 }
 
-/** Handles a barrier at which all live threads of a block have arrived. If the barrier does not order shared or global
- *  memory, it orders the accesses to this memory, and the accesses that threads acquired by it, only if a fence followed
- *  them. */
+/** Handles a barrier at which all live threads of a block have arrived. If the barrier does not order one of the memory spaces
+ *  (shared or global), accesses to this space, and accesses that threads acquired through it, are ordered only if a fence
+ *  followed them. */
 static void block_arrives(struct chk_race *race, struct race_block *b, const struct emu_barrier_arrivals *arrivals)
 {
     const struct race_weak weak = {race->order.clock, arrivals->pc};
@@ -271,8 +272,8 @@ static void warps_arrived(struct chk_race *race, struct race_block *b, const uin
     if (b->vc_warps == NULL || most == NULL) {
         free(most);
         race->chk->short_of_memory = true;
-        b->vc_block = b->vc_shared = race->order.clock; /* this orders more accesses than the barrier, which gives no
-                                                         * false positives */
+        b->vc_block = b->vc_shared = race->order.clock; /* this clock orders more accesses than the barrier does, which can
+                                                         * hide races but adds no false positives */
         return;
     }
     for (unsigned v = 0; v < n; v++) {
@@ -315,8 +316,8 @@ static void parts_arrived(struct chk_race *race, struct race_block *b, const uin
 
     if (waits == NULL) {
         race->chk->short_of_memory = true;
-        b->vc_block = b->vc_shared = race->order.clock; /* this orders more accesses than the barrier, which gives no
-                                                         * false positives */
+        b->vc_block = b->vc_shared = race->order.clock; /* this clock orders more accesses than the barrier does, which can
+                                                         * hide races but adds no false positives */
         return;
     }
     for (unsigned v = 0; v < n; v++) {

@@ -7,8 +7,8 @@
 
 /* ---- vector clocks ---------------------------------------------------------------------------------- */
 
-/** Kind of an entry of a vector clock: the threads whose accesses it covers. RACE_VC_GRID covers a launch and the launches
- *  that its blocks made; RACE_VC_BLOCKS_OF covers only the blocks of a launch. */
+/** Kind of a vector clock entry: which threads' accesses the entry covers. RACE_VC_GRID covers a launch and the launches that
+ *  its blocks made; RACE_VC_BLOCKS_OF covers only the blocks of a launch. */
 enum race_vclock_entry { RACE_VC_THREAD, RACE_VC_WARP, RACE_VC_BLOCK, RACE_VC_BLOCKS_OF, RACE_VC_GRID, RACE_VC_ALL };
 static inline uint64_t race_key(enum race_vclock_entry entry, uint32_t tid)
 {
@@ -33,7 +33,7 @@ uint32_t race_vclock_time(const struct race_vclock *vclock, uint64_t key);
  *  *@short_of_memory and returns NULL, so that more accesses are treated as unordered. */
 struct race_vclock *race_vclock_create(struct race_entry *entry, unsigned count,
                                    bool *short_of_memory);
-/** Drops the entries for block @block_id and for its warps and threads. */
+/** Removes from a vector clock the entries for block @block_id and for its warps and threads. */
 void race_vclock_prune(struct race_vclock **vclock, uint32_t block_id);
 /** Sets *@into to the element-wise maximum of both clocks. A clock that would become too large is replaced by
  *  "everything up to @now". */
@@ -98,13 +98,13 @@ struct race_block {
     unsigned slot;
     uint32_t grid;   /* sequence number of the launch */
     uint64_t linear;
-    uint32_t block_id; /* id of the block; 0: there are too many blocks, this one is not checked */
+    uint32_t block_id; /* id of the block, or 0 if no id was left, so that the block is not checked */
     uint32_t start;    /* records before this clock belong to the shared memory of another block */
     uint32_t vc_floor;
     uint32_t vc_block;  /* clock up to which all threads of the block are ordered after its accesses */
     uint32_t vc_shared; /* clock up to which all threads of the block are ordered after its accesses to shared memory */
     struct race_weak {
-        uint32_t time; /* clock of the barrier; 0: there was no such barrier */
+        uint32_t time; /* clock at which the barrier completed; 0: the block has passed no such barrier */
         uint64_t pc;
     } weak[2]; /* [in global memory]: the last barrier that does not order this memory space */
     uint32_t packed_first; /* lowest number that an access of the block has in packed cells */
@@ -192,7 +192,7 @@ struct race_block *race_block_at(struct chk_race *race, const struct emu_core *c
 /** Returns the clocks of lanes, which are created when needed; NULL: there is no memory. */
 struct race_lane *race_lanes_of(struct chk_race *race, struct race_block *b, struct race_warp *w);
 uint32_t race_thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane);
-/** Calls race_vclock_join with the current clock. */
+/** Calls race_vclock_join() with the current logical clock as @now. */
 void race_join(struct chk_race *race, struct race_vclock **into, struct race_vclock *other);
 /** Returns a vector clock that another thread of the block can acquire. It covers the accesses that the lanes in
  *  lanes[warp] made or are ordered after, without those that all threads of the block are ordered after. NULL: there are
@@ -203,7 +203,7 @@ void race_barriers_free(struct race_block *b);
 void race_arrive(struct chk_race *race, struct race_block *b, const struct emu_hook_site *site);
 /** Returns the lanes that have not exited, for a warp of a resident block. */
 uint64_t race_live(const struct race_block *b, const struct race_warp *w);
-/** Returns true if the clocks of block and warp are complete, because there are no vector clocks. */
+/** Returns true if the clocks of block and warp are complete, because block and warp have no vector clocks. */
 static inline bool race_is_plain(const struct race_block *b, const struct race_warp *w)
 {
     return b->vclock == NULL && w->lane == NULL && w->vc_lanes == NULL && b->vc_warps == NULL &&

@@ -11,7 +11,7 @@
 
 /* ---- an access and a record -------------------------------------------------------------------------- */
 
-/** Returns the lowest level that contains two threads. */
+/** Returns the lowest level (thread, warp, block, grid) that contains both threads. */
 static inline enum race_level level_between(const struct race_access *ctx, uint32_t self_tid, uint32_t tid)
 {
     if (self_tid >> RACE_THREAD_BITS != tid >> RACE_THREAD_BITS)
@@ -22,7 +22,7 @@ static inline enum race_level level_between(const struct race_access *ctx, uint3
                : RACE_BLOCK;
 }
 
-/** Returns true if both accesses are strong and each is in the scope of the other: they cannot race. */
+/** Returns true if both accesses are strong and each is in the scope of the other, so that they cannot race. */
 static inline bool both_strong(const struct race_access *ctx, uint32_t self_tid, uint32_t tid, uint32_t site)
 {
     if (!(ctx->site & site & RACE_STRONG))
@@ -137,7 +137,7 @@ void race_update(struct race_access *ctx, struct race_page_shadow *cells, uint32
             *race_at(cells, k + RACE_TID_2, i) = *tid;
             *race_at(cells, k + RACE_SITE_2, i) = *site;
         }
-        /* the flags that both accesses have, and the narrower scope of the two */
+        /* the merged site word has the flags that both accesses have, and the narrower of the two scopes */
         how = (ctx->site & ~(uint32_t)RACE_HOW) | (ctx->site & *site & (uint32_t)RACE_HOW) |
               ((ctx->site | *site) & RACE_CTA);
     }

@@ -37,7 +37,7 @@
 
 /** Resident threads and their order. */
 struct race_order_state {
-    uint32_t clock; /* common to all threads; it advances at each synchronisation */
+    uint32_t clock; /* logical clock of all threads, which advances at each synchronisation */
     struct race_block **blocks; /* resident blocks */
     size_t block_count, block_capacity;
     struct race_block *last_block; /* result of the last race_block_at(); or NULL */
@@ -45,7 +45,7 @@ struct race_order_state {
     size_t block_id_count, block_id_capacity;
     struct race_grid *grids; /* launch host_launch and all launches since */
     size_t grid_count, grid_capacity;
-    uint32_t host_launch; /* sequence number of the last launch by the host while no other launch was running */
+    uint32_t host_launch; /* sequence number of the last launch that the host made while no other launch was running */
     struct lw_table sync_vars; /* records of type struct race_sync_var */
     struct race_code *codes; /* properties of the code of launched kernels */
     size_t code_count, code_capacity;
@@ -76,7 +76,7 @@ struct race_filter_state {
     bool any_page;
     bool threads_diverged; /* shared memory is not filtered: threads of a block arrived at different barriers, the
                             * analysis failed, or the hook must be called for all accesses */
-    uint32_t host_launches; /* number of launches by the host while no other launch was running */
+    uint32_t host_launches; /* number of launches that the host made while no other launch was running */
     struct race_phases **phases, *last_phases; /* results of the analysis of each program */
     size_t phases_count, phases_capacity;
 };
@@ -99,7 +99,7 @@ struct chk_race {
     struct chk *chk;
     struct emu_machine *machine;
     uint64_t kinds;
-    bool fast; /* lanes are checked together where possible; false: each lane is checked by itself, as in the reference */
+    bool fast; /* lanes are checked together where possible; false: each lane is checked by itself, as chk_race_plain.c does */
     uint64_t access_count, lane_count; /* numbers of checked accesses and lanes */
     race_chunk_fn *chunk[2], *short_chunk[2]; /* [is a write]: functions that check RACE_CHUNK words (chunk) or fewer
                                                * (short_chunk) */
@@ -136,7 +136,7 @@ static inline void race_clock_advance(struct chk_race *race)
     race->order.clock += race->order.clock < RACE_MOST_CLOCK; /* beyond the limit all accesses are treated as ordered,
                                                                * and no findings are made */
 }
-/** Returns the clock after @count further synchronisations. */
+/** Returns the value that the logical clock has after @count further synchronisations. */
 static inline uint32_t race_clock_after(const struct chk_race *race, uint32_t count)
 {
     return count < RACE_MOST_CLOCK - race->order.clock ? race->order.clock + count : RACE_MOST_CLOCK;

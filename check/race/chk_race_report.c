@@ -94,7 +94,7 @@ static bool was_written(const struct race_access *ctx, uint64_t at)
 {
     const uint32_t bytes = ctx->access->bytes;
     struct race_page_shadow *cells = &ctx->block->shared;
-    uint32_t before = ctx->block->start; /* earlier records belong to another block */
+    uint32_t before = ctx->block->start; /* records before this clock belong to another block */
 
     if (at >= ISA_GLOBAL_BASE) {
         if (!race_is_uninitialised(ctx->race, at, bytes))
@@ -177,7 +177,7 @@ static bool is_one_left_out(const struct race_access *ctx, unsigned lane, uint64
 
     if (is_left_out(ctx, lane, at, mine, ctx->write || other->written))
         return true;
-    /* a larger access is aligned to its size */
+    /* the previous access is larger and aligned to its size, so its address is known */
     return theirs > mine && is_left_out(ctx, lane, at & ~(uint64_t)(theirs - 1), theirs, other->written);
 }
 
@@ -395,8 +395,8 @@ static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, u
     pair->counted = race->lane_count;
 }
 
-/** Returns true if the lane of the previous access is in the split of this access, or if all live lanes of the warp were
- *  one split at some time after the previous access, whose clock is @time. */
+/** Returns true if the lane of the previous access is in the split of this access, or if all live lanes of the warp formed one
+ *  split at some time after the previous access. @time: clock of the previous access. */
 static bool in_lockstep(const struct race_access *ctx, const struct other *other, uint32_t time)
 {
     return (ctx->access->at.split_lanes >> other->lane & 1) != 0 || time < ctx->warp->converged;

@@ -33,18 +33,19 @@ struct race_packed {
     uint32_t *cell;        /* [word][CELL_READ etc.] */
     uint64_t first, end;   /* whole pages of the allocation: the words that have packed cells */
     uint32_t tried;        /* value of race_shadow.epoch in which packing was tried last */
-    uint32_t tag;          /* tag of valid cells */
+    uint32_t tag;          /* only cells with this tag are valid */
     unsigned site_count, left; /* left: how often the cells became ordinary; MOST_LEFT: they remain ordinary */
     bool stored, candidate;    /* stored: a store happened in this epoch. candidate: a store happened in the last epoch,
                                 * so packing may be profitable in the next epoch */
     uint64_t lanes, slow;  /* numbers of checked lanes, and of checks by slow(), in this epoch */
     uint32_t site[MOST_SITES];            /* [site number]; number 0 means no site */
-    uint8_t near[NEAR_SITES];             /* [site % NEAR_SITES]: site number of the last such site, as a cache */
+    uint8_t near[NEAR_SITES];             /* [site % NEAR_SITES]: cache: site number of the last site with this remainder */
     int finding_of[MOST_SITES][MOST_SITES];     /* [site number][site number]: 1 + index of the finding that counts the
                                                  * races of the two sites, or 0 if it is not known */
     /* [site number]: a bit for each site number whose finding_of is known, and bit 0 for a cell without a write */
     uint32_t known_sites[MOST_SITES];
-    uint32_t times[MOST_SITES];           /* [site number]: number of races; 0 outside reads_each() */
+    uint32_t times[MOST_SITES];           /* [site number]: number of races with this site that reads_each() has counted so
+                                           * far; 0 outside reads_each() */
 };
 /** An access of a warp: its clock, and the thread id of lane 0. */
 struct race_packed_access {
@@ -94,8 +95,8 @@ bool race_packed_prefetch(const struct race_range *r, const struct emu_access_re
 
         beyond |= (last - offset) | offset; /* sign bit: some offset is out of range; low bits: some offset is not a
                                              * multiple of a word */
-        __builtin_prefetch(cell_of(b, offset), 0, 2); /* A host can have more prefetches to L2 in flight than prefetches
-                                                       * to L1. */
+        __builtin_prefetch(cell_of(b, offset), 0, 2); /* Prefetches to L2, because a host can have more of them in flight than
+                                                       * prefetches to L1. */
     }
     return beyond >> 63 == 0 && (beyond & 3) == 0;
 }
@@ -114,8 +115,8 @@ static unsigned number_of(struct race_packed *b, uint32_t site)
 
 /* ---- an access ---------------------------------------------------------------------------------------- */
 
-/** Context of the check of one access in packed cells. A reference to an access by a lane is the number of the access,
- *  shifted by LANE_BITS, and the lane. */
+/** Context of the check of one access in packed cells. A reference identifies an access and a lane: the number of the access,
+ *  shifted left by LANE_BITS, plus the lane. */
 struct pass {
     struct race_access *ctx;
     struct chk_race *race;
@@ -190,8 +191,8 @@ static void cell_out(const struct chk_race *race, const struct race_packed *b, c
         record_out(race, b, cell[CELL_WRITE], write, cells, i, RACE_W);
 }
 
-/** Packs a record of @cells. Returns the reference to its access, and sets *@number to its site number. @old: the
- *  references that the packed cell held before. */
+/** Packs record @row of the ordinary cell @cells. Returns the reference to its access, and sets *@number to its site number.
+ *  @old: the references that the packed cell held before. */
 static uint32_t record_in(const struct pass *p, const struct race_page_shadow *cells, unsigned row, const uint32_t *old,
                           uint32_t *number)
 {
@@ -353,8 +354,8 @@ static void writes(struct pass *p, uint32_t *cell, unsigned lane, bool same)
         if (read != 0 && is_own(p, cell[CELL_READ])) {
             const uint32_t level = what >> LEVEL_SHIFT & RACE_GRID;
 
-            /* The recorded read is of this block. The fast path handles it only if this thread made the read, and if a
-             * second recorded read is of another block. */
+            /* A thread of this block made the recorded read. The fast path handles it only if this thread made the read, and
+             * if a second recorded read is of another block. */
             odd |= thread_of(p, cell[CELL_READ]) != self_tid || (level != RACE_THREAD && level != RACE_GRID) ||
                    (level == RACE_GRID && is_own(p, cell[CELL_READ_2]));
             read = level == RACE_GRID ? what >> READ_2_SHIFT & SITE_MASK : 0;
@@ -444,7 +445,7 @@ static void lanes_at(struct pass *p, uint64_t offset, unsigned step, uint64_t la
         lane_at(p, cell + (l - low) * step / 4 * CELL, (unsigned)l, k++, count);
 }
 
-/** Does what lanes_at() does, for scattered lanes and for accesses of which not all lanes have a packed cell. */
+/** Handles @lanes as lanes_at() does, but for scattered lanes, and for accesses in which some lanes have no packed cell. */
 static void each_at(struct pass *p, const uint64_t *address, uint64_t lanes)
 {
     const uint64_t all = p->ctx->access->at.lanes;
@@ -811,7 +812,7 @@ bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *
     struct pass p;
 
     if (number == 0) {
-        if (on) /* this read will be recorded in an ordinary cell, where the earlier records must be, too */
+        if (on) /* this read will be recorded in an ordinary cell, so the earlier records must be in ordinary cells, too */
             leave(race, r);
         return false;
     }
@@ -825,9 +826,9 @@ bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *
     return true;
 }
 
-/** Does what reads() does, for the words of @e. @base: offset of e->base from the first word with a packed cell. The loop
- *  has only one branch: the outcome for a lane is practically random, so a mispredicted branch would cost more than the
- *  code that it skips. */
+/** Handles the reads of record @e as reads() does. @base: offset of e->base from the first word with a packed cell. The loop
+ *  has only one branch: the outcome for a lane is practically random, so a mispredicted branch would cost more than the code
+ *  that it skips. */
 static void reads_each(struct pass *p, const struct emu_access_record *e, uint64_t base)
 {
     struct race_packed *b = p->b;

@@ -41,7 +41,7 @@ struct race_deferred {
     struct race_deferred_chunk *first, *last; /* first and last chunk of the list; NULL: empty */
     unsigned chunk_count;
     uint32_t clock[3]; /* of the last read: logical clock, vc_block and vc_warp */
-    uint32_t *repeat;  /* words of the last read, from its CLOCK entry on; NULL: the read has no CLOCK entry */
+    uint32_t *repeat;  /* start of the last read in the list, at its CLOCK entry; NULL: the last read has no CLOCK entry */
 };
 enum { RACE_DEFER_SINGLE = 2 };
 /** Memory of deferred reads. */
@@ -67,7 +67,8 @@ struct race_page_shadow {
     bool in_slab;
     uint32_t redundant_reads, redundant_launch; /* number of reads that changed only a clock, counted since
                                                  * filter.host_launches had the value redundant_launch */
-    /* value of race_shadow.epoch for which the page's cells are valid, and value for which `deferred` is valid */
+    /* The page's cells are valid while race_shadow.epoch is equal to valid_epoch; `deferred` is valid while it is equal to
+     * deferred_epoch. */
     uint32_t valid_epoch, deferred_epoch;
     struct race_deferred deferred;
 };
@@ -92,7 +93,7 @@ static inline uint32_t *race_at(const struct race_page_shadow *cells, unsigned r
     return &cells->warm[RACE_WARM * i + RACE_WARM_READ_2 + (row - RACE_R - RACE_CLOCK_2)];
 }
 
-/** Creates cells for @bytes. Returns false if memory is short. */
+/** Creates the cells of a range of @bytes bytes. Returns false if memory is short. */
 bool race_page_shadow_create(struct race_page_shadow *cells, uint32_t bytes, uint64_t *total);
 void race_page_shadow_free(struct race_page_shadow *cells, uint64_t *total);
 /** Changes the shadow to one cell for each byte. */
@@ -176,7 +177,7 @@ static inline uint32_t *race_hot_warm(const uint32_t *hot)
 void race_shadow_is_valid(struct race_shadow *shadow, const struct race_page_shadow *cells, uint64_t offset);
 /** Marks all pages as not valid. */
 void race_shadow_is_invalid(struct race_shadow *shadow);
-/** Drops records of a range, or (@bytes 0) of all memory. */
+/** Drops the records of a range or, if @bytes is 0, of all memory. */
 void race_shadow_forget(struct race_shadow *shadow, uint64_t offset, uint64_t bytes);
 /** Allocates zeroed memory that is aligned to large pages of the host and uses large pages. NULL: no memory. */
 void *race_large_make(size_t bytes);

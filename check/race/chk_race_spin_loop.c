@@ -88,8 +88,8 @@ static bool way_find(struct way *way, const struct emu_program *program, uint32_
     return last >= 0;
 }
 
-/** Propagates @set along the path: adds registers whose values are computed from members of the set. @begins: the set
- *  contains the loaded value. Returns true if a branch depends on a member of the set. */
+/** Propagates @set along the path: adds registers whose values are computed from members of the set. @begins: the set already
+ *  contains the register of the loaded value. Returns true if a branch depends on a member of the set. */
 static bool follow(const struct way *way, struct set *set, bool begins)
 {
     bool is_tested = false;
@@ -141,7 +141,7 @@ static bool moves(const struct way *way)
     struct set written = {{0}, false}, carried = {{0}, false};
     struct isa_reg_use uses[ISA_MAX_USES];
 
-    /* registers that the path reads before it writes them */
+    /* collects the registers that the path reads before it writes them */
     for (unsigned k = 0; k < way->count; k++) {
         const struct isa_insn *insn = chk_insn_at(way->program, way->at[k]);
         const unsigned count = isa_insn_uses(insn, uses);

@@ -90,8 +90,8 @@ static const char *function_name(const struct isa_object *object, const struct i
     return name_or(die != ISA_NO_DIE ? isa_die_name(object->debug, (uint32_t)die) : NULL, f->name);
 }
 
-/** Returns the function that instruction @index calls, or NULL if none. For a call through a register, which may call any
- *  function, sets *@anything and returns NULL. */
+/** Returns the function that instruction @index calls, or NULL if it is no call. For a call through a register, which may call
+ *  any function, sets *@anything and returns NULL. */
 static const struct isa_function *callee_of(const struct emu_program *program, uint32_t index, bool *anything)
 {
     const struct isa_object *object = emu_program_object(program);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/** A file name: as given, without "." and "..", and as in reports (NULL if it is not requested yet). */
+/** Forms of a file name: as given; without "." and ".."; and as in reports (NULL before the first request). */
 struct known {
     const char *given, *plain, *report;
 };
@@ -107,7 +107,7 @@ const char *chk_file_plain(const struct chk *chk, const char *file)
     return k != NULL ? k->plain : file; /* without memory the name is unchanged */
 }
 
-/** Returns the part of the absolute name @file after options.base; NULL: the file is not in that folder. */
+/** Returns the name of @file, an absolute name, relative to options.base, or NULL if the file is not in that folder. */
 static const char *below_base(const struct chk *chk, const char *file)
 {
     const size_t size = strlen(chk->options.base);

@@ -76,7 +76,7 @@ void chk_print(const struct chk_finding *f, struct lw_sink *out)
     put_line(f, out);
 }
 
-/* message about findings above the limit --max-findings */
+/* text for reports: findings were dropped because of the limit --max-findings */
 #define BEYOND "findings above the limit were dropped: %u; a larger --max-findings keeps them"
 
 static void put_text(const struct chk *chk, const char *run, bool how_ended, struct lw_sink *out)
@@ -264,7 +264,7 @@ static unsigned count_checks(const struct chk *chk, bool failed, bool came)
     return n;
 }
 
-/** Does what chk_report_location() does, but with the file named as in the program. */
+/** Returns the location that reports show first, as chk_report_location() does, but with the file named as in the program. */
 static struct chk_call shown(const struct chk_location *location)
 {
     if (location->line == 0 || chk_is_foreign(location->file))
@@ -423,7 +423,7 @@ static void put_new(struct lw_buffer *one, struct lw_buffer *related)
     lw_buffer_fini(one);
 }
 
-/** Adds the location's line, with the message @what. */
+/** Adds the source line of @location, with the message @what, to the related locations of a SARIF result. */
 static void add_line(const struct chk *chk, const struct chk_location *location, const char *what,
                      struct lw_buffer *related)
 {
@@ -437,7 +437,7 @@ static void add_line(const struct chk *chk, const struct chk_location *location,
     put_new(&one, related);
 }
 
-/** Adds the locations in the host program that belong to a finding. */
+/** Adds the host program's locations of a finding to the related locations of a SARIF result. */
 static void add_host(const struct chk *chk, const struct chk_finding *f, struct lw_buffer *related)
 {
     for (unsigned i = 0; i < f->related_count; i++) {
@@ -454,7 +454,7 @@ static void add_host(const struct chk *chk, const struct chk_finding *f, struct 
     }
 }
 
-/** Adds the inlined calls that contain a location. */
+/** Adds the inlined calls that contain a location to the related locations of a SARIF result. */
 static void add_calls(const struct chk *chk, const struct chk_location *location, struct lw_buffer *related)
 {
     for (unsigned i = 0; i < location->call_count; i++) {

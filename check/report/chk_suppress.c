@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/** A suppression. A member that is NULL (`line`: 0) matches every finding. */
+/** A suppression. A member that is NULL (for `line`, 0) matches every finding. */
 struct suppression {
     const char *kind, *kernel, *file, *allocation; /* shell patterns */
     uint64_t line;
@@ -79,8 +79,8 @@ void chk_suppressions_put_formers(const struct chk_suppressions *suppressions, c
         }
 }
 
-/** Returns true for an empty file, or a file that contains only comments. Such a file is valid and suppresses no
- *  finding. */
+/** Returns true for an empty file, or a file that contains only comments. Such a file is a valid list of suppressions that
+ *  suppresses no finding. */
 static bool holds_nothing(const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {

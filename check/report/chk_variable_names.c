@@ -19,8 +19,8 @@ const char *chk_own_name(const char *name)
     return name;
 }
 
-/** Returns true if a compiler's name of a shared variable shows that it belongs to a function: kernel_$_s,
- *  _ZZ6kernelPiE1s. */
+/** Returns true if the name of a shared variable shows that it belongs to @function. Compilers form such names as kernel_$_s
+ *  or _ZZ6kernelPiE1s. */
 static bool is_of(const char *name, const char *function)
 {
     const size_t n = strlen(function);
@@ -35,7 +35,7 @@ static bool is_of(const char *name, const char *function)
     return strtoul(name + 3, &end, 10) == n && strncmp(end, function, n) == 0;
 }
 
-/** Returns true if a kernel, or code inlined into it, accesses a variable. */
+/** Returns true if a kernel, or code inlined into it, accesses variable @variable of the object. */
 static bool accesses(const struct isa_object *object, const struct isa_function *kernel, unsigned variable)
 {
     for (unsigned i = 0; i < object->bound_count; i++) {

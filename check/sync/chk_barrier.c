@@ -24,7 +24,8 @@ struct state {
     uint64_t ended; /* number of lanes that have exited */
     struct chk_arrival end; /* the first exit */
     struct {
-        bool used, counted, differs; /* lanes have arrived; the barrier has a count; they arrived at two instructions */
+        bool used, counted, differs; /* used: lanes have arrived; counted: the barrier has a thread count; differs: lanes
+                                      * arrived at different instructions */
         struct chk_arrival first, other;
     } at[ISA_CTA_BARRIER_COUNT]; /* arrivals since the barrier last completed */
     struct warp_arrivals *arrivals; /* [warp]; owned */
@@ -155,7 +156,8 @@ static void come(struct chk_barrier *barrier, struct state *s, bool cross, const
     m->count = at + 1;
 }
 
-/** Returns the barrier that a lane names. The machine ensures that all lanes name the same barrier. */
+/** Returns the number of the barrier that the instruction names in a lane. The machine ensures that all lanes name the same
+ *  barrier. */
 static uint64_t barrier_of(const struct emu_hook_site *site, unsigned lane)
 {
     const uint32_t x = site->insn->x;
@@ -318,7 +320,8 @@ static void on_warpsync(void *state, struct emu_core *core, unsigned slot, unsig
     if (s == NULL || warp >= s->arrivals_capacity)
         return;
     const struct warp_arrivals *m = &s->arrivals[warp];
-    unsigned last = m->count; /* the operation reached last, which is reported with each of the others */
+    unsigned last = m->count; /* index of the operation that was reached last; each other operation is reported together with
+                               * it */
     for (unsigned i = 0; i < m->count; i++)
         if (m->at[i].cross && (m->at[i].arrival.lanes & lanes) != 0)
             last = i;

@@ -120,7 +120,7 @@ static bool apart(struct chk_paths *p, struct path *path)
     return path->differs = true;
 }
 
-/** If @path was last used before the last barrier, drops the decisions in it, except each lane's last decision. */
+/** If @path was last used before the block's last barrier, drops its decisions, except the last decision of each lane. */
 static void renew(struct chk_paths *p, struct path *path)
 {
     if (path->generation == p->generation)
@@ -294,7 +294,7 @@ static uint32_t times_left(struct chk_paths *p, struct thread w, uint32_t region
     return (path->left >> w.lane & 1) != 0 ? path->left_count : 0;
 }
 
-/** Returns true if the thread took the branch of a region when it reached it last. */
+/** Returns true if the thread took the branch of a region when it last reached the branch. */
 static bool took(struct chk_paths *p, struct thread w, uint32_t region)
 {
     return (path_of(p, w.warp, region)->taken >> w.lane & 1) != 0;
@@ -365,7 +365,7 @@ static void put_threads(unsigned count, struct lw_sink *out)
     lw_printf(out, "%u thread%s", count, count == 1 ? "" : "s");
 }
 
-/** Returns a lane of a warp as a thread, with its position relative to the barrier. */
+/** Returns the struct thread for a lane of a warp, with the thread's position relative to the barrier. */
 static struct thread thread_of(const struct barrier_arrivals *m, unsigned warp, unsigned lane)
 {
     struct thread w = {warp, lane, AT_BARRIER};
@@ -375,7 +375,7 @@ static struct thread thread_of(const struct barrier_arrivals *m, unsigned warp, 
     return w;
 }
 
-/** Prints what @count threads, of which @other is one, do instead of waiting inside the region. */
+/** Prints what @count threads do instead of waiting inside the region. @other: one of these threads. */
 static void put_others(const struct chk_paths *p, const struct barrier_arrivals *m, struct thread other, unsigned count,
                        const struct chk_location *from, struct lw_sink *out)
 {

@@ -64,8 +64,8 @@ struct chk_arrivals {
  *  threads that have exited since the last such barrier. Reports threads that took different sides of branches. Returns
  *  true if this explains why threads wait at different barriers. */
 bool chk_paths_converge(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended);
-/** Does the check of chk_paths_converge() for a resident block that hangs, because its barrier never completes. Returns
- *  true if it added a finding. */
+/** Makes the check of chk_paths_converge() for a resident block that hangs because its barrier never completes. Returns true
+ *  if it added a finding. */
 bool chk_paths_stuck(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended,
                      const struct emu_core *core, unsigned slot);
 

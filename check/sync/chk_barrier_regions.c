@@ -41,7 +41,7 @@ struct build {
     uint32_t *idom;           /* [block]: immediate post-dominator */
     uint32_t *stack, *seen, stamp; /* seen: [block]: value of `stamp` in the last walk that visited the block */
     uint32_t *from_first, *from; /* predecessors of block i: from[from_first[i]] to before from[from_first[i + 1]] */
-    bool bad;                 /* there was no memory */
+    bool bad;                 /* memory was short */
 };
 
 static uint8_t what_does(const struct isa_insn *insn)
@@ -502,7 +502,8 @@ static bool index_regions(struct build *b)
 
             if (at(b, i)->op != ISA_RET)
                 continue;
-            while (*list != 0) /* regions that end only at this return precede those that end at every return */
+            while (*list != 0) /* finds the end of the list: regions that end only at this return precede regions that end at
+                                * every return */
                 list = &r->region[*list - 1].next;
             *list = returned;
             r->does[i] |= CHK_DOES_REGION;
