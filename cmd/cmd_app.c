@@ -31,8 +31,8 @@ static void put_protected(struct lw_buffer *words, const char *text)
         lw_printf(&words->sink, strchr(" \t\r\n\"'\\", *text) != NULL ? "\\%c" : "%c", *text);
 }
 
-/** Returns the offset of a relative file name in an option's value, or -1 if the value has none. The caller inserts the
- *  current folder there, because the program may have changed its folder when the runtime opens the file. */
+/** Returns the offset of a relative file name in an option's value, or -1 if the value has none. At this offset the caller
+ *  inserts the current folder, because the program may have changed its folder when the runtime opens the file. */
 static int before_file(const char *option, const char *value)
 {
     static const char *const options[] = {"stats", "check-file", "check-suppress", "coverage", "profile", "timing-report",
@@ -45,7 +45,7 @@ static int before_file(const char *option, const char *value)
     return is && value[prefix] != '/' && value[prefix] != '\0' && strcmp(value, "-") != 0 ? prefix : -1;
 }
 
-/** Appends an option; handles --debug, which is not for the runtimes. */
+/** Appends an option; handles --debug itself, because the runtimes do not have this option. */
 static enum lw_status take(void *context, unsigned option, const char *value, struct lw_error *err)
 {
     struct lw_buffer *words = &((struct words *)context)->text;
@@ -267,8 +267,8 @@ int cmd_app(const struct cmd *cmd, int argc, char **argv)
     if (*program == NULL)
         status = cmd_wrong_usage(cmd, "expected the name of a program, such as \"lanewise app --check ./saxpy 1000\"");
     else {
-        /* This is set even if Lanewise was built without OpenCL and has no driver. The program then finds no OpenCL
-         * platform, instead of that of another driver. */
+        /* The folder is set even if Lanewise was built without OpenCL and has no driver, so that the program finds no OpenCL
+         * platform rather than the platform of another driver. */
         cmd_find_folder("lanewise-icd", "lanewise.icd", folder, sizeof folder);
         setenv("OCL_ICD_VENDORS", folder, 1);
         unsetenv("OCL_ICD_FILENAMES"); /* this variable may name further drivers, which the ICD loader would add */

@@ -12,7 +12,8 @@ struct line {
     struct lw_arena arena; /* owns texts that are not in argv */
     struct ptx_program program;
     struct ptx_input *inputs;
-    const char **flags, **host, **plain; /* options for all code; for host code only; all, for nvcc as the compiler */
+    const char **flags, **host, **plain; /* flags: options for all code; host: options for host code only; plain: all options,
+                                          * for nvcc as the compiler */
     bool cuda; /* -x cu was given: sources are CUDA C++ independent of their names */
     bool failed; /* an error message was printed */
 };
@@ -102,8 +103,8 @@ static bool is_option(const char *word, const char *name, const char **value)
     return true;
 }
 
-/** Returns the operand of option @word: @value if it is not NULL, else the next word. Returns NULL, after a message, if
- *  there is none. */
+/** Returns the operand of option @word: @value if it is not NULL, else the next word. If there is no next word, prints a
+ *  message and returns NULL. */
 static const char *operand(struct line *l, const char *word, const char *value, char **argv, int *i)
 {
     if (value == NULL && argv[*i + 1] != NULL)
@@ -123,8 +124,8 @@ static bool begins(const char *word, const char *const *begins_with, size_t coun
     return false;
 }
 
-/** Reads an option of lanewise cc or of nvcc. Returns false for any other option. Sets *@ours if the option must not be
- *  passed to nvcc when it is the compiler. */
+/** Reads an option of lanewise cc or of nvcc. Returns false for any other option. Sets *@ours if the option must not be passed
+ *  to nvcc when nvcc is the compiler. */
 static bool take_own(struct line *l, char **argv, int *i, bool *ours)
 {
     struct ptx_program *p = &l->program;
@@ -232,7 +233,7 @@ static void read_line(struct line *l, char **argv)
 }
 
 /** Adds -MF with the name of the dependency file for -MD and -MMD. By default a compiler derives the name from the output,
- *  but it is called with another output here. */
+ *  but here the compiler is called with a different output. */
 static void name_dependencies(struct line *l)
 {
     struct ptx_program *p = &l->program;

@@ -106,7 +106,7 @@ static bool is_one_file(const char *path, const char *other_path)
            one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
-/** Returns true if the suffix of @path is that of a program or of data. The launch file has not been read yet, so the
+/** Returns true if @path has the suffix of a program file or of a data file. The launch file has not been read yet, so the
  *  names of its programs are not known. */
 static bool is_program(const char *path)
 {
@@ -325,7 +325,7 @@ int cmd_check_begin_error(const struct cmd_check *c, const char *command, const 
     return cmd_error(err);
 }
 
-/** Writes @text to the file @path, and frees it. If @written is an error, of the function that made the text, only
+/** Writes @text to the file @path, and frees it. @written: status of the function that made the text. If it is an error, only
  *  reports @err. Returns @status, or another exit status after a failure. */
 static int put(const char *path, struct lw_buffer *text, enum lw_status written,
                const struct lw_error *err, int status)
@@ -359,7 +359,8 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
         fwrite(text.text, 1, text.size, stderr);
         lw_buffer_fini(&text);
     }
-    if (stop->kind == EMU_STOP_IDLE && !c->silent && !c->debugged) { /* an incomplete run may not have needed them yet */
+    if (stop->kind == EMU_STOP_IDLE && !c->silent && !c->debugged) { /* not after an incomplete run, in which a suppression may
+                                                                      * not have matched yet */
         struct lw_file_sink errors;
 
         fflush(stdout);

@@ -317,8 +317,8 @@ static enum lw_status name_files(struct options *o, const char **path, const cha
     return LW_OK;
 }
 
-/** Loads the program at @path. Compiles a source with debug information, for the names and types of parameters; if that
- *  fails, without. */
+/** Loads the program at @path. Compiles a source with debug information, for the names and types of parameters; if that fails,
+ *  compiles the source without debug information. */
 static enum lw_status load_described(struct options *o, const char *path,
                                      struct isa_object **object, struct lw_error *err)
 {
@@ -429,7 +429,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
     if (got == LW_OK && o.debuggable && o.path_count == 1)
         got = lnc_options_debug(path, o.clang, o.flags.flag, flag_count, &changed, &flag_count, &err);
     if (got != LW_OK) {
-        /* @err already has the message */
+        /* the message is already in @err */
     } else if (o.path_count > 1) {
         if (kind == 1 || kind == 3)
             got = LW_FAIL(&err, LW_EUSAGE, "--emit %s: expected only one file", o.emit);

@@ -162,7 +162,7 @@ enum lw_status cmd_history_start(struct cmd_machine *m, const char *mib, struct 
     if (status != LW_OK || (mib != NULL && budget == 0))
         return status;
     status = dbg_history_start(dbg, (uint64_t)budget << 20, save_position, load_position, m, err);
-    /* A run that cannot have history is no error if --history is not given. The reverse commands then report the reason. */
+    /* Without --history, it is no error that a run cannot record history; the reverse commands report the reason. */
     return status == LW_EUNSUPP && mib == NULL ? LW_OK : status;
 }
 
@@ -222,7 +222,7 @@ struct serving {
     struct cmd_machine *restarted; /* owned: the latest run; NULL: gdb has not restarted the caller's run */
     struct built next;         /* owned: the run that gdb's next `run` starts */
     struct lw_command_set set;
-    const char *program; /* program file with which gdb was started, or NULL if there is none */
+    const char *program; /* program file with which gdb was started, or NULL if gdb was started without one */
     struct lw_file_sink out;   /* receives the debugger's messages while no gdb is connected */
 };
 
@@ -339,9 +339,8 @@ static bool same_files(const char *one, const char *other)
     return x == y;
 }
 
-/* Writes the program to the file @path, which gdb has open, unless its contents are the same. The changed program is a new
- * file whose modification time is at least one second later, because gdb recognises a change by the seconds of this
- * time. */
+/* Writes the program to the file @path, which gdb has open, unless its contents are the same. Writes a new file whose
+ * modification time is at least one second later, because gdb detects a change by this time in seconds. */
 static enum lw_status replace_program(const struct rsp_config *config, const char *path,
                                       struct lw_error *err)
 {
@@ -385,7 +384,7 @@ static enum lw_status build_ahead(void *context, struct rsp_config *config, stru
     return replace_program(&next, serving->program, err);
 }
 
-/* Starts the run of serving->next for gdb's `run`; builds it first if necessary. The results of the previous run are not
+/* Starts the run of serving->next for gdb's `run`; builds that run first if necessary. The results of the previous run are not
  * checked: only the last run determines the exit status. */
 static enum lw_status restart(void *context, const char *name, struct rsp_config *config,
                                   struct lw_error *err)
@@ -485,7 +484,7 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
     return status;
 }
 
-/** State of a shell session. `restore` replaces its run; the members ..before have the replaced run until restored(). */
+/** State of a shell session. `restore` replaces its run; the members named *before hold the replaced run until restored(). */
 struct host {
     const char *path; /* name of the launch file */
     const struct cmd_machine_options *options;

@@ -27,7 +27,7 @@ enum { SECOND_AFTER_MS = 200 };
 static struct emu_engine *volatile running;
 static volatile sig_atomic_t came;     /* the first signal, or 0 if there is none */
 static volatile int64_t came_at;       /* time of the first signal in milliseconds */
-static void (*volatile at_once)(void); /* called at the second signal */
+static void (*volatile at_once)(void); /* function that the handler calls at the second signal */
 static int wake[2] = {-1, -1};         /* pipe that is readable after a signal */
 
 static int64_t now_ms(void)
@@ -57,7 +57,7 @@ static void on_ending(int number)
         if (at_once != NULL)
             at_once();
         if (isatty(STDERR_FILENO) && write(STDERR_FILENO, clear, sizeof clear - 1) < 0)
-            errno = before; /* a failure to write is ignored */
+            errno = before; /* restores errno: a failed write is ignored */
         signal(number, SIG_DFL);
         raise(number); /* ends the process when this handler returns */
     } else if (came == 0) {
@@ -66,7 +66,7 @@ static void on_ending(int number)
         if (engine != NULL)
             emu_engine_interrupt(engine);
         if (wake[1] >= 0 && write(wake[1], "", 1) < 0)
-            errno = before; /* the write fails if the pipe is full, but then it is readable */
+            errno = before; /* restores errno: the write fails only if the pipe is full, and a full pipe is readable */
     }
     errno = before;
 }

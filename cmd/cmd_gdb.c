@@ -184,7 +184,7 @@ enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struc
     while (got < 0 && errno == EINTR);
     if (got == sizeof number) {
         cmd_gdb_wait(gdb);
-        gdb->exited_fd = failed[0]; /* it is readable, as the other end of the pipe is closed, so that the server ends */
+        gdb->exited_fd = failed[0]; /* this end of the pipe is readable, because the other end is closed; so the server ends */
         return LW_FAIL(err, LW_EIO,
                        "gdb: cannot start \"%s\": %s; install the Debian package %s, or give another gdb with "
                        "--gdb-program or in the environment variable GDB",

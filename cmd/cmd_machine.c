@@ -44,7 +44,7 @@ static enum lw_status name(const char *option, const char *text, const char *con
             used += size;
         }
     }
-    /* Users of --timing may give the name of a warp scheduler, which is set by another key. */
+    /* With --timing, users may mistake --policy for the warp scheduler, which is another key. */
     if (strcmp(option, "policy") == 0 && tim_is_scheduler(text))
         return LW_FAIL(err, LW_EUSAGE, "--policy selects a split of a warp, but %s is a warp scheduler: use --timing "
                                        "with --timing-set issue.policy=%s", text, text);

@@ -290,7 +290,7 @@ static int help(const struct cmd *cmd, int argc, char **argv)
         const size_t used = strlen(c->name) + 1 + strlen(c->operands);
 
         lw_printf(&out.sink, "  %s %s", c->name, c->operands);
-        if (used > 26) /* the summary is on the next line */
+        if (used > 26) /* a long option name: the summary is printed on the next line */
             lw_printf(&out.sink, "\n  %-26s", "");
         else
             lw_printf(&out.sink, "%*s", (int)(26 - used), "");

@@ -264,7 +264,7 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
                 cmd_wrong_usage(cmd, "option \"%s\" needs an operand", word);
                 return -1;
             }
-            if (optopt >= FIRST_LONG) /* a long option that takes no operand has one, as in "--hash=1" */
+            if (optopt >= FIRST_LONG) /* a long option without operand was given an operand, as in "--hash=1" */
                 cmd_wrong_usage(cmd, "option \"--%s\" takes no operand",
                                 cmd->options[optopt - FIRST_LONG].name);
             else if (strncmp(word, "-g", 2) == 0 && word[2] != '\0' && has_option(cmd, "gdb"))
@@ -272,7 +272,8 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
                                      "--gdb=%s", word, word + 2);
             else
                 unknown(cmd, optopt == 0                                   ? word
-                             : argv[optind] != NULL && of_compiler(argv[optind]) ? argv[optind] /* not read to its end */
+                             : argv[optind] != NULL && of_compiler(argv[optind]) ? argv[optind] /* getopt has not read the word
+                                                                                                 * to its end */
                                                                                 : letter);
             return -1;
         }

@@ -42,7 +42,8 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
               int *status);
 /** Prints "lanewise: " and the message to stderr; returns CMD_USAGE. */
 int cmd_error(const struct lw_error *err);
-/** Does what cmd_error() does. If the message begins with @clang, the program of --compiler, prefixes that option. */
+/** Prints an error as cmd_error() does. If the message begins with @clang, the program of option --compiler, prints the
+ *  option's name before it. */
 int cmd_open_error(struct lw_error *err, const char *clang);
 int cmd_wrong_usage(const struct cmd *cmd, const char *fmt, ...) LW_PRINTF(2, 3);
 /** Returns true if the stream is a terminal that shows colours. */
@@ -68,7 +69,7 @@ struct cmd_timing {
     const char *set[CMD_MAX_SETS];
     unsigned set_count;
     const char *mechanisms; /* names separated by commas; NULL: only the mechanisms of the GPU model */
-    const char *profile;    /* file of an earlier timing report, whose loads are predicted, or NULL if there is none */
+    const char *profile;    /* file of an earlier timing report, from which loads are predicted, or NULL if none is given */
     bool reference;
     const char *report, *trace, *window, *events, *sample;
     const char *first; /* name of the first option given that needs --timing, for messages, or NULL if there is none */

@@ -19,11 +19,11 @@ struct rsp_config {
     bool quit_kills; /* gdb started the run, so the run ends when gdb quits; `detach` does not end it */
     /* after `detach` the connection of an extended-remote client stays open for `attach` and `run` */
     bool detach_keeps_link;
-    /* If history is recorded, gdb stops before the end of the run, so that its user can go back from there. `monitor
-     * at-end` changes this setting. */
+    /* If history is recorded, gdb stops before the end of the run, so that its user can execute backwards from this point.
+     * `monitor at-end` changes this setting. */
     bool stop_at_end;
-    /* Descriptor that becomes readable when no client will connect any more. rsp_serve then ends as soon as no client
-     * is connected. NULL or a descriptor of -1: rsp_serve waits for further clients */
+    /* Descriptor that becomes readable as soon as it is certain that no further client will connect. rsp_serve then ends as
+     * soon as no client is connected. NULL or a descriptor of -1: rsp_serve waits for further clients */
     const int *gone_fd;
     /* Descriptor that becomes readable when this process must end. rsp_serve then ends even if a client is connected.
      * NULL or a descriptor of -1: nothing requests this */

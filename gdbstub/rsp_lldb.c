@@ -89,7 +89,8 @@ void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before)
 {
     if (before != 0)
         rsp_view_set(rsp, before);
-    if (rsp->lldb && rsp_view_exited(rsp)) /* memory packets, which name no thread, then refer to the warp in focus */
+    if (rsp->lldb && rsp_view_exited(rsp)) /* the view thread has ended: memory packets, which name no thread, then refer to
+                                            * the warp in focus */
         rsp_view_set(rsp, rsp_focus(rsp));
 }
 

@@ -24,7 +24,7 @@ bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_t
         return bsearch(&thread->id, rsp->wanted, rsp->wanted_count, sizeof *rsp->wanted, by_id) != NULL;
     if (listing->limit == 0 && !listing->one_block)
         return true;
-    /* A stop may name a focus thread, which gdb must then find in the list. */
+    /* Focus threads are always listed, because a stop reply may name one, and gdb must find it in the list. */
     if (thread->id == listing->focus[0] || thread->id == listing->focus[1])
         return true;
     if (listing->limit != 0 && index >= listing->limit)

@@ -339,7 +339,7 @@ enum lw_status rsp_create(const struct rsp_config *config, struct lw_sink *out,
         goto cleanup;
     dbg_set_messages(rsp->dbg, &rsp->messages);
     *result = rsp;
-    rsp = NULL; /* the caller owns it now */
+    rsp = NULL; /* ownership has passed to the caller, so nothing is freed below */
 cleanup:
     rsp_destroy(rsp);
     return status;

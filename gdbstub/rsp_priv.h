@@ -15,7 +15,7 @@ enum rsp_feature {
 const char *rsp_feature_name(unsigned feature);
 /** Returns a short text that says what a feature does. */
 const char *rsp_feature_summary(unsigned feature);
-/** Finds a feature by name. Returns false if no feature has it. */
+/** Finds a feature by name. Returns false if no feature has this name. */
 bool rsp_feature_find(const char *name, enum rsp_feature *out);
 
 /** Protocol state of one connection, without a socket: bytes in, bytes out. rsp_socket.c reads the client's
@@ -54,7 +54,7 @@ enum rsp_signal {
 
 /* ---- registers of the target description (rsp_target.c) ------------------------- */
 
-/** Meaning of a register of the target architecture; the machine's own registers have RSP_ROLE_DEBUG. */
+/** Meaning of a register in gdb's view of the target architecture. The GPU's own registers have RSP_ROLE_DEBUG. */
 enum rsp_role {
     RSP_ROLE_ZERO,        /* always read as 0 */
     RSP_ROLE_PC,
@@ -95,7 +95,7 @@ struct rsp_target {
     uint64_t without; /* features left out, as in struct rsp_config */
     struct lw_buffer xml;
 };
-/** Builds the register table and target.xml; @without as in struct rsp_config. */
+/** Builds the register table and target.xml; @without: features that are switched off, as in struct rsp_config. */
 enum lw_status rsp_target_init(struct rsp_target *target, enum rsp_arch arch,
                                uint64_t without, const struct dbg *dbg, struct lw_error *err)
     LW_MUST_CHECK;
@@ -197,7 +197,7 @@ struct rsp {
     char *packet; /* capacity: RSP_PACKET_BYTES */
     size_t packet_size;
     bool oversize, ack, no_ack_next;
-    bool malformed; /* the packet ends in the middle of an escape */
+    bool malformed; /* the packet that is being received ends in the middle of an escape */
     bool heard;     /* the client has sent at least one whole packet */
     uint8_t sum, sum_sent;
     struct lw_buffer frame;  /* the last packet sent with its framing, which is sent again if the client replies `-` */
@@ -213,7 +213,8 @@ struct rsp {
     struct rsp_target target;
     struct lw_buffer osdata;  /* the `info os` table that the client is reading */
     struct lw_buffer threads; /* thread list document, which gdb reads in several pieces */
-    bool threads_valid;       /* @threads is up to date; else it is built again before its first piece is sent */
+    bool threads_valid;       /* the document in @threads is up to date; otherwise it is built again before its first piece is
+                               * sent */
     size_t thread_cursor;     /* index of the resident warp with which the next qsThreadInfo reply begins */
     struct rsp_listing listing;
 
@@ -224,10 +225,10 @@ struct rsp {
     size_t elf_size;
     char elf_name[RSP_NAME_BYTES];
 
-    /* rsp_thread.c: the thread that packets refer to, and what the client knows of threads */
+    /* rsp_thread.c: the thread that packets refer to, and state of threads that the client has read */
     struct {
         dbg_thread_id view; /* thread of the last Hg or stop, to which register and memory packets refer, or 0 if none yet */
-        dbg_thread_id there; /* the last value of @view, after an Hg packet, that was a resident thread */
+        dbg_thread_id there; /* the last thread that an Hg packet selected as @view and that was resident */
         dbg_thread_id run;  /* thread of the last Hc packet; 0: any thread */
         dbg_thread_id stop; /* thread of the last stop reply */
     } named;
@@ -258,9 +259,9 @@ struct rsp {
     bool launch_wanted; /* `until` or `advance` in a kernel has inserted a breakpoint at RSP_EXITED_PC */
     bool launch_lifted; /* since its last resume the client has removed the breakpoint at RSP_EXITED_PC */
     bool exited_listed;   /* qsThreadInfo has listed `exited` */
-    /* gdb has shown the last stop to its user: only then it requests the thread list. gdb does not show a stop at a
-     * breakpoint that was hit by a lane in another frame, but continues; the focus must then return to the lane that the
-     * user saw last. */
+    /* Gdb has shown the last stop to its user, which is known because only in this case it requests the thread list. gdb does
+     * not show a stop at a breakpoint that was hit by a lane in another frame, but continues; the focus must then return to
+     * the lane that the user saw last. */
     bool shown;
     bool locks;           /* the client's last resume let only one warp run */
     dbg_thread_id shown_thread; /* thread and lane that the user saw last, or 0 if it is not known */
@@ -306,7 +307,8 @@ struct rsp {
     uint64_t end_reported;
     bool python;         /* gdb has loaded the Python file, which makes gdb reread the state after monitor commands */
     bool interrupt_pending; /* Ctrl-C arrived between two steps */
-    bool renewed;        /* the client's file already has the program of the next run, and gdb reads that file again */
+    bool renewed;        /* the client's file already has the program of the next run, so gdb, which reads that file again,
+                          * shows that program */
     bool extended, killed; /* extended: target extended-remote; killed: the client's process has been killed */
     bool detached;         /* the client detached and left its process stopped: the client may attach again */
     bool swbreak, hwbreak, no_resumed; /* the client accepts these stop replies, by its qSupported packet */
@@ -389,7 +391,7 @@ struct rsp_args {
 
 /* rsp_features.c */
 void rsp_do_supported(struct rsp *rsp, const struct rsp_args *args);
-/** Returns the features in @without and all features that depend on them. */
+/** Returns the features in @without, together with all features that depend on one of them. */
 uint64_t rsp_features_without(uint64_t without);
 
 /* rsp_run.c: resuming and stop replies. The comment at the top of that file describes the three phases of a resume, and
@@ -469,7 +471,8 @@ unsigned rsp_number(const struct rsp *rsp, dbg_thread_id id);
 void rsp_warp_print(const struct rsp *rsp, dbg_thread_id id, struct lw_sink *out);
 /** Records that the client has read a thread's position. */
 void rsp_known_record(struct rsp *rsp, dbg_thread_id id);
-/** Drops these records. Called when the client resumes, or writes state that may change positions. */
+/** Drops the records of rsp_known_record(). Called when the client resumes, or writes state that may change positions of
+ *  threads. */
 void rsp_known_forget(struct rsp *rsp);
 /** Returns true if the position of the thread that the client has read is outdated, because `monitor` has
  *  moved the machine. */
@@ -478,9 +481,9 @@ bool rsp_known_wrong(const struct rsp *rsp, dbg_thread_id id);
 void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args);
 /** Called when a watchpoint was inserted. Attaches the condition that the Python file has sent for it, if there is one. */
 void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point);
-/** Called before a hit is reported. If gdb knows an older value than the value before the hit, moves the machine to the
- *  last hit with a false condition, and returns true. That hit is then reported instead, without text.
- *  @began: instruction count at the start of the command. */
+/** Called before a hit is reported. If the value that gdb has read is older than the value before the hit, moves the machine
+ *  to the last hit with a false condition, and returns true. The stub then reports that hit instead, without text. @began:
+ *  instruction count at the start of the command. */
 bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop *stop);
 /** Called when a stop is reported. Records its watchpoint, if there is one. */
 void rsp_test_reported(struct rsp *rsp, const struct dbg_stop *stop);
@@ -498,7 +501,7 @@ void rsp_tests_free(struct rsp *rsp);
 void rsp_window_record(struct rsp *rsp, uint64_t address, uint64_t size);
 /** Starts a new thread list. */
 void rsp_listing_begin(struct rsp *rsp);
-/** Lists a thread from now on, because a reply names it to the client. */
+/** Includes a thread in the thread list from now on, because a reply has named it to the client. */
 void rsp_thread_seen(struct rsp *rsp, dbg_thread_id id);
 /** Returns true if @thread, the resident warp with this index, is in the thread list. */
 bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_thread *thread);
@@ -567,7 +570,7 @@ enum lw_status rsp_elf_init(struct rsp *rsp, struct lw_error *err) LW_MUST_CHECK
 void rsp_arrivals_record(struct rsp *rsp, const struct dbg_stop *stop);
 /** Records that warp @id, which the next stop reply names, has hit the breakpoint at its pc, if there is one. */
 void rsp_arrivals_report(struct rsp *rsp, dbg_thread_id id);
-/** Records that the breakpoint at @pc was removed (@away), or inserted again. */
+/** Records that the breakpoint at @pc was removed or, if @away is false, inserted again. */
 void rsp_arrivals_lift(struct rsp *rsp, uint64_t pc, bool away);
 /** Returns true if the breakpoint at @pc was removed and has not been inserted again. */
 bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc);
@@ -585,16 +588,16 @@ bool rsp_arrivals_hit(const struct rsp *rsp, const struct dbg_thread *thread);
 /** Returns the pc to report to the client for a warp at @pc. At a breakpoint that the warp has not hit yet, lldb gets
  *  another address. */
 uint64_t rsp_arrivals_pc(const struct rsp *rsp, dbg_thread_id id, uint64_t pc);
-/** Returns true if the warp that lldb steps over a removed breakpoint is already past the breakpoint, as far as lldb
- *  sees it. Then fills in @stop, and nothing runs. */
+/** Returns true if the warp that lldb steps over a removed breakpoint is already past the breakpoint in lldb's view. In this
+ *  case fills in @stop, and the caller runs nothing. */
 bool rsp_arrivals_is_past(struct rsp *rsp, dbg_thread_id id, struct dbg_stop *stop);
 /** Steps warp @id alone over the breakpoint at @pc, which lldb has removed. */
 enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_t pc,
                                       struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 /** Drops a warp's record, because the warp now executes its instruction. */
 void rsp_arrivals_drop(struct rsp *rsp, dbg_thread_id id);
-/** Called before all warps continue. Returns true if another lane that has hit a breakpoint must be shown first. Then
- *  fills in @stop, and nothing runs. */
+/** Called before all warps continue. Returns true if another lane that has hit a breakpoint must be shown first. In this case
+ *  fills in @stop, and the caller runs nothing. */
 bool rsp_arrivals_next_lane(struct rsp *rsp, struct dbg_stop *stop);
 
 /* rsp_lldb.c: queries of lldb */
@@ -668,7 +671,7 @@ enum lw_status rsp_watch_create(struct dbg *dbg, bool (*interrupted)(void *conte
                                 void *context, struct rsp_watch **out) LW_MUST_CHECK;
 void rsp_watch_destroy(struct rsp_watch *watch);
 void rsp_watch_begin(struct rsp_watch *watch);
-/** Makes the watch thread use another debugger, while nothing runs. */
+/** Makes the watch thread use another debugger. The target must not be running. */
 void rsp_watch_change(struct rsp_watch *watch, struct dbg *dbg);
 void rsp_watch_end(struct rsp_watch *watch);
 /** Polls once, in the calling thread. Returns true when an interrupt is pending. */

@@ -29,7 +29,7 @@ static const struct {
     {RSP_F_REVERSE, "ReverseStep+;ReverseContinue+"},
 };
 
-/* Pairs of features: the first needs the second. */
+/* Pairs of features, of which the first works only with the second. */
 static const enum rsp_feature needs[][2] = {
     {RSP_F_THREAD_XML, RSP_F_THREADS},
     {RSP_F_RANGE_STEP, RSP_F_VCONT},

@@ -208,7 +208,7 @@ static void feed_byte(struct rsp *rsp, uint8_t byte)
         if (byte == '#') {
             rsp->state = RSP_SUM_HIGH;
         } else if (byte == '$') {
-            packet_begin(rsp); /* the previous packet has no end */
+            packet_begin(rsp); /* the previous packet had no end and is dropped */
         } else {
             rsp->sum = (uint8_t)(rsp->sum + byte);
             if (byte == '}')

@@ -206,7 +206,7 @@ static bool shuffle(struct state *s, enum opcode op)
         top[-1] = top[-2];
         top[-2] = value;
         return true;
-    case OP_ROT: /* the three top values a b c become c a b */
+    case OP_ROT: /* the three top values of the stack, a b c, become c a b */
         if (s->depth < 3)
             return false;
         value = top[-1];

@@ -63,7 +63,8 @@ static void put_string(struct rsp *rsp, dbg_thread_id id, const char *flags, uin
     lw_put(&rsp->messages, out);
 }
 
-/* Returns how many bits of the argument are printed, by the length modifiers hh, h, l, ll, L, j, z, t or none. */
+/* Parses an optional length modifier (hh, h, l, ll, L, j, z or t), and returns the number of bits of the argument that the
+ * conversion prints. */
 static unsigned length_bits(struct text *t)
 {
     unsigned bits = 32;
@@ -73,7 +74,7 @@ static unsigned length_bits(struct text *t)
     return bits;
 }
 
-/* Prints one conversion. The text is after its %. Returns false if the conversion is malformed or has no argument. */
+/* Prints one conversion. @t is after the % of the conversion. Returns false if the conversion is malformed or has no argument. */
 static bool conversion(struct rsp *rsp, dbg_thread_id id, struct text *t, const uint64_t *args,
                        unsigned count, unsigned *used)
 {

@@ -24,7 +24,7 @@ struct rsp_watch {
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    unsigned idle; /* polls since the last run */
+    unsigned idle; /* number of polls since the last run */
     bool running, requested, sleeping, quit;
 };
 

@@ -74,7 +74,7 @@ static void note_crowd(struct rsp *rsp, const struct dbg_stop *stop)
     unsigned count;
     char text[160];
 
-    /* Not at steps: with thousands of warps the count takes too long for them. */
+    /* Steps print no note, because counting new threads among thousands of warps takes too long at each step. */
     if (rsp->config.no_thread_events || rsp->crowd_noted || !rsp_has(rsp, RSP_F_NOTES) || stop->kind == DBG_STOP_STEP)
         return;
     count = rsp_numbers_new(rsp);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Z packets: breakpoints, with conditions and commands as agent expressions, and watchpoints. When a warp reaches a
- * breakpoint, debug/ calls point_stops() once for each active lane, and moves the focus to this lane before. So a condition
+ * breakpoint, debug/ calls point_stops() once for each active lane, and first moves the focus to this lane. So a condition
  * reads the debug address ranges and registers of that lane, and when the stop is reported, the lane that hit is in focus.
  */
 #include "gdbstub/rsp_priv.h"
@@ -23,7 +23,7 @@ struct point_code {
     bool lent;                     /* the conditions are from qGpuBreakIf, and the Z packet had none */
 };
 
-/* Conditions from qGpuBreakIf; @text has the form that they have in a Z packet. */
+/* Conditions from qGpuBreakIf; @text has the conditions in the form of a Z packet. */
 struct rsp_break_if {
     uint64_t address;
     char *text;
@@ -84,8 +84,8 @@ static void lane_print(void *context, const char *format, size_t size, const uin
     rsp_format(view->rsp, view->id, format, size, args, count);
 }
 
-/* Returns true if any condition is true, or if there is none. Several conditions belong to several breakpoints of gdb at
- * one address. */
+/* Returns true if at least one condition is true, or if the breakpoint has no condition. Several conditions belong to several
+ * breakpoints of gdb at one address. */
 static bool holds(const struct point_code *code, struct lane_view *view)
 {
     static const struct rsp_agent_ops ops = {.reg = lane_reg, .memory = lane_memory};
@@ -124,7 +124,7 @@ uint64_t rsp_point_others(const struct rsp_point *point, dbg_thread_id id, unsig
         if ((hold >> lane & 1) == 0)
             others |= hold;
     }
-    (void)!dbg_lane_set(view.rsp->dbg, id, lane, NULL); /* succeeds: the lane is live, because it has hit */
+    (void)!dbg_lane_set(view.rsp->dbg, id, lane, NULL); /* cannot fail: a lane that has hit the breakpoint is live */
     return others;
 }
 
