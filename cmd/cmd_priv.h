@@ -162,12 +162,12 @@ enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err)
  *  second one ends the program. @engine may be NULL. @quickly is called at the second signal, to clean up, and must be
  *  safe in a signal handler; it may be NULL. */
 void cmd_end_catch(struct emu_engine *engine, void (*quickly)(void));
-/** Does what cmd_end_catch() does, for the shell, which handles SIGINT itself. A signal also interrupts reads from the
- *  terminal or a pipe. */
+/** Installs the handlers of cmd_end_catch(), except for SIGINT, which the shell handles itself. A signal also interrupts reads
+ *  from the terminal or a pipe. */
 void cmd_end_catch_in_shell(struct emu_engine *engine);
 /** Sets the engine that the signal handlers interrupt, or NULL if there is none. */
 void cmd_end_engine(struct emu_engine *engine);
-/** Returns the first of these signals that was received, or 0 if there is none. */
+/** Returns the first signal that a handler of cmd_end_catch() has received, or 0 if there was none. */
 int cmd_end_signal(void);
 /** Returns a file descriptor that is readable after a signal was received; -1: the host could not create one. */
 int cmd_end_fd(void);
@@ -175,9 +175,9 @@ const char *cmd_end_signal_name(int number); /* returns the name of a signal, su
 /** Ends the process by the received signal, after all output is written. Returns only if no signal was received. */
 void cmd_end_die(void);
 /** Starts a timer that makes the engine's run return after @first seconds, and then every @every seconds (0: only once).
- *  @first is 0: stops the timer. */
+ *  If @first is 0, stops the timer. */
 void cmd_end_tick(double first, double every);
-/** Returns true if a signal was received or a limit of the run is reached. Then sets @stop to EMU_STOP_INTERRUPTED or
+/** Returns true if a signal was received or a limit of the run is reached. In this case sets @stop to EMU_STOP_INTERRUPTED or
  *  EMU_STOP_LIMIT, with the location of all lanes in stop->hang. @seconds: time since the start of the run. */
 bool cmd_end_due(const struct lnc_limits *limits, const struct cmd_machine *m, double seconds, struct emu_stop *stop);
 
@@ -276,14 +276,14 @@ struct cmd_check {
     char *here;             /* current folder, owned; NULL: unknown or not needed */
     unsigned suppress_count, file_count, most; /* most: operand of --max-findings, or 0 if it is not given */
     struct chk_suppressions *suppressions;
-    const char *coverage, *profile; /* names of the files, "-" for standard output, or NULL if not requested */
+    const char *coverage, *profile; /* file names of the coverage and the profile; "-": standard output; NULL: not requested */
     struct chk *chk; /* the checker; NULL: neither checks nor counts are enabled */
     bool by_launch;  /* the profile is separate for each launch */
     bool by_options; /* the launch is built from options, so messages name --arg; set before cmd_check_begin() */
     const char *poison_given; /* operand of --read-poison, or NULL if it is not given */
     uint32_t read_poison;
     bool silent;      /* do not report unused suppressions and former names of kinds */
-    bool debugged;   /* the run has a debugger, which stops at findings and may enable kinds later */
+    bool debugged;   /* the run has a debugger that stops at findings, and whose user may enable kinds later */
     bool replayed;   /* the run replays a log, which may contain a debugger's edits */
     struct dbg *dbg; /* debugger that stops at findings, or NULL */
     struct chk_view view;
@@ -331,7 +331,7 @@ struct cmd_outcome {
     double load_seconds, run_seconds;
     double launch_seconds; /* time in which kernels ran, without host steps */
     bool hashed;           /* hash_mem and hash_state are set */
-    unsigned found, suppressed; /* numbers of reported and of suppressed findings */
+    unsigned found, suppressed; /* number of reported findings; number of suppressed findings */
     bool looked;                /* --check was given */
     bool usual;                 /* only the kinds of --check's default list are enabled */
     bool unread;                /* uninitialised-output is enabled, but the host reads no buffer */
@@ -345,7 +345,7 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
 bool cmd_find_folder(const char *name, const char *file, char *folder, size_t room);
 int cmd_app(const struct cmd *cmd, int argc, char **argv);
 int cmd_run(const struct cmd *cmd, int argc, char **argv);
-/** Does what cmd_run() does. @gdb: gdb that is started for the run, or NULL if there is none */
+/** Executes `lanewise run`, as cmd_run() does. @gdb: the gdb to start for the run, or NULL to start none. */
 int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *gdb);
 int cmd_gdb(const struct cmd *cmd, int argc, char **argv);
 int cmd_debug(const struct cmd *cmd, int argc, char **argv);

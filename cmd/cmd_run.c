@@ -23,7 +23,7 @@ struct options {
     struct cmd_checkpoint checkpoint;
     struct cmd_check check;
     unsigned threads; /* value of --threads, or 0 if it is not given */
-    struct lnc_limits limits; /* limits of the options; where none is given, later those of the launch file */
+    struct lnc_limits limits; /* limits that options give; the launch file later supplies the limits that no option gives */
     struct cmd_gdb *our_gdb; /* gdb that `lanewise gdb` starts, or NULL if there is none */
     bool hash, serve, silent, verbose;
     bool native; /* --engine native was given */
@@ -338,8 +338,8 @@ static void write_text(struct lw_sink *sink, const char *text, size_t size)
     t->file.sink.write(&t->file.sink, text, size);
 }
 
-/** Prints an error of a run. If a replay does not match its log, adds a possible reason: with --check, faults are skipped
- *  as findings, and without it they end the run. */
+/** Prints an error of a run. If a replay does not match its log, adds a possible reason: only one of the two runs had --check,
+ *  which skips faults as findings instead of ending the run. */
 static int run_error(const struct options *o, struct lw_error *err)
 {
     const size_t used = strlen(err->text);
@@ -496,7 +496,7 @@ static enum lw_status try_files(const struct options *o, struct lw_error *err)
     return status;
 }
 
-/** A file that a run writes. */
+/** An output file of a run. */
 struct output {
     const char *option, *path;
     enum { NAMED, TEXT, JSON } dash; /* meaning of the path "-": a file of that name; standard output, together with other

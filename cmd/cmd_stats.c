@@ -108,7 +108,8 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
 
     lw_put(out, "{\n  \"format_version\": 1,\n  \"launch_file\": ");
     lw_put_json(out, launch_file);
-    /* "left" (gdb disconnected early) and "finding" have the exit status of a wrong result, although none was found. */
+    /* The statuses "left" (gdb disconnected early) and "finding" share the exit status of a wrong result, although no result
+     * was wrong. */
     put_text(out, "status",
              outcome->stop.kind == EMU_STOP_LIMIT         ? "limit"
              : outcome->stop.kind == EMU_STOP_INTERRUPTED ? "interrupted"

@@ -123,11 +123,12 @@ void cmd_timing_heap(void)
         return;
     void *volatile one = malloc(ONE);
     to = (uintptr_t)sbrk(0) / PAGE * PAGE;
-    if (to > from) /* madvise() is only a hint to the host, so a failure is ignored */
+    if (to > from) /* a failure of madvise() is ignored, because the call is only a hint to the host */
         (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
     free(one);
     (void)mallopt(M_TOP_PAD, MAPPED);
-    (void)mallopt(M_MMAP_THRESHOLD, MAPPED); /* not on large pages: large allocations are often accessed only in part */
+    (void)mallopt(M_MMAP_THRESHOLD, MAPPED); /* large allocations do not use large pages, because they are often accessed only
+                                              * in part */
 #endif
 }
 
@@ -144,8 +145,8 @@ static void note_keys(const struct cmd_timing *t, const struct tim_config *confi
     }
 }
 
-/** Prints a note with the instructions that read a register too early on hardware with wait counters, because the program
- *  has no "waitcnt" for it before. */
+/** Prints a note with the instructions that read a register too early on hardware with wait counters, because no "waitcnt"
+ *  before them waits for the register. */
 static void note_waits(const struct tim_config *config, const struct isa_object *object)
 {
     unsigned findings = 0;

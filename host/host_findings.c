@@ -122,7 +122,7 @@ int lanewise_finding_get(lanewise_machine *m, unsigned index, lanewise_finding *
                              .count = f->count,
                              .call_count = f->location.call_count,
                              .other_call_count = f->other.call_count};
-    memset(out, 0, out_bytes); /* members that only a later version of the structure has are 0 */
+    memset(out, 0, out_bytes); /* zeroes also the members that only a later version of the structure has */
     memcpy(out, &all, out_bytes < sizeof all ? out_bytes : sizeof all);
     return LANEWISE_OK;
 }

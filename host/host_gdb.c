@@ -27,7 +27,7 @@ struct host_gdb {
     void *context;
     bool own;     /* if the connection breaks, the program is killed */
     bool started; /* the server's thread was created */
-    bool over;    /* the session has ended, and launches run without a debugger */
+    bool over;    /* the session has ended, so that later launches run without a debugger */
     struct dbg *dbg;
     struct lw_command_set set;
     struct chk_view findings;
@@ -39,7 +39,7 @@ struct host_gdb {
     enum owner owner;
     bool last;         /* the program makes no more launches */
     bool ended;        /* the server's thread has ended; the members below are its results */
-    enum rsp_end end; /* how the connection has ended */
+    enum rsp_end end; /* how the connection ended */
     enum lw_status status;
     struct lw_error err;
 };
@@ -177,7 +177,7 @@ static void announce(void *context, unsigned port)
     g->ready(g->context, target);
 }
 
-/** Returns the object of the kernel that is about to run. */
+/** Returns the object that contains the kernel that is about to run. */
 static const struct isa_object *current_object(const struct lanewise_machine *m)
 {
     return emu_program_object(emu_grid_current(m->machine)->launch.program);

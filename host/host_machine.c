@@ -218,7 +218,7 @@ int lanewise_load_text(lanewise_machine *m, const char *name, const void *text, 
     enum lw_status status;
     const char **changed = NULL;
     size_t count = 0;
-    char *copy = NULL; /* of the text, with a terminator, which parsers need */
+    char *copy = NULL; /* copy of the text with a terminator, which parsers need */
 
     if (out != NULL)
         *out = NULL;

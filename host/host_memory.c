@@ -83,7 +83,7 @@ int lanewise_fill(lanewise_machine *m, uint64_t address, const void *pattern, si
         return LANEWISE_OK;
     if (lanewise_allocation(m, address, &begin, &size) != LANEWISE_OK)
         return LANEWISE_ERROR;
-    if (bytes > size - (address - begin)) /* checked here, because writing in pieces would stop in the middle */
+    if (bytes > size - (address - begin)) /* checked first, because a write in pieces would otherwise fail after some pieces */
         return host_refuse(m, "0x%llx: %llu byte%s not fit into the %llu byte%s up to the end of the allocation",
                            (unsigned long long)address, (unsigned long long)bytes, bytes == 1 ? " does" : "s do",
                            (unsigned long long)(size - (address - begin)), size - (address - begin) == 1 ? "" : "s");

@@ -11,7 +11,7 @@
 
 enum { HOST_MAX_SETS = 64, HOST_MAX_ARGUMENT_BYTES = ISA_CONST_BANK_BYTES };
 
-/** A kernel of a module. */
+/** Handle of a kernel of a module. */
 struct lanewise_kernel {
     struct lanewise_module *module;
     const struct isa_function *function; /* the kernel's function in the program */
@@ -44,7 +44,7 @@ struct host_settings {
     bool warp, reconv, push_order, tags; /* true: the user has set this option; false: a GPU model may set its value */
     struct emu_config config;
     bool check;                /* the user has set the option check */
-    uint64_t kinds;            /* kinds of findings that it enables, as bits */
+    uint64_t kinds;            /* bits of the kinds of findings that option check enables */
     char *base, *run;          /* options check-base and check-run, for reports */
     unsigned max_findings;     /* maximal number of findings, or 0 if it is not set */
     uint32_t read_poison;
@@ -103,8 +103,8 @@ int host_check_report(struct lanewise_machine *m);
 /** Returns true if the debugger is to control the next run. A launch must be queued. */
 bool host_gdb_wants(const struct lanewise_machine *m);
 /** Runs the queued launches under the debugger, until all have ended or the debugger's session has ended. *@left is set to
- *  true if the session has ended, so that launches may be left to run. Returns LANEWISE_OK, LANEWISE_KILLED or
- *  LANEWISE_ERROR, the last two with a message. */
+ *  true if the session has ended, so that launches without debugger may remain to be run. Returns LANEWISE_OK, LANEWISE_KILLED
+ *  or LANEWISE_ERROR, the last two with a message. */
 int host_gdb_run(struct lanewise_machine *m, bool *left);
 /** Called by the checker for a finding: makes the debugger stop for it. @context is the machine. */
 void host_gdb_found(void *context, unsigned index);

@@ -21,7 +21,7 @@ enum { MAX_LAUNCHES = 10000 };
 
 /** A buffer or variable of the recorded launch. */
 struct recorded {
-    char name[NAME_BYTES]; /* in the launch file */
+    char name[NAME_BYTES]; /* name of the buffer in the launch file */
     uint64_t address, bytes;
 };
 struct host_record {
@@ -30,7 +30,7 @@ struct host_record {
     unsigned findings; /* number of findings of earlier launches */
     bool full;         /* a limit was reached, so later launches are not recorded */
     uint64_t bytes;    /* bytes written so far */
-    bool active;       /* a launch is recorded and has not run yet; the members below describe it */
+    bool active;       /* a launch is recorded and has not run yet; the members below describe that launch */
     char kernel[60];   /* the part of the launch file's name that comes from the kernel */
     char message[440]; /* reason why the last launch was not recorded; "": it was recorded */
     struct lw_buffer head, steps; /* text of the launch file up to the buffers, and text of its steps */
@@ -121,7 +121,7 @@ static enum lw_status put_buffer(struct lanewise_machine *m, const struct record
 /* ---- the launch ------------------------------------------------------------------------------------------ */
 
 /** Adds a buffer with its current contents to the launch file, unless it was added before. @variable: name of a module
- *  variable, whose memory is added; NULL: an allocation is added. *@name is set to its name in the launch file. */
+ *  variable, whose memory is added; NULL: an allocation is added. *@name is set to the buffer's name in the launch file. */
 static enum lw_status add_buffer(struct lanewise_machine *m, uint64_t address, uint64_t bytes, const char *variable,
                                  const char **name, struct lw_error *err)
 {
@@ -157,7 +157,7 @@ static enum lw_status add_buffer(struct lanewise_machine *m, uint64_t address, u
 }
 
 /** Writes an address as an argument of the launch: a buffer, and an index in the buffer. *@is is set to false if no
- *  allocation contains the address; then nothing is written. */
+ *  allocation contains the address; in this case nothing is written. */
 static enum lw_status put_address(struct lanewise_machine *m, uint64_t address, bool *is, struct lw_error *err)
 {
     struct emu_allocation a;
@@ -187,8 +187,8 @@ static void put_bytes(struct host_record *r, const uint8_t *data, size_t size)
     lw_put(&r->steps.sink, "]}");
 }
 
-/** Writes the value of parameter @p as an argument of the launch. In a structure, each aligned 8 bytes that are an address in
- *  a buffer are written as a pointer. */
+/** Writes the value of parameter @p as an argument of the launch. In a structure, each aligned group of 8 bytes that is an
+ *  address in a buffer is written as a pointer. */
 static enum lw_status put_value(struct lanewise_machine *m, const struct isa_param *p, const uint8_t *data, struct lw_error *err)
 {
     struct host_record *r = m->record;

@@ -9,8 +9,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/** Copies the values of parameters to @params. The __local memory of each pointer to it is placed after the static and the
- *  dynamic shared memory, aligned to 16 bytes, as for launch files. *@shared is the size of shared memory so far. */
+/** Copies the values of parameters to @params. For each parameter that is a pointer to __local memory, places that memory
+ *  after the static and the dynamic shared memory, aligned to 16 bytes, as for launch files. *@shared is the size of shared
+ *  memory so far. */
 static int fill_params(struct lanewise_machine *m, const struct isa_function *f,
                        const void *const *arguments, uint8_t *params, uint64_t *shared)
 {
@@ -117,7 +118,7 @@ struct alarm {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     struct timespec until;
-    bool over, quit; /* over: the time is over; quit: the run has ended before */
+    bool over, quit; /* over: the time limit was reached; quit: the run ended before the limit */
 };
 
 static void *alarm_main(void *argument)
@@ -133,7 +134,7 @@ static void *alarm_main(void *argument)
     return NULL;
 }
 
-/** Runs the queued launches until the machine's limits. The limit of time is for all waits together. */
+/** Runs the queued launches until the machine's limits. The time limit applies to the sum of all waits. */
 static enum lw_status run_limited(struct lanewise_machine *m, struct emu_stop *stop, struct lw_error *err)
 {
     const struct lnc_limits *l = &m->settings.limits;
@@ -269,7 +270,7 @@ static void all_counts(const struct lanewise_machine *m, struct emu_stats *out)
         emu_stats_get(m->machine, &now);
     *out = now;
     add_counts(out, &m->past);
-    out->grids = now.grids; /* counted by the machine, so the value includes earlier engines */
+    out->grids = now.grids; /* not added, because the machine counts grids, so that the value already includes earlier engines */
     out->threads = now.threads > m->past.threads ? now.threads : m->past.threads;
     out->stack_depth = now.stack_depth > m->past.stack_depth ? now.stack_depth : m->past.stack_depth;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/** A key of lanewise_set. */
+/** A key of lanewise_set(), and the function that sets its value. */
 struct key {
     const char *name;
     enum lw_status (*set)(struct host_settings *s, const struct key *key, const char *value,
@@ -402,7 +402,7 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
         status = host_check_begin(m, err);
     if (status == LW_OK && s->record != NULL)
         status = host_record_begin(m, s->record, err);
-    if (status != LW_OK) { /* everything is destroyed, as the user may change options and try again */
+    if (status != LW_OK) { /* destroys everything, because the user may change options and try again */
         host_check_end(m);
         emu_engine_destroy(m->engine);
         m->engine = NULL;

@@ -19,8 +19,8 @@ void lnc_file_destroy(struct lnc_file *file);
 enum { LNC_MOST_SECONDS = 31622400 }; /* a year */
 /** Limits at which a run is ended. A value of 0 sets no limit. */
 struct lnc_limits {
-    uint64_t instructions; /* warp instructions, over all launches */
-    double seconds;        /* time of the run, without reading and compiling */
+    uint64_t instructions; /* maximum number of warp instructions, summed over all launches */
+    double seconds;        /* maximum time of the run in seconds, without the time for reading and compiling */
 };
 /** Sets the limit @name, "max-instructions" or "timeout", to the number or time in @value. Errors: LW_EUSAGE. */
 enum lw_status lnc_limit_set(struct lnc_limits *limits, const char *name, const char *value, struct lw_error *err)
@@ -68,7 +68,7 @@ enum lw_status lnc_object_assemble(const char *path, enum isa_asm_control contro
 enum lw_status lnc_object_load(const char *path, const char *const *options,
                                size_t option_count, const char *clang,
                                struct isa_object **out, struct lw_error *err) LW_MUST_CHECK;
-/** Does what lnc_object_load() does, with options for the translation from PTX; @translation NULL: the defaults. @words,
+/** Loads a program as lnc_object_load() does. @translation: options for the translation from PTX; NULL: the defaults. @words,
  *  here and in the functions below, receives all output of a compiler that failed, or that had options for warnings
  *  (ptx_compile_cl); it may be NULL. */
 enum lw_status lnc_object_load_as(const char *path, const char *const *options,
@@ -77,9 +77,9 @@ enum lw_status lnc_object_load_as(const char *path, const char *const *options,
                                   struct isa_object **out,
                                   struct lw_error *err) LW_MUST_CHECK;
 
-/** Does what lnc_object_load_as() does, for several sources that are compiled to PTX or are PTX (.cl .cu .ptx), and that
- *  ptx_translate_all() links. The options are for the sources that a compiler reads. @debuggable: each source is compiled
- *  with the options of lnc_options_debug(). @translation: NULL for the defaults. */
+/** Compiles several sources (.cl .cu .ptx) to one object, as lnc_object_load_as() compiles one. ptx_translate_all() links
+ *  their PTX. The options are for the sources that a compiler reads. @debuggable: each source is compiled with the options of
+ *  lnc_options_debug(). @translation: NULL for the defaults. */
 enum lw_status lnc_object_link(const char *const *paths, size_t count,
                                const char *const *options, size_t option_count,
                                const char *clang, bool debuggable, const struct ptx_options *translation,
@@ -98,7 +98,7 @@ enum lw_status lnc_object_load_text(const char *name, const char *text, size_t s
 enum lw_status lnc_kernel_named(const struct isa_object *object, const char *source,
                                 const char *wanted, const struct isa_function **out,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Writes @text, in which each symbol gets its readable name, "f (_Z1fi)", unless it already has it. */
+/** Writes @text, with each symbol preceded by its readable name, as in "f (_Z1fi)", unless the text already has that name. */
 void lnc_names_put(const char *text, struct lw_sink *out);
 /**
  * Finds a variable of the module by its symbol or readable name.
@@ -107,7 +107,7 @@ void lnc_names_put(const char *text, struct lw_sink *out);
 const struct isa_variable *lnc_variable_find(const struct isa_object *object, const char *wanted,
                                              unsigned *count);
 
-/** For messages: the form of a kernel in each language. */
+/** Text for messages that says how a kernel is written in each language. */
 #define LNC_KERNEL_WORDS \
     "a __global__ function in CUDA C++ (for a template, an instance such as template __global__ void k<int>(int *);), " \
     "a __kernel in OpenCL C, an .entry in PTX"
@@ -122,8 +122,9 @@ enum lw_status lnc_options_debug(const char *path, const char *compiler, const c
                                  size_t option_count, const char ***out, size_t *count,
                                  struct lw_error *err) LW_MUST_CHECK;
 /** Returns the path of the working folder, with a final slash, as it is written in a launch file at @path. If the launch
- *  file is in a folder of the working folder, the path is relative, such as "../", so that both can be moved together. It is
- *  "" if the launch file is in the working folder, and otherwise absolute. NULL: there is no memory, or no working folder. */
+ *  file is in a folder of the working folder, the path is relative, such as "../", so that a user can move both folders
+ *  together. It is "" if the launch file is in the working folder, and otherwise absolute. NULL: there is no memory, or no
+ *  working folder. */
 const char *lnc_way_back(const char *path, struct lw_arena *arena);
 /** Inserts @folder ("", or with a final slash) before relative names in compiler options: before folders of -I and similar
  *  options, and before files of -include that exist relative to folder @from. The compiler searches other files among its
@@ -157,7 +158,7 @@ struct lnc_options {
                              * be NULL */
     bool debuggable;        /* compile for a debugger, whatever the launch file says (lnc_options_debug) */
     bool keep_values;       /* true: compile as with `program: {values: kept}` (ptx_options) */
-    bool no_values;         /* no debugger and no check reads variables (ptx_options) */
+    bool no_values;         /* true: neither a debugger nor a check reads variables (ptx_options) */
     bool lat_barriers;      /* true: compile as with `program: {lat_barriers: true}` (ptx_options) */
     uint64_t seed;          /* added to the seed of all random contents (modulo 2^64) */
 };
@@ -193,7 +194,7 @@ double lnc_session_progress(const struct lnc_session *session);
 bool lnc_session_buffer(const struct lnc_session *session, const char *name,
                         uint64_t *address, uint64_t *size_bytes);
 /** Gets address and size of buffer @index, from 0, among the buffers for which the launch file gives no contents, and which
- *  are therefore zeroed. Returns false if there are fewer. */
+ *  are therefore zeroed. Returns false if there are fewer such buffers. */
 bool lnc_session_unfilled(const struct lnc_session *session, unsigned index, uint64_t *address,
                           uint64_t *size_bytes);
 /** Gets file and line of check @index, from 0, of the launch file; for a launch by options, the option and line 0. Returns

@@ -49,7 +49,7 @@ struct lnc_init {
 /**
  * Writes elements [@first, @first + @count) of @init to @data. Random element i is derived from z, which is output i of
  * splitmix64 with the seed init->seed + @seed: the finisher of splitmix64 is applied to the seed + (i + 1) *
- * 0x9e3779b97f4a7c15. Host programs can therefore compute the same numbers. For floats u = (z >> 11) * 2^-53.
+ * 0x9e3779b97f4a7c15. Host programs can therefore compute the same numbers. For floats, u is (z >> 11) * 2^-53.
  */
 void lnc_init_make(const struct lnc_init *init, const struct lnc_type *type, uint64_t seed,
                    uint64_t first, uint64_t count, uint8_t *data);
@@ -81,7 +81,7 @@ struct lnc_texture {
     const struct lw_yaml *node;
     const struct lnc_buffer *buffer;
     uint64_t offset_bytes;
-    struct emu_texture what; /* all of its members are set except the address */
+    struct emu_texture what; /* properties of the texture; all members are set except the address */
     unsigned index;
     struct lnc_texture *next;
 };
@@ -122,7 +122,7 @@ struct lnc_step {
     enum lnc_step_kind kind;
     const struct lw_yaml *node;
     struct lnc_step *next;
-    unsigned index; /* index in the list of steps that contains the step */
+    unsigned index; /* index of the step in the list of steps that contains it */
     /* members of a launch: */
     const char *entry;
     uint32_t grid[3], block[3], offset[3], work_dim, shared_bytes;
@@ -150,7 +150,7 @@ struct lnc_file {
     struct lw_arena arena;
     struct lw_yaml_document *doc;
     uint64_t hash; /* hash of the text */
-    const char *folder; /* folder of the launch file, with the slash; "" if none */
+    const char *folder; /* folder of the launch file, with the slash; "" if the launch file's name has no folder */
     const char *source; /* resolved path of the program, or of the first of several sources */
     const char **sources;
     size_t source_count; /* number of sources in a list, or 0 if there is no list */
@@ -218,8 +218,8 @@ enum lw_status lnc_textures_bind(const struct lnc_file *file, struct emu_machine
 enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
                              const struct lnc_type *type, uint64_t *count,
                              struct lnc_init *init, struct lw_error *err) LW_MUST_CHECK;
-/** Returns the path of @path, which is relative to the folder of the launch file. A new text is allocated in the file's
- *  arena, or NULL if memory is short. */
+/** Converts @path, which is relative to the folder of the launch file, to a path that can be opened. A new text is allocated
+ *  in the file's arena. Returns NULL if memory is short. */
 const char *lnc_path(struct lnc_file *file, const char *path);
 /** Gets the buffer that @node names. */
 enum lw_status lnc_buffer_named(const struct lnc_file *file, const struct lw_yaml *node,
@@ -233,8 +233,8 @@ const struct lnc_file *lnc_session_file(const struct lnc_session *session);
 const struct emu_machine *lnc_session_machine(const struct lnc_session *session);
 uint64_t lnc_session_seed(const struct lnc_session *session);
 
-/** Result of a comparison of contents (lnc_check.c). count: number of elements that differ; first: index of the first of
- *  these elements. */
+/** Result of a comparison of contents (lnc_check.c). count: number of elements that differ; first: index of the first element
+ *  that differs. */
 struct lnc_difference {
     uint64_t count, first, got, want; /* got, want: bits of the first element that differs */
 };
@@ -251,8 +251,8 @@ struct lnc_element {
 };
 void lnc_element_of(const struct isa_debug *debug, int64_t type, struct lnc_element *out);
 /** Returns the number of dimensions of thread and block indices that a kernel reads: 3 if it reads tid.z or ctaid.z, else
- *  2 if it reads tid.y or ctaid.y, else 1. If the kernel calls a function, the indices that any function of the object
- *  reads count, too (lnc_template.c). */
+ *  2 if it reads tid.y or ctaid.y, else 1. If the kernel calls a function, indices that any function of the object reads are
+ *  counted as well (lnc_template.c). */
 unsigned lnc_kernel_dimensions(const struct isa_object *object, const struct isa_function *kernel);
 /** Returns the number of bytes of element->type, or 1 if that type is not known (lnc_structure.c). */
 uint64_t lnc_element_bytes(const struct lnc_element *element);

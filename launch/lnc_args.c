@@ -24,7 +24,7 @@ bool lnc_number_bits(const char *text, const struct isa_param *param, uint64_t *
     return param->kind != ISA_PARAM_INTEGER && size >= 2 && lnc_value_parse(real, text, bits);
 }
 
-/** Prints the kind of a parameter whose source type is not known. */
+/** Prints what kind of value a parameter takes, if its source type is not known. */
 static void put_kind(const struct isa_param *param, struct lw_sink *out)
 {
     const unsigned bytes = param->size_bytes;
@@ -59,7 +59,7 @@ static void put_parameter(const struct isa_object *described, const struct isa_f
         lw_printf(out, "'%.60s' ", name);
     lw_put(out, "(");
     if (die != ISA_NO_DIE && param->kind == ISA_PARAM_POINTER && param->space == ISA_SPACE_SHARED)
-        lw_put(out, "__local "); /* DWARF has no address spaces */
+        lw_put(out, "__local "); /* added here, because the DWARF type has no address space */
     if (die != ISA_NO_DIE)
         lnc_type_put(described->debug, isa_die_type(described->debug, (uint32_t)die), out);
     else

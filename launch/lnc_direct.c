@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* Grids and blocks that are suggested if no size is given, for a kernel of 1, 2 and 3 dimensions (lnc_kernel_dimensions).
- * They have 1024, 1024 and 512 threads in all. */
+ * The suggested launches have 1024, 1024 and 512 threads in all. */
 static const char *const suggested_grid[] = {"4", "2,2", "2,2,2"}, *const suggested_block[] = {"256", "16,16", "4,4,4"};
 enum { THREADS = 1024, NAME_BYTES = 80, MESSAGE_BYTES = 420 };
 
@@ -108,8 +108,8 @@ static bool put_member(struct lnc_members *base, const char *path, int64_t type,
     return true;
 }
 
-/** Calls @put for each member of parameter @s. @slots: slots of the members; NULL: they are only counted. Returns the number
- *  of members; 0: @s is not a structure, or launch files have no form for it. */
+/** Calls @put for each member of parameter @s. @slots: slots of the members; NULL: members are only counted. Returns the
+ *  number of members; 0: @s is not a structure, or launch files have no form for it. */
 static unsigned walk_members(struct lnc_directing *t, const struct lnc_slot *s, struct lnc_slot *slots,
                              bool (*put)(struct lnc_members *, const char *, int64_t, const struct lnc_element *,
                                          struct lw_sink *),

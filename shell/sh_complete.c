@@ -149,7 +149,7 @@ static void add_points(const struct dbg *dbg, const char *word, size_t size,
 /** Lists of `info cuda` that accept filters; the last three are also topics of `info` without `cuda`. */
 static const char *const lists[] = {"devices", "sms", "warps", "lanes", "kernels", "blocks", "threads"};
 
-/* Returns true if @word, between white space, begins before @end in the line. */
+/* Returns true if the line has @word, delimited by white space, at a position before @end. */
 static bool has_word(const char *line, size_t end, const char *word)
 {
     size_t size = strlen(word);
@@ -171,7 +171,7 @@ static void add_coordinates(struct dbg *dbg, const struct lw_command *row, const
         listed |= info && (cuda || i >= LW_COUNT_OF(lists) - 3) && has_word(line, start, lists[i]);
     if (listed || strstr(row->operands, "coordinates") != NULL) {
         if (info)
-            sh_candidates_fini(out); /* drops the topics, because none can follow a list */
+            sh_candidates_fini(out); /* drops the candidates so far, because no topic can follow the name of a list */
         if (strstr(row->operands, "where <") == NULL || !has_word(line, start, "where"))
             add_each(dbg, DBG_NAMES_COORDINATES, word, size, out);
     } else if (cuda) {

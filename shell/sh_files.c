@@ -118,8 +118,8 @@ static enum lw_status do_save(const struct lw_call *call, struct lw_error *err)
     return status;
 }
 
-/* Copies the breakpoints and catchpoints that the shell has set to another debugger. It debugs the same program, so the
- * addresses are valid there. */
+/* Copies the breakpoints and catchpoints that the shell has set to another debugger. The other debugger runs the same program,
+ * so the addresses are valid for it, too. */
 static void move_points(struct dbg *from, struct dbg *to, struct lw_sink *out)
 {
     struct dbg_stoppoint point;
@@ -139,7 +139,7 @@ static void move_points(struct dbg *from, struct dbg *to, struct lw_sink *out)
             status = dbg_catch_add(to, DBG_OWNER_SHELL, point.catches, point.condition,
                                    point.temporary, &id, &err);
         else
-            status = LW_ERANGE; /* watchpoints are not copied, as the watched memory may not exist in the other state */
+            status = LW_ERANGE; /* watchpoints are not copied, because the watched memory may not exist in the restored state */
         if (status == LW_OK && !point.enabled)
             status = dbg_stoppoint_enable(to, id, false, &err);
         if (status == LW_OK && point.ignore != 0)

@@ -17,7 +17,7 @@
 struct sh_interrupt {
     pthread_mutex_t lock; /* protects dbg, which `restore` may replace while the command runs */
     struct dbg *dbg;
-    int came;          /* 1: Ctrl-C was received */
+    int came;          /* 1 after Ctrl-C was received */
     int signals, done; /* the signalfd for SIGINT, and an eventfd that ends the thread */
     sigset_t before;   /* signal mask before sh_interrupt_begin */
     pthread_t thread;
@@ -33,7 +33,7 @@ static void *watch(void *argument)
         struct signalfd_siginfo info;
 
         if (poll(wait, 2, -1) < 0)
-            continue; /* a signal handler has run */
+            continue; /* interrupted by a signal handler: try again */
         if (wait[0].revents != 0)
             return NULL;
         if (wait[1].revents != 0 &&
@@ -101,7 +101,7 @@ void sh_interrupt_end(struct sh_interrupt *interrupt)
     pthread_join(interrupt->thread, NULL);
     close(interrupt->signals);
     close(interrupt->done);
-    /* A SIGINT that the thread has not read any more is dropped. */
+    /* Drops a SIGINT that arrived too late for the thread to read it. */
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     while (sigtimedwait(&set, NULL, &now) > 0)

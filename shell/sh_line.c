@@ -83,8 +83,8 @@ static void on_signal(int number)
     self()->dropped = 1;
 }
 
-/* Drops the typed text after Ctrl-C. Readline calls this function when a read was interrupted. It also calls it ten times
- * a second, because a signal may arrive while readline is not reading. */
+/* Drops the typed text after Ctrl-C. Readline calls this function when a read was interrupted, and ten times a second, because
+ * a signal may arrive while readline is not reading. */
 static int fresh_line(void)
 {
     if (!self()->dropped)
@@ -170,7 +170,7 @@ void sh_line_destroy(struct sh_line *line)
         rl_attempted_completion_function = NULL;
         rl_signal_event_hook = NULL;
         rl_event_hook = NULL;
-        rl_readline_name = "lanewise"; /* so that it does not point to the structure, which is freed now */
+        rl_readline_name = "lanewise"; /* must not point to the structure any more, because the structure is freed below */
     }
     clear_history();
     free(line->history_file);
@@ -204,7 +204,8 @@ bool sh_line_more(struct sh_line *line, bool *all)
     fputs(question, rl_outstream != NULL ? rl_outstream : stdout);
     fflush(rl_outstream != NULL ? rl_outstream : stdout);
     rl_prep_terminal(0);
-    rl_done = 0; /* readline has set it at the end of the last line; below it means that Ctrl-C was received */
+    rl_done = 0; /* reset, because readline has set it at the end of the last line; if it is set again below, Ctrl-C was
+                  * received */
     key = rl_read_key();
     if (rl_done) /* Ctrl-C */
         key = 3;

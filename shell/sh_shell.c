@@ -340,7 +340,8 @@ enum lw_status sh_run(const struct sh_config *config, int *exit_status, struct l
     if (status == LW_OK)
         status = sh_output_close_log(&shell.output, err);
     else
-        (void)!sh_output_close_log(&shell.output, NULL); /* the earlier error, in `status`, is reported instead */
+        (void)!sh_output_close_log(&shell.output, NULL); /* an error of closing the log is dropped, because the earlier error
+                                                          * in `status` is reported */
     for (size_t i = 0; i < shell.watch_count; i++)
         free(shell.watches[i]);
     free(shell.watches);

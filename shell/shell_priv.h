@@ -39,7 +39,7 @@ void sh_output_begin(struct sh_output *output, bool pages);
 /** Ends the output of a command: flushes it, so that a pipe and the log have all of it even if the process is killed
  *  during the next command. */
 void sh_output_end(struct sh_output *output);
-/** Writes the prompt and a typed line to the log only. */
+/** Writes the prompt and a typed line to the log, but not to the terminal, which shows them already. */
 void sh_output_note(struct sh_output *output, const char *prompt, const char *text);
 /** Closes the log, if there is one. Errors: LW_EIO if a part of the log could not be written. */
 enum lw_status sh_output_close_log(struct sh_output *output, struct lw_error *err) LW_MUST_CHECK;
@@ -76,12 +76,13 @@ struct shell {
 };
 /** Runs one line: a command, a line of a definition, or a defined command. */
 enum lw_status sh_line_run(struct shell *shell, const char *text, struct lw_error *err);
-/** Runs the lines of @text, which is modified. The first error ends them, and is prefixed with "NAME:LINE". */
+/** Runs the lines of @text, which is modified. Stops at the first error, and prefixes its message with "NAME:LINE". */
 enum lw_status sh_text_run(struct shell *shell, const char *name, char *text,
                            struct lw_error *err);
 /** Runs the lines of a file; an error is prefixed with "PATH:LINE". */
 enum lw_status sh_script_run(struct shell *shell, const char *path, struct lw_error *err) LW_MUST_CHECK;
-/** Returns a number that changes when the focus warp executes, or when the focus moves to another warp. */
+/** Returns a number that changes when the focus warp executes, or when the focus moves to another warp. It identifies the
+ *  position at which values were shown. */
 uint64_t sh_moment(const struct shell *shell);
 /** Makes the shell use another debugger. */
 void sh_dbg_set(struct shell *shell, struct dbg *dbg);
@@ -109,8 +110,8 @@ struct sh_candidates {
 
 /**
  * Finds candidates for the word at [start, end) of @line.
- * @dbg  debugger that has registers, functions and other names; NULL: they are no candidates
- * Candidates begin with the word, are in the order of the tables that contain them, and have no duplicates.
+ * @dbg debugger that has registers, functions and other names; NULL: such names are no candidates Candidates begin with the
+ * word, are in the order of the tables that contain them, and have no duplicates.
  */
 void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const char *line,
                  size_t start, size_t end, struct sh_candidates *out);

@@ -171,8 +171,8 @@ static bool expression_parse(const char **text, const char *end, struct expressi
 }
 
 /* Parses conditions and commands such as ";X10,25f0..X..;cmds:1,X..,X.." into *@out, which is NULL for an empty text.
- * Returns false if the text is malformed. gdb 13 writes a semicolon only before the first of several expressions; in its
- * manual there is one before each. Both forms are accepted, and also commas between commands. */
+ * Returns false if the text is malformed. Gdb 13 writes a semicolon only before the first of several expressions, but its
+ * manual requires one before each. Both forms are accepted, and also commas between commands. */
 static bool code_parse(struct rsp *rsp, const char *text, size_t size, struct point_code **out)
 {
     static const char commands[] = "cmds:";
@@ -215,8 +215,8 @@ malformed:
     return false;
 }
 
-/* If gdb has sent a breakpoint without a condition, attaches the conditions of qGpuBreakIf for its address to it, if there
- * are any. */
+/* If gdb has sent a breakpoint without a condition, attaches to it the conditions that qGpuBreakIf has set for its address, if
+ * there are any. */
 static void lend(struct rsp *rsp, struct rsp_point *point)
 {
     for (size_t i = 0; i < rsp->break_if_count && point->code == NULL && point->type < RSP_Z_WATCH; i++) {
@@ -324,7 +324,8 @@ static struct rsp_point point_of(const struct rsp_args *args, unsigned type)
     return point;
 }
 
-/* Returns the address of a watchpoint with the top byte that gdb may have dropped, from gdb's last read there. */
+/* Returns the address of a watchpoint, with the top byte restored from gdb's last read at this address, because gdb may have
+ * dropped that byte. */
 static uint64_t window_of(const struct rsp *rsp, const struct rsp_point *point)
 {
     uint64_t location = point->address, time = 0;
@@ -458,7 +459,7 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
     }
     rsp_arrivals_lift(rsp, args->n[0], false);
     rsp->reported.id = 0;
-    /* If only the condition has changed, gdb sends the Z packet again, without a z packet before. */
+    /* If only the condition has changed, gdb sends the Z packet again, without a preceding z packet. */
     point_drop(rsp, &point);
     if (!lw_grow(&rsp->points, &rsp->point_capacity, rsp->point_count + 1,
                  sizeof *rsp->points) ||

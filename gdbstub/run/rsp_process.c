@@ -77,7 +77,7 @@ enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *e
         rsp->threads_valid = false;
         rsp->suppress_next_step = 0;
         rsp->end_reported = 0;
-        rsp->exited = 0; /* this and the following members refer to warps of the previous run */
+        rsp->exited = 0; /* clears the members that refer to warps of the previous run */
         rsp->shown = false;
         rsp->shown_thread = 0;
         rsp->shown_lane = 0;

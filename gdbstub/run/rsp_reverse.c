@@ -18,7 +18,7 @@ static bool has_breakpoint(const struct rsp *rsp, uint64_t address, bool bare)
     return false;
 }
 
-/* Returns true if the breakpoint existed before the user's present command: then the user has set it, not gdb. */
+/* Returns true if the breakpoint existed before the user's present command: so that the user, not gdb, has set it. */
 static bool is_usual(const struct rsp *rsp, uint64_t address)
 {
     for (unsigned i = 0; i < rsp->usual_count; i++)
@@ -106,7 +106,7 @@ static enum lw_status to_entry(struct rsp *rsp, struct dbg_stop *stop, struct lw
     status = dbg_stoppoint_set_condition(rsp->dbg, point, enters_frame, &rsp->leaving, NULL, err);
     if (status == LW_OK)
         status = dbg_reverse_continue(rsp->dbg, stop, err);
-    (void)!dbg_stoppoint_remove(rsp->dbg, point, NULL); /* succeeds: the breakpoint exists */
+    (void)!dbg_stoppoint_remove(rsp->dbg, point, NULL); /* cannot fail, because the breakpoint exists */
     if (status == LW_OK && stop->kind == DBG_STOP_BREAKPOINT && stop->point == point)
         stop->kind = DBG_STOP_STEP;
     return status;
@@ -118,7 +118,7 @@ enum lw_status rsp_reverse_step(struct rsp *rsp, dbg_thread_id id, struct dbg_st
     enum lw_status status = LW_OK;
 
     if (is_last_step(rsp, id) && enters_frame(&rsp->leaving, rsp->dbg, id, rsp->leaving.lane)) {
-        (void)!dbg_lane_set(rsp->dbg, id, rsp->leaving.lane, NULL); /* succeeds: the lane is live */
+        (void)!dbg_lane_set(rsp->dbg, id, rsp->leaving.lane, NULL); /* cannot fail, because the lane is live */
     } else if (is_last_step(rsp, id)) { /* the breakpoint at the entry was hit by another lane or call */
         status = to_entry(rsp, stop, err);
         rsp->leaving.entry = 0;

@@ -50,7 +50,7 @@ static void note_write(struct lw_sink *sink, const char *text, size_t size)
     if (!rsp_has(rsp, RSP_F_NOTES) && !rsp->in_monitor)
         return;
     /* Console packets are only allowed while the client waits for a stop or for the output of a monitor command. Notes
-     * that arise at other times, for example at a register write, are kept until then. */
+     * that arise at other times, for example at a register write, are kept until the client waits again. */
     if (!rsp->running && rsp->note.size >= NOTES_MAX)
         return;
     rsp->note.sink.write(&rsp->note.sink, text, size);
@@ -67,7 +67,7 @@ void rsp_messages_init(struct rsp *rsp)
 
 void rsp_run_begin(struct rsp *rsp)
 {
-    rsp_lldb_close(rsp); /* lldb has read the file, which is deleted now so that it never remains */
+    rsp_lldb_close(rsp); /* deletes the file as soon as lldb has read it, so that the file never remains */
     rsp->running = true;
     rsp->threads_valid = false;
     rsp_watch_begin(rsp->watch);
@@ -88,7 +88,8 @@ enum verb { VERB_CONTINUE, VERB_STEP, VERB_RANGE, VERB_BACK, VERB_BACK_STEP };
 
 struct action {
     enum verb verb;
-    dbg_thread_id id; /* thread of the action; 0: for a continue all threads, for others the thread of the last stop */
+    dbg_thread_id id; /* thread of the action; 0: 0 means all threads for a continue, and the thread of the last stop for any
+                       * other action */
     bool locked;      /* no other warp is resumed */
     bool over;        /* lldb steps while a breakpoint is removed, which may be the breakpoint of another warp */
     bool is_step_over; /* the step only moves the thread past its breakpoint, before the client continues all warps */
@@ -200,7 +201,7 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
         put_exit(rsp);
         return;
     }
-    rsp_view_set(rsp, id); /* after a stop reply, register and memory packets refer to the stopped thread */
+    rsp_view_set(rsp, id); /* makes later register and memory packets refer to the stopped thread */
     rsp_thread_seen(rsp, id);
     rsp->named.stop = id;
     rsp_chosen_set(rsp, id);
@@ -219,7 +220,7 @@ static void put_stop(struct rsp *rsp, unsigned signal, dbg_thread_id id,
         rsp_lldb_put_threads(rsp);
 }
 
-/* Returns the thread to name in a stop reply: the stopped thread, or another one if that thread has ended. */
+/* Returns the thread to name in a stop reply: the stopped thread or, if it has ended, another thread. */
 static dbg_thread_id stopped_thread(struct rsp *rsp, const struct dbg_stop *stop)
 {
     struct dbg_thread thread;
@@ -293,7 +294,7 @@ static bool is_at_end(const struct rsp *rsp)
 }
 
 /* Called at the end of the run. Undoes the last instruction and reports a stop, because after the end gdb would have no
- * process in which it could go back. The next resume from this stop reports the end. Returns false if that is switched
+ * process in which it could go back. The next resume from this stop reports the end. Returns false if this stop is switched
  * off or not possible. */
 static bool stop_before_end(struct rsp *rsp, struct dbg_stop *stop)
 {
@@ -532,7 +533,7 @@ static void focus_as_shown(struct rsp *rsp, struct action *action)
     } else if (on && dbg_thread_get(rsp->dbg, rsp->shown_thread, &thread) &&
                (thread.live >> rsp->shown_lane & 1) != 0) {
         action->id = rsp->shown_thread;
-        (void)!dbg_lane_set(rsp->dbg, action->id, rsp->shown_lane, NULL); /* succeeds: the lane is live */
+        (void)!dbg_lane_set(rsp->dbg, action->id, rsp->shown_lane, NULL); /* cannot fail, because the lane is live */
     }
 }
 
@@ -562,8 +563,8 @@ static void answer_position(struct rsp *rsp, dbg_thread_id id)
     put_stop(rsp, 0, id, NULL);
 }
 
-/* Does what answer_position() does when gdb steps one thread alone over a breakpoint and that thread has ended. A reply
- * that names another thread, or none, makes gdb 13 report an internal error. So the reply reports a stop of the ended
+/* Replies as answer_position() does, for the case that gdb steps one thread alone over a breakpoint and that thread has ended.
+ * A reply that names another thread, or none, makes gdb 13 report an internal error. So the reply reports a stop of the ended
  * thread. */
 static void answer_exited(struct rsp *rsp, dbg_thread_id id)
 {
@@ -625,7 +626,7 @@ static void begin_run(struct rsp *rsp, struct action *action)
     rsp->exited = 0;
     if (dbg_thread_get(rsp->dbg, action->id, &thread))
         action->pc = rsp->lldb ? rsp_arrivals_pc(rsp, action->id, thread.location.pc) : thread.location.pc;
-    /* gdb steps one warp alone although its last resume let all warps run: so it only steps over the breakpoint. */
+    /* If gdb steps one warp alone although its last resume let all warps run, gdb only steps the warp over a breakpoint. */
     action->is_step_over = action->verb == VERB_STEP &&
                            (rsp->lldb ? rsp_arrivals_lifted(rsp, action->pc)
                                       : action->locked && !rsp->locks && last != NULL &&

@@ -3,8 +3,8 @@
  * Conditions of gdb's watchpoints. gdb sends the conditions of breakpoints to the stub, but evaluates the conditions of
  * watchpoints itself, at each hit, with some ten packets. The Python file compiles them, as gdb does for breakpoints, and
  * sends them, so that the stub reports only hits with a true condition. gdb still evaluates the condition at each
- * reported hit, and prints the value at the last hit that it knows as the old value. To make that value right, the stub
- * first reports the last hit with a false condition, if there was one: gdb reads the value, finds the condition false and
+ * reported hit, and prints as the old value the value that it read at the last reported hit. To make that value right, the
+ * stub first reports the last hit with a false condition, if there was one: gdb reads the value, finds the condition false and
  * continues.
  */
 #include "gdbstub/rsp_priv.h"
@@ -92,7 +92,8 @@ static struct rsp_test *test_make(struct rsp *rsp, uint64_t address, uint64_t si
 struct view {
     struct rsp *rsp;
     dbg_thread_id id;
-    bool above; /* the condition is evaluated in a caller of the innermost frame, which has this pc and sp: */
+    bool above; /* true: the condition is evaluated in a caller of the innermost frame; the following members are the caller's
+                 * pc and sp */
     uint64_t pc, sp;
 };
 
@@ -139,7 +140,8 @@ static bool find_frame(struct view *view, const struct condition *c, unsigned la
     return true;
 }
 
-/* Returns true if a condition is true, or cannot be evaluated here. In both cases gdb evaluates it again. */
+/* Returns true if a condition is true, or cannot be evaluated here. In both cases the hit is reported, and gdb evaluates the
+ * condition again. */
 static bool holds(const struct rsp_test *test, dbg_thread_id id, unsigned lane)
 {
     static const struct rsp_agent_ops ops = {.reg = view_reg, .memory = view_memory};
@@ -177,7 +179,7 @@ void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point)
 
     if (point->size != 0)
         (void)!dbg_stoppoint_set_condition(rsp->dbg, point->id, here ? test_stops : NULL, here ? test : NULL, NULL,
-                                       NULL); /* succeeds: the stoppoint exists */
+                                       NULL); /* cannot fail, because the stoppoint exists */
 }
 
 /* ---- the packet ------------------------------------------------------------------------------ */
@@ -230,7 +232,7 @@ void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->reply.sink, "E01");
         return;
     }
-    if (test->mode != MODE_HERE) /* gdb knows the present value, because each hit was reported until now */
+    if (test->mode != MODE_HERE) /* gdb has read the present value, because each hit was reported until now */
         (void)dbg_mem_read(rsp->dbg, dbg_focus_get(rsp->dbg, DBG_FOCUS_VIEW), test->address, test->seen, test->size);
     conditions_free(test->conditions);
     test->conditions = conditions;

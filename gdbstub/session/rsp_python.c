@@ -2,7 +2,7 @@
 /*
  * Packets of the Python file (gdbstub/python): they request its own text, disassembled instructions, and the output of
  * a monitor command for one thread. All replies are hex digits, because gdb's send_packet passes the reply to Python
- * without undoing escapes: so the reply must not contain `*`, `}` or other characters that need one.
+ * without undoing escapes. The reply must therefore not contain `*`, `}` or other characters that need an escape.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -44,8 +44,8 @@ void rsp_do_disassemble(struct rsp *rsp, const struct rsp_args *args)
     lw_buffer_fini(&text);
 }
 
-/* Returns true if the command in @line has one of the properties @does. These packets accept only such commands, so that
- * no command runs or changes the machine without gdb noticing it. */
+/* Returns true if the command in @line has one of the properties @does. The packets of this file accept only such commands,
+ * because gdb would not notice that another command runs or changes the machine. */
 static bool command_does(const struct lw_command_set *set, const char *line, unsigned does)
 {
     const struct lw_command *command;

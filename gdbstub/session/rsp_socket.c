@@ -107,7 +107,8 @@ static bool client_interrupted(void *context)
     return interrupted;
 }
 
-/* Handles the packets that arrived during a run. If they resume the target, handles those that arrived meanwhile, too. */
+/* Handles the packets that arrived during a run. If these packets resume the target, also handles the packets that arrive
+ * during that run. */
 static void feed_pending(struct rsp *rsp, struct client *client)
 {
     while (client->pending_size != 0 && rsp_ended(rsp) == RSP_RUNNING) {
@@ -343,7 +344,8 @@ static bool is_readable(int fd)
     return fd >= 0 && poll(&input, 1, 0) == 1;
 }
 
-/* Waits until a client connects or poll() fails. Returns false if no client will connect any more. */
+/* Waits until a client connects, poll() fails, or it is certain that no client will connect. Returns false if no client will
+ * connect any more. */
 static bool somebody_comes(const struct acceptor *acceptor)
 {
     struct pollfd fds[4] = {{.fd = acceptor->listener, .events = POLLIN},
@@ -435,7 +437,8 @@ static void acceptor_left(struct acceptor *acceptor)
     pthread_mutex_unlock(&acceptor->mutex);
 }
 
-/* Returns the socket of the next client, or -1 if there will be none. Then acceptor->status is LW_OK, or the error. */
+/* Returns the socket of the next client, or -1 if there will be none. In the latter case acceptor->status is LW_OK or the
+ * error. */
 static int acceptor_next(struct acceptor *acceptor)
 {
     int fd;

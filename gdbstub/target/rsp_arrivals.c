@@ -4,8 +4,8 @@
  * Before it lets all threads continue, it removes the breakpoint and steps each of these threads over it, alone. The hit
  * of a warp that has not executed yet would be lost in this way. So the stub reports the pc of a breakpoint only after
  * the warp has hit it, and an adjacent address before. A warp that waits for other warps at the breakpoint cannot be
- * stepped alone. The stub reports it past the breakpoint nevertheless: if the other warps ran instead, they would pass
- * the removed breakpoint.
+ * stepped alone. Nevertheless the stub reports such a warp as past the breakpoint: if the other warps ran so that it could be
+ * stepped, they would pass the removed breakpoint.
  *
  * lldb evaluates the condition of a breakpoint itself, and only for the focus lane. The stub recognises this by lldb's
  * first query after the stop: to evaluate a condition, lldb looks for unmapped addresses (qMemoryRegionInfo), and without
@@ -25,7 +25,7 @@ static struct rsp_arrival *find(const struct rsp *rsp, const struct dbg_thread *
     return NULL;
 }
 
-/* Drops warps that have continued: a later arrival is a new hit. */
+/* Drops the records of warps that have continued, because their next arrival at the breakpoint is a new hit. */
 static void prune(struct rsp *rsp)
 {
     size_t kept = 0;

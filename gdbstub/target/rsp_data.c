@@ -214,7 +214,7 @@ void rsp_do_mem_read(struct rsp *rsp, const struct rsp_args *args)
         rsp_window_record(rsp, args->n[0], size);
 }
 
-/* Handles lldb's binary read. The reply has only the bytes. With a length of 0 lldb queries whether the packet is
+/* Handles lldb's binary read. The reply consists of the bytes alone. With a length of 0 lldb queries whether the packet is
  * supported. */
 void rsp_do_mem_read_binary(struct rsp *rsp, const struct rsp_args *args)
 {
@@ -227,9 +227,9 @@ void rsp_do_mem_read_binary(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->reply.sink, "E01");
 }
 
-/* Returns true for a range below the lane's stack pointer, where nothing is stored. To call a function of the program, a
- * debugger writes there first, and it shows no reason if that write fails. So the stub accepts and drops this write, and
- * refuses the register writes that follow, with a reason. */
+/* Returns true for a range below the lane's stack pointer, where the program stores nothing. To call a function of the
+ * program, a debugger first writes to this range, and if that write fails, it shows no reason. So the stub accepts and drops
+ * this write, and refuses the register writes that follow, with a reason. */
 static bool is_below_stack(struct rsp *rsp, uint64_t address, size_t size)
 {
     enum { STACK_WINDOW = 0xF4 };

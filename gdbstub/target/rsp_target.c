@@ -143,8 +143,8 @@ static void name_for_gdb(const struct rsp_target *target, const char *name, char
             *p = '_';
 }
 
-/* Returns true if the three registers from @index on have names like "tid_x", "tid_y", "tid_z". Then they also form a
- * register of a struct type, and @stem is set to its name, "tid". */
+/* Returns true if the three registers from @index on have names like "tid_x", "tid_y", "tid_z". In this case sets @stem to
+ * their common name, "tid", which is also the name of a register of struct type with these components. */
 static bool is_triple(const struct dbg *dbg, unsigned index, char *stem, size_t room)
 {
     size_t length = 0;
@@ -251,8 +251,8 @@ static enum lw_status put_typed(struct rsp_target *target, const struct dbg_reg 
     return add_reg(target, reg, err);
 }
 
-/* Adds a register of the GPU. Before the first component of a triple such as tid_x, adds their struct, for `print $tid`.
- * The components exist as well, because conditions evaluated in the stub can use integers only. */
+/* Adds a register of the GPU. Before the first component of a triple such as tid_x, adds the struct register of the triple,
+ * for `print $tid`. The components exist as well, because conditions evaluated in the stub can use integers only. */
 static enum lw_status put_debug_reg(struct rsp_target *target, const struct dbg *dbg,
                                     unsigned index, struct lw_error *err)
 {
@@ -263,7 +263,7 @@ static enum lw_status put_debug_reg(struct rsp_target *target, const struct dbg 
     if (!dbg_reg_at(dbg, index, &from))
         return LW_FAIL(err, LW_ERANGE, "target description: register %u is missing", index);
     if (from.kind == DBG_REG_PC)
-        return LW_OK; /* the pc is already there, as a register of the target architecture */
+        return LW_OK; /* the description already has the pc as a register of the target architecture */
     if (!served(target, &from))
         return LW_OK;
     if (is_triple(dbg, index, stem, sizeof stem)) {

@@ -50,7 +50,7 @@ void rsp_focus_on(struct rsp *rsp, dbg_thread_id id)
 
     if (!rsp_resident(rsp, id))
         return;
-    (void)!dbg_focus_set(rsp->dbg, DBG_FOCUS_RUN, id, &err); /* succeeds: the thread is resident */
+    (void)!dbg_focus_set(rsp->dbg, DBG_FOCUS_RUN, id, &err); /* cannot fail, because the thread is resident */
     (void)!dbg_focus_set(rsp->dbg, DBG_FOCUS_VIEW, id, &err);
 }
 
@@ -69,7 +69,7 @@ static void answer_named(struct rsp *rsp, dbg_thread_id id)
 
 void rsp_do_thread_view(struct rsp *rsp, const struct rsp_args *args)
 {
-    /* 0 means any thread, -1 all threads. For both, the view changes only if its thread has ended. */
+    /* 0 means any thread, -1 all threads. In both cases, the view changes only if the view thread has ended. */
     if (is_any(args->n[0]) && rsp->named.view != rsp->exited && !rsp_resident(rsp, rsp->named.view))
         rsp->named.view = rsp->named.there;
     if (!is_any(args->n[0]) && rsp_has(rsp, RSP_F_THREAD_FOCUS))
@@ -165,7 +165,7 @@ void rsp_do_shown(struct rsp *rsp, const struct rsp_args *args)
 }
 
 /* Finds a thread id by binary search in an array whose elements are sorted by their first member, the id. Sets *@at to
- * the index of the element, or to the index at which to insert it. Returns NULL if there is none. */
+ * the index of the element, or to the index at which to insert it. Returns NULL if no element has the id. */
 static void *find_by_id(void *rows, size_t count, size_t row_bytes, dbg_thread_id id, size_t *at)
 {
     size_t low = 0, high = count;
@@ -257,7 +257,7 @@ void rsp_numbers_list(struct rsp *rsp, const dbg_thread_id *ids, size_t count)
     dbg_thread_id *sorted;
     size_t kept = 0, at = 0;
 
-    /* At most stops the list is unchanged. */
+    /* Fast path: at most stops the thread list is unchanged. */
     while (at < count && count == rsp->number_count && rsp->numbers[at].id == ids[at])
         at++;
     if (at == count && count == rsp->number_count)
