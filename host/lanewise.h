@@ -67,15 +67,15 @@ LANEWISE_API int lanewise_set(lanewise_machine *machine, const char *key, const 
 /** Returns key number @index of lanewise_set, from 0; NULL after the last one. */
 LANEWISE_API const char *lanewise_key(unsigned index);
 /** Creates the emulated machine; its options cannot be changed afterwards. Without this call the first load or allocation
- *  creates it. LANEWISE_ERROR: options contradict each other, or a GPU model or file does not exist; the options can
- *  still be changed then. */
+ *  creates it. LANEWISE_ERROR: options contradict each other, or a GPU model or file does not exist; in this case the options
+ *  can still be changed. */
 LANEWISE_API int lanewise_begin(lanewise_machine *machine);
 /** Writes the value of a key of the GPU model, such as "core.count", "clocks.core" or "name", to @out, which has @room
  *  bytes. Options of the machine cannot be changed after this call. LANEWISE_ERROR: the machine has no GPU model, or the
  *  model has no such key. */
 LANEWISE_API int lanewise_timing_value(lanewise_machine *machine, const char *key, char *out, size_t room);
-/** Returns the message of the last error, or "" if there was none. Valid until the next call. After a fault or a hang it is
- *  a report of several lines. If a source did not compile, a line break and all output of the compiler follow the
+/** Returns the message of the last error, or "" if there was none. The text is valid until the next call. After a fault or a
+ *  hang it is a report of several lines. If a source did not compile, a line break and all output of the compiler follow the
  *  message. */
 LANEWISE_API const char *lanewise_error(const lanewise_machine *machine);
 /** Sets the function that receives the text of printf in kernels. @print receives @size bytes, which may have any value and
@@ -148,7 +148,7 @@ enum lanewise_param_type {
     LANEWISE_TYPE_POINTER
 };
 typedef struct lanewise_param {
-    const char *name; /* "" if the name is not known; valid until the module is destroyed */
+    const char *name; /* name of the parameter, or "" if it is not known; valid until the module is destroyed */
     enum lanewise_param_kind kind;
     uint32_t bytes, align; /* size and alignment of the value; for LANEWISE_PARAM_LOCAL, of the pointer */
     enum lanewise_param_type type;
@@ -188,8 +188,8 @@ LANEWISE_API int lanewise_free(lanewise_machine *machine, uint64_t address);
 /** Copies @bytes from @data to the machine's memory at @address. All bytes must be in one allocation. */
 LANEWISE_API int lanewise_write(lanewise_machine *machine, uint64_t address, const void *data,
                                 size_t bytes);
-/** Copies @bytes from the machine's memory at @address to @data. All bytes must be in one allocation. Launches that have not
- *  been run by lanewise_wait() have no results in memory. */
+/** Copies @bytes from the machine's memory at @address to @data. All bytes must be in one allocation. Launches that
+ *  lanewise_wait() has not run yet have no results in memory. */
 LANEWISE_API int lanewise_read(lanewise_machine *machine, uint64_t address, void *data,
                                size_t bytes);
 
@@ -202,12 +202,13 @@ LANEWISE_API int lanewise_fill(lanewise_machine *machine, uint64_t address, cons
  *  allocation was freed. */
 LANEWISE_API int lanewise_allocation(lanewise_machine *machine, uint64_t address, uint64_t *begin, uint64_t *bytes);
 
-/** Gets the range [*@begin, *@end) of the addresses of all allocations. Both are 0 before the machine is used. */
+/** Gets the range [*@begin, *@end) of the addresses of all allocations. Both bounds are 0 before the machine is used. */
 LANEWISE_API void lanewise_address_range(const lanewise_machine *machine, uint64_t *begin, uint64_t *end);
 
-/** Returns a pointer with which the host can access the allocation that contains @address. Its value is @address, so host
- *  and kernels can exchange pointers. Returns NULL if no allocation contains the address, or if the host has other memory
- *  at that address, as for a second machine in the process. Checks do not see accesses by such a pointer. */
+/** Returns a pointer with which the host can access the allocation that contains @address. The value of the pointer is
+ *  @address, so that host and kernels can exchange pointers. Returns NULL if no allocation contains the address, or if the
+ *  host has other memory at that address, as for a second machine in the process. Checks do not see accesses by such a
+ *  pointer. */
 LANEWISE_API void *lanewise_host_pointer(lanewise_machine *machine, uint64_t address);
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -230,7 +231,7 @@ typedef struct lanewise_shape {
     uint32_t offset[3];         /* result of OpenCL's get_global_offset(), which is added to global ids */
 } lanewise_shape;
 /** Queues a launch as lanewise_launch() does, with all members of a shape. @shape_bytes is sizeof *shape: if the caller was
- *  compiled with an older version of the structure, the members that it lacks are 0. */
+ *  compiled with an older version of the structure, members that this version lacks are taken as 0. */
 LANEWISE_API int lanewise_launch_shape(lanewise_machine *machine, const lanewise_kernel *kernel,
                                        const lanewise_shape *shape, size_t shape_bytes, const void *const *arguments);
 /** Runs all queued launches to their end. After a fault or a hang memory can be read, but no kernel can be launched.
@@ -273,7 +274,7 @@ LANEWISE_API const char *lanewise_record_message(const lanewise_machine *machine
 /** Location of an event. A string that is not known is "". Strings are valid until the machine is destroyed. */
 typedef struct lanewise_location {
     const char *kernel, *function, *file;
-    uint32_t line;     /* 0 if it is not known */
+    uint32_t line;     /* line of the file, or 0 if it is not known */
     uint32_t block[3];
     uint32_t warp;     /* index of the warp in its block */
     uint32_t launch;   /* number of the launch: 1, 2, ... */
@@ -309,8 +310,9 @@ LANEWISE_API int lanewise_finding_get(lanewise_machine *machine, unsigned index,
  *  the location of the previous access. @out_bytes is sizeof *out. */
 LANEWISE_API int lanewise_finding_call(lanewise_machine *machine, unsigned index, int other,
                                        unsigned number, lanewise_call *out, size_t out_bytes);
-/** Adds a location in the host program to finding @index, for reports in JSON and SARIF. @message says what is there, such
- *  as "launched by main". If the location is not known, @file is "" and @line is 0. A finding can have 4 of them. */
+/** Adds a location in the host program to finding @index, for reports in JSON and SARIF. @message says what happened at the
+ *  location, such as "launched by main". If the location is not known, @file is "" and @line is 0. A finding can have 4 such
+ *  locations. */
 LANEWISE_API int lanewise_finding_relate(lanewise_machine *machine, unsigned index, const char *message, const char *file,
                                          uint32_t line);
 /** A finding about a call that the host program has made. A text that is not known is "", and an unknown line is 0. */
@@ -340,10 +342,10 @@ LANEWISE_API int lanewise_statistic(lanewise_machine *machine, const char *name,
 LANEWISE_API const char *lanewise_statistic_name(unsigned index);
 /**
  * Gets a report as text, which the caller frees with lanewise_report_free.
- * @kind  "statistics": all counts, as a JSON object; "timing": the tables of the GPU model; "timing-json": these as a JSON
- *        object; "findings": a line for each finding; "findings-json", "findings-sarif", "findings-junit": the findings in
- *        these formats; "coverage": a tracefile of lcov for all launches so far; "profile": the source with the cost of
- *        each line in all launches so far
+ * @kind "statistics": all counts, as a JSON object; "timing": the tables of the GPU model; "timing-json": the contents of
+ *        these tables as a JSON object; "findings": a line for each finding; "findings-json", "findings-sarif",
+ *        "findings-junit": the findings in these formats; "coverage": a tracefile of lcov for all launches so far; "profile":
+ *        the source with the cost of each line in all launches so far
  */
 LANEWISE_API int lanewise_report(lanewise_machine *machine, const char *kind, char **out);
 LANEWISE_API void lanewise_report_free(char *text);

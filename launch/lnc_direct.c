@@ -198,7 +198,8 @@ bool lnc_slot_by_members(const struct lnc_directing *t, const struct lnc_slot *s
     return false;
 }
 
-/** Returns the index of slot number @nth in the order of the source, in which the members of a parameter follow it. */
+/** Returns the index of slot number @nth in the order of the source, in which each structure parameter is followed by its
+ *  members. */
 static unsigned ordered(const struct lnc_directing *t, unsigned nth)
 {
     for (unsigned i = 0; i < t->count; i++) {
@@ -314,7 +315,7 @@ static void threads_by_dimension(const struct lnc_directing *t, uint64_t threads
     }
 }
 
-/** Returns the number of threads of the grid, which is the number of elements of a suggested buffer. */
+/** Returns the number of threads of the grid, which is also the number of elements that messages suggest for a buffer. */
 static uint64_t threads_of(const struct lnc_directing *t)
 {
     uint64_t threads[3], product = 1;
@@ -403,7 +404,7 @@ void lnc_slot_example(const struct lnc_directing *t, unsigned index, struct lw_s
         return;
     }
     if (plain == ISA_NO_DIE || element.count > 4 || strcmp(element.type, "u8") == 0 || element.type[0] == '\0') {
-        lw_put(out, "0"); /* a structure: all zeros */
+        lw_put(out, "0"); /* the parameter is a structure: suggests all zeros */
         return;
     }
     lw_printf(out, "%s:0", element.type);
@@ -573,7 +574,7 @@ static enum lw_status match_arguments(struct lnc_directing *t)
             continue;
         if (s == NULL)
             return refuse_name(t, arg, size);
-        for (unsigned k = 0; k < t->count; k++) /* tests whether s is a member of a structure that is given as a whole */
+        for (unsigned k = 0; k < t->count; k++) /* looks for a structure that is given as a whole and has s as a member */
             whole |= t->slots[k].value != NULL && s >= &t->slots[t->slots[k].first] &&
                      s < &t->slots[t->slots[k].first] + t->slots[k].members;
         if (s->value != NULL || whole || lnc_slot_by_members(t, s))
@@ -712,7 +713,7 @@ static enum lw_status put_text(struct lnc_directing *t, const char *here, struct
         lw_printf(out, "      %s: ", sizes[i].key);
         if (sizes[i].value != NULL)
             status = put_size(t, sizes[i].key, sizes[i].value, out);
-        else /* the size for which the kernel was compiled */
+        else /* the block size for which the kernel was compiled */
             lw_printf(out, "[%u, %u, %u]", t->kernel->required_block[0], t->kernel->required_block[1],
                       t->kernel->required_block[2]);
         end_line(t, option, out);
@@ -839,7 +840,8 @@ enum lw_status lnc_direct_load(const struct lnc_direct *d, struct emu_config *co
                          d->save, strerror(errno));
     t.entry = isa_symbol_text(t.kernel != NULL ? t.kernel->name : "", room);
     if (t.kernel != NULL && lnc_kernel_find(t.file->object, t.entry, &found) != t.kernel)
-        t.entry = t.kernel->name; /* the symbol, because the readable name is not unique, as for instances of a template */
+        t.entry = t.kernel->name; /* uses the symbol, because the readable name may not be unique, as for instances of a
+                                   * template */
     for (unsigned i = 0; i < t.total && status == LW_OK; i++)
         if (t.slots[i].value != NULL)
             status = lnc_slot_read(&t, i, here);

@@ -8,14 +8,14 @@
 
 /** A parameter of the kernel, or a member of a structure parameter, and the option given for it. */
 struct lnc_slot {
-    const struct isa_param *param; /* the parameter; for a member: generated from the member's type */
+    const struct isa_param *param; /* the parameter; for a member, a parameter that was generated from the member's type */
     const char *name;   /* name in the source or, if that is not known, in the object; for a member "p.rows"; NULL: no name
                          * is known */
-    struct lnc_element member; /* for a member: its type, which is u64 for a pointer. For a parameter `count` is 0 */
+    struct lnc_element member; /* type of a member, which is u64 for a pointer. In the slot of a parameter, member.count is 0 */
     unsigned first, members; /* for a structure: index of the first slot of its members, and number of these slots.
                               * `members` 0: the parameter is not a structure, or launch files have no form for it */
     bool is_array; /* for a structure: all members have one type, so numbers between commas are accepted */
-    const char *names; /* names of the members of a structure given by members: "rows, cols" */
+    const char *names; /* for a structure whose members options give: the names of the members, such as "rows, cols" */
     int64_t type;       /* type in the debug information, or ISA_NO_DIE */
     const char *value;  /* value that the option gives, which is the text after any "NAME=", or NULL if no option is given */
     const char *option; /* the option, as messages name it: "--arg n=1024" */
@@ -24,12 +24,13 @@ struct lnc_slot {
     const char *declared; /* "{type: f32, count: 4, init: 1}", with file names relative to the working folder */
     const char *elsewhere; /* as `declared`, for a launch file in another folder */
     const char *element; /* type of the buffer's elements: "f32" */
-    const char *argument; /* argument as launch files write it */
+    const char *argument; /* the argument in the form of launch files */
 };
 struct lnc_directing {
     const struct lnc_direct *d;
     struct lnc_file *file;
-    const struct isa_object *described; /* the object, or one with source names and types */
+    const struct isa_object *described; /* the program's object, or another object of the same source that has source names and
+                                         * types */
     const struct isa_function *kernel;
     const char *entry; /* name of the kernel in the launch file */
     struct lnc_slot *slots; /* parameters, then members */
@@ -46,8 +47,8 @@ struct lnc_text {
 };
 void lnc_text_init(struct lnc_text *text);
 void lnc_text_fini(struct lnc_text *text);
-/** Returns the element type of a type name such as "f32" or "float4", and sets *@each to the number of elements, which is 1
- *  or 4 here. NULL: there is no such type. */
+/** Returns the element type of a type name such as "f32" or "float4", and sets *@each to the number of elements, per value,
+ *  such as 1 for "f32" or 4 for "float4". NULL: there is no such type. */
 const struct lnc_type *lnc_direct_type(const char *text, size_t size, uint64_t *each);
 enum lw_status lnc_direct_no_memory(const struct lnc_directing *t);
 /** Returns true if the slot is a pointer to __local memory. */

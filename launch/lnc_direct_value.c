@@ -187,7 +187,7 @@ static const char *buffer_name(const struct lnc_directing *t, unsigned index)
         return lw_arena_printf(&t->file->arena, "p%u", index);
     if (index < t->count)
         return wanted;
-    do { /* appends one more underscore while a parameter has that name */
+    do { /* appends underscores until no parameter has the name */
         name = lw_arena_printf(&t->file->arena, "%s%s", wanted, wanted != t->slots[index].name ? "_" : "");
         for (char *c = name; c != NULL && *c != '\0'; c++)
             *c = *c == '.' ? '_' : *c;
@@ -210,7 +210,7 @@ static enum lw_status check_element(const struct lnc_directing *t, const struct 
         return LW_OK;
     if (wants->bytes == 1 || given->bytes == 1 ||
         (wants->bytes == given->bytes && (wants->kind == LNC_FLOAT) == (given->kind == LNC_FLOAT)) ||
-        (wants->bytes == 2 && given->bytes == 2)) /* bfloat16 is u16 here */
+        (wants->bytes == 2 && given->bytes == 2)) /* launch files have no bfloat16, so u16 is accepted */
         return LW_OK;
     lw_buffer_init(&words);
     lnc_slot_put_words(t, s, &words.sink);
@@ -404,7 +404,7 @@ static enum lw_status read_member(struct lnc_directing *t, unsigned index)
     return status;
 }
 
-/** Fails because the value for a structure has no form in which structures can be given. */
+/** Fails with a message that lists the forms in which options can give a structure, because the value has none of them. */
 static enum lw_status refuse_structure(struct lnc_directing *t, const struct lnc_slot *s)
 {
     char room[ISA_SYMBOL_BYTES];

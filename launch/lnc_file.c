@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* So many elements fit in no memory arena of a machine, and their number of bytes does not overflow 64 bits. */
+/* Maximum number of elements of a buffer: more than fit in the memory of any machine, but so few that their number of bytes
+ * does not overflow 64 bits. */
 static const uint64_t max_elements = UINT64_C(1) << 40;
 
 enum lw_status lnc_no_memory(const struct lnc_file *file, const struct lw_yaml *node,

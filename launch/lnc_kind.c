@@ -145,7 +145,7 @@ enum lw_status lnc_kind_refuse(const char *path, struct lw_error *err)
     if (S_ISDIR(what.st_mode))
         return LW_FAIL(err, LW_EUNSUPP, "%s: this is a folder: give a launch file in it, or a file with a kernel",
                        path);
-    if (!S_ISREG(what.st_mode)) /* a pipe can be read only once */
+    if (!S_ISREG(what.st_mode)) /* a pipe, which can be read only once, is not examined */
         return LW_OK;
     file = fopen(path, "rb");
     if (file == NULL)

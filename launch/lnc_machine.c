@@ -47,7 +47,7 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
     static const char *const rules[] = {"fault", "warn", "allow", NULL};
     static const enum emu_scalar_rule rule_values[] = {EMU_SCALAR_FAULT, EMU_SCALAR_WARN,
                                                        EMU_SCALAR_ALLOW};
-    /* Plain numbers: key, range, destination. */
+    /* Keys whose values are plain numbers: key, range, destination (32 or 64 bits). */
     const struct {
         const char *key;
         uint64_t low, high;

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-/** Returns how well @wanted matches the symbol @name. 3: it is the symbol. 2: it is the readable name. 1: it is the readable
- *  name without its scope, its template arguments or both. 0: it does not match. */
+/** Returns how well @wanted matches the symbol @name. 3: @wanted is the symbol. 2: it is the readable name. 1: it is the
+ *  readable name without scope, template arguments or both. 0: no match. */
 static unsigned match(const char *name, const char *wanted)
 {
     char text[ISA_SYMBOL_BYTES];

@@ -28,7 +28,7 @@ static enum lw_status refuse_loose_code(const char *path, const struct isa_objec
     uint32_t at = 0;
     const struct isa_line *row;
 
-    for (bool moved = true; moved;) { /* repeats, because functions may be in any order */
+    for (bool moved = true; moved;) { /* repeats until nothing changes, because functions may be in any order */
         moved = false;
         for (unsigned i = 0; i < object->function_count; i++) {
             const struct isa_function *f = &object->functions[i];

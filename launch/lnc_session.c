@@ -19,7 +19,7 @@ struct lnc_session {
     struct lnc_file *file;
     struct emu_machine *machine;
     struct lw_sink *print;
-    uint64_t seed;       /* added to the seeds of random contents */
+    uint64_t seed;       /* number that is added to the seeds of random contents */
     struct lnc_watch watch;
     struct isa_object *object;
     struct emu_program *program;

@@ -78,7 +78,7 @@ static enum lw_status read_wide_size(const struct lnc_file *file, const struct l
     return LW_OK;
 }
 
-/** Does what read_wide_size() does, for sizes of 32 bits. */
+/** Reads one to three integers as read_wide_size() does, but of 32 bits. */
 static enum lw_status read_size(const struct lnc_file *file, const struct lw_yaml *node, uint64_t low, uint32_t high,
                                 uint32_t size[3], uint32_t *work_dim, struct lw_error *err)
 {

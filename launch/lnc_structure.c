@@ -166,7 +166,8 @@ bool lnc_structure_put(const struct isa_debug *debug, int64_t type, uint64_t byt
     fine = isa_die_number(debug, (uint32_t)type, ISA_AT_BYTE_SIZE, 0) == bytes &&
            put_structure(debug, type, "", 0, members, &text.sink, &words.sink, &align) && text.text != NULL &&
            words.text != NULL;
-    for (char *c = words.text; c != NULL && *c != '\0'; c++) /* names may contain any character */
+    for (char *c = words.text; c != NULL && *c != '\0'; c++) /* replaces characters that would end the comment, because names
+                                                              * may contain any character */
         if ((unsigned char)*c < ' ')
             *c = '?';
     lw_put(out, fine ? text.text : "");

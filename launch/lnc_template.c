@@ -25,7 +25,7 @@ struct template {
     struct lw_sink *out;
     struct buffer *buffers;
     size_t buffer_count, buffer_capacity;
-    unsigned dimensions; /* lnc_kernel_dimensions() of the current kernel */
+    unsigned dimensions; /* result of lnc_kernel_dimensions() for the current kernel */
     bool unsure; /* a 64-bit parameter, for which a number is written, may be a pointer */
     struct lw_arena arena;
 };
@@ -153,8 +153,9 @@ void lnc_put_word(const char *text, struct lw_sink *out)
     lw_put(out, "\"");
 }
 
-/** Returns the buffer with the name @wanted, type and size, which is added if needed, so that kernels share buffers. If the
- *  buffer with this name has another type or size, the new buffer gets a name with a number. Returns NULL if memory is short. */
+/** Returns the buffer with name @wanted and the given type and size, and adds it if needed, so that kernels share buffers. If
+ *  the buffer with this name has another type or size, the new buffer gets a name with a number. Returns NULL if memory is
+ *  short. */
 static const struct buffer *buffer_add(struct template *t, const char *wanted,
                                        const struct lnc_element *element)
 {
@@ -373,8 +374,8 @@ static bool reaches_shared(const struct isa_object *object, const struct isa_fun
     return false;
 }
 
-/** Does what lnc_kernel_dimensions() does, for the instructions of one function. Sets *@calls if the function calls
- *  functions. */
+/** Returns the number of dimensions as lnc_kernel_dimensions() does, but for the instructions of one function only. Sets
+ *  *@calls if the function calls functions. */
 static unsigned reads_dimensions(const struct isa_object *object, const struct isa_function *f, bool *calls)
 {
     unsigned found = 1;
@@ -464,7 +465,8 @@ static bool put_launch(struct template *t, const struct isa_function *kernel, st
         lw_put(&args.sink, i != 0 ? ", " : "");
         fine = put_argument(t, &kernel->params[i], i, die, &args.sink, &notes.sink);
     }
-    for (char *c = notes.text; c != NULL && *c != '\0'; c++) /* names may contain any character */
+    for (char *c = notes.text; c != NULL && *c != '\0'; c++) /* replaces characters that would end the comment, because names
+                                                              * may contain any character */
         if ((unsigned char)*c < ' ' && *c != '\n')
             *c = '?';
     lw_put(out, notes.text != NULL ? notes.text : "");

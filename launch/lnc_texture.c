@@ -240,7 +240,7 @@ static bool is_argument(const struct lnc_step *step, const struct lnc_texture *t
     return false;
 }
 
-/* Finds the program variable of a texture; NULL: only arguments name it. */
+/* Finds the program variable of a texture; NULL if the texture is no variable, so that only arguments refer to it. */
 static enum lw_status find_variable(const struct lnc_file *file, const struct lnc_texture *texture,
                                     const struct isa_object *object,
                                     const struct isa_variable **variable, struct lw_error *err)
@@ -308,7 +308,7 @@ enum lw_status lnc_textures_bind(const struct lnc_file *file, struct emu_machine
 
         what.address = addresses[t->buffer->index] + t->offset_bytes;
         if (emu_texture_get(machine, handle, &old) && old.address == what.address)
-            continue; /* the descriptor is already right */
+            continue; /* the descriptor already has this address */
         status = emu_texture_bind(machine, handle, &what, err);
         if (status != LW_OK)
             return lw_error_prefix(err, "%s:%u", lw_yaml_name(file->doc), t->node->key_line);

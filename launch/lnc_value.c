@@ -99,7 +99,7 @@ static double parse_for_half(const char *text, char **end)
         return value;
     memcpy(&bits, &value, sizeof bits);
     if (bits << 1 != 0 && (more > (long double)value) != (value > 0))
-        bits--; /* the conversion rounded the value away from zero */
+        bits--; /* undoes the rounding of the conversion, which was away from zero */
     bits |= 1;
     memcpy(&value, &bits, sizeof value);
     return value;
@@ -133,7 +133,7 @@ bool lnc_value_parse(const struct lnc_type *type, const char *text, uint64_t *bi
     if (strcasecmp(word, ".inf") == 0 || strcasecmp(word, ".nan") == 0)
         text = word + 1; /* without the point with which YAML writes infinities and NaNs */
     else
-        negative = false; /* strtod() and strtof() parse the sign */
+        negative = false; /* strtod() and strtof() parse the sign themselves */
     if (type->bytes == 2) {
         double value = parse_for_half(text, &end);
 

@@ -37,7 +37,7 @@ static struct {
     unsigned warp_width;    /* value of --warp or of the GPU model; 0: neither is given */
     unsigned printed;       /* number of findings printed so far */
     pid_t owner;            /* process that created the machine and writes the reports; its forks write none */
-    char *reports[REPORT_COUNT]; /* names of the files, or NULL if it is not requested */
+    char *reports[REPORT_COUNT]; /* [report] file name, or NULL if the report is not requested */
     char **more_findings;   /* files of --check-file except the last one */
     unsigned more_finding_count;
     void (*at_end)(void);   /* function that rt_at_end() has registered, or NULL */
@@ -61,7 +61,7 @@ void rt_complain(const char *what)
 }
 
 /** Returns the name of the source file of a finding. If the file does not exist, because the source was only in memory,
- *  leaves out the folder. */
+ *  returns the name without its folder. */
 static const char *file_of(const lanewise_location *location)
 {
     const char *slash = strrchr(location->file, '/');
@@ -70,7 +70,7 @@ static const char *file_of(const lanewise_location *location)
 }
 
 /** Prints a line with a call, such as "launched by main (vadd.c:57)", where @what is "launched". Also adds the call to the
- *  finding with index @finding; -1: to none. */
+ *  finding with index @finding; for -1, to no finding. */
 static void print_site(const struct rt_site *site, const char *what, const char *stub, int finding)
 {
     struct rt_call call;
@@ -125,7 +125,7 @@ int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const 
     return result;
 }
 
-/** Prints finding @index, with the calls that belong to it. */
+/** Prints finding @index, with the calls that made its launch and created its buffer. */
 static void print_finding(unsigned index, const lanewise_finding *f)
 {
     if (f->location.line != 0)
@@ -191,7 +191,7 @@ void rt_report(const struct rt_finding *finding)
 
     (void)rt_site_find(finding->at, NULL, &call);
     f.line = call.line;
-    print_findings(); /* findings of kernels that were not printed yet come first */
+    print_findings(); /* first prints the findings of kernels that were not printed yet */
     if (lanewise_finding_add(device.machine, &f, sizeof f) != LANEWISE_FINDING)
         return;
     if (call.line != 0)
@@ -205,9 +205,9 @@ void rt_report(const struct rt_finding *finding)
     device.printed = lanewise_finding_count(device.machine);
 }
 
-/** Opens a file to write the report @path. A device, pipe or link is opened itself, because it must not be replaced.
- *  Otherwise a temporary file in the same folder is opened; *@temporary is set to its name, which the caller frees. Returns
- *  NULL after printing an error. */
+/** Opens a file to write the report @path. Opens a device, pipe or link directly, because it must not be replaced. Otherwise
+ *  opens a temporary file in the same folder; *@temporary is set to its name, which the caller frees. Returns NULL after
+ *  printing an error. */
 static FILE *open_report(const char *path, char **temporary)
 {
     struct stat st;
@@ -235,7 +235,7 @@ static bool try_report(const char *path)
     FILE *file;
 
     if (strcmp(path, "-") == 0 || (lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && access(path, W_OK) == 0))
-        return true; /* not opened for a test, because the reader of a pipe would see its end */
+        return true; /* does not open it as a test, because the reader of a pipe would then see the end of its input */
     file = open_report(path, &temporary);
     if (file == NULL)
         return false;
@@ -314,7 +314,7 @@ static void finish(void)
         return;
     device.finished = true;
     device.ending = true;
-    while (!rt_try_lock()) { /* another thread has the lock, perhaps while it runs a kernel that does not end */
+    while (!rt_try_lock()) { /* another thread holds the lock, perhaps because it runs a kernel that does not end */
         if (device.running)
             lanewise_interrupt(device.machine);
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
@@ -343,7 +343,7 @@ static void at_exit(void)
 }
 
 /* If a front end has registered a check for the end, reports are written here, and not in at_exit(): the destructors of the
- * program's global variables, which run before this one, may still release objects. */
+ * program's global variables, which run before this destructor, may still release objects. */
 __attribute__((destructor)) static void at_unload(void)
 {
     finish();
@@ -524,7 +524,7 @@ bool rt_run(void)
     device.running = false;
     if (lanewise_record_message(device.machine)[0] != '\0')
         complain("record", lanewise_record_message(device.machine));
-    fflush(stdout); /* output of kernels must precede later output of the program */
+    fflush(stdout); /* flushes the output of kernels, which must precede later output of the program */
     print_findings();
     if (result == LANEWISE_OK || result == LANEWISE_FINDING)
         return true;

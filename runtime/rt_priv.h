@@ -30,10 +30,10 @@ bool rt_try_lock(void);
 void rt_unlock(void);
 /** Returns the machine of the process. The first call creates it with the options of the environment variable
  *  LANEWISE_OPTIONS. Returns NULL if the machine could not be created; the reason was printed to standard error.
- *  Locked. */
+ *  The lock must be held ("locked"). */
 lanewise_machine *rt_machine(void);
 /** Runs the queued launches to their end, and prints new findings, faults and hangs to standard error. Returns false if
- *  the machine stopped; then it accepts no further launch. Locked. */
+ *  the machine stopped; in this case it accepts no further launch. Locked. */
 bool rt_run(void);
 /** Makes a machine that stopped at a fault or a hang usable again, and drops the launches that have not ended. Returns
  *  false if that is not possible, because the machine has reached a limit or the program is ending. Locked. */
@@ -85,7 +85,7 @@ bool rt_site_find(const struct rt_site *site, const char *stub, struct rt_call *
 
 /** A finding about calls of the program. */
 struct rt_finding {
-    const char *kind, *message; /* as in lanewise_finding_add() */
+    const char *kind, *message; /* kind and message, as in lanewise_finding_add() */
     const struct rt_site *at;   /* call that the finding is about */
     uint64_t count;             /* number of occurrences */
     struct {
@@ -135,7 +135,7 @@ struct rt_event {
     int error;              /* result of a complete event: 0, or a negative error code of the front end */
     uint64_t times_ns[4];   /* time at which each state was reached, by enum rt_state */
     struct rt_callback *callbacks;
-    /** Functions of the front end that add or release a reference to the object that contains the event. Locked. */
+    /** Functions of the front end that add (retain) or release a reference to the object that contains the event. Locked. */
     void (*retain)(struct rt_event *event);
     void (*release)(struct rt_event *event);
 };
@@ -154,7 +154,7 @@ struct rt_queue;
 struct rt_command {
     struct rt_command *next;
     struct rt_event *event;  /* event of the command, to which it has a reference */
-    struct rt_event **waits; /* events for which the command waits, with a reference to each; the array is owned */
+    struct rt_event **waits; /* events for which the command waits; the command owns the array and a reference to each event */
     unsigned wait_count;
     bool barrier;            /* later commands of an out-of-order queue wait for this command */
     bool follows_all;        /* the command waits for all earlier commands of its queue */

@@ -10,11 +10,11 @@ static struct {
     pthread_mutex_t mutex;
     pthread_cond_t changed; /* signalled when an event has completed */
     struct rt_queue *queues;
-    struct rt_callback *due; /* list of callbacks that are due; each is the first member of a struct due */
+    struct rt_callback *due; /* list of callbacks to call; each of them is the first member of a struct due */
     struct rt_callback **due_last;
 } rt = {.mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, .changed = PTHREAD_COND_INITIALIZER, .due_last = &rt.due};
 
-/** A callback, with its arguments after its event has reached the state. */
+/** A callback whose event has reached the requested state, with the arguments of the call. */
 struct due {
     struct rt_callback callback; /* must be the first member */
     struct rt_event *event;      /* event, with a reference to it */
@@ -147,8 +147,8 @@ static bool waits_over(const struct rt_command *command, bool *failed)
     return true;
 }
 
-/** Removes the first command of @queue that is ready from the queue, and returns it, or NULL if there is none. Sets *@failed
- *  if an event for which it waited has an error. */
+/** Removes from @queue the first command that is ready. Returns this command, or NULL if none is ready. Sets *@failed if an
+ *  event for which the command waited has an error. */
 static struct rt_command *take_ready(struct rt_queue *queue, bool *failed)
 {
     for (struct rt_command **at = &queue->first; *at != NULL; at = &(*at)->next) {
@@ -184,7 +184,7 @@ static void execute(struct rt_queue *queue, struct rt_command *command, bool fai
     event->release(event);
 }
 
-/** Executes one command that is ready, of any queue. Returns false if there is none. */
+/** Executes one ready command of any queue. Returns false if no command is ready. */
 static bool execute_one(void)
 {
     bool failed;
@@ -200,7 +200,7 @@ static bool execute_one(void)
     return false;
 }
 
-/** Calls one callback that is due, without the lock. Returns false if there is none. */
+/** Calls one due callback, without the lock. Returns false if no callback is due. */
 static bool call_one(void)
 {
     struct due *due = (struct due *)(void *)rt.due;

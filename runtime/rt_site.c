@@ -27,7 +27,7 @@ void rt_site_take(struct rt_site *site)
 {
     void *all[RT_SITE_FRAMES + OWN_FRAMES];
     const int count = backtrace(all, RT_SITE_FRAMES + OWN_FRAMES);
-    const int skipped = count > 1 ? 1 : 0; /* the frame of this function */
+    const int skipped = count > 1 ? 1 : 0; /* skips the frame of this function */
 
     site->count = (unsigned)(count - skipped) < RT_SITE_FRAMES ? (unsigned)(count - skipped) : RT_SITE_FRAMES;
     memcpy(site->frame, all + skipped, site->count * sizeof *all);
@@ -117,8 +117,8 @@ struct place {
     int line;
 };
 
-/** Finds the compilation unit of an address. libdw only searches the table .debug_aranges, which clang does not write, so the
- *  units themselves are searched, too. */
+/** Finds the compilation unit of an address. libdw only searches the table .debug_aranges, which clang does not write, so this
+ *  function also searches the units themselves. */
 static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *bias)
 {
     Dwarf_Die *unit = dwfl_module_addrdie(module, address, bias);

@@ -46,7 +46,7 @@ CUresult cu_result(cudaError_t error)
     }
 }
 
-/** Returns true if the handle is a context; locked. */
+/** Returns true if the handle is an existing context. The caller holds the lock. */
 static bool is_context(CUcontext context)
 {
     if (context == &driver.primary)
@@ -297,7 +297,7 @@ CU_API CUresult cuDeviceCanAccessPeer(int *out, CUdevice device, CUdevice peer)
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
 
-/** Makes a context current in the thread; locked. */
+/** Makes a context the thread's current one. The caller holds the lock. */
 static CUresult push(CUcontext context)
 {
     if (current.count == MAX_CONTEXTS)

@@ -16,7 +16,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, con
 
 /* ---- options of the compiler -------------------------------------------------------------------------------------- */
 
-/** Buffers of the program for messages, which options of cuModuleLoadDataEx and cuLinkCreate name. */
+/** The program's buffers for messages, which it passes to cuModuleLoadDataEx and cuLinkCreate as options. */
 struct logs {
     char *info, *error;
     unsigned info_bytes, error_bytes;
@@ -53,7 +53,7 @@ static void report(const struct logs *logs)
 
 /* ---- modules ------------------------------------------------------------------------------------------------------ */
 
-/** Loads a module from an image, and sets *@out to its handle; locked. */
+/** Loads a module from an image, and sets *@out to its handle. The caller holds the lock. */
 static cudaError_t load_image(struct cu_module **out, const void *image, const struct logs *logs)
 {
     lanewise_module *module;
@@ -286,7 +286,7 @@ CU_API CUresult cuLinkCreate(unsigned count, int *options, void **values, struct
 }
 CU_ALIAS(cuLinkCreate, cuLinkCreate_v2);
 
-/** Adds a copy of a PTX text; locked. */
+/** Adds a copy of a PTX text to a link. The caller holds the lock. */
 static CUresult add_text(struct link *l, const char *name, const char *text, size_t bytes)
 {
     lanewise_text *texts = realloc(l->texts, (l->count + 1u) * sizeof *texts);

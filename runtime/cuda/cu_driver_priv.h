@@ -45,7 +45,8 @@ CUresult cu_result(cudaError_t error);
     })
 /** Returns CUDA_SUCCESS, or an error if the thread has no context or the process has not called cuInit. */
 CUresult cu_need_context(void);
-/** Does what CU_DRIVER does if the thread has a context; else returns the error of cu_need_context(). */
+/** If the thread has a context, calls a function of the runtime as CU_DRIVER does. Otherwise returns the error of
+ *  cu_need_context(). */
 #define CU_IN_CONTEXT(call) \
     ({ \
         CUresult result_ = cu_need_context(); \

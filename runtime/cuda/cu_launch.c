@@ -40,7 +40,7 @@ CU_API cudaError_t __cudaPopCallConfiguration(cu_dim3 *grid, cu_dim3 *block, siz
     return cudaSuccess;
 }
 
-/** Launches a kernel, and runs it to its end. Locked. */
+/** Launches a kernel, and runs it to its end. The caller holds the lock. */
 static cudaError_t launch(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments, size_t shared_bytes,
                           cudaStream_t stream)
 {
@@ -142,7 +142,8 @@ CU_API cudaError_t cudaLaunchCooperativeKernel(const void *stub, cu_dim3 grid, c
                                                size_t shared_bytes, cudaStream_t stream)
 {
     (void)stub, (void)grid, (void)block, (void)arguments, (void)shared_bytes, (void)stream;
-    return cu_return(cudaErrorNotSupported); /* the attribute cudaDevAttrCooperativeLaunch of the device is 0 */
+    return cu_return(cudaErrorNotSupported); /* cooperative launches are not supported: attribute cudaDevAttrCooperativeLaunch
+                                              * of the device is 0 */
 }
 
 /* ---- attributes ------------------------------------------------------------------------------------------------ */

@@ -59,7 +59,7 @@ static bool is_lost(const void *pointer)
     return (uint64_t)(uintptr_t)pointer >= begin && (uint64_t)(uintptr_t)pointer < end && !is_device(pointer);
 }
 
-/** Copies bytes between host and device, or within one of them. Locked. */
+/** Copies bytes between host and device, or within one of them. The caller holds the lock. */
 static cudaError_t copy(void *to, const void *from, size_t bytes, int kind)
 {
     lanewise_machine *machine = rt_machine();
@@ -467,7 +467,7 @@ CU_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, c
         uint64_t begin, bytes;
 
         (void)lanewise_allocation(rt_machine(), (uint64_t)(uintptr_t)pointer, &begin, &bytes);
-        block = *find_block(begin); /* NULL for the memory of a variable */
+        block = *find_block(begin); /* NULL if @begin is the address of a variable, which is not in the lists */
         out->type = block != NULL ? (int)block->type : TYPE_DEVICE;
         out->device = 0;
         out->devicePointer = (void *)(uintptr_t)pointer;

@@ -106,8 +106,8 @@ static char *text_of(const struct entry *e, const uint8_t *payload)
     return text;
 }
 
-/** Returns true if a container begins at @at. Compares as strings, because @at may be a text that is shorter than the
- *  number, beyond which nothing may be read. */
+/** Returns true if a container begins at @at. Compares byte by byte as with strings, because @at may be a text that is shorter
+ *  than the magic number, and no byte past its end may be read. */
 static bool is_container(const uint8_t *at)
 {
     const uint32_t magic = (uint32_t)CONTAINER_MAGIC;
@@ -164,7 +164,7 @@ static void find_ptx(const uint8_t *at, struct text *out)
             at += e.header_bytes + e.bytes;
         }
         at = end;
-        if (best != NULL || c.bytes != 0) /* only after an empty container another one follows */
+        if (best != NULL || c.bytes != 0) /* continues only after an empty container, because another container follows it */
             break;
     }
     if (best != NULL) {
@@ -199,8 +199,8 @@ static void place_managed(struct cu_module *m)
     }
 }
 
-/** Links @m, whose PTX is @of_m, with all other modules of the program that must be linked and are not loaded yet. All of
- *  them then have the same machine module. */
+/** Links @m, whose PTX is @of_m, with all other modules of the program that must be linked and are not loaded yet. All these
+ *  modules then share one module of the machine. */
 static void load_linked(struct cu_module *m, struct text *of_m)
 {
     struct text *found;
@@ -244,13 +244,13 @@ static void load_linked(struct cu_module *m, struct text *of_m)
             place_managed(other);
     }
     for (size_t i = 0; i < used; i++)
-        if (found[i].text != of_m->text) /* which the caller frees */
+        if (found[i].text != of_m->text) /* the caller frees of_m->text */
             free(found[i].text);
     free(found);
     free(texts);
 }
 
-/** Loads a module if it is not loaded yet. Locked. */
+/** Loads a module if it is not loaded yet. The caller holds the lock. */
 static cudaError_t load(struct cu_module *m)
 {
     lanewise_machine *machine = rt_machine();
@@ -333,7 +333,7 @@ void cu_modules_reset(void)
 
 /* ---- functions that compiled programs call before main() ------------------------------------------------------------- */
 
-/** Appends a module; locked. */
+/** Appends a module to the list of modules. The caller holds the lock. */
 static void append(struct cu_module *m)
 {
     struct cu_module **at = &modules;
@@ -405,8 +405,8 @@ bool cu_module_unload(struct cu_module *module)
     return true;
 }
 
-/** Called when a program or plugin is unloaded, to which the memory of the fat binary belongs. Removes the module, its
- *  kernels and variables. The machine keeps its own module, because reports may still refer to it. */
+/** Called when the program or plugin that contains the fat binary is unloaded. Removes the module, its kernels and variables.
+ *  The machine keeps its own module, because reports may still refer to it. */
 CU_API void __cudaUnregisterFatBinary(void **handle)
 {
     rt_lock();

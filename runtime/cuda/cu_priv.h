@@ -43,8 +43,8 @@ enum {
 };
 /** Records an error for cudaGetLastError, and returns it. */
 cudaError_t cu_return(cudaError_t error);
-/** Sets the result of cudaGetLastError. Functions of the driver interface call this to restore it, because they must not
- *  change it. */
+/** Sets the result of cudaGetLastError. Functions of the driver interface call this function to restore the result, because
+ *  they must not change it. */
 void cu_set_last(cudaError_t error);
 
 typedef struct {
@@ -54,7 +54,7 @@ typedef struct {
 /** Handles of streams and events. The stream handles NULL, 1 and 2 mean the default streams. */
 typedef struct cu_stream *cudaStream_t;
 typedef struct cu_event *cudaEvent_t;
-/** Returns true if the handle is a stream; locked. */
+/** Returns true if the handle is an existing stream. The caller holds the lock. */
 bool cu_is_stream(cudaStream_t stream);
 
 enum { CU_SHARED_BYTES = 49152, CU_REGISTERS = 65536, CU_WARPS = 64, CU_COMPUTE_MAJOR = 7, CU_COMPUTE_MINOR = 5 };

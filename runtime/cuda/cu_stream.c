@@ -17,8 +17,8 @@ struct cu_event {
 };
 enum { EVENT_DISABLE_TIMING = 2 };
 
-/* All streams and events that exist. The lists are global, because a process has one device. A program may pass any value
- * as a handle, so handles are looked up in them. */
+/* All streams and events that exist. The lists are global, because a process has one device. A program may pass any value as a
+ * handle, so a handle is valid only if one of these lists contains it. */
 static struct cu_stream *streams;
 static struct cu_event *events;
 
@@ -85,7 +85,7 @@ CU_API cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return cu_return(error);
 }
 
-/** Returns the error of the device: after a kernel has failed, all calls fail. Locked. */
+/** Returns the error of the device: after a kernel has failed, all calls fail. The caller holds the lock. */
 static cudaError_t check_device(void)
 {
     return rt_machine() == NULL ? cudaErrorNoDevice : rt_stopped() ? cudaErrorLaunchFailure : cudaSuccess;

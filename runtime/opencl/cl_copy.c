@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** Direction of a copy: from a buffer to the host, from the host to a buffer, or between two buffers. */
+/** Direction of a copy: from a buffer to the host, from the host to a buffer, or from one buffer to another. */
 enum way { FROM_BUFFER, TO_BUFFER, BETWEEN };
 
 /** A three-dimensional box of bytes in a buffer or in host memory. */
@@ -16,7 +16,8 @@ struct box {
 struct copy {
     struct cl_command base;
     enum way way;
-    uint64_t address, other; /* device addresses of the buffers. BETWEEN: of the destination and of the source */
+    uint64_t address, other; /* address: device address of the buffer or, for BETWEEN, of the destination; other: for BETWEEN,
+                              * of the source */
     uint8_t *host;
     size_t region[3];       /* size of a row in bytes, number of rows, number of slices */
     struct box box, other_box;
@@ -439,7 +440,8 @@ void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool
         .base = *command, .mem = mem, .offset = offset, .bytes = bytes,
         .reads = (flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0};
     cl_command_hold_mem(command, mem);
-    cl_object_hold(mem); /* keeps the buffer until forget_map() below, because the command's reference may end before */
+    cl_object_hold(mem); /* keeps the buffer valid until the call of forget_map() below, because the command may release its
+                          * reference earlier */
     result = cl_command_enqueue(queue, command, blocking != CL_FALSE, event);
     rt_lock();
     if (result != CL_SUCCESS)

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Members of the dispatch table that have the name of the function to which they point. */
+/* Members of the dispatch table. Each points to the function of the same name. */
 #define FUNCTIONS(X) \
     X(clGetPlatformIDs) \
     X(clGetPlatformInfo) \

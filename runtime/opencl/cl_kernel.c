@@ -182,8 +182,8 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes,
     return error;
 }
 
-/** Gets the text in a column of a kernel's description (cl_program_describe()): of the line for parameter @index. Column 0
- *  is the parameter's name. */
+/** Gets the text in a column of a kernel's description (cl_program_describe()): @index: selects the line of a parameter.
+ *  Column 0 is the parameter's name. */
 static cl_int answer_column(const struct _cl_kernel *kernel, cl_uint index, unsigned column, char *text, size_t text_bytes)
 {
     const char *line = cl_program_describe(kernel->program, lanewise_kernel_name(kernel->kernel));

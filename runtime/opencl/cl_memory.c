@@ -36,7 +36,7 @@ void cl_mem_end(struct _cl_mem *mem)
         free(mem->shadow);
 }
 
-/** Checks the flags of a new buffer, and whether its host pointer is given exactly if they need one. */
+/** Checks the flags of a new buffer, and that a host pointer is given if and only if the flags need one. */
 static cl_int check_flags(cl_mem_flags flags, const void *host)
 {
     const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hash set of all existing objects. A program may pass any value as a handle, so a handle is looked up here before its
+/* Hash set of all existing objects. A program may pass any value as a handle, so a handle is looked up in this set before its
  * memory is read. */
 static struct {
     void **slots; /* open addressing; at most half of the slots are used */
@@ -56,7 +56,8 @@ static void take_out(void *handle)
     handles.slots[at] = NULL;
     handles.count--;
     for (at = (at + 1) & (handles.capacity - 1); handles.slots[at] != NULL; at = (at + 1) & (handles.capacity - 1)) {
-        void *other = handles.slots[at]; /* inserted again, because it may belong in the slot that is free now */
+        void *other = handles.slots[at]; /* is inserted again, because the slot that has become free may now be the right one
+                                          * for it */
 
         handles.slots[at] = NULL;
         *find(other) = other;
@@ -81,8 +82,8 @@ void *cl_object_create(enum cl_kind kind, size_t bytes, struct _cl_context *cont
     return object;
 }
 
-/** Returns true if queries of other objects return handles of this kind. Such a handle is valid as long as its object
- *  exists. */
+/** Returns true if queries of other objects return handles of objects of this kind. Such a handle is valid as long as its
+ *  object exists. */
 static bool is_given(enum cl_kind kind)
 {
     return kind == CL_KIND_CONTEXT || kind == CL_KIND_QUEUE || kind == CL_KIND_PROGRAM;

@@ -59,7 +59,7 @@ void cl_trace_build(struct _cl_program *program, bool failed);
 void cl_object_each(void (*visit)(struct cl_object *object, void *context), void *context);
 
 /** Allocates an object with one reference of the user and a reference to @context. Returns NULL if the host has no memory.
- *  Locked; so are all functions of this header whose comments do not say otherwise. */
+ *  The caller holds the lock, as for all functions of this header whose comments do not say otherwise. */
 void *cl_object_create(enum cl_kind kind, size_t bytes, struct _cl_context *context);
 /** Returns true if @handle is a valid handle of an object of @kind. @handle may have any value. */
 bool cl_object_is(const void *handle, enum cl_kind kind);
@@ -68,7 +68,7 @@ void cl_object_drop(void *object);
 /** Implements the functions clRetain... for objects of @kind; takes the lock. Returns @invalid if @handle is not the handle
  *  of such an object. */
 cl_int cl_object_retain_handle(void *handle, enum cl_kind kind, cl_int invalid);
-/** Implements the functions clRelease... in the same way. */
+/** Implements the functions clRelease... for objects of @kind, as cl_object_retain_handle() implements clRetain... */
 cl_int cl_object_release_handle(void *handle, enum cl_kind kind, cl_int invalid);
 
 struct _cl_platform_id {
@@ -207,7 +207,7 @@ struct cl_command {
     struct rt_command command; /* must be the first member */
     struct _cl_event *event;   /* event of the command */
     struct _cl_mem *mems[2];   /* buffers to which the command has a reference, or NULL if there is none */
-    void **objects;            /* other objects to which the command has a reference; the array is owned */
+    void **objects;            /* other objects to which the command has references: object_count of them; owned array */
     unsigned object_count;
     void *memory;              /* memory that is freed together with the command; or NULL */
 };

@@ -212,8 +212,8 @@ static void set_log(struct _cl_program *program, const char *text)
  * PTX. */
 #define COMPILED_BEGIN "LWPTX 1 "
 
-/** Reads a decimal number and a line feed at *@at, and advances *@at past them. Returns false if there is none, or if the
- *  number is greater than @most. */
+/** Reads a decimal number and a line feed at *@at, and advances *@at past them. Returns false if *@at has no such text, or if
+ *  the number is greater than @most. */
 static bool read_number(const char **at, const char *end, size_t most, size_t *out)
 {
     size_t value = 0;
@@ -454,7 +454,7 @@ struct build {
     cl_uint header_count;
     const cl_program *headers;
     const char *const *names;
-    bool compiles_only; /* for clCompileProgram */
+    bool compiles_only; /* true for clCompileProgram, which only compiles; false for clBuildProgram, which also links */
 };
 
 /** Compiles the source of a program, whose options have been checked. */
@@ -531,7 +531,7 @@ cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint count, const cl_de
     rt_unlock();
     if (notify != NULL && (error == CL_SUCCESS || error == CL_BUILD_PROGRAM_FAILURE)) {
         notify(program, user);
-        error = CL_SUCCESS; /* with a callback the call succeeds; the user gets a failure from the build status */
+        error = CL_SUCCESS; /* with a callback the call succeeds; the user reads a failure from the build status */
     }
     return error;
 }
@@ -562,7 +562,7 @@ cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint count, const cl_
     rt_unlock();
     if (notify != NULL && (error == CL_SUCCESS || error == CL_COMPILE_PROGRAM_FAILURE)) {
         notify(program, user);
-        error = CL_SUCCESS; /* as in clBuildProgram */
+        error = CL_SUCCESS; /* with a callback the call succeeds, as in clBuildProgram */
     }
     return error;
 }

@@ -57,7 +57,7 @@ static void *allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes, 
         return NULL;
     }
     pointer = lanewise_host_pointer(rt_machine(), svm->address);
-    if (pointer == NULL) { /* the host already has other memory at this address */
+    if (pointer == NULL) { /* the host has other memory at the address of the device memory */
         lanewise_free(rt_machine(), svm->address);
         free(svm);
         return NULL;

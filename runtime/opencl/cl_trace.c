@@ -20,7 +20,7 @@ enum { KEPT_OBJECTS = 1 << 16 };
 
 /* This state is global, because a process has one driver. */
 static struct {
-    bool asked, on;           /* asked: it has been determined whether calls are checked; on: they are checked */
+    bool asked, on;           /* asked: it has been determined whether calls are checked; on: calls are checked */
     uint64_t count;           /* number of objects created so far */
     struct cl_object **ended; /* ring buffer of KEPT_OBJECTS destroyed objects, or NULL if no object was destroyed yet */
     size_t ended_count;       /* number of objects destroyed so far */
@@ -228,7 +228,8 @@ void cl_trace_use(const void *handle, enum cl_kind kind)
     if (object == NULL || object->kind != kind)
         return;
     rt_site_take(&here);
-    if (are_equal(&here, &object->trace->reported, 4)) /* already reported: a function may check a handle more than once */
+    if (are_equal(&here, &object->trace->reported, 4)) /* this use was reported already, because a function may check a handle
+                                                        * more than once */
         return;
     object->trace->reported = here;
     snprintf(message, sizeof message, "the call gets %s %s that the program has released",
