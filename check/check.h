@@ -225,8 +225,8 @@ const char *chk_format_suggest(const char *path);
 /* ---- number of executions of each line (docs/howto/coverage.md) ------------------------------------------- */
 
 /** Writes coverage of lines, branches and functions in lcov's tracefile format, for all objects whose kernels ran.
- *  Counts are numbers of lanes. The function needs options.counting CHK_COUNT_RUNS or more. Errors: LW_ENOMEM; also
- *  returned if memory was short before. */
+ *  Counts are numbers of lanes. The function needs options.counting CHK_COUNT_RUNS or more. Errors: LW_ENOMEM; LW_ENOMEM is
+ *  also returned if memory was short earlier in the run. */
 enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
 /** Writes the source with the counts of each line; if options.by_launch is set, once for each launch instead of once for

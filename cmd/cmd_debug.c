@@ -476,7 +476,7 @@ enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
     drop_built(&serving.next);
     how->check->dbg = NULL;
     dbg_destroy(serving.dbg);
-    if (serving.restarted != NULL) { /* the caller gets the latest run; no debugger uses the first one any more */
+    if (serving.restarted != NULL) { /* gives the caller the latest run; no debugger uses the first run any more */
         cmd_machine_close(m);
         *m = *serving.restarted;
         free(serving.restarted);

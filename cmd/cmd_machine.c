@@ -120,8 +120,8 @@ static enum lw_status apply(const struct cmd_machine_options *o, struct emu_conf
 }
 
 /* Checks that the options for tags agree with the GPU model; fit_timing() checks other options. A model that detects tags
- * requires them, and @timed has the rules and the kind of expansion that it simulates. On other models tags are only counted
- * and do not affect cycles, so any option is valid. */
+ * requires tags with the rules and the kind of expansion that it simulates, which @timed contains. With any other model, tags
+ * are only counted and do not affect cycles, so every option is valid. */
 static enum lw_status fit_tags(const char *path, const struct cmd_machine_options *o, const struct tim_config *timing,
                                const struct emu_config *timed, const struct emu_config *config, struct lw_error *err)
 {

@@ -39,8 +39,8 @@ static void put_kind(const struct isa_param *param, struct lw_sink *out)
         lw_printf(out, "%s of %u byte%s", param->kind == ISA_PARAM_INTEGER ? "integer" : "value", bytes, bytes == 1 ? "" : "s");
 }
 
-/** Prints name and type of a parameter: "'n' (uint)". They come from @described if it has them, otherwise from the kernel.
- *  Names that compilers generate (`saxpy_param_1`) are omitted. */
+/** Prints name and type of a parameter: "'n' (uint)". Name and type come from the debug information of @described, if it has
+ *  any, otherwise from the kernel. Names that compilers generate (`saxpy_param_1`) are omitted. */
 static void put_parameter(const struct isa_object *described, const struct isa_function *kernel, unsigned index,
                           struct lw_sink *out)
 {

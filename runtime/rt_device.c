@@ -378,7 +378,8 @@ static bool set_option(const char *name, const char *value)
                 complain("LANEWISE_OPTIONS", "the host has no memory for the name of a file");
                 return false;
             }
-            if (!try_report(value)) /* so that a file that cannot be written is reported now, not after a long run */
+            if (!try_report(value)) /* tests the file, so that a file that cannot be written is reported now, not after a long
+                                     * run */
                 return false;
             if (report_rows[i].key == NULL || lanewise_set(device.machine, report_rows[i].key, "yes") == LANEWISE_OK)
                 return true;

@@ -142,7 +142,7 @@ enum init_operand_kind { INIT_NOTHING, INIT_VECTOR, INIT_UNIFORM, INIT_CONSTANT,
 struct init_plan {
     bool is_built; /* the properties have been determined */
     bool half;    /* the instruction reads only the lower 16 bits */
-    uint8_t rule; /* enum rule of chk_init_rules.c */
+    uint8_t rule; /* rule for propagation, a value of enum rule in chk_init_rules.c */
     uint8_t read_count;
     struct isa_reg_use read[ISA_MAX_USES]; /* registers that the instruction reads, except the guard */
     struct init_operand source[3]; /* A, X and C; the variant bit swaps X and C */

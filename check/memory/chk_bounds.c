@@ -27,7 +27,7 @@ struct chk_bounds {
     struct chk *chk;
     struct bounds_program *programs;
     size_t count, room;
-    uint32_t grid;      /* grid whose block started last */
+    uint32_t grid;      /* sequence number of the grid whose block started last */
     uint64_t blocks;    /* number of running blocks */
     bool mixed;         /* blocks of several grids run, so a limit that is valid for one launch cannot be used */
     bool of_grid;       /* a filter was set that is valid only for one launch */

@@ -780,7 +780,7 @@ static void fill_machine_event(struct chk_race *race, const struct emu_machine_e
     bool inside;
 
     switch (event->kind) {
-    case EMU_MACHINE_ALLOC: /* variables of a module have initial values */
+    case EMU_MACHINE_ALLOC: /* not marked as uninitialised, because variables of a module have initial values */
         race_uninit_set(race, event->address, event->size_bytes,
                        emu_allocation_at(race->machine, event->address, &a, &inside) && inside &&
                            (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_READ_ONLY)) == 0);

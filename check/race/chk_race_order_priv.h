@@ -128,7 +128,8 @@ struct race_block_id {
 /** Sync variable: the location of an atomic, with the vector clock that atomics have released there. */
 struct race_sync_var {
     uint64_t key; /* generic address; for shared memory, with the block's id in the upper bits; 0: the entry is free */
-    struct race_vclock *gpu, *cta; /* released with device scope, and with block scope by block cta_block_id */
+    struct race_vclock *gpu, *cta; /* gpu: vector clock released with device scope; cta: released with block scope by block
+                                    * cta_block_id */
     uint32_t cta_block_id;
 };
 /** A pair of sites that has a finding. */

@@ -132,9 +132,9 @@ struct search {
     struct dbg_lane_ref first; /* the first lane of the focus warp, or else of the grid, in which the expression is true;
                                 * first.id is 0 if none was found yet */
     dbg_thread_id focus;       /* the focus warp */
-    unsigned warps, warps_true, lanes, lanes_true, lost; /* warps, lanes: numbers of searched ones; _true: numbers of those in
-                                                          * which the expression is true; lost: number of lanes in which the
-                                                          * expression has no value */
+    unsigned warps, warps_true, lanes, lanes_true, lost; /* warps, lanes: numbers of warps and lanes searched; warps_true,
+                                                          * lanes_true: numbers of those in which the expression is true; lost:
+                                                          * number of lanes in which the expression has no value */
     unsigned unclear;                             /* number of lanes in which the expression has a syntax error */
     struct lw_error why;                          /* error in the first lane in which the expression has no value */
 };

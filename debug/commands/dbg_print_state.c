@@ -160,7 +160,7 @@ enum lw_status dbg_show_lanes(struct dbg *dbg, dbg_thread_id id, struct lw_sink 
 }
 
 /* Prints the SIMT stack or the reconvergence table of a warp, last entry first. Of a SIMT stack only the top level runs. Prints
- * nothing if the reconvergence mechanism has neither. */
+ * nothing if the reconvergence mechanism uses neither a stack nor a table. */
 static void show_stack(struct dbg *dbg, const struct dbg_warp *warp, struct lw_sink *out)
 {
     enum { SHOWN = 200 };

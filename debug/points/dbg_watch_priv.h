@@ -87,8 +87,8 @@ struct dbg_watch_filter_search {
     /** Returns true if the instruction at @pc is selected. NULL: those that may touch a stoppoint are selected. */
     bool (*wanted)(const void *context, uint64_t pc);
     const void *context;
-    bool dense; /* the filter selects so many instructions that inspecting all is faster; the value remains for the next search
-                 * interval */
+    bool dense; /* the filter selects so many instructions that inspecting every instruction is faster; the value remains for
+                 * the next search interval */
     /* Members that only the functions dbg_watch_filter_search_*() set: */
     struct emu_observer *observer;
     bool filtering;

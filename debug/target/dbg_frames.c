@@ -141,8 +141,8 @@ void dbg_stack_read(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint
         data[i] = 0;
         if (at >= STACK_TOP)
             continue;
-        /* Each frame has 8 bytes, its slot. Slot 0 is the kernel's and ends at STACK_TOP. The slot of a called function is
-         * directly below the slot of its caller. */
+        /* Each frame occupies 8 bytes of this range, its slot. Slot 0 is the kernel's and ends at STACK_TOP. The slot of a
+         * called function is directly below the slot of its caller. */
         slot = (STACK_TOP - 1 - at) / 8;
         if (slot >= count || (slot == 0 && frames))
             continue;

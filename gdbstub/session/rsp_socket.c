@@ -155,7 +155,7 @@ struct acceptor {
     int listener, wake[2]; /* wake: a pipe; when its write end is closed, the acceptor thread ends */
     int gone;              /* descriptor that is readable when no client will connect any more, or -1 if there is none */
     int quit;              /* descriptor that is readable when the process must end, or -1 if there is none */
-    bool refuse;           /* other clients are refused with a message; in some tests they wait instead */
+    bool refuse;           /* other clients are refused with a message; false in some tests, in which other clients wait */
     pthread_t thread;
     pthread_mutex_t mutex;
     pthread_cond_t changed;

@@ -17,8 +17,8 @@
 
 enum { TIM_REACH_ARRAYS = EMU_PREDICT_ARRAYS, TIM_REACH_LINES = 512 };
 
-/** The lines of an array, and their division into regions and of regions into parts. Widths count lines, heights count
- *  rows of lines. */
+/** Division of the cache lines of an array into regions, and of each region into parts. Widths count lines, heights count rows
+ *  of lines. */
 struct tim_reach_shape {
     uint32_t width, height;         /* size of the array */
     uint32_t columns;               /* number of regions in the width of the array */
