@@ -116,15 +116,15 @@ struct chk_options {
     /** Absolute name of the folder to which relative file names refer. Borrowed; NULL: the same folder as `base`. */
     const char *here;
     /** Called in the middle of an instruction or of a host step, when a finding at a new location is recorded and not
-     *  suppressed. The callback must not change the state of the machine. It is called only for kinds with stops enabled
-     *  (chk_stops_for). NULL: no finding stops the run; the caller prints all findings at the end of the run
+     *  suppressed. The callback must not change the state of the machine. The callback is called only for kinds with stops
+     *  enabled (chk_stops_for). NULL: no finding stops the run; the caller prints all findings at the end of the run
      *  (chk_print_all). */
     void (*found)(void *context, unsigned index);
     /** Receives a message for people, without a full stop. The member may be NULL. */
     void (*note)(void *context, const char *message);
     void *context;
     uint32_t read_poison; /* value of skipped loads in each 32-bit register */
-    bool by_launch;       /* also count each launch separately */
+    bool by_launch;       /* counts are also collected for each launch separately */
     bool by_options;      /* buffers are created by --arg, so messages say how --arg initialises a buffer */
 };
 struct chk;
@@ -145,7 +145,7 @@ void chk_declare_host_check(struct chk *chk, const char *file, uint32_t line);
 void chk_record_host_check(struct chk *chk, const char *file, uint32_t line, const char *failed);
 /** A finding about a call that the host program made. Texts are "" and the line is 0 if they are not known. */
 struct chk_host_finding {
-    enum chk_kind kind; /* of the class API */
+    enum chk_kind kind; /* kind of the finding, of the class API */
     const char *message;
     const char *function, *file;
     uint32_t line;
@@ -165,8 +165,8 @@ bool chk_kind_find(const char *name, enum chk_kind *kind);
  */
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Records that a signal of the host, such as "SIGTERM", ended the run. It must be called before chk_finish. Reports
- *  contain the signal's name and number. */
+/** Records that a signal of the host, such as "SIGTERM", ended the run. This function must be called before chk_finish.
+ *  Reports contain the signal's name and number. */
 void chk_ended_by(struct chk *chk, const char *name, int number);
 /** Records that the run has stopped before its end, because of a fault, a hang or a limit. Reports that are written
  *  before chk_finish then say that the run was ended early. */
@@ -176,8 +176,8 @@ unsigned chk_count(const struct chk *chk);
 /** Returns the number of occurrences at sites that were not recorded, because max_findings was reached. */
 unsigned chk_dropped_count(const struct chk *chk);
 unsigned chk_suppressed_count(const struct chk *chk); /* returns the number of suppressed findings */
-/** Prints a line for each suppression that matches no finding although a kind to which it applies was enabled. It must
- *  be called after chk_finish, for a run that reached its end. */
+/** Prints a line for each suppression that matches no finding although a kind to which it applies was enabled. This function
+ *  must be called after chk_finish, for a run that reached its end. */
 void chk_print_unused_suppressions(const struct chk *chk, struct lw_sink *out);
 /** Returns finding @index of all recorded findings, including suppressed ones; NULL past the last. The findings are
  *  sorted after chk_finish. */
@@ -225,8 +225,8 @@ const char *chk_format_suggest(const char *path);
 /* ---- number of executions of each line (docs/howto/coverage.md) ------------------------------------------- */
 
 /** Writes coverage of lines, branches and functions in lcov's tracefile format, for all objects whose kernels ran.
- *  Counts are numbers of lanes. The function needs options.counting CHK_COUNT_RUNS or more. Errors: LW_ENOMEM; LW_ENOMEM is
- *  also returned if memory was short earlier in the run. */
+ *  Counts are numbers of lanes. The function needs options.counting CHK_COUNT_RUNS or more. Errors: LW_ENOMEM, also if memory
+ *  was short earlier in the run. */
 enum lw_status chk_write_coverage(const struct chk *chk, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
 /** Writes the source with the counts of each line; if options.by_launch is set, once for each launch instead of once for

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/** Returns the kinds whose checks observe instructions. They can be enabled only at the start of the run. */
+/** Returns the kinds whose checks observe instructions. These kinds can be enabled only at the start of the run. */
 static uint64_t looking(void)
 {
     uint64_t kinds = 0;

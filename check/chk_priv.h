@@ -303,8 +303,8 @@ bool chk_compare(const struct isa_insn *insn, uint64_t a, uint64_t b);
 /** Adds a finding for each malloc in a kernel whose objects are live at the end of the run. */
 void chk_leaks_add(struct chk *chk);
 
-/** Returns the location that reports show first, with the file named as in reports. This is the location's own line or, if
- *  that is in a header of a compiler or the system, the innermost call that is in another file. */
+/** Returns the location that reports show first, with the file named as in reports. The result is the location's own line or,
+ *  if that is in a header of a compiler or the system, the innermost call that is in another file. */
 struct chk_call chk_report_location(const struct chk *chk, const struct chk_location *location);
 /** Writes the findings as a list of suppressions for chk_suppressions_load(). Implements chk_format.write. */
 void chk_write_baseline(const struct chk *chk, const char *run, const char *version, struct lw_sink *out);

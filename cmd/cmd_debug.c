@@ -358,7 +358,7 @@ static enum lw_status replace_program(const struct rsp_config *config, const cha
     if (stat(path, &before) == 0 && stat(next, &after) == 0 &&
         after.st_mtim.tv_sec <= before.st_mtim.tv_sec) {
         times[1].tv_sec = before.st_mtim.tv_sec + 1;
-        if (utimensat(AT_FDCWD, next, times, 0) != 0) /* with the old time gdb would keep the old line table */
+        if (utimensat(AT_FDCWD, next, times, 0) != 0) /* fails, because with the old time gdb would keep the old line table */
             status = LW_FAIL(err, LW_EIO, "%s: cannot set the modification time of the file: %s",
                              next, strerror(errno));
     }
@@ -500,7 +500,7 @@ static enum lw_status save(void *context, const char *path, struct lw_error *err
     struct emu_history_info info;
 
     /* When the machine goes back in history, the session's position in the launch file does not go back before the past
-     * is edited. So a checkpoint in the past would combine an old state of the machine with a later position. */
+     * is edited. A checkpoint in the past would therefore combine an old state of the machine with a later position. */
     if (dbg_history_info(host->dbg, &info) && info.in_past)
         return LW_FAIL(err, LW_ESTATE, "cannot save a checkpoint in the past: use `goto end` first");
     return cmd_machine_save(host->now, path, err);

@@ -122,8 +122,8 @@ static bool is_stdout(const char *path)
     return path != NULL && strcmp(path, "-") == 0;
 }
 
-/** Returns the stream for the summary and for output of kernels. It is standard error if JSON or the bytes of a buffer are
- *  written to standard output. */
+/** Returns the stream for the summary and for output of kernels. The stream is standard error if JSON or the bytes of a buffer
+ *  are written to standard output. */
 static FILE *text_stream(const struct options *o)
 {
     bool taken = is_stdout(o->stats) || is_stdout(o->machine.timing.trace);
@@ -160,8 +160,8 @@ static void progress_show(const struct cmd_machine *m, double started)
 }
 
 /* Starts the timer that interrupts the engine to show progress and to check the time limit. On a terminal it first fires
- * after half a second, or at an earlier time limit; otherwise at the time limit. It then fires five times a second, because
- * the limit may not have been reached exactly at the first time. */
+ * after half a second, or at an earlier time limit; otherwise at the time limit. After that, the timer fires five times a
+ * second, because the limit may not have been reached exactly at the first time. */
 static void start_clock(bool terminal, double seconds)
 {
     double first = terminal ? 0.5 : seconds;

@@ -18,7 +18,7 @@ struct dbg_findings {
     unsigned first_unreported; /* lowest number that a pending finding can have */
     uint64_t *at;          /* at[number]: instruction count before the instruction that caused the finding, WAITS or
                             * UNKNOWN */
-    size_t count, capacity; /* of `at` */
+    size_t count, capacity; /* number of elements of `at`, and its capacity */
     uint64_t next;         /* instruction count of the next recorded finding, at which a replay stops, or UINT64_MAX if none */
     bool stop_at;          /* true: the engine's stop_at has been set to `next` and must be reset */
 };
@@ -68,7 +68,7 @@ uint64_t dbg_finding_at(const struct dbg *dbg, unsigned number)
                : UINT64_MAX;
 }
 
-/* Stores the instruction count of the pending findings, and makes them no longer pending. They were caused by the last
+/* Stores the instruction count of the pending findings, and makes them no longer pending. The findings were caused by the last
  * instruction or, if @host, by a host step after it. */
 static void answer(struct dbg *dbg, bool host)
 {

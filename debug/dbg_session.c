@@ -527,7 +527,7 @@ enum lw_status dbg_focus_set(struct dbg *dbg, enum dbg_focus focus, dbg_thread_i
     if (!dbg_thread_get(dbg, id, &thread))
         return dbg_exited(dbg, id, err);
     dbg->focus[focus] = id;
-    /* The user has chosen this lane. It remains the focus lane when a lower lane becomes live or the warp diverges. */
+    /* The user has chosen this lane. The lane remains the focus lane when a lower lane becomes live or the warp diverges. */
     dbg_lane_pin(dbg, id, thread.lane);
     return LW_OK;
 }

@@ -14,7 +14,7 @@ typedef enum lw_status (*dbg_next_fn)(void *context, bool *more, struct lw_error
 /** A buffer of the launch file. */
 struct dbg_buffer {
     uint64_t address, count; /* current address, which a step that swaps buffers changes; number of elements */
-    const char *type; /* of an element, such as "f32" */
+    const char *type; /* type of an element, such as "f32" */
 };
 typedef bool (*dbg_buffer_fn)(void *context, const char *name, struct dbg_buffer *out);
 /** Receives one row of a table. @cells has one text for each column, borrowed until the function returns. */

@@ -203,7 +203,8 @@ enum lw_status dbg_view(const struct dbg *dbg, struct dbg_thread *out, struct lw
 uint64_t dbg_fault_address(const struct emu_fault *fault);
 /** Returns LW_ESTATE with a message that thread @id is not resident. */
 enum lw_status dbg_exited(const struct dbg *dbg, dbg_thread_id id, struct lw_error *err);
-/** Returns the program in which names are resolved: that of the current grid, or without a grid the first loaded one. */
+/** Returns the program in which names are resolved: the program of the current grid or, if there is no grid, the first loaded
+ *  program. */
 const struct emu_program *dbg_program(const struct dbg *dbg);
 
 /* ---- stoppoints ------------------------------------------------------------------ */
@@ -328,7 +329,7 @@ bool dbg_finding_pending(const struct dbg *dbg);
  *  completes the stop. */
 enum lw_status dbg_stop_on_finding(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Called after each run: if it stopped for a finding, moves the machine back to before the finding's instruction and
+/** Called after each run: if the run stopped for a finding, moves the machine back to before the finding's instruction and
  *  completes the stop there. */
 enum lw_status dbg_finding_finish_stop(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
@@ -517,7 +518,7 @@ void dbg_function_source_name(const struct dbg *dbg, const struct isa_function *
 /** Formats the name of a function in the source without parameter types: "util::twice". */
 void dbg_function_short_name(const struct dbg *dbg, const struct isa_function *function,
                              char *text, size_t size);
-/** Returns true if @name denotes the function. It may be the full name, or the name without namespaces, parameter types or
+/** Returns true if @name denotes the function. @name may be the full name, or the name without namespaces, parameter types or
  *  template arguments. */
 bool dbg_function_is_called(const struct dbg *dbg, const struct isa_function *function,
                             const char *name);
@@ -614,7 +615,7 @@ enum lw_status dbg_stoppoint_condition(struct dbg *dbg, unsigned id, const char 
                                    struct lw_error *err) LW_MUST_CHECK;
 unsigned dbg_stoppoint_count(const struct dbg *dbg);
 /** Executes one instruction of each split that can run: the splits of the thread's warp or, if @block, of all warps of its
- *  block. So lanes and warps advance in lockstep. If no split can run, the stop is DBG_STOP_BLOCKED. The focus does not
+ *  block. Lanes and warps thus advance in lockstep. If no split can run, the stop is DBG_STOP_BLOCKED. The focus does not
  *  change. Errors: LW_ESTATE if the thread has ended. */
 enum lw_status dbg_step_together(struct dbg *dbg, dbg_thread_id id, bool block,
                                  struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;

@@ -66,7 +66,7 @@ enum lw_status rsp_program_write(const struct rsp_config *config, const char *pa
  * Serves connections on a TCP or file-system address until the program is killed, until a detach with @once,
  * or until the run has ended. *config->ended is set to how the last connection ended. The value of detach_keeps_link
  * in @config is ignored: !@once is used instead.
- * @address  "PORT", "HOST:PORT"; an empty host is 127.0.0.1; port 0 takes a free one. Or
+ * @address "PORT", "HOST:PORT"; an empty host is 127.0.0.1; port 0 selects a free port. Or
  *           "unix:PATH": a socket that only its owner may use, removed at the end
  * @ready    called with the bound port (unix: 0) before waiting; may be NULL
  * Errors: LW_EUSAGE for a bad address, LW_EIO with the system's reason.

@@ -251,9 +251,9 @@ struct rsp {
     size_t known_count, known_capacity;
 
     /* Warp that ended while it was stepped alone, or 0 if none. gdb steps a warp alone over a breakpoint, and must find its
-     * thread after that step. So the stub still shows the warp, at RSP_EXITED_PC, until something else runs. `advance`
-     * and `until` insert a breakpoint at that pc. After gdb has stepped the ended thread over this breakpoint,
-     * @exited_past is set and the stub shows the warp at RSP_PAST_PC. */
+     * thread after that step. The stub therefore still shows the warp, at RSP_EXITED_PC, until something else runs. `advance`
+     * and `until` insert a breakpoint at that pc. After gdb has stepped the ended thread over this breakpoint, @exited_past is
+     * set and the stub shows the warp at RSP_PAST_PC. */
     dbg_thread_id exited;
     bool exited_past;
     bool launch_wanted; /* `until` or `advance` in a kernel has inserted a breakpoint at RSP_EXITED_PC */
@@ -485,7 +485,7 @@ void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point);
  *  to the last hit with a false condition, and returns true. The stub then reports that hit instead, without text. @began:
  *  instruction count at the start of the command. */
 bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop *stop);
-/** Called when a stop is reported. Records its watchpoint, if there is one. */
+/** Called when a stop is reported. If a watchpoint caused the stop, records the watchpoint. */
 void rsp_test_reported(struct rsp *rsp, const struct dbg_stop *stop);
 /** Returns true if the text of the stop must be suppressed, because gdb evaluates the condition of the watchpoint. */
 bool rsp_test_is_silent(const struct rsp *rsp, const struct dbg_stop *stop);
@@ -497,7 +497,7 @@ void rsp_tests_free(struct rsp *rsp);
 /* rsp_data.c, rsp_monitor.c, rsp_run.c: reads of the client, the thread list, and the start and end of a run */
 /** Records that the client has read @size bytes at @address. An aarch64 gdb drops the top byte of watched addresses,
  *  which selects the debug address range. The stub restores it from gdb's last read at an address that differs only in
- *  this byte: gdb has read the old value there. */
+ *  this byte: gdb has read the old value at that address. */
 void rsp_window_record(struct rsp *rsp, uint64_t address, uint64_t size);
 /** Starts a new thread list. */
 void rsp_listing_begin(struct rsp *rsp);

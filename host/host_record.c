@@ -246,7 +246,7 @@ static enum lw_status put_value(struct lanewise_machine *m, const struct isa_par
     return status;
 }
 
-/** Returns true for variables of Lanewise's CUDA headers that represent special registers. They have no contents. */
+/** Returns true for variables of Lanewise's CUDA headers that represent special registers. Such variables have no contents. */
 static bool is_coordinate(const char *name)
 {
     static const char *const names[] = {"lw_tid", "lw_ctaid", "lw_ntid", "lw_nctaid"};

@@ -112,7 +112,7 @@ int lanewise_launch(lanewise_machine *m, const lanewise_kernel *kernel, const ui
     return lanewise_launch_shape(m, kernel, &shape, sizeof shape, arguments);
 }
 
-/** Timer with a thread of its own. It interrupts the engine at time `until`, unless `quit` is set before. */
+/** Timer with a thread of its own. The thread interrupts the engine at time `until`, unless `quit` is set before. */
 struct alarm {
     struct emu_engine *engine;
     pthread_mutex_t mutex;

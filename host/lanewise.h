@@ -118,7 +118,7 @@ LANEWISE_API int lanewise_link(lanewise_machine *machine, const lanewise_text *m
                                lanewise_module **out);
 /**
  * Gets the declarations of the kernels of an OpenCL C source. @source, @headers and @options are as in lanewise_compile().
- * @out  set to a text, which the caller frees with lanewise_object_free. It has a line "NAME<tab>ATTRIBUTES" for each
+ * @out set to a text, which the caller frees with lanewise_object_free. The text has a line "NAME<tab>ATTRIBUTES" for each
  *       kernel, followed by a line "<tab>NAME<tab>TYPE<tab>TYPE QUALIFIERS<tab>ACCESS QUALIFIER" for each parameter
  */
 LANEWISE_API int lanewise_describe(lanewise_machine *machine, const lanewise_text *source, const lanewise_text *headers,
@@ -225,7 +225,7 @@ LANEWISE_API int lanewise_launch(lanewise_machine *machine, const lanewise_kerne
                                  uint32_t shared_bytes, const void *const *arguments);
 /** Shape of a launch. */
 typedef struct lanewise_shape {
-    uint32_t grid[3], block[3]; /* as in lanewise_launch */
+    uint32_t grid[3], block[3]; /* number of blocks in the grid, and of threads in a block, as in lanewise_launch */
     uint32_t shared_bytes;      /* size of the dynamic shared memory */
     uint32_t dimensions;        /* result of OpenCL's get_work_dim(), 1 to 3; 0: the number that the sizes need */
     uint32_t offset[3];         /* result of OpenCL's get_global_offset(), which is added to global ids */

@@ -113,7 +113,7 @@ const struct isa_variable *lnc_variable_find(const struct isa_object *object, co
     "a __kernel in OpenCL C, an .entry in PTX"
 
 /** Returns the compiler options with which a debugger can show all variables and lines of @path, a .cl or .cu source.
- *  @compiler: NULL means clang. The list is terminated by NULL. It is empty for other files. */
+ *  @compiler: NULL means clang. The list is terminated by NULL. The list is empty for other files. */
 const char *const *lnc_debug_options(const char *path, const char *compiler);
 /** Makes compiler options for a debugger from @options: the options of lnc_debug_options() replace those for optimisation
  *  and debug information. The caller frees the array; its texts are borrowed. Errors: LW_EUSAGE if @path is a file that is
@@ -123,8 +123,8 @@ enum lw_status lnc_options_debug(const char *path, const char *compiler, const c
                                  struct lw_error *err) LW_MUST_CHECK;
 /** Returns the path of the working folder, with a final slash, as it is written in a launch file at @path. If the launch
  *  file is in a folder of the working folder, the path is relative, such as "../", so that a user can move both folders
- *  together. It is "" if the launch file is in the working folder, and otherwise absolute. NULL: there is no memory, or no
- *  working folder. */
+ *  together. The result is "" if the launch file is in the working folder, and otherwise absolute. NULL: there is no memory,
+ *  or no working folder. */
 const char *lnc_way_back(const char *path, struct lw_arena *arena);
 /** Inserts @folder ("", or with a final slash) before relative names in compiler options: before folders of -I and similar
  *  options, and before files of -include that exist relative to folder @from. The compiler searches other files among its

@@ -106,15 +106,15 @@ struct lnc_hole {
 struct lnc_arg {
     enum lnc_arg_kind kind;
     const struct lw_yaml *node;
-    const char *text;                /* of LNC_ARG_NUMBER */
-    const uint8_t *data;             /* of LNC_ARG_TYPED: bytes of the numbers or the structure */
-    unsigned size_bytes, align;      /* of LNC_ARG_TYPED */
-    struct lnc_hole *holes;          /* of LNC_ARG_TYPED: addresses that the launch writes into a copy of `data` */
-    const struct lnc_buffer *buffer; /* of LNC_ARG_BUFFER */
-    const struct lnc_texture *texture; /* of LNC_ARG_TEXTURE */
-    uint64_t offset_bytes;           /* of LNC_ARG_BUFFER: offset from the start of the buffer */
-    uint32_t local_bytes;            /* of LNC_ARG_LOCAL */
-    int64_t start, step, factor;     /* of LNC_ARG_ITERATION */
+    const char *text;                /* LNC_ARG_NUMBER: text of the number */
+    const uint8_t *data;             /* LNC_ARG_TYPED: bytes of the numbers or the structure */
+    unsigned size_bytes, align;      /* LNC_ARG_TYPED: number of bytes in `data`, and their alignment */
+    struct lnc_hole *holes;          /* LNC_ARG_TYPED: addresses that the launch writes into a copy of `data` */
+    const struct lnc_buffer *buffer; /* LNC_ARG_BUFFER: the buffer */
+    const struct lnc_texture *texture; /* LNC_ARG_TEXTURE: the texture */
+    uint64_t offset_bytes;           /* LNC_ARG_BUFFER: offset from the start of the buffer */
+    uint32_t local_bytes;            /* LNC_ARG_LOCAL: bytes of shared memory */
+    int64_t start, step, factor;     /* LNC_ARG_ITERATION: parameters of the formula */
 };
 
 enum lnc_step_kind { LNC_LAUNCH, LNC_COPY, LNC_FILL, LNC_SWAP, LNC_CHECK, LNC_REPEAT };

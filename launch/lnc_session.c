@@ -239,8 +239,8 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
         .kernel = emu_program_kernel(session->program, step->kernel->name),
         .work_dim = step->work_dim};
     uint8_t *params = calloc(1, kernel->param_bytes + 1u);
-    /* Dynamic shared memory begins after static shared memory, aligned to 16 bytes. It consists of the bytes that `shared`
-     * requests, for an extern array, and a piece for each argument {local: bytes}. */
+    /* Dynamic shared memory begins after static shared memory, aligned to 16 bytes. Dynamic shared memory consists of the
+     * bytes that `shared` requests, for an extern array, and a piece for each argument {local: bytes}. */
     uint64_t static_end = ((uint64_t)kernel->shared_bytes + 15) & ~UINT64_C(15);
     uint64_t shared = static_end + step->shared_bytes;
     struct emu_grid *grid = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a launch file for users to start from. It launches each kernel of a program, with a buffer for each pointer
- * parameter and a number for each other parameter. Names and types are those of the source if the object has them.
+ * Writes a launch file for users to start from. The launch file launches each kernel of a program, with a buffer for each
+ * pointer parameter and a number for each other parameter. Names and types are those of the source if the object has them.
  */
 #include "launch/launch_priv.h"
 

@@ -145,7 +145,7 @@ static void print_findings(void)
             print_finding(device.printed, &f);
 }
 
-/** Finishes the machine, and prints the findings that this adds. They are not at the end of the list, because
+/** Finishes the machine, and prints the findings that this adds. New findings are not at the end of the list, because
  *  lanewise_finish() sorts the list. */
 static void print_last_findings(void)
 {

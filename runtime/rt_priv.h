@@ -112,7 +112,7 @@ int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const 
  *  which rt_sources_forget() removes, unless a folder was given. Returns false after printing an error. Locked. */
 bool rt_sources_keep(const char *folder);
 /** Returns the file name with which a source is compiled. If sources are kept, writes the source to that file; else the
- *  name is "program.cl". It is valid until the next call. Locked. */
+ *  name is "program.cl". The result is valid until the next call. Locked. */
 const char *rt_source_name(const char *text);
 /** Removes the temporary folder, if there is one; locked. */
 void rt_sources_forget(void);
@@ -129,7 +129,7 @@ struct rt_callback {
     rt_notify_fn notify;
     void *context;
 };
-/** An event: the state of a command, or an event that the user completes. It is part of an object of a front end. */
+/** An event: the state of a command, or an event that the user completes. The structure is part of an object of a front end. */
 struct rt_event {
     enum rt_state state;
     int error;              /* result of a complete event: 0, or a negative error code of the front end */

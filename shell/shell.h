@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Public interface of shell/: the debugger shell, with a line editor, completion, history and scripts. It has all
+/* Public interface of shell/: the debugger shell, with a line editor, completion, history and scripts. The shell has all
  * commands of the debugger, and commands that access files of this host, which gdb's `monitor` does not have. */
 #ifndef SHELL_H
 #define SHELL_H

@@ -81,8 +81,8 @@ enum lw_status sh_text_run(struct shell *shell, const char *name, char *text,
                            struct lw_error *err);
 /** Runs the lines of a file; an error is prefixed with "PATH:LINE". */
 enum lw_status sh_script_run(struct shell *shell, const char *path, struct lw_error *err) LW_MUST_CHECK;
-/** Returns a number that changes when the focus warp executes, or when the focus moves to another warp. It identifies the
- *  position at which values were shown. */
+/** Returns a number that changes when the focus warp executes, or when the focus moves to another warp. The number identifies
+ *  the position at which values were shown. */
 uint64_t sh_moment(const struct shell *shell);
 /** Makes the shell use another debugger. */
 void sh_dbg_set(struct shell *shell, struct dbg *dbg);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The timing engine. It runs cycles in the phases that tim_priv.h lists, and notifies observers of each
- * instruction. It can stop between any two instructions, and a stop changes no result: instructions issue in the order
+ * instruction. The engine can stop between any two instructions, and a stop changes no result: instructions issue in the order
  * (cycle, core, scheduler, slot), with and without a debugger.
  */
 #include "timing/tim_engine_priv.h"

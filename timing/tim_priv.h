@@ -96,9 +96,9 @@ enum lw_status tim_config_read(const char *name, const char *text, size_t size,
 /** Prints all keys as a JSON object: {"core": {"count": 15, ...}, ..., "units": {"int": {...}}}. */
 void tim_config_json(const struct tim_config *config, struct lw_sink *out);
 
-/** A functional unit. Its pipes are divided evenly among the schedulers. With fewer pipes than schedulers, scheduler s
- *  uses pipe s mod pipes; otherwise scheduler s uses each pipe p with p mod schedulers = s. The keys are
- *  `units: {NAME: {pipes: , lanes: , latency: }}`, with a NAME of isa_unit_name. */
+/** A functional unit. The unit's pipes are divided evenly among the schedulers. With fewer pipes than schedulers, scheduler s
+ *  uses pipe s mod pipes; otherwise scheduler s uses each pipe p with p mod schedulers = s. The keys are `units: {NAME:
+ *  {pipes: , lanes: , latency: }}`, with a NAME of isa_unit_name. */
 struct tim_unit_config {
     unsigned pipes;   /* pipes in a core; 0: this unit's instructions use a pipe of unit `int`, with the lanes and latency of
                        * this unit */

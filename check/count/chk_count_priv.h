@@ -55,7 +55,7 @@ struct chk_counters {
     struct chk *chk;
     bool memory;    /* memory requests are counted, too */
     bool by_launch; /* each launch is counted separately as well */
-    struct chk_launch_counts *launches; /* in the order of their first instructions */
+    struct chk_launch_counts *launches; /* launches that are counted separately, in the order of their first instructions */
     size_t launch_count, launch_capacity, launch_last;
     struct chk_counts **programs, *last;
     size_t count, room;

@@ -453,7 +453,7 @@ static void store(struct chk_init *init, struct init_block *b, struct init_warp 
     }
 }
 
-/** Reports an atomic that reads uninitialised memory. It must not be an exchange, which only copies the value. */
+/** Reports an atomic that reads uninitialised memory. The atomic must not be an exchange, which only copies the value. */
 static void atomic_memory(struct chk_init *init, struct init_block *b, const struct emu_hook_access *a)
 {
     uint64_t undefined = init_access_undefined(&init->memory, b, a);

@@ -181,7 +181,7 @@ struct chk_init {
 };
 
 /** Computes the undefined bits of the results of the instruction at @site from the undefined bits of its sources in @w.
- *  It must not be a memory instruction. */
+ *  The instruction must not be a memory instruction. */
 void init_rules_apply(struct chk_init *init, const struct init_warp *w, const struct init_plan *plan,
                       const struct emu_hook_site *site, struct init_result *out);
 void init_rules_plan(const struct isa_insn *insn, struct init_plan *out);

@@ -5,7 +5,7 @@
  * the same n, this number.
  */
 /* The n words of an access whose lanes have consecutive words are checked together. The loops over the words have no
- * branch. They combine the results of all cells, and bit 31 of the combination is set if some cell needs a closer check. */
+ * branch. The loops combine the results of all cells, and bit 31 of the combination is set if some cell needs a closer check. */
 #define SIGN (UINT32_C(1) << 31)
 
 /* the hot words of LEVEL_CELLS cells in one vector */

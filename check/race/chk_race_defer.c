@@ -40,7 +40,7 @@ _Static_assert(sizeof(struct race_deferred_slab) <= RACE_SLAB_HOT, "chunks of a 
  * words contain the lanes. Then follows the number of the word that the first lane reads, counted from the start of the
  * page or allocation. The form EACH has the number of each lane's word instead. The form STRIDE also has the distance in
  * words from each lane to the next. If the clocks of a read differ from the clocks of the preceding read, a CLOCK entry
- * precedes the read. It contains the logical clock, vc_block and vc_warp. */
+ * precedes the read. A CLOCK entry contains the logical clock, vc_block and vc_warp. */
 enum { FORM_CLOCK, FORM_ONE, FORM_RUN, FORM_EACH, FORM_STRIDE };
 enum { FORM_SHIFT = RACE_SITE_BITS, SIZE_SHIFT = FORM_SHIFT + 3, FORM_MASK = 7, WORD_SHIFT = 2 };
 enum { WORDS_CLOCK = 4, WORDS_HEAD = 4, WORDS_STRIDE = 2 };
@@ -275,8 +275,8 @@ void race_deferred_end(struct chk_race *race)
 
 /* ---- pages -------------------------------------------------------------------------------------------- */
 
-/** Returns true if the read repeats the last read of the list, as in a loop. Then sets the clock of that read to the
- *  current clock. */
+/** Returns true if the read repeats the last read of the list, as in a loop. If so, sets the clock of that read to the current
+ *  clock. */
 static bool is_repeat(const struct race_access *ctx, struct race_deferred *list, uint32_t form, uint32_t word,
                       uint64_t lanes)
 {

@@ -20,8 +20,8 @@ static bool begin(void *state)
     race->fast = race->chk->options.counting != CHK_COUNT_REQUESTS; /* If requests are counted, each access needs a call
                                                                      * of the hook. */
     race_chunk_choose(race);
-    /* Shared memory is not filtered under a debugger. It may move lanes to another pc, so that they execute earlier reads
-     * of the barrier interval again. */
+    /* Shared memory is not filtered under a debugger. A debugger may move lanes to another pc, so that they execute earlier
+     * reads of the barrier interval again. */
     race->filter.threads_diverged = !race->fast || race->chk->options.found != NULL;
     return true;
 }
@@ -339,7 +339,7 @@ static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *
     return vclock;
 }
 
-/** Returns the vector clock that a thread releases. It covers the accesses that the thread made or was ordered after at
+/** Returns the vector clock that a thread releases. The clock covers the accesses that the thread made or was ordered after at
  *  @fence. With @device it also covers the accesses of the block up to device fences before a barrier (b->fenced). */
 static struct race_vclock *vclock_of(struct chk_race *race, struct race_block *b,
                                    struct race_warp *w, unsigned lane, const struct race_fence *fence,

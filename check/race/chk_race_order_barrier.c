@@ -19,8 +19,8 @@ static uint64_t launched_lanes(const struct race_block *b, const struct race_war
 struct sync_clock {
     struct race_vclock *vclock, *pending[2];
 };
-/** The clocks of a CTA barrier at which warps have arrived by bar.arrive, without waiting. They are valid until the barrier
- *  completes. */
+/** The clocks of a CTA barrier at which warps have arrived by bar.arrive, without waiting. The clocks are valid until the
+ *  barrier completes. */
 struct race_barrier_clock {
     bool any;
     struct sync_clock arrived; /* vector clocks of the arrived lanes; for lanes that arrived without the rest of their

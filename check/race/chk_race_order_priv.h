@@ -20,8 +20,8 @@ struct race_entry {
     uint64_t key;
     uint32_t time;
 };
-/** A sparse vector clock. Its entries are sorted by key, and do not change after its creation. NULL is the empty vector
- *  clock. */
+/** A sparse vector clock. The entries are sorted by key, and do not change after the creation of the clock. NULL is the empty
+ *  vector clock. */
 struct race_vclock {
     unsigned refs, count;
     struct race_entry entry[];
@@ -113,7 +113,7 @@ struct race_block {
     bool any_fence, any_lane;
     bool opencl, opencl_known; /* opencl: the block's kernel is in OpenCL C; valid if opencl_known is true */
     unsigned warp_count, width;
-    struct race_vclock *vclock, *pending[2]; /* as in struct race_lane, for all threads of the block */
+    struct race_vclock *vclock, *pending[2]; /* as the members of struct race_lane, but common to all threads of the block */
     uint32_t *vc_warps;   /* [warp][other]: clock up to which the warp is ordered after the other warp; NULL if vc_block
                            * is valid for all warps */
     struct race_barrier_clock *barrier[ISA_CTA_BARRIER_COUNT]; /* NULL: no warp has executed bar.arrive for the barrier */
@@ -195,9 +195,9 @@ struct race_lane *race_lanes_of(struct chk_race *race, struct race_block *b, str
 uint32_t race_thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane);
 /** Calls race_vclock_join() with the current logical clock as @now. */
 void race_join(struct chk_race *race, struct race_vclock **into, struct race_vclock *other);
-/** Returns a vector clock that another thread of the block can acquire. It covers the accesses that the lanes in
- *  lanes[warp] made or are ordered after, without those that all threads of the block are ordered after. NULL: there are
- *  no such accesses, or there is no memory. */
+/** Returns a vector clock that another thread of the block can acquire. The clock covers the accesses that the lanes in
+ *  lanes[warp] made or are ordered after, without those that all threads of the block are ordered after. NULL: there are no
+ *  such accesses, or there is no memory. */
 struct race_vclock *race_ordered_before(struct chk_race *race, const struct race_block *b, const uint64_t *lanes);
 void race_barriers_free(struct race_block *b);
 /** Handles a bar.arrive before it executes. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Race checker: the plain path of an access. It is the reference for all other paths, and should be read first.
- * race_access_at() checks each lane by itself against the records of its cells, and updates the records. All other
- * files find the same races in less time. If struct chk_race.fast is false, only this path runs.
- * docs/explanation/race-detection.md
+ * Race checker: the plain path of an access. The plain path is the reference for all other paths, and should be read first.
+ * race_access_at() checks each lane by itself against the records of its cells, and updates the records. All other files find
+ * the same races in less time. If struct chk_race.fast is false, only this path runs. docs/explanation/race-detection.md
  */
 #include "check/race/chk_race_priv.h"
 
@@ -31,7 +30,7 @@ static inline bool both_strong(const struct race_access *ctx, uint32_t self_tid,
            self_tid >> RACE_THREAD_BITS == tid >> RACE_THREAD_BITS;
 }
 
-/** Checks the access against the weak write that preceded the recorded atomic write. This is necessary only if the atomic
+/** Checks the access against the weak write that preceded the recorded atomic write. The check is necessary only if the atomic
  *  write is unordered: a thread that is ordered after the atomic write is ordered after the weak write, too. */
 static void check_weak(struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i,
                        unsigned lane, uint64_t at)

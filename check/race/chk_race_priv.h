@@ -113,7 +113,7 @@ struct chk_race {
     struct race_pairs pairs;
     struct race_sites sites;
 };
-/** Checks deferred and logged accesses. It must be called before any other event is evaluated. */
+/** Checks deferred and logged accesses. The function must be called before any other event is evaluated. */
 void race_flush_deferred(struct chk_race *race);
 static inline void race_flush(struct chk_race *race)
 {

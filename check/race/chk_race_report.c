@@ -403,8 +403,8 @@ static bool in_lockstep(const struct race_access *ctx, const struct other *other
 }
 
 /** Returns true if a race of volatile accesses is reported like a race of plain accesses. OpenCL C 1.2 guarantees
- *  nothing about volatile accesses, and orders the accesses of a work-group by barriers. It has no means to order accesses
- *  of different work-groups, so locks and flags between them are volatile or atomic. */
+ *  nothing about volatile accesses, and orders the accesses of a work-group by barriers. OpenCL C 1.2 has no means to order
+ *  accesses of different work-groups, so locks and flags between them are volatile or atomic. */
 static bool volatile_orders_nothing(const struct race_access *ctx, const struct other *other, uint32_t site)
 {
     struct race_block *b = ctx->block;

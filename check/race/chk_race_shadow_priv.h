@@ -12,8 +12,8 @@ struct race_block;
 /** Level of a record: its accesses are by one thread, or by several unordered threads of a warp, a block or a grid. */
 enum race_level { RACE_THREAD, RACE_WARP, RACE_BLOCK, RACE_GRID };
 
-/* A site word describes a recorded access. It contains the number of the instruction (0 if it is not known) in RACE_SITE_BITS
- * bits, the kind of the access as flags, and the level of the record. */
+/* A site word describes a recorded access. A site word contains the number of the instruction (0 if it is not known) in
+ * RACE_SITE_BITS bits, the kind of the access as flags, and the level of the record. */
 enum {
     RACE_SITE_BITS = 26,
     RACE_VOLATILE = 1 << 26,
@@ -28,8 +28,8 @@ enum { RACE_MOST_CLOCK = INT32_MAX - 1 };
 /* A thread id consists of a block id in the upper 22 bits and the number of the thread in its block in the lower 10. */
 enum { RACE_THREAD_BITS = 10, RACE_MOST_BLOCKS = 1 << 22 };
 
-/* Rows of a record of writes or of reads. A record of several threads holds its last access. Its rows with the suffix _2
- * hold the last access by another lane, warp or block, according to the level of the record. */
+/* Rows of a record of writes or of reads. A record of several threads holds its last access. The rows with the suffix _2 hold
+ * the last access by another lane, warp or block, according to the level of the record. */
 enum {
     RACE_CLOCK, RACE_TID, RACE_SITE, RACE_CLOCK_2, RACE_TID_2, RACE_SITE_2, RACE_RECORD_ROWS
 };
@@ -40,7 +40,7 @@ enum { RACE_W = 0, RACE_R = RACE_RECORD_ROWS,
 struct race_deferred {
     struct race_deferred_chunk *first, *last; /* first and last chunk of the list; NULL: empty */
     unsigned chunk_count;
-    uint32_t clock[3]; /* of the last read: logical clock, vc_block and vc_warp */
+    uint32_t clock[3]; /* clocks of the last read in the list: logical clock, vc_block and vc_warp */
     uint32_t *repeat;  /* start of the last read in the list, at its CLOCK entry; NULL: the last read has no CLOCK entry */
 };
 enum { RACE_DEFER_SINGLE = 2 };
@@ -254,8 +254,8 @@ struct race_block *race_replay_block(unsigned width);
 /** Checks an access if its allocation has packed cells, or if this access gives it packed cells. Returns false if the
  *  cells are ordinary. */
 bool race_packed_check(struct race_access *ctx);
-/** Does the work of race_packed_check() for deferred reads of @lanes. Their addresses are in the segment @piece or, if
- *  @piece is NULL, in @address. */
+/** Does the work of race_packed_check() for deferred reads of @lanes. The addresses of the reads are in the segment @piece or,
+ *  if @piece is NULL, in @address. */
 bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *piece, const uint64_t *address,
                       uint64_t lanes);
 /** Does the work of race_packed_check() for a logged access @e for which race_packed_prefetch() returned true. @access:

@@ -16,7 +16,7 @@ struct warp_arrivals {
     struct {
         struct chk_arrival arrival;
         bool cross; /* the instruction is a cross-lane operation; false: it is a warpsync */
-    } at[8]; /* in the order of arrival; if there are 8, a further instruction replaces the first */
+    } at[8]; /* instructions in the order of arrival; a ninth one replaces the first */
 };
 /** State of a resident block. */
 struct state {

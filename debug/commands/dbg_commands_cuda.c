@@ -40,7 +40,7 @@ static bool sm_matters(const struct list *list)
     return ((list->filter.given | list->filter.queried) >> DBG_AXIS_SM & 1) != 0;
 }
 
-/* Returns true if the warp matches the filter. Its SM is looked up only if the filter has one. */
+/* Returns true if the warp matches the filter. Looks up the warp's SM only if the filter has an SM. */
 static bool has_warp(struct list *list, const struct dbg_thread *thread)
 {
     uint64_t sm, warp, focus_sm = 0, focus_warp;

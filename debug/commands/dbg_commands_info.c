@@ -72,7 +72,7 @@ static enum lw_status find_pattern(struct dbg *dbg, char **values, unsigned coun
             return status;
         bytes = size == 'b' ? 1 : size == 'h' ? 2 : size == 'w' ? 4 : size == 'g' ? 8
                 : value.type == DBG_U64 || value.type == DBG_S64 || value.type == DBG_F64 ? 8 : 4;
-        /* A number such as 2.5 has type f64. It is searched for as f32, because most buffers of floats contain f32. */
+        /* A number such as 2.5 has type f64. The command searches for it as f32, because most buffers of floats contain f32. */
         if (value.type == DBG_F64 && size != 'g') {
             value = dbg_value_f32((float)dbg_value_double(&value));
             bytes = 4;

@@ -388,7 +388,7 @@ static bool state_name(struct dbg_expr *e, const char *name, struct dbg_operand 
     return true;
 }
 
-/* Resolves `cycle`, the current cycle of a run with a GPU model. It needs no resident warp. */
+/* Resolves `cycle`, the current cycle of a run with a GPU model. This name needs no resident warp. */
 static bool cycle_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     const struct emu_engine *engine = e->dbg->engine;

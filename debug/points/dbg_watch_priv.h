@@ -14,7 +14,8 @@ struct dbg_range {
 /**
  * Owner of a watchpoint that gdb has removed. At each stop gdb removes all its watchpoints, and at the next resume it
  * inserts them again. gdb then sends only the address, and the focus may be on another lane by then. This record
- * restores the lane, warp or block that owns the watched location. It is deleted at the second resume after the removal.
+ * restores the lane, warp or block that owns the watched location. The record is deleted at the second resume after the
+ * removal.
  */
 struct dbg_ghost {
     uint64_t address;

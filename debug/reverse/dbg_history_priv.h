@@ -69,9 +69,9 @@ enum lw_status dbg_skip_idle(struct dbg *dbg, dbg_thread_id only, uint64_t *low,
                              struct lw_error *err) LW_MUST_CHECK;
 
 /**
- * Reverse search through intervals of history. It begins with the interval before the current count, and each further
- * interval is earlier and longer. Each is replayed forward once. So a search with a near result inspects little history.
- * @seen  called for every instruction of an interval, in the order of execution; @at is the instruction count before the
+ * Reverse search through intervals of history. The search begins with the interval before the current count, and each further
+ * interval is earlier and longer. Each is replayed forward once. A search with a near result thus inspects little history.
+ * @seen called for every instruction of an interval, in the order of execution; @at is the instruction count before the
  *        instruction. Returns true to skip the rest of the interval
  * @only  thread for whose instructions the search looks: history in which the thread executes nothing is skipped; 0: all
  *        threads

@@ -268,8 +268,8 @@ static void source_register(struct source *s, const struct isa_reg_use *use)
              use->first, use->first + 1u);
 }
 
-/** Type of the value whose origin is searched. It remains the same through moves, loads and stores. With `bytes` 0 the type
- *  is not known. */
+/** Type of the value whose origin is searched. The type remains the same through moves, loads and stores. With `bytes` 0 the
+ *  type is not known. */
 struct number {
     enum dbg_type type;
     unsigned bytes;

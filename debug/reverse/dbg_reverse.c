@@ -325,7 +325,7 @@ static bool line_passed(struct line_walk *l)
     if (w->depth > l->base) {
         if (l->over || l->into || !known)
             return false;
-        /* The step has entered a called function at its return. It ends at the beginning of the function's last line. */
+        /* The step has entered a called function at its return. The step ends at the beginning of the function's last line. */
         l->into = true;
         l->base = w->depth;
         l->row = NULL;

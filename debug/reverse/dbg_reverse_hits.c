@@ -2,8 +2,8 @@
 /*
  * Finds hits of stoppoints in the past. Intervals of history are replayed forward, the latest interval first. All hits of
  * the interval replayed last are cached, so that repeated reverse-continue commands do not replay it again. In a reverse
- * search, conditions of gdb's watchpoints must be evaluated before the instruction. So they are evaluated in a second
- * pass, in which the machine moves to the count of each hit.
+ * search, conditions of gdb's watchpoints must be evaluated before the instruction. These conditions are therefore evaluated
+ * in a second pass, in which the machine moves to the count of each hit.
  */
 #include "debug/reverse/dbg_history_priv.h"
 

@@ -8,8 +8,8 @@
  * million instructions takes 3 s. To inspect each instruction, at 2.5 million a second, would take 40 s
  * (docs/evidence/history.md).
  *
- * A lane that waits while other lanes of its warp spin has retired nothing. It cannot leave its pc without executing the
- * instruction there, so to find the time at which it arrived, only that instruction gets a breakpoint.
+ * A lane that waits while other lanes of its warp spin has retired nothing. Such a lane cannot leave its pc without executing
+ * the instruction there. To find the time at which the lane arrived, only that instruction gets a breakpoint.
  */
 #include "debug/reverse/dbg_history_priv.h"
 

@@ -68,8 +68,8 @@ void dbg_spin_forget(struct dbg *dbg);
 /** Executes one instruction of the stepped lane. */
 enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome,
                                 struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
-/** Called after each step of the lane: gets the lane's pc, and makes the stop if the step command ends here. That is so if
- *  a breakpoint is hit at the pc, if the lane has exited or spins, or after an interrupt. */
+/** Called after each step of the lane: gets the lane's pc, and makes the stop if the step command ends here. The command ends
+ *  if a breakpoint is hit at the pc, if the lane has exited or spins, or after an interrupt. */
 enum lw_status dbg_stepper_look(struct dbg_stepper *s, enum dbg_outcome outcome, uint64_t *pc,
                                 struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 

@@ -85,8 +85,8 @@ static void stop_waits(struct dbg_stepper *s, const struct emu_split_view *split
     snprintf(stop->text, sizeof stop->text, "%s%s", reason, suffix);
 }
 
-/* Appends to the stop's text that the block makes no progress. This is not reported as a hang: only this block ran, and
- * another block might end the wait. */
+/* Appends to the stop's text that the block makes no progress. The lack of progress is not reported as a hang: only this block
+ * ran, and another block might end the wait. */
 static void add_no_progress(struct dbg_stop *stop)
 {
     size_t used = strlen(stop->text);
@@ -508,7 +508,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
     }
     switch (split.state) {
     case EMU_SPLIT_READY:
-    case EMU_SPLIT_STACKED: /* not the top of the SIMT stack: the next step waits, not this one */
+    case EMU_SPLIT_STACKED: /* the split is not at the top of the SIMT stack: the next step waits for it, not this step */
         return LW_OK;
     case EMU_SPLIT_YIELDED:
     case EMU_SPLIT_SLEEPING:

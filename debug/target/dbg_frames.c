@@ -43,7 +43,7 @@ static uint64_t load_return(const struct dbg_warp *warp, unsigned lane, uint32_t
     return lw_get64(raw);
 }
 
-/* Computes CFA and return address of a frame. Its function is not a kernel. */
+/* Computes CFA and return address of a frame. The frame must not be a kernel's. */
 static bool unwind(const struct dbg *dbg, const struct dbg_warp *warp, unsigned lane,
                    const struct cursor *at, uint32_t *cfa, uint64_t *ra)
 {

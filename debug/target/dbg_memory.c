@@ -285,7 +285,7 @@ static uint64_t memory_access(const struct dbg_warp *warp, unsigned lane, uint64
     uint64_t done = write ? emu_mem_poke(DBG_AT(warp), lane, address, data, size)
                           : emu_mem_peek(DBG_AT(warp), lane, address, data, size);
 
-    /* gdb reads more bytes than it needs. So in a debug address range, bytes without memory read as zeros. */
+    /* gdb reads more bytes than it needs. In a debug address range, bytes without memory therefore read as zeros. */
     if (!write && fill) {
         memset((uint8_t *)data + done, 0, size - done);
         return size;
@@ -408,7 +408,7 @@ uint64_t dbg_mem_read(struct dbg *dbg, dbg_thread_id id, uint64_t address, void 
 uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, const void *data,
                        uint64_t size_bytes)
 {
-    /* For a write, dbg_mem_access() does not modify @data. So the cast is safe. */
+    /* For a write, dbg_mem_access() does not modify @data. The cast is therefore safe. */
     return dbg_mem_access(dbg, id, dbg_lane_get(dbg, id), address, (void *)(uintptr_t)data,
                           size_bytes, true);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Watch thread. While the target runs, the thread of the debugger reads no packets. The watch thread checks every
- * few milliseconds whether the client has sent Ctrl-C or has disconnected. It then calls dbg_interrupt, the only
- * function of debug/ that may be called from another thread.
+ * few milliseconds whether the client has sent Ctrl-C or has disconnected. If so, it calls dbg_interrupt, the only function of
+ * debug/ that may be called from another thread.
  */
 #include "gdbstub/rsp_priv.h"
 

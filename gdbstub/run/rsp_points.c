@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Z packets: breakpoints, with conditions and commands as agent expressions, and watchpoints. When a warp reaches a
- * breakpoint, debug/ calls point_stops() once for each active lane, and first moves the focus to this lane. So a condition
+ * breakpoint, debug/ calls point_stops() once for each active lane, and first moves the focus to this lane. A condition thus
  * reads the debug address ranges and registers of that lane, and when the stop is reported, the lane that hit is in focus.
  */
 #include "gdbstub/rsp_priv.h"
@@ -420,8 +420,8 @@ static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struc
     if (pin != NULL)
         return dbg_watch_add_of(rsp->dbg, DBG_OWNER_GDB, &pin->lane_ref, point->location,
                                 (unsigned)point->size, access_of[point->type], &point->id, err);
-    /* gdb sends no Hg packet before a Z packet. So a watchpoint on memory or registers of one warp is for the thread of the
-     * last Hg packet. */
+    /* gdb sends no Hg packet before a Z packet. A watchpoint on memory or registers of one warp is therefore for the thread of
+     * the last Hg packet. */
     return dbg_watch_add(rsp->dbg, DBG_OWNER_GDB, rsp_view_is_exited(rsp) ? rsp_focus(rsp) : rsp_view(rsp),
                          point->location, (unsigned)point->size, access_of[point->type], NULL, NULL,
                          &point->id, err);

@@ -2,9 +2,8 @@
 /*
  * Single reverse steps, and the last step of `reverse-finish`. For `reverse-finish` gdb inserts a breakpoint at the
  * function's entry, runs back to it, and makes one reverse step from there. gdb 13 checks which warp has reached the
- * entry, but neither which lane nor which call of the function. So when gdb requests that reverse step, the stub first
- * moves back to the entry of the frame that the user saw. It recognises the step because gdb has not shown the stop at
- * the entry.
+ * entry, but neither which lane nor which call of the function. When gdb requests that reverse step, the stub first moves back
+ * to the entry of the frame that the user saw. The stub recognises the step because gdb has not shown the stop at the entry.
  */
 #include "gdbstub/rsp_priv.h"
 

@@ -137,7 +137,7 @@ static unsigned gdb_signal(const struct rsp *rsp, const struct dbg_stop *stop)
     }
 }
 
-/* Returns the signal number of a stop. lldb uses the numbers of Linux, because it assumes that the program runs there. */
+/* Returns the signal number of a stop. lldb uses the numbers of Linux, because it assumes that the program runs on Linux. */
 static unsigned stop_signal(const struct rsp *rsp, const struct dbg_stop *stop)
 {
     enum { LINUX_SIGBUS = 7, LINUX_SIGUSR1 = 10 }; /* the other signals have the same numbers in gdb and Linux */
@@ -564,8 +564,8 @@ static void answer_position(struct rsp *rsp, dbg_thread_id id)
 }
 
 /* Replies as answer_position() does, for the case that gdb steps one thread alone over a breakpoint and that thread has ended.
- * A reply that names another thread, or none, makes gdb 13 report an internal error. So the reply reports a stop of the ended
- * thread. */
+ * A reply that names another thread, or none, makes gdb 13 report an internal error. The reply therefore reports a stop of the
+ * ended thread. */
 static void answer_exited(struct rsp *rsp, dbg_thread_id id)
 {
     static const char text[] = "a monitor command has moved the machine: nothing was executed, and this warp does not "

@@ -26,7 +26,7 @@ enum {
     /* TCP keep-alive: a peer that is silent for KEEP_IDLE seconds is probed KEEP_PROBES times, every KEEP_PROBE seconds. */
     KEEP_IDLE = 20, KEEP_PROBE = 5, KEEP_PROBES = 3,
     /* A debugger sends bursts of requests and waits for each reply. If both processes sleep while they wait, waking up
-     * takes four fifths of the time of a request. So during a burst the stub polls for the next packet for BURST_US
+     * takes four fifths of the time of a request. During a burst, the stub therefore polls for the next packet for BURST_US
      * microseconds after each reply. */
     BURST_US = 300,
     HANDOVER_SECONDS = 1, /* time for which a new client waits for the served one to disconnect, before it is refused */
@@ -164,7 +164,7 @@ struct acceptor {
     int client;  /* socket of the client being served, or -1 if there is none */
     _Atomic int64_t heard_ms; /* time of the served client's last packet; 0: it has sent none */
     int64_t refused_ms;       /* time when a client was last refused; 0: never. Used by the acceptor thread only */
-    int64_t patience_ms;      /* as in struct rsp_config */
+    int64_t patience_ms;      /* value of patience_ms in struct rsp_config */
     bool closing;
     bool shut;             /* no client is accepted any more */
     enum lw_status status; /* LW_OK, or the error after which no client is accepted any more */

@@ -2,10 +2,10 @@
 /*
  * Arrivals at breakpoints, for lldb. lldb 19 assumes that each thread whose pc is at a breakpoint has hit the breakpoint.
  * Before it lets all threads continue, it removes the breakpoint and steps each of these threads over it, alone. The hit
- * of a warp that has not executed yet would be lost in this way. So the stub reports the pc of a breakpoint only after
- * the warp has hit it, and an adjacent address before. A warp that waits for other warps at the breakpoint cannot be
- * stepped alone. Nevertheless the stub reports such a warp as past the breakpoint: if the other warps ran so that it could be
- * stepped, they would pass the removed breakpoint.
+ * of a warp that has not executed yet would be lost in this way. The stub therefore reports the pc of a breakpoint only after
+ * the warp has hit the breakpoint, and reports an adjacent address before. A warp that waits for other warps at the breakpoint
+ * cannot be stepped alone. Nevertheless the stub reports such a warp as past the breakpoint: if the other warps ran so that it
+ * could be stepped, they would pass the removed breakpoint.
  *
  * lldb evaluates the condition of a breakpoint itself, and only for the focus lane. The stub recognises this by lldb's
  * first query after the stop: to evaluate a condition, lldb looks for unmapped addresses (qMemoryRegionInfo), and without

@@ -44,7 +44,7 @@ void rsp_do_regs_read(struct rsp *rsp, const struct rsp_args *args)
     }
 }
 
-/* Handles a write of all mandatory registers. Only the pc is written, as the GPU does not have the others. */
+/* Handles a write of all mandatory registers. Only the pc is written, because the GPU does not have the other registers. */
 void rsp_do_regs_write(struct rsp *rsp, const struct rsp_args *args)
 {
     const char *text = args->rest, *end = text + args->rest_size;
@@ -118,8 +118,8 @@ void rsp_do_reg_write(struct rsp *rsp, const struct rsp_args *args)
                            data, &err) != LW_OK) {
         rsp_put_error(&rsp->reply, err.text);
     } else {
-        /* lldb does not request the thread list after a stop that it shows. So the lane that its user selects here is
-         * recorded as the lane that the user saw last. */
+        /* lldb does not request the thread list after a stop that it shows. The lane that the user of lldb selects here is
+         * therefore recorded as the lane that the user saw last. */
         if (rsp->lldb && lane != dbg_lane_get(rsp->dbg, rsp_view(rsp))) {
             rsp->shown_thread = rsp_view(rsp);
             rsp->shown_lane = dbg_lane_get(rsp->dbg, rsp_view(rsp));
@@ -137,7 +137,7 @@ static bool hidden(const struct rsp *rsp, uint64_t address)
     return address >> 56 >= 0xF0 && !rsp_has(rsp, RSP_F_WINDOWS);
 }
 
-/* Returns true for a range in <launch>, the pseudo-function that gdb shows as the caller of kernels. It has no code, but
+/* Returns true for a range in <launch>, the pseudo-function that gdb shows as the caller of kernels. <launch> has no code, but
  * an aarch64 gdb uses the frame rules of <launch> only if it can read code there. */
 static bool in_launch(uint64_t address, uint64_t size)
 {
@@ -228,8 +228,8 @@ void rsp_do_mem_read_binary(struct rsp *rsp, const struct rsp_args *args)
 }
 
 /* Returns true for a range below the lane's stack pointer, where the program stores nothing. To call a function of the
- * program, a debugger first writes to this range, and if that write fails, it shows no reason. So the stub accepts and drops
- * this write, and refuses the register writes that follow, with a reason. */
+ * program, a debugger first writes to this range, and if that write fails, it shows no reason. The stub therefore accepts and
+ * drops this write, and refuses the register writes that follow, with a reason. */
 static bool is_below_stack(struct rsp *rsp, uint64_t address, size_t size)
 {
     enum { STACK_WINDOW = 0xF4 };
@@ -443,7 +443,7 @@ static void threads_build(struct rsp *rsp)
         in_focus = thread.id == rsp->listing.focus[0] || thread.id == rsp->listing.focus[1];
         listed_add(rsp, thread.id);
         lw_printf(xml, "<thread id=\"%llx\"", (unsigned long long)thread.id);
-        /* gdb/MI shows the attribute `core`. It has the number of the block, as warps of a block share memory. */
+        /* gdb/MI shows the attribute `core`. The attribute has the number of the block, because warps of a block share memory. */
         if (listed <= THREADS_WITH_STATES || in_focus)
             lw_printf(xml, " core=\"%llu\"", (unsigned long long)(thread.location.block & INT32_MAX));
         if ((listed > THREADS_WITH_NAMES && !in_focus) || !rsp_has(rsp, RSP_F_THREAD_NAMES)) {

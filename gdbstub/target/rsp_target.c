@@ -39,8 +39,8 @@ static const struct arch_reg x86_64_regs[] = {
     INT32("foseg"), INT32("fooff"), INT32("fop"),
 };
 
-/* Registers in which gdb and lldb look for floating-point results. They are not mandatory, so the `g` packet does not have
- * them. */
+/* Registers in which gdb and lldb look for floating-point results. These registers are not mandatory, so the `g` packet does
+ * not have them. */
 static const struct arch_reg x86_64_reals[] = {
     XMM("xmm0", RSP_ROLE_REAL), XMM("xmm1", RSP_ROLE_REAL_NEXT), XMM("xmm2", RSP_ROLE_ZERO),
     XMM("xmm3", RSP_ROLE_ZERO), XMM("xmm4", RSP_ROLE_ZERO), XMM("xmm5", RSP_ROLE_ZERO),
@@ -382,8 +382,8 @@ void rsp_target_fini(struct rsp_target *target)
 
 /* ---- values -------------------------------------------------------------------------- */
 
-/* Returns the focus lane's stack pointer as a debug address (MACHINE 9). It is 8 bytes below the canonical frame address
- * of the innermost frame, as the frame rules in the served ELF expect. */
+/* Returns the focus lane's stack pointer as a debug address (MACHINE 9). The stack pointer is 8 bytes below the canonical
+ * frame address of the innermost frame, as the frame rules in the served ELF expect. */
 static uint64_t stack_pointer(struct dbg *dbg, dbg_thread_id id)
 {
     struct dbg_frame frame;

@@ -15,7 +15,7 @@ const char *cudaGetErrorString(cudaError_t error);
 
 enum { DRIVER_VERSION = 13000, MAX_CONTEXTS = 64 };
 
-/** A context. It has no memory or modules of its own, because the process has one device with one memory. */
+/** A context. A context has no memory or modules of its own, because the process has one device with one memory. */
 struct cu_context {
     struct cu_context *next;
     unsigned flags;

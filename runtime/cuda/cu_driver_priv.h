@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA's driver interface (libcuda.so.1), implemented with the functions of the runtime. Both are in the same shared object,
- * so that a program that uses both has one device. Names and numbers are those of CUDA's documentation. CUDA's header
- * renames some functions to names that end in _v2, because their first versions had 32-bit addresses. Here both names are
- * the same function.
+ * CUDA's driver interface (libcuda.so.1), implemented with the functions of the runtime. Driver interface and runtime are in
+ * the same shared object, so that a program that uses both has one device. Names and numbers are those of CUDA's
+ * documentation. CUDA's header renames some functions to names that end in _v2, because their first versions had 32-bit
+ * addresses. Here both names are the same function.
  */
 #ifndef CU_DRIVER_PRIV_H
 #define CU_DRIVER_PRIV_H

@@ -18,7 +18,7 @@ struct block {
 };
 enum { LISTS = 4096, PAGE_SHIFT = 12 };
 
-/* All blocks of memory, in lists by a hash of their addresses. They are global, because a process has one device. */
+/* All blocks of memory, in lists by a hash of their addresses. The lists are global, because a process has one device. */
 static struct {
     struct block *list[LISTS];
     uint64_t bytes; /* size of all blocks together */

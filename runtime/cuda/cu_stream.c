@@ -91,7 +91,7 @@ static cudaError_t check_device(void)
     return rt_machine() == NULL ? cudaErrorNoDevice : rt_stopped() ? cudaErrorLaunchFailure : cudaSuccess;
 }
 
-/** Returns the error of a call that waits for a stream. It does not wait, because all work of the stream is complete. */
+/** Returns the error of a call that waits for a stream. The call does not wait, because all work of the stream is complete. */
 static cudaError_t check_stream(cudaStream_t stream)
 {
     cudaError_t error;

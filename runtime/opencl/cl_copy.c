@@ -347,8 +347,8 @@ struct map_command {
     bool reads;
 };
 
-/** Returns the host memory for mapped ranges of a buffer, allocated at the first use, or NULL if there is no memory. It is
- *  as large as the buffer. */
+/** Returns the host memory for mapped ranges of a buffer, allocated at the first use, or NULL if there is no memory. This host
+ *  memory is as large as the buffer. */
 static uint8_t *shadow_of(struct _cl_mem *mem)
 {
     struct _cl_mem *root = mem->parent != NULL ? mem->parent : mem;

@@ -123,7 +123,7 @@
     X(clSetContextDestructorCallback)
 
 #define MEMBER(name) .name = name,
-/* The other members are functions of extensions that the platform does not report. Those for Direct3D remain NULL. */
+/* The other members are functions of extensions that the platform does not report. The members for Direct3D remain NULL. */
 #define REFUSE(name) .name = (cl_api_##name)(void (*)(void))cl_refuse_call
 #define REFUSE_BY(name, function) .name = (cl_api_##name)(void (*)(void))function
 const struct _cl_icd_dispatch cl_dispatch = {

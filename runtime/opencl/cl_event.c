@@ -59,9 +59,9 @@ static void command_drop(struct rt_command *rt)
     free(command);
 }
 
-/** Checks a list of events to wait for. @context: context that the events must have; NULL: they need only have the same one.
- *  @empty: the error for a missing list. It is also the error for an invalid event, except that CL_INVALID_EVENT is returned
- *  instead of CL_INVALID_VALUE. */
+/** Checks a list of events to wait for. @context: context that the events must have; NULL: the events need only have the same
+ *  context. @empty: the error for a missing list. @empty is also the error for an invalid event, except that CL_INVALID_EVENT
+ *  is returned instead of CL_INVALID_VALUE. */
 static cl_int check_waits(cl_context context, cl_uint count, const cl_event *waits, cl_int empty)
 {
     if ((count == 0) != (waits == NULL))

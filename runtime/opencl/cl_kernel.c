@@ -334,7 +334,7 @@ static cl_int work_group_info(const struct _cl_kernel *kernel, cl_kernel_work_gr
     case CL_KERNEL_LOCAL_MEM_SIZE: return CL_ANSWER(cl_ulong, local_bytes(kernel));
     case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE: return CL_ANSWER(size_t, rt_warp_width());
     case CL_KERNEL_PRIVATE_MEM_SIZE: return CL_ANSWER(cl_ulong, kernel->needs.local_bytes);
-    default: return CL_INVALID_VALUE; /* also for CL_KERNEL_GLOBAL_WORK_SIZE, which only built-in kernels have */
+    default: return CL_INVALID_VALUE; /* unknown queries, and also CL_KERNEL_GLOBAL_WORK_SIZE, which only built-in kernels have */
     }
 }
 

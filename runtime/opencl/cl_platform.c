@@ -21,7 +21,8 @@ struct _cl_device_id cl_the_device = {&cl_dispatch};
     X(cl_khr_int64_extended_atomics, 1, 0, 0) \
     X(cl_khr_fp16, 1, 0, 0) \
     X(cl_khr_fp64, 1, 0, 0)
-/** The last extension. It needs a warp width of 32 or 64, because a sub-group is a warp of PTX, which has 32 threads. */
+/** The last extension. This extension needs a warp width of 32 or 64, because a sub-group is a warp of PTX, which has 32
+ *  threads. */
 #define SUB_GROUPS(X) X(cl_khr_subgroups, 1, 0, 0)
 /** Features of OpenCL C 3.0, with the version in which they appeared. The compiler options in ptx_clang.c define the macros
  *  of these features. */

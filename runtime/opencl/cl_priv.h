@@ -30,8 +30,8 @@ unsigned cl_max_sub_groups(void);
 
 enum cl_kind { CL_KIND_CONTEXT = 1, CL_KIND_QUEUE, CL_KIND_MEM, CL_KIND_PROGRAM, CL_KIND_KERNEL, CL_KIND_EVENT };
 /** First member of every object except the platform and the device. An object exists while the user, other objects or
- *  commands have references to it. Its handle is valid while the user has references. The handle of a context, queue or
- *  program is valid as long as the object exists, because queries of other objects return the handle. */
+ *  commands have references to it. The handle of an object is valid while the user has references. The handle of a context,
+ *  queue or program is valid as long as the object exists, because queries of other objects return the handle. */
 struct cl_object {
     const struct _cl_icd_dispatch *dispatch; /* must be the first member, because the loader reads it */
     struct cl_trace *trace; /* calls that created and released the object; NULL: the program's calls are not checked */
@@ -226,7 +226,7 @@ cl_int cl_command_enqueue(cl_command_queue queue, struct cl_command *command, bo
 /** Enqueues a command that does nothing. Called without the lock. */
 cl_int cl_enqueue_nothing(cl_command_queue queue, cl_command_type type, cl_uint count, const cl_event *waits, cl_event *event);
 
-/* Entries of the dispatch table for objects of OpenGL and EGL. They return the error CL_INVALID_OPERATION. */
+/* Entries of the dispatch table for objects of OpenGL and EGL. These functions return the error CL_INVALID_OPERATION. */
 cl_int CL_API_CALL cl_refuse_call(void);
 cl_mem CL_API_CALL cl_refuse_gl_buffer(cl_context context, cl_mem_flags flags, cl_uint name, cl_int *error);
 cl_mem CL_API_CALL cl_refuse_gl_texture(cl_context context, cl_mem_flags flags, cl_uint target, cl_int level, cl_uint name,

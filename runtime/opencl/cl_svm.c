@@ -47,7 +47,7 @@ static void *allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes, 
 
     if (!cl_object_is(context, CL_KIND_CONTEXT) || bytes == 0 || (alignment & (alignment - 1)) != 0 || alignment > SVM_MOST_ALIGN ||
         (flags & ~(access | CL_MEM_SVM_FINE_GRAIN_BUFFER)) != 0 || __builtin_popcountll(flags & access) > 1)
-        return NULL; /* also for CL_MEM_SVM_ATOMICS, because the host cannot access memory while a kernel runs */
+        return NULL; /* refuses other flags, also CL_MEM_SVM_ATOMICS, because the host cannot access memory while a kernel runs */
     clGetDeviceInfo(&cl_the_device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL);
     svm = bytes <= most ? calloc(1, sizeof *svm) : NULL;
     if (svm == NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions for features that the device does not have: images, samplers, pipes, objects of OpenGL and EGL. They check
- * the handles, and then return the error that the specification names for such a device.
+ * Functions for features that the device does not have: images, samplers, pipes, objects of OpenGL and EGL. The functions
+ * check the handles, and then return the error that the specification names for such a device.
  */
 #include "runtime/opencl/cl_priv.h"
 

@@ -9,7 +9,7 @@
  *      `priority` orders          `arrives`      `begins`, `ends`
  *
  * The event-driven model does not call `picks` in cycles before `next` in which nothing has happened. The reference
- * calls it in every cycle. Both must place the same blocks in the same cycles.
+ * calls it in every cycle. Both models must place the same blocks in the same cycles.
  */
 #ifndef TIM_BLOCKS_PRIV_H
 #define TIM_BLOCKS_PRIV_H

@@ -132,9 +132,9 @@ struct tim_grid {
  *  call tim_grid_fini() in this case, too. */
 bool tim_grid_init(struct tim_grid *g, const struct tim_config *config);
 void tim_grid_fini(struct tim_grid *g);
-/** Adds a launch that may start. It may be dispatched from cycle @now + @delay on. @launches: the call is for a launching
- *  instruction; the caller then calls tim_grid_launched() after the last launch of the instruction. Returns false without
- *  memory. */
+/** Adds a launch that may start. The launch may be dispatched from cycle @now + @delay on. @launches: the call is for a
+ *  launching instruction; the caller then calls tim_grid_launched() after the last launch of the instruction. Returns false
+ *  without memory. */
 bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_code *code, uint64_t now, uint64_t delay,
                   bool launches, size_t stats);
 /** Records a device launch that the instruction at @from has made. tim_grid_add() adds the launch later, when it may
@@ -173,8 +173,8 @@ uint64_t tim_grid_next(const struct tim_grid *g, uint64_t now);
 bool tim_grid_has_more(const struct tim_grid *g);
 /** Returns true if blocks of the distributor wait for capacity. */
 bool tim_grid_waits(const struct tim_grid *g);
-/** Numbers of bytes of device memory that are reserved for launches by the device: `launches` for a number of pending
- *  launches, `levels` for blocks that wait for launches at a number of levels of nesting. Source: specification of the
+/** Device memory, in bytes, that is reserved for launches by the device. `launches`: memory for pending launches. `levels`:
+ *  memory for blocks that wait for the launches they made, at each allowed level of nesting. Source: specification of the
  *  dynamic parallelism thesis, 5.4. */
 struct tim_launch_memory {
     uint64_t launches, levels;

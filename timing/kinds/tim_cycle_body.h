@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All functions of a cycle of the event-driven model, for the kind of core that `tim_kind` describes (struct tim_kind).
- * They are static, so each file that includes this one compiles its own copies. A debugger of the host that sets a
+ * The functions are static, so each file that includes this header compiles its own copies. A debugger of the host that sets a
  * breakpoint in one of these functions sets it in each copy.
  */
 #include "timing/core/tim_core_priv.h"

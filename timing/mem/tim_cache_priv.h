@@ -35,7 +35,8 @@ struct tim_cache_shape {
                 * be a power of two */
 };
 
-/** Creates an empty cache. shape.bytes is rounded down to whole sets, but to at least one. Returns NULL if memory is short. */
+/** Creates an empty cache. shape.bytes is rounded down to whole sets, but to at least one set. Returns NULL if memory is
+ *  short. */
 struct tim_cache *tim_cache_create(const struct tim_cache_shape *shape);
 void tim_cache_destroy(struct tim_cache *cache);
 

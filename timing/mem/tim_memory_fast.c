@@ -5,7 +5,7 @@
  * a packet or request to another part, or frees space for it, schedules a tick of that part. An unnecessary tick changes
  * nothing; a missing tick would make results differ from the reference (tests/timing/prop_tim_memory.c).
  *
- * On `fermi` the ticks take 8.9 million host instructions for gemm and 23.0 million for bfs. Those of the reference
+ * On `fermi` the ticks take 8.9 million host instructions for gemm and 23.0 million for bfs. The ticks of the reference
  * (tim_reference_memory.c), which gives the same cycles, take 87.0 million and 214 million (callgrind).
  */
 #include "timing/mem/tim_mem_priv.h"
@@ -20,7 +20,7 @@ enum phase { CHANNELS, SLICES, REPLIES, REQUESTS, PHASES };
 struct tim_wheel {
     uint64_t now;            /* the cycle to which `due` belongs */
     unsigned words;          /* number of words of a set of parts */
-    unsigned from[PHASES + 1]; /* in a set of parts: first word of the parts of each phase */
+    unsigned from[PHASES + 1]; /* [phase] index of the first word, in a set of parts, for the parts of the phase */
     uint64_t map[BUCKETS / 64]; /* set of buckets that are not empty */
     uint64_t *bucket; /* [cycle mod BUCKETS][word] sets of the parts to tick in later cycles */
     uint64_t due[];   /* set of the parts to tick in cycle `now` */

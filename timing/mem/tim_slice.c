@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An L2 slice. It looks up requests in order, one per edge. A blocked request blocks later requests. After a hit, a
- * write or a fill, the answer passes through a pipe of l2.latency edges. The slice always accepts data from DRAM, even
- * while a request is blocked, so the requests that wait for the data are always answered.
+ * An L2 slice. The slice looks up requests in order, one per edge. A blocked request blocks later requests. After a hit, a
+ * write or a fill, the answer passes through a pipe of l2.latency edges. The slice always accepts data from DRAM, even while a
+ * request is blocked, so the requests that wait for the data are always answered.
  */
 #include "timing/mem/tim_mem_priv.h"
 
@@ -71,7 +71,7 @@ static uint32_t make_request(struct tim_mem *mem, const struct tim_slice *slice,
     return index;
 }
 
-/** Queues a write of bytes @mask to DRAM. It is sent when the queue of DRAM has space. */
+/** Queues a write of bytes @mask to DRAM. The write is sent when the queue of DRAM has space. */
 static void write_below(struct tim_mem *mem, struct tim_slice *slice, uint64_t line,
                         const uint64_t mask[4])
 {
@@ -98,8 +98,8 @@ static void answer(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
     tim_list_push(mem->node, &slice->pipe, index);
 }
 
-/** Executes the lane operations of an atomic whose line is present. They occupy the L2 slice from @edge on, or from the end
- *  of earlier atomics on. Returns the edge of the last operation. */
+/** Executes the lane operations of an atomic whose line is present. The operations occupy the L2 slice from @edge on, or from
+ *  the end of earlier atomics on. Returns the edge of the last operation. */
 static uint64_t operate(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
                         const struct seen *seen, uint64_t edge)
 {
@@ -247,7 +247,7 @@ static bool look_up(struct tim_mem *mem, struct tim_slice *slice, uint64_t edge,
     struct tim_list *input = &mem->requests.out[slice->index];
     uint32_t index = input->first;
     struct seen seen;
-    struct tim_packet packet; /* for a trace */
+    struct tim_packet packet; /* copy of the packet, for a trace */
     uint64_t came;
     uint32_t there;
 

@@ -32,7 +32,7 @@ struct tim_gang_set {
     struct tim_gang way[TIM_GANG_WAYS];
 };
 
-/** Makes the warps in set @members a gang or, if there is only one, a single member. They must be in no gang and not in
+/** Makes the warps in set @members a gang or, if there is only one, a single member. The warps must be in no gang and not in
  *  `alone`. */
 void tim_gang_form(struct tim_gang_set *set, uint8_t members);
 /** Splits a gang whose members continue at @pc[member]. Members with the same pc form a new gang; a member with a pc of its

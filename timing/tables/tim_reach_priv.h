@@ -48,8 +48,8 @@ struct tim_reach_vector {
     unsigned lines;
     uint64_t line[TIM_REACH_LINES];
 };
-/** Returns the locality of two warps: the number of parts or, if @exact, of lines that both access. It is 0 for warps of
- *  different launches. */
+/** Returns the locality of two warps: the number of parts or, if @exact, of lines that both access. The locality of warps of
+ *  different launches is 0. */
 unsigned tim_reach_common(const struct tim_reach_vector *a, const struct tim_reach_vector *b, bool exact);
 
 struct tim_reach;
