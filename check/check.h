@@ -36,8 +36,8 @@ extern const char *const chk_class_names[CHK_CLASS_COUNT];
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err) LW_MUST_CHECK;
 /** Prints a line, after @before, for each former name of a kind in the list, with its current name. */
 void chk_put_formers(const char *list, const char *before, struct lw_sink *out);
-/** Explains kind @name, with a wrong and a right kernel. For a class, "default" or "all" (or NULL), lists the kinds,
- *  each with the option that enables it. Errors: LW_ENOENT; the message proposes the nearest name. */
+/** Explains kind @name, with a kernel that has the finding and a corrected kernel. For a class, "default" or "all" (or NULL),
+ *  lists the kinds, each with the option that enables it. Errors: LW_ENOENT; the message proposes the nearest name. */
 enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_error *err)
     LW_MUST_CHECK;
 

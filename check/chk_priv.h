@@ -66,7 +66,7 @@ struct chk_slot {
     const struct emu_core *core;
     unsigned slot;
 };
-/** Records of the slots that blocks have used; owned. */
+/** A check's records for the slots that blocks have used; owned. */
 struct chk_slots {
     struct chk_slot **at;
     size_t count, room;

@@ -18,7 +18,7 @@ struct options {
     struct cmd_machine_options machine;
     const char *gdb;
     struct cmd_check check;
-    struct sh_given given[MAX_GIVEN]; /* operands of -x and -c */
+    struct sh_given given[MAX_GIVEN]; /* operands of the options -x and -c */
     unsigned given_count;
     bool batch, serve;
 };

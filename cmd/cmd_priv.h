@@ -129,7 +129,7 @@ struct cmd_machine {
     struct lnc_session *session;
     struct emu_log *log; /* log of --log or --replay, else NULL */
     const char *log_path; /* operand of --log, or NULL if it is not given */
-    struct tim_config *timing; /* GPU model of --timing, else NULL */
+    struct tim_config *timing; /* GPU model that --timing selects, or NULL without --timing */
     struct tim_view view;      /* context of the debugger commands of the timing model */
 };
 /** Handles one of the options that describe a launch; returns false for another option. */

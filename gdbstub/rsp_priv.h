@@ -310,7 +310,7 @@ struct rsp {
     bool renewed;        /* the client's file already has the program of the next run, so gdb, which reads that file again,
                           * shows that program */
     bool extended, killed; /* extended: target extended-remote; killed: the client's process has been killed */
-    bool detached;         /* the client detached and left its process stopped: the client may attach again */
+    bool detached;         /* the client has detached and left its process stopped, so that it may attach again */
     bool swbreak, hwbreak, no_resumed; /* the client accepts these stop replies, by its qSupported packet */
     struct rsp_watch *watch;
     bool watch_failed;

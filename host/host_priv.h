@@ -38,7 +38,7 @@ struct host_print {
 /** Options that lanewise_set has set. Texts are owned. A text is NULL if it is not set. */
 struct host_settings {
     char *timing, *compiler, *mechanisms, *timing_profile;
-    char *sets[HOST_MAX_SETS]; /* KEY=VALUE settings of the GPU model */
+    char *sets[HOST_MAX_SETS]; /* settings of the GPU model, in the form KEY=VALUE */
     unsigned set_count, threads;
     bool reference; /* the option timing-reference is "yes" */
     bool warp, reconv, push_order, tags; /* true: the user has set this option; false: a GPU model may set its value */
@@ -103,8 +103,8 @@ int host_check_report(struct lanewise_machine *m);
 /** Returns true if the debugger is to control the next run. A launch must be queued. */
 bool host_gdb_wants(const struct lanewise_machine *m);
 /** Runs the queued launches under the debugger, until all have ended or the debugger's session has ended. *@left is set to
- *  true if the session has ended, so that launches without debugger may remain to be run. Returns LANEWISE_OK, LANEWISE_KILLED
- *  or LANEWISE_ERROR, the last two with a message. */
+ *  true if the session has ended, so that launches may remain, which then run without a debugger. Returns LANEWISE_OK,
+ *  LANEWISE_KILLED or LANEWISE_ERROR, the last two with a message. */
 int host_gdb_run(struct lanewise_machine *m, bool *left);
 /** Called by the checker for a finding: makes the debugger stop for it. @context is the machine. */
 void host_gdb_found(void *context, unsigned index);

@@ -143,7 +143,7 @@ enum lanewise_param_kind {
 /** Type of the value of a parameter. */
 enum lanewise_param_type {
     LANEWISE_TYPE_UNKNOWN, /* a structure, a vector or a half; any value if the source does not state its type */
-    LANEWISE_TYPE_INTEGER, /* 1, 2, 4 or 8 bytes; a pointer of CUDA has 8 */
+    LANEWISE_TYPE_INTEGER, /* 1, 2, 4 or 8 bytes; a CUDA pointer has 8 bytes */
     LANEWISE_TYPE_FLOAT,   /* 4 or 8 bytes */
     LANEWISE_TYPE_POINTER
 };

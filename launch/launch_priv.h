@@ -110,8 +110,8 @@ struct lnc_arg {
     const uint8_t *data;             /* LNC_ARG_TYPED: bytes of the numbers or the structure */
     unsigned size_bytes, align;      /* LNC_ARG_TYPED: number of bytes in `data`, and their alignment */
     struct lnc_hole *holes;          /* LNC_ARG_TYPED: addresses that the launch writes into a copy of `data` */
-    const struct lnc_buffer *buffer; /* LNC_ARG_BUFFER: the buffer */
-    const struct lnc_texture *texture; /* LNC_ARG_TEXTURE: the texture */
+    const struct lnc_buffer *buffer; /* LNC_ARG_BUFFER: the buffer to which the argument points */
+    const struct lnc_texture *texture; /* LNC_ARG_TEXTURE: the texture whose handle the argument is */
     uint64_t offset_bytes;           /* LNC_ARG_BUFFER: offset from the start of the buffer */
     uint32_t local_bytes;            /* LNC_ARG_LOCAL: bytes of shared memory */
     int64_t start, step, factor;     /* LNC_ARG_ITERATION: parameters of the formula */

@@ -164,7 +164,7 @@ struct rt_command {
     void (*drop)(struct rt_command *command);
 };
 struct rt_queue {
-    struct rt_queue *next, **link; /* links in the list of all queues of the process */
+    struct rt_queue *next, **link; /* neighbours in the list of all queues of the process */
     bool out_of_order;
     struct rt_command *first, **last;
     int wait_error; /* the front end's error code for a command that is not executed, because an event for which it waited

@@ -22,7 +22,7 @@ struct sh_line {
     const struct lw_command_set *commands;
     struct dbg *dbg;
     bool terminal;
-    volatile sig_atomic_t dropped; /* Ctrl-C was received, so the typed text must be dropped */
+    volatile sig_atomic_t dropped; /* true: Ctrl-C was received, so that the typed text must be dropped */
     char *history_file; /* path of the history file, or NULL if there is none */
     struct sigaction before;
     char *text; /* buffer for getline() */

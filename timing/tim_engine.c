@@ -679,7 +679,7 @@ static bool warp_lives(const struct tim_core *core, unsigned slot, unsigned warp
     return emu_warp_view(core->emu, slot, warp, &view) && view.live != 0;
 }
 
-/** Builds e->list: the resident and suspended blocks in (grid, block) order. Numbers their warps that have not ended
+/** Builds e->list: the resident and suspended blocks in (grid, block) order. Numbers the warps that have not ended
  *  consecutively. */
 static void list(struct tim_engine *e)
 {

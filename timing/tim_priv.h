@@ -83,7 +83,7 @@ struct tim_key {
     const char *names;          /* names of a choice: "a|b" */
     const char *help;
 };
-extern const struct tim_key tim_keys[]; /* in the order of keys.def, units at the end */
+extern const struct tim_key tim_keys[]; /* rows in the order of keys.def, with the keys of functional units at the end */
 extern const size_t tim_key_count;
 /** Returns the help of @section; NULL: there is none. */
 const char *tim_section_help(const char *section);

@@ -217,7 +217,7 @@ static bool narrowed(const struct emu_hook_site *site, unsigned lane)
         return fabs(v) >= most + (to == ISA_DT_F16 ? 16 : to == ISA_DT_BF16 ? 0x1p119 : 0x1p103);
     case ISA_CRND_RP: return v > most;
     case ISA_CRND_RM: return v < -most;
-    default: return false; /* rounding towards zero gives the largest value */
+    default: return false; /* rounding towards zero gives the largest finite value, not an infinity */
     }
 }
 
@@ -234,8 +234,8 @@ static bool out_of_range(const struct emu_hook_site *site, unsigned lane)
     const unsigned bits = from == ISA_DT_F64 ? 64 : 32;
     double v = number(operand_x(site, bits / 32, bits == 64, lane), bits, 0);
 
-    /* A value that rounding towards zero moves into the range is in range, so the lower limit is exclusive and less by 1.
-     * For large types v - 1 may round to v, so the lower limit itself is tested, too. */
+    /* A value counts as in range if rounding towards zero moves it into the range, so the lower limit is exclusive and less by
+     * 1. For large types v - 1 may round to v, so the lower limit itself is tested, too. */
     return !((v > ranges[to].low - 1 || v >= ranges[to].low) && v < ranges[to].beyond);
 }
 

@@ -61,7 +61,7 @@ struct chk_counters {
     size_t count, room;
     uint64_t address[EMU_MAX_LANES];
 };
-/** An instruction and its source line; "" and 0 without a line. */
+/** An instruction and its source line; file "" and line 0 if it has none. */
 struct chk_line_entry {
     const char *file;
     uint32_t line, index;

@@ -868,7 +868,7 @@ static void on_machine_event(void *state, const struct emu_machine_event *event)
     init->memory.there.end = 0;
     switch (event->kind) {
     case EMU_MACHINE_ALLOC:
-        /* variables of the module have initial values */
+        /* not marked as uninitialised, because variables of a module have initial values */
         if (emu_allocation_at(init->memory.chk->machine, event->address, &a, &inside) && inside &&
             (a.flags & (EMU_ALLOC_MODULE | EMU_ALLOC_READ_ONLY)) == 0)
             init_memory_range(&init->memory, event->address, event->size_bytes, false);

@@ -17,7 +17,7 @@ struct bounds_limit {
 };
 struct bounds_program {
     const struct emu_program *program;
-    /* arrays with an element for each instruction */
+    /* The following arrays have an element for each instruction. */
     struct bounds_limit *limit;
     struct chk_bounds_lead *lead;
     bool *alone; /* [instruction]: its hook is disabled until blocks of another grid start */

@@ -8,7 +8,7 @@
  * branch. The loops combine the results of all cells, and bit 31 of the combination is set if some cell needs a closer check. */
 #define SIGN (UINT32_C(1) << 31)
 
-/* the hot words of LEVEL_CELLS cells in one vector */
+/* Vector type for the hot words of LEVEL_CELLS cells. */
 typedef uint32_t LEVEL(hot_cells) __attribute__((vector_size(4 * RACE_HOT * LEVEL_CELLS)));
 #define EACH_QUADS(j) (unsigned j = 0; j < LEVEL_COUNT(n); j += LEVEL_CELLS)
 

@@ -107,7 +107,7 @@ struct race_block {
         uint32_t time; /* clock at which the barrier completed; 0: the block has passed no such barrier */
         uint64_t pc;
     } weak[2]; /* [in global memory]: the last barrier that does not order this memory space */
-    uint32_t packed_first; /* lowest number that an access of the block has in packed cells */
+    uint32_t packed_first; /* lowest number, in packed cells, of an access by the block */
     uint32_t *fenced;     /* [warp]: clock of the last device fence that all lanes executed before a barrier of the
                            * whole block; NULL: there was none */
     bool any_fence, any_lane;
@@ -142,7 +142,7 @@ struct race_pair {
 
 /* ---- order -------------------------------------------------------------------------------------- */
 
-enum race_order { RACE_UNORDERED, RACE_PENDING /* unordered unless an acquire follows later */, RACE_ORDERED };
+enum race_order { RACE_UNORDERED, RACE_PENDING /* unordered, unless a later acquire orders the two accesses */, RACE_ORDERED };
 /** Returns whether the accesses that thread @tid made up to @time are ordered before the access of @lane. */
 enum race_order race_ordered_one(const struct race_access *ctx, unsigned lane, uint32_t tid,
                                  uint32_t time);

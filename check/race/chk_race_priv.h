@@ -43,7 +43,7 @@ struct race_order_state {
     struct race_block *last_block; /* result of the last race_block_at(); or NULL */
     struct race_block_id *block_ids; /* [block id]: the block that has this id; ids begin at 1 after launch host_launch */
     size_t block_id_count, block_id_capacity;
-    struct race_grid *grids; /* launch host_launch and all launches since */
+    struct race_grid *grids; /* launch host_launch and all launches that have started since */
     size_t grid_count, grid_capacity;
     uint32_t host_launch; /* sequence number of the last launch that the host made while no other launch was running */
     struct lw_table sync_vars; /* records of type struct race_sync_var */
@@ -86,7 +86,7 @@ struct race_pairs {
     uint64_t last_key; /* key of the pair of last_finding, which an earlier access reported, or 0 if there is none */
     int last_finding;
 };
-/** Sites of the running program. */
+/** Cached site words and analysis results for the instructions of the running program. */
 struct race_sites {
     const struct emu_program *program, *spin_program;
     uint64_t program_base;

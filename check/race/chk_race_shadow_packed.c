@@ -34,7 +34,7 @@ struct race_packed {
     uint64_t first, end;   /* whole pages of the allocation: the words that have packed cells */
     uint32_t tried;        /* value of race_shadow.epoch in which packing was tried last */
     uint32_t tag;          /* only cells with this tag are valid */
-    unsigned site_count, left; /* left: how often the cells became ordinary; MOST_LEFT: they remain ordinary */
+    unsigned site_count, left; /* left: how often the cells became ordinary; after MOST_LEFT times they remain ordinary */
     bool stored, candidate;    /* stored: a store happened in this epoch. candidate: a store happened in the last epoch,
                                 * so packing may be profitable in the next epoch */
     uint64_t lanes, slow;  /* numbers of checked lanes, and of checks by slow(), in this epoch */
@@ -299,7 +299,7 @@ static void reads(struct pass *p, uint32_t *cell, unsigned lane)
     cell[CELL_WHAT] = tag | write << WRITE_SHIFT | p->number << READ_SHIFT | others;
 }
 
-/** Values needed by the fast path of reads(). */
+/** Values that the fast path of reads() needs. */
 struct quick {
     uint32_t mine, first, tag, number;
     const int *finding_of;              /* [number of the other site]: row of race_packed.finding_of for this site */

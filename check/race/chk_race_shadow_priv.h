@@ -245,7 +245,7 @@ bool race_defer_record(const struct race_access *ctx, struct race_range *r, cons
 void race_deferred_allocation_flush(struct chk_race *race, uint64_t offset);
 /** Called when the page at @offset gets its shadow. Stops the deferral of reads in the list of the page's allocation. */
 void race_range_page_shadowed(struct chk_race *race, uint64_t offset);
-/** Creates the replay block, which represents the block of each replayed read, of which only the clocks are known. Returns
+/** Creates the replay block. During a replay it stands for the block of each read, of which only the clocks are known. Returns
  *  NULL without memory. */
 struct race_block *race_replay_block(unsigned width);
 
@@ -254,8 +254,8 @@ struct race_block *race_replay_block(unsigned width);
 /** Checks an access if its allocation has packed cells, or if this access gives it packed cells. Returns false if the
  *  cells are ordinary. */
 bool race_packed_check(struct race_access *ctx);
-/** Does the work of race_packed_check() for deferred reads of @lanes. The addresses of the reads are in the segment @piece or,
- *  if @piece is NULL, in @address. */
+/** Checks deferred reads of @lanes in packed cells, as race_packed_check() checks an access. The addresses of the reads are in
+ *  the segment @piece or, if @piece is NULL, in @address. */
 bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *piece, const uint64_t *address,
                       uint64_t lanes);
 /** Does the work of race_packed_check() for a logged access @e for which race_packed_prefetch() returned true. @access:

@@ -37,8 +37,8 @@ static uint64_t return_address(const struct emu_core *core, unsigned slot, unsig
     return (uint32_t)low | high << 32;
 }
 
-/** Returns true if a hook was called because the lane is about to execute the instruction at @pc. The stored pc of the
- *  lane's split may be older then, because the interpreter executes many instructions in one batch. */
+/** Returns true if a hook was called because the lane is about to execute the instruction at @pc. In this case, the stored pc
+ *  of the lane's split may be older, because the interpreter executes many instructions in one batch. */
 static bool is_now(const struct chk *chk, const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane,
                    uint64_t pc)
 {

@@ -19,8 +19,8 @@ struct path {
     uint64_t came;        /* lanes that have reached the branch since the last barrier */
     uint32_t value;       /* hash of the decisions that the lanes in the region made since the last barrier */
     uint32_t sequence;    /* orders regions by the time at which the first lane entered them */
-    uint32_t generation;  /* chk_paths.generation for which the counts and hashes are valid */
-    bool differs;         /* lanes have different hashes: `each` replaces `value` */
+    uint32_t generation;  /* value of chk_paths.generation for which the counts and hashes are valid */
+    bool differs;         /* the lanes have different hashes, which `each` contains instead of `value` */
     uint32_t *each;       /* [lane]: hash of its decisions; or NULL */
     /* How often each lane has left the region, at the reconvergence point, since the last barrier: */
     uint64_t left;         /* lanes that have left it left_count times; the other lanes have not left it */
@@ -227,7 +227,8 @@ struct thread {
 };
 /** The threads that are compared at a barrier for all live threads. */
 struct barrier_arrivals {
-    const struct chk_arrivals *came, *ended; /* threads that arrived, and threads that exited since the last such barrier */
+    const struct chk_arrivals *came, *ended; /* threads that arrived, and threads that exited, since the last barrier for all
+                                              * live threads */
     uint64_t *present;                       /* [warp]: lanes of both groups and, in a hang, all live lanes */
 };
 

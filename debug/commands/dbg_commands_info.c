@@ -55,8 +55,8 @@ struct search {
     unsigned size, step;     /* size of the pattern; distance between consecutive addresses at which the pattern is compared */
 };
 
-/* Evaluates the expressions @values and appends the bytes of their values to the pattern. @size: letter of their size, or
- * '\0': by type. */
+/* Evaluates the expressions @values and appends the bytes of their values to the pattern. @size: letter of the size of each
+ * value, or '\0' to derive the size from its type. */
 static enum lw_status find_pattern(struct dbg *dbg, char **values, unsigned count, char size,
                                    struct search *search, struct lw_error *err)
 {

@@ -550,7 +550,7 @@ struct binary {
     int precedence;
 };
 
-/* Binary operators. Longer tokens precede their prefixes, as the first match is used. */
+/* Binary operators. Longer tokens precede their prefixes, because the first matching row is used. */
 static const struct binary binaries[] = {
     {"<<", 8 },
     {">>", 8 },

@@ -174,7 +174,8 @@ bool dbg_typed_is_reference(const struct dbg_operand *o);
 bool dbg_typed_points_to_member(const struct dbg_operand *o, const char *name);
 /** Returns true if the operand is a vector such as OpenCL's float4, whose elements have the names x, y, z and w. */
 bool dbg_typed_is_vector(const struct dbg_operand *o);
-/** Reads the value of a scalar operand. Returns false if the operand is an aggregate; its value is then its address. */
+/** Reads the value of a scalar operand. Returns false if the operand is an aggregate; in this case the value is the address of
+ *  the aggregate. */
 bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o);
 /** Returns true if the operand has a type in the source or is a pointer that the expression has made. */
 static inline bool dbg_typed(const struct dbg_operand *o)

@@ -243,7 +243,7 @@ void dbg_watch_filter_next(struct dbg *dbg)
 {
     if (dbg->watch == NULL || !dbg->watch->filtering || dbg->watch->filtered_program == dbg_program(dbg))
         return;
-    filter_remove(dbg); /* its breakpoints are in the program of the previous launch */
+    filter_remove(dbg); /* the filter's breakpoints are in the program of the previous launch */
     if (!filter_insert(dbg))
         dbg_watch_filter_end(dbg);
 }

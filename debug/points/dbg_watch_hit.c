@@ -149,8 +149,8 @@ bool dbg_watched_read(struct dbg *dbg, const struct dbg_watched *w, uint8_t *out
     return true;
 }
 
-/* Returns the lanes whose part of a watched register has changed. A vector register has a word for each lane, and a
- * predicate a bit. For other registers, returns all lanes of the split. */
+/* Returns the lanes whose part of a watched register has changed. A vector register has a word for each lane, and a predicate
+ * has a bit for each lane. For other registers, returns all lanes of the split. */
 static uint64_t changed_lanes(const struct dbg_watched *w, const struct emu_event *ev,
                               const uint8_t *before, const uint8_t *after)
 {

@@ -40,7 +40,7 @@ struct dbg_watch {
     bool attached; /* a watchpoint or catchpoint is enabled. The observer is then attached to the engine, or, while a
                     * filter is in force, only during dbg_watch_filter_step() */
     bool changed;  /* stoppoints have changed: the tables must be rebuilt */
-    struct dbg_range *memory, *registers; /* sorted by start; with capacity for all stoppoints */
+    struct dbg_range *memory, *registers; /* ranges sorted by start; with capacity for all stoppoints */
     size_t memory_count, register_count;
     uint64_t memory_end;       /* highest end of the ranges in `memory` */
     unsigned catches;          /* events that catchpoints wait for: bits of enum dbg_catch */

@@ -420,7 +420,7 @@ enum lw_status dbg_origin(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
         print_sources(dbg, &w, more ? &next : NULL, number, out);
         if (!more)
             break;
-        if (hop == MOST_HOPS) { /* a watchpoint added here would remain, as only last_write() deletes it */
+        if (hop == MOST_HOPS) { /* no watchpoint is added, because only last_write() would delete it */
             lw_printf(out, "     only %d steps are shown; for earlier ones, use `goto %" PRIu64 "` and then `origin` "
                                                                                                 "of the source of the "
                                                                                                 "last step\n",

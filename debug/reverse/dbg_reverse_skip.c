@@ -2,9 +2,9 @@
 /*
  * Fast reverse steps, which skip long visits. A visit is a series of instructions of a lane at which a reverse step cannot
  * end: for a step to the beginning of a line, the instructions of that line; for a step out of a function, instructions
- * that neither call nor return. A lane that spins has retired millions of them. Here only the other instructions get
- * breakpoints, and history replays at nearly full speed. The last instruction of the lane at a breakpoint is the one
- * before the visit, so the step continues at the first instruction of the visit. A reverse step over a loop of a hundred
+ * that neither call nor return. A lane that spins has retired millions of them. To skip a visit, only instructions outside of
+ * it get breakpoints, and history is replayed at nearly full speed. The last instruction of the lane at a breakpoint is the
+ * one before the visit, so the step continues at the first instruction of the visit. A reverse step over a loop of a hundred
  * million instructions takes 3 s. To inspect each instruction, at 2.5 million a second, would take 40 s
  * (docs/evidence/history.md).
  *

@@ -17,8 +17,8 @@ enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_e
 enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_stop *stop,
                            struct lw_error *err) LW_MUST_CHECK;
 /** Makes the stop and returns true if a split that arrives at @pc with the lanes @active hits a breakpoint. The warp's
- *  focus lane remains if it hit the breakpoint, so that a user can follow one lane; else the lowest lane that hit becomes
- *  the focus lane. */
+ *  focus lane remains if it hit the breakpoint, so that a user can follow one lane; otherwise the lowest lane that hit the
+ *  breakpoint becomes the focus lane. */
 bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                  struct dbg_stop *stop);
 /** Converts a stop of the engine to a stop of the debugger. stop->kind remains DBG_STOP_NONE if the run is to continue: a

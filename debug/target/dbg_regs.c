@@ -175,7 +175,8 @@ enum lw_status dbg_reg_read(const struct dbg *dbg, dbg_thread_id id, unsigned in
     memset(bytes, 0, reg->bytes);
     switch (reg->kind) {
     case DBG_REG_VECTOR:
-        /* The table has the registers of the kernel that uses most. Registers that this kernel does not have read as zero. */
+        /* The table has the registers of the kernel that uses most registers. Registers that this kernel does not have read as
+         * zero. */
         for (unsigned lane = 0; lane < width; lane++) {
             value = 0;
             (void)!emu_reg_read(DBG_AT(&warp), ISA_REG_V, reg->number, lane, &value);

@@ -71,8 +71,8 @@ void rsp_reverse_begin(struct rsp *rsp, bool back)
             rsp->usual[rsp->usual_count++] = rsp->points[i].address;
 }
 
-/* Condition of a breakpoint. Returns true if @lane is the lane that the user saw and is at the entry of the frame that the
- * user saw. */
+/* Condition function of the breakpoint at the frame's entry. Returns true if @lane is the lane that the user saw and is at the
+ * entry of the frame that the user saw. */
 static bool enters_frame(void *context, struct dbg *dbg, dbg_thread_id id, unsigned lane)
 {
     const struct rsp_leaving *leaving = context;

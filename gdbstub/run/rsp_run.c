@@ -129,8 +129,8 @@ static unsigned gdb_signal(const struct rsp *rsp, const struct dbg_stop *stop)
     switch (stop->kind) {
     case DBG_STOP_FAULT: return fault_signal(stop->fault.kind);
     case DBG_STOP_HANG: return RSP_SIGABRT;
-    /* A finding is not reported as SIGTRAP, which gdb would treat as the end of a step. The signal has no effect when gdb
-     * resumes with it. */
+    /* A finding is not reported as SIGTRAP, which gdb would treat as the end of a step. When gdb resumes with this signal, the
+     * signal has no effect. */
     case DBG_STOP_FINDING: return RSP_SIGUSR1;
     case DBG_STOP_INTERRUPT: return RSP_SIGINT;
     default: return RSP_SIGTRAP;

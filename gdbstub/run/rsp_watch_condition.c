@@ -297,8 +297,8 @@ bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop
                                                                   : candidates[0].at < info.now && candidates[0].at > began);
         /* If there was no such hit since the command began, the positions before the instruction of the hit and at the
          * start of the command are tried. If a lane is at a breakpoint there, it hits this breakpoint again when it
-         * runs. So on the way forward these two are used only if gdb would otherwise ignore the hit, because the value
-         * that it knows equals the new value. */
+         * runs. On the way forward, these two positions are therefore used only if gdb would otherwise ignore the hit, because
+         * the value that gdb has read equals the new value. */
         candidates[1] = (struct candidate){{0, stop->thread, stop->lane, true}, info.now + back - !back, back || dropped};
         candidates[2] = (struct candidate){candidates[1].passed, began, back || dropped};
         for (unsigned i = 0; i < LW_COUNT_OF(candidates); i++)

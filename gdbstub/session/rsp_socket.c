@@ -437,8 +437,7 @@ static void acceptor_left(struct acceptor *acceptor)
     pthread_mutex_unlock(&acceptor->mutex);
 }
 
-/* Returns the socket of the next client, or -1 if there will be none. In the latter case acceptor->status is LW_OK or the
- * error. */
+/* Returns the socket of the next client, or -1 if there will be none. For -1, acceptor->status is LW_OK or the error. */
 static int acceptor_next(struct acceptor *acceptor)
 {
     int fd;

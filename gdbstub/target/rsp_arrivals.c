@@ -142,7 +142,7 @@ void rsp_arrivals_lift(struct rsp *rsp, uint64_t pc, bool away)
         unset(rsp, pc, away);
         return;
     }
-    /* lldb removed a breakpoint and, before any step, inserts another one: so its user has deleted the first. */
+    /* If lldb removed a breakpoint and inserts another one before any step, its user has deleted the first breakpoint. */
     for (unsigned i = 0; i < rsp->lifted_count; i++)
         if (rsp->lifted[i].pc != pc && (away || known || rsp->lifted[i].steps != 0))
             rsp->lifted[kept++] = rsp->lifted[i];

@@ -406,8 +406,8 @@ void rsp_put_xml(struct lw_sink *out, const char *text, size_t size)
 }
 
 /* Numbers of listed threads up to which the thread list has states and names. gdb reads the whole list at each stop. With
- * thousands of warps this takes most of the time of a stop, a third of it for states and a third for names. The two
- * threads in focus always have both. */
+ * thousands of warps this takes most of the time of a stop, a third of it for states and a third for names. The two threads in
+ * focus always have both states and names. */
 enum { THREADS_WITH_STATES = 512, THREADS_WITH_NAMES = 2048 };
 
 static void listed_add(struct rsp *rsp, dbg_thread_id id)

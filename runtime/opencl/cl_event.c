@@ -130,7 +130,7 @@ cl_int cl_command_enqueue(cl_command_queue queue, struct cl_command *command, bo
     struct _cl_event *own = command->event;
     cl_int error = CL_SUCCESS;
 
-    event_retain(&own->event); /* a reference for the queue */
+    event_retain(&own->event); /* adds a reference for the queue */
     rt_queue_add(&queue->queue, &command->command);
     if (event != NULL)
         *event = own;

@@ -380,7 +380,7 @@ static cl_int sub_group_info(const struct _cl_kernel *kernel, cl_kernel_sub_grou
             return CL_INVALID_VALUE;
         local[0] = *in * CL_SUB_GROUP_SIZE;
         if (*in == 0 || *in > parts(kernel->needs.max_threads, CL_SUB_GROUP_SIZE) || local[0] > kernel->needs.max_threads)
-            memset(local, 0, sizeof local); /* a work-group cannot have this number of sub-groups */
+            memset(local, 0, sizeof local); /* 0, 0, 0 means that no work-group can have this number of sub-groups */
         return cl_answer(local, out != NULL ? room : sizeof local, room, out, size);
     default: return CL_INVALID_VALUE;
     }

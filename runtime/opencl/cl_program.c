@@ -261,7 +261,7 @@ static bool load_units(struct _cl_program *program, const char *bytes, size_t si
     return at == end;
 }
 
-/** Makes the program's binary from the PTX of its units. */
+/** Creates the program's binary from the PTX of the program's units. */
 static void save_units(struct _cl_program *program)
 {
     size_t bytes = sizeof COMPILED_BEGIN + 24;

@@ -70,7 +70,7 @@ cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, cl_mem_flags f
 cl_int CL_API_CALL clGetImageInfo(cl_mem image, cl_image_info info, size_t room, void *out, size_t *size)
 {
     (void)image, (void)info, (void)room, (void)out, (void)size;
-    return CL_INVALID_MEM_OBJECT; /* all memory objects are buffers */
+    return CL_INVALID_MEM_OBJECT; /* the object is no image, because all memory objects are buffers */
 }
 
 cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin,

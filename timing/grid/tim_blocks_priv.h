@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Block schedulers select the next block and the core on which it is placed. A block scheduler is a row of
- * tim_blocks_policies[], which has functions to create its state, and hooks. Each has its own file. The kernel
- * management (tim_grid.c) calls the hooks at their events. The kernel management, the engine and the cores contain no
- * code for a particular block scheduler.
+ * tim_blocks_policies[], which has functions to create its state, and hooks. Each block scheduler has its own file. The kernel
+ * management (tim_grid.c) calls the hooks at their events. The kernel management, the engine and the cores contain no code for
+ * a particular block scheduler.
  *
  *   launches --> dispatcher --> distributor --> picks --> core
  *      `priority` orders          `arrives`      `begins`, `ends`

@@ -34,7 +34,7 @@ struct tim_launch {
     unsigned from_thread; /* number of the launching thread on that core */
     unsigned bytes;     /* bytes of memory that the launch occupies until its first block */
     /* Dynamic thread block launch: */
-    bool asks;          /* the launch still has to search for a kernel with the same shape to join */
+    bool asks;          /* the launch has not yet searched for a kernel with the same shape to join */
     bool missed;        /* the launch searched, and found no kernel with the same shape to join */
     struct tim_launch *kernel; /* group that joined: the kernel whose entry the group shares */
     struct tim_launch *next_group; /* kernel: its first group with blocks to place; group: the kernel's next such group */
@@ -47,8 +47,8 @@ struct tim_launch {
     /* Members of the block scheduler: */
     struct {
         bool queued, on_chip; /* the launch is in a queue; its queue entry is on chip */
-        unsigned priority, core; /* priority of the launch; core to which LaPerm binds the launch (with bcs: core on which the
-                                  * launch's last block was placed) */
+        unsigned priority, core; /* priority of the launch; core to which LaPerm binds the launch or, with block scheduler bcs,
+                                  * core on which the launch's last block was placed */
         uint64_t order;   /* position of the launch in its queue: lower values come first */
         /* queue entry that is not on chip: cycle in which its read ends; 0: the read has not begun */
         uint64_t read_at;

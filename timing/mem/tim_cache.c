@@ -55,7 +55,7 @@ struct tim_cache {
     struct waiter *waiter;
     uint16_t free_mshr;
     uint32_t free_waiter; /* first element of the list of free waiters, or NO_WAITER if the list is empty */
-    uint32_t fresh_waiter; /* waiters from this index on have never been used */
+    uint32_t fresh_waiter; /* elements of `waiter` from this index on have never been used */
     size_t waiters;        /* size of `waiter`: one for each access that may wait */
     unsigned mshrs_used;
     uint64_t sector_bytes[8][4];

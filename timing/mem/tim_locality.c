@@ -15,10 +15,10 @@ struct record {
     bool held;              /* the fully associative cache contains the line */
 };
 struct tim_locality {
-    struct record *record; /* [count], in order of first use */
+    struct record *record; /* [count] records of lines, in the order in which the lines were first used */
     size_t count, capacity;
     uint32_t *slot;        /* hash table of indexes of records; NONE: the slot is empty */
-    size_t slots;          /* a power of two, more than twice count */
+    size_t slots;          /* number of slots: a power of two that is more than twice count */
     uint32_t youngest, oldest;
     unsigned held, lines;  /* number of lines in the fully associative cache, and its capacity */
 };

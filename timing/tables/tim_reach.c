@@ -174,7 +174,7 @@ static enum lw_status slices_of(struct tim_reach *reach, const struct emu_grid *
     return LW_OK;
 }
 
-/** The counter of each reason why an access has no address slice, indexed by enum emu_predict_reason - 1. */
+/** The counter of each reason why an access has no address slice, indexed by the number of the reason - 1. */
 static const uint16_t rejected[] = {
     TIM_GPU_ap_rejected_merge, TIM_GPU_ap_rejected_loaded, TIM_GPU_ap_rejected_array,
     TIM_GPU_ap_rejected_operation, TIM_GPU_ap_rejected_start, TIM_GPU_ap_rejected_flow,
