@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command lanewise app: runs a program in an environment in which it uses Lanewise's OpenCL driver and CUDA runtime
- * instead of others. */
+/* The command lanewise app: runs a program in an environment in which the program uses Lanewise's OpenCL driver and CUDA
+ * runtime instead of others. */
 #include "cmd/cmd_priv.h"
 
 #include <dirent.h>

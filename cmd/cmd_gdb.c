@@ -195,8 +195,8 @@ enum lw_status cmd_gdb_start(struct cmd_gdb *gdb, const char *launch_file, struc
     return LW_OK;
 }
 
-/* Ends gdb after a signal. A gdb that executes commands from its command line ends when its connection is closed. If gdb
- * does not end in this way, it gets SIGTERM, and then SIGKILL. */
+/* Ends gdb after a signal. A gdb that executes commands from its command line ends when its connection is closed. A gdb that
+ * does not end when its connection is closed gets SIGTERM, and then SIGKILL. */
 static void end_child(int child)
 {
     const struct timespec pause = {.tv_nsec = 20000000};

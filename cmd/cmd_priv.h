@@ -86,8 +86,8 @@ enum lw_status cmd_timing_options(const struct cmd_timing *t, struct tim_options
 /** Called before a timing model is created: places later heap memory on large pages if the host permits it. The timing
  *  model accesses the state of one core after the other, several MiB in all, which would cause TLB misses. */
 void cmd_timing_heap(void);
-/** Prints notes on options that have no effect, and on instructions of the object that would read registers too early on
- *  hardware which issues by control fields or wait counters, if the GPU model does so. */
+/** Prints notes on options that have no effect, and, if the GPU model issues by control fields or wait counters, on
+ *  instructions of the object that would read registers too early on such hardware. */
 void cmd_timing_note(const struct cmd_timing *t, const struct tim_config *config, const struct isa_object *object);
 /** Checks that the files of the options can be written, before a run that may take long. */
 enum lw_status cmd_timing_try(const struct cmd_timing *t, struct lw_error *err) LW_MUST_CHECK;

@@ -185,7 +185,7 @@ static unsigned host_threads(void)
     return n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : (unsigned)n;
 }
 
-/** Prints how the next launch runs. With --verbose it does so for each kernel; else only once, if --threads requested
+/** Prints how the next launch runs. With --verbose, prints a line for each kernel; otherwise only once, if --threads requested
  *  several threads and the kernel can observe the order of its blocks, so that they run on one. */
 static void report_order(const struct cmd_machine *m, const struct options *o, bool *reported,
                        const struct isa_function **last)

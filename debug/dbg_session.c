@@ -160,7 +160,7 @@ const struct emu_program *dbg_program(const struct dbg *dbg)
 
     if (grid != NULL)
         return grid->launch.program;
-    /* Between launches and after the last one no grid is current. The code of the first loaded program is then used. */
+    /* Between launches, and after the last launch, no grid is current. The code of the first loaded program is then used. */
     return emu_machine_program_at(dbg->machine, ISA_CODE_BASE);
 }
 

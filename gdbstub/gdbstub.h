@@ -26,7 +26,7 @@ struct rsp_config {
      * soon as no client is connected. NULL or a descriptor of -1: rsp_serve waits for further clients */
     const int *gone_fd;
     /* Descriptor that becomes readable when this process must end. rsp_serve then ends even if a client is connected.
-     * NULL or a descriptor of -1: nothing requests this */
+     * NULL or a descriptor of -1: no such request is possible */
     const int *quit_fd;
     /* Milliseconds within which a client must send its first packet, or it is disconnected; until then any other client
      * replaces it. Later a client that has been silent for half of this time is replaced by a client that was refused

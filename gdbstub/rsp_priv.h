@@ -121,7 +121,7 @@ struct rsp_agent_ops {
                   unsigned count);
 };
 /** Evaluates gdb's bytecode. Returns false when it cannot be evaluated: an unknown opcode, a stack or code
- *  overrun, unreadable memory, too many steps. If @value is NULL, the expression need not leave a value. */
+ *  overrun, unreadable memory, too many steps. If @value is NULL, the expression need not leave a value on the stack. */
 bool rsp_agent_eval(const uint8_t *code, size_t size, const struct rsp_agent_ops *ops,
                     void *context, uint64_t *value);
 
@@ -585,8 +585,8 @@ void rsp_arrivals_region(struct rsp *rsp);
 void rsp_arrivals_resume(struct rsp *rsp);
 /** Returns true if the last stop reported that the warp has hit a breakpoint. */
 bool rsp_arrivals_hit(const struct rsp *rsp, const struct dbg_thread *thread);
-/** Returns the pc to report to the client for a warp at @pc. At a breakpoint that the warp has not hit yet, lldb gets
- *  another address. */
+/** Returns the pc to report to the client for a warp at @pc. If the warp is at a breakpoint that it has not hit yet, returns
+ *  another address to lldb. */
 uint64_t rsp_arrivals_pc(const struct rsp *rsp, dbg_thread_id id, uint64_t pc);
 /** Returns true if the warp that lldb steps over a removed breakpoint is already past the breakpoint in lldb's view. In this
  *  case fills in @stop, and the caller runs nothing. */

@@ -160,7 +160,7 @@ struct lnc_options {
     bool keep_values;       /* true: compile as with `program: {values: kept}` (ptx_options) */
     bool no_values;         /* true: neither a debugger nor a check reads variables (ptx_options) */
     bool lat_barriers;      /* true: compile as with `program: {lat_barriers: true}` (ptx_options) */
-    uint64_t seed;          /* added to the seed of all random contents (modulo 2^64) */
+    uint64_t seed;          /* number that is added to the seed of all random contents (modulo 2^64) */
 };
 enum lw_status lnc_session_create(struct lnc_file *file, struct emu_machine *machine,
                                   const struct lnc_options *options, struct lnc_session **out,

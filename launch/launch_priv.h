@@ -170,8 +170,8 @@ struct lnc_file {
     /* members of a launch that options describe (lnc_direct.c), else all zero */
     struct isa_object *object; /* the program, until a session takes it */
     const char *text, *text_elsewhere; /* text: the launch file, with names relative to the working folder.
-                                        * text_elsewhere: the same, with names relative to the folder in which it is
-                                        * saved */
+                                        * text_elsewhere: the same text, with names relative to the folder in which the launch
+                                        * file is saved */
     const char *places[LNC_MAX_ARGS * 3 + 16]; /* [line of `text` - 1]: option from which the line was made */
     size_t place_count;
 };

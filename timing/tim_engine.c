@@ -103,7 +103,7 @@ static void location_in(const struct tim_core *core, unsigned slot, const struct
             return;
         }
 }
-/** Does what location_in() does, for the warp in slot @warp of the core. */
+/** Sets *out as location_in() does, for the warp in slot @warp of the core. */
 static void location_of(const struct tim_core *core, unsigned warp, unsigned lane,
                      struct emu_thread_ref *out)
 {

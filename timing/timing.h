@@ -101,7 +101,7 @@ void tim_report_json(const struct emu_engine *engine, struct lw_sink *out);
  *  the file is. */
 enum lw_status tim_report_compare(const char *a, const char *b, struct lw_sink *out,
                                   struct lw_error *err) LW_MUST_CHECK;
-/** Extent of the trace: its cycles are [from, to). */
+/** Extent of the trace: the traced cycles are [from, to). */
 struct tim_extent {
     uint64_t from, to;
     size_t events;

@@ -132,8 +132,8 @@ static double number(uint64_t bits, unsigned width, unsigned mods)
     return mods & 1 ? -d : d;
 }
 
-/** Gets the values of the sources a, b and c in a lane. @three: the instruction has three sources. @one: it has only source
- *  b. */
+/** Gets the values of the sources a, b and c in a lane. @three: the instruction has three sources. @one: the instruction has
+ *  only source b. */
 static void floats(const struct emu_hook_site *site, unsigned bits, bool three, bool one, unsigned lane,
                    double out[3])
 {

@@ -243,8 +243,8 @@ static uint64_t statement_lanes(const struct chk_line_entry *e, size_t count, bo
     return most;
 }
 
-/** Returns the count of a line: the sum over all programs of the largest count of an instruction of the line. UINT64_MAX:
- *  no memory. */
+/** Returns the count of a line: the sum over all programs of the largest count of an instruction of the line. Returns
+ *  UINT64_MAX if memory is short. */
 static uint64_t line_lanes(const struct chk_line_entry *e, size_t from, size_t to)
 {
     uint64_t all = 0;

@@ -224,9 +224,9 @@ static inline bool is_of(struct race_access *ctx, uint32_t *of, const struct emu
     return ctx->block != NULL;
 }
 
-/** Defers a read immediately, before earlier records of the log are checked, if no kernel has written the allocation.
- *  None of these records is a store to the allocation, because the interpreter reports stores to such an allocation
- *  instead of logging them. Returns false if the read is not deferred. */
+/** If no kernel has written the allocation, defers a read immediately, before earlier records of the log are checked. None of
+ *  these records is a store to the allocation, because the interpreter reports stores to such an allocation instead of logging
+ *  them. Returns false if the read is not deferred. */
 static inline bool is_deferred(struct chk_race *race, struct ahead *a, struct race_range *r,
                            const struct emu_access_record *e)
 {

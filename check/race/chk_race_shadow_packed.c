@@ -32,7 +32,7 @@ _Static_assert(EMU_MAX_LANES <= 1 << LANE_BITS, "lanes of an access");
 struct race_packed {
     uint32_t *cell;        /* [word][CELL_READ etc.] */
     uint64_t first, end;   /* whole pages of the allocation: the words that have packed cells */
-    uint32_t tried;        /* value of race_shadow.epoch in which packing was tried last */
+    uint32_t tried;        /* value of race_shadow.epoch at the last attempt to pack */
     uint32_t tag;          /* only cells with this tag are valid */
     unsigned site_count, left; /* left: how often the cells became ordinary; after MOST_LEFT times they remain ordinary */
     bool stored, candidate;    /* stored: a store happened in this epoch. candidate: a store happened in the last epoch,

@@ -110,7 +110,7 @@ struct race_shadow {
     unsigned slab_used; /* number of used pages of the last slab */
     struct race_page_shadow spare_shared; /* shadow of the shared memory of a block that has ended; a new block may
                                            * reuse it */
-    uint32_t spare_clock;                 /* the clock up to which spare_shared has records */
+    uint32_t spare_clock;                 /* clock of the latest record in spare_shared */
     struct race_uninit *uninit;           /* sorted, disjoint ranges */
     size_t uninit_count, uninit_capacity;
     uint32_t epoch; /* incremented when the deferred reads of all pages are dropped */
@@ -192,8 +192,7 @@ struct race_access;
  *  other access to the page later replays the read. The address of lane l is @address + (l - lowest of @lanes) * @step or,
  *  if @each is not NULL, each[l]. Returns false if it has not deferred the read. */
 bool race_defer_page(struct race_access *ctx, uint64_t address, uint32_t step, const uint64_t *each, uint64_t lanes);
-/** Replays the deferred reads of a page, after which the page's shadow is valid. If there is no memory, the page gets
- *  no rows. */
+/** Replays the deferred reads of a page, after which the page's shadow is valid. If memory is short, the page gets no rows. */
 void race_deferred_page_flush(struct chk_race *race, struct race_page_shadow *cells, uint64_t offset);
 /** Replays the deferred reads of all pages of a range, after which their shadows are valid. */
 void race_deferred_page_flush_all(struct chk_race *race, uint64_t offset, uint64_t bytes);
@@ -258,8 +257,9 @@ bool race_packed_check(struct race_access *ctx);
  *  the segment @piece or, if @piece is NULL, in @address. */
 bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *piece, const uint64_t *address,
                       uint64_t lanes);
-/** Does the work of race_packed_check() for a logged access @e for which race_packed_prefetch() returned true. @access:
- *  ctx->access, into which @e has not been decoded yet. @simple: result of race_packed_simple(). */
+/** Checks a logged access @e in packed cells, as race_packed_check() checks an access. race_packed_prefetch() must have
+ *  returned true for @e. @access: ctx->access, into which @e has not been decoded yet. @simple: result of
+ *  race_packed_simple(). */
 bool race_packed_cell(struct race_access *ctx, struct race_range *r, const struct emu_access_record *e,
                       struct emu_hook_access *access, bool simple);
 /** Prefetches the packed cells of the words of @e, all of which are in @r. The lanes are scattered or, for loads,

@@ -22,7 +22,7 @@ struct path {
     uint32_t generation;  /* value of chk_paths.generation for which the counts and hashes are valid */
     bool differs;         /* the lanes have different hashes, which `each` contains instead of `value` */
     uint32_t *each;       /* [lane]: hash of its decisions; or NULL */
-    /* How often each lane has left the region, at the reconvergence point, since the last barrier: */
+    /* Number of times that each lane has left the region at its reconvergence point since the last barrier: */
     uint64_t left;         /* lanes that have left it left_count times; the other lanes have not left it */
     uint32_t left_count;
     bool left_differs;     /* lanes have different counts: left_each replaces left and left_count */

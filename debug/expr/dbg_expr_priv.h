@@ -95,7 +95,7 @@ void dbg_expr_end(struct dbg_expr *e);
 void dbg_expr_skip(struct dbg_expr *e);
 /** Skips blanks. If @token follows, skips it and returns true. */
 bool dbg_expr_take(struct dbg_expr *e, const char *token);
-/** Skips the closing bracket @token. If it does not follow, fails the expression and returns false. */
+/** Skips the closing bracket @token. If the next character is another one, fails the expression and returns false. */
 bool dbg_expr_close(struct dbg_expr *e, const char *token);
 /** Evaluates a whole expression to a value. */
 struct dbg_value dbg_expr_value(struct dbg_expr *e);

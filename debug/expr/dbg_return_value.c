@@ -188,7 +188,7 @@ static void classify(const struct isa_debug *debug, int64_t type, uint64_t offse
         for (uint32_t i = (uint32_t)type + 1; i < debug->dies[type].end; i = debug->dies[i].end)
             if ((debug->dies[i].tag == ISA_TAG_MEMBER ||
                  debug->dies[i].tag == ISA_TAG_INHERITANCE) &&
-                isa_die_attr(debug, i, ISA_AT_EXTERNAL) == NULL) /* static members have DW_AT_external */
+                isa_die_attr(debug, i, ISA_AT_EXTERNAL) == NULL) /* not a static member, which has DW_AT_external */
                 classify(debug, isa_die_type(debug, i),
                          offset + isa_die_number(debug, i, ISA_AT_MEMBER_LOCATION, 0), out,
                          depth + 1);

@@ -13,11 +13,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* WINDOW_GROWS: factor by which intervals grow; the first is small, as most searches end near their start. LONG_WAIT: size
- * of an interval from which on a lane that executed nothing in it counts as waiting. */
+/* WINDOW_GROWS: factor by which intervals grow; the first interval is small, because most searches end near their start.
+ * LONG_WAIT: size of an interval from which on a lane that executed nothing in it counts as waiting. */
 enum { WINDOW_GROWS = 8, LONG_WAIT = 1 << 15 };
 
-/* Number of instructions between two progress messages of a search, which it processes in some seconds. */
+/* Number of instructions between two progress messages of a search. The search takes some seconds for them. */
 enum { PROGRESS_INTERVAL = 1 << 24, PROGRESS_INTERVAL_FAST = DBG_LARGEST_FAST_WINDOW };
 
 void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, bool fast, uint64_t *looked)
@@ -92,8 +92,8 @@ enum lw_status dbg_skip_idle(struct dbg *dbg, dbg_thread_id only, uint64_t *low,
     return status;
 }
 
-/** Replays the interval before the current one, which becomes the current one. *@found is set to false if no earlier history
- *  is recorded. */
+/** Replays the interval before the current interval, and makes it the current interval. *@found is set to false if no earlier
+ *  history is recorded. */
 static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_error *err)
 {
     uint64_t earliest = dbg_history_earliest(s->dbg);

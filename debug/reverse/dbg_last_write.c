@@ -302,7 +302,7 @@ static struct number computed_number(const struct isa_insn *insn)
 }
 
 /* Prints the registers that the instruction reads, with their values before it: "v6 = 3, v8 = 2". @followed is the location
- * from which it has copied the value, which has type @number; NULL: the instruction has copied no value. */
+ * from which it has copied the value, and which has type @number; NULL: the instruction has copied no value. */
 static void print_sources(struct dbg *dbg, const struct dbg_written *w, const struct source *followed,
                           struct number number, struct lw_sink *out)
 {

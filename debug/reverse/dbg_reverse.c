@@ -154,7 +154,7 @@ static enum lw_status look_watched(struct walk *w, uint64_t at, struct dbg_stop 
     while (status == LW_OK && found && !interrupted && stop->kind == DBG_STOP_NONE) {
         status = dbg_hit_before(w->dbg, before, at, &hit, &found, &interrupted, err);
         found = found && hit.at >= at;
-        before = hit.at; /* a breakpoint, which may be hit by another lane, makes no stop here */
+        before = hit.at; /* the hit is of a breakpoint, perhaps by another lane, and makes no stop here */
         if (status == LW_OK && found && hit.touched)
             status = to_hit(w->dbg, &w->start, &hit, stop, err);
     }

@@ -70,8 +70,8 @@ static bool on_last(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-/* Finds the first instruction of the visit: the lane's next one. If the step ends at the beginning of a line, it must have
- * a line. */
+/* Finds the first instruction of the visit: the lane's next one. For a step to the beginning of a line, the instruction must
+ * have a source line. */
 static bool on_first(struct emu_observer *observer, const struct emu_event *ev)
 {
     struct loop_observer *l = (struct loop_observer *)(void *)observer;
@@ -215,7 +215,7 @@ enum lw_status dbg_reverse_skip_wait(struct dbg_lane_trace *trace, struct lw_err
             high = low;
         all = !yes;
     }
-    /* The lane has left its pc in the interval [low, high). Bisects the interval to find when it did so last. */
+    /* The lane has left its pc in the interval [low, high). Bisects the interval to find when the lane last left its pc. */
     low = wait.moved;
     while (status == LW_OK && all && high - low > DBG_FIRST_WINDOW && !s->interrupted && !trace->skip_disabled) {
         uint64_t middle = low + (high - low) / 2;

@@ -128,7 +128,7 @@ void rsp_put_error(struct lw_buffer *reply, const char *message)
     for (const char *p = message; *p != '\0'; p++) {
         char c = *p;
 
-        /* gdb prints this text as it is, so the character cannot be escaped. */
+        /* gdb prints this text without decoding escapes, so the character cannot be escaped. */
         if (c == '#' || c == '$' || c == '}' || c == '*' || (unsigned char)c < ' ')
             c = ' ';
         reply->sink.write(&reply->sink, &c, 1);

@@ -294,8 +294,8 @@ static bool is_at_end(const struct rsp *rsp)
 }
 
 /* Called at the end of the run. Undoes the last instruction and reports a stop, because after the end gdb would have no
- * process in which it could go back. The next resume from this stop reports the end. Returns false if this stop is switched
- * off or not possible. */
+ * process in which the user could execute backwards. The next resume from this stop reports the end. Returns false if this
+ * stop is switched off or not possible. */
 static bool stop_before_end(struct rsp *rsp, struct dbg_stop *stop)
 {
     static const char text[] = "all launches have ended: the last instruction was undone, so that you can go back from "

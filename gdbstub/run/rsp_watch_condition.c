@@ -218,7 +218,7 @@ static bool parse(const char *text, const char *end, struct condition **out)
 }
 
 /* Handles qGpuWatchIf:ADDRESS,SIZE,TYPE;MODE[;LOW,HIGH,CODE]... MODE 2: a hit of this watchpoint is reported if one of
- * the conditions is true. MODE 1: gdb evaluates the conditions, which it has not sent. MODE 0: there is no condition. */
+ * the conditions is true. MODE 1: gdb evaluates the conditions itself, and has not sent them. MODE 0: there is no condition. */
 void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args)
 {
     struct condition *conditions = NULL;

@@ -111,7 +111,7 @@ void rsp_do_current(struct rsp *rsp, const struct rsp_args *args)
  * Derives the selected thread from a query whether a thread is alive. No packet of gdb names the selected thread: Hg
  * also names each thread that `info threads` reads. The stub therefore derives the selection from three kinds of packets. A
  * stop reply selects its thread, a register write selects the thread that is written, and a query whether a thread is alive
- * selects that thread. gdb sends this query for `thread N`. It also sends the query for each thread of `thread apply all`,
+ * selects that thread. gdb sends this query for `thread N`. gdb also sends the query for each thread of `thread apply all`,
  * immediately after the thread list, which must not change the selection. Only a client with the Python file sends the
  * selected thread (qGpuShown).
  */

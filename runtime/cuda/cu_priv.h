@@ -96,7 +96,7 @@ bool cu_has_registered(void);
 bool cu_module_unload(struct cu_module *module);
 /**
  * Gets the PTX of an image, which is a PTX text or a fat binary; or the whole image if it is an object file of Lanewise.
- * Programs give no size of an image, so only the sizes in its headers limit what is read.
+ * Programs pass an image without its size, so only the sizes in the image's headers limit how much is read.
  * @owned  set to memory that the caller frees after it has used @text, or to NULL
  */
 cudaError_t cu_image_text(const void *image, const void **text, size_t *bytes, bool *is_object, void **owned);

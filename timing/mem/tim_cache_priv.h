@@ -91,7 +91,7 @@ bool tim_cache_read_hit(struct tim_cache *cache, uint64_t line, const uint64_t m
 bool tim_cache_read_whole(struct tim_cache *cache, uint64_t line);
 
 /** Writes bytes @mask. If the line is present or has been requested, the bytes become valid, and the access is a hit.
- *  @allocate  if the line is absent, the write takes a way, in which only the written bytes are valid; the answer is
+ *  @allocate if the line is absent, the write allocates a way for it, in which only the written bytes are valid; the answer is
  *             TIM_CACHE_MISS or TIM_CACHE_NO_WAY. Without @allocate an absent line remains absent; the answer is
  *             TIM_CACHE_MISS
  *  @dirty     the bytes must be written to the next level when the line is evicted (write-back)

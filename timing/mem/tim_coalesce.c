@@ -15,7 +15,7 @@ struct making {
     struct tim_line *out;
     unsigned count;
     unsigned from; /* index, in `out`, of the first access of the current group */
-    unsigned last; /* index of the access to which bytes of a lane were added last */
+    unsigned last; /* index of the latest access to which bytes of a lane were added */
     unsigned line_bytes;
     bool write; /* for a write, masks contain only bytes that lanes write, even with half_strict and half_segment */
     /** Hash table of the current group: index of the first access whose line has this hash, or NOT_SEEN if there is none.

@@ -93,7 +93,7 @@ struct tim_net {
 #define TIM_NO_ROW UINT32_MAX
 struct tim_bank {
     uint32_t row; /* open row, or TIM_NO_ROW */
-    unsigned streak; /* number of requests served since the row was opened */
+    unsigned streak; /* number of requests that the bank has served since its row was opened */
     bool fresh;      /* no burst was read or written since the row was opened */
     uint64_t act_ok, col_ok, pre_ok; /* edges from which on the bank allows activate, column access and precharge */
 };
