@@ -211,8 +211,7 @@ void rsp_lldb_put_threads(struct rsp *rsp)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Handles qMemoryRegionInfo:ADDRESS. The regions are the machine's address spaces, independent of what is allocated in
- * them. */
+/* Handles qMemoryRegionInfo:ADDRESS. Each region is an address space of the machine, independent of the allocations in it. */
 void rsp_do_region(struct rsp *rsp, const struct rsp_args *args)
 {
     static const struct {

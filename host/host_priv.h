@@ -86,8 +86,8 @@ int host_fail(struct lanewise_machine *m, const struct lw_error *err);
 int host_refuse(struct lanewise_machine *m, const char *fmt, ...) LW_PRINTF(2, 3);
 /** Returns LANEWISE_ERROR, and stores a message that @what must not be NULL in a call of @function. @m may be NULL. */
 int host_missing(struct lanewise_machine *m, const char *function, const char *what);
-/** Loads a module, which then owns @source, @object and the text of @words (output of the compiler). In case of an error they
- *  are freed. */
+/** Loads a module, which then owns @source, @object and the text of @words (output of the compiler). In case of an error the
+ *  function frees them. */
 int host_module_add(struct lanewise_machine *m, char *source, struct isa_object *object, struct lw_buffer *words,
                     lanewise_module **out);
 /** Creates the emulated machine, its engine and its checker at the first call; later calls do nothing. */

@@ -156,7 +156,7 @@ struct lnc_options {
     struct lw_sink *print;  /* messages about checks, one line each; may be NULL */
     struct lw_sink *words;  /* receives all output of a compiler that fails or warns while the session is created; may
                              * be NULL */
-    bool debuggable;        /* compile for a debugger, whatever the launch file says (lnc_options_debug) */
+    bool debuggable;        /* true: compile for a debugger, regardless of the launch file (lnc_options_debug) */
     bool keep_values;       /* true: compile as with `program: {values: kept}` (ptx_options) */
     bool no_values;         /* true: neither a debugger nor a check reads variables (ptx_options) */
     bool lat_barriers;      /* true: compile as with `program: {lat_barriers: true}` (ptx_options) */

@@ -327,8 +327,8 @@ static uint64_t threads_of(const struct lnc_directing *t)
 }
 
 /** Returns a suggested integer argument. In a kernel of one dimension, an integer usually is the number of a buffer's
- *  elements. With several dimensions, it is the number of rows or columns of a matrix, for which the size of the smallest
- *  dimension is safe. */
+ *  elements. With several dimensions, an integer usually is the number of rows or columns of a matrix, for which the size of
+ *  the smallest dimension is safe. */
 static uint64_t suggested_integer(const struct lnc_directing *t)
 {
     uint64_t threads[3], least = 0;

@@ -169,7 +169,7 @@ static enum lw_status read_random(struct lnc_file *file, const struct lw_yaml *o
                                   init->flow, init->fhigh);
         return status;
     }
-    /* The range of integers includes both bounds. Without bounds it has all values of the type. */
+    /* The range of integers includes both bounds. Without bounds, the range has all values of the type. */
     uint64_t low_bits, high_bits, width = lw_mask(type->bytes * 8u);
     low_bits = type->kind == LNC_SIGNED ? (width >> 1) + 1 : 0;
     high_bits = type->kind == LNC_SIGNED ? width >> 1 : width;

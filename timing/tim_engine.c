@@ -442,7 +442,7 @@ static void jump(struct tim_engine *e, uint64_t until)
     due = next < due ? next : due;
     next = tim_grid_next(&e->grid, e->now);
     due = next < due ? next : due;
-    if (e->samples.every != 0) { /* samples are taken at the end of a cycle */
+    if (e->samples.every != 0) { /* - 1: a sample is taken at the end of a cycle */
         next = tim_samples_next(&e->samples) - 1;
         due = next < due ? next : due;
     }

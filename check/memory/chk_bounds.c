@@ -151,7 +151,7 @@ static void param_limit(const struct emu_grid *grid, unsigned which, struct boun
     memcpy(&first, grid->bank0 + kernel->params[which].offset,
            kernel->params[which].size_bytes < 8 ? 4 : 8);
     if (first < kernel->shared_bytes || first >= end)
-        return; /* The argument does not point to dynamic shared memory, which is impossible in a launch by the host. */
+        return; /* The argument does not point to dynamic shared memory. This cannot happen in a launch by the host. */
     for (unsigned i = 0; i < kernel->param_count; i++) {
         const struct isa_param *p = &kernel->params[i];
         uint64_t at = 0;

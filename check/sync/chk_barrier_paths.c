@@ -23,7 +23,7 @@ struct path {
     bool differs;         /* the lanes have different hashes, which `each` contains instead of `value` */
     uint32_t *each;       /* [lane]: hash of its decisions; or NULL */
     /* Number of times that each lane has left the region at its reconvergence point since the last barrier: */
-    uint64_t left;         /* lanes that have left it left_count times; the other lanes have not left it */
+    uint64_t left;         /* lanes that have left it left_count times; the other lanes have not left the region */
     uint32_t left_count;
     bool left_differs;     /* lanes have different counts: left_each replaces left and left_count */
     uint32_t *left_each;   /* [lane]: count; or NULL */

@@ -170,7 +170,7 @@ enum lw_status dbg_reverse_skip_wait(struct dbg_lane_trace *trace, struct lw_err
 /** Result of the search for the last write to a location. */
 struct dbg_written {
     bool found, interrupted;     /* an instruction has written the location; the user has interrupted the search */
-    uint64_t at;                 /* instruction count before the write */
+    uint64_t at;                 /* instruction count before the instruction that wrote the location */
     const struct isa_insn *insn;
     struct dbg_thread thread;    /* thread that wrote the location, with lane and pc */
     struct dbg_watch_hit touch;  /* the write as a hit of a watchpoint */

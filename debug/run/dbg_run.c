@@ -122,8 +122,8 @@ enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_st
 }
 /* ---- continue --------------------------------------------------------------------- */
 
-/* Handles a stop of the engine before an instruction: makes the stop if a breakpoint there is hit. Else executes the
- * engine's next instruction, which is that instruction. The order in which the engine runs warps thus does not change. */
+/* Handles a stop of the engine before an instruction: makes the stop if a breakpoint there is hit. Otherwise executes that
+ * instruction, which is the engine's next one. The order in which the engine runs warps thus does not change. */
 static enum lw_status at_break(struct dbg *dbg, const struct emu_thread_ref *location,
                                struct dbg_stop *stop, struct lw_error *err)
 {

@@ -506,7 +506,8 @@ bool rsp_point_watches(const struct rsp_point *point)
 void rsp_points_clear(struct rsp *rsp)
 {
     for (size_t i = 0; i < rsp->point_count; i++)
-        (void)!dbg_stoppoint_remove(rsp->dbg, rsp->points[i].id, NULL); /* fails, harmlessly, if `monitor` has removed it */
+        (void)!dbg_stoppoint_remove(rsp->dbg, rsp->points[i].id, NULL); /* fails, harmlessly, if `monitor` has removed the
+                                                                         * stoppoint */
     rsp->point_count = 0;
     break_ifs_clear(rsp);
 }

@@ -777,8 +777,8 @@ static bool parse_action(const char **text, const char *end, char *verb, struct 
 
 /*
  * Handles vCont. gdb sends a step of one thread, with or without `;c` for the others, or a continue of all threads or of
- * one. If there is a step, only the step is executed: `c` then permits the other threads to run while the stepped one
- * waits for them.
+ * one. If there is a step, only the step is executed: `c` then permits the other threads to run while the stepped thread waits
+ * for them.
  */
 void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
 {

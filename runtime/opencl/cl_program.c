@@ -685,7 +685,7 @@ static void make_binary(struct _cl_program *program)
     }
     if ((program->source == NULL && program->binary != NULL && program->unit_count == 0) ||
         lanewise_module_object(program->module, &object, &size) != LANEWISE_OK)
-        return; /* the user gave the binary, which is kept; or the object file cannot be made */
+        return; /* the program keeps the binary that the user gave; or the object file cannot be made */
     free(program->binary);
     program->binary = malloc(size);
     program->binary_bytes = program->binary != NULL ? size : 0;

@@ -159,7 +159,7 @@ static bool continues(const struct tim_front *f, unsigned s, uint64_t line)
 static bool prefetch(struct tim_front *f, unsigned s, uint64_t now)
 {
     struct tim_stream *stream = &f->sched[s].stream;
-    static const uint64_t all[4] = {1, 0, 0, 0}; /* one byte is enough, because the cache always loads whole lines */
+    static const uint64_t all[4] = {1, 0, 0, 0}; /* a mask of one byte is enough, because the cache always loads whole lines */
     struct tim_cache_result r;
 
     if (stream->next == 0 || stream->count >= f->config->fetch_prefetch || f->ahead == TIM_FRONT_AHEAD_MOST)

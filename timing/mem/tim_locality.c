@@ -8,7 +8,7 @@ enum { NONE = UINT32_MAX, FIRST_SLOTS = 1024 };
 
 struct record {
     uint64_t line;
-    uint64_t warp;          /* the warp that requested the line last */
+    uint64_t warp;          /* number of the warp that requested the line last */
     uint32_t younger, older; /* neighbours in the list of lines in the fully associative cache */
     uint8_t lane;           /* the lowest lane of the access that requested the line last */
     bool known;             /* a load has accessed the line */
