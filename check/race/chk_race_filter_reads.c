@@ -194,7 +194,7 @@ void race_filter_reads_prefetch(struct race_access *ctx, uint64_t at, struct rac
         if (*table == NULL)
             *table = calloc(TABLE_PAGES, sizeof **table);
         if (*table == NULL)
-            return; /* without memory for the table, no page is filtered and the access is checked */
+            return; /* without memory for the table, the page is not filtered */
         (*table)[in] = stamp;
         race->filter.any_page = true;
         race_batch_revoke(race);
