@@ -295,7 +295,7 @@ static bool add_position(struct ptx_note_positions *positions, struct ptx_note_p
         const struct ptx_note_position *at = &positions->at[i];
 
         if (at->line == position.line && at->notes == position.notes && at->left == position.left && at->back == position.back &&
-            at->crossed == position.crossed && at->merges == position.merges && at->owed == position.owed)
+            at->crossed == position.crossed && at->merges == position.merges && at->none == position.none && at->owed == position.owed)
             return false;
     }
     if (positions->count < PTX_NOTE_POSITIONS) {
@@ -613,7 +613,8 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
             const bool owed = over < 0 && position.notes == 0 && position.line != 0 && position.line < group->line &&
                               ptx_note_must_assign(f->pl, f->noting, f->lines, position.line, group->line);
 
-            agrees &= over >= 0 && !merged && !(position.notes != 0 && is_of_next(f, w, group)) && !(over > 0 && has_second_note(f, w, group));
+            position.notes += position.none && position.notes != 0 && position.notes != UINT8_MAX; /* the other note may be that of an assignment */
+            agrees &= over >= 0 && ptx_note_agrees(f->pl, f->noting, f->variable, &position, group->line) >= 0 && !merged && !(position.notes != 0 && is_of_next(f, w, group)) && !(over > 0 && has_second_note(f, w, group));
             position = (struct ptx_note_position){.line = group->line, .notes = (uint8_t)(over > 0 ? over : 0), .owed = owed};
         } else {
             position.left = true;
@@ -713,6 +714,8 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
     if (news && f->lines->step != 0 && f->pieces->count == 1 && (unknown & 1) == 0)
         given.value = ptx_note_derive(f->pl, f->noting, f->lines, note->value, w->state);
     apply(f, &given, w->state);
+    for (unsigned i = 0; i < w->positions.count; i++)
+        w->positions.at[i].none |= v->operand_count == 0 && !v->is_launch;
     if (!news || (uncertain && joins))
         return;
     if (!w->counted || v->bytes == 0 || v->first < w->batch_end) /* otherwise the note is the next piece of the same value */

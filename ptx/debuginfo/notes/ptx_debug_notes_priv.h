@@ -102,6 +102,7 @@ struct ptx_note_position {
     bool left;      /* since the code of that line, the path has left the scope, on lines of the same function */
     bool back;      /* since then, the path has taken a branch back */
     bool crossed;   /* since then, the path has entered another block */
+    bool none;      /* since the code of that line began, a note has said that the value is not known */
     bool owed;      /* the source has assigned before that line, and no note has given the assigned value yet */
 };
 /** Positions of all paths to a statement, and the pieces whose values are uncertain there. */
