@@ -8,7 +8,7 @@
 /** C types of the table's expressions. */
 enum nat_type { NAT_BOOL, NAT_S32, NAT_U32, NAT_S64, NAT_U64, NAT_F32, NAT_F64 };
 
-/** An LLVM value with its C type. It is either one value for all lanes, or a vector with a value for each lane. */
+/** An LLVM value with its C type: either one value for all lanes, or a vector with a value for each lane. */
 struct nat_value {
     LLVMValueRef v;
     uint8_t type; /* enum nat_type */
@@ -20,7 +20,7 @@ struct nat_build {
     LLVMContextRef context;
     LLVMModuleRef module;
     LLVMBuilderRef b;
-    unsigned width; /* lanes of a vector */
+    unsigned width; /* number of elements of a vector, one for each lane of the warp */
     LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, none, pointer;
 };
 
@@ -57,8 +57,8 @@ struct nat_name {
     const char *name;
     struct nat_value value;
 };
-/** Compiles the C expression of @size bytes at @text. Returns false if the expression has a part that this compiler
- *  does not support; the LLVM instructions built until then remain unused. */
+/** Compiles the C expression of @size bytes at @text. Returns false if the expression has a part that this compiler does not
+ *  support. The LLVM instructions that were built before that part remain in the block, unused. */
 bool nat_expression(const struct nat_build *b, const char *text, size_t size, const struct nat_name *names,
                     unsigned count, struct nat_value *out);
 

@@ -2,9 +2,9 @@
 /*
  * IR of a kernel: control flow, and how native code is entered and left.
  *
- * With u->through, the code that leaves stores only uniform and affine registers. It does so in functions that all exits
- * with the same shapes of registers share. Therefore the size of the code is proportional to the number of instructions,
- * however many registers are live.
+ * With u->through, the code that leaves native code stores only uniform and affine registers, by a call of a function. All
+ * exits at which the registers have the same shapes call the same function. Therefore the size of the code is proportional
+ * to the number of instructions, however many registers are live.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,8 @@ static void load_frame(struct nat_unit *u);
 static LLVMValueRef predicate_agrees(struct nat_unit *u, unsigned p, LLVMValueRef *any);
 
 /** Builds the body of a shared function. With f->enter, the function verifies the shapes of registers in the register file
- *  and sets frame->uniform. Otherwise it stores the registers, whose bases are in frame->uniform, to the register file. */
+ *  and sets frame->uniform. Without f->enter, the function stores the registers, whose bases are in frame->uniform, to the
+ *  register file. */
 static void shared_body(struct nat_unit *u, const struct nat_shared *f)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -144,7 +145,7 @@ static struct nat_shared *shared_function(struct nat_unit *u, const struct nat_s
     for (unsigned r = 0; r < u->request->vregs && r < 255; r++) {
         const struct nat_shape *shape = &u->state.v[r];
         const bool low = nat_has(live, NAT_V + r);
-        const bool pair = shape->kind == NAT_AFFINE && shape->pair; /* one half may be dead */
+        const bool pair = shape->kind == NAT_AFFINE && shape->pair; /* one register of the pair may be dead */
         if (!low && !(pair && nat_has(live, NAT_V + r + 1)))
             continue;
         const bool raw = !enter && is_raw(u, r);
@@ -175,7 +176,7 @@ static struct nat_shared *shared_function(struct nat_unit *u, const struct nat_s
     return f;
 }
 
-/** Adds a site and returns its number. */
+/** Adds a site, a point at which native code is left, and returns the number of the site. */
 static uint32_t add_site(struct nat_unit *u, struct emu_native_site site)
 {
     if (u->sites == u->sites_room) {
@@ -198,8 +199,9 @@ static void put_site(struct nat_unit *u, LLVMValueRef site)
     (void)u->b.llvm->BuildBr(u->b.b, u->out);
 }
 
-/** Returns the shared code that leaves with the registers of @live in the shapes of u->state. Its phi node has the number
- *  of the site for each block that jumps to it. Returns NULL if memory is short. */
+/** Returns the shared code that stores the registers of @live, which have the shapes of u->state, and leaves native code.
+ *  The phi node of the code has the number of the site for each block that jumps to the code. Returns NULL if memory is
+ *  short. */
 static struct nat_shared *leave_shared(struct nat_unit *u, const struct nat_set *live)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -226,7 +228,7 @@ static void comes_from_here(struct nat_unit *u, const struct nat_shared *f, uint
     u->b.llvm->AddIncoming(f->site, &value, &block, 1);
 }
 
-/** Emits code that leaves at @site. u->state has the shapes of the registers @live. */
+/** Emits code that leaves native code at @site. u->state has the shapes of the registers @live. */
 static void leave(struct nat_unit *u, struct emu_native_site site, const struct nat_set *live)
 {
     const uint32_t number = add_site(u, site);
@@ -245,7 +247,7 @@ static struct emu_native_site site_here(const struct nat_unit *u)
 {
     return (struct emu_native_site){u->first + u->at, u->at - u->block_first, u->block_loads, u->block_stores, 0};
 }
-/** Leaves before the instruction that is being emitted. */
+/** Emits code that leaves native code before the instruction that is being emitted. */
 static void leave_here(struct nat_unit *u)
 {
     leave(u, site_here(u), &u->live[u->at - u->block_first]);
@@ -254,7 +256,8 @@ static void leave_here(struct nat_unit *u)
 void nat_leave_unless(struct nat_unit *u, LLVMValueRef ok)
 {
     LLVMBasicBlockRef go = nat_new_block(u);
-    const bool again = u->leave_at == u->at + 1; /* all checks of one instruction use the same code to leave */
+    const bool again = u->leave_at == u->at + 1; /* all checks of one instruction jump to the same code, which leaves native
+                                                  * code */
 
     if (!again && u->through) {
         u->leave_site = add_site(u, site_here(u));
@@ -277,9 +280,10 @@ void nat_leave_unless(struct nat_unit *u, LLVMValueRef ok)
 /* ---- parking ---------------------------------------------------------------------------------- */
 
 /*
- * A warp that reaches a barrier of the block is parked. Its uniform and affine registers are in frame->uniform, the other ones in
- * the register file, in the shapes that the block after the barrier expects. So after the barrier no shape must be verified. If
- * the interpreter continues the warp, the code first stores all registers to the register file.
+ * A warp that reaches a barrier of the block is parked. While the warp is parked, its uniform and affine registers are in
+ * frame->uniform and all other registers in the register file. All registers have the shapes that the block after the
+ * barrier expects, so no shape must be verified after the barrier. If the interpreter continues the warp, the code first
+ * stores all registers to the register file.
  */
 
 /** Returns true if @shape is the shape of a register that is in frame->uniform while the warp is parked. */
@@ -288,7 +292,8 @@ static bool is_in_uniform(const struct nat_shape *shape)
     return (shape->kind == NAT_SAME && !shape->known) || shape->kind == NAT_AFFINE;
 }
 
-/** Stores the registers of @live, whose shapes are in u->state, where a parked warp has them. */
+/** Stores the registers of @live, whose shapes are in u->state, in frame->uniform or the register file, as a parked warp
+ *  requires. */
 static void park(struct nat_unit *u, const struct nat_set *live)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -384,7 +389,7 @@ static bool is_stored_as(const struct nat_unit *u, const struct nat_shape *from,
         return false;
     return want->kind != NAT_AFFINE || (from->sx == want->sx && (u->rows == 1 || from->known_sy == want->known_sy));
 }
-/** Converts the registers to the shapes that block @to expects. */
+/** Emits code that converts the registers to the shapes that block @to expects. */
 static void reshape(struct nat_unit *u, const struct nat_block *to)
 {
     for (unsigned r = 0; r < 255; r++) {
@@ -420,11 +425,13 @@ static void go_to(struct nat_unit *u, int32_t n)
     const struct nat_block *to = &u->block[n];
 
     reshape(u, to);
-    if (to->first <= u->at) { /* a backward branch: leaves if the number of executed instructions has reached the limit */
+    if (to->first <= u->at) { /* at a backward branch, leaves native code if the number of executed instructions has reached
+                               * the limit */
         LLVMBasicBlockRef go = nat_new_block(u), out = nat_new_block(u);
         struct nat_state kept = u->state;
         LLVMValueRef counted = l->BuildLoad2(u->b.b, u->b.i64, u->counted, "");
-        if (u->masked) /* the split's time slice must not end before the next test, so the path to it is added */
+        if (u->masked) /* the time slice of the split must not end before the next test of the limit, so the instructions up
+                        * to that test are added */
             counted = l->BuildAdd(u->b.b, counted, quad(u, to->path - 1), "");
         LLVMValueRef more = l->BuildICmp(u->b.b, NAT_INT_ULT, counted, u->limit, "");
         (void)l->BuildCondBr(u->b.b, more, go, out);
@@ -455,7 +462,7 @@ static void emit_branch(struct nat_unit *u, const struct nat_block *b)
         LLVMValueRef any = taken.v;
         if (taken.vector) {
             any = nat_any_lane(u, taken.v);
-            /* leaves if the lanes diverge */
+            /* leaves native code if the lanes diverge */
             nat_leave_unless(u, l->BuildOr(u->b.b, l->BuildNot(u->b.b, any, ""), nat_all(u, taken.v), ""));
         }
         add_to(u, u->counted, b->count);
@@ -502,9 +509,10 @@ void nat_emit_generic(struct nat_unit *u)
             nat_put_scalar(u, r, value);
         }
     for (unsigned p = 0; p < 7; p++) {
+        /* the register file already has the predicate, so no store is emitted */
         if (nat_has(&writes, NAT_P + p))
             nat_write_variable(u, &u->values.pred[p], lanes_type(u, u->b.i1),
-                           l->BuildBitCast(u->b.b, nat_load_mask(u, p), lanes_type(u, u->b.i1), "")); /* no store needed */
+                           l->BuildBitCast(u->b.b, nat_load_mask(u, p), lanes_type(u, u->b.i1), ""));
         if (nat_has(&writes, NAT_SP + p))
             nat_write_variable(u, &u->values.spred[p], u->b.i1, nat_load_scalar_predicate(u, p));
     }
@@ -524,7 +532,7 @@ static void emit_barrier(struct nat_unit *u, const struct isa_insn *insn)
     nat_leave_unless(u, nat_call(u, (uintptr_t)emu_native_bsync, u->b.i1, types, args, 2));
 }
 
-/** Emits an exit with a guard, which leaves before the exit if a lane exits. */
+/** Emits an exit with a guard: the code leaves native code before the exit if a lane exits. */
 static void emit_exit(struct nat_unit *u, const struct isa_insn *insn)
 {
     const struct nat_value gone = nat_get_predicate(u, insn->guard, insn->guard_neg, insn->guard_scalar);
@@ -532,8 +540,8 @@ static void emit_exit(struct nat_unit *u, const struct isa_insn *insn)
     nat_leave_unless(u, u->b.llvm->BuildNot(u->b.b, gone.vector ? nat_any_lane(u, gone.v) : gone.v, ""));
 }
 
-/** Leaves before an instruction that writes registers of the scalar unit if the warp has other splits, because the
- *  interpreter then reports a fault. */
+/** Emits code before an instruction that writes registers of the scalar unit: leaves native code if the warp has other
+ *  splits, because the interpreter then reports a fault. */
 static void must_be_alone(struct nat_unit *u)
 {
     struct nat_set reads, writes;
@@ -546,7 +554,7 @@ static void must_be_alone(struct nat_unit *u)
         nat_leave_unless(u, u->alone);
 }
 
-/** If the next instruction overwrites one half of an affine pair, writes the other half as a vector (NAT_LANES). */
+/** If the next instruction overwrites one register of an affine pair, writes the other register as a vector (NAT_LANES). */
 static void keep_halves(struct nat_unit *u)
 {
     struct nat_state after = u->state;
@@ -559,8 +567,8 @@ static void keep_halves(struct nat_unit *u)
             nat_put_lanes(u, r, nat_get_lanes(u, r, true));
 }
 
-/** Returns true if a warp that reaches the barrier at the end of @b is parked. It is not parked if nothing can be executed
- *  natively after the barrier. */
+/** Returns true if a warp that reaches the barrier at the end of @b is parked. The warp is not parked if no instruction
+ *  after the barrier can be executed natively. */
 static bool parks(const struct nat_unit *u, const struct nat_block *b)
 {
     return u->kind[b->first + b->count - 1] == NAT_BAR && b->next[0] >= 0 && u->kind[u->block[b->next[0]].first] != NAT_LEAVE;
@@ -630,7 +638,8 @@ static void emit_block(struct nat_unit *u, const struct nat_block *b)
 
 /* ---- entering --------------------------------------------------------------------------------- */
 
-/** Removes from *@all the lanes in which @row differs from @expected, the values by the shape of the register. */
+/** Removes from *@all the lanes in which @row differs from @expected, which has the values that the shape of the register
+ *  gives. */
 static void must_hold(struct nat_unit *u, LLVMValueRef *all, LLVMValueRef row, LLVMValueRef expected)
 {
     LLVMValueRef same = u->b.llvm->BuildICmp(u->b.b, NAT_INT_EQ, row, expected, "");
@@ -667,12 +676,12 @@ static void enter_vector(struct nat_unit *u, unsigned r, const struct nat_shape 
         nat_put_affine(u, r, true, base, step);
         must_hold(u, all, row, nat_affine_lanes(u, true, base, shape->sx, step));
         break;
-    case NAT_HIGH: break; /* verified with the low word */
+    case NAT_HIGH: break; /* the high word is verified together with the low word */
     default: nat_put_lanes(u, r, row); break;
     }
 }
 
-/** Returns an i1 that is true if predicate @p has the same value in all executed lanes. *@any is that value. */
+/** Returns an i1 that is true if predicate @p has the same value in all executed lanes. *@any receives that value. */
 static LLVMValueRef predicate_agrees(struct nat_unit *u, unsigned p, LLVMValueRef *any)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -760,7 +769,8 @@ static void load_frame(struct nat_unit *u)
     u->alone = l->BuildICmp(u->b.b, NAT_INT_NE, alone, quad(u, 0), "");
 }
 
-/** Returns the address of a counter, which starts at 0: the frame's member at @offset with u->through, or a variable. */
+/** Emits a counter that starts at 0, and returns its address. The counter is the frame's member at @offset with u->through,
+ *  otherwise a variable. */
 static LLVMValueRef counter(struct nat_unit *u, size_t offset)
 {
     if (u->through) {
@@ -783,7 +793,7 @@ bool nat_emit(struct nat_unit *u)
     u->live = calloc(u->count, sizeof *u->live);
     if (u->start == NULL || u->live == NULL)
         return false;
-    (void)add_site(u, (struct emu_native_site){0}); /* site 0: no instruction was executed */
+    (void)add_site(u, (struct emu_native_site){0}); /* site 0: native code is left before it executes an instruction */
     l->PositionBuilderAtEnd(u->entry_builder, u->entry_block);
     dispatch = nat_new_block(u);
     position(u, dispatch);
@@ -814,7 +824,7 @@ bool nat_emit(struct nat_unit *u)
     }
     position(u, none);
     nat_put_member(u, quad(u, 0), offsetof(struct emu_native_frame, retired));
-    (void)l->BuildRetVoid(u->b.b); /* the site is 0 */
+    (void)l->BuildRetVoid(u->b.b); /* the number of the site in the frame is 0 */
     position(u, u->out);
     if (!u->through) {
         nat_put_member(u, l->BuildLoad2(u->b.b, u->b.i64, u->counted, ""), offsetof(struct emu_native_frame, retired));

@@ -152,7 +152,7 @@ static struct nat_value apply(struct reader *r, enum operation o, struct nat_val
 enum { MOST_ARGS = 4 };
 typedef bool function_fn(const struct nat_build *b, struct nat_value *a, struct nat_value *out);
 
-/** Converts @count arguments to @type, all vectors if one is. */
+/** Converts @count arguments to @type. If one argument is a vector, converts all to vectors. */
 static void as(const struct nat_build *b, struct nat_value *a, unsigned count, unsigned type)
 {
     bool vector = false;
@@ -177,8 +177,8 @@ static struct nat_value like(const struct nat_build *b, struct nat_value x, uint
     return x.vector ? nat_vector(b, c) : c;
 }
 
-/** Divides. Where LLVM's division is undefined, the divisor is replaced by 1, and the result that the table defines is
- *  selected. */
+/** Divides. For operands for which LLVM's division is undefined, replaces the divisor by 1, and selects the result that the
+ *  table defines. */
 static struct nat_value divide(const struct nat_build *b, struct nat_value *a, unsigned type, bool remainder)
 {
     const struct nat_llvm *l = b->llvm;
@@ -193,7 +193,8 @@ static struct nat_value divide(const struct nat_build *b, struct nat_value *a, u
     LLVMValueRef by = l->BuildSelect(b->b, harmless, one.v, a[1].v, "");
     LLVMValueRef q = remainder ? (nat_is_signed(type) ? l->BuildSRem(b->b, a[0].v, by, "") : l->BuildURem(b->b, a[0].v, by, ""))
                                : (nat_is_signed(type) ? l->BuildSDiv(b->b, a[0].v, by, "") : l->BuildUDiv(b->b, a[0].v, by, ""));
-    if (minus != NULL) /* divisor -1: the quotient is the negated dividend, which may wrap; the remainder is 0, as for 1 */
+    if (minus != NULL) /* divisor -1: the quotient is the negated dividend, which may wrap around; the remainder is 0, as
+                        * with divisor 1 */
         q = remainder ? q : l->BuildSelect(b->b, minus, l->BuildSub(b->b, zero_of(b, a[0]), a[0].v, ""), q, "");
     q = l->BuildSelect(b->b, zero, like(b, a[0], ~UINT64_C(0)).v, q, "");
     return (struct nat_value){q, (uint8_t)type, a[0].vector};
@@ -279,8 +280,9 @@ static bool in_terms(const struct nat_build *b, const char *text, struct nat_val
     {                                                                                         \
         return in_terms(b, text, a, count, out);                                              \
     }
-/* These compute what the functions in emu/lane/emu_math_priv.h do. There a shift by a count out of range is not evaluated.
- * Here both sides of ?: are evaluated, so the counts are masked, and the result of such a shift is not selected. */
+/* The expressions below compute what the functions of emu/lane/emu_math_priv.h compute. Those functions do not evaluate a
+ * shift by a count out of range. Native code evaluates both sides of ?:, so each count is masked, and the result of a shift
+ * by a count out of range is not selected. */
 TERMS(bfe_u64, 2, "((b & 255) > 63 ? 0 : a >> (b & 63)) & ((b >> 8 & 255) > 63 ? ~UINT64_C(0) : (UINT64_C(1) << (b >> 8 & 63)) - 1)")
 TERMS(bfe_u32, 2, "(uint32_t)(((b & 255) > 63 ? 0 : (uint64_t)a >> (b & 63)) & ((b >> 8 & 255) > 63 ? ~UINT64_C(0) : (UINT64_C(1) << (b >> 8 & 63)) - 1))")
 TERMS(bfe_s64, 2, "(b >> 8 & 255) == 0 ? 0 : (b >> 8 & 255) > 63 ? a >> ((b & 255) > 63 ? 63 : (b & 63)) : "
@@ -465,7 +467,7 @@ static struct nat_value unary(struct reader *r)
                 return fail(r);
             x = unary(r);
             if (nat_is_float(x.type) && !nat_is_float((unsigned)type))
-                return fail(r); /* C and LLVM do not define the result for a value that does not fit the integer */
+                return fail(r); /* C and LLVM do not define a conversion of a float that does not fit the integer */
             return nat_convert(b, x, (unsigned)type);
         }
         x = ternary(r);

@@ -5,8 +5,8 @@
 
 #include "native/nat_priv.h"
 
-/** Returns true if native code can execute a load or store: its memory order is weak, its size is not V2B64, and its
- *  address and guard are not in scalar registers. */
+/** Returns true if native code can execute the load or store. The memory order must be weak, the size must not be V2B64, and
+ *  the address and guard must not be in scalar registers. */
 static bool plain_access(const struct isa_insn *insn)
 {
     return isa_mod_get(insn, ISA_MOD_MORDER) == ISA_MORDER_WEAK && !insn->a_scalar && !insn->guard_scalar &&
@@ -184,7 +184,8 @@ static void make_blocks(struct nat_unit *unit, const uint8_t *leader)
         if (unit->kind[last] == NAT_BRANCH && isa_insn_jumps(insn, unit->first + last, &target))
             b->next[1] = unit->block_of[target - unit->first];
         if ((unit->kind[last] != NAT_BRANCH || guarded) && last + 1 < unit->count)
-            b->next[0] = (int32_t)n + 1; /* also after NAT_LEAVE, for liveness: the interpreter may continue there */
+            b->next[0] = (int32_t)n + 1; /* is also set after NAT_LEAVE, because the interpreter may continue in the next
+                                          * block, which liveness must include */
         if (insn->op == ISA_EXIT && !guarded)
             b->next[0] = -1;
     }
@@ -240,7 +241,8 @@ bool nat_flow(struct nat_unit *unit)
         struct isa_reg_use use[ISA_MAX_USES];
         const unsigned uses = isa_insn_uses(&unit->insn[i], use);
         unit->kind[i] = (uint8_t)nat_kind_of(&unit->insn[i]);
-        if (unit->kind[i] == NAT_EXIT && i + 1 == unit->count) /* lanes that do not exit fault, because no code follows */
+        if (unit->kind[i] == NAT_EXIT && i + 1 == unit->count) /* a lane that does not exit has a fault, because no code
+                                                                * follows */
             unit->kind[i] = NAT_LEAVE;
         for (unsigned u = 0; u < uses; u++) /* a write to exec, which changes the active lanes, is not supported */
             if (use[u].written && use[u].reg_class == ISA_REG_S && use[u].first + use[u].count > ISA_S_EXEC)

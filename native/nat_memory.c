@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * IR of loads and stores. If the addresses in a row of the lane grid are consecutive, the row is loaded or stored as a
- * vector. If they are equal, one element is loaded. All other loads are gathers. All other stores of words to shared memory
- * are scatters, and the interpreter's handlers execute the remaining stores. The exact bytes of every access are checked before any state changes.
+ * vector. If the addresses are equal, one element is loaded. All other loads are gathers. All other stores of words to
+ * shared memory are scatters, and the interpreter's handlers execute the remaining stores. The exact bytes of every access
+ * are checked before any state changes.
  */
 #include <string.h>
 
@@ -44,8 +45,8 @@ void nat_extend(struct nat_unit *u, bool is_signed, LLVMValueRef base, int64_t s
 
 /** Addresses of an access, as offsets from the start of global or shared memory. */
 struct place {
-    bool shared;        /* shared memory; else global memory */
-    bool affine;        /* the addresses are base + x * sx + y * step; else they are `lanes` */
+    bool shared;        /* the access is to shared memory; false: to global memory */
+    bool affine;        /* the addresses are base + x * sx + y * step; false: they are `lanes` */
     int64_t sx;
     bool flat;          /* all rows of the lane grid have the same addresses */
     LLVMValueRef base, step; /* i64 */
@@ -78,7 +79,7 @@ static void find_place(struct nat_unit *u, const struct isa_insn *insn, struct p
         } else {
             base = nat_get_base(u, insn->a, false);
             step = shape.kind == NAT_AFFINE ? nat_get_step(u, insn->a) : l->ConstNull(u->b.i32);
-            if (mode == ISA_AMODE_32) /* this mode adds the offset modulo 2^32 */
+            if (mode == ISA_AMODE_32) /* address mode ISA_AMODE_32 adds the offset modulo 2^32 */
                 base = l->BuildAdd(b, base, l->ConstInt(u->b.i32, (uint32_t)disp, 0), "");
             if (shape.kind == NAT_AFFINE) {
                 nat_extend(u, is_signed, base, at->sx, step, &base, &step);
@@ -159,8 +160,8 @@ static void check(struct nat_unit *u, bool shared, LLVMValueRef offset, uint64_t
     check_range(u, shared, offset, quad(u, bytes), align, write);
 }
 
-/** Does what check_range() does, for consecutive elements of @bytes, which begin at @offset in lane 0, from the lowest to
- *  the highest lane of the mask. */
+/** Does what check_range() does, for consecutive elements of @bytes each. The element of lane 0 is at @offset, and the range
+ *  is from the lowest to the highest lane of the mask. */
 static void check_masked_row(struct nat_unit *u, bool shared, LLVMValueRef offset, unsigned bytes, bool write)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -251,11 +252,11 @@ static LLVMValueRef join(struct nat_unit *u, LLVMValueRef whole, unsigned have, 
         widened[i] = i < count ? (int)i : 0;
     for (unsigned i = 0; i < have + count; i++)
         lanes[i] = i < have ? (int)i : (int)(have + i - have);
-    if (count != have) /* both operands of a shuffle have one type */
+    if (count != have) /* LLVM requires that both operands of a shuffle have the same type */
         part = nat_shuffle(&u->b, part, u->b.llvm->GetUndef(u->b.llvm->TypeOf(part)), widened, have);
     return nat_shuffle(&u->b, whole, part, lanes, have + count);
 }
-/** Returns @count elements of @x: element @first and every @stride-th element after it. */
+/** Returns @count elements of @x: element @first and every @stride-th element after element @first. */
 static LLVMValueRef slice(struct nat_unit *u, LLVMValueRef x, unsigned first, unsigned count, unsigned stride)
 {
     int lanes[512];
@@ -310,8 +311,9 @@ static LLVMValueRef row_offset(struct nat_unit *u, const struct place *at, unsig
     return l->BuildAdd(u->b.b, at->base, l->BuildMul(u->b.b, at->step, quad(u, row), ""), "");
 }
 
-/** Prefetches what a later warp probably accesses, as the interpreter does: outside of loops, memory at a fixed distance from the
- *  consecutive elements of @bytes of this warp. If the warp has several rows, the distance leads to the next block. */
+/** Emits a prefetch of memory that a later warp probably accesses, as the interpreter does. Outside of loops, prefetches
+ *  memory at a fixed distance from this warp's consecutive elements of @bytes. If the warp has several rows, the distance is
+ *  that of the next block's memory. */
 static void prefetch(struct nat_unit *u, const struct place *at, unsigned rows, unsigned bytes)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -521,7 +523,7 @@ static bool emit_store(struct nat_unit *u, const struct isa_insn *insn)
     const bool one_row = u->rows == 1 || shape.kind == NAT_SAME || (shape.known_sy && shape.sy == 0);
     if (!affine || sx != (int64_t)bytes || (one_row && u->rows > 1) || (u->lanes.some && u->rows > 1)) {
         if (insn->op != ISA_ST_SHARED || bytes < 4)
-            return false; /* the handler stores in the order of lanes */
+            return false; /* the interpreter's handler executes the store, because it stores in the order of lanes */
         find_place(u, insn, &at);
         if (at.affine)
             at.lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
@@ -570,7 +572,7 @@ static bool emit_scalar_load(struct nat_unit *u, const struct isa_insn *insn)
 
     if (bytes < 4)
         return false;
-    if (constant) { /* supports only constant bank 0 with an offset that is known now */
+    if (constant) { /* supports only constant bank 0, with an offset that is known at compile time */
         if (insn->c != 0 || insn->a < 128 || disp < 0 || disp + bytes > ISA_CONST_BANK_BYTES || disp % bytes != 0)
             return false;
         memory = u->bank0;
@@ -617,7 +619,7 @@ static bool emit_guarded(struct nat_unit *u, const struct isa_insn *insn)
     u->lanes = kept;
     for (unsigned k = 0; done && load && k < words; k++)
         nat_put_lanes(u, insn->d + k, l->BuildSelect(u->b.b, mask, nat_get_stored(u, insn->d + k), old[k], ""));
-    if (done) { /* counts the access here, because an access of no lane is not counted */
+    if (done) { /* counts the access inside the branch, because an access by no lane is not counted */
         LLVMValueRef counter = u->kind[u->at] == NAT_LOAD ? u->loads : u->stores;
         LLVMValueRef count = l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, counter, ""), quad(u, 1), "");
         (void)l->BuildStore(u->b.b, count, counter);

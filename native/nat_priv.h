@@ -29,17 +29,17 @@
 /* ---- flow ------------------------------------------------------------------------------------- */
 
 enum nat_kind {
-    NAT_ROW,     /* the expression in the instruction's row of isa/insns.def */
+    NAT_ROW,     /* native code is compiled from the expression in the instruction's row of isa/insns.def */
     NAT_LOAD, NAT_STORE, NAT_SCALAR_LOAD,
     NAT_GENERIC, /* native code calls the interpreter's handler, which reads and writes the register file */
-    NAT_NOTHING, /* no code is emitted */
-    NAT_BRANCH,  /* bra, s_bra */
+    NAT_NOTHING, /* no code is emitted for the instruction */
+    NAT_BRANCH,  /* an instruction bra or s_bra */
     NAT_BSSY, NAT_BSYNC,
     NAT_EXIT,    /* an exit with a guard: native code leaves before the instruction if a lane exits */
     NAT_BAR,     /* bar.sync of all threads of the block: native code leaves before it, and the warp is parked */
     NAT_LEAVE    /* native code always leaves before the instruction */
 };
-/** Numbers of registers in a struct nat_set. For each class (v, s, p, sp), the number of its first register. */
+/** Numbers of registers in a struct nat_set: for each class of registers (v, s, p, sp) the number of the first register. */
 enum { NAT_V = 0, NAT_S = 256, NAT_P = 384, NAT_SP = 392, NAT_REGS = 400, NAT_SET_WORDS = (NAT_REGS + 63) / 64 };
 struct nat_set {
     uint64_t word[NAT_SET_WORDS];
@@ -76,7 +76,7 @@ struct nat_shape {
 };
 struct nat_state {
     bool reached;
-    struct nat_shape v[256], s[128]; /* s: SAME, known or not */
+    struct nat_shape v[256], s[128]; /* s: the kind is NAT_SAME, with or without a known value */
     uint8_t p[8];                    /* NAT_SAME or NAT_LANES */
     struct nat_set nan;              /* registers with an f32 result. If it is a NaN, it may have any bits of a NaN: code
                                       * that reads the register's bits must first replace it by the canonical NaN */
@@ -86,9 +86,10 @@ struct nat_state {
 
 struct nat_block {
     uint32_t first, count; /* index of the block's first instruction in the kernel, and number of its instructions */
-    int32_t next[2];       /* [0]: the block that follows without a jump; [1]: the target of its branch, or -1 if there is none */
-    uint16_t entry;        /* if native code can be entered at this block, 1 + the number of that entry; 0: it cannot */
-    bool head;             /* target of a backward branch */
+    int32_t next[2];       /* [0]: the block that follows without a jump, [1]: the target of the branch; -1 if there is no
+                            * such block */
+    uint16_t entry;        /* 1 + the number of the entry at this block, or 0 if native code cannot be entered at this block */
+    bool head;             /* the block is the target of a backward branch */
     bool loop;             /* a later branch jumps to this block or to an earlier one */
     uint32_t path;         /* largest number of instructions that native code executes from the start of this block until a
                             * backward branch, a bsync, or the end of native code */
@@ -101,17 +102,18 @@ struct nat_block {
 /** A set of lanes at run time. */
 struct nat_lanes {
     bool some;              /* false: all lanes of the warp */
-    LLVMValueRef mask, bits; /* as a vector of i1 and as an integer */
-    LLVMValueRef low;       /* the number of the lowest lane in the set, i32 */
+    LLVMValueRef mask, bits; /* the set as a vector of i1, and as an integer */
+    LLVMValueRef low;       /* the number of the lowest lane in the set, an i32 */
 };
 
-/** A function that several places of the code call: `leave` puts rows of uniform and affine registers into the register
- *  file, `enter` verifies shapes. */
+/** A function that native code calls in several places. A function with `enter` verifies the shapes of registers when native
+ *  code is entered. A function without `enter` writes uniform and affine registers to the register file when native code is
+ *  left. */
 struct nat_shared {
     struct nat_shared *next;
     LLVMValueRef function; /* NULL: there is nothing to store or verify, so no function is called */
-    LLVMBasicBlockRef block; /* for `leave`: calls the function and returns, or NULL if it is not used yet */
-    LLVMValueRef site;       /* phi node in that block: the site */
+    LLVMBasicBlockRef block; /* without `enter`: block that calls the function and leaves native code; NULL until it is needed */
+    LLVMValueRef site;       /* phi node in `block`: number of the site */
     bool enter;
     size_t count;
     struct nat_item {      /* a register and its shape */
@@ -134,12 +136,12 @@ struct nat_unit {
     const struct isa_insn *insn; /* [count] instructions of the kernel */
     uint32_t first, count;       /* first: index of insn[0] in the program */
     unsigned width, columns, rows; /* lanes of a warp: `rows` rows of the block, each with `columns` lanes */
-    bool masked;          /* code for a split of any lanes; else for whole warps */
+    bool masked;          /* the code executes a split with any lanes; false: the code executes whole warps */
     uint8_t *kind;        /* [count] enum nat_kind */
     int32_t *block_of;    /* [count] */
     struct nat_block *block;
     uint32_t blocks, entries, windows;
-    bool failed;          /* memory was short, so the translation must be abandoned */
+    bool failed;          /* an allocation has failed, so the translation must be abandoned */
     bool through;         /* emission: code that writes a register also stores it to the register file, unless the register
                            * is uniform or affine. So only uniform and affine registers are stored when native code is left */
 
@@ -148,24 +150,25 @@ struct nat_unit {
     LLVMBasicBlockRef *start; /* [block] */
     struct nat_values values;
     LLVMValueRef counted, loads, stores;
-    LLVMBasicBlockRef out, refused; /* out: returns with the counts; refused: returns without having executed an
-                                     * instruction */
+    LLVMBasicBlockRef out, refused; /* out: returns the counts of instructions and accesses; refused: returns before any
+                                     * instruction is executed */
     struct nat_shared *shared_functions, *leave_shared;
     struct emu_native_site *site; /* [sites], of sites_room; owned */
     uint32_t sites, sites_room, leave_site;
     struct nat_set *live; /* [count of the block] registers that are live before its instructions; owned */
-    struct nat_lanes split, lanes; /* lanes of the split, and those of the access being emitted, which its guard selects */
+    struct nat_lanes split, lanes; /* split: lanes of the split; lanes: lanes of the access being emitted, which the guard of
+                                    * the access selects */
     LLVMValueRef alone;            /* masked code: an i1 that is true if the warp has no other split */
     LLVMBasicBlockRef entry_block; /* the function's first block, which allocates the variables of the registers */
     LLVMBuilderRef entry_builder;
     LLVMValueRef columns_vector, rows_vector; /* x and y of the lanes, i32 */
     struct nat_state state; /* shapes before the instruction being emitted */
     uint32_t at;            /* index of the instruction being emitted */
-    LLVMBasicBlockRef leave; /* block that leaves before instruction leave_at - 1; with `through` leave_shared and
-                              * leave_site are used instead */
-    uint32_t leave_at;       /* 0: there is no such block */
+    LLVMBasicBlockRef leave; /* block that leaves native code before instruction leave_at - 1; with `through`, leave_shared
+                              * and leave_site are used instead */
+    uint32_t leave_at;       /* 0: there is no block `leave` */
     uint32_t block_first;
-    unsigned block_loads, block_stores; /* in this block, before instruction `at` */
+    unsigned block_loads, block_stores; /* number of loads and stores in this block before instruction `at` */
     LLVMValueRef regs, s, p, sp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, bank0,
         special, window, limit, uniform; /* members of the frame */
 };
@@ -196,13 +199,13 @@ void nat_shape_step(const struct nat_unit *unit, struct nat_state *state, uint32
 
 /** A source of an instruction, as the table's expressions name it. */
 struct nat_source {
-    unsigned words; /* 0 if there is none */
-    bool vector;    /* a vector register, `reg`; else uniform */
+    unsigned words; /* 0: the instruction does not have this source */
+    bool vector;    /* the source is vector register `reg`; false: the source is uniform */
     uint8_t kind;   /* enum isa_xkind */
     unsigned reg;
     uint32_t x;
     unsigned mods;  /* source modifiers */
-    bool high;      /* an immediate of 64 bits is the high word of a double */
+    bool high;      /* the immediate of a 64-bit operand is the high word of a double */
 };
 /** Gets sources a, b and c. */
 void nat_sources(const struct isa_insn *insn, struct nat_source source[3]);
@@ -219,7 +222,7 @@ bool nat_known_special(const struct nat_unit *unit, enum isa_special sr, uint32_
 /** Returns the shape of a special register. */
 struct nat_shape nat_special_shape(const struct nat_unit *unit, enum isa_special sr);
 
-/** A row's expression: the text of its semantics in parts. */
+/** The semantics of a row of isa/insns.def, divided into the parts of the expression. */
 enum nat_semantics { NAT_SEM_NONE, NAT_SEM_LANE, NAT_SEM_WORDS, NAT_SEM_PICK, NAT_SEM_COMPARE };
 struct nat_row {
     enum nat_semantics semantics;
@@ -236,9 +239,9 @@ bool nat_has_modifiers(const struct isa_insn *insn);
 
 /* Emission. */
 bool nat_emit(struct nat_unit *unit);
-/** Returns an i1: true if @lanes, a vector of i1, is true in all executed lanes. */
+/** Returns an i1 that is true if @lanes, a vector of i1, is true in all executed lanes. */
 LLVMValueRef nat_all(struct nat_unit *unit, LLVMValueRef lanes);
-/** Returns an element of @vector from the lowest lane that is executed. */
+/** Returns the element of @vector that belongs to the lowest executed lane. */
 LLVMValueRef nat_first(struct nat_unit *unit, LLVMValueRef vector);
 /** Returns the value in lane 0 of the affine row @row, whose sy is known. */
 LLVMValueRef nat_base_of(struct nat_unit *unit, bool wide, LLVMValueRef row, int64_t sx, int64_t sy);
@@ -246,7 +249,7 @@ LLVMValueRef nat_base_of(struct nat_unit *unit, bool wide, LLVMValueRef row, int
 LLVMValueRef nat_load_masked(struct nat_unit *unit, LLVMTypeRef type, LLVMValueRef at, unsigned align, LLVMValueRef mask);
 /** Stores a vector to @at in the lanes of @mask. */
 void nat_store_masked(struct nat_unit *unit, LLVMValueRef value, LLVMValueRef at, unsigned align, LLVMValueRef mask);
-/** Leaves native code before instruction @unit->at unless @ok. */
+/** Emits code that leaves native code before instruction @unit->at unless @ok is true. */
 void nat_leave_unless(struct nat_unit *unit, LLVMValueRef ok);
 /** Returns a register as a vector of lanes, with canonical NaNs unless @raw. */
 LLVMValueRef nat_get_lanes(struct nat_unit *unit, unsigned reg, bool raw);
@@ -273,7 +276,7 @@ void nat_put_affine(struct nat_unit *unit, unsigned reg, bool pair, LLVMValueRef
 LLVMValueRef nat_get_scalar(struct nat_unit *unit, unsigned reg);
 LLVMValueRef nat_get_scalar_pair(struct nat_unit *unit, unsigned reg);
 void nat_put_scalar(struct nat_unit *unit, unsigned reg, LLVMValueRef value);
-/** Returns a predicate: NAT_BOOL, a vector or the same in all lanes. */
+/** Returns a predicate as a NAT_BOOL: a vector, or one value if all lanes have the same value. */
 struct nat_value nat_get_predicate(struct nat_unit *unit, unsigned reg, bool negate, bool scalar);
 void nat_put_predicate(struct nat_unit *unit, unsigned reg, struct nat_value value);
 void nat_put_scalar_predicate(struct nat_unit *unit, unsigned reg, LLVMValueRef value);
@@ -284,7 +287,7 @@ LLVMValueRef nat_get_uniform(struct nat_unit *unit, const struct nat_source *sou
 /** Returns the frame's member of type @type at byte @offset. */
 LLVMValueRef nat_member(struct nat_unit *unit, LLVMTypeRef type, size_t offset);
 LLVMValueRef nat_address(struct nat_unit *unit, LLVMValueRef base, LLVMValueRef offset);
-/** Calls a function of emu_native.h: frame, then @count further arguments. */
+/** Emits a call of a function of emu_native.h with the frame and @count further arguments. */
 LLVMValueRef nat_call(struct nat_unit *unit, uintptr_t function, LLVMTypeRef result, LLVMTypeRef *types,
                       LLVMValueRef *args, unsigned count);
 /** Emits a call of the interpreter's handler, which executes the instruction. */

@@ -23,8 +23,8 @@ bool nat_row_of(const struct isa_op_info *info, struct nat_row *row)
     static const struct {
         const char *name;
         enum nat_semantics semantics;
-        uint8_t types;   /* type arguments */
-        uint8_t use[4];  /* which of them is the type of the result, a, b and c */
+        uint8_t types;   /* number of type arguments in the text */
+        uint8_t use[4];  /* indices of the type arguments that are the types of the result, a, b and c */
         bool scalar;
     } forms[] = {
         {"LANE1", NAT_SEM_LANE, 1, {0, 0, 0, 0}, false}, {"LANE", NAT_SEM_LANE, 1, {0, 0, 0, 0}, false},
@@ -98,7 +98,8 @@ static struct nat_value get(struct nat_unit *u, const struct nat_source *source,
     const struct nat_shape shape = nat_source_shape(u, &u->state, &bare);
     if (!source->vector || source->reg == ISA_VZ) {
         x = (struct nat_value){nat_get_uniform(u, source), source->words == 2 ? NAT_U64 : NAT_U32, false};
-        x = nat_convert(b, x, wide ? NAT_U64 : NAT_U32); /* positions in 64-bit fields are words */
+        x = nat_convert(b, x, wide ? NAT_U64 : NAT_U32); /* the operand of a 64-bit instruction may be one word, such as the
+                                                          * position of a bit field */
     } else if (shape.kind == NAT_SAME) {
         x = (struct nat_value){wide ? nat_get_base_pair(u, source->reg, raw) : nat_get_base(u, source->reg, raw),
                                wide ? NAT_U64 : NAT_U32, false};
@@ -106,7 +107,7 @@ static struct nat_value get(struct nat_unit *u, const struct nat_source *source,
         x = (struct nat_value){wide ? nat_get_pair(u, source->reg, raw) : nat_get_lanes(u, source->reg, raw),
                                wide ? NAT_U64 : NAT_U32, true};
     }
-    if (source->mods != 0 && nat_is_float(type)) { /* modifiers change the bits, as in the interpreter's preludes */
+    if (source->mods != 0 && nat_is_float(type)) { /* applies neg and abs to the bits, as the interpreter does */
         const uint64_t top = wide ? UINT64_C(1) << 63 : UINT32_C(1) << 31;
         struct nat_value mask = nat_constant(b, wide ? NAT_U64 : NAT_U32, top);
         struct nat_value rest = nat_constant(b, wide ? NAT_U64 : NAT_U32, wide ? ~top : ~top & UINT32_MAX);
@@ -165,7 +166,7 @@ static void put_result(struct nat_unit *u, unsigned reg, unsigned words, struct 
     }
 }
 
-/** Blends a result with the register's old value where the guard is false. */
+/** Replaces the result by the register's old value in lanes in which the guard is false. */
 static struct nat_value blend(struct nat_unit *u, const struct isa_insn *insn, unsigned words, struct nat_value x, bool lanes)
 {
     const struct nat_build *b = &u->b;
@@ -182,7 +183,7 @@ static struct nat_value blend(struct nat_unit *u, const struct isa_insn *insn, u
 
 /* ---- affine results --------------------------------------------------------------------------- */
 
-/** A source whose shape is NAT_SAME or NAT_AFFINE: its base, and its step sy for each row of the lane grid. */
+/** Base of a source whose shape is NAT_SAME or NAT_AFFINE, and its step sy from one row of the lane grid to the next. */
 struct line {
     LLVMValueRef base, step;
 };
@@ -279,7 +280,7 @@ static void emit_affine(struct nat_unit *u, const struct isa_insn *insn, const s
         d.step = l->BuildAdd(b, l->BuildShl(b, wide.step, by, ""), x[2].step, "");
         break;
     }
-    default: { /* Products. The result is affine because one factor is the same in all lanes. */
+    default: { /* Products. The product is affine because one factor is the same in all lanes. */
         is_signed = info->tag == ISA_TAG_MULWIDE_S || info->tag == ISA_TAG_MADWIDE_S;
         const bool widens = info->tag != ISA_TAG_MUL && info->tag != ISA_TAG_MAD;
         struct line p = x[0], q = x[1];
@@ -403,8 +404,8 @@ static void put_predicates(struct nat_unit *u, const struct isa_insn *insn, stru
     const unsigned to[2] = {isa_insn_p(insn), isa_insn_q(insn)};
     struct nat_value out[2] = {p, q};
 
-    for (unsigned k = 0; k < 2; k++) { /* both results are computed before either is written, because the guard or R may
-                                        * be written */
+    for (unsigned k = 0; k < 2; k++) { /* both results are computed before one is written, because the instruction may write
+                                        * its own guard or R */
         if (to[k] == ISA_PT || insn->guard == ISA_PT)
             continue;
         const struct nat_value guard = nat_get_predicate(u, insn->guard, insn->guard_neg, insn->guard_scalar);
@@ -559,7 +560,8 @@ static bool emit_special(struct nat_unit *u, const struct isa_insn *insn)
     if (of_block >= (unsigned)(ISA_SR_WORKDIM + 1 - ISA_SR_NTID_X)) {
         if (nat_info(insn)->flags & ISA_F_SCALAR || insn->guard != ISA_PT || insn->d == ISA_VZ)
             return false;
-        /* the handler reads the special register into a row; its shape states which values of the row are needed */
+        /* the interpreter's handler copies the special register to the destination register; the shape determines which
+         * lanes of the destination are read */
         nat_emit_generic(u);
         if (shape.kind != NAT_SAME && shape.kind != NAT_AFFINE)
             return true;

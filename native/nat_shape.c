@@ -87,8 +87,8 @@ void nat_sources(const struct isa_insn *insn, struct nat_source source[3])
         x.mods = isa_insn_srcmod(insn, 1);
         c.mods = isa_insn_srcmod(insn, 2);
     }
-    if (insn->variant && x.words != 0 && c.words != 0) { /* `variant` exchanges x and c in the encoding, but not the
-                                                          * table's b and c */
+    if (insn->variant && x.words != 0 && c.words != 0) { /* `variant` exchanges x and c in the encoding, but b and c of the
+                                                          * table stay the same */
         const struct nat_source t = x;
         const unsigned x_words = x.words, c_words = c.words, x_mods = x.mods, c_mods = c.mods;
         x = c;
@@ -152,7 +152,7 @@ bool nat_known_special(const struct nat_unit *unit, enum isa_special sr, uint32_
     return true;
 }
 
-/** Returns the shape of a special register in a warp of which all lanes exist. */
+/** Returns the shape of a special register in a warp without missing lanes. */
 struct nat_shape nat_special_shape(const struct nat_unit *unit, enum isa_special sr)
 {
     const uint32_t *block = unit->request->block;
@@ -162,10 +162,10 @@ struct nat_shape nat_special_shape(const struct nat_unit *unit, enum isa_special
         return same(true, value);
     if ((unsigned)sr - ISA_SR_NTID_X < (unsigned)(ISA_SR_WORKDIM + 1 - ISA_SR_NTID_X))
         return same(false, 0);
-    const bool rows = block[0] % unit->columns == 0 && unit->columns == block[0]; /* a row of the block is a row of the
-                                                                                   * lane grid */
+    const bool rows = block[0] % unit->columns == 0 && unit->columns == block[0]; /* true if each row of the block is a row
+                                                                                   * of the lane grid */
     const bool whole = block[0] % unit->width == 0;
-    const bool planes = rows && block[1] % unit->rows == 0; /* all lanes of a warp have the same z */
+    const bool planes = rows && block[1] % unit->rows == 0; /* true if all lanes of a warp have the same z */
     if (sr == ISA_SR_TID_X && (whole || rows))
         return affine(false, 1, true, 0);
     if (sr == ISA_SR_TID_Y && whole)
@@ -189,7 +189,8 @@ static struct nat_shape sum(bool pair, const struct nat_shape *a, const struct n
     return affine(pair, (int64_t)((uint64_t)a->sx + (uint64_t)sign * (uint64_t)b->sx), ka && kb,
                   (int64_t)((uint64_t)a->sy + (uint64_t)sign * (uint64_t)b->sy));
 }
-/** Returns the shape of @a * @b: LANES unless one is SAME, and its value known or sx of the other 0. */
+/** Returns the shape of @a * @b. The shape is LANES unless one factor is SAME, and either the value of this factor is known
+ *  or sx of the other factor is 0. */
 static struct nat_shape product(bool pair, const struct nat_shape *a, const struct nat_shape *b)
 {
     const struct nat_shape *line = a->kind == NAT_AFFINE ? a : b, *factor = a->kind == NAT_AFFINE ? b : a;
@@ -231,7 +232,7 @@ struct nat_shape nat_result_shape(const struct nat_unit *unit, const struct isa_
     case ISA_TAG_MUL:
     case ISA_TAG_MULWIDE:
     case ISA_TAG_MULWIDE_S: {
-        /* only a factor that is not negative has the same value signed and unsigned */
+        /* a factor has the same value as a signed and an unsigned number only if it is not negative */
         if (info->tag == ISA_TAG_MULWIDE && ((a->kind == NAT_SAME && a->known && (int32_t)a->value < 0) ||
                                              (b->kind == NAT_SAME && b->known && (int32_t)b->value < 0)))
             return lanes;
@@ -282,7 +283,8 @@ static void put(struct nat_state *state, unsigned reg, unsigned words, struct na
 {
     if (reg == ISA_VZ)
         return;
-    if (state->v[reg].kind == NAT_HIGH && reg > 0) /* the pair below loses its high word, so its low word becomes LANES */
+    if (state->v[reg].kind == NAT_HIGH && reg > 0) /* register @reg was the high word of a pair, so the low word of that pair
+                                                    * becomes LANES */
         state->v[reg - 1] = lanes;
     if (state->v[reg + words - 1].kind == NAT_AFFINE && state->v[reg + words - 1].pair && reg + words < 255)
         state->v[reg + words] = lanes;
@@ -306,7 +308,8 @@ static void put(struct nat_state *state, unsigned reg, unsigned words, struct na
     }
 }
 /** Records that the destination has a result of f32, which may be a NaN that is not canonical. Does nothing if a guard may
- *  keep the old value and @old_bits says that its bits must not change: then the result is already canonical. */
+ *  preserve the old value of the register and the bits of the old value must not change (@old_bits): in this case the result
+ *  is already canonical. */
 static void put_float(struct nat_state *state, const struct isa_insn *insn, bool old_bits)
 {
     if (insn->d == ISA_VZ || (insn->guard != ISA_PT && old_bits))
@@ -315,7 +318,7 @@ static void put_float(struct nat_state *state, const struct isa_insn *insn, bool
     nat_remove(&state->bits, NAT_V + insn->d);
 }
 
-/** Sets all registers that the instruction writes to shapes about which nothing is known. */
+/** Gives all registers that the instruction writes the most general shape. */
 static void put_anything(const struct nat_unit *unit, struct nat_state *state, uint32_t i)
 {
     struct nat_set reads, writes;
@@ -497,7 +500,7 @@ static bool flow(struct nat_block *to, const struct nat_state *from)
     in->reached = true;
     for (unsigned r = 0; r < 255; r++) {
         struct nat_shape s = nat_has(&to->live, NAT_V + r) ? join(&in->v[r], &from->v[r]) : lanes;
-        /* the high word of a pair is live with the low one */
+        /* the high word of a pair counts as live if the low word is live */
         if (!nat_has(&to->live, NAT_V + r) && r > 0 && from->v[r].kind == NAT_HIGH && nat_has(&to->live, NAT_V + r - 1))
             s = join(&in->v[r], &from->v[r]);
         if (!equal(&s, &in->v[r])) {

@@ -24,7 +24,7 @@ static LLVMValueRef variable(struct nat_unit *u, LLVMValueRef *slot, LLVMTypeRef
         *slot = u->b.llvm->BuildAlloca(u->entry_builder, type, "");
     return *slot;
 }
-/* With u->through, *@slot is the register's last value in this block, or NULL if only memory has the value. */
+/* With u->through, *@slot is the last value of the register in this block, or NULL if the value is only in memory. */
 LLVMValueRef nat_read_variable(struct nat_unit *u, LLVMValueRef *slot, LLVMTypeRef type)
 {
     if (!u->through)
@@ -186,8 +186,8 @@ LLVMValueRef nat_get_stored(struct nat_unit *u, unsigned reg)
     return nat_read_variable(u, &u->values.vec[reg], lanes_type(u, u->b.i32));
 }
 
-/* With u->through these functions also store the value of the register that they write: vectors to the register file,
- * bases and steps to frame->uniform. */
+/* With u->through, each function below that writes a register also stores the value: vectors in the register file, bases and
+ * steps in frame->uniform. */
 
 LLVMValueRef nat_uniform_address(struct nat_unit *u, unsigned reg, unsigned which)
 {

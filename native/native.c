@@ -16,7 +16,7 @@ enum { MOST_INSTRUCTIONS = 4000, MOST_OPTIMISED = 600, MOST_LEAVE_COST = 1000 };
 /** Code of a kernel, and the parameters for which it was compiled: block shape, warp width and others. */
 struct nat_kernel {
     struct emu_native_kernel code; /* `count` is 0 if the kernel could not be compiled */
-    struct isa_word *text; /* [count] the kernel's instructions; owned */
+    struct isa_word *text; /* [count] instructions of the kernel; owned */
     uint32_t first, count;
     unsigned width;
     uint32_t block[3], stride;
@@ -90,7 +90,7 @@ static bool build(struct translator *t, struct nat_unit *u, LLVMContextRef conte
         fprintf(stderr, "%s", text);
         l->DisposeMessage(text);
     }
-    if (good) { /* LLVM would crash later at an operand of a wrong type */
+    if (good) { /* an operand of a wrong type would make LLVM crash in a later pass */
         char *message = NULL;
         good = l->VerifyModule(b->module, 2, &message) == 0;
         if (!good)
