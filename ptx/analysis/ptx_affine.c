@@ -5,10 +5,10 @@
  *             all loops;
  *   affine    base + sum of stride * index over tid.x, tid.y, tid.z and the lane; base and strides
  *             are uniform, and a stride is either known or only known to be uniform;
- *   varying anything else. For sums, products with literals, shifts etc., strides are computed modulo the width of the register.
- *   Column `tag` of the instruction table determines the rule for an instruction. A 32-bit value keeps its strides when it is
- *   extended to 64 bits if its range shows that no lane wraps. If the range is unknown, values that depend on it are marked
- *   `assumed`; only printed output uses them.
+ *   varying anything else. For sums, products with literals, shifts etc., strides are computed modulo 2 to the power of the
+ *   register's width. Column `tag` of the instruction table determines the rule for an instruction. A 32-bit value keeps its
+ *   strides when it is extended to 64 bits if its range shows that no lane wraps. If the range is unknown, values that
+ *   depend on it are marked `assumed`; only printed output uses them.
  *
  * A register with several definitions has their common properties: strides that are equal remain
  * known, others become unknown. A register is varying where lanes join that have executed different
@@ -17,7 +17,7 @@
  */
 #include "ptx/ptx_priv.h"
 
-enum { FULL_AFTER = 2 }; /* a range that has grown this often becomes the full range, so that the analysis ends */
+enum { FULL_AFTER = 2 }; /* a range that has grown this number of times becomes the full range, so that the analysis ends */
 #define U32_TOP UINT64_C(0xffffffff)
 
 static struct ptx_affine constant(uint64_t value)
@@ -49,8 +49,8 @@ static bool same_strides(const struct ptx_affine *a, const struct ptx_affine *b)
     return memcmp(a->stride, b->stride, sizeof a->stride) == 0 && a->some == 0 && b->some == 0;
 }
 
-/* Returns what is true of both @a and @b, for a register with two definitions: strides that are equal in both, and a range
- * that includes both ranges. */
+/* Joins the properties @a and @b of two definitions of a register: the result has the strides that are equal in both, and a
+ * range that includes both ranges. */
 static struct ptx_affine meet(const struct ptx_affine *a, const struct ptx_affine *b)
 {
     struct ptx_affine out = *a;
@@ -165,8 +165,8 @@ static struct ptx_affine widen(const struct ptx_affine *a, bool is_signed)
 
 struct affine {
     struct ptx_unit *unit;
-    struct ptx_affine *at; /* by vreg: how its value differs between lanes */
-    uint8_t *grown;        /* by vreg: how often its range has grown */
+    struct ptx_affine *at; /* by vreg: how the value of the vreg differs between lanes */
+    uint8_t *grown;        /* by vreg: how often the range of the vreg has grown */
 };
 
 /* Returns the value that a slot reads: rows of a register, a literal or a constant. */
@@ -223,7 +223,7 @@ static struct ptx_affine special(const struct ptx_mi *mi)
 {
     static const struct {
         uint16_t special;
-        uint8_t dim; /* dimension with which the special register's value grows; PTX_LANE_DIMS: the register is uniform */
+        uint8_t dim; /* dimension along which the value of the special register grows; PTX_LANE_DIMS: the register is uniform */
         uint32_t low, high; /* range of the special register's value */
     } known[] = {
         { ISA_SR_TID_X, PTX_LANE_X, 0, 1023 }, { ISA_SR_TID_Y, PTX_LANE_Y, 0, 1023 },
@@ -343,7 +343,7 @@ static struct ptx_affine result(const struct affine *f, const struct ptx_mi *mi)
             continue;
         a = f->at[ptx_ref_vreg(mi->ref[slot])];
         if (a.kind == PTX_LANES_UNKNOWN)
-            return a; /* No definition of the source has been visited yet, so the result is unknown, too. */
+            return a; /* No definition of the source register has been visited yet, so the result is unknown. */
         all_uniform = all_uniform && ptx_affine_is_uniform(&a);
         any_varying |= a.kind == PTX_LANES_VARYING;
         assumed |= a.assumed;
@@ -359,7 +359,7 @@ static struct ptx_affine result(const struct affine *f, const struct ptx_mi *mi)
     return out;
 }
 
-/* Stores a value; returns true if it has changed. */
+/* Stores the value of a register; returns true if the value has changed. */
 static bool write_value(struct affine *f, uint32_t v, struct ptx_affine value)
 {
     struct ptx_affine old = f->at[v], now;
@@ -405,7 +405,7 @@ static bool visit(struct affine *f, const struct ptx_mi *mi)
     return changed;
 }
 
-/* Returns by vreg whether an instruction writes it. */
+/* Returns an array that has for each vreg whether an instruction writes the vreg. */
 static uint8_t *find_defined(const struct ptx_unit *unit)
 {
     uint8_t *defined = PTX_ARRAY(unit->job, uint8_t, unit->vregs.count + 1);
@@ -440,7 +440,8 @@ void ptx_affine(struct ptx_unit *unit)
     for (size_t i = 0; i < unit->live_in[unit->entry].count; i++) {
         uint32_t v = unit->live_in[unit->entry].at[i];
 
-        f.at[v] = start; /* The register may be read before it is written, so its first value counts, too. */
+        f.at[v] = start; /* The register may be read before an instruction writes it, so its value at the start of the
+                          * function counts as a definition. */
     }
     for (bool changed = true; changed;) {
         changed = false;

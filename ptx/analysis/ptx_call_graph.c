@@ -11,13 +11,13 @@
 #include "ptx/ptx_priv.h"
 
 enum {
-    RECURSION_BYTES = 8192, /* bytes of stack for recursive functions */
+    RECURSION_BYTES = 8192, /* bytes of stack that are reserved for a recursive function */
     /* a function that uses more barrier registers than this saves all of them, so that enough remain for its callers */
     BARRIERS_PRESERVED = 8
 };
 
 static const struct ptx_clobber anything = {
-    /* v0:1, v4..v95, all predicates (docs/reference/abi.md) */
+    /* a call may change v0:1, v4 to v95 and all predicates (docs/reference/abi.md) */
     { ~UINT64_C(0xc), UINT64_C(0xffffffff), 0, 0 }, 0x7f
 };
 
@@ -34,7 +34,7 @@ struct graph {
     struct ptx_job *job;
     struct ptx_module *module;
     PTX_LIST(uint32_t) work;
-    PTX_LIST(uint32_t) taken; /* functions whose address is taken */
+    PTX_LIST(uint32_t) taken; /* functions whose address the module's code or data takes */
     bool any_needed;
 };
 
@@ -63,7 +63,8 @@ static void take_address(struct graph *g, struct ptx_calls *by, const struct ptx
         return;
     if (by != NULL)
         *PTX_PUSH(g->job, by->names) = symbol->function;
-    if (fn->kernel) /* Every kernel is translated anyway, and a launch through its address is no call. */
+    if (fn->kernel) /* The address of a kernel needs no edge: every kernel is translated, and a launch through the address is
+                     * no call. */
         return;
     reach(g, symbol->function);
     if (!fn->calls.address_taken)
@@ -129,7 +130,7 @@ static uint32_t scc_of(struct graph *g, uint32_t node)
 }
 
 struct tarjan {
-    uint32_t *number, *low, *next, *stack, *path; /* by node; number 0: not visited */
+    uint32_t *number, *low, *next, *stack, *path; /* by node: number in the traversal, or 0 if the node has not been visited */
     uint8_t *waiting;
     uint32_t count, depth, stacked;
 };
@@ -315,8 +316,8 @@ static void add_callee(struct ptx_unit *unit, const struct ptx_calls *callee)
 }
 
 /* Returns the number of barrier registers that callees outside the SCC need. No function of the SCC may use these registers
- * itself: a region around a call of another function of the SCC would lose its barrier, because that function may call
- * such a callee. */
+ * itself. Otherwise a region around a call of another function of the SCC would lose its barrier, because the called
+ * function may call a callee outside the SCC. */
 static unsigned below_scc(const struct ptx_module *module, uint32_t scc)
 {
     struct ptx_tree *recursion = &module->sccs.at[scc];
@@ -367,7 +368,8 @@ void ptx_calls_begin(struct ptx_unit *unit)
     if (calls->tree.below_bytes > 1u << 22)
         ptx_fail(unit->job, unit->function->line, LW_EUNSUPP,
                  "'%s' needs more than 4 MiB of stack", unit->function->name);
-    if (unit->function->kernel) { /* A kernel's local memory contains the stack of its callees first, then its own frame. */
+    if (unit->function->kernel) { /* The local memory of a kernel contains first the stack of the kernel's callees, then the
+                                   * kernel's own frame. */
         unit->frame_base = unit->local_bytes = (uint32_t)calls->tree.below_bytes;
         unit->shared_bytes = unit->shared_below;
     }
@@ -435,9 +437,9 @@ void ptx_calls_save_barriers(struct ptx_unit *unit)
         struct ptx_block *b = &unit->blocks.at[end == 0 ? unit->entry : unit->final_block];
         uint32_t from = b->first, old = b->count;
 
-        uint32_t at = end == 0 ? ptx_entry_own(unit) - from : 0; /* In the last block the code is inserted before the
-                                                                  * first instruction, in the entry block after the
-                                                                  * prologue. */
+        uint32_t at = end == 0 ? ptx_entry_own(unit) - from : 0; /* In the last block, the code is inserted before the first
+                                                                  * instruction. In the entry block, the code is inserted
+                                                                  * after the prologue. */
 
         b->first = (uint32_t)unit->code.count;
         for (uint32_t i = 0; i <= old; i++) {
@@ -476,8 +478,8 @@ static void find_clobber(struct ptx_unit *unit, struct ptx_clobber *out)
     out->v[0] &= ~UINT64_C(0xc);
 }
 
-/* Adds up the stack of the function and its callees. A recursive function counts with a fixed number of bytes or more,
- * because its depth is unknown. */
+/* Adds up the stack of the function and its callees. The depth of a recursive function is unknown, so it counts with a fixed
+ * number of bytes, or more if one call needs more. */
 static void add_stack(struct ptx_unit *unit)
 {
     const struct ptx_options *options = unit->job->options;

@@ -74,8 +74,8 @@ static void find_dominators(struct ptx_unit *unit)
     uint32_t n = unit->rpo_count, depth = 0;
     uint32_t *idom = PTX_ARRAY(unit->job, uint32_t, n + 1); /* indexed by reverse post order */
     uint32_t *size = PTX_ARRAY(unit->job, uint32_t, n + 1);
-    uint32_t *visit_number = PTX_ARRAY(unit->job, uint32_t, n + 1); /* 1 + number in the depth-first traversal, indexed
-                                                                     * by reverse post order */
+    uint32_t *visit_number = PTX_ARRAY(unit->job, uint32_t, n + 1); /* 1 + number of the block in the depth-first traversal,
+                                                                     * indexed by reverse post order */
     uint32_t *location = PTX_ARRAY(unit->job, uint32_t, n + 1);
     uint32_t *stack = PTX_ARRAY(unit->job, uint32_t, n + 1);
     uint8_t *next = PTX_ARRAY(unit->job, uint8_t, n + 1);
@@ -145,8 +145,8 @@ bool ptx_just_ends(const struct ptx_unit *unit, uint32_t block)
 
         if (b->count != 0)
             return false;
-        if (b->end != PTX_END_NEXT) /* A final block ends the execution only in a kernel: after the return of another function,
-                                     * the caller continues. */
+        if (b->end != PTX_END_NEXT) /* A block without successors ends the execution only in a kernel; when another function
+                                     * returns, the caller continues. */
             return (b->end == PTX_END_FINAL && unit->function->kernel) || b->end == PTX_END_EXIT;
         block = b->succ[0];
     }
@@ -163,8 +163,8 @@ static bool is_return(const struct ptx_unit *unit, uint32_t block)
            b->end == PTX_END_NEXT && ptx_just_ends(unit, b->succ[0]);
 }
 
-/* Marks branches to the kernel's end, which become guarded exits. Such edges are ignored for post-dominators, unless
- * they are the only way to the end. */
+/* Marks branches to the kernel's end, which become guarded exits. Their edges to the end are ignored for post-dominators,
+ * unless there is no other path to the end. */
 static void find_exit_sides(struct ptx_unit *unit)
 {
     size_t n = unit->blocks.count;
@@ -183,7 +183,7 @@ static void find_exit_sides(struct ptx_unit *unit)
                 b->exit_side = (uint8_t)(k + 1);
         }
     }
-    /* find the blocks that reach the end without such an edge */
+    /* find the blocks that reach the kernel's end without a marked edge */
     work[count++] = unit->final_block;
     ends[unit->final_block] = 1;
     while (count != 0) {
@@ -206,8 +206,8 @@ static void find_exit_sides(struct ptx_unit *unit)
         if (b->exit_side != 0)
             b->exit_ignored = ends[b->succ[2 - b->exit_side]];
     }
-    /* An exit side that contains a line marker becomes a block that exits. If an edge to it counts for post-dominators, the block
-     * jumps to the kernel's end instead. */
+    /* A side of a branch that leads to the kernel's end and contains a line marker becomes a block that exits. If an edge to
+     * the block counts for post-dominators, the block jumps to the kernel's end instead. */
     for (uint32_t i = 0; i < unit->rpo_count; i++) {
         struct ptx_block *b = &unit->blocks.at[unit->rpo[i]];
         bool ignored = is_return(unit, unit->rpo[i]);
@@ -408,7 +408,7 @@ static bool find_loops(struct ptx_unit *unit)
             }
         }
     }
-    /* parents have higher numbers than their children, because they were found later */
+    /* parents have higher numbers than their children, because outer loops are found after inner ones */
     for (size_t i = unit->loops.count; i-- > 0;) {
         struct ptx_loop *l = &unit->loops.at[i];
 
@@ -516,7 +516,8 @@ static void build(struct ptx_unit *unit)
         if (pass == 0 && !make_preheaders(unit))
             break;
         if (pass == 1)
-            (void)make_preheaders(unit); /* This second call only stores the preheaders that the first call has created. */
+            (void)make_preheaders(unit); /* This second call of make_preheaders() only stores the preheaders that the first
+                                          * call has created. */
     }
 }
 

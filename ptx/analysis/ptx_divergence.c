@@ -17,13 +17,14 @@
 struct divergence {
     struct ptx_unit *unit;
     PTX_LIST(uint32_t) values;   /* worklist of divergent vregs */
-    uint64_t *branches;          /* worklist of blocks with a divergent branch: bits by rpo */
+    uint64_t *branches;          /* worklist of blocks with a divergent branch: a bit for each block, in reverse post order */
     uint32_t branch_words;       /* number of words of @branches up to the last word with a set bit */
-    uint32_t *use_first, *use;   /* by vreg: instructions that use it, or code.count + block for a branch */
-    uint32_t *def_first, *def;   /* by vreg: blocks that define it */
+    uint32_t *use_first, *use;   /* by vreg: instructions that use the vreg; a branch is code.count + its block */
+    uint32_t *def_first, *def;   /* by vreg: blocks that define the vreg */
     uint32_t *block_of;
     uint32_t *mark;              /* by block: equal to `stamp` if it is in the current region */
-    uint8_t *sides;              /* by block of the current region: sides of the branch that reach it, as bits */
+    uint8_t *sides;              /* by block of the current region: bit set of the sides of the branch from which the block
+                                  * is reached */
     uint32_t stamp;
     /* A region whose only entry is its branch (a closed region) is traversed once. Outer regions then include only its
      * branch, not its other blocks. By block: */
@@ -31,8 +32,8 @@ struct divergence {
     uint32_t *owner;             /* 1 + block of the branch whose closed region directly contains the block, or 0 if none */
     uint32_t *enclosing_loop;    /* if the block ends with the branch of a closed region: depth of the innermost loop that
                                   * the region does not leave, or 0 if there is none */
-    PTX_LIST(uint32_t) work, region, exits; /* blocks to visit; the last result of find_region(); the blocks
-                                             * that follow a loop */
+    PTX_LIST(uint32_t) work, region, exits; /* work: blocks to visit; region: the last result of find_region(); exits: the
+                                             * blocks that follow a loop */
 };
 
 static void value_diverges(struct divergence *d, uint32_t vreg)
@@ -181,8 +182,8 @@ static bool passes_by(const struct divergence *d, uint32_t x, uint32_t y)
     return d->closed[y] && y != x && ptx_dominates(d->unit, x, y);
 }
 
-/* Stores the blocks of the region of branch @x in d->region. Of a closed region inside it, only the block with the branch is
- * stored. */
+/* Stores the blocks of the region of branch @x in d->region. For a closed region inside this region, only the block with the
+ * branch of the closed region is stored. */
 static void find_region(struct divergence *d, uint32_t x)
 {
     const struct ptx_unit *unit = d->unit;
@@ -243,7 +244,7 @@ static void branch_diverges(struct divergence *d, uint32_t x)
 {
     struct ptx_unit *unit = d->unit;
     const struct ptx_block *from = &unit->blocks.at[x];
-    uint32_t join = from->ipdom, enclosing_loop = from->loop; /* becomes the innermost loop that the region does not leave */
+    uint32_t join = from->ipdom, enclosing_loop = from->loop; /* ends as the innermost loop that the region does not leave */
 
     find_region(d, x);
     for (size_t i = 0; i < d->region.count; i++)
@@ -337,7 +338,8 @@ void ptx_divergence(struct ptx_unit *unit)
     }
     d.use = PTX_ARRAY(unit->job, uint32_t, d.use_first[n] + 1);
     d.def = PTX_ARRAY(unit->job, uint32_t, d.def_first[n] + 1);
-    index_code(&d, true); /* From here on, the list of v begins at first[v - 1] and ends before first[v]. */
+    index_code(&d, true); /* index_code() has moved the start of each list: the list of v now begins at first[v - 1] and ends
+                           * before first[v]. */
     for (size_t v = 0; v < n; v++)
         unit->vregs.at[v].divergent = false;
     for (size_t i = 0; i < unit->code.count; i++) {

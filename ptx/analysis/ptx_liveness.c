@@ -5,8 +5,8 @@
 
 struct walk {
     struct ptx_unit *unit;
-    uint32_t *use_first, *use_block; /* by vreg: blocks that use it before they define it */
-    uint32_t *def_first, *def_block; /* by vreg: blocks that define it */
+    uint32_t *use_first, *use_block; /* by vreg: blocks that use the vreg before they define the vreg */
+    uint32_t *def_first, *def_block; /* by vreg: blocks that define the vreg */
 };
 
 /* Lists uses and definitions. The first call counts them, the second (@fill) stores them. */

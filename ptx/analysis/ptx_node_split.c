@@ -10,15 +10,15 @@ enum {
     /* A function may grow to MOST_TIMES times its instructions, plus MOST_MORE instructions. */
     MOST_TIMES = 8,
     MOST_MORE = 4000,
-    MOST_HEADERS = 16,   /* number of entries that are tried as header */
+    MOST_HEADERS = 16,   /* number of entries of a loop that are tried as its header */
     MOST_VISITS = 1 << 24
 };
 
 struct node {
     uint32_t set, number, low; /* for Tarjan's search of strongly connected components */
     uint32_t part;             /* stamp of the component that contains the block */
-    uint32_t seen;             /* stamp of the traversal that reached it */
-    uint32_t copy;             /* 1 + the block that is its duplicate; 0: it has none */
+    uint32_t seen;             /* stamp of the last traversal that reached the block */
+    uint32_t copy;             /* 1 + the duplicate of the block, or 0 if the block has no duplicate */
     bool waiting, entry;
 };
 struct slice {
@@ -26,7 +26,7 @@ struct slice {
 };
 struct work {
     struct ptx_unit *unit;
-    PTX_LIST(struct node) nodes;      /* one per block */
+    PTX_LIST(struct node) nodes;      /* one element for each block */
     PTX_LIST(uint32_t) members, path, stack, order;
     PTX_LIST(struct slice) sets, parts;
     PTX_LIST(uint32_t) fresh;         /* duplicates in the order of their creation */
@@ -184,8 +184,8 @@ static size_t reach_past(struct work *w, struct slice part, uint32_t header)
     return size;
 }
 
-/* Finds the registers that only one block uses (temporaries). A duplicate of the block gets registers of its own for them,
- * so that each still has one definition, which ptx_opt() requires. */
+/* Finds the registers that only one block uses (temporaries). A duplicate of the block gets its own temporaries, so that
+ * each register still has one definition, which ptx_opt() requires. */
 static void find_homes(struct work *w)
 {
     const struct ptx_unit *unit = w->unit;
@@ -203,8 +203,8 @@ static void find_homes(struct work *w)
 
                 if (v == PTX_NONE)
                     continue;
-                /* If the block reads the register before it writes it, the value may come from another iteration or block, so the
-                 * register is no temporary of the block. */
+                /* If the block reads the register before it writes the register, the value may come from another iteration
+                 * or block, so the register is no temporary of the block. */
                 if (w->home[v] == 0)
                     w->home[v] = ptx_mi_writes(mi, (enum ptx_slot)s) ? i + 1 : SEVERAL;
                 else if (w->home[v] != i + 1)
@@ -410,7 +410,8 @@ void ptx_reduce(struct ptx_unit *unit)
 
         find_parts(&w, set);
         visit(&w, set.count, w.members.at[set.first]);
-        /* take_part() appends the parts that remain, so that this loop processes them, too */
+        /* take_part() appends the duplicates, and the blocks of the part without its header, to w.sets, which the outer loop
+         * processes */
         for (size_t i = 0; i < w.parts.count; i++)
             take_part(&w, w.parts.at[i]);
     }

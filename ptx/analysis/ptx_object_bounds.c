@@ -11,15 +11,16 @@ enum { MAX_ROUNDS = 24 }; /* the values of registers that depend on each other i
 
 enum state { UNSEEN, NUMBER, ADDRESS, ANYTHING };
 struct value {
-    uint8_t state; /* enum state; never decreases */
-    bool exact;    /* of an ADDRESS, true: the address is @symbol + @at; false: it is @symbol + @at + an unknown number */
+    uint8_t state; /* enum state; the analysis never decreases the state */
+    bool exact;    /* if the state is ADDRESS: true: the address is @symbol + @at; false: the address is @symbol + @at + an
+                    * unknown number */
     bool at_known;
     uint32_t symbol;
     int64_t at;
 };
 struct ptx_bounds {
     struct ptx_unit *unit;
-    struct value *reg; /* by register of the function: its value */
+    struct value *reg; /* by register of the function: value of the register */
     bool stepped;
 };
 
@@ -73,7 +74,7 @@ static bool literal_of(const struct ptx_bounds *b, const struct ptx_operand *o, 
     return true;
 }
 
-/* Returns @address plus (@minus: minus) the number @o, which is a literal or unknown. */
+/* Returns @address plus the number @o, or @address minus @o if @minus is true. @o is a literal or unknown. */
 static struct value add_number(const struct ptx_bounds *b, struct value address,
                                const struct ptx_operand *o, bool minus)
 {
@@ -181,7 +182,7 @@ static struct value result_of(const struct ptx_bounds *b, const struct ptx_insn 
         return in->operand_count == 2 && is_word(in, 0) && is_word(in, 1) ? value_of(b, &o[1])
                                                                          : other(b, in);
     case PTX_ADD:
-    case PTX_OR: /* the address is aligned, and the number is less than the alignment */
+    case PTX_OR: /* OR is an addition, because the address is aligned and the number is less than the alignment */
         return in->operand_count == 3 && is_word(in, 0) && !ptx_has(in, PTX_W_CC) ? sum(b, &o[1], &o[2])
                                                                                   : other(b, in);
     case PTX_SUB:
@@ -259,7 +260,7 @@ void ptx_bounds_find(struct ptx_unit *unit)
     b->reg = PTX_ARRAY(unit->job, struct value, fn->regs.count + 1);
     for (unsigned round = 0; changed; round++) {
         if (round == MAX_ROUNDS)
-            return; /* the function gets no bounds */
+            return; /* the values did not converge, so the function gets no bounds */
         changed = false;
         for (size_t i = 0; i < fn->insns.count; i++) {
             const struct ptx_insn *in = &fn->insns.at[i];
@@ -359,7 +360,7 @@ void ptx_bounds_put(struct ptx_unit *unit, const struct ptx_mi *mi, uint32_t ind
             return;
     } else if (s->space != PTX_SP_LOCAL) {
         bound.kind = ISA_BOUND_VARIABLE;
-        bound.which = symbol; /* the index of a symbol, until ptx_bounds_finish() replaces it */
+        bound.which = symbol; /* until ptx_bounds_finish(), the index of a symbol stands for the variable */
     } else if (mi->bound.at != PTX_NONE) {
         bound.kind = ISA_BOUND_SOURCE;
         bound.which = s->offset + mi->bound.at;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Register allocation: linear scan over live ranges with holes, in the order of their starts. For each physical
- * register the scan has a list of the segments that end after the current position, so that an interference test compares
- * two short lists. Copies whose ranges do not interfere are coalesced first. A range without a register is split
- * (ptx_spill.c); then the scan starts over with the rewritten code. */
+/* Register allocation: linear scan over live ranges with holes, in the order of their starts. For each physical register,
+ * the scan keeps a list of the segments that end after the current position, so that an interference test compares two short
+ * lists. Copies whose ranges do not interfere are coalesced first. A range that gets no register is split (ptx_spill.c), and
+ * then the scan starts over with the rewritten code. */
 #include "ptx/ptx_priv.h"
 
-struct segment { /* [start, end): instruction i reads at 2i and writes at 2i + 1 */
+struct segment { /* positions [start, end): instruction i reads at position 2i and writes at position 2i + 1 */
     uint32_t start, end;
 };
 struct range {
-    PTX_LIST(struct segment) s; /* ascending, disjoint */
+    PTX_LIST(struct segment) s; /* segments in ascending order, which do not overlap */
     float weight;               /* cost of spilling the range: uses and definitions, weighted by loop depth */
     float cost;                 /* result of cost_of(), computed once per scan */
     uint32_t hint;              /* vreg whose register this range should also get, if it is free, or PTX_NONE if there is none */
@@ -32,10 +32,10 @@ struct row {
 };
 struct alloc {
     struct ptx_unit *unit;
-    struct range *range; /* by vreg; empty if the vreg was coalesced with another one */
-    uint32_t *rep;       /* by vreg: its parent in the union-find structure of coalesced registers */
+    struct range *range; /* by vreg: live range, which is empty if the vreg was coalesced with another one */
+    uint32_t *rep;       /* by vreg: parent of the vreg in the union-find structure of coalesced registers */
     struct row v[ISA_VREG_COUNT], p[ISA_PRED_COUNT];
-    struct row s[ISA_SREG_COUNT], sp[ISA_PRED_COUNT]; /* scalar unit: never spilled */
+    struct row s[ISA_SREG_COUNT], sp[ISA_PRED_COUNT]; /* registers of the scalar unit, which are never spilled */
     uint8_t *spilled; /* by representative vreg: the range is spilled */
     unsigned vector_rows; /* number of vector registers that this function may use */
     bool any_spilled, out_of_scalars;
@@ -67,8 +67,9 @@ static void add_segment(struct alloc *al, uint32_t v, uint32_t start, uint32_t e
 {
     struct range *r = &al->range[v];
 
-    /* The last segment begins with a write, at an odd position. The new segment is not merged with it. If the new
-     * segment ends one step after that write (an instruction must not overwrite its source), it loses that step. */
+    /* The last segment begins with a write, at an odd position. The new segment is not merged with it. If the new segment
+     * ends one position after that write, because an instruction must not overwrite its source, the segment is shortened by
+     * that position. */
     if (r->s.count != 0 && r->s.at[r->s.count - 1].start % 2 == 1 &&
         end == r->s.at[r->s.count - 1].start + 1 && start < end - 1)
         end--;
@@ -98,8 +99,8 @@ static float times_ten(uint32_t depth)
     return w;
 }
 
-/* Returns the cost of a use at loop depth @depth if the value is split. If a register is free for the piece of the loop,
- * the piece is loaded once before the loop; if not, it is loaded at the use, which costs @deep. */
+/* Returns the cost of a use at loop depth @depth if the value is split. If a register is free for the piece of the loop, the
+ * piece is loaded once before the loop. Otherwise the value is loaded at the use, which costs @deep. */
 static float use_weight(const struct ptx_vreg *vreg, uint32_t depth, float deep)
 {
     return depth <= vreg->level ? deep : times_ten(vreg->level) + deep * SPLIT_RISK;
@@ -131,7 +132,7 @@ static void build_ranges(struct alloc *al)
 
                 if (!ptx_mi_writes(mi, (enum ptx_slot)s))
                     continue;
-                al->range[v].weight += w; /* a definition is stored */
+                al->range[v].weight += w; /* a spilled value is stored at each definition */
                 if (partial) {
                     al->range[v].partial = true;
                     if (end_at[v] == 0)
@@ -147,7 +148,7 @@ static void build_ranges(struct alloc *al)
                 if (!ptx_mi_reads(mi, (enum ptx_slot)s))
                     continue;
                 al->range[v].weight += use_weight(&unit->vregs.at[v], depth, w);
-                /* The result may be in the register of a source, as in d = d + 1. */
+                /* The result may get the register of a source, as in d = d + 1. */
                 if (end_at[v] == 0)
                     end_at[v] = early && ptx_ref_vreg(mi->ref[PTX_S_D]) != v ? 2 * i + 2
                                                                              : 2 * i + 1;
@@ -241,12 +242,12 @@ static void join_ranges(struct alloc *al, uint32_t into, uint32_t from)
         else
             next = b->s.at[j++];
         if (last != NULL && next.start < last->end && last->end < next.end) {
-            /* @next begins inside the last segment with a write: the last segment ends there */
+            /* @next begins with a write inside the last segment: the last segment ends at this write */
             last->end = next.start;
             *PTX_PUSH(job, al->joined) = next;
         } else if (last == NULL || next.start >= last->end) {
             *PTX_PUSH(job, al->joined) = next;
-        } /* In the remaining case @next is inside the last segment and has the same value. */
+        } /* In the remaining case, @next is inside the last segment and the register has the same value in both. */
     }
     if (b->s.capacity > a->s.capacity) {
         struct segment *at = a->s.at;
@@ -301,7 +302,8 @@ static void coalesce(struct alloc *al)
                     continue;
                 if (unit->vregs.at[to].level != 0 || unit->vregs.at[from].level != 0) {
                     al->range[to].hint = from;
-                    continue; /* pieces are not coalesced, because each is bound to the spill slot of its own value */
+                    continue; /* pieces of spilled values are not coalesced, because each piece belongs to the spill slot of
+                               * its own value */
                 }
                 if (to == from || unit->vregs.at[to].no_spill || unit->vregs.at[from].no_spill ||
                     al->range[to].s.count + al->range[from].s.count > 4096)
@@ -357,7 +359,8 @@ static void row_take(struct alloc *al, struct row *row, const struct range *r, u
     old = row->s.count;
     for (size_t i = 0; i < n; i++)
         (void)PTX_PUSH(al->unit->job, row->s);
-    left = old; /* @left, @n: numbers of segments of the row and of the range that are not merged yet, from the end */
+    left = old; /* Merges from the end. @left: number of segments of the row that are not merged yet; @n: the same number for
+                 * the range. */
     for (size_t at = row->s.count; at-- > row->head && n != 0;) {
         if (left > row->head && row->s.at[left - 1].start > r->s.at[n - 1].start) {
             row->s.at[at] = row->s.at[--left];
@@ -663,7 +666,7 @@ void ptx_alloc(struct ptx_unit *unit)
 
                 unit->assigned[v] = unit->assigned[find(al, v)];
                 if (unit->assigned[v] != 0xffff && unit->vregs.at[v].scalar && unit->sreg_count == 0)
-                    unit->sreg_count = 1; /* 0 would mean that the kernel does not use the scalar unit */
+                    unit->sreg_count = 1; /* a count of 0 would mean that the kernel does not use the scalar unit */
                 if (unit->assigned[v] == 0xffff || unit->vregs.at[v].rows == 0)
                     continue;
                 top = unit->assigned[v] + unit->vregs.at[v].rows;

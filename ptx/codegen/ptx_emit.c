@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Inserts registers into instructions, encodes them, and writes the line table. */
+/* Inserts the allocated registers into instructions, encodes the instructions, and writes the line table. */
 #include <stdlib.h>
 
 #include "ptx/ptx_priv.h"
@@ -7,7 +7,8 @@
 struct emit {
     struct ptx_unit *unit;
     struct isa_object *object;
-    uint32_t *index; /* by instruction: index in the function of its word, or of its bar.synch_partner if it has one */
+    uint32_t *index; /* by instruction: index in the function of the instruction's word, or of the bar.synch_partner before
+                      * the instruction */
 };
 
 static unsigned number_of(const struct ptx_unit *unit, ptx_ref ref, unsigned none)
@@ -145,8 +146,8 @@ static void add_line(const struct ptx_unit *unit, struct isa_loop *loop, uint32_
         loop->to_line = at->line;
 }
 
-/* Describes what remains of loop @l in the code, whose blocks are @member. Returns false if no block that enters the loop
- * or no backward branch remains. */
+/* Describes the part of loop @l that is still in the code. @member has the blocks of the loop. Returns false if no block
+ * that enters the loop, or no backward branch, is left in the code. */
 static bool describe_loop(struct emit *emit, uint32_t l, const uint32_t *member, size_t members,
                           uint32_t base, struct isa_loop *loop)
 {
@@ -214,8 +215,8 @@ static uint32_t *loop_members(struct ptx_unit *unit, size_t *first)
         for (uint32_t l = unit->blocks.at[b].loop; l != PTX_NONE; l = unit->loops.at[l].parent)
             first[l]++;
     }
-    for (size_t l = 0; l <= n; l++) { /* sets first[l] to the end of loop l's part of the list; the loop below fills the
-                                       * part from its end, which moves first[l] to the start */
+    for (size_t l = 0; l <= n; l++) { /* sets first[l] to the end of loop l's part of the list; the loop below fills this
+                                       * part from its end, and so moves first[l] to the start */
         at += l < n ? first[l] : 0;
         first[l] = at;
     }
@@ -247,7 +248,7 @@ static void put_loops(struct emit *emit, uint32_t base)
     struct isa_object *object = emit->object;
     size_t n = unit->loops.count, count = 0;
     struct isa_loop *found = PTX_ARRAY(unit->job, struct isa_loop, n + 1);
-    uint32_t *number = PTX_ARRAY(unit->job, uint32_t, n + 1); /* 1 + index in found */
+    uint32_t *number = PTX_ARRAY(unit->job, uint32_t, n + 1); /* 1 + index of the loop in `found` */
     struct placed_loop *order = PTX_ARRAY(unit->job, struct placed_loop, n + 1);
     uint32_t *rank = PTX_ARRAY(unit->job, uint32_t, n + 1);
     size_t *first = PTX_ARRAY(unit->job, size_t, n + 1);

@@ -10,9 +10,10 @@ struct frame {
     uint32_t bytes;
     bool saves_link;
     uint32_t save_at;      /* offset of the first saved register */
-    unsigned saves;        /* number of pieces of 1, 2 or 4 registers */
+    unsigned saves;        /* number of pieces; each has 1, 2 or 4 saved registers */
     uint8_t piece_row[ISA_VREG_COUNT], piece_rows[ISA_VREG_COUNT];
-    ptx_ref row[ISA_VREG_COUNT]; /* by vector register: a virtual register that is assigned to it, or 0 if not created yet */
+    ptx_ref row[ISA_VREG_COUNT]; /* by vector register: a virtual register that is assigned to the vector register, or 0
+                                  * before it is created */
 };
 
 static struct ptx_mi *put(struct frame *f, enum isa_op op, const struct ptx_mi *like)
@@ -24,8 +25,8 @@ static struct ptx_mi *put(struct frame *f, enum isa_op op, const struct ptx_mi *
     return mi;
 }
 
-/* Returns a virtual register that is assigned to @rows vector registers from @row on. Register allocation has already run
- * and assigns no register. */
+/* Returns a virtual register that is assigned to @rows vector registers from @row on. Register allocation has already run,
+ * so this function assigns the register. */
 static ptx_ref in_row(struct frame *f, unsigned row, unsigned rows)
 {
     struct ptx_unit *unit = f->unit;
@@ -80,7 +81,7 @@ static void move_saved(struct frame *f, bool store, const struct ptx_mi *like)
         unsigned rows = f->piece_rows[i];
 
         move_local(f, store, in_row(f, f->piece_row[i], rows), rows, at, like);
-        at += 16; /* each piece has 16 bytes, so that all pieces are aligned */
+        at += 16; /* each piece gets 16 bytes, so that all pieces are aligned */
     }
 }
 

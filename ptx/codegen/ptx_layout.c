@@ -6,8 +6,8 @@
 struct layout {
     struct ptx_unit *unit;
     PTX_LIST(struct ptx_mi) code;
-    PTX_LIST(struct ptx_block) lines; /* straight-line blocks of the new code, without their final jumps */
-    uint32_t *head;                   /* by block of the graph: number of its first line */
+    PTX_LIST(struct ptx_block) lines; /* lines: straight-line blocks of the new code, without their final jumps */
+    uint32_t *head;                   /* by block of the graph: number of the block's first line */
     uint32_t loc, line;
 };
 
@@ -84,7 +84,7 @@ static void copy_insn(struct layout *lay, const struct ptx_mi *mi)
     }
 }
 
-/* Removes the nop with a jump's line from the end of the code, because another instruction of that line follows. */
+/* Removes the nop that carries a jump's line from the end of the code, because another instruction of that line follows. */
 static bool drop_mark(struct layout *lay, uint32_t first)
 {
     bool has = lay->code.count > first && lay->code.at[lay->code.count - 1].flags & PTX_MI_LINE;
@@ -155,8 +155,8 @@ static void lay_block(struct layout *lay, uint32_t old)
                   drop_mark(lay, lay->lines.at[line].first);
 
     /* The barrier instructions before the jump get the line of the preceding instruction, because processors without
-     * barriers have no instruction for a jump that falls through. Only if the jump has a nop for its line, or the block is
-     * empty, do they get the line of the jump. A breakpoint on a `while` is then at the loop's head. */
+     * barriers have no instruction for a jump that falls through. The barrier instructions get the line of the jump only if
+     * the jump has a nop for its line, or if the block is empty. A breakpoint on a `while` is then at the loop's head. */
     if (b->loc != 0 && (marked || b->count == 0)) {
         lay->loc = b->loc;
         lay->line = b->line;
@@ -215,7 +215,7 @@ static void lay_block(struct layout *lay, uint32_t old)
         s->end = PTX_END_NEXT;
         s->succ_count = 1;
         s->succ[0] = b->succ[k];
-        lay->lines.at[line].succ[k] = stub[k] | 1u << 31; /* the bit marks the number of a line instead of a block */
+        lay->lines.at[line].succ[k] = stub[k] | 1u << 31; /* bit 31 says that the number is that of a line, not of a block */
     }
 }
 
@@ -312,7 +312,8 @@ static void finish(struct layout *lay, const uint32_t *retained, uint32_t count)
             }
         } else if (b->succ[0] == next ||
                    (b->succ[1] != next && depth_of(lay, b->succ[1]) > depth_of(lay, b->succ[0]))) {
-            /* if neither successor follows, the edge that stays in the loop executes one jump, the other edge two */
+            /* if neither successor follows, the edge that stays in the loop executes one jump, and the edge that leaves the
+             * loop executes two */
             (void)put_branch(lay, number[b->succ[1]], b->guard, !b->guard_neg, b->branch_barrier);
             if (b->succ[0] != next)
                 (void)put_branch(lay, number[b->succ[0]], PTX_NO_REF, false, PTX_NO_BARRIER);
@@ -338,7 +339,7 @@ void ptx_layout(struct ptx_unit *unit)
     PTX_LIST(uint32_t) work = { 0 };
 
     lay.head = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count + 1);
-    /* the entry block comes first even if it was created last */
+    /* lays out the entry block first, even if it was created last */
     lay_block(&lay, unit->entry);
     for (size_t i = 0; i < unit->order.count; i++) {
         uint32_t b = unit->order.at[i];

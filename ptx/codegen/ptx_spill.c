@@ -14,35 +14,36 @@
 #include "ptx/ptx_priv.h"
 
 enum {
-    DEEPEST = 6,    /* a loop nested more deeply gets no piece of its own */
+    DEEPEST = 6,    /* a loop that is nested more deeply than this gets no piece of its own */
     LINE = 0xff,    /* level of a piece of straight-line code */
-    NEAR = 40       /* most instructions between two uses that share a piece of straight-line code */
+    NEAR = 40       /* greatest number of instructions between two uses that share a piece of straight-line code */
 };
 
 struct piece {
-    uint32_t loop, vreg; /* vreg: register of the piece */
+    uint32_t loop, vreg; /* vreg: the register that has the piece */
     uint32_t next; /* 1 + index of the next piece of the same value, or 0 if there is none */
 };
 struct load {      /* load of a loop's piece, at the end of the block before the loop */
-    uint32_t value, vreg; /* spilled value, register of the piece */
+    uint32_t value, vreg; /* value: the spilled value; vreg: the register that has the piece */
     uint32_t next; /* 1 + index of the next load of the same block, or 0 if there is none */
 };
 struct split {
     struct ptx_unit *unit;
-    const uint32_t *rep;    /* by vreg: the vreg with which it was coalesced */
-    const uint8_t *spilled; /* by vreg: the value is spilled */
+    const uint32_t *rep;    /* by vreg: the vreg with which this vreg was coalesced */
+    const uint8_t *spilled; /* by vreg: whether the value is spilled */
     PTX_LIST(struct ptx_mi) code;
-    uint32_t *remat;        /* by vreg: 1 + the move that is its only definition, if each use can repeat it; or 0 */
-    uint32_t *here;         /* by vreg: 1 + its current piece in straight-line code */
+    uint32_t *remat;        /* by vreg: 1 + the move that is the only definition of the value, if each use can repeat the
+                             * move; otherwise 0 */
+    uint32_t *here;         /* by vreg: 1 + the current piece of the value in straight-line code */
     uint32_t *touched;      /* by vreg: the last instruction that used the current piece */
     PTX_LIST(uint32_t) open; /* vregs that have a current piece */
-    uint32_t *first_piece;  /* by vreg: 1 + index of its first piece of a loop, or 0 if there is none */
+    uint32_t *first_piece;  /* by vreg: 1 + index of the first piece of a loop of the value, or 0 if there is none */
     PTX_LIST(struct piece) pieces;
-    uint32_t *first_load;   /* by block: 1 + index of its first load, or 0 if there is none */
+    uint32_t *first_load;   /* by block: 1 + index of the first load at the end of the block, or 0 if there is none */
     PTX_LIST(struct load) loads;
-    uint32_t *entry;        /* by loop: 1 + the block before the loop, if only this block enters the loop and it has
-                             * no other successor; otherwise 0 */
-    uint32_t *header;       /* by loop: its header block */
+    uint32_t *entry;        /* by loop: 1 + the block before the loop, if no other block enters the loop and the block has no
+                             * other successor; otherwise 0 */
+    uint32_t *header;       /* by loop: header block of the loop */
 };
 
 static uint32_t new_vreg(struct ptx_unit *unit, unsigned rows)
@@ -128,7 +129,7 @@ static void fetch(struct split *sp, const struct ptx_mi *like, uint32_t v, uint3
 }
 
 /* Emits the store of piece @t to the spill slot of @v, after an instruction that wrote @t. @member: the register that the
- * code named before coalescing; it is stored with the instruction for debuggers. */
+ * code named before coalescing. The store instruction records @member for debuggers. */
 static void deposit(struct split *sp, const struct ptx_mi *like, uint32_t v, uint32_t member,
                     uint32_t t)
 {
@@ -213,8 +214,8 @@ static void find_entries(struct split *sp)
     }
 }
 
-/* Returns the loop around @block whose uses of @v share one piece: the loop one level deeper than @v's level. Returns
- * PTX_NONE if there is none; uses in @block then get pieces of straight-line code. */
+/* Returns the loop around @block whose uses of @v share one piece: the loop that is one level deeper than the level of @v.
+ * Returns PTX_NONE if there is no such loop; uses in @block then get pieces of straight-line code. */
 static uint32_t loop_for(const struct split *sp, uint32_t v, uint32_t block)
 {
     const struct ptx_unit *unit = sp->unit;
@@ -300,7 +301,8 @@ static uint32_t new_piece(struct split *sp, uint32_t v, uint32_t index)
     struct ptx_unit *unit = sp->unit;
     uint32_t t = new_vreg(unit, unit->vregs.at[v].rows);
 
-    /* A piece for one instruction must get a register. piece_to_read() resets the flag for a second instruction. */
+    /* A piece for one instruction must get a register. piece_to_read() resets no_spill when a second instruction uses the
+     * piece. */
     unit->vregs.at[t].no_spill = true;
     unit->vregs.at[t].level = LINE;
     if (sp->remat[v] == 0)
@@ -335,8 +337,8 @@ static void rewrite_insn(struct split *sp, uint32_t block, uint32_t index)
     uint32_t out_v[3], out_t[3], out_m[3];
     unsigned outs = 0;
 
-    /* A pin that keeps a source variable live to the end of its scope is dropped if the variable is spilled: its spill
-     * slot has the value anyway. */
+    /* A pin that keeps a source variable live to the end of its scope is dropped if the variable is spilled, because the
+     * spill slot has the value anyway. */
     if (mi.flags & PTX_MI_PIN && ptx_ref_is_vreg(mi.ref[PTX_S_A]) &&
         sp->spilled[sp->rep[ptx_ref_vreg(mi.ref[PTX_S_A])]])
         return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Determines from the text of a source whether, and on which lines, it may assign to a variable of a given name. A kernel
- * parameter that is never assigned keeps the value of the launch, even if clang's debug information contains no value. The
- * analysis is conservative: comments count as code, and arguments of macros, C++ functions and asm statements, and names next to
- * a comment, count as assigned. */
+/* Determines from the text of a source whether the source may assign to a variable of a given name, and on which lines. A
+ * kernel parameter that is never assigned keeps the value of the launch, even if clang's debug information contains no
+ * value. The analysis is conservative. Comments count as code. Arguments of macros, C++ functions and asm statements count
+ * as assigned, and so do names next to a comment. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -116,8 +116,8 @@ static bool may_assign(const struct ptx_assigned *source, size_t from, size_t to
     return ((a == '+' || a == '-') && aa == a) || (a == '&' && aa != '&' && !has_left_side(source, before)) || (a == '/' && aa == '*');
 }
 
-/* Returns true if the source contains a macro with parameters, an include of a user's header, or an asm statement. These may
- * assign to variables that are passed to them. */
+/* Returns true if the source contains a macro with parameters, an include of a user's header, or an asm statement. A macro,
+ * a function of a header and an asm statement may assign to variables that are passed to them. */
 static bool passes_variables(const struct ptx_assigned *source)
 {
     for (size_t i = 0; i < source->size; i++) {
@@ -300,7 +300,7 @@ static const struct ptx_brace *scope_of(const struct ptx_assigned *source, size_
     for (size_t k = i; k-- != 0 && round == 0 && strchr(";{}", source->text[k]) == NULL;) {
         unsigned closed = 0;
 
-        while (k != 0 && (closed != 0 || source->text[k] == ')')) { /* skips "(...)" */
+        while (k != 0 && (closed != 0 || source->text[k] == ')')) { /* goes back over a text in parentheses */
             closed += source->text[k] == ')';
             closed -= source->text[k] == '(';
             k--;
@@ -393,7 +393,7 @@ static bool is_reached(const struct ptx_assigned *source, size_t i)
 }
 
 /* Returns the index of the character that ends the statement with @i, or of the closing parenthesis if @i is in parentheses.
- * Gives up after MOST_LINES lines. */
+ * Gives up if the statement has more than MOST_LINES lines. */
 static size_t end_of_text(const struct ptx_assigned *source, size_t i)
 {
     unsigned depth = 0, lines = 0;
@@ -522,8 +522,8 @@ static bool is_step(const struct ptx_assigned *source, size_t from, size_t to, i
 bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out)
 {
     int64_t step = 0, one;
-    bool steps = !source->passes_variables; /* each assignment but that of the declaration adds @step, or assigns a constant */
-    size_t declaration = SIZE_MAX;          /* index of the name in the declaration */
+    bool steps = !source->passes_variables; /* each assignment other than the declaration adds @step, or assigns a constant */
+    size_t declaration = SIZE_MAX;          /* index in the source at which the declaration names the variable */
     struct ptx_assigned text = *source;
     unsigned last = 0, end_line = 0, statements = 0;
     const struct ptx_brace *scope = NULL, *body = NULL;
@@ -547,7 +547,7 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     end_line = end_line_of(source, scope);
     if (end_line > declared && is_word(at(source, after_blanks(source, scope->end + 1))) &&
         line_at(source, after_blanks(source, scope->end + 1)) == end_line)
-        end_line--; /* the line of "} while (...);" is not in the scope */
+        end_line--; /* the scope ends before the line of "} while (...);" */
     for (body = scope; body != NULL && body->parent != SIZE_MAX; body = &source->braces[body->parent])
         ;
     lw_buffer_init(&lines);
@@ -557,7 +557,7 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
         unsigned line, to_line, reached;
         const struct ptx_brace *block;
         size_t before;
-        bool is_own; /* the name is the first word on its line */
+        bool is_own; /* the declared name is the first word on its line */
 
         if ((from != 0 && is_word(source->text[from - 1])) || is_word(at(source, after)))
             continue;
@@ -678,9 +678,9 @@ static bool is_reference(const struct ptx_assigned *source, size_t i)
     return before != SIZE_MAX && (is_word(source->text[before]) || strchr("&>", source->text[before]) != NULL);
 }
 
-/* Returns the kind of a use of a variable, whose name is at @from and is followed by parts up to @to. '=': the use assigns to the
- * variable. '&': the use may give the variable's address to other code. '?': the use reads the variable or, if the part is an
- * array, gives its address to other code. */
+/* Returns the kind of a use of a variable, whose name is at @from and is followed by parts up to @to. The kind is '=' if the
+ * use assigns to the variable, '&' if the use may give the variable's address to other code, and '?' if the use reads the
+ * variable or, if the part is an array, gives the array's address to other code. */
 static char kind_of_use(const struct ptx_assigned *source, size_t from, size_t to)
 {
     size_t before = before_blanks(source, from);
@@ -701,7 +701,7 @@ static char kind_of_use(const struct ptx_assigned *source, size_t from, size_t t
         (strchr("+-*/%&|^", a) != NULL && (aa == '=' || ((a == '+' || a == '-') && aa == a))))
         return enclosed ? '&' : '=';
     if (a == '(')
-        return '&'; /* a function of the object, or a macro */
+        return '&'; /* NAME( calls a function of the object or a macro */
     a = at(source, before);
     aa = before != 0 && before != SIZE_MAX ? source->text[before - 1] : ';';
     if ((a == '+' || a == '-') && aa == a)

@@ -37,7 +37,7 @@ static bool cached_name(const struct ptx_job *job, const char *text, char *out)
         lw_hash_init(&hash);
         lw_hash_bytes(&hash, text, strlen(text));
         lw_hash_bytes(&hash, real, strlen(real));
-        /* several compilers may be links to one wrapper, such as ccache */
+        /* several compilers may be links to the same wrapper program, such as ccache */
         lw_hash_bytes(&hash, job->compiler, strlen(job->compiler));
         lw_hash_u64(&hash, (uint64_t)st.st_size);
         lw_hash_u64(&hash, (uint64_t)st.st_mtim.tv_sec);
@@ -88,7 +88,7 @@ static enum lw_status build_library(struct ptx_job *job, const char *name, bool 
     size_t size = 0;
     bool keep = cached_name(job, text, cached);
 
-    job->values = false; /* an earlier compilation of the job may have set the flag */
+    job->values = false; /* clears the flag, which an earlier compilation of the job may have set */
     if (keep && is_bitcode(cached)) {
         memcpy(out, cached, sizeof cached);
         return LW_OK;
@@ -133,18 +133,18 @@ enum { DIALECT_OPTIONS = 40 };
 static size_t put_dialect(const struct ptx_job *job, const char *const *flags, size_t flag_count, const char **argv)
 {
     /* clang does not write reqd_work_group_size to PTX, but it writes annotations to its debug information. So this macro
-     * replaces the attribute by the attribute and an annotation, which ptx_debug_tree.c reads. The second macro,
-     * __lanewise_text, makes the preprocessor expand the arguments before they become text. */
+     * adds an annotation to the attribute, which ptx_debug_tree.c reads. The second macro, __lanewise_text, makes the
+     * preprocessor expand the arguments before they become text. */
     static const char block[] =
         "-Dreqd_work_group_size(x,y,z)=reqd_work_group_size(x,y,z),"
         "btf_decl_tag(\"" PTX_CLANG_BLOCK "\"__lanewise_text(x,y,z))";
     static const char *const before[] = {"-cl-std=CL1.2", "-O3", "-gdwarf-2",
                                          "-fgnu89-inline", "-target", "nvptx64-nvidia-nvcl",
-                                         /* an OpenCL runtime defines this macro, and sources test it */
+                                         /* an OpenCL runtime defines __OPENCL_VERSION__, and sources test the macro */
                                          "-D__OPENCL_VERSION__=120",
                                          "-D__lanewise_text(x,y,z)=#x\", \"#y\", \"#z", block,
                                          "-D__reqd_work_group_size__(x,y,z)=reqd_work_group_size(x,y,z)",
-                                         /* the first target with 32-bit rotations: for older targets clang writes rotations as
+                                         /* sm_35 has 32-bit rotations. For targets without them, clang writes rotations as
                                           * shifts, which are wrong for counts above 31 */
                                          "-Xclang", "-target-cpu", "-Xclang", "sm_35",
                                          "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN,
@@ -153,7 +153,7 @@ static size_t put_dialect(const struct ptx_job *job, const char *const *flags, s
                                          "-Xclang", "-cl-ext=+cl_khr_fp16,"
                                          "+cl_khr_int64_base_atomics,"
                                          "+cl_khr_int64_extended_atomics"};
-    /* features that clang offers on our target only if these macros are defined */
+    /* clang offers some features on our target only if these macros are defined */
     static const char *const generic[] = {"-D__opencl_c_atomic_order_acq_rel=1", "-D__opencl_c_atomic_order_seq_cst=1",
                                           "-D__opencl_c_atomic_scope_device=1",
                                           "-D__opencl_c_atomic_scope_all_devices=1",

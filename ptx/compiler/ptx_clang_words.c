@@ -11,7 +11,8 @@
 static const char first_word[] = "*** IR Dump After ", last_word[] = "\n# End machine code for function ";
 static char words[1 << 16];
 static size_t word_bytes;
-static char collecting, busy; /* collecting: words of a dump are buffered; busy: a thread is inside write() */
+static char collecting, busy; /* collecting: true while the words of a dump are buffered; busy: true while a thread is inside
+                               * write() */
 
 __attribute__((destructor)) static void put_words(void)
 {

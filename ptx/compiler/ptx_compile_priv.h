@@ -14,10 +14,10 @@ struct ptx_job {
     char overrides[PTX_PATH_BYTES + 16]; /* path of the bitcode of our override library, which is linked before libclc */
     char scratch_library[PTX_PATH_BYTES + 16]; /* path of the bitcode that defines the overrides' local memory */
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
-    bool linked;                         /* the source is one of several modules that are linked */
-    bool values;                         /* clang prints its debug values (ptx_values.c) */
+    bool linked;                         /* the source is one of several modules that will be linked */
+    bool values;                         /* clang prints the dump of its debug values (ptx_values.c) */
     bool has_other;                      /* if the compiler crashes, another installed clang is tried */
-    bool crashed;                        /* the last run of the compiler crashed */
+    bool crashed;                        /* the compiler crashed in its last run */
     struct lw_sink *words;               /* receives the compiler's output, including warnings; may be NULL */
 };
 
@@ -40,7 +40,8 @@ struct ptx_brace {
 /** Text of a source in which ptx_assigned.c finds assignments. The structure owns its arrays. */
 struct ptx_assigned {
     char *text;
-    size_t size, scanned; /* scanned: number of bytes that all searches have read, which is limited */
+    size_t size, scanned; /* size: number of bytes of the text; scanned: number of bytes that all searches have read, which
+                           * is limited */
     bool passes_variables; /* the source may pass variables to macros, asm statements or functions of headers, which may assign
                             * to them */
     bool has_references;   /* the source is C++: functions may assign through references */
@@ -50,7 +51,7 @@ struct ptx_assigned {
     size_t *lines, line_count; /* indices in @text of the newline characters */
     struct ptx_brace *braces;
     struct ptx_source_loop {
-        unsigned first, last; /* first and last line of the loop */
+        unsigned first, last; /* numbers of the loop's first and last line */
         bool has_jumps;       /* the loop contains `continue`, `break`, `return` or `goto`, so an iteration may skip statements */
     } *loops;
     size_t brace_count, loop_count;
@@ -112,16 +113,16 @@ void ptx_remove_scratch(const char *path);
  *  one. */
 bool ptx_cache_folder(char *out);
 
-/** Compiles our override library to bitcode with the job's compiler, or takes the bitcode from the cache. Sets job->overrides and
- *  job->scratch_library. */
+/** Compiles our override library to bitcode with the job's compiler, unless the cache contains the bitcode. Sets
+ *  job->overrides and job->scratch_library. */
 enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err) LW_MUST_CHECK;
 
 /** Finds nvcc. If @wanted is "nvcc", searches the program in the environment variable LANEWISE_NVCC, or if that is not set, nvcc
  *  on PATH and in CUDA's default folder. Otherwise searches program @wanted. @out has PTX_PATH_BYTES. */
 bool ptx_find_nvcc(const char *wanted, char *out);
-/** Creates the folder of our headers for CUDA C++ if necessary, and sets job->headers. The folder is in the cache, so that the
- *  names of headers in debug information stay valid, or if there is no cache in the private folder. In the cache, the folder gets
- *  its name when it is complete. */
+/** Creates the folder of our headers for CUDA C++ if necessary, and sets job->headers. The folder is in the cache, so that
+ *  the names of headers in debug information stay valid. If there is no cache, the folder is in the private folder. In the
+ *  cache, the folder gets its final name when it is complete. */
 enum lw_status ptx_cuda_headers(struct ptx_job *job, struct lw_error *err) LW_MUST_CHECK;
 /** Compiles the device side of a CUDA C++ file with clang. The members compiler, libclc, overrides and scratch of the job must be
  *  set. */
@@ -134,11 +135,11 @@ enum lw_status ptx_compile_ir(const char *path, const char *const *flags, size_t
                               size_t *size, struct lw_error *err) LW_MUST_CHECK;
 /** Writes the declarations of the kernels in LLVM IR @ir, in the format of ptx_describe_text(). */
 void ptx_describe_ir(const char *ir, struct lw_sink *out);
-/** Checks that the source can be read and does not look like an option. */
+/** Checks that the source can be read and that its name does not look like an option. */
 enum lw_status ptx_check_source(const char *path, struct lw_error *err) LW_MUST_CHECK;
 /** Returns true if the options request warnings; otherwise nvcc gets -w. */
 bool ptx_wants_warnings(const char *const *flags, size_t count);
-/** Suppresses the warning that the target of libclc has another name than ours. */
+/** Option that suppresses clang's warning that libclc was compiled for a target with a different name. */
 #define PTX_CLANG_NO_LINKER "-Wno-linker-warnings"
 /** Option after "-Xclang" by which an uninitialised argument is not undefined behaviour. A lane may pass an uninitialised value
  *  to a shuffle that only reads the values of other lanes. Without the option, clang would remove the condition under which a

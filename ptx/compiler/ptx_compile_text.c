@@ -10,7 +10,7 @@
 /** Files of one compilation. */
 struct files {
     char folder[PTX_PATH_BYTES], path[PTX_PATH_BYTES + 16], headers[PTX_PATH_BYTES + 16];
-    const char **flags; /* -I and the folder of the headers, then the user's options */
+    const char **flags; /* -I, the folder of the headers, and then the user's options */
     size_t flag_count;
 };
 
@@ -34,7 +34,7 @@ static enum lw_status write_source(const char *path, const char *name, const cha
     return status;
 }
 
-/** Returns true if the path of a header with this name is inside the folder into which the header is written. */
+/** Returns true if the header's name, as a path relative to the folder of the headers, is inside this folder. */
 static bool is_inside(const char *name)
 {
     for (const char *part = name;; part++) {

@@ -64,7 +64,7 @@ static const struct header headers[] = {
 #undef FORWARD
 /* Headers that are refused with a reason. */
 #define REFUSED(NAME, WHAT) {NAME, "#error Lanewise has no <" NAME ">: " WHAT "\n"}
-/* Refused headers that nvcc itself has. Kernels that use these headers may compile with nvcc. */
+/* Refused headers for which the message proposes nvcc, which has them: kernels that use these headers may compile with nvcc. */
 #define NVCC_MAY(NAME, WHAT) REFUSED(NAME, WHAT "; it may work with --compiler nvcc")
     NVCC_MAY("curand_kernel.h", "random numbers of cuRAND are not supported"),
     NVCC_MAY("curand.h", "cuRAND is not supported"),
@@ -193,9 +193,9 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
         "--cuda-path=/nonexistent", "-std=c++17", "-O3", "-gline-tables-only", "-Wno-register",
         "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal",
         "-Wno-unused-command-line-argument", /* a compilation for the device only does not use --cuda-noopt-device-debug */
-        /* These options request debug information with names and types of parameters. With -g alone, the driver requests only
-         * line tables for optimised CUDA C++. DWARF 2 is chosen because it has no call sites: with call sites, clang crashes if a
-         * kernel calls printf. */
+        /* These options request debug information with names and types of parameters. With -g alone, clang's driver requests
+         * only line tables for optimised CUDA C++. DWARF 2 is chosen because it has no call sites: with call sites, clang
+         * crashes if a kernel calls printf. */
         "-Xclang", "-debug-info-kind=constructor", "-Xclang", "-dwarf-version=2",
         "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN};
     static const char *const values[] = {PTX_CLANG_VALUES};
@@ -215,7 +215,7 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
     argv[n++] = job->compiler;
     for (size_t i = 0; i < LW_COUNT_OF(before); i++)
         argv[n++] = before[i];
-    /* The header comes before files that the user includes with -include, because these may use __device__. */
+    /* Our header comes before files that the user includes with -include, because those files may use __device__. */
     argv[n++] = "-include";
     argv[n++] = "lanewise_cuda.h";
     for (size_t i = 0; i < flag_count; i++)
@@ -317,7 +317,7 @@ static enum lw_status by_nvcc(struct ptx_job *job, const char *path, const char 
     argv[n++] = "-ptx";
     argv[n++] = "-arch=sm_75"; /* the lowest architecture that nvcc 13 supports */
     argv[n++] = "-std=c++17";
-    if (!debug) { /* -G writes line tables itself, and does not optimise */
+    if (!debug) { /* with -G, nvcc writes line tables without a further option, and does not optimise */
         argv[n++] = "-O3";
         argv[n++] = "-lineinfo";
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes the declarations of OpenCL C kernels, which it reads from the metadata in clang's LLVM IR. */
+/* Writes the declarations of OpenCL C kernels, as the metadata in clang's LLVM IR describes them. */
 #include "ptx/compiler/ptx_compile_priv.h"
 
 #include <ctype.h>

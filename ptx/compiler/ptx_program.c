@@ -65,7 +65,7 @@ static char *make_container(const struct ptx_program *p, const char *path, const
     lw_put32(out, 0xba55ed50);
     lw_put32(out + 4, 1 | CONTAINER << 16); /* version of the format, size of the header */
     lw_put64(out + 8, header + payload);
-    lw_put32(entry, 1 | 0x0101 << 16); /* kind of the entry: PTX; version of the entry */
+    lw_put32(entry, 1 | 0x0101 << 16); /* the entry's kind, which is PTX, and the entry's version */
     lw_put32(entry + 4, (uint32_t)header);
     lw_put64(entry + 8, payload);
     lw_put32(entry + 20, OPTIONS);
@@ -96,7 +96,7 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
     add_all(&w, p->flags, p->flag_count);
     if (p->device_debug)
         add_all(&w, debug, LW_COUNT_OF(debug));
-    add(&w, "-w"); /* the host pass compiles the same code and prints the warnings */
+    add(&w, "-w"); /* -w, because the host pass compiles the same code and prints the warnings */
     status = ptx_cuda_by_clang(job, path, w.word, w.count, &ptx, &size, err);
     job->values = false;
     if (status == LW_OK) {

@@ -22,9 +22,9 @@
 
 enum {
     TIMEOUT_MS = 60000,
-    LOOK_MS = 50, /* interval at which signals are checked */
-    DUMP_LIMIT_BYTES = 256 << 20, OUTPUT_LIMIT_BYTES = 1 << 16 /* limits of the output with clang's dump, and of the compiler's
-                                                                * messages: a crash prints megabytes */
+    LOOK_MS = 50, /* interval at which the reader checks for signals */
+    DUMP_LIMIT_BYTES = 256 << 20, OUTPUT_LIMIT_BYTES = 1 << 16 /* limits of the compiler's output in bytes, with and without
+                                                                * clang's dump; a crash of clang prints megabytes */
 };
 
 static const char *const clang_names[] = {"clang-19", "clang-16", "clang-15", "clang-14",
@@ -302,7 +302,7 @@ static char **child_environment(const char *scratch, int words)
         return NULL;
     if (asprintf(&copy[0], "TMPDIR=%s", scratch) < 0)
         copy[0] = NULL;
-    /* Without an object to preload, this entry repeats TMPDIR. */
+    /* Without an object to preload, the second entry of the environment repeats TMPDIR. */
     if ((words < 0 ? asprintf(&copy[1], "TMPDIR=%s", scratch)
                    : asprintf(&copy[1], "LD_PRELOAD=%s%s/proc/self/fd/%d", others != NULL ? others : "", others != NULL ? ":" : "",
                               words)) < 0)
@@ -311,8 +311,8 @@ static char **child_environment(const char *scratch, int words)
         free_environment(copy);
         return NULL;
     }
-    copy[2] = (char *)(uintptr_t)"LLVM_DISABLE_SYMBOLIZATION=1"; /* the search for the names of stack frames after a crash can
-                                                                  * take a minute */
+    copy[2] = (char *)(uintptr_t)"LLVM_DISABLE_SYMBOLIZATION=1"; /* without this variable, clang searches names of stack
+                                                                  * frames after a crash, which can take a minute */
     for (size_t i = 0; i < count; i++) {
         if (strncmp(environ[i], "TMPDIR=", 7) != 0 && (words < 0 || strncmp(environ[i], "LD_PRELOAD=", 11) != 0))
             copy[kept++] = environ[i];
@@ -441,7 +441,7 @@ static enum lw_status run_child(char *const *argv, const char *scratch, bool dum
         posix_spawn_file_actions_adddup2(&actions, words, words); /* the descriptor remains open in the child */
     ending_signals(&ends);
     pthread_sigmask(SIG_BLOCK, &ends, &before);
-    /* The compiler has its own process group, so that processes which it starts are killed with it. */
+    /* The compiler has its own process group, so that the processes that the compiler starts are killed together with it. */
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
     posix_spawnattr_setpgroup(&attributes, 0);

@@ -77,12 +77,13 @@ struct annotating {
     struct machine_function *functions;
     size_t function_count, function_capacity;
     struct numbers virtual[CLASS_COUNT], physical[CLASS_COUNT];
-    struct numbers narrowed[CLASS_COUNT]; /* 64 * a register's number + the bits of the narrowed load that writes it */
+    struct numbers narrowed[CLASS_COUNT]; /* 64 * the number of a register + the number of bits of the narrowed load that
+                                           * writes the register */
     struct ptx_assigned source;
     struct variable_name {
         const char *at;
         uint32_t size, declared;
-    } *names; /* variables of the current function whose description of the source has been written */
+    } *names; /* variables of the current function for which the comment that describes the source has been written */
     size_t name_count, name_capacity;
     struct ptx_memory_variables memory;
     bool failed; /* an allocation has failed */
@@ -187,8 +188,8 @@ static bool is_debug_value(struct text line)
 }
 
 /* Returns true for a load that LLVM has narrowed, and stores the number of loaded bits: the load extends fewer bits than the
- * register of class @class has, and the memory is aligned to more. For `int v = in[i]; acc += v & 0xff;` LLVM loads a byte, with
- * the alignment of an int, and says that its register has v. */
+ * register of class @class has, and the memory is aligned to more. For `int v = in[i]; acc += v & 0xff;` LLVM loads a byte,
+ * with the alignment of an int, and writes a debug value that says that v is in the register of the byte. */
 static bool is_narrowed_load(struct text memory, unsigned class, uint32_t *bits)
 {
     const char *load = find(memory, "load (s"), *align = find(memory, ", align ");
@@ -345,7 +346,7 @@ static bool put_operand(struct annotating *an, struct text t, struct text name, 
             return false;
         at = position(&an->virtual[class], number);
         if (at == an->virtual[class].count || an->virtual[class].at[at] != number) {
-            lw_put(out, "none"); /* a register that no instruction uses has no value */
+            lw_put(out, "none"); /* the debug value is unknown if it names a register that no instruction uses */
             return true;
         }
         lw_printf(out, "%s%u", classes[class].prefix, (unsigned)an->physical[class].at[at]);
@@ -498,7 +499,7 @@ static void find_functions(struct annotating *an, struct text dump)
     }
 }
 
-/* Returns whether a name of the dump and a name of the PTX are equal. clang replaces '.' and '@' in names of PTX by "_$_". */
+/* Returns whether a name of the dump and a name of the PTX are the same. In the PTX, clang replaces '.' and '@' by "_$_". */
 static bool same_name(struct text dump, struct text ptx)
 {
     while (dump.at < dump.end) {

@@ -22,8 +22,8 @@ static uint32_t data_of(struct text line)
     return take_number(&line, &value) ? value : UINT32_MAX;
 }
 
-/* Returns the value of an attribute. @line has its first byte; further bytes are on lines without a comment, at most two of which
- * are read. */
+/* Returns the value of an attribute. @line has the first byte of the value. Further bytes are on lines without a comment, at
+ * most two of which are read. */
 static uint32_t attribute_of(struct text line, struct text rest)
 {
     uint32_t value = data_of(line), byte = 0;

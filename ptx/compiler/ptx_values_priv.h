@@ -61,8 +61,8 @@ static inline bool take_number(struct text *t, uint32_t *out)
 struct ptx_memory_variable {
     struct lw_buffer name;
     struct text depot;   /* symbol in the PTX of the local memory that contains the variable; empty if no location is known */
-    uint32_t entry, origin; /* offset of the variable's debug entry, and of the entry that has the variable's name if that is
-                             * another one, otherwise 0 */
+    uint32_t entry, origin; /* offset of the variable's debug entry; offset of the entry with the variable's name if it is a
+                             * different entry, otherwise 0 */
     uint32_t declared;      /* line of the declaration */
 };
 struct ptx_memory_variables {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cooperative groups: blocks, tiles of static size, coalesced groups, reductions and scans. Synchronisation of a grid
- * or cluster is refused by name. */
+/* Cooperative groups: blocks, tiles of static size, coalesced groups, reductions and scans. A kernel that synchronises a
+ * grid or cluster is refused, and the message names the function. */
 #ifndef LANEWISE_COOPERATIVE_GROUPS_H
 #define LANEWISE_COOPERATIVE_GROUPS_H
 
@@ -76,7 +76,7 @@ public:
 
 protected:
     kind kind_;
-    unsigned int mask_; /* lanes of the group in this warp */
+    unsigned int mask_; /* lanes of this warp that belong to the group */
     friend LW_CG thread_group tiled_partition(const thread_group &group, unsigned int size);
 };
 
@@ -118,7 +118,7 @@ public:
 };
 LW_CG grid_group this_grid() { return grid_group(); }
 
-/** Group of the lanes that execute together. Ranks follow the order of lanes. */
+/** Group of the lanes that execute together. The ranks of threads follow the order of lanes. */
 class coalesced_group {
 public:
     LW_CG explicit coalesced_group(unsigned int mask) : mask_(mask) {}
@@ -135,7 +135,7 @@ public:
 
         return lw::by_words(x, [=](unsigned int w) { return __shfl_sync(mask, w, (int)at); });
     }
-    /* A lane whose source would be outside the group keeps its own value. */
+    /* A lane whose source lane would be outside the group keeps its own value. */
     template <class T> LW_CG T shfl_down(T x, unsigned int n) const
     {
         const unsigned int rank = thread_rank() + n;
@@ -234,7 +234,7 @@ public:
 
 private:
     LW_CG static unsigned int first() { return lw_lane() & ~(Size - 1); }
-    unsigned int parent_ = 0; /* size of the tile that contains this one; 0: the block contains it */
+    unsigned int parent_ = 0; /* size of the tile that contains this tile; 0: the parent is the block */
 };
 template <class Group> LW_CG unsigned int lw_tile_size(const Group &) { return 0; }
 template <unsigned int Size, class Parent> LW_CG unsigned int lw_tile_size(const thread_block_tile<Size, Parent> &)

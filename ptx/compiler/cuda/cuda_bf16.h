@@ -126,8 +126,8 @@ LW_FN __nv_bfloat162 __h2div(__nv_bfloat162 a, __nv_bfloat162 b) { return __hdiv
 
 /* ---- directed roundings, integers ------------------------------------------------------------- */
 
-/* Directed rounding: towards zero, the lower half of the float is dropped; away from zero, the next greater magnitude is
- * taken. */
+/* Directed rounding. Rounding towards zero drops the lower half of the float, and rounding away from zero takes the next
+ * greater magnitude. */
 LW_HD __nv_bfloat16 lw_bf16_cut(float x, int positive, int negative)
 {
     unsigned int u = __builtin_bit_cast(unsigned int, x);
@@ -140,8 +140,8 @@ LW_HD __nv_bfloat16 lw_bf16_cut(float x, int positive, int negative)
 LW_HD __nv_bfloat16 __float2bfloat16_rz(float x) { return lw_bf16_cut(x, 0, 0); }
 LW_HD __nv_bfloat16 __float2bfloat16_ru(float x) { return lw_bf16_cut(x, 1, 0); }
 LW_HD __nv_bfloat16 __float2bfloat16_rd(float x) { return lw_bf16_cut(x, 0, 1); }
-/* Conversion of integers, rounded to nearest. The integer is first converted to float towards zero. If that is inexact, the last
- * of the float's 24 bits is set, so that the second rounding is correct. */
+/* Conversion of integers, rounded to nearest. The integer is first converted to float towards zero. If this conversion is
+ * inexact, the last of the float's 24 bits is set, so that the second rounding is correct. */
 #define LW_BF16_INT(NAME, T, LONG, BACK)                                                          \
     LW_FN __nv_bfloat16 __##NAME##2bfloat16_rn(T x)                                               \
     {                                                                                             \

@@ -9,8 +9,8 @@
 struct __half_raw { unsigned short x; };
 struct __half2_raw { unsigned short x, y; };
 
-/* The functions are also declared for the host, so that host code next to a kernel compiles; only in device code do they convert.
- * Each type has its own conversion, so that a value is rounded once. */
+/* The functions are also declared for the host, so that host code in the file of a kernel compiles. Only the device
+ * functions convert. Each type has its own conversion, so that a value is rounded once. */
 #ifdef __CUDA_ARCH__
 #define LW_ON_DEVICE(ASM) ASM
 #else
@@ -185,8 +185,8 @@ LW_FN __half2 __hmul2_sat(__half2 a, __half2 b) { return __hmul_sat2(a, b); }
 LW_FMA(__hfma, "fma.rn") LW_FMA(__hfma_sat, "fma.rn.sat")
 #undef LW_FMA
 LW_FN __half2 __hfma2_sat(__half2 a, __half2 b, __half2 c) { return __hfma_sat2(a, b, c); }
-/* The quotient of two halves is rounded to 24 bits and then to a half. 24 bits are enough to give the result of one
- * rounding. */
+/* The quotient of two halves is rounded to 24 bits and then to a half. 24 bits are enough to give the same result as a
+ * single rounding. */
 LW_FN __half __hdiv(__half a, __half b) { return __half((float)a / (float)b); }
 LW_FN __half2 __h2div(__half2 a, __half2 b) { return __half2(__hdiv(a.x, b.x), __hdiv(a.y, b.y)); }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The declarations that nvcc includes before every .cu file; Lanewise includes this header in the same way. */
+/* Declarations that nvcc provides to every .cu file without an #include. Lanewise includes this header before every .cu file. */
 #ifndef LANEWISE_CUDA_H
 #define LANEWISE_CUDA_H
 #ifndef __cplusplus
@@ -18,8 +18,8 @@
 #include "lanewise_device.h"
 #include "lanewise_launch.h"
 #endif
-/* Device code gets the host's C headers without those of libstdc++, whose using-declarations would all appear in the debug
- * information of every kernel. Host code gets the functions of libstdc++, as with nvcc: abs(-1.5f) is a float. */
+/* Device code gets the host's C headers, but not the headers of libstdc++, whose using-declarations would all appear in the
+ * debug information of every kernel. Host code gets the functions of libstdc++, as with nvcc: abs(-1.5f) is a float. */
 #ifdef __CUDA_ARCH__
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
 #endif

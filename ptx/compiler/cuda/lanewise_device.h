@@ -276,7 +276,8 @@ template <class T> LW_FN T __ldlu(const T *p) { return *p; }
 template <class T> LW_FN void __stwb(T *p, T x) { *p = x; }
 template <class T> LW_FN void __stcg(T *p, T x) { *p = x; }
 template <class T> LW_FN void __stcs(T *p, T x) { *p = x; }
-/* Volatile access to vectors and other structures, in pieces as large as their alignment permits. */
+/* Volatile accesses to vectors and other structures. An access is divided into pieces as large as the alignment of the
+ * structure permits. */
 template <size_t Align> struct lw_piece { typedef unsigned long long type; };
 template <> struct lw_piece<4> { typedef unsigned int type; };
 template <> struct lw_piece<2> { typedef unsigned short type; };
@@ -304,8 +305,8 @@ template <class T> struct lw_volatile<T, true> {
 template <class T> LW_FN T __ldcv(const T *p) { return lw_volatile<T>::load(p); }
 template <class T> LW_FN void __stwt(T *p, T x) { lw_volatile<T>::store(p, x); }
 
-/* clang 14 assumes that intrinsics do not access static __shared__ variables, and would keep their values in registers
- * across barriers and fences. */
+/* clang 14 assumes that intrinsics do not access static __shared__ variables, and would keep the values of these variables
+ * in registers across barriers and fences. */
 #define LW_ORDERED(e) ({ __asm__ volatile("" ::: "memory"); e; __asm__ volatile("" ::: "memory"); })
 #define LW_ORDERED_INT(e) ({ __asm__ volatile("" ::: "memory"); int r_ = (e); \
                              __asm__ volatile("" ::: "memory"); r_; })
@@ -381,7 +382,7 @@ LW_FN void *memmove(void *to, const void *from, size_t size)
     {                                                                                             \
         return LW_ATOM_##SCOPE(add, d)(p, x);                                                     \
     }                                                                                             \
-    /* Each element is added separately. */                                                       \
+    /* A separate atomic adds each element of the vector. */                                      \
     LW_FN float2 atomicAdd##SUFFIX(float2 *p, float2 x)                                           \
     {                                                                                             \
         return make_float2(atomicAdd##SUFFIX(&p->x, x.x), atomicAdd##SUFFIX(&p->y, x.y));         \
@@ -483,7 +484,7 @@ LW_SCOPES(LW_ATOMIC_ADD)
 
 #if __clang_major__ < 15
 LW_FN void lw_syncthreads(void) { LW_ORDERED(__syncthreads()); }
-#define __syncthreads lw_syncthreads /* CUDA's name is a builtin of clang */
+#define __syncthreads lw_syncthreads /* replaces __syncthreads, which is a builtin of clang */
 #endif
 LW_FN void __barrier_sync(unsigned int id) { LW_ORDERED(__nvvm_barrier_sync(id)); }
 LW_FN void __barrier_sync_count(unsigned int id, unsigned int n)
@@ -635,7 +636,7 @@ LW_FN unsigned int lw_lane(void) { return (unsigned int)__nvvm_read_ptx_sreg_lan
 
 /* ---- time, text, end --------------------------------------------------------------------------- */
 
-typedef long clock_t; /* as in the host's <time.h> */
+typedef long clock_t; /* the same type as in the host's <time.h> */
 LW_FN clock_t clock(void) { return (clock_t)(int)__nvvm_read_ptx_sreg_clock(); }
 LW_FN long long clock64(void) { return (long long)__nvvm_read_ptx_sreg_clock64(); }
 LW_FN unsigned long long __globaltimer(void)

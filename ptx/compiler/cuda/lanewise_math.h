@@ -4,7 +4,7 @@
 #ifndef LANEWISE_MATH_H
 #define LANEWISE_MATH_H
 
-/* Functions of libclc, declared in a separate scope below: NAME(float) and NAME(double). */
+/* Names of functions of libclc, which are declared in a separate scope below as NAME(float) and NAME(double). */
 #define LW_CLC1(F) __device__ float F(float x); __device__ double F(double x);
 #define LW_CLC2(F) __device__ float F(float x, float y); __device__ double F(double x, double y);
 LW_CLC1(acos) LW_CLC1(acosh) LW_CLC1(acospi) LW_CLC1(asin) LW_CLC1(asinh) LW_CLC1(asinpi)
@@ -85,7 +85,7 @@ LW_FN double __hiloint2double(int hi, int lo)
                                             (unsigned int)lo));
 }
 
-/* Classification. libstdc++ declares its functions later; they remain host functions. */
+/* Classification of floats. libstdc++ declares functions of the same names later, and these remain host functions. */
 LW_FN bool signbit(float x) { return __float_as_int(x) < 0; }
 LW_FN bool signbit(double x) { return __double_as_longlong(x) < 0; }
 LW_FN int __signbitf(float x) { return __float_as_int(x) < 0; }
@@ -282,7 +282,7 @@ LW_FN float erfcinvf(float x) { return (float)erfcinv((double)x); }
 LW_FN double normcdfinv(double x) { return -1.4142135623730951 * erfcinv(2 * x); }
 LW_FN float normcdfinvf(float x) { return (float)normcdfinv((double)x); }
 
-/* Bessel functions are not supported: a kernel that calls one is refused by this name. */
+/* Bessel functions are not supported. A kernel that calls one is refused, and the message names the function declared here. */
 extern "C" __device__ double bessel_function_is_not_supported(double x);
 #define LW_BESSEL(F)                                                                              \
     LW_FN double F(double x) { return bessel_function_is_not_supported(x); }                      \
@@ -295,7 +295,7 @@ LW_FN double yn(int, double x) { return bessel_function_is_not_supported(x); }
 LW_FN float ynf(int, float x) { return (float)bessel_function_is_not_supported(x); }
 #undef LW_BESSEL
 
-/* Approximations: each is one instruction of the same name. */
+/* Approximations, which consist of one or a few approximate instructions of PTX. */
 LW_FN float __sinf(float x) { return __nvvm_sin_approx_f(x); }
 LW_FN float __cosf(float x) { return __nvvm_cos_approx_f(x); }
 LW_FN float __tanf(float x) { return __nvvm_sin_approx_f(x) / __nvvm_cos_approx_f(x); }
@@ -382,7 +382,7 @@ LW_HD float min(float x, float y) { return __builtin_fminf(x, y); }
 LW_HD float max(float x, float y) { return __builtin_fmaxf(x, y); }
 LW_HD double min(double x, double y) { return __builtin_fmin(x, y); }
 LW_HD double max(double x, double y) { return __builtin_fmax(x, y); }
-/* min and max of operands of two types, which are converted as in CUDA. */
+/* min and max of operands of two different types, which are converted to one type as in CUDA. */
 LW_HD unsigned int min(unsigned int x, int y) { return min(x, (unsigned int)y); }
 LW_HD unsigned int min(int x, unsigned int y) { return min((unsigned int)x, y); }
 LW_HD unsigned int max(unsigned int x, int y) { return max(x, (unsigned int)y); }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mathematics in namespace std for sources that do not include <cmath> or <algorithm>, as with nvcc. These are
- * templates, because using-declarations would all appear in the debug information of every kernel. Later declarations
- * of libstdc++ are ordinary functions or more specialised templates, so they are preferred in overload resolution. */
+/* Mathematics in namespace std for sources that do not include <cmath> or <algorithm>, as with nvcc. The functions are
+ * templates, because using-declarations would all appear in the debug information of every kernel. Later declarations of
+ * libstdc++ are ordinary functions or more specialised templates, so they are preferred in overload resolution. */
 #ifndef LANEWISE_STD_H
 #define LANEWISE_STD_H
 namespace std {

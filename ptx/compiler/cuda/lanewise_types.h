@@ -4,7 +4,7 @@
 #define LANEWISE_TYPES_H
 
 #ifdef __CUDA__
-/* __NVCC__, with which nvcc identifies itself, is not defined. */
+/* __NVCC__, by which sources recognise nvcc, is not defined. */
 #define __CUDACC__ 1
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 0
@@ -18,11 +18,11 @@
 #define __constant__ __attribute__((constant))
 #ifdef __CUDA_ARCH__
 #define __managed__ __attribute__((device))
-#else /* in host code, clang gives no access to such a variable */
+#else /* clang gives host code no access to a __managed__ variable */
 #define __managed__ _Pragma("GCC error \"clang has no __managed__ variables: use cudaMallocManaged, or lanewise cc --compiler nvcc\"")
 #endif
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
-#else /* C++ for the host alone, which calls the runtime */
+#else /* C++ source without kernels, which calls the runtime */
 #define __host__
 #define __device__
 #define __global__
@@ -42,7 +42,7 @@
 #define CUDARTAPI
 #define CUDART_CB
 #if __clang_major__ < 15
-#define __noinline__ __attribute__((noinline)) /* a keyword since clang 15 */
+#define __noinline__ __attribute__((noinline)) /* clang 15 and later have the keyword __noinline__ */
 #endif
 
 /* Functions of these headers are always inlined and have no line information, so that a debugger that steps over a line
