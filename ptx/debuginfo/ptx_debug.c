@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the .section blocks of debug PTX, which contain bytes, references to names, and labels. The names are resolved
- * later. */
+/* Reads the .section blocks of PTX with debug information, which contain bytes, references to names, and labels. Later code
+ * resolves the names. */
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static bool read_name(struct ptx_lexer *lex, struct ptx_name *name)
     return name->size != 0 && name->size <= PTX_NAME_BYTES;
 }
 
-/* Reads a number. This function replaces ptx_lex_number(), which would end the translation on an error. */
+/* Reads a number. This function is used instead of ptx_lex_number(), which would end the translation on an error. */
 static bool read_number(struct ptx_lexer *lex, uint64_t *value)
 {
     bool negative = lex->p < lex->end && *lex->p == '-';
@@ -137,7 +137,7 @@ bool ptx_debug_section(struct ptx_parser *parser, struct ptx_name name)
 
     while (ptx_lex_peek(lex) != '}' && lex->p < lex->end && good)
         good = read_statement(lex, &section);
-    while (lex->p < lex->end && *lex->p != '}') /* skips the rest of a section that could not be parsed */
+    while (lex->p < lex->end && *lex->p != '}') /* the section could not be parsed: skips the rest of it */
         lex->line += *lex->p++ == '\n';
     if (parser->module->debug == NULL)
         parser->module->debug = PTX_NEW(lex->job, struct ptx_debug);

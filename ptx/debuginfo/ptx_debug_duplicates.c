@@ -3,11 +3,11 @@
  * compiler unrolled or peeled. Debuggers set a breakpoint on a line once in each scope that has code of the line. So each
  * duplicate becomes a separate scope, inside the source scope that contains the duplicate.
  *
- * PTX does not contain the information which code the compiler duplicated. So the analysis searches the code of each scope for
- * repetitions: code is a duplicate if instructions with the same source locations and operations are repeated, and the code
- * goes back to an earlier line between the two instructions. In the analysis of an enclosing scope, all code of an inner block
- * or inlined call has the location of the block or call. Code of a call that is in different duplicates of the enclosing scope
- * is in different duplicates of the call's scope, too. */
+ * PTX does not contain the information which code the compiler duplicated. So the analysis searches the code of each scope
+ * for repetitions: code is a duplicate if instructions with the same source locations and operations are repeated, and the
+ * code goes back to an earlier line between the two instructions. When an enclosing scope is analysed, all code of an inner
+ * block or inlined call counts as code at the location of the block or call. Code of a call that is in different duplicates
+ * of the enclosing scope is in different duplicates of the call's scope, too. */
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
 #include <stdlib.h>
@@ -40,10 +40,10 @@ static void *keep(struct ptx_unit *unit, const void *list, size_t count, size_t 
 
 /* ---- loops that the compiler has unrolled --------------------------------------------------------------- */
 
-#define REPEATED (UINT32_C(1) << 31) /* bit of the numbers of these duplicates */
+#define REPEATED (UINT32_C(1) << 31) /* bit that marks the numbers of duplicates that the compiler made */
 
-/* What repeated instructions have in common: the source location that the instruction has in the analysed scope, its own
- * source location, and its operation. */
+/* Origin of an instruction, which repeated instructions have in common: the source location that the instruction has in the
+ * analysed scope, its own source location, and its operation. */
 struct origin {
     uint32_t file, line, column;
     uint32_t own[3], op;
@@ -51,21 +51,22 @@ struct origin {
 /* An instruction in a scope that is searched for duplicates. A stretch is a sequence of instructions of one line. */
 struct repeatable {
     uint32_t scope, insn;
-    uint32_t id, file, line; /* number of the instruction's origin; source location of the instruction in the scope */
+    uint32_t id, file, line; /* id: number of the instruction's origin; file, line: source location of the instruction in the
+                              * scope */
     uint32_t run;      /* number of the stretch that contains the instruction */
-    uint32_t repeated; /* number of instructions, up to this one, whose origin occurs in several stretches */
+    uint32_t repeated; /* number of instructions, up to and including this one, whose origin occurs in several stretches */
     uint32_t back;     /* index of the first instruction, from this one on, that begins a stretch of a lower line than the
                         * preceding stretch; the number of instructions if there is none */
     bool begins;       /* the instruction begins a duplicate */
     bool in_call;      /* the scope is an inlined call */
     bool in_block;     /* the instruction is in a block that is directly in the scope */
-    bool controls;     /* the instruction is on the first line of its block, as the head of a loop is */
+    bool controls;     /* the instruction is on the first line of its block; the head of a loop, for example, is on this line */
 };
 struct repeating {
     const struct ptx_unit *unit;
-    struct ptx_map known;   /* maps the bytes of an origin to the origin's number */
+    struct ptx_map known;   /* maps the bytes of an origin to the number of the origin */
     uint32_t *first, *last; /* by origin: 1 + index of the scope's first and last instruction with this origin, or 0 */
-    bool *occurs;           /* by origin: whether it occurs in several stretches of the scope */
+    bool *occurs;           /* by origin: whether the origin occurs in several stretches of the scope */
     PTX_LIST(struct repeatable) all; /* the instructions of all scopes */
     struct repeatable *code; /* the instructions of the current scope, in ascending order */
     size_t count;

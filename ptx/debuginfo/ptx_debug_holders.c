@@ -32,9 +32,9 @@ static bool is_same_row_copy(const struct ptx_placing *pl, size_t i)
 
 /* State of the analysis for up to 64 holders. A set of holders has one bit for each holder. */
 struct flow {
-    const struct ptx_holder *holder; /* the first of the holders */
+    const struct ptx_holder *holder; /* the first of the up to 64 holders */
     unsigned count;
-    uint64_t rows[ROW_COUNT]; /* by physical register: set of the holders that use the register */
+    uint64_t rows[ROW_COUNT]; /* by physical register: set of the holders that are in the register */
     uint64_t *of_vreg, *of_reg; /* by virtual register, and by PTX register: set of the register's holders */
 };
 
@@ -56,7 +56,7 @@ static bool is_deposit(const struct ptx_unit *unit, const struct ptx_mi *mi)
            mi->symbol < unit->vregs.count;
 }
 
-/* Returns the holders that are valid after instruction @i. @known: the holders that are valid before it. */
+/* Returns the holders that are valid after instruction @i. @known: the holders that are valid before instruction @i. */
 static uint64_t step(const struct ptx_placing *pl, const struct flow *flow, size_t i, uint64_t known)
 {
     const struct ptx_unit *unit = pl->unit;
@@ -133,7 +133,7 @@ static void follow(struct ptx_placing *pl, struct flow *flow, uint64_t *in, uint
             uint64_t known = in[b];
 
             if (!ptx_spend(pl, block->count))
-                return; /* the budget is used up, so the remaining groups of 64 holders get no result either */
+                return; /* the budget of steps is used up, so this and the remaining groups of 64 holders get no result */
             for (uint32_t i = block->first; i < block->first + block->count; i++)
                 known = step(pl, flow, i, known);
             for (unsigned s = 0; s < block->succ_count; s++) {
@@ -255,7 +255,8 @@ uint32_t ptx_debug_copied_from(const struct ptx_placing *pl, uint32_t reg)
         pl->move_of != NULL && pl->move_of[reg] != 0 ? &pl->fn->insns.at[pl->move_of[reg] - 1].operand[1] : NULL;
 
     return from != NULL && from->kind == PTX_O_REG && pl->fn->regs.at[from->reg].definitions == 1 &&
-                   pl->move_of[from->reg] < pl->move_of[reg] /* prevents that each of the two registers is a copy of the other */
+                   pl->move_of[from->reg] < pl->move_of[reg] /* prevents two registers from being recorded as copies of each
+                                                              * other */
                ? from->reg
                : PTX_NONE;
 }

@@ -11,7 +11,7 @@ struct ptx_inlined {
     uint32_t parent; /* 1 + index of the enclosing inlined call, which has a lower index; 0 if the call is directly in the
                       * function */
     uint32_t depth;
-    uint32_t name;   /* offset in .debug_str */
+    uint32_t name;   /* offset of the function's name in .debug_str */
     uint32_t file, line, column; /* location of the call */
     struct isa_span *spans;
     uint32_t span_count;
@@ -19,14 +19,15 @@ struct ptx_inlined {
 
 /* ---- parsing -------------------------------------------------------------------- */
 
-/* Also searches for the enclosing call: the location of the inlined call is that of an earlier .loc, and the code of the earlier
- * .loc belongs to the enclosing call, or to the function itself. */
+/* Also searches for the enclosing call: the inlined call has the location of an earlier .loc, and the code of that .loc
+ * belongs to the enclosing call, or to the function itself. */
 void ptx_debug_inlined_at(struct ptx_parser *parser, struct ptx_loc *loc, uint32_t file,
                           uint32_t line, uint32_t column)
 {
     const struct ptx_module *module = parser->module;
     uint32_t count = (uint32_t)module->locs.count;
-    uint32_t last = parser->loc < count ? parser->loc : count - 1; /* parser->loc may be PTX_NEXT_LOC, which is no index */
+    uint32_t last = parser->loc < count ? parser->loc : count - 1; /* parser->loc may be PTX_NEXT_LOC, which is no index of
+                                                                    * an element */
     uint32_t low = last > LOOK_BACK ? last - LOOK_BACK : 1;
 
     loc->inlined = true;
@@ -73,7 +74,7 @@ static uint32_t instance_of(struct inlining *in, uint32_t loc, unsigned depth)
     key = PTX_ARRAY(in->job, uint32_t, 5);
     key[0] = l->parent != 0 ? instance_of(in, l->parent, depth + 1) : 0;
     if (key[0] != 0 && in->calls.at[key[0] - 1].depth >= MAX_INLINE_DEPTH)
-        key[0] = 0; /* no real source nests calls this deep, so the call is treated as directly in the function */
+        key[0] = 0; /* no real source nests inlined calls this deep, so the call counts as directly in the function */
     key[1] = (uint32_t)name;
     key[2] = l->call_file;
     key[3] = l->call_line;
@@ -173,7 +174,8 @@ struct entries {
     struct ptx_job *job;
     struct ptx_debug *debug;
     struct ptx_map abstract; /* maps the name of an inlined function to its abstract entry */
-    bool mangled;            /* linkage names are stored; debuggers read them only if the unit's language is C++ */
+    bool mangled;            /* declares the language as C++ if linkage names are stored, because debuggers read linkage
+                              * names only in C++ units */
 };
 
 static uint32_t open_die(struct entries *en, unsigned tag, uint32_t parent)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Implements option `--values`: keeps registers that hold source variables live as long as notes of the PTX refer to the
- * registers. The pass runs on finished code just before register allocation. Therefore the option changes only moves and spills
- * of the allocator, and the number of registers. A pin is a pseudo-instruction that reads a register and emits no code. The
- * pass inserts a pin in each basic block before the last instruction at which a variable has its value in the register. */
+ * registers. The pass runs just before register allocation, after all passes that change the code. Therefore the option
+ * changes only moves and spills of the allocator, and the number of registers. A pin is a pseudo-instruction that reads a
+ * register and emits no code. The pass inserts a pin in each basic block before the last instruction at which a variable has
+ * its value in the register. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
@@ -13,8 +14,8 @@ struct need {
 };
 struct keeping {
     struct ptx_placing *pl;
-    uint32_t *vreg_of; /* by PTX register: 1 + the only virtual register by which the code writes the PTX register; 0 if there is
-                        * none, PTX_NONE if there are several */
+    uint32_t *vreg_of; /* by PTX register: 1 + the only virtual register by which the code writes the PTX register; 0 if no
+                        * virtual register writes it, PTX_NONE if several do */
     PTX_LIST(struct need) needs;
 };
 /* A pin of register @vreg before instruction @before. */
@@ -40,7 +41,7 @@ static void find_written(struct keeping *k)
 }
 
 /* Returns the virtual register that has the value of a PTX register, or of another PTX register of which this one is a copy.
- * Returns PTX_NONE if there is no such virtual register, or if there are several. */
+ * Returns PTX_NONE if no virtual register, or more than one, has the value. */
 static uint32_t vreg_for(const struct keeping *k, uint32_t reg)
 {
     for (; reg != PTX_NONE; reg = ptx_debug_copied_from(k->pl, reg))

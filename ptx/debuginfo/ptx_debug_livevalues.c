@@ -55,12 +55,12 @@ enum { UNSEEN = 0, NOWHERE = PTX_NONE };
 
 /* State on a path through a block. */
 struct way {
-    uint32_t at;   /* 1 + index of the holder that has the variable, or NOWHERE */
-    uint32_t last; /* pl->listed of the preceding word in this block, or 1 if that is 0; 0 before the first word */
+    uint32_t at;   /* 1 + index of the holder that has the variable, or NOWHERE if the variable has no location */
+    uint32_t last; /* pl->listed of the preceding word in this block, or 1 if pl->listed is 0 there; 0 before the first word */
 };
 
-/* Updates the location before a word. At the begin of a list entry, the location is that of the entry, because the variable has
- * moved or was written. */
+/* Updates the location before a word. At the start of a list entry, the variable has moved or was written, so the location
+ * of the entry is used. */
 static void before(struct ptx_placing *pl, uint32_t word, struct way *way)
 {
     uint32_t listed = pl->listed[word];
@@ -72,7 +72,7 @@ static void before(struct ptx_placing *pl, uint32_t word, struct way *way)
     way->last = listed != 0 ? listed : 1;
 }
 
-/* Updates the location from before instruction @i to after it. */
+/* Updates the location from before instruction @i to after instruction @i. */
 static void advance(struct ptx_placing *pl, size_t i, struct way *way)
 {
     const struct ptx_unit *unit = pl->unit;

@@ -70,7 +70,8 @@ bool ptx_debug_read_location_expr(const struct ptx_section *section, uint32_t at
         }
         return at == end;
     }
-    if (op == OP_REGX) { /* the register number is the register's name in ASCII, with the first character in the highest byte */
+    if (op == OP_REGX) { /* the number of a register consists of the ASCII characters of its name, the first character in the
+                          * highest byte */
         unsigned n = 0;
 
         if (!leb_at(section, &at, end, false, &value) || at != end)

@@ -13,7 +13,7 @@
 struct ptx_fixup {
     uint32_t offset;
     uint8_t size;
-    struct ptx_name name, minus; /* names of labels or symbols; if minus.size is 0, nothing is subtracted */
+    struct ptx_name name, minus; /* names of labels or symbols; if minus.size is 0, there is no name to subtract */
     int64_t addend;
 };
 struct ptx_section {
@@ -55,8 +55,8 @@ struct ptx_die {
     uint16_t source; /* index of the PTX module that contains the entry */
     bool keep;       /* the entry is copied to the object */
     bool noted;      /* notes of the PTX (struct ptx_note) determine the variable's values */
-    uint32_t parent, end; /* index of the parent entry, or PTX_NONE for a compile unit; index of the first entry after the
-                           * children */
+    uint32_t parent, end; /* parent: index of the parent entry, or PTX_NONE for a compile unit; end: index of the first entry
+                           * after the children */
     uint32_t unit;        /* index of the compile unit's entry */
     uint32_t first, count; /* range of the entry's attributes in `values` of struct ptx_debug */
     uint32_t function;    /* for a subprogram with code: index of the function in the module; otherwise PTX_NONE */
@@ -101,14 +101,14 @@ struct ptx_debug {
     uint32_t expression_bytes;
     size_t expression_capacity;
     const char *dropped; /* reason why the debug information is not used; NULL if there was no error */
-    uint8_t module_stepped; /* whether all functions are compiled for debuggers; 0: not known yet, 1: no, 2: yes */
+    uint8_t module_stepped; /* whether all functions are compiled for debuggers: 0: not known yet, 1: no, 2: yes */
     bool noted;          /* the note about dropped debug information has been printed */
-    uint64_t budget;     /* remaining steps for debug information: a limit of the time for hostile input */
+    uint64_t budget;     /* remaining steps for debug information, which limit the time that hostile input can take */
     uint64_t gap_budget; /* remaining steps of ptx_debug_livevalues.c; at 0, location lists are used without corrections */
 };
 
 /** Reads the lines of a section after its "{", up to the closing brace, which is not read. Returns false if the section is
- *  invalid. In that case, too, the lexer is at the closing brace, or at the end of the text. */
+ *  invalid. Even then the lexer is at the closing brace, or at the end of the text. */
 bool ptx_debug_section(struct ptx_parser *parser, struct ptx_name name);
 const struct ptx_section *ptx_debug_find(const struct ptx_debug *debug, uint32_t source,
                                          const char *name);
@@ -127,8 +127,8 @@ uint64_t ptx_debug_bytes(const struct ptx_section *section, uint32_t at, unsigne
 
 /** Returns the line of the text on which the statement that contains line @line begins. */
 uint32_t ptx_debug_statement(const struct ptx_function *fn, uint32_t line);
-/** Returns the element of fn->early whose lines include @line, or NULL. Its lines contain instructions that were scheduled
- *  before the .loc of their statement. */
+/** Returns the element of fn->early whose lines include @line, or NULL if there is none. The lines of an element contain
+ *  instructions that were scheduled before the .loc of their statement. */
 const struct ptx_early *ptx_debug_early(const struct ptx_function *fn, uint32_t line);
 /** Returns the number of PTX instructions of the function that are before line @line of the text. */
 uint32_t ptx_debug_statements_before(const struct ptx_function *fn, uint32_t line);
@@ -150,7 +150,8 @@ const struct ptx_mark *ptx_debug_mark(const struct ptx_debug *debug,
 const char *ptx_debug_spelling(struct ptx_name name, char *room, size_t size);
 /** Location expression of a compiler: an address, a register or a constant. */
 struct ptx_location_expr {
-    const struct ptx_fixup *address; /* address of a variable, or NULL if the expression is not an address */
+    const struct ptx_fixup *address; /* name of the variable whose address the expression is, or NULL if the expression is
+                                      * not an address */
     uint64_t offset; /* number that is added to the address, or the constant */
     char reg[9];     /* name of the register; empty if the expression is not a register */
     bool constant;   /* the expression is the constant @offset */
@@ -162,18 +163,18 @@ bool ptx_debug_read_location_expr(const struct ptx_section *section, uint32_t at
 /** Stores the location of byte @offset of a variable in @location. Returns false if the variable is not in global or
  *  constant memory of this module. */
 bool ptx_debug_variable_location(const struct ptx_symbol *s, uint64_t offset, struct isa_var_location *location);
-/** Stores the location that the expression of a module variable gives in @location; returns false if there is no such
+/** Stores in @location the location that the expression of a module variable gives; returns false if the expression gives no
  *  location. Sets @dynamic to whether the location is relative to the start of a kernel's dynamic shared memory. */
 bool ptx_debug_module_location(const struct ptx_module *module, const struct ptx_value *value,
                             struct isa_var_location *location, bool *dynamic);
 
-/** Source location at which the code of a scope is in the enclosing scope @parent: that of the inlined call, or of the first
- *  declaration of a block. @parent has a lower number than the scope. */
+/** Source location at which the code of a scope is in the enclosing scope @parent: the location of the inlined call, or of
+ *  the first declaration in the block. @parent has a lower number than the scope. */
 struct ptx_call_site {
     uint32_t parent, file, line, column;
     bool is_call; /* the scope is an inlined call */
 };
-/** Stores the struct ptx_call_site of @scope in @out; returns false if the scope has none. */
+/** Stores the struct ptx_call_site of @scope in @out; returns false if the scope has no such location. */
 typedef bool (*ptx_call_site_fn)(const void *context, uint32_t scope, struct ptx_call_site *out);
 /** Finds the duplicated code in a function. A scope is the function itself, or a block or an inlined call in the function.
  *  Returns an array with the number of the duplicate to which each machine instruction belongs in its innermost scope, or 0 if

@@ -97,19 +97,20 @@ static void assign_by_ranges(struct ptx_placing *pl, uint32_t parent)
 
 /* ---- inlined calls and lines -------------------------------------------------------------------- */
 
-/** Extent of a scope: its range of labels as lines of the text, and for a block its lines of the source. Unknown lines are 0. */
+/** Extent of a scope: lines of the PTX text between the scope's labels, and for a block also lines of the source. Unknown
+ *  lines are 0. */
 struct extent {
-    uint32_t from, to;          /* lines of the text */
-    uint32_t file, first, last; /* lines of the source */
+    uint32_t from, to;          /* range of lines of the PTX text */
+    uint32_t file, first, last; /* range of lines of the source */
 };
 struct scoping {
     struct ptx_placing *pl;
-    const struct ptx_noting *noting; /* NULL: the function has no notes */
+    const struct ptx_noting *noting; /* notes of the function, or NULL if it has none */
     uint32_t root;
     bool has_calls;        /* there are inlined calls in the function */
     struct extent *extent; /* by debug entry, counted from @root */
-    struct ptx_map chains; /* maps a comment with inlined calls to a number from 0 */
-    struct ptx_map known;  /* maps the number of a comment and a scope by the ranges to the result of scope_of_calls() */
+    struct ptx_map chains; /* maps a comment with inlined calls to a number, counted from 0 */
+    struct ptx_map known;  /* maps the number of a comment and the scope that the ranges give to the result of scope_of_calls() */
 };
 
 static uint64_t number_at(const struct ptx_debug *debug, uint32_t die, unsigned name)
@@ -222,7 +223,7 @@ static int read_calls(const struct ptx_loc *loc, uint32_t calls[MAX_CALLS][2])
     return count != 0 ? count : -1;
 }
 
-/* Returns the scope of code that has the inlined calls of location @loc. @old: the scope by the ranges. */
+/* Returns the scope of code that has the inlined calls of location @loc. @old: the scope that the ranges give. */
 static uint32_t scope_of_calls(struct scoping *s, const struct ptx_loc *loc, uint32_t old)
 {
     const struct ptx_debug *debug = s->pl->debug;
@@ -324,7 +325,7 @@ static void store_spans(struct scoping *s)
     struct ptx_placing *pl = s->pl;
     struct ptx_debug *debug = pl->debug;
     const uint32_t count = debug->dies.at[s->root].end - s->root;
-    uint32_t *next = PTX_ARRAY(pl->job, uint32_t, count + 1); /* by entry: 1 + the last word of the scope so far */
+    uint32_t *next = PTX_ARRAY(pl->job, uint32_t, count + 1); /* by entry: 1 + the last word of the scope that was found so far */
 
     for (unsigned pass = 0; pass < 2; pass++) {
         for (uint32_t i = s->root + 1; i < s->root + count; i++) {

@@ -28,7 +28,7 @@ struct abbrev_row {
 struct reading {
     struct ptx_job *job;
     struct ptx_debug *debug;
-    const struct ptx_section *section; /* section that is being read */
+    const struct ptx_section *section; /* the section that is being read */
     uint32_t at, end;                  /* position of the reader in the section, and the end of what it may read */
     PTX_LIST(struct abbrev) abbrevs;   /* abbreviations of the unit, by code */
     PTX_LIST(struct abbrev_row) rows;
@@ -412,15 +412,15 @@ static uint32_t copy_of_entry(const struct ptx_module *module, const struct ptx_
     return function == PTX_NONE ? 0 : module->functions.at[function].callable;
 }
 
-/* Copies the entries of each kernel that another kernel calls, for the function that is the kernel's copy. The copied entries
- * directly follow the original entries. Each copy has the offset of the last original entry, so that offsets remain ascending
- * and references find the originals. */
+/* Copies the debug entries of each kernel that another kernel calls. The copied entries describe the function that is the
+ * kernel's copy. The copied entries directly follow the original entries. Each copy has the offset of the last original
+ * entry, so that offsets remain ascending and references find the originals. */
 static void copy_entries(struct ptx_job *job, struct ptx_module *module)
 {
     struct ptx_debug *debug = module->debug;
     const struct ptx_die *old = debug->dies.at;
     const uint32_t count = (uint32_t)debug->dies.count;
-    uint32_t *to = PTX_ARRAY(job, uint32_t, count + 1); /* new index of each entry */
+    uint32_t *to = PTX_ARRAY(job, uint32_t, count + 1); /* by entry: the new index of the entry */
     uint32_t more = 0, after = 0;
     struct ptx_die *dies;
 
@@ -492,8 +492,8 @@ static const char *without_suffixes(struct ptx_job *job, const char *text)
     return copy;
 }
 
-/* Parses three sizes, such as "16, 2 * 8, 1": the text of the source after macro expansion. Returns false if the text is not
- * three constants from 1 to UINT32_MAX. */
+/* Parses three sizes in a text of the source after macro expansion, such as "16, 2 * 8, 1". Returns false if the text does
+ * not consist of three constants from 1 to UINT32_MAX. */
 static bool read_sizes(struct ptx_job *job, const char *text, uint32_t sizes[3])
 {
     const char *plain = without_suffixes(job, text);
@@ -551,7 +551,7 @@ void ptx_debug_read(struct ptx_job *job, struct ptx_module *module)
     struct ptx_debug *debug = module->debug;
     struct reading rd = { .job = job };
 
-    if (debug == NULL && module->locs.count > 1) /* the PTX has only line information */
+    if (debug == NULL && module->locs.count > 1) /* the PTX has only line information and no debug entries */
         module->debug = debug = PTX_NEW(job, struct ptx_debug);
     if (debug == NULL || debug->dropped != NULL)
         return;

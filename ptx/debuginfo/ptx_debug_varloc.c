@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the locations of a function's variables. The instruction words may be in another order than the statements of the PTX
- * text. So a range of labels stands for the words of all statements between the labels. */
+/* Finds the locations of a function's variables. The instruction words may have another order than the statements of the PTX
+ * text. So a range of labels means the words of all statements between the labels. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 #include <stdlib.h>
@@ -168,8 +168,8 @@ static void want(struct ptx_placing *pl, const struct ptx_section *section, uint
 
 /* ---- lists --------------------------------------------------------------------------------- */
 
-/* Reads the entry of a location list at offset *at of .debug_loc and advances *at. Returns false at the end of the list. Sets
- * @ours to whether the labels of the entry are in this function, and only then the lines of @entry. */
+/* Reads the entry of a location list at offset *at of .debug_loc and advances *at. Returns false at the end of the list.
+ * Sets @ours to whether the labels of the entry are in this function. Only if they are, sets the lines of @entry. */
 static bool next_entry(struct ptx_placing *pl, uint64_t *at, struct ptx_list_entry *entry, bool *ours)
 {
     const struct ptx_section *loc = pl->debug->loc;
@@ -374,19 +374,19 @@ static bool locate_noted(struct ptx_placing *pl, struct ptx_noting *noting, uint
         ptx_debug_memory_locate(pl, noting, variable, index, 0);
         if (!ptx_debug_memory_is_scalar(pl->debug, index))
             return true;
-    } /* At other statements, a scalar may be in a register. For structures and arrays, debug values do not suffice: clang writes
-       * none for an assignment to an element of unknown index. */
+    } /* At statements at which the memory is not known to have the value, a scalar may be in a register. For structures and
+       * arrays, debug values do not suffice: clang writes none for an assignment to an element of unknown index. */
     noted = ptx_debug_notes_follow(pl, noting, variable, index, param, &pieces);
     if (noted == PTX_NOTED_LAUNCH)
-        return false; /* locate_params() locates this parameter, as it does a parameter without notes */
+        return false; /* locate_params() locates this parameter in the same way as a parameter without notes */
     pl->debug->dies.at[index].noted = true;
     if (noted == PTX_NOTED_RANGES)
         ptx_debug_notes_locate(pl, noting, &pieces, param, ptx_debug_type_bytes(pl->debug, index));
     return true;
 }
 
-/* Returns true if a variable's location is in local memory and its function has notes, and stores the variable's offset there.
- * Such a function is optimised, so the memory does not always have the value of the variable. */
+/* Returns true if a variable's location is in local memory and its function has notes, and stores the variable's offset in
+ * local memory. A function with notes is optimised, so the memory does not always have the value of the variable. */
 static bool is_doubted(const struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_value *value, uint64_t *offset)
 {
     struct ptx_location_expr expr;
@@ -508,7 +508,7 @@ static void locate_params(struct ptx_placing *pl, uint32_t root)
     }
 }
 
-/* Finds the local memory to which a function's prologue copies a parameter, as a location. clang copies the structures to
+/* Stores the location of the local memory to which a function's prologue copies a parameter. clang copies the structures to
  * which the source assigns, but gives no location for the copy. */
 static bool find_copy(struct ptx_placing *pl, uint32_t param, struct isa_var_location *location)
 {
@@ -666,8 +666,8 @@ const struct ptx_keep *ptx_debug_keeps(struct ptx_unit *unit, size_t *count)
     return keeps;
 }
 
-/* Counts variables of a function: parameters with a location, and other variables with and without one. clang writes no
- * location for a parameter that is a structure, even at -O0. */
+/* Counts variables of a function: parameters with a location, other variables with a location, and other variables without a
+ * location. clang writes no location for a parameter that is a structure, even at -O0. */
 struct located {
     uint32_t params, with, without;
 };
@@ -686,7 +686,7 @@ static void count_located(const struct ptx_debug *debug, uint32_t root, struct l
     }
 }
 
-/* Returns whether all functions of the module are compiled for debuggers, as far as their variables show. */
+/* Returns whether all functions of the module are compiled for debuggers, which the locations of their variables show. */
 static bool is_module_stepped(struct ptx_debug *debug, size_t functions)
 {
     struct located count = {0};

@@ -17,7 +17,7 @@ struct ptx_line_word {
 #define WINDOW_CONST (UINT64_C(0xf9) << 56)
 
 enum { FIRST_SCALAR = 256, ROW_COUNT = FIRST_SCALAR + ISA_SREG_COUNT };
-/** A place of a PTX register that holds a variable: physical registers, or the spill slot of a virtual register. */
+/** A holder of a PTX register that has a variable: physical registers, or the spill slot of a virtual register. */
 struct ptx_holder {
     uint32_t reg, vreg; /* the PTX register, and the virtual register that the translator uses for it */
     uint16_t row, rows; /* first physical register, and number of registers; scalar registers are numbered from
@@ -45,7 +45,7 @@ struct ptx_placing {
     struct ptx_call_site *sites;    /* by debug entry, counted from @root: source location of a scope in its enclosing scope;
                                      * line 0 if it is unknown */
     uint32_t marked_from, marked_to; /* range of words that contains all marked words */
-    const uint32_t *index;          /* by machine instruction: its first word */
+    const uint32_t *index;          /* by machine instruction: first word of the instruction */
     struct ptx_map reg_map;         /* maps the name of a PTX register to its index in the function */
     PTX_LIST(struct ptx_holder) holders;
     uint32_t *move_of;              /* by PTX register: see ptx_debug_find_moves() */
@@ -53,10 +53,10 @@ struct ptx_placing {
     uint32_t *holder_of;            /* by PTX register: 1 + index of the last holder of the register, or 0 if it has none */
     PTX_LIST(struct isa_var_location) locations; /* locations of the current variable */
     PTX_LIST(struct isa_span) spans;
-    /* State for one location list. listed, by word: twice the number, counted from 1, of the list entry that contains the word,
-     * plus 1 if the word is not of the first line of the entry that has code; 0 if no entry contains the word. at, by word:
-     * 1 + index of the holder that has the variable before the word; PTX_NONE if the variable is at another kind of location;
-     * 0 if it has no location. */
+    /* State for one location list. listed, by word: twice the number, counted from 1, of the list entry that contains the
+     * word, plus 1 if the word does not belong to the first line of the entry that has code; 0 if no entry contains the
+     * word. at, by word: 1 + index of the holder that has the variable before the word; PTX_NONE if the variable is at
+     * another kind of location; 0 if the variable has no location. */
     uint32_t *listed, *at;
     PTX_LIST(uint32_t) its; /* PTX registers that the location list names */
 };
@@ -70,7 +70,8 @@ struct ptx_list_entry {
 static inline bool ptx_spend(struct ptx_placing *pl, uint64_t steps)
 {
     if (pl->debug->budget < steps) {
-        pl->debug->budget = 0; /* 0 prevents calls that need fewer steps from continuing with incomplete results */
+        pl->debug->budget = 0; /* sets the budget to 0, so that later calls that need fewer steps do not continue with
+                                * incomplete results */
         return false;
     }
     pl->debug->budget -= steps;
@@ -78,14 +79,15 @@ static inline bool ptx_spend(struct ptx_placing *pl, uint64_t steps)
 }
 /** Returns the index of the function's PTX register @name, or PTX_NONE if there is no such register. */
 uint32_t ptx_debug_register(struct ptx_placing *pl, const char *name);
-/** Returns the location of a variable that is in @holder before each of the words [from, to). */
+/** Returns the location of a variable for the words [from, to), before each of which @holder has the variable. */
 struct isa_var_location ptx_debug_holder_location(const struct ptx_placing *pl, const struct ptx_holder *holder,
                                         uint32_t from, uint32_t to);
 
 /** Marks the words of lines [from, to) of the text; ptx_debug_clear_marks() clears the marks. */
 void ptx_debug_mark_lines(struct ptx_placing *pl, uint32_t from, uint32_t to);
 void ptx_debug_clear_marks(struct ptx_placing *pl);
-/** Stores the line of the function's label to which @fixup refers in @line. Returns false if @fixup is another address. */
+/** Stores the line of the function's label to which @fixup refers in @line. Returns false if @fixup is not a label of the
+ *  function. */
 bool ptx_debug_line_of(const struct ptx_placing *pl, const struct ptx_fixup *fixup, uint32_t *line);
 /** Copies @count elements of @size bytes to the object's arena. If @list is NULL, the memory is not initialised. */
 void *ptx_debug_keep(struct ptx_placing *pl, const void *list, size_t count, size_t size);

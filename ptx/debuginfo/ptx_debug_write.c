@@ -13,7 +13,7 @@ struct writing {
     struct ptx_module *module;
     struct ptx_debug *debug;
     struct isa_object *object;
-    PTX_LIST(uint32_t) work; /* entries that are kept, but whose references have not been followed yet */
+    PTX_LIST(uint32_t) work; /* entries that are kept and whose references have not been followed yet */
     PTX_LIST(struct isa_attr) attrs;
     PTX_LIST(struct isa_var_location) locations;
     PTX_LIST(struct isa_span) spans;
@@ -29,14 +29,14 @@ static void keep(struct writing *wr, uint32_t die)
         struct ptx_die *d = &wr->debug->dies.at[die];
 
         if (d->parent == PTX_NONE || !isa_debug_tag_known(d->tag))
-            return; /* the entry is the compile unit, or objects do not store its tag */
+            return; /* d is the compile unit, or an entry with a tag that objects do not store */
         d->keep = true;
         *PTX_PUSH(wr->job, wr->work) = die;
     }
 }
 
-/* Returns whether an entry can be stored: false for a compile unit, and if the tag of the entry or of an ancestor other than the
- * unit is one that objects do not store. */
+/* Returns whether an entry can be stored in the object. A compile unit cannot be stored, nor can an entry if objects do not
+ * store its tag, or the tag of an ancestor other than the unit. */
 static bool reachable(const struct writing *wr, uint32_t die)
 {
     const struct ptx_die *d = &wr->debug->dies.at[die];
@@ -81,7 +81,7 @@ static void keep_scope(struct writing *wr, uint32_t root)
             keep(wr, i);
             i = d->end;
             break;
-        default: /* find_live() keeps a type if a kept entry refers to it */
+        default: /* skips other entries, such as types: find_live() keeps a type if a kept entry refers to the type */
             i = d->end;
             break;
         }
@@ -121,9 +121,9 @@ static struct isa_var_location in_kernel(const struct isa_function *fn, struct i
     return location;
 }
 
-/* Locates a module variable. Dynamic shared memory begins after a kernel's own shared variables, so its offset depends on the
- * kernel. A variable there has one location if the offset is the same in all kernels, otherwise one location for the code of each
- * kernel. */
+/* Locates a module variable. Dynamic shared memory begins after a kernel's own shared variables, so its offset depends on
+ * the kernel. A variable in dynamic shared memory has one location if the offset is the same in all kernels, otherwise one
+ * location for the code of each kernel. */
 static void locate_variable(struct writing *wr, uint32_t die)
 {
     struct ptx_die *d = &wr->debug->dies.at[die];
@@ -430,7 +430,8 @@ static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
     out->tag = d->tag;
     out->first_attr = (uint32_t)first;
     for (uint32_t k = 0; k < d->count; k++)
-        if (!d->noted || debug->values.at[d->first + k].name != ISA_AT_CONST_VALUE) /* notes show where the constant is valid */
+        if (!d->noted || debug->values.at[d->first + k].name != ISA_AT_CONST_VALUE) /* omits the constant, because notes show
+                                                                                     * at which instructions it is valid */
             put_attr(wr, first, &debug->values.at[d->first + k]);
     if (declaration != PTX_NONE) {
         for (uint32_t k = 0; k < debug->dies.at[declaration].count; k++) {
@@ -509,7 +510,7 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
     for (uint32_t i = 0; i < debug->dies.count; i++) {
         before[i] = count;
         debug->dies.at[i].out = count;
-        if (debug->dies.at[i].keep) /* the entries of its duplicates follow it in the object */
+        if (debug->dies.at[i].keep) /* in the object, the entries of the entry's duplicates follow the entry */
             count += 1 + debug->dies.at[i].copies.count;
     }
     before[debug->dies.count] = count;

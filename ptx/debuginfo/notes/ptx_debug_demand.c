@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds values of variables of which clang may have changed bits. If code uses only some bits of a value, LLVM may change the
- * other bits. For example, LLVM compiles `x = gid & 1023; out[x & 3] = 0` with gid instead of x, and its debug value says that x
- * is in the register of gid. The used bits are the demanded bits of LLVM's InstCombine and BDCE. This file computes them again
- * from the PTX, by a backward data-flow analysis over the registers. A debugger shows a value only if the code uses all bits of
- * the variable. If LLVM has removed the instruction that computes a value, the debug value has an operation instead. In that case
- * it is unknown which bits were used. So a computed value is shown only if the operation is a conversion to a narrower integer,
- * and the variable is assigned once. One case is not recognised: after a load that is narrower than the variable, the register
- * has the narrowed value, but the code uses all bits of the register. */
+/* Finds values of variables in which clang may have changed bits. If code uses only some bits of a value, LLVM may change
+ * the unused bits. For example, LLVM compiles `x = gid & 1023; out[x & 3] = 0` with gid instead of x, and its debug value
+ * says that x is in the register of gid. The used bits are the demanded bits of LLVM's InstCombine and BDCE. This file
+ * computes the demanded bits again from the PTX, by a backward data-flow analysis over the registers. A debugger shows a
+ * value only if the code uses all bits of the variable. If LLVM has removed the instruction that computes a value, the debug
+ * value has an operation instead. Then it is unknown which bits of the value were used. So a computed value is shown only if
+ * the operation is a conversion to a narrower integer, and the variable is assigned once. This file does not recognise one
+ * case: after a load that is narrower than the variable, the register has the narrowed value, but the code uses all bits of
+ * the register. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 enum { MOST_PASSES = 256, MOST_COPIES = 4 };
@@ -74,8 +75,8 @@ static uint64_t compared(const struct ptx_insn *in, uint64_t constant)
     return low_bits(width) & ~(unused & low_bits(width - 1));
 }
 
-/* Adds the used bits of the sources of an instruction with one result, of which bits @bits are used. Returns false if there is no
- * rule for the instruction. */
+/* Adds the used bits of the sources of an instruction that has one result. @bits are the used bits of the result. Returns
+ * false if there is no rule for the instruction. */
 static bool demand_sources(struct demanding *d, const struct ptx_insn *in, uint64_t bits)
 {
     const struct ptx_operand *o = in->operand;
@@ -188,9 +189,9 @@ static bool is_assigned_once(const struct ptx_noting *noting, const struct ptx_n
     return variable->lines != 0 && (noting->lines.at[variable->lines - 1].once || noting->lines.at[variable->lines - 1].count == 0);
 }
 
-/* Returns whether the code uses all bits of @needed in a register, or in another register of which this one is a copy. Returns
- * false if the register has a part of a kernel parameter that is narrower than @needed, because code may load only the part that
- * it uses. */
+/* Returns whether the code uses all bits of @needed in a register, or in another register of which this one is a copy.
+ * Returns false if the register has a part of a kernel parameter and this part is narrower than @needed, because code may
+ * load only the part that it uses. */
 static bool is_used(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint64_t needed)
 {
     for (unsigned copies = 0; copies < MOST_COPIES; copies++) {

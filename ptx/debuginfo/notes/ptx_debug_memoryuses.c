@@ -7,7 +7,8 @@ enum { MOST_TYPES = 16 };
 
 /* ---- addresses ----------------------------------------------------------------------------------------- */
 
-/* Merges an address into *to. The result is exact only if all merged addresses are exact and equal, and @exact is always set. */
+/* Merges an address into *to. The result is exact only if all merged addresses are exact and equal, and every call has
+ * @exact set. */
 static void add_address(struct ptx_note_address *to, struct ptx_note_address from, bool exact)
 {
     if (from.kind == 0)
@@ -85,7 +86,7 @@ static const struct ptx_note_address *find_addresses(struct ptx_placing *pl, str
             add_address(old, from, true);
             changed |= before.kind != old->kind || before.exact != old->exact || before.low != old->low || before.high != old->high;
         }
-        if (pass > 16) /* a loop of the code computes addresses, so these may be any */
+        if (pass > 16) /* a loop of the code computes the addresses, so every address is possible */
             for (size_t r = 0; r < fn->regs.count; r++)
                 of[r] = (struct ptx_note_address){of[r].kind, false, INT64_MIN / 2, INT64_MAX / 2};
         changed &= pass <= 16;
@@ -181,8 +182,8 @@ static uint64_t dimension_of(const struct ptx_debug *debug, uint32_t die)
     return ptx_debug_memory_number(debug, die, ISA_AT_COUNT, upper != UINT64_MAX ? upper + 1 : 0);
 }
 
-/* Returns the size of the type of an entry, or 0 if it is unknown. If the type is an array, the first @skipped dimensions do not
- * count. */
+/* Returns the size of the type of an entry, or 0 if the size is unknown. If the type is an array, the first @skipped
+ * dimensions do not count. */
 static uint64_t size_of(const struct ptx_debug *debug, uint32_t die, unsigned skipped)
 {
     uint64_t elements = 1;
@@ -213,10 +214,10 @@ static uint64_t size_of(const struct ptx_debug *debug, uint32_t die, unsigned sk
 /* A part of a variable: a member or an array element. */
 struct part {
     uint32_t die;     /* debug entry with the part's type */
-    unsigned skipped; /* number of dimensions of the array type for which there was an index */
+    unsigned skipped; /* number of dimensions of the array type for which the text has an index */
     uint64_t offset;
-    bool computed, stopped; /* computed: an index is not constant. stopped: the rest of the text is unknown, or names memory
-                             * outside the variable. */
+    bool computed, stopped; /* computed: an index is not constant. stopped: the rest of the text cannot be parsed, or names
+                             * memory outside the variable. */
 };
 
 static void take_member(const struct ptx_debug *debug, struct part *part, struct ptx_name name)
@@ -281,8 +282,8 @@ static bool is_array(const struct ptx_debug *debug, const struct part *part)
     return part->skipped < dimensions;
 }
 
-/* Returns the bytes that an assignment to a part of the variable may change. If an index is computed, these are all elements of
- * the outermost array with a computed index. If the part is unknown, they are the whole variable. */
+/* Returns the bytes that an assignment to a part of the variable may change. If an index is computed, the bytes are all
+ * elements of the outermost array with a computed index. If the part is unknown, the bytes are the whole variable. */
 static struct ptx_memory_bytes bytes_of(const struct ptx_memory *m, struct ptx_name text, bool *computed)
 {
     const struct ptx_debug *debug = m->pl->debug;
@@ -328,7 +329,8 @@ bool ptx_debug_memory_uses(struct ptx_memory *m, struct ptx_name text)
             kind = !part.stopped && is_array(m->pl->debug, &part) ? '&' : '?';
         }
         use = (struct ptx_memory_use){.first = (uint32_t)number[0], .last = (uint32_t)number[1], .reached = (uint32_t)number[2], .begin = (uint32_t)number[3]};
-        for (size_t i = 0; i < m->lines->loops.count; i++) { /* outer loops come before inner ones */
+        for (size_t i = 0; i < m->lines->loops.count; i++) { /* the list has outer loops before inner loops, so the last
+                                                              * matching loop is the innermost one */
             const struct ptx_noted_line *loop = &m->lines->loops.at[i];
 
             if (loop->line > use.first || loop->reached < use.first)

@@ -29,18 +29,19 @@
 
 enum { MOST_POSITIONS = 8, MOST_AHEAD = 8 };
 
-/* Position in the source of an execution path to a statement. */
+/* Line of the source that an execution path to a statement has reached. */
 struct position {
-    uint32_t line;    /* last line on the path in the variable's scope, or 0 if the path is outside the scope */
-    uint32_t done;    /* bit set of the pieces that the code of that line has stored */
-    bool element;     /* the code of that line has stored an element of unknown index */
-    bool back, crossed; /* since the code of that line, the path has taken a branch back; has entered another block */
+    uint32_t line;    /* last line on the path that is in the variable's scope, or 0 if the path is outside the scope */
+    uint32_t done;    /* bit set of the pieces that the code of `line` has stored */
+    bool element;     /* the code of `line` has stored an array element of unknown index */
+    bool back, crossed; /* back: the path has taken a branch back since the code of `line`; crossed: it has entered another
+                         * block since then */
 };
 /* State at a statement: positions of the paths to it, and bit sets of pieces. */
 struct ptx_memory_state {
     struct position at[MOST_POSITIONS];
     uint8_t count;
-    bool known;       /* a path to the statement has been followed */
+    bool known;       /* the analysis has followed a path to the statement */
     uint32_t doubted; /* pieces whose memory may not have the value of the source */
     uint32_t unnoted; /* pieces whose last debug value is not in memory */
 };
@@ -255,17 +256,18 @@ static bool is_head(const struct ptx_memory *m, const struct ptx_noted_line *loo
 static uint32_t doubts_between(const struct ptx_memory *m, const struct position *from, uint32_t to)
 {
     const struct ptx_noted_line *loop = from->line != 0 && (from->back || from->line > to) ? loop_around(m, from->line, to) : NULL;
-    /* The path goes back from the loop's head to a later line, because clang has put the loop's condition at the loop's end. */
+    /* The path goes back in the code from the loop's head to a later line, because clang has put the loop's condition at the
+     * loop's end. */
     const bool from_head = loop != NULL && from->line < to && from->line == loop->line;
     uint32_t pieces = 0;
 
-    for (size_t i = 0; i < m->uses.count && from->line != 0; i++) { /* assignments on the line from which the path comes */
+    for (size_t i = 0; i < m->uses.count && from->line != 0; i++) { /* adds assignments on the line from which the path comes */
         const struct ptx_memory_use *use = &m->uses.at[i];
 
         if (has_line(use, from->line) && !(has_line(use, to) && !from->back) && !(use->computed && (from->element || (from->done & use->pieces) != 0)))
             pieces |= use->pieces & ~from->done;
     }
-    for (size_t i = 0; i < m->uses.count; i++) { /* loops that the path enters */
+    for (size_t i = 0; i < m->uses.count; i++) { /* adds assignments in loops that the path enters */
         const struct ptx_memory_use *use = &m->uses.at[i];
 
         if (use->unrolled && to >= use->loop && to <= use->loop_end && (from->line < use->loop || from->line > use->loop_end))
@@ -277,7 +279,7 @@ static uint32_t doubts_between(const struct ptx_memory *m, const struct position
         pieces |= passed(m, from, to, from->line + 1, loop->reached, true) | passed(m, from, to, loop->line, to - 1, false);
         if (from->back || is_head(m, loop, to))
             return pieces;
-    } else if (from->back && from->line == to && m->is_body) { /* clang has created a loop for one source statement */
+    } else if (from->back && from->line == to && m->is_body) { /* clang has created a loop in the code for one source statement */
         return pieces;
     } else if (from->back && from->line >= to) { /* the path enters the scope again */
         return pieces | passed(m, from, to, m->lines->declared, to - 1, false);
@@ -299,7 +301,7 @@ static void add_position(struct ptx_memory_state *place, struct position positio
             at->crossed == position.crossed)
             return;
     }
-    if (place->count == MOST_POSITIONS) { /* there is no room for this position, so all pieces are unknown */
+    if (place->count == MOST_POSITIONS) { /* `at` has no room for this position, so all pieces become unknown */
         place->doubted = UINT32_MAX;
         return;
     }
@@ -361,21 +363,21 @@ static uint32_t hidden_at(const struct ptx_memory *m, const struct ptx_memory_st
     return pieces;
 }
 
-/* Updates the state at the begin of code of another line. */
+/* Updates the state where code of another line begins. */
 static void enter(const struct ptx_memory *m, struct ptx_memory_state *place, uint32_t line)
 {
     struct ptx_memory_state next = {.known = true, .doubted = place->doubted, .unnoted = place->unnoted};
     const bool inside = ptx_note_in_scope(m->lines, line);
 
     if (!inside && m->is_body)
-        return; /* code from before the declaration has moved down */
+        return; /* code of a line before the declaration has moved down */
     for (unsigned i = 0; i < place->count; i++) {
         struct position position = place->at[i];
 
         if (inside && (position.line != line || position.back)) {
             next.doubted |= doubts_between(m, &position, line);
             if (loop_around(m, position.line, line) == NULL || !position.back || position.line != line) {
-                bool goes_on = false; /* the new line belongs to the same source statement */
+                bool goes_on = false; /* the new line and the line of the position belong to the same source statement */
 
                 for (size_t k = 0; k < m->uses.count && !position.back; k++)
                     goes_on |= has_line(&m->uses.at[k], line) && has_line(&m->uses.at[k], position.line);
@@ -407,7 +409,7 @@ static void store(const struct ptx_memory *m, struct ptx_memory_state *place, co
         else if (use->missing)
             missing |= use->pieces;
     }
-    /* clang may combine stores of several lines to one store, which has the line of one of them. */
+    /* clang may combine stores of several lines to one store, which has only one of these lines. */
     if (store->wild || allowed == 0 || (store->exact && (all & ~allowed) != 0)) {
         place->doubted |= all;
         return;
@@ -431,7 +433,7 @@ static void take_note(const struct ptx_memory *m, struct ptx_memory_state *place
     const bool in_memory = v->operand_count == 1 && v->operand[0].kind == PTX_NOTE_FRAME && !note->doubts &&
                            memmem(v->expression, v->expression_size, "DW_OP_deref", 11) != NULL;
 
-    uint32_t done = UINT32_MAX; /* pieces that the code of the line has just stored, so that the memory has the new value */
+    uint32_t done = UINT32_MAX; /* pieces that the code of the line has just stored, so that the memory has their new value */
 
     for (unsigned i = 0; i < place->count; i++)
         done &= place->at[i].done;
@@ -461,8 +463,9 @@ static void show(struct ptx_memory *m, uint32_t statement, uint32_t hidden, bool
 
 enum { FOLLOW, SHOW_PARTS, SHOW_WHOLE };
 
-/* Updates @place from the begin of block @b to its end. If @what is not FOLLOW, adds the known values before each statement to
- * m->pieces: those of statements at which all pieces are known (SHOW_WHOLE), or only some (SHOW_PARTS). */
+/* Updates @place from the start of block @b to its end. If @what is not FOLLOW, adds the known values before each statement
+ * to m->pieces. SHOW_WHOLE selects statements at which all pieces are known, and SHOW_PARTS statements at which only some
+ * are known. */
 static void walk(struct ptx_memory *m, uint32_t b, struct ptx_memory_state *place, unsigned what)
 {
     const struct ptx_noted_block *block = &m->noting->blocks.at[b];
@@ -501,7 +504,7 @@ static void walk(struct ptx_memory *m, uint32_t b, struct ptx_memory_state *plac
                 entered = line;
             }
         }
-        if (entered == 0 && moved == 0) { /* the block has not had code with a line yet */
+        if (entered == 0 && moved == 0) { /* no earlier code of the block has a line */
             hidden = 0;
             for (unsigned i = 0; i < place->count; i++)
                 hidden |= hidden_at(m, place, place->at[i].line, false);
@@ -564,8 +567,8 @@ static bool solve(struct ptx_memory *m)
     return m->pl->debug->budget != 0;
 }
 
-/* Stores the variable's offset in local memory, according to its debug values, in @offset, or UINT64_MAX if there is not one such
- * offset. Returns false if no debug value is in memory. */
+/* Stores the variable's offset in local memory in @offset, as the debug values give it, or UINT64_MAX if they do not all
+ * give the same offset. Returns false if no debug value is in memory. */
 static bool find_noted(const struct ptx_memory *m, uint64_t *offset)
 {
     bool found = false;
@@ -586,7 +589,7 @@ static bool find_noted(const struct ptx_memory *m, uint64_t *offset)
                 other = true;
         }
         if (!deref)
-            continue; /* the value is an address, not the memory at the address */
+            continue; /* the variable's value is the address itself, not the memory at the address */
         if (other || at < v->first || (found && at - v->first != *offset)) {
             *offset = UINT64_MAX;
             return true;
@@ -656,7 +659,8 @@ void ptx_debug_memory_locate(struct ptx_placing *pl, struct ptx_noting *noting, 
                 ptx_debug_notes_locate(pl, noting, &m.pieces, PTX_NONE, m.size);
             continue;
         }
-        /* In these ranges all pieces are in memory, so the address of the first piece is that of the whole variable. */
+        /* In these ranges of statements all pieces are in memory, so the address of the first piece is the address of the
+         * whole variable. */
         whole.ranges = m.pieces.ranges;
         ptx_debug_notes_locate(pl, noting, &whole, PTX_NONE, m.size);
     }

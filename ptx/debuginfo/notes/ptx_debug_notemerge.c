@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recognises a branch that the compiler has replaced by a selection. For example, `if (b > n) b -= n;` becomes
- * `b - (b > n ? n : 0)`. The branch and its side have no code of their own, so the lines of the code do not show whether the
- * source assigns to the variable. The selection shows it: if one alternative of a value is the variable's old value, the value is
- * that of the variable after the branch. */
+/* Recognises a branch that the compiler has replaced by a selection. For example, `if (b > n) b -= n;` becomes `b - (b > n ?
+ * n : 0)`. The branch and its side have no code of their own, so the lines of the code do not show whether the source
+ * assigns to the variable. The selection shows the assignment: if one alternative of the selection is the variable's old
+ * value, the result of the selection is the variable's value after the branch. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 enum { MAX_DEPTH = 4 };
@@ -13,7 +13,7 @@ struct merging {
     const struct ptx_note_operand *old;
 };
 
-/* Returns the statement that writes a register, or NULL if there are several, or if the statement is guarded. */
+/* Returns the statement that writes a register, or NULL if several statements write the register or the statement is guarded. */
 static const struct ptx_insn *definition(const struct merging *m, uint32_t reg)
 {
     const uint32_t first = m->noting->first_write[reg];

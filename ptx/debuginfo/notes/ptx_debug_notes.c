@@ -96,8 +96,8 @@ static bool read_piece(struct ptx_noted_value *v)
     return true;
 }
 
-/* Matches "plus_uconst N", "constu N, or" and the like: the sum of a register and a constant. LLVM uses `or` only if both have no
- * bit in common. */
+/* Matches the sum of a register and a constant, such as "plus_uconst N" or "constu N, or". LLVM uses `or` only if both have
+ * no bit in common. */
 static void read_sum(struct ptx_noted_value *v)
 {
     struct ptx_note_words c = {v->expression, v->expression + v->expression_size};
@@ -151,7 +151,7 @@ static struct ptx_noted_value read_value(struct ptx_placing *pl, struct ptx_note
     if (!read_piece(&v)) {
         v.operand_count = 0;
         v.first = 0;
-        v.bytes = 0; /* it is unknown which piece changes, so the note makes the whole variable unknown */
+        v.bytes = 0; /* it is unknown which piece of the variable changes, so the note makes the whole variable unknown */
     }
     return v;
 }
@@ -176,7 +176,8 @@ static void each_label(const struct ptx_operand *o, unsigned count, void (*fn)(v
 struct labels {
     struct ptx_placing *pl;
     uint8_t *starts;     /* by statement: whether a block starts with the statement */
-    uint32_t *label;     /* by statement: 1 + the line of the last label before the statement that is a branch target, or 0 */
+    uint32_t *label;     /* by statement: 1 + the line of the last label before the statement that branches target, or 0 if
+                          * there is no such label */
     struct ptx_noting *noting;
     struct ptx_noted_block *block;
 };
@@ -285,7 +286,8 @@ static void find_writes(struct ptx_placing *pl, struct ptx_noting *noting)
             noting->writes = PTX_ARRAY(pl->job, uint32_t, first[regs] + 1);
         }
     }
-    memmove(first + 1, first, regs * sizeof *first); /* the second pass has advanced first[r] to the start of register r + 1 */
+    memmove(first + 1, first, regs * sizeof *first); /* the second pass has advanced first[r] to the start of the list of
+                                                      * register r + 1 */
     first[0] = 0;
 }
 
@@ -313,10 +315,10 @@ static bool is_written(struct ptx_placing *pl, const struct ptx_noting *noting, 
     return false;
 }
 
-/* Handles a note between instructions that were scheduled before their .loc (struct ptx_early) and this .loc. The value is valid
- * from the start of these instructions on, so an event is added there. If these instructions compute the value, or are in an
- * earlier block, the event makes the value unknown instead. The note itself remains, because other notes of the variable may be
- * between the two positions. */
+/* Handles a note between instructions that were scheduled before their .loc (struct ptx_early) and this .loc. The value is
+ * valid from the start of these instructions on, so an event is added there. If these instructions compute the value, or are
+ * in an earlier block, the event makes the value unknown instead. The note remains at its own position, because other notes
+ * of the variable may be between the two positions. */
 static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note,
                        const struct ptx_noted_event *event, struct ptx_noted_variable *variable)
 {
@@ -349,7 +351,7 @@ static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const 
     *PTX_PUSH(pl->job, variable->notes) = before;
 }
 
-/* Returns whether several statements write a register, or a register of which it is a copy. */
+/* Returns whether several statements write the register, or write a register of which this one is a copy. */
 static bool is_counter(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg)
 {
     for (unsigned copies = 0; copies < 3; copies++) {
@@ -365,8 +367,8 @@ static bool is_counter(const struct ptx_placing *pl, const struct ptx_noting *no
     return false;
 }
 
-/* Drops pieces of variables in a register that counts (is_counter): clang's loop strength reduction replaces the counter of a
- * loop by another one, and omits the constant that is to be added to a piece. */
+/* Drops pieces of variables in a register that counts (is_counter): clang's loop strength reduction replaces the counter of
+ * a loop by another counter, and the debug value of a piece omits the constant that must be added to the new counter. */
 static void drop_reduced(struct ptx_placing *pl, struct ptx_noting *noting)
 {
     for (size_t i = 0; i < noting->values.count; i++) {
@@ -484,7 +486,7 @@ struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl)
 
         if (read_lines(pl, noting, note))
             continue;
-        for (unsigned word = 0; word < 3; word++) { /* the key "NAME LINE CALLS", whose third word contains commas */
+        for (unsigned word = 0; word < 3; word++) { /* reads the key "NAME LINE CALLS", whose third word contains commas */
             while (c.at < c.end && *c.at != ' ')
                 c.at++;
             c.at += c.at < c.end;

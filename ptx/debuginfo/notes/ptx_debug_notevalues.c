@@ -66,8 +66,9 @@ static uint32_t others_at(struct layout *l, const struct ptx_function *fn, const
     l->before = statement;
     if (l->arm != block || is_guarded(mi))
         return 0;
-    return 1 + (l->second ? (uint32_t)fn->insns.count : l->from); /* after the other side, which may have reused any
-                                                                   * register, the statement counts as unknown */
+    return 1 + (l->second ? (uint32_t)fn->insns.count : l->from); /* if this side is the second one in the code, the first
+                                                                   * side may have reused any register, so the statement
+                                                                   * counts as unknown */
 }
 
 /* Returns whether the translator has inserted an instruction after the statements of a block. Such an instruction has no
@@ -248,7 +249,7 @@ struct making {
     uint8_t bits[MOST_STACK]; /* for each value on the stack: number of correct low bits */
     unsigned depth;
     bool failed;
-    bool innermost_only;      /* the expression is valid only in the innermost frame: calls may change its registers */
+    bool innermost_only;      /* the expression is valid only in the innermost frame, because calls may change its registers */
 };
 
 static void put_byte(struct making *m, unsigned byte)
@@ -306,7 +307,8 @@ static void put_address(struct making *m, const struct isa_var_location *locatio
         put_byte(m, raw[i]);
 }
 
-/* Returns how many low bytes of a register @holder has. The holder may be that of a register of which this one is a copy. */
+/* Returns how many low bytes of a register @holder has. @holder may belong to another register of which this register is a
+ * copy. */
 static unsigned held_bytes(const struct ptx_placing *pl, const struct ptx_holder *holder, uint32_t reg)
 {
     const unsigned own = ptx_type_bytes(pl->fn->regs.at[reg].type);
@@ -488,12 +490,13 @@ static void put_computed(struct making *m, const struct ptx_noted_value *v)
             put_byte(m, ISA_OP_PLUS_UCONST);
             put_leb(m, n);
         } else if (ptx_name_is(word, "DW_OP_LLVM_convert")) {
-            m->failed |= !take_number(&words, &n) || !take(&words, &word) || n % 8 != 0; /* values of 1 bit are sometimes wrong */
+            /* refuses parts of bytes, because debug values of 1 bit are sometimes wrong */
+            m->failed |= !take_number(&words, &n) || !take(&words, &word) || n % 8 != 0;
             m->failed |= !ptx_name_is(word, "DW_ATE_signed") && !ptx_name_is(word, "DW_ATE_unsigned");
             if (!m->failed)
                 extend(m, n, ptx_name_is(word, "DW_ATE_signed"));
         } else if (ptx_name_is(word, "DW_OP_LLVM_fragment")) {
-            break; /* no operation follows */
+            break; /* DW_OP_LLVM_fragment is the last operation */
         } else if (!ptx_name_is(word, "DW_OP_stack_value")) {
             const struct operation *op = NULL;
 
@@ -571,7 +574,8 @@ static bool put_value(struct making *m, const struct ptx_noted_value *v, uint32_
         known = !m->failed;
     } else if (!v->is_launch && bytes <= 8) {
         put_computed(m, v);
-        if (!m->failed && first != v->first) { /* the piece begins after the first byte of the value */
+        if (!m->failed && first != v->first) { /* the piece begins after the first byte of the value, so these bytes are
+                                                * skipped */
             put_byte(m, ISA_OP_CONSTU);
             put_leb(m, 8 * (uint64_t)(first - v->first));
             put_byte(m, ISA_OP_SHR);
@@ -585,8 +589,8 @@ static bool put_value(struct making *m, const struct ptx_noted_value *v, uint32_
     return known;
 }
 
-/* Writes the expression of a piece: that of the first of its equal values that is known at the current words, or an empty one.
- * Returns whether a value is known. */
+/* Writes the expression of a piece. Uses the first of the piece's equal values that is known at the current words, or an
+ * empty expression if none is known. Returns whether a value is known. */
 static bool put_piece(struct making *m, const uint32_t *same, uint32_t first, uint32_t bytes, bool whole)
 {
     bool known = false;
