@@ -445,29 +445,47 @@ static bool emit_compare(struct nat_unit *u, const struct isa_insn *insn, const 
     return true;
 }
 
-/** Returns the function of three values whose truth table is @table. */
-static struct nat_value by_table(struct nat_unit *u, unsigned table, struct nat_value x[3])
+/** Returns the function of @count values whose truth table is @table: bit k is the result if the values are the bits of k, the first
+ *  one highest. Emits no term that has no effect: with such terms LLVM 19 can combine vectors of i1 without end. LLVM replaces
+ *  the operations by the host's own instruction for truth tables. */
+static LLVMValueRef by_table(struct nat_unit *u, unsigned table, const struct nat_value *x, unsigned count)
 {
-    const struct nat_build *b = &u->b;
-    const struct nat_llvm *l = b->llvm;
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMBuilderRef b = u->b.b;
+    LLVMValueRef none = l->ConstNull(l->TypeOf(x[0].v));
+
+    if (count == 0)
+        return table & 1 ? l->BuildNot(b, none, "") : none;
+    const unsigned half = 1u << (count - 1), all = (1u << half) - 1, low = table & all, high = table >> half & all;
+    if (low == high)
+        return count == 1 ? by_table(u, low, x, 0) : by_table(u, low, x + 1, count - 1);
+    if (low == 0 && high == all)
+        return x[0].v;
+    LLVMValueRef inverse = low != 0 && high != (~low & all) ? l->BuildNot(b, x[0].v, "") : NULL;
+    if (low == all && high == 0)
+        return l->BuildNot(b, x[0].v, "");
+    if (high == (~low & all))
+        return l->BuildXor(b, x[0].v, by_table(u, low, x + 1, count - 1), "");
+    if (high == all)
+        return l->BuildOr(b, x[0].v, by_table(u, low, x + 1, count - 1), "");
+    if (low == all)
+        return l->BuildOr(b, inverse, by_table(u, high, x + 1, count - 1), "");
+    LLVMValueRef with = high != 0 ? l->BuildAnd(b, x[0].v, by_table(u, high, x + 1, count - 1), "") : none;
+    LLVMValueRef without = low != 0 ? l->BuildAnd(b, inverse, by_table(u, low, x + 1, count - 1), "") : none;
+    return high == 0 ? without : low == 0 ? with : l->BuildOr(b, with, without, "");
+}
+
+/** Returns the function of three values whose truth table is @table. */
+static struct nat_value by_table_of_three(struct nat_unit *u, unsigned table, struct nat_value x[3])
+{
     const bool vector = x[0].vector || x[1].vector || x[2].vector;
-    struct nat_value sum;
+    struct nat_value out;
 
     for (unsigned i = 0; vector && i < 3; i++)
-        x[i] = nat_vector(b, x[i]);
-    sum = x[0];
-    sum.v = l->ConstNull(l->TypeOf(x[0].v));
-    for (unsigned k = 0; k < 8; k++) { /* LLVM replaces these operations by the host's own instruction for truth tables */
-        if (!(table >> k & 1))
-            continue;
-        LLVMValueRef term = NULL;
-        for (unsigned i = 0; i < 3; i++) {
-            LLVMValueRef v = k >> (2 - i) & 1 ? x[i].v : l->BuildNot(b->b, x[i].v, "");
-            term = term == NULL ? v : l->BuildAnd(b->b, term, v, "");
-        }
-        sum.v = l->BuildOr(b->b, sum.v, term, "");
-    }
-    return sum;
+        x[i] = nat_vector(&u->b, x[i]);
+    out = x[0];
+    out.v = by_table(u, table, x, 3);
+    return out;
 }
 
 static bool emit_lop3(struct nat_unit *u, const struct isa_insn *insn, const struct nat_source source[3], struct nat_value *out)
@@ -476,7 +494,7 @@ static bool emit_lop3(struct nat_unit *u, const struct isa_insn *insn, const str
 
     for (unsigned i = 0; i < 3; i++)
         x[i] = source[i].words != 0 ? get(u, &source[i], NAT_U32, false) : nat_constant(&u->b, NAT_U32, 0);
-    *out = by_table(u, isa_insn_lut(insn), x);
+    *out = by_table_of_three(u, isa_insn_lut(insn), x);
     return true;
 }
 
@@ -485,7 +503,7 @@ static bool emit_plop3(struct nat_unit *u, const struct isa_insn *insn)
     struct nat_value x[3] = {nat_get_predicate(u, isa_insn_ra(insn), isa_insn_ra_neg(insn), false),
                              nat_get_predicate(u, isa_insn_rb(insn), isa_insn_rb_neg(insn), false),
                              nat_get_predicate(u, isa_insn_r(insn), isa_insn_r_neg(insn), false)};
-    struct nat_value p = by_table(u, isa_x_reg(insn->x), x), q = p;
+    struct nat_value p = by_table_of_three(u, isa_x_reg(insn->x), x), q = p;
 
     q.v = u->b.llvm->BuildNot(u->b.b, p.v, "");
     put_predicates(u, insn, p, q);
