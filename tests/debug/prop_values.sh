@@ -88,6 +88,7 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     kept 331400562 clang-14           # a late note was taken for the note of the next assignment
     kept 331900016 clang-19           # before an assignment, a note has a register that already has the value of another variable
     kept 331401130 clang-14           # stores of several lines are one store without a line
+    kept 341900676 clang-19           # LLVM describes a variable by an expression of it, up to the line that assigns to it
     kept 341600478 clang-16           # a note without a value belongs to an assignment
 fi
 # Tests a parameter to which the source assigns 5, but for which clang 19 writes no debug value: the debugger must not show the

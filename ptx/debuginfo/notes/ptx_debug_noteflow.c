@@ -540,12 +540,17 @@ static bool has_piece(const struct following *f, const struct ptx_noted_value *v
     return v->bytes == 0 || (f->pieces->edge[p] >= v->first && f->pieces->edge[p] < v->first + v->bytes);
 }
 
+static bool has_no_value(const struct ptx_noted_value *v)
+{
+    return v->operand_count == 0 && !v->is_launch;
+}
+
 /* Returns whether a note gives a piece a value that is not among the piece's known values. */
 static bool is_news(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_value *v = &f->noting->values.at[note->value];
 
-    for (uint32_t p = 0; p < f->pieces->count && (v->operand_count != 0 || v->is_launch); p++) {
+    for (uint32_t p = 0; p < f->pieces->count && !has_no_value(v); p++) {
         bool same = !has_piece(f, v, p);
 
         for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
@@ -556,7 +561,7 @@ static bool is_news(const struct following *f, const struct walk *w, const struc
     return false;
 }
 
-/* Returns whether a note in the code of a line gives another value than those known before the code. In that case, a note before
+/* Returns whether a note in the code of a line gives another value than those known before the code, or no value. In that case, a note before
  * the code does not give the value that the line assigns. */
 static bool has_second_note(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
 {
@@ -564,7 +569,8 @@ static bool has_second_note(const struct following *f, const struct walk *w, con
     const struct ptx_noted_event *end = &f->events.at[f->noting->search.to[w->block]];
 
     for (; event < end && event->at <= 2 * group->end && ptx_spend(f->pl, 1); event++)
-        if (event->at > 2 * group->first && !event->kills && !event->doubts && f->pieces->count == 1 && is_news(f, w, event))
+        if (event->at > 2 * group->first && !event->kills && !event->doubts && f->pieces->count == 1 &&
+            (is_news(f, w, event) || has_no_value(&f->noting->values.at[event->value])))
             return true;
     return false;
 }
@@ -715,7 +721,7 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
         given.value = ptx_note_derive(f->pl, f->noting, f->lines, note->value, w->state);
     apply(f, &given, w->state);
     for (unsigned i = 0; i < w->positions.count; i++)
-        w->positions.at[i].none |= v->operand_count == 0 && !v->is_launch;
+        w->positions.at[i].none |= has_no_value(v);
     if (!news || (uncertain && joins))
         return;
     if (!w->counted || v->bytes == 0 || v->first < w->batch_end) /* otherwise the note is the next piece of the same value */
