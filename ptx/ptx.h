@@ -6,10 +6,10 @@
 #include "isa/isa.h"
 
 struct ptx_options {
-    bool verify;          /* check the placement of barriers (on by default) */
-    bool no_scalar;       /* do not use the scalar unit; for engines that may divide a warp at any instruction */
-    bool lat_barriers;    /* insert a bar.synch_partner before loads and stores of global and local memory, for dynamic
-                           * warp resizing with explicit barriers */
+    bool verify;          /* the translator checks the placement of convergence barriers (on by default) */
+    bool no_scalar;       /* the code does not use the scalar unit; set for engines that may divide a warp at any instruction */
+    bool lat_barriers;    /* a bar.synch_partner precedes loads and stores of global and local memory, for dynamic warp
+                           * resizing with explicit barriers */
     bool from_source;     /* a compiler wrote the text from the source @name. Messages give the file and line of the
                            * last .loc, then the line of the PTX. Instructions are not checked against .version and
                            * .target, because the compiler chose both */
@@ -21,7 +21,7 @@ struct ptx_options {
                                  * limit of .maxnreg, or all registers if there is no limit */
     unsigned barrier_registers; /* number of barrier registers to use; 0: all sixteen. Tests use a lower number to cover
                                  * the saving of barrier registers */
-    const char *comp_dir; /* compilation folder for the line table; NULL: the one in the source's debug information */
+    const char *comp_dir; /* compilation folder for the line table; NULL: the folder that the source's debug information names */
     struct lw_sink *notes; /* receives a message for each kernel that is not translated, and for debug information and
                             * attributes that are ignored; may be NULL */
 };
@@ -37,9 +37,9 @@ enum lw_status ptx_translate(const char *name, const char *text, size_t size,
                              struct lw_error *err) LW_MUST_CHECK;
 /** One module of several. */
 struct ptx_source {
-    const char *name, *text; /* name: as in ptx_translate */
+    const char *name, *text; /* name, text: as in ptx_translate() */
     size_t size;
-    bool from_source;        /* has the meaning of the member of struct ptx_options, for this module alone */
+    bool from_source;        /* has the meaning of from_source in struct ptx_options, but only for this module */
 };
 /**
  * Translates several modules into one object. An external function or variable refers to the definition of its name
@@ -127,23 +127,23 @@ enum lw_status ptx_describe_text(const struct ptx_text *source, const struct ptx
 
 /** One word of a program's command line. */
 struct ptx_input {
-    enum { PTX_INPUT_WORD /* a word for the linker */, PTX_INPUT_CUDA, PTX_INPUT_HOST /* C or C++ */ } kind;
+    enum { PTX_INPUT_WORD /* an argument for the linker */, PTX_INPUT_CUDA, PTX_INPUT_HOST /* a C or C++ source */ } kind;
     const char *word;
 };
 /** A program to compile and link; everything is borrowed. */
 struct ptx_program {
     const char *compiler;            /* compiler, as in ptx_compile_cu; nvcc can only be given by name */
-    const struct ptx_input *inputs;  /* files and words for the linker, in the order of the command line */
+    const struct ptx_input *inputs;  /* sources, and arguments for the linker, in the order of the command line */
     size_t input_count;
-    const char *const *flags;        /* of the compiler, for kernels and host code */
+    const char *const *flags;        /* options of the compiler, for kernels and host code */
     size_t flag_count;
-    const char *const *host_flags;   /* flags only for host code and the linker */
+    const char *const *host_flags;   /* options that only host code and the linker get */
     size_t host_flag_count;
-    const char *const *plain;        /* all words of the command line, unchanged; nvcc gets them */
+    const char *const *plain;        /* all arguments of the command line, unchanged, for nvcc */
     size_t plain_count;
     const char *source;              /* the first file to compile, or NULL if there is none */
     size_t source_count;
-    bool compile_only;               /* an object for each file */
+    bool compile_only;               /* each file is compiled to an object, and nothing is linked */
     bool device_debug;               /* kernels are not optimised, and their debug information has all lines and variables */
     bool linked;                     /* kernels of several files may use each other's functions and variables */
     const char *output;              /* NULL with compile_only: the output is NAME.o in the working folder */

@@ -76,7 +76,7 @@ static const struct {
     [ISA_V_XOR_B32] = { .commutes = true },     [ISA_V_XOR_B64] = { true, ISA_V_XOR_B32 },
     [ISA_V_MOV_B64] = { .narrow = ISA_V_MOV_B32 },
     [ISA_V_NOT_B64] = { .narrow = ISA_V_NOT_B32 },
-    [ISA_V_SHL_B64] = { .narrow = ISA_V_SHL_B32 }, /* both return 0 if all bits are shifted out */
+    [ISA_V_SHL_B64] = { .narrow = ISA_V_SHL_B32 }, /* both left shifts return 0 if all bits are shifted out */
     [ISA_V_SELP_B64] = { .narrow = ISA_V_SELP_B32 },
     /* clang-format on */
 };

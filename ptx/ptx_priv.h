@@ -27,7 +27,8 @@ struct ptx_job {
     struct lw_error *err;
     enum lw_status status;
     const char *name;
-    const struct ptx_source *sources; /* all modules; `name` and `text` are those of the current module */
+    const struct ptx_source *sources; /* all modules; the members `name` and `text` of this structure are those of the
+                                       * current module */
     size_t source_count;
     bool from_source;   /* the current module was compiled from a source */
     const char *text;   /* text of the current module, to find source lines for messages; may be NULL */
@@ -43,8 +44,7 @@ _Noreturn void ptx_fail(struct ptx_job *job, unsigned line, enum lw_status statu
                         const char *fmt, ...) LW_PRINTF(4, 5);
 /** Ends the translation because a construct is not supported. @message already contains the location of the construct. */
 _Noreturn void ptx_refuse(struct ptx_job *job, const char *message);
-/** Location "name:line" of a line of module @source; for compiled text the location in the source
- *  ("inc.h:3"). */
+/** Returns the location "name:line" of a line of module @source; for compiled text, the location in the source ("inc.h:3"). */
 const char *ptx_job_location(struct ptx_job *job, size_t source, unsigned line);
 /** Allocates zeroed arena memory for @count elements; never returns NULL. */
 void *ptx_new(struct ptx_job *job, size_t count, size_t size);
@@ -98,9 +98,10 @@ const char *ptx_op_name(enum ptx_op op);
 /** How an instruction interacts with other lanes (MACHINE 2). */
 enum ptx_effect {
     PTX_EFFECT_NONE,
-    PTX_EFFECT_ORDERED, /* a memory access: WAITS if it is volatile, relaxed or an acquire, otherwise NONE */
-    PTX_EFFECT_WAITS,   /* may poll until another lane acts, so a loop that contains the instruction yields */
-    PTX_EFFECT_SYNCS    /* a block barrier or a reconvergence of lanes */
+    PTX_EFFECT_ORDERED, /* a memory access: ptx_effect() returns WAITS if the access is volatile, relaxed or an acquire,
+                         * otherwise NONE */
+    PTX_EFFECT_WAITS,   /* the instruction may poll until another lane acts, so a loop that contains the instruction yields */
+    PTX_EFFECT_SYNCS    /* the instruction is a block barrier or makes lanes reconverge */
 };
 const char *ptx_word_text(enum ptx_word word);
 
@@ -112,7 +113,7 @@ enum ptx_type {
     PTX_T_U64, PTX_T_S64, PTX_T_B64,
     PTX_T_F16, PTX_T_BF16, PTX_T_F16X2, PTX_T_BF16X2,
     PTX_T_F32, PTX_T_F64, PTX_T_PRED, PTX_T_U16X2, PTX_T_S16X2, PTX_T_F32X2,
-    PTX_T_TF32, /* only for cvt: 19 bits of a float in a .b32 register */
+    PTX_T_TF32, /* type of cvt only: a float of 19 bits in a .b32 register */
     PTX_T_COUNT
 };
 const char *ptx_type_name(enum ptx_type type);
@@ -139,14 +140,14 @@ struct ptx_init_address {
     uint32_t symbol;
     int64_t addend;
 };
-enum { PTX_TEXTURE_BYTES = 32 }; /* equal to EMU_TEXTURE_BYTES */
+enum { PTX_TEXTURE_BYTES = 32 }; /* must be equal to EMU_TEXTURE_BYTES */
 struct ptx_symbol {
     const char *name;
     uint8_t kind, space; /* enum ptx_symbol_kind, enum ptx_space */
     bool external, pointer;
-    bool texture;          /* a .texref: PTX_TEXTURE_BYTES of texture descriptor */
+    bool texture;          /* the variable is a .texref, which begins with a texture descriptor of PTX_TEXTURE_BYTES */
     bool weak, common;     /* another module's definition of the same name may replace this one */
-    uint16_t source;       /* index of its module */
+    uint16_t source;       /* index of the module that declares the symbol */
     uint8_t pointer_space; /* space that a .ptr parameter points to */
     uint8_t type;          /* enum ptx_type of the variable's elements */
     uint32_t align, line;
@@ -158,19 +159,20 @@ struct ptx_symbol {
     uint32_t variable; /* index of the variable in the object */
     uint32_t function; /* index of the function that a PTX_SYM_FUNCTION names */
     /* For parameters of calls and functions (ptx_param.c): where the value is, and how it is used. */
-    uint32_t reg;               /* 1 + PTX register that is the parameter in the body; 0: it is not a register */
+    uint32_t reg;               /* 1 + PTX register that is the parameter in the body; 0: the parameter is not a register */
     uint8_t home;               /* enum ptx_spill_home */
     bool odd;                   /* the variable is also accessed in part, at an offset, or by address */
     uint8_t narrow, wide;       /* bytes of the smallest store (0 if there is none) and of the largest load */
-    uint32_t home_vreg;         /* virtual register: if `home` is REGISTER, it has the parameter's value; if `home` is
-                                 * POINTER, it has the offset of the value in local memory */
-    uint32_t first_use, last_use; /* 1 + index of the first and of the last instruction that uses the parameter, or 0 if none */
+    uint32_t home_vreg;         /* virtual register: if `home` is REGISTER, the register has the parameter's value; if `home`
+                                 * is POINTER, the register has the value's offset in local memory */
+    uint32_t first_use, last_use; /* 1 + index of the first and of the last instruction that uses the parameter, or 0 if no
+                                   * instruction uses it */
     uint32_t first_run, last_run; /* numbers of the straight-line stretches of text that contain first_use and last_use */
 };
 /** Location of a .param variable while its function executes. */
 enum ptx_spill_home {
     PTX_SPILL_NONE,     /* the variable is not used */
-    PTX_SPILL_CONST,    /* constant bank 0, for a parameter of a kernel */
+    PTX_SPILL_CONST,    /* in constant bank 0, for a parameter of a kernel */
     PTX_SPILL_REGISTER,
     PTX_SPILL_FRAME,    /* in the function's own frame, like a local variable */
     PTX_SPILL_POINTER   /* in the caller's frame; a register contains its address */
@@ -192,7 +194,7 @@ enum ptx_literal { PTX_LIT_INT, PTX_LIT_F32, PTX_LIT_F64, PTX_LIT_WARP_SIZE };
 #define PTX_NONE UINT32_MAX
 struct ptx_operand {
     uint8_t kind;
-    bool negated;    /* complemented predicate: !p */
+    bool negated;    /* the operand is the complement of a predicate: !p */
     uint8_t literal; /* enum ptx_literal */
     uint16_t count;  /* number of elements (VECTOR, PAIR, LIST) */
     uint32_t reg;    /* by kind: index of the register, index of the label, or enum isa_special */
@@ -210,7 +212,7 @@ struct ptx_insn {
                       * .version */
     uint32_t guard;  /* predicate register, or PTX_NONE */
     uint32_t line, loc;
-    uint64_t words[3]; /* bits by enum ptx_word: modifiers that no selection rule has handled yet */
+    uint64_t words[3]; /* bit set, by enum ptx_word, of the modifiers that no selection rule has handled yet */
     const char *unknown; /* modifier that ptx_words.def does not contain, or NULL */
     struct ptx_operand *operand;
 };
@@ -232,14 +234,14 @@ static inline bool ptx_take(struct ptx_insn *insn, enum ptx_word word)
 
 struct ptx_reg {
     const char *name;
-    uint8_t type, elements; /* @elements: size of the vector whose first register this is; 0: a single register */
+    uint8_t type, elements; /* elements: size of the vector whose first register this is; 0: the register is no vector */
     uint16_t definitions; /* number of definitions, saturating; counted by the parser and by ptx_select */
-    bool constant;        /* its only definition is a mov of the literal @value */
+    bool constant;        /* the only definition of the register is a mov of the literal `value` */
     uint64_t value;
     uint32_t vreg; /* 1 + virtual register, or 0 if there is none yet */
     /* Members of a register whose only definition is the address of a local variable (ptx_param.c): */
-    uint32_t local;        /* 1 + symbol of that variable, or 0 if there is no such register */
-    bool local_generic;    /* the operand is a generic address */
+    uint32_t local;        /* 1 + symbol of the local variable; 0: the register has no such definition */
+    bool local_generic;    /* the register has the generic address of the variable */
     int64_t local_offset;
 };
 struct ptx_loc {
@@ -248,7 +250,7 @@ struct ptx_loc {
     /* If the code comes from an inlined function: location of the call, and the function's name, which is at label
      * @name + @name_offset. */
     bool inlined;
-    bool silent; /* the code had no location, and has that of the code after it: no statement begins here */
+    bool silent; /* the code had no location and got the location of the code after it, so no statement begins here */
     uint16_t call_column;
     uint32_t call_file, call_line;
     uint32_t parent; /* index in ptx_module.locs of the location that contains the call, 0: unknown */
@@ -258,10 +260,11 @@ struct ptx_loc {
     uint32_t instance; /* ptx_debug_inline.c: 1 + inlined instance in function @instance_of, or 0 if there is none yet */
     const struct ptx_function *instance_of;
     const char *calls; /* inlined calls of the code, "LINE:COLUMN,..." or "-" (ptx_dump_calls.c); borrowed from the text */
-    uint32_t calls_size; /* 0: they are unknown */
+    uint32_t calls_size; /* 0: the inlined calls are unknown */
 };
 enum { PTX_LEAST_REGISTERS = 16 }; /* a lower limit of vector registers (.maxnreg or an option) is raised to this number */
-enum { PTX_FIRST_SAVED = 96 }; /* callees preserve the vector registers with this number and above (docs/reference/abi.md) */
+enum { PTX_FIRST_SAVED = 96 }; /* callees preserve vector registers with this number and with higher numbers
+                                * (docs/reference/abi.md) */
 /** Registers that a call may change: a bit set of vector registers, then one of predicates. */
 struct ptx_clobber {
     uint64_t v[4];
@@ -273,7 +276,7 @@ struct ptx_tree {
      * together may return at different times */
     bool lossy;
     bool waits;  /* the function may wait for another lane, so that loops which call it yield */
-    bool syncs;  /* contains block barriers or .sync operations */
+    bool syncs;  /* the function contains block barriers or .sync operations */
     bool soft, needs_warp_32, dynamic_shared;
     struct ptx_clobber clobber;
     unsigned barriers;       /* callers must not use barrier registers below this number; 0: the function saves the
@@ -295,14 +298,14 @@ struct ptx_calls {
     bool indirect, address_taken, reachable;
     bool recursive;              /* the function may call itself, directly or through others */
     bool soft;                   /* a kernel whose barriers are soft calls the function */
-    uint32_t scc;                /* number of its SCC (mutually recursive functions); callees outside the SCC have lower
-                                  * numbers */
+    uint32_t scc;                /* number of the SCC (mutually recursive functions) to which the function belongs; callees
+                                  * outside the SCC have lower numbers */
     uint32_t index;              /* number of the function in the object */
     struct ptx_tree tree;
 };
-/** Instructions that were scheduled before the .loc of their statement. All members are lines of the text. The
- *  statement begins at @to. The lines from @from on belong to the statement. The lines from @given on are in earlier
- *  blocks and only have the statement's line number. */
+/** Instructions that were scheduled before the .loc of their statement. All members are line numbers of the PTX text. The
+ *  .loc of the statement is on line @to. The lines from @from on belong to the statement. The lines from @given on are in
+ *  earlier blocks and only have the statement's line number. */
 struct ptx_early {
     uint32_t from, to, given;
 };
@@ -334,7 +337,8 @@ struct ptx_function {
     uint32_t joins_at; /* 1 + instruction at the last label that branches may target, or 0 if there is none */
     PTX_LIST(struct ptx_early) early; /* sorted by line */
     struct ptx_notes notes;           /* sorted by line */
-    uint32_t first_symbol, end_symbol; /* its parameters and variables are the symbols from the first up to the end */
+    uint32_t first_symbol, end_symbol; /* the parameters and variables of the function are the symbols from first_symbol to
+                                        * end_symbol - 1 */
     uint32_t param_bytes, max_threads, required_block[3];
     uint32_t max_registers; /* limit of .maxnreg, or 0 if there is none */
     /* A kernel that another OpenCL C kernel calls exists a second time as a function (ptx_parse.c). */
@@ -359,7 +363,7 @@ bool ptx_version_known(unsigned version);
 /** Returns the first .version that supports a target, or 0 if the target is unknown. */
 unsigned ptx_target_since(const char *name, size_t size);
 struct ptx_module {
-    PTX_LIST(struct ptx_dialect) dialects; /* one per module */
+    PTX_LIST(struct ptx_dialect) dialects; /* one element for each module */
     uint32_t reserved_shared; /* 1 + symbol that %reserved_smem_offset_... refers to, or 0 if it is not used */
     struct ptx_map linked; /* names that all modules share */
     PTX_LIST(struct ptx_alias) aliases;
@@ -373,10 +377,10 @@ struct ptx_module {
     struct ptx_debug *debug; /* debug sections of the module, or NULL if there is none */
     /* ptx_call_graph.c */
     PTX_LIST(uint32_t) order;       /* functions to translate: callees before callers, kernels last */
-    PTX_LIST(struct ptx_tree) sccs; /* common properties of the functions of each SCC */
+    PTX_LIST(struct ptx_tree) sccs; /* for each SCC, the common properties of its functions */
     struct ptx_tree any;            /* common properties of all functions whose address is taken */
     uint32_t any_scc;               /* number of the SCC of the node that represents all callees of calls through a register */
-    uint32_t frame_align;           /* alignment of every frame: the largest one that a variable needs */
+    uint32_t frame_align;           /* alignment of every frame: the largest alignment that a variable needs */
     bool common_dynamic;            /* a function refers to dynamic shared memory, so this memory starts at the same
                                      * offset in all kernels */
     uint32_t shared_top;            /* end of all shared variables that have an offset */
@@ -395,13 +399,13 @@ struct ptx_lexer {
     unsigned line;
     bool takes_warp_size; /* an operand is being parsed whose constant expression may contain WARP_SZ */
     bool had_warp_size;   /* the expression contained WARP_SZ */
-    struct ptx_notes *notes; /* notes of the function being parsed, or NULL outside functions */
+    struct ptx_notes *notes; /* notes of the function that is being parsed, or NULL outside functions */
 };
 struct ptx_name {
     const char *text;
     size_t size;
 };
-enum { PTX_NAME_BYTES = 900 }; /* objects permit 1,024 bytes, including a prefix */
+enum { PTX_NAME_BYTES = 900 }; /* limit of a name; objects permit 1,024 bytes, including a prefix */
 /** Skips blanks and comments. */
 void ptx_lex_space(struct ptx_lexer *lex);
 /** Returns the next character after blanks, or 0 at the end. */
@@ -430,15 +434,15 @@ static inline bool ptx_name_is(struct ptx_name name, const char *text)
 
 /* ---- the parser's own state (ptx_parse.c, ptx_parse_body.c) -------------------------- */
 
-struct ptx_range { /* registers declared as .reg .b32 %r<40> */
+struct ptx_range { /* a range of registers, such as the one that .reg .b32 %r<40> declares */
     const char *prefix;
     uint32_t prefix_size, count;
-    uint8_t type, elements; /* @elements: size of each vector, 0: single registers */
+    uint8_t type, elements; /* elements: size of each vector; 0: the range has single registers */
 };
 struct ptx_label_use {
     struct ptx_name name;
     uint32_t insn, operand, line;
-    uint32_t element; /* 1 + index of the vector element; 0: the operand itself */
+    uint32_t element; /* 1 + index of the vector element that names the label; 0: the operand itself names the label */
 };
 struct ptx_targets { /* targets of an indirect branch: label: .branchtargets a, b, ... */
     uint32_t label;
@@ -452,12 +456,12 @@ struct ptx_scope {
 };
 struct ptx_parser {
     uint16_t source;    /* index of the module */
-    uint32_t file_base; /* added to the module's .file numbers */
+    uint32_t file_base; /* number that is added to the module's .file numbers */
     bool visible, weak, common, external; /* attributes of the current directive */
     size_t directives;  /* number of directives parsed in the module */
     bool opencl;        /* the module is OpenCL C: its target is texmode_independent */
     bool rereading;         /* a kernel is being parsed again as a function, which shares the kernel's variables */
-    uint32_t next_shown; /* while rereading: index of the next symbol that may be such a variable */
+    uint32_t next_shown; /* while a kernel is parsed again: index of the next symbol that may be a variable of the kernel */
     struct ptx_lexer lex;
     struct ptx_module *module;
     struct ptx_function *function; /* function being parsed */
@@ -469,13 +473,13 @@ struct ptx_parser {
     const char *unknown;
     struct ptx_scope *scope;
     struct ptx_map ops, words; /* names of instructions and modifiers */
-    PTX_LIST(struct ptx_targets) targets; /* targets in the function being parsed */
+    PTX_LIST(struct ptx_targets) targets; /* lists of targets in the function that is being parsed */
     uint8_t orders;                /* value of a pragma for the next instruction, as in struct ptx_insn */
     bool newer;
     bool no_line;                  /* the last .loc has line 0 */
     uint32_t loc;                  /* location of the next instruction, or PTX_NEXT_LOC */
 };
-enum { PTX_NEXT_LOC = 0x7fffffff }; /* stands for the location of the next .loc until the parser reaches that .loc */
+enum { PTX_NEXT_LOC = 0x7fffffff }; /* represents the location of the next .loc until the parser reaches that .loc */
 /** Values of ptx_scope.names: the low two bits are the kind of the name, the other bits are an index. */
 enum { PTX_NAME_SYMBOL = 0, PTX_NAME_REG = 1, PTX_NAME_VECTOR = 2 };
 const uint32_t *ptx_scope_find(struct ptx_parser *parser, struct ptx_name name);
@@ -528,7 +532,7 @@ int ptx_special_find(const char *name, size_t size);
 /** Reference to rows (32-bit registers) of a virtual register: its number << 3 | index of the first row. */
 typedef uint32_t ptx_ref;
 #define PTX_NO_REF UINT32_MAX
-#define PTX_ZERO (UINT32_MAX - 1) /* vz (reads as zero); as a predicate: pt */
+#define PTX_ZERO (UINT32_MAX - 1) /* register vz, which reads as zero; as a predicate: pt */
 static inline bool ptx_ref_is_vreg(ptx_ref ref)
 {
     return ref < PTX_ZERO;
@@ -555,20 +559,22 @@ enum ptx_slot { /* operands of a machine instruction that refer to registers */
 };
 enum ptx_mi_flag {
     PTX_MI_PARTIAL = 1 << 0, /* D keeps its old value in some rows or lanes, so the instruction also reads D */
-    PTX_MI_IMM64 = 1 << 1,   /* D = imm64 (op is V_MOV_B32 or V_MOV_B64); ptx_layout() encodes the constant */
+    PTX_MI_IMM64 = 1 << 1,   /* the instruction sets D to imm64 (op is V_MOV_B32 or V_MOV_B64); ptx_layout() encodes the
+                              * constant */
     PTX_MI_DEAD = 1 << 2,
     PTX_MI_SPIN = 1 << 3,  /* a loop that contains the instruction needs a yield (MACHINE 2) */
-    PTX_MI_SPILL = 1 << 4, /* created by ptx_spill.c for a spilled value, or by ptx_frame.c */
+    PTX_MI_SPILL = 1 << 4, /* the instruction was created by ptx_spill.c for a spilled value, or by ptx_frame.c */
     PTX_MI_RELOC_LOW = 1 << 5,
     PTX_MI_RELOC_HIGH = 1 << 6, /* HIGH, LOW: X is the high or low word of the address of `symbol` + imm64 */
     PTX_MI_DYNAMIC = 1 << 7,    /* imm64 is relative to the kernel's dynamic shared memory */
-    PTX_MI_PIN = 1 << 8,        /* emits no code: fixes A or D to the register of an argument or result of a call */
-    PTX_MI_PROLOGUE = 1 << 9,   /* emits no code: marks where ptx_frame() inserts the prologue */
+    PTX_MI_PIN = 1 << 8,        /* a pin, which emits no code: fixes A or D to the register of an argument or result of a call */
+    PTX_MI_PROLOGUE = 1 << 9,   /* a mark that emits no code: ptx_frame() inserts the prologue here */
     PTX_MI_CFA = 1 << 10,       /* the offset is relative to the CFA: the caller's end of the frame, not v2 */
-    PTX_MI_SYNCS = 1 << 11,     /* a block barrier or a reconvergence of lanes; or a call with one of them */
-    PTX_MI_READONLY = 1 << 12,  /* loads from memory that nothing stores to while the kernel runs */
-    PTX_MI_LINE = 1 << 13,      /* nop that carries the line of a jump; ptx_layout() drops it if another instruction
-                                 * with the line follows */
+    PTX_MI_SYNCS = 1 << 11,     /* the instruction is a block barrier, makes lanes reconverge, or calls a function that does
+                                 * one of both */
+    PTX_MI_READONLY = 1 << 12,  /* the instruction loads from memory to which nothing stores while the kernel runs */
+    PTX_MI_LINE = 1 << 13,      /* the instruction is a nop that carries the line of a jump; ptx_layout() drops the nop if
+                                 * another instruction with the line follows */
     PTX_MI_NO_GUARD = 1 << 14,  /* the selection rule has chosen a guard or none, so apply_guard() adds none */
     PTX_MI_UNHOOKED = 1 << 15      /* no statement begins at this instruction, so debuggers skip it */
 };
@@ -592,20 +598,21 @@ struct ptx_mi {
 };
 struct ptx_vreg {
     uint8_t rows;      /* number of 32-bit registers; 0: a predicate */
-    uint32_t origin;   /* index of the PTX register whose value it holds, or PTX_NONE */
-    uint32_t def;      /* index of the instruction that is its only definition; PTX_NONE: several definitions or none */
+    uint32_t origin;   /* index of the PTX register whose value the virtual register has, or PTX_NONE */
+    uint32_t def;      /* index of the only instruction that defines the register; PTX_NONE: several definitions or none */
     uint32_t def_count, use_count;
     bool ssa;          /* one definition dominates every use */
     bool divergent;
-    bool scalar;       /* assigned to a scalar register or predicate */
-    bool no_spill;     /* must get a register: a temporary of a call, or a piece of a spilled value for one instruction */
+    bool scalar;       /* the register will be assigned to a scalar register or predicate */
+    bool no_spill;     /* the virtual register must get a physical register, because it is a temporary of a call, or a piece
+                        * of a spilled value for one instruction */
     /* Members for spilling (ptx_spill.c). `home` is 1 + the spill slot, which is an offset in local memory, or for a
      * predicate a virtual register, or 0 if there is no slot. `level` is 0 for a value that was not split; for a piece of a split
      * value it is the depth of the piece's loop, or LINE (ptx_spill.c). */
     uint32_t home;
     uint8_t level;
-    uint16_t fixed;    /* 1 + register that it must be assigned to, 0: any */
-    bool retained;         /* holds a source variable, so ptx_opt() does not remove copies of the register */
+    uint16_t fixed;    /* 1 + physical register to which the virtual register must be assigned; 0: any register */
+    bool retained;         /* the register has a source variable, so ptx_opt() does not remove copies of the register */
 };
 
 /** How a value differs between lanes that execute an instruction together (ptx_affine.c). */
@@ -615,7 +622,7 @@ struct ptx_affine {
     uint8_t kind;    /* enum ptx_lanes; a uniform value is affine with strides of zero */
     uint8_t some;    /* bit 1 << enum ptx_lane_dim: the stride of this dimension is uniform, but its value is unknown */
     bool assumed;    /* `kind` and the strides are valid only if no 32-bit intermediate value wraps */
-    bool narrow;     /* the value has 32 bits; used for printing */
+    bool narrow;     /* the value has 32 bits; only printed output uses this member */
     uint64_t stride[PTX_LANE_DIMS]; /* strides modulo 2^32 or 2^64 */
     uint64_t low, high; /* range of the unsigned value, valid if high < 2^32 */
 };
@@ -631,12 +638,12 @@ struct ptx_block {
     bool guard_neg;
     bool may_diverge, barrier_flow; /* the block's branch may diverge; the block is in the region of a divergent branch */
     uint32_t loc, line;    /* location of the terminator */
-    bool synthetic;             /* created by ptx_cfg(): the text has no such block */
-    uint32_t label;        /* label in the text, or PTX_NONE if there is none */
+    bool synthetic;             /* ptx_cfg() created the block, which the PTX text does not have */
+    uint32_t label;        /* label of the block in the text, or PTX_NONE if there is none */
     /* ptx_cfg */
     uint32_t *pred;
     uint32_t pred_count;
-    uint32_t rpo;          /* index in reverse post order, PTX_NONE: unreachable */
+    uint32_t rpo;          /* index in reverse post order; PTX_NONE: the block is unreachable */
     uint32_t idom, dom_in, dom_out; /* immediate dominator; interval in the dominator tree */
     uint32_t ipdom;        /* immediate post-dominator, or PTX_NONE if there is none */
     uint8_t exit_side;     /* 1 + index of the successor that only ends the kernel, or 0 if there is none. A branch with such a
@@ -645,14 +652,14 @@ struct ptx_block {
     bool reaches_end;      /* at least one path from this block reaches the end of the function without an exit */
     uint32_t loop;         /* innermost loop, or PTX_NONE if there is none */
     /* ptx_barrier */
-    uint8_t branch_barrier;     /* barrier that its branch names, or PTX_NO_BARRIER */
+    uint8_t branch_barrier;     /* barrier that the block's branch names, or PTX_NO_BARRIER */
     PTX_LIST(uint8_t) syncs;    /* barriers of the bsyncs at the block's start, in order */
     /* for each bsync: 1 + the register pair from which the barrier is restored after the bsync, or 0 */
     PTX_LIST(uint32_t) sync_gives;
     PTX_LIST(uint32_t) joins;   /* regions whose bssy is at the block's end */
     PTX_LIST(uint8_t) breaks[2]; /* barriers of the bbreaks on the edge to succ[i] */
-    PTX_LIST(uint32_t) break_gives[2]; /* for each bbreak, 1 + the register pair from which the barrier is restored
-                                        * after the bbreak, or 0. With PTX_GIVE_UP the pair is set to zero instead */
+    PTX_LIST(uint32_t) break_gives[2]; /* for each bbreak, 1 + the register pair from which the barrier is restored after the
+                                        * bbreak, or 0. With PTX_GIVE_UP, the bbreak sets the pair to zero instead */
     bool yields[2];
 };
 enum { PTX_MOST_NESTED = 2000 }; /* limit of the nesting of loops, because time and memory grow with the square of the depth */
@@ -664,7 +671,8 @@ struct ptx_loop {
 };
 struct ptx_region {
     uint32_t start, join; /* block of the region's bssy, and block of its bsync */
-    uint32_t scope;       /* loop to which the region belongs, from which lanes break with bbreak, or PTX_NONE if none */
+    uint32_t scope;       /* loop to which the region belongs and from which lanes break with bbreak, or PTX_NONE if there is
+                           * no such loop */
     uint8_t barrier;      /* barrier register, or PTX_NO_BARRIER if none was free */
     bool given_up;        /* the region gets no barrier: it is nested too deeply, or lanes could wait in a cycle */
     uint32_t saved;       /* register pair that saves the outer region's barrier, or PTX_NONE if there is none */
@@ -676,7 +684,7 @@ struct ptx_region {
 
 /** Call from which lanes may return at different times; they reconverge in @join. */
 struct ptx_wrap {
-    uint32_t start, body, join; /* blocks on a single path */
+    uint32_t start, body, join; /* the blocks start, body and join, which are on a single path */
 };
 
 /** Function that is being translated. */
@@ -694,7 +702,7 @@ struct ptx_unit {
     PTX_LIST(struct ptx_loop) loops;
     PTX_LIST(struct ptx_region) regions;
     uint32_t entry, final_block;
-    ptx_ref carry;                     /* predicate that holds PTX's condition code */
+    ptx_ref carry;                     /* predicate that is PTX's condition code */
     bool has_carry;
     struct ptx_bounds *bounds;         /* valid during instruction selection */
     PTX_LIST(struct ptx_mi) prologue; /* inserted before the entry block */
@@ -725,13 +733,13 @@ struct ptx_unit {
 /** Dominators of a graph that was traversed depth first (ptx_dominators.c). Nodes are numbered in the order of the
  *  traversal; the root is 0. */
 struct ptx_dominators {
-    uint32_t count;           /* number of nodes; the caller sets it and the next three members */
+    uint32_t count;           /* number of nodes; the caller sets this member and the next three */
     uint32_t *parent;         /* by node: its parent in the traversal */
     uint32_t *first, *from;   /* predecessors of node i: from[first[i]] to from[first[i + 1] - 1] */
     uint32_t *idom;           /* the result: immediate dominator; for the root, the root itself */
     uint32_t *semi, *label, *up, *stack; /* scratch memory */
 };
-/** Allocates a graph of at most @nodes nodes and @edges edges in the arena. The graph can be used repeatedly. */
+/** Allocates a graph of at most @nodes nodes and @edges edges in the arena. The caller can use the graph repeatedly. */
 struct ptx_dominators *ptx_dominators_new(struct ptx_job *job, size_t nodes, size_t edges);
 void ptx_dominators_find(struct ptx_dominators *d);
 
@@ -741,7 +749,7 @@ struct ptx_block *ptx_block_new(struct ptx_unit *unit);
 void ptx_bounds_find(struct ptx_unit *unit);
 /** Sets the bounds of the memory instructions from @first on, which were selected for @insn. */
 void ptx_bounds_mark(struct ptx_unit *unit, const struct ptx_insn *insn, size_t first);
-/** Stores the bound of @mi in the object, for its instruction @index. */
+/** Stores the bound of @mi in the object, as the bound of the object's instruction @index. */
 void ptx_bounds_put(struct ptx_unit *unit, const struct ptx_mi *mi, uint32_t index);
 /** Resolves the variables of the bounds after all variables are in the object. */
 void ptx_bounds_finish(struct ptx_job *job, struct ptx_module *module);
@@ -770,7 +778,7 @@ bool ptx_in_loop(const struct ptx_unit *unit, uint32_t block, uint32_t loop);
 /** Replaces 64-bit arithmetic by 32-bit arithmetic if only the low words of the results are read. */
 void ptx_narrow(struct ptx_unit *unit);
 void ptx_opt(struct ptx_unit *unit);
-/** Forms v_lea from widened products, and loads and stores with a scalar base. It is the last part of ptx_opt() and
+/** Forms v_lea from widened products, and loads and stores with a scalar base. This pass is the last part of ptx_opt() and
  *  needs valid definitions and use counts. */
 void ptx_addresses(struct ptx_unit *unit);
 /** Fills unit->live_in: for each block the virtual registers that are live at its start. */
@@ -790,7 +798,7 @@ void ptx_reduce(struct ptx_unit *unit);
  *  divergence. */
 void ptx_ifconv(struct ptx_unit *unit);
 void ptx_barriers(struct ptx_unit *unit);
-/** Returns true if region @g also serves a branch whose bssy is in block @start and which has the same join. */
+/** Returns true if a branch with the join of region @g, whose bssy would be in block @start, can use region @g. */
 bool ptx_region_serves(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t start);
 /** Removes regions until lanes cannot wait for each other in a cycle. The caller has found the blocks of all regions. */
 void ptx_barrier_cycles(struct ptx_unit *unit);

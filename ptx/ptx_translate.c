@@ -61,8 +61,8 @@ static void lay_out_shared(struct ptx_job *job, struct ptx_module *module, size_
 {
     uint64_t top = 0;
 
-    for (size_t i = 0; i < count; i++) { /* lanewise_local_first gets address 0, so that no other variable is at the
-                                          * address of a null pointer */
+    for (size_t i = 0; i < count; i++) { /* lanewise_local_first is at address 0, so that no other variable has the address
+                                          * of a null pointer */
         struct ptx_symbol *s = &module->symbols.at[i];
 
         if (s->kind != PTX_SYM_VARIABLE || s->space != PTX_SP_SHARED || s->placed || s->size_bytes > 16 ||
@@ -93,8 +93,8 @@ static void lay_out_shared(struct ptx_job *job, struct ptx_module *module, size_
     }
 }
 
-/* Marks the shared variables that two kernels use. They need the same offset in both kernels, which lay_out_shared()
- * assigns. All other shared variables get their offset when the first function that uses them is selected. */
+/* Marks the shared variables that two kernels use. A marked variable needs the same offset in both kernels, which
+ * lay_out_shared() assigns. All other shared variables get their offset when the first function that uses them is selected. */
 static void find_common_shared(struct ptx_module *module)
 {
     uint32_t *user = ptx_new(module->job, module->symbols.count + 1, sizeof *user);
@@ -187,7 +187,7 @@ static const char *unique_name(struct ptx_job *job, struct ptx_map *names, const
         ptx_map_put(job, names, name, strlen(name), 0);
         return name;
     }
-    for (n = *used + 1; longer == NULL; n++) { /* the search starts after the last number that was used */
+    for (n = *used + 1; longer == NULL; n++) { /* the search for a free number starts after the last number that was used */
         char text[PTX_NAME_BYTES + 16];
 
         snprintf(text, sizeof text, "%.*s.%u", PTX_NAME_BYTES, name, n);
@@ -293,7 +293,7 @@ static enum isa_param_kind param_kind(const struct ptx_symbol *s)
 
     if (s->pointer)
         return ISA_PARAM_POINTER;
-    if (s->size_bytes != ptx_type_bytes(type)) /* the parameter is a vector or an array */
+    if (s->size_bytes != ptx_type_bytes(type)) /* the type of the parameter is a vector or an array */
         return ISA_PARAM_VALUE;
     switch (ptx_type_class(type)) {
     case PTX_CLASS_INTEGER: return ISA_PARAM_INTEGER;
@@ -355,13 +355,13 @@ static uint32_t origin_written(const struct ptx_function *fn, const struct isa_p
     }
 }
 
-/* Finds 64-bit parameters that are used as pointers although the text does not declare them as pointers. Such a
- * parameter is converted from a generic to a global address, or it is the only term of the address of an access that
- * may be an address itself. */
+/* Finds 64-bit parameters that are used as pointers although the text does not declare them as pointers. A parameter counts
+ * as a pointer if it is converted from a generic to a global address, or if it is the only term in the address of an access
+ * that may itself be an address. */
 static void find_pointers(const struct ptx_unit *unit, struct isa_param *params)
 {
-    enum { PASSES = 3 }; /* several, because in a loop a value may be written below its use; other chains of definitions
-                          * usually lead downwards and need one pass */
+    enum { PASSES = 3 }; /* number of passes over the text. In a loop, a value may be written below its use, which needs
+                          * several passes; other chains of definitions usually lead downwards and need one */
     const struct ptx_function *fn = unit->function;
     uint32_t *from = PTX_ARRAY(unit->job, uint32_t, fn->regs.count + 1);
 
@@ -406,7 +406,7 @@ static void put_function(struct ptx_unit *unit, struct isa_function *out)
         if (fn->insns.at[i].loc != 0) {
             const struct ptx_loc *loc = &unit->module->locs.at[fn->insns.at[i].loc];
 
-            while (loc->parent != 0) /* goes from inlined code out to the function itself */
+            while (loc->parent != 0) /* finds the location in the function itself, outside of all inlined calls */
                 loc = &unit->module->locs.at[loc->parent];
             out->line = loc->line;
             out->file = (uint16_t)loc->file;
@@ -646,7 +646,7 @@ static enum lw_status run_job(const struct ptx_options *options,
     }
     status = job->status;
     if (status == LW_OK && object != NULL)
-        *object = job->object; /* the caller owns it now */
+        *object = job->object; /* the caller now owns the object */
     else
         isa_object_destroy(job->object);
     lw_arena_fini(&job->arena);

@@ -227,7 +227,7 @@ int ptx_special_find(const char *name, size_t size)
     }
     int sr = isa_special_find(name, size);
 
-    /* these registers of our ISA do not exist in PTX, at least not under this name */
+    /* these registers of our ISA do not exist in PTX, or have another name there */
     if (sr == ISA_SR_OFFSET_X || sr == ISA_SR_OFFSET_Y || sr == ISA_SR_OFFSET_Z ||
         sr == ISA_SR_WORKDIM || sr == ISA_SR_WARPWIDTH || sr == ISA_SR_ACTIVEMASK ||
         sr == ISA_SR_DYN_SHARED || sr == ISA_SR_TOTAL_SHARED)

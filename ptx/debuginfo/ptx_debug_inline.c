@@ -174,8 +174,8 @@ struct entries {
     struct ptx_job *job;
     struct ptx_debug *debug;
     struct ptx_map abstract; /* maps the name of an inlined function to its abstract entry */
-    bool mangled;            /* declares the language as C++ if linkage names are stored, because debuggers read linkage
-                              * names only in C++ units */
+    bool mangled;            /* linkage names are stored, so the unit is declared as C++: debuggers read linkage names only
+                              * in C++ units */
 };
 
 static uint32_t open_die(struct entries *en, unsigned tag, uint32_t parent)

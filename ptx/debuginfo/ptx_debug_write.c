@@ -430,8 +430,9 @@ static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
     out->tag = d->tag;
     out->first_attr = (uint32_t)first;
     for (uint32_t k = 0; k < d->count; k++)
-        if (!d->noted || debug->values.at[d->first + k].name != ISA_AT_CONST_VALUE) /* omits the constant, because notes show
-                                                                                     * at which instructions it is valid */
+        if (!d->noted || debug->values.at[d->first + k].name != ISA_AT_CONST_VALUE) /* if the variable has notes, omits its
+                                                                                     * constant, because notes show at which
+                                                                                     * instructions the constant is valid */
             put_attr(wr, first, &debug->values.at[d->first + k]);
     if (declaration != PTX_NONE) {
         for (uint32_t k = 0; k < debug->dies.at[declaration].count; k++) {

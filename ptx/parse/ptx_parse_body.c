@@ -21,7 +21,7 @@ static _Noreturn void expected(struct ptx_parser *parser, const char *what)
 /* Fails if the scope already declares a range of registers with the same prefix, or a register of the new range. */
 static void refuse_doubles(struct ptx_parser *parser, struct ptx_name prefix, uint64_t count)
 {
-    enum { FEW = 1000 }; /* limit of the number of names that are compared with each range, to save time */
+    enum { FEW = 1000 }; /* limit of the number of names that are compared with each range, which bounds the time */
     const struct ptx_scope *s = parser->scope;
     struct ptx_job *job = parser->lex.job;
 
@@ -154,7 +154,7 @@ static bool parse_prototype(struct ptx_parser *parser, struct ptx_operand *out)
     return false;
 }
 
-/* Parses the operand of brx.idx that names a .branchtargets. The operand becomes the list of the directive's labels. */
+/* Parses the operand of brx.idx that names a .branchtargets. The operand becomes a list of the labels of that directive. */
 static void parse_branch_table(struct ptx_parser *parser, struct ptx_operand *out, uint32_t insn,
                                uint32_t operand)
 {
@@ -238,7 +238,7 @@ static void parse_local_directive(struct ptx_parser *parser)
     } else if (ptx_name_is(word, "pragma")) {
         parse_pragma(parser);
     } else if (ptx_name_is(word, "callprototype") || ptx_name_is(word, "calltargets")) {
-        skip_statement(parser); /* The statement is skipped: the arguments of the call contain the same information. */
+        skip_statement(parser); /* The statement is skipped, because the arguments of the call contain the same information. */
         return;
     } else if (ptx_name_is(word, "branchtargets")) {
         parse_targets(parser);
@@ -295,7 +295,7 @@ static bool parse_special_vector(struct ptx_parser *parser, struct ptx_operand *
     }
     out->kind = PTX_O_VECTOR;
     out->count = 4;
-    out->reg = out->element[0].reg; /* marks the operand as special registers; in other vectors this member is PTX_NONE */
+    out->reg = out->element[0].reg; /* marks the vector as special registers; in all other vectors `reg` is PTX_NONE */
     return true;
 }
 
@@ -407,7 +407,7 @@ static _Noreturn void not_declared(struct ptx_parser *parser, struct ptx_name na
     ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is not declared%s", text, advice);
 }
 
-/* Parses v (all registers of a vector) or v.x (one register). */
+/* Parses the name of a vector, such as v (all its registers) or v.x (one register). */
 static void parse_vector_name(struct ptx_parser *parser, struct ptx_operand *out, uint32_t first)
 {
     static const char letters[] = "xyzwrgba";
@@ -472,7 +472,7 @@ static void parse_named(struct ptx_parser *parser, struct ptx_operand *out, stru
         if (sr >= 0) {
             out->kind = PTX_O_SPECIAL;
             out->reg = (uint32_t)sr;
-            /* upper word of a 64-bit special register */
+            /* a name that ends in _hi is the upper word of a 64-bit special register */
             out->imm = name.size > 4 && memcmp(name.text + name.size - 3, "_hi", 3) == 0;
             return;
         }
@@ -683,7 +683,7 @@ static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t
                     (struct ptx_label_use){ label, index, (uint32_t)(list.count - 1), lex->line,
                                             0 };
             } else if (insn.op == PTX_TEX && list.count == 2 && ptx_lex_accept(lex, '[')) {
-                /* [texture, {x}] and [texture, sampler, {x}]: each part is an operand */
+                /* parses [texture, {x}] or [texture, sampler, {x}], whose parts are separate operands */
                 parse_operand(parser, one, false);
                 while (ptx_lex_accept(lex, ','))
                     parse_operand(parser, PTX_PUSH(lex->job, list), false);
@@ -855,8 +855,8 @@ static void parse_statements(struct ptx_parser *parser, const struct ptx_scope *
 }
 
 /* Skips the rest of a body with an unsupported construct. Other statements of the body may depend on the unsupported
- * construct, so only the parts that other functions need are parsed: files, and labels, to which debug information
- * refers. */
+ * construct. So only the parts that other functions need are parsed: .file directives, and labels, to which debug
+ * information refers. */
 static void pass_body(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;

@@ -107,7 +107,7 @@ static void parse_masked(struct ptx_parser *parser, uint32_t index, uint64_t off
         else
             *PTX_PUSH(lex->job, symbol->addresses) =
                 (struct ptx_init_address){ offset, target, (int64_t)addend };
-    } else if (whole) { /* must follow the lower bytes of the same address */
+    } else if (whole) { /* the byte must follow the lower bytes of the same address */
         const struct ptx_init_address *last =
             symbol->addresses.count != 0 ? &symbol->addresses.at[symbol->addresses.count - 1] : NULL;
 
@@ -330,7 +330,7 @@ static uint32_t declare(struct ptx_parser *parser, struct ptx_name name,
     old = &parser->module->symbols.at[*known >> 2];
     if (old->kind != symbol->kind || old->space != symbol->space || old->kind == PTX_SYM_PARAM)
         ptx_declared_twice(parser, old, symbol->name);
-    if (old->external || symbol->external) { /* at least one of the two symbols is only a declaration */
+    if (old->external || symbol->external) { /* at least one of the two symbols is a declaration without a definition */
         if (!symbol->external) {
             *old = *symbol;
             ptx_share_name(parser, parser->scope, name, *known >> 2);
@@ -346,12 +346,12 @@ static uint32_t declare(struct ptx_parser *parser, struct ptx_name name,
     if (!symbol->weak)
         ptx_declared_twice(parser, old, symbol->name);
     *PTX_PUSH(job, parser->module->symbols) = *symbol;
-    parser->module->symbols.at[index].external = true; /* this definition is ignored */
+    parser->module->symbols.at[index].external = true; /* another definition is used, so this one is ignored */
     return index;
 }
 
-/* Parses .managed or .unified(id, id), which request memory shared with the host. They have no effect, because the host
- * can access all memory of Lanewise. */
+/* Parses .managed or .unified(id, id), which request memory shared with the host. Both have no effect, because the host can
+ * access all memory of Lanewise. */
 static void parse_attribute(struct ptx_parser *parser)
 {
     struct ptx_lexer *lex = &parser->lex;
@@ -521,7 +521,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
         symbol.size_bytes = open ? 0 : count * bytes;
         if (symbol.size_bytes > UINT64_C(1) << 40)
             ptx_fail(lex->job, lex->line, LW_EINPUT, "'%s' is too large", symbol.name);
-        /* A parameter without a size represents the arguments of a variadic function, which may only be declared. */
+        /* A parameter without a size represents the arguments of a variadic function. Such a function may only be declared. */
         if (space == PTX_SP_PARAM && symbol.size_bytes == 0 &&
             (!open || parser->function == NULL || parser->function->kernel || parser->in_body))
             ptx_fail(lex->job, lex->line, LW_EINPUT, "the parameter '%s' has a size of 0 bytes",

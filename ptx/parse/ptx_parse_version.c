@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Knows the versions and targets of PTX that a module may name. */
+/* Tables of the versions and targets of PTX that a module may name. */
 #include "ptx/ptx_priv.h"
 
 bool ptx_version_known(unsigned version)
 {
     static const uint8_t last[] = { [1] = 5, [2] = 3, [3] = 2, [4] = 3, [5] = 1, [6] = 5, [7] = 8,
-                                    [8] = 8, [9] = 9 }; /* last minor version of each major version. 9.1 to 9.9 are
-                                                         * accepted because later compilers may write them */
+                                    [8] = 8, [9] = 9 }; /* last minor version of each major version. 9.1 to 9.9 are accepted,
+                                                         * because later compilers may write these versions */
 
     return version / 10 < LW_COUNT_OF(last) && version >= 10 && version % 10 <= last[version / 10];
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assigns locations to the variables in the .param space of a function, which are the parameters and results of the
- * function and of its calls. A scalar that is only loaded and stored whole is in a virtual register. All others are local
- * variables. Variables of calls share offsets if the text shows that one is dead before the next is used. That is the
- * case if the first and the last use are in one straight-line stretch, as in text that compilers write. By the ABI
+/* Assigns locations to the variables in the .param space of a function, which are the parameters and results of the function
+ * and of its calls. A scalar that is only loaded and stored whole is in a virtual register. All others are local variables.
+ * Variables of calls share offsets if the text shows that one is dead before the next is used. The text shows this if the
+ * first and the last use are in one straight-line stretch, as in text that compilers write. By the ABI
  * (docs/reference/abi.md) scalars are passed in v4 to v31 and then on the stack; for an aggregate the address of the
  * caller's copy is passed. */
 #include "ptx/select/ptx_select_priv.h"
@@ -22,7 +22,7 @@ struct ptx_param_slot ptx_param_location(struct ptx_param_slots *places, unsigne
         places->next += rows;
         return p;
     }
-    places->next = PTX_LAST_ARGUMENT + 1; /* all later parameters are also passed on the stack */
+    places->next = PTX_LAST_ARGUMENT + 1; /* all parameters after the first one on the stack are also passed on the stack */
     places->bytes = (places->bytes + 4 * rows - 1) & ~(4 * rows - 1);
     p.on_stack = true;
     p.offset = places->bytes;
@@ -142,7 +142,7 @@ static void note_function(struct scan *scan, const uint8_t *target)
 
 /* ---- locations of .param variables -------------------------------------------------------------- */
 
-enum { MOST_COPIED = 1024 }; /* bytes of a structure that each call copies for debuggers */
+enum { MOST_COPIED = 1024 }; /* greatest size in bytes of a structure that each call copies for debuggers */
 
 static bool fits_register(const struct ptx_symbol *s)
 {
@@ -161,7 +161,7 @@ static void in_frame(struct ptx_sel *sel, struct ptx_symbol *s, uint64_t *top, u
     if (*top + s->size_bytes > 1u << 22)
         ptx_fail(sel->job, line, LW_EUNSUPP, "call: the parameters exceed 4 MiB");
     s->home = PTX_SPILL_FRAME;
-    s->space = PTX_SP_LOCAL; /* from now on loads and stores of the parameter are selected as accesses to local memory */
+    s->space = PTX_SP_LOCAL; /* loads and stores of the parameter that follow are selected as accesses to local memory */
     s->offset = (uint32_t)*top;
     s->placed = true;
     *top += s->size_bytes;
@@ -172,8 +172,8 @@ static bool in_one_run(const struct ptx_symbol *s)
     return s->first_run == s->last_run;
 }
 
-/* Assigns a register to a .param variable that fits one. Otherwise, a variable that is used in several straight-line
- * stretches gets an offset of its own, below the shared offsets that share_slots() assigns to all others. */
+/* Assigns a register to a .param variable that fits one. A variable that fits no register and is used in several
+ * straight-line stretches gets its own offset, below the shared offsets that share_slots() assigns to all other variables. */
 static void lay_out_param(struct ptx_sel *sel, struct ptx_symbol *s, uint64_t *top, unsigned line)
 {
     if (s->home != PTX_SPILL_NONE || s->first_use == 0)
@@ -208,8 +208,8 @@ struct shared_slots {
     unsigned active;
 };
 
-/* Assigns offsets from `base` upwards to variables that are used in one straight-line stretch. When none of them is in
- * use, the next offset is `base` again. */
+/* Assigns offsets from `base` upwards to variables that are used in one straight-line stretch. When no variable with such an
+ * offset is in use, the next offset is `base` again. */
 static void share_slots(struct ptx_sel *sel, struct shared_slots *places)
 {
     const struct ptx_function *fn = sel->fn;
@@ -238,7 +238,7 @@ static void share_slots(struct ptx_sel *sel, struct shared_slots *places)
                             places->most = places->top;
                     } else if (done == 1 && s->home == PTX_SPILL_FRAME && in_one_run(s) &&
                                s->last_use == i + 1) {
-                        s->last_use = 0; /* prevents that the variable is counted as released a second time */
+                        s->last_use = 0; /* ensures that the variable is counted as released only once */
                         places->active--;
                     }
                 }

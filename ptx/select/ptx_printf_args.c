@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the arguments of OpenCL's printf in the form in which clang 16 stores them, consecutive and without gaps. They
- * must be moved to their natural alignment. Only the format determines it, because {float4, double} and {float, float,
- * float, float, double} have the same bytes. */
+/* Finds the arguments of OpenCL's printf in the form in which clang 16 stores them, consecutive and without gaps. The
+ * arguments must be moved to their natural alignment. Only the format determines this alignment, because {float4, double}
+ * and {float, float, float, float, double} have the same bytes. */
 #include "ptx/select/ptx_select_priv.h"
 
 struct reading {
     struct ptx_job *job;
     const uint8_t *at, *end;
-    uint64_t from, to, room; /* offsets of the next argument before and after the move; bytes of all stored arguments */
+    uint64_t from, to, room; /* from, to: offsets of the next argument before and after the move; room: number of bytes of
+                              * all stored arguments */
     PTX_LIST(struct ptx_interval) pieces;
 };
 
@@ -97,7 +98,7 @@ static void conversion(struct reading *rd)
         take(rd, 8, 1);
 }
 
-/* Returns the mov or cvta that defines a register, or NULL if another instruction does or there are several. */
+/* Returns the mov or cvta that defines a register, or NULL if another instruction, or more than one, defines the register. */
 static const struct ptx_insn *definition(struct ptx_sel *sel, uint32_t reg)
 {
     const struct ptx_function *fn = sel->fn;

@@ -113,7 +113,8 @@ static void lay_out_symbols(struct ptx_sel *sel)
     struct ptx_function *fn = sel->fn;
     struct ptx_module *module = sel->unit->module;
 
-    for (int pass = 0; pass < 2; pass++) { /* the first pass handles symbols with a fixed offset */
+    for (int pass = 0; pass < 2; pass++) { /* the first pass handles symbols with a fixed offset, the second pass all other
+                                            * symbols */
         for (size_t i = 0; i < fn->insns.count; i++) {
             const struct ptx_insn *in = &fn->insns.at[i];
 
@@ -261,8 +262,8 @@ static void end_block(struct ptx_sel *sel, uint32_t block, const struct ptx_insn
     }
 }
 
-/* Marks the instructions that branches target. Only such an instruction begins a straight-line stretch; a label that no
- * branch uses, such as a debug label, does not. */
+/* Marks the instructions that branches target. Only a marked instruction begins a straight-line stretch. An instruction with
+ * a label that no branch uses, such as a debug label, does not. */
 static uint8_t *find_targets(struct ptx_sel *sel)
 {
     const struct ptx_function *fn = sel->fn;
@@ -357,12 +358,12 @@ static void select_call(struct ptx_sel *sel, const struct ptx_insn *in, size_t i
     select_one(sel, &plain);
 }
 
-/* Lowering of brx.idx to a binary search with ordinary branches. */
+/* State of the lowering of one brx.idx to a binary search with ordinary branches. */
 struct table {
     struct ptx_sel *sel;
     const struct ptx_insn *in;
     ptx_ref index;
-    uint32_t spare; /* number of the next unused block of the blocks that are reserved for this table */
+    uint32_t spare; /* number of the next unused block among the blocks that are reserved for this table */
 };
 
 static uint32_t table_target(const struct table *t, unsigned i)
@@ -477,9 +478,9 @@ static void keep_register(struct ptx_sel *sel, uint32_t reg, const struct ptx_in
     mi->flags |= PTX_MI_PIN;
 }
 
-/* Lines of the function that have other instructions than unconditional jumps. */
+/* Source lines of the function that have other instructions than unconditional jumps. */
 struct full_lines {
-    uint64_t *at; /* file << 32 | line, ascending */
+    uint64_t *at; /* file << 32 | line, in ascending order */
     size_t count;
 };
 
@@ -584,8 +585,8 @@ void ptx_select(struct ptx_unit *unit)
     unit->blocks.at[sel.block_at[n]].succ[0] = unit->final_block;
     enter(&sel);
     sel.current = sel.block_at[0];
-    bool ended = n == 0; /* the current block has its successors. Without instructions block 0 is the last block, whose
-                          * successor is already set */
+    bool ended = n == 0; /* true if the successors of the current block are set. Without instructions, block 0 is the last
+                          * block, whose successor is already set */
 
     for (size_t i = 0; i < n; i++) {
         const struct ptx_insn *in = &fn->insns.at[i];

@@ -18,8 +18,8 @@ enum shape {
     SH_COUNT  /* d has 32 bits; the type determines the registers of x */
 };
 enum {
-    AF_EXT = 1,  /* sources narrower than 32 bits are extended first */
-    AF_FLOAT = 2 /* accepts the modifiers of the row's format for floats */
+    AF_EXT = 1,  /* sources narrower than 32 bits are extended before the operation */
+    AF_FLOAT = 2 /* the row accepts the modifiers that its format has for floats */
 };
 struct alu_row {
     uint8_t op, mode; /* mode: PTX_W_LO, PTX_W_HI, PTX_W_WIDE or PTX_W_NONE */
@@ -133,7 +133,7 @@ static void take_float(struct ptx_sel *sel, struct ptx_mi *mi)
     if ((format == ISA_FMT_FLT || format == ISA_FMT_HLF) && ptx_take(&sel->in, PTX_W_SAT))
         isa_mod_set(&mi->in, ISA_MOD_SAT, ISA_SAT_ON);
     if (format == ISA_FMT_HLF) {
-        (void)ptx_take(&sel->in, PTX_W_RN); /* no effect, because half-precision operations have no other rounding */
+        (void)ptx_take(&sel->in, PTX_W_RN); /* .rn has no effect, because half-precision operations have no other rounding */
         if (ptx_take(&sel->in, PTX_W_RELU))
             isa_mod_set(&mi->in, ISA_MOD_RELU, ISA_RELU_ON);
     }
@@ -146,7 +146,7 @@ static void take_float(struct ptx_sel *sel, struct ptx_mi *mi)
         }
     }
     if (format == ISA_FMT_FLT || format == ISA_FMT_FUN) {
-        /* no effect: .approx and .full permit the exactly rounded results of our division, root and reciprocal */
+        /* .approx and .full have no effect: they permit the exactly rounded results of our division, root and reciprocal */
         (void)ptx_take(&sel->in, PTX_W_APPROX);
         (void)ptx_take(&sel->in, PTX_W_FULL);
     }
@@ -199,8 +199,8 @@ void ptx_rule_alu(struct ptx_sel *sel)
     n = row->shape == SH_1 || row->shape == SH_COUNT ? 1
         : row->shape == SH_3 || row->shape == SH_WIDE3 ? 3 : 2;
     if (type == PTX_T_F32 && (sel->in.op == PTX_MIN || sel->in.op == PTX_MAX) &&
-        sel->in.operand_count == 4) { /* The form with three operands combines the first two, and then the result with
-                                       * the third. */
+        sel->in.operand_count == 4) { /* The form with three operands combines the first two operands, and then the result
+                                       * with the third operand. */
         struct ptx_insn first = sel->in;
         ptx_ref t = ptx_sel_temp(sel, 1);
 

@@ -10,8 +10,8 @@ static void refuse_type(struct ptx_sel *sel, enum ptx_type type)
 
 /* ---- carry chains -------------------------------------------------------------- */
 
-/* Returns the predicate of the function that is PTX's condition code. It is always a carry: a subtraction computes
- * a + ~b + carry, so 1 means "no borrow". The hardware works in this way, and nvcc relies on it when it writes sub.cc
+/* Returns the predicate of the function that is PTX's condition code. It is always a carry: a subtraction computes a + ~b +
+ * carry, so 1 means "no borrow". The hardware computes borrows in this way, and nvcc relies on that when it writes sub.cc
  * before addc. The PTX manual says instead that sub.cc writes a borrow. See docs/reference/ptx-support.md. */
 static ptx_ref carry_flag(struct ptx_sel *sel)
 {
@@ -30,7 +30,7 @@ static void put_word(struct ptx_sel *sel, bool minus, ptx_ref d, ptx_ref a, ptx_
                                     PTX_NO_REF, 1);
 
     mi->ref[PTX_S_P] = out;
-    mi->ref[PTX_S_R] = in == PTX_NO_REF ? PTX_ZERO : in; /* pt: a constant carry of 1 */
+    mi->ref[PTX_S_R] = in == PTX_NO_REF ? PTX_ZERO : in; /* predicate pt is a constant carry of 1 */
     if (in == PTX_NO_REF && !minus)
         ptx_mi_negate(mi, PTX_S_R, true);
 }
@@ -41,7 +41,7 @@ static void put_chain(struct ptx_sel *sel, bool minus, ptx_ref d, ptx_ref a, ptx
 {
     ptx_ref in = reads ? carry_flag(sel) : PTX_NO_REF;
     ptx_ref out = writes ? carry_flag(sel) : PTX_NO_REF, low;
-    ptx_ref whole = rows == 2 ? ptx_sel_temp(sel, 2) : d; /* another pair than @d, which may be @a or @b */
+    ptx_ref whole = rows == 2 ? ptx_sel_temp(sel, 2) : d; /* a temporary pair, because @d may be the same pair as @a or @b */
 
     if (rows == 2) {
         low = ptx_sel_temp(sel, 0);
@@ -354,8 +354,8 @@ void ptx_rule_fns(struct ptx_sel *sel)
 
 /* ---- floats ----------------------------------------------------------------------- */
 
-/* Selects rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64. They compute the high word of the result from the high word of
- * the source, and the low word is 0. */
+/* Selects rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64. These instructions compute the high word of the result from the high
+ * word of the source. The low word of the result is 0. */
 void ptx_rule_reciprocal(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0);
@@ -385,7 +385,7 @@ void ptx_rule_testp(struct ptx_sel *sel)
 {
     static const struct {
         uint8_t word, comparison;
-        bool least; /* true: compares with the least normal number; false: with infinity */
+        bool least; /* true: the comparison is with the least normal number; false: with infinity */
     } tests[] = {
         { PTX_W_FINITE, ISA_CMP_LT, false },     { PTX_W_INFINITE, ISA_CMP_EQ, false },
         { PTX_W_NUMBER, ISA_CMP_LE, false },     { PTX_W_NOTANUMBER, ISA_CMP_GT, false },
@@ -514,7 +514,7 @@ void ptx_rule_cvt_tf32(struct ptx_sel *sel)
     mi->ref[PTX_S_R] = p;
 }
 
-/* How cvt converts an f32 to a 16-bit float: to bf16 or f16, with .relu, with .satfinite, and with which rounding. */
+/* Conversion by cvt of an f32 to a 16-bit float: whether to bf16 or f16, whether with .relu and .satfinite, and the rounding. */
 struct half_form {
     bool bf, relu, finite;
     unsigned rounding;

@@ -8,9 +8,9 @@
 
 enum callee {
     CALL_FUNCTION,
-    CALL_VPRINTF, /* arguments: format and buffer; returns the result of the instruction */
-    CALL_PRINTF,  /* OpenCL; arguments: format and buffer, or format and values; returns 0 or -1 */
-    CALL_ASSERT,  /* arguments: message, file, line, function, size of a character */
+    CALL_VPRINTF, /* vprintf: arguments are format and buffer; returns the result of the print instruction */
+    CALL_PRINTF,  /* printf of OpenCL: arguments are format and buffer, or format and values; returns 0 or -1 */
+    CALL_ASSERT,  /* __assertfail: arguments are message, file, line, function, size of a character */
     CALL_MALLOC,
     CALL_FREE,
     CALL_LAUNCH /* ptx_select_launch.c */
@@ -32,7 +32,7 @@ static enum callee callee_of(const struct ptx_call_parts *call)
 
 /** Returns true if the text calls OpenCL's printf in the form of clang before version 19, with a variable number of
  *  arguments. clang 16 passes the arguments after the format as one aggregate, by value, and declares it without a size.
- *  The other versions pass the arguments one by one. */
+ *  Other versions of clang before 19 pass the arguments one by one. */
 static bool is_variadic(const struct ptx_module *module, const struct ptx_call_parts *call)
 {
     const struct ptx_function *function = call->function;
@@ -230,9 +230,9 @@ static bool gathers(const struct ptx_module *module, const struct ptx_call_parts
     return callee_of(call) == CALL_ASSERT || is_variadic(module, call);
 }
 
-/** Copies bytes of local memory to offset @to of the frame in units of 1, 2 or 4 bytes, of which @to, @from and the size are
- *  multiples. They are at @from after the offset in @base, or at offset @from of the frame if @base is PTX_NO_REF. @align: alignment
- *  of @base. */
+/** Copies bytes of local memory to offset @to of the frame, in units of 1, 2 or 4 bytes of which @to, @from and the size are
+ *  multiples. The source bytes are at @from plus the offset in @base, or at offset @from of the frame if @base is
+ *  PTX_NO_REF. @align: alignment of @base. */
 static void copy_bytes(struct ptx_sel *sel, ptx_ref base, uint32_t align, uint32_t from, uint32_t to, uint32_t bytes)
 {
     uint32_t unit = 4;
@@ -323,7 +323,7 @@ void ptx_sel_call_frame_bytes(struct ptx_sel *sel)
             if (!result || (s != NULL && !ptx_param_is_scalar(s)))
                 (void)ptx_param_location(&places, s != NULL ? ptx_param_rows(s) : 2);
         }
-        /* a literal or a register was counted as two words, so the result is an upper bound */
+        /* a literal or a register counted as two words, so the size is an upper bound */
         out = places.bytes > out ? places.bytes : out;
     }
     out = (out + AREA_ALIGN - 1) & ~(uint64_t)(AREA_ALIGN - 1);
@@ -658,7 +658,7 @@ static void call_function(struct ptx_sel *sel, const struct ptx_call_parts *call
     if (call->function == NULL)
         target = ptx_sel_value(sel, call->target, PTX_T_B64);
     pass_arguments(sel, call, &p);
-    if (call->function == NULL) /* v0:1 is free for the target, because the call overwrites it */
+    if (call->function == NULL) /* v0:1 can have the target's address, because the call overwrites v0:1 */
         ptx_sel_put(sel, ISA_V_MOV_B64, unit->link, PTX_NO_REF, target, PTX_NO_REF, 2);
     pin_all(sel, &p, false);
     mi = ptx_sel_put(sel, call->function == NULL ? ISA_CALLX : ISA_CALL, unit->link,

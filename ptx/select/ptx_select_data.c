@@ -51,7 +51,7 @@ static void pack(struct ptx_sel *sel, const struct ptx_operand *from, enum ptx_t
     per_row = from->count / rows;
     if (per_row == 0)
         ptx_sel_fail(sel, LW_EINPUT, "a vector must have at least two elements");
-    /* a source may be a part of the destination, so all sources are read before the first write */
+    /* the destination may include a source register, so all sources are read before the first write */
     ptx_ref whole = rows > 1 ? ptx_sel_temp(sel, rows) : d;
 
     for (unsigned r = 0; r < rows; r++) {
@@ -60,7 +60,7 @@ static void pack(struct ptx_sel *sel, const struct ptx_operand *from, enum ptx_t
 
         for (unsigned k = 1; k < per_row; k++) {
             ptx_ref selector = ptx_sel_temp(sel, 1), t = ptx_sel_temp(sel, 1);
-            /* keeps the bytes of v below k * each, then appends the bytes of the next part */
+            /* the selector for prmt takes the bytes of v below k * each, then the bytes of the next part */
             uint32_t pick = each == 2 ? 0x5410u : k == 1 ? 0x3240u : k == 2 ? 0x3410u : 0x4210u;
 
             ptx_sel_imm(sel, selector, 1, pick);
@@ -222,7 +222,7 @@ static void cvt_integer(struct ptx_sel *sel, enum ptx_type to, enum ptx_type fro
     }
     bool widens = to_bytes > from_bytes;
 
-    if (widens && s != PTX_ZERO) { /* the source has 8 or 16 bits */
+    if (widens && s != PTX_ZERO) { /* an integer is widened: the source has 8 or 16 bits */
         bool more = reg_bytes > to_bytes && to_bytes < 4 && from_signed != to_signed;
         ptx_ref t = more || reg_bytes == 8 ? ptx_sel_temp(sel, 1) : d;
 
@@ -231,7 +231,7 @@ static void cvt_integer(struct ptx_sel *sel, enum ptx_type to, enum ptx_type fro
             return;
         s = t;
     }
-    if (reg_bytes == 8) { /* relaxed typing: the result is extended to the 64 bits of the register */
+    if (reg_bytes == 8) { /* PTX's relaxed type checking: the result is extended to the 64 bits of the register */
         if (s == PTX_ZERO)
             ptx_sel_imm(sel, d, 2, 0);
         else
@@ -471,7 +471,7 @@ void ptx_rule_bit(struct ptx_sel *sel)
     struct ptx_mi *mi;
     bool unary = sel->in.op == PTX_NOT;
 
-    if (sel->in.op == PTX_CNOT) { /* a == 0 ? 1 : 0 */
+    if (sel->in.op == PTX_CNOT) { /* computes a == 0 ? 1 : 0 */
         unsigned rows = ptx_type_rows(type);
         ptx_ref p = ptx_sel_temp(sel, 0), a, one, d;
 
@@ -505,7 +505,7 @@ void ptx_rule_bit(struct ptx_sel *sel)
     mi->ref[PTX_S_P] = d;
     mi->ref[PTX_S_RA] = mi->ref[PTX_S_RB] = mi->ref[PTX_S_R] = PTX_ZERO;
     if (sel->in.op == PTX_OR || sel->in.op == PTX_XOR)
-        ptx_mi_negate(mi, PTX_S_R, true); /* the third predicate is false */
+        ptx_mi_negate(mi, PTX_S_R, true); /* the third predicate of the instruction is always false */
     ptx_sel_pred_read(sel, mi, PTX_S_RA, &sel->in.operand[1]);
     mi = &sel->unit->code.at[sel->unit->code.count - 1];
     if (unary)
@@ -536,7 +536,8 @@ static ptx_ref field(struct ptx_sel *sel, unsigned position, unsigned length)
     ptx_ref l = ptx_sel_source(sel, length, PTX_T_U32);
     ptx_ref selector = ptx_sel_temp(sel, 1);
 
-    ptx_sel_imm(sel, selector, 1, 0x7640); /* takes byte 0 of both operands; the other bytes of the result are ignored */
+    ptx_sel_imm(sel, selector, 1, 0x7640); /* the selector takes byte 0 of both operands; the other bytes of the result are
+                                            * ignored */
     ptx_sel_put(sel, ISA_V_PRMT_B32, d, p, selector, l, 1);
     return d;
 }
@@ -645,7 +646,7 @@ void ptx_rule_shf(struct ptx_sel *sel)
         ptx_sel_imm(sel, c, 1, wrap ? known & 31 : known > 32 ? 32 : known);
     } else {
         c = ptx_sel_source(sel, 3, type);
-        if (wrap) { /* takes the low five bits, because our shift clamps the number at 32 */
+        if (wrap) { /* extracts the low five bits of the number, because our shift clamps it at 32 */
             ptx_ref mask = ptx_sel_temp(sel, 1), t = ptx_sel_temp(sel, 1);
 
             ptx_sel_imm(sel, mask, 1, 31);
@@ -662,7 +663,7 @@ void ptx_rule_lop3(struct ptx_sel *sel)
     enum ptx_type type = ptx_sel_type(sel, 0);
     const struct ptx_operand *to = &sel->in.operand[0];
     bool both = ptx_take(&sel->in, PTX_W_AND), either = ptx_take(&sel->in, PTX_W_OR);
-    bool tests = both || either; /* d|p: p = (d != 0) op q */
+    bool tests = both || either; /* the form d|p also computes p = (d != 0) op q */
     ptx_ref p = PTX_NO_REF, d;
     uint64_t table;
     struct ptx_mi *mi;

@@ -16,8 +16,8 @@ struct launch_call {
 };
 typedef void (*launch_fn)(struct launch_call *l);
 
-/** @args has a letter for the type of each argument: q for 8 bytes, w for 4 bytes, d for three words. @result is such a
- *  letter. */
+/** @args has a letter for the type of each argument: q for 8 bytes, w for 4 bytes, d for three words. @result is the letter
+ *  for the type of the result. */
 struct launch_function {
     const char *name, *args;
     char result;
@@ -143,7 +143,7 @@ static void launch_group(struct launch_call *l)
     launch(l, beside(l, buffer, -HEADER_BYTES), buffer, PTX_NO_REF, true);
 }
 
-/** cudaGetParameterBuffer(alignment, size): only the later launch names the kernel. */
+/** cudaGetParameterBuffer(alignment, size): only the launch that follows names the kernel. */
 static void get_buffer(struct launch_call *l)
 {
     struct ptx_sel *sel = l->sel;

@@ -80,8 +80,8 @@ void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi)
         { PTX_W_WB, ISA_MOD_CACHE, ISA_CACHE_NONE },
     };
 
-    (void)ptx_take(&sel->in, PTX_W_MMIO); /* .mmio requires that the access is performed exactly once, as Lanewise does
-                                           * for all accesses */
+    (void)ptx_take(&sel->in, PTX_W_MMIO); /* .mmio has no effect: it requires that the access is performed exactly once,
+                                           * which Lanewise guarantees for all accesses */
 
     for (unsigned i = 0; i < LW_COUNT_OF(words); i++) {
         if (ptx_take(&sel->in, (enum ptx_word)words[i].word))
@@ -151,7 +151,7 @@ static struct location address(struct ptx_sel *sel, unsigned index, enum ptx_spa
             p.rows = 2;
             return p;
         }
-        /* these addresses have 32 bits, so a larger offset could wrap around to the variable */
+        /* addresses in this space have 32 bits, so a larger offset could wrap around to the variable */
         if (disp < INT32_MIN || disp > INT32_MAX)
             ptx_sel_fail(sel, LW_EINPUT, "the offset is past the end of '%s': %+lld", s->name, (long long)disp);
         disp += s->offset;
@@ -373,7 +373,7 @@ void ptx_rule_ld(struct ptx_sel *sel)
     n = take_vector(sel, &sel->in.operand[0]);
     if (bytes * n > 16)
         ptx_sel_fail(sel, LW_EUNSUPP, "an access of %u bytes is not supported", bytes * n);
-    if (space == PTX_SP_PARAM) { /* parameter space has no cache */
+    if (space == PTX_SP_PARAM) { /* removes the cache modifiers, because parameter space has no cache */
         static const uint8_t words[] = { PTX_W_WEAK, PTX_W_CA, PTX_W_CG, PTX_W_CS, PTX_W_LU,
                                          PTX_W_CV };
 
@@ -496,7 +496,7 @@ void ptx_rule_st(struct ptx_sel *sel)
     if (n == 1) {
         x = part[0];
         size = size_of(type);
-        if (size == ISA_SIZE_S8 || size == ISA_SIZE_S16) /* a store does not extend, so stores have no signed sizes */
+        if (size == ISA_SIZE_S8 || size == ISA_SIZE_S16) /* a store does not extend a value, so stores have no signed sizes */
             size = size == ISA_SIZE_S8 ? ISA_SIZE_U8 : ISA_SIZE_U16;
     } else {
         unsigned group_rows = total > 4 ? total / 4 : 1, per_row = bytes < 4 ? 4 / bytes : 1;
@@ -639,7 +639,7 @@ static void atomic(struct ptx_sel *sel, bool result)
     if (!(atomics[row].types >> type & 1) || (!result && (cas || exch)))
         ptx_sel_fail(sel, LW_EUNSUPP, ".%s of type .%s is not supported",
                      ptx_word_text((enum ptx_word)atomics[row].word), ptx_type_name(type));
-    (void)ptx_take(&sel->in, PTX_W_NOFTZ); /* no effect, because our atomic additions never flush denormals */
+    (void)ptx_take(&sel->in, PTX_W_NOFTZ); /* .noftz has no effect, because our atomic additions never flush denormals */
     ptx_sel_operands(sel, k + 2 + cas, k + 2 + cas);
     if (space == PTX_SP_GLOBAL)
         op = result ? ISA_ATOM_GLOBAL : ISA_RED_GLOBAL;
@@ -882,8 +882,8 @@ void ptx_rule_isspacep(struct ptx_sel *sel)
 
     ptx_sel_operands(sel, 2, 2);
     switch (space) {
-    case PTX_SP_CONST: high = 1; break; /* high word of code addresses, which no data has */
-    case PTX_SP_GLOBAL: high = ISA_CONST_BASE >> 32; break; /* kernel parameters count as global, too */
+    case PTX_SP_CONST: high = 1; break; /* the high word of code addresses, which no address of data has */
+    case PTX_SP_GLOBAL: high = ISA_CONST_BASE >> 32; break; /* addresses of kernel parameters count as global addresses, too */
     case PTX_SP_SHARED: high = ISA_SHARED_BASE >> 32; break;
     case PTX_SP_LOCAL: high = ISA_LOCAL_BASE >> 32; break;
     case PTX_SP_PARAM: high = ISA_CONST_BASE >> 32; break;
@@ -964,11 +964,13 @@ void ptx_rule_fence(struct ptx_sel *sel)
         check_tensormap_fence(sel);
     else
         ptx_sel_operands(sel, 0, 0);
-    (void)ptx_take(&sel->in, PTX_W_MBARRIER_INIT); /* no effect, because it is about mbarriers, which are not supported */
-    (void)ptx_take(&sel->in, PTX_W_SC); /* no effect, because all accesses are sequentially consistent in order of issue */
+    (void)ptx_take(&sel->in, PTX_W_MBARRIER_INIT); /* this modifier has no effect, because it concerns mbarriers, which are
+                                                    * not supported */
+    (void)ptx_take(&sel->in, PTX_W_SC); /* this modifier has no effect, because all accesses are sequentially consistent in
+                                         * order of issue */
     (void)ptx_take(&sel->in, PTX_W_ACQ_REL);
     if (ptx_take(&sel->in, PTX_W_ACQUIRE) || ptx_take(&sel->in, PTX_W_RELEASE)) {
-        (void)ptx_take(&sel->in, PTX_W_RESTRICT_CTA); /* no effect, because it only permits a weaker fence */
+        (void)ptx_take(&sel->in, PTX_W_RESTRICT_CTA); /* this modifier has no effect, because it only permits a weaker fence */
         (void)ptx_take(&sel->in, PTX_W_RESTRICT_CLUSTER);
     }
     if (ptx_take(&sel->in, PTX_W_PROXY)) { /* Lanewise has only one path to memory */

@@ -316,7 +316,7 @@ static ptx_ref value(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_
         default:
             break;
         }
-        return o->imm != 0 ? d + 1 : d; /* %clock_hi is the upper word */
+        return o->imm != 0 ? d + 1 : d; /* %clock_hi is the upper word of the clock */
     }
     case PTX_O_SYMBOL:
         return ptx_sel_symbol(sel, o->symbol, (int64_t)o->imm, rows);
@@ -441,7 +441,7 @@ void ptx_sel_pred_read(struct ptx_sel *sel, struct ptx_mi *mi, enum ptx_slot slo
                        const struct ptx_operand *o)
 {
     if (o->kind == PTX_O_IMM && o->literal == PTX_LIT_INT) {
-        mi->ref[slot] = PTX_ZERO; /* pt, which is always true */
+        mi->ref[slot] = PTX_ZERO; /* PTX_ZERO is predicate pt, which is always true */
         ptx_mi_negate(mi, slot, o->imm == 0);
         return;
     }

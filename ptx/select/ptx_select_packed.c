@@ -72,7 +72,7 @@ void ptx_rule_vabsdiff(struct ptx_sel *sel)
         last = ptx_sel_source(sel, 3, PTX_T_U32);
     for (unsigned i = 0; i < n; i++) {
         unsigned low = four ? i : 2 * i, high = four ? i : 2 * i + 1;
-        unsigned above = is_signed ? 8 | high : 4; /* selects the sign byte of the source, or a zero byte */
+        unsigned above = is_signed ? 8 | high : 4; /* digit of the selector for the sign byte of the source, or for a zero byte */
         uint32_t pick = low | (four ? above : high) << 4 | above << 8 | above << 12;
         ptx_ref x = ptx_sel_temp(sel, 1), y = ptx_sel_temp(sel, 1);
 

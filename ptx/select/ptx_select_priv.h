@@ -10,15 +10,17 @@ struct ptx_sel {
     struct ptx_unit *unit;
     struct ptx_job *job;
     struct ptx_function *fn;
-    struct ptx_insn in; /* a copy of the instruction; rules remove the modifiers that they handle */
+    struct ptx_insn in; /* a copy of the PTX instruction, from which rules remove the modifiers that they handle */
     uint32_t first_temp; /* virtual registers with this number or a higher one are temporaries of the instruction */
     uint32_t *block_at;  /* by PTX instruction: number of the block that starts there */
     uint32_t *call_at;   /* by PTX instruction: first of the further blocks that a call or branch table needs, or PTX_NONE */
     uint32_t current;    /* block that receives instructions */
-    const struct ptx_reg *local; /* address register of the access, if it has the address of a local variable; else NULL */
-    uint32_t wrap;       /* block in which lanes reconverge after the current call; PTX_NONE: they need not */
+    const struct ptx_reg *local; /* address register of the access if the register has the address of a local variable,
+                                  * otherwise NULL */
+    uint32_t wrap;       /* block in which lanes reconverge after the current call; PTX_NONE: lanes need not reconverge */
     uint32_t call_area;  /* offset in the frame of the arguments of print and assertion instructions */
-    uint32_t *definition; /* by register: 1 + index of a mov or cvta that defines it (ptx_printf_args.c), or 0 if there is none */
+    uint32_t *definition; /* by register: 1 + index of a mov or cvta that defines the register (ptx_printf_args.c), or 0 if
+                           * there is none */
 };
 typedef void (*ptx_rule_fn)(struct ptx_sel *sel);
 
@@ -120,7 +122,8 @@ uint32_t ptx_param_stack(const struct ptx_module *module, const uint32_t *result
                          size_t result_count, const uint32_t *params, size_t param_count);
 /** Assigns a location to every .param variable of the function.
  *  @target   by instruction: whether a branch targets it
- *  @stepped  the function is compiled for debuggers: parameters that are structures get a copy in the function's frame */
+ *  @stepped  whether the function is compiled for debuggers; if so, parameters that are structures get a copy in the
+ *            function's frame */
 void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target, bool stepped);
 /** Finds registers whose only value is the address of a local variable. Code for debuggers (-O0, -G) has many. */
 void ptx_find_locals(struct ptx_sel *sel);

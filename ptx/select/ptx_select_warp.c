@@ -33,7 +33,7 @@ static ptx_ref active(struct ptx_sel *sel)
     sel->unit->needs_warp_32 = true;
     mi = ptx_sel_put(sel, ISA_V_S2R, all, PTX_NO_REF, PTX_NO_REF, PTX_NO_REF, 1);
     mi->in.x = ISA_SR_ACTIVEMASK;
-    mi->flags |= PTX_MI_NO_GUARD; /* lanes whose guard is false execute it, too */
+    mi->flags |= PTX_MI_NO_GUARD; /* lanes whose guard is false execute this instruction, too */
     if (sel->in.guard == PTX_NONE)
         return all;
     const struct ptx_operand guard = { .kind = PTX_O_REG, .reg = sel->in.guard,
@@ -289,8 +289,8 @@ enum { MOST_THREADS = 1024 }; /* limit of the threads of a block. A barrier with
 
 /* Number and thread count of a block barrier. */
 struct barrier {
-    ptx_ref x, c;    /* x: register with the number; PTX_NO_REF: the number is known, in `number`. c: register with the
-                      * count; PTX_NO_REF: there is no count */
+    ptx_ref x, c;    /* x: register with the number, or PTX_NO_REF if `number` has the number. c: register with the count, or
+                      * PTX_NO_REF if there is no count */
     uint64_t number;
 };
 /* Reads the number from operand @first, and the count from the next operand if @operands is 2. */

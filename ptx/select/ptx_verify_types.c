@@ -15,7 +15,7 @@ enum {
     HALF = T(F16) | T(BF16) | T(F16X2) | T(BF16X2),
     FLOAT = T(F32) | T(F64),
     PACKED = T(U16X2) | T(S16X2),
-    LANE = INT | BITS | FLOAT, /* types of values that instructions such as mov and selp copy */
+    LANE = INT | BITS | FLOAT, /* LANE: types of values that instructions such as mov and selp copy */
     CELL = LANE | T(B8) | T(U8) | T(S8), /* types of loads and stores */
     NUMBER = INT | T(U8) | T(S8) | FLOAT | HALF,
     FLAG = T(PRED),
@@ -70,7 +70,7 @@ static const struct signature {
     { PTX_CP, PTX_W_MBARRIER, { T(B64) } },
     { PTX_CP, PTX_W_NONE, { 0 } },
     { PTX_CREATEPOLICY, PTX_W_NONE, { T(B64) } },
-    { PTX_CVT, PTX_W_PACK, { INT | T(U8) | T(S8), T(S32), T(B32) | OPTIONAL } }, /* cvt.pack of bytes */
+    { PTX_CVT, PTX_W_PACK, { INT | T(U8) | T(S8), T(S32), T(B32) | OPTIONAL } }, /* the third type is that of cvt.pack of bytes */
     { PTX_CVT, PTX_W_NONE, { NUMBER | T(TF32), NUMBER } },
     { PTX_CVTA, PTX_W_NONE, { T(U32) | T(U64) } },
     { PTX_DISCARD, PTX_W_NONE, { 0 } },
@@ -299,7 +299,7 @@ static void check_fence(struct ptx_sel *sel)
             ptx_sel_fail(sel, LW_EINPUT, "'.mbarrier_init' requires '.release.cluster'");
         return;
     }
-    if (count_of(in, both, sizeof both) != 0) { /* a fence in one direction between two proxies */
+    if (count_of(in, both, sizeof both) != 0) { /* the fence orders accesses in one direction between two proxies */
         if (!ptx_has(in, PTX_W_PROXY) || count_of(in, both, sizeof both) != 1 ||
             count_of(in, proxies, sizeof proxies) != 0 ||
             count_of(in, orders, sizeof orders) != 1 ||

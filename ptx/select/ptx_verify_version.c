@@ -21,7 +21,7 @@ enum {
 static const struct since {
     uint8_t op, words[2];
     uint32_t types;
-    uint8_t version, target; /* 63 is 6.3, 75 is sm_75; 0: any */
+    uint8_t version, target; /* version: 63 means 6.3; target: 75 means sm_75; 0: any version or target is sufficient */
 } since[] = {
     { PTX_ABS, { 0 }, HALF, 65, 53 },
     { PTX_ACTIVEMASK, { 0 }, 0, 62, 30 },
@@ -231,7 +231,7 @@ static void check_special(struct ptx_sel *sel, const struct ptx_operand *o)
     case ISA_SR_GLOBALTIMER: require(sel, "", 31, 30); break;
     case ISA_SR_DYN_SHARED: case ISA_SR_TOTAL_SHARED: require(sel, "", 41, 20); break;
     case ISA_SR_CLOCK64:
-        if (o->imm != 0) /* %clock_hi, the upper word of the clock */
+        if (o->imm != 0) /* the operand is %clock_hi, the upper word of the clock */
             require(sel, "", 50, 20);
         break;
     default: break;

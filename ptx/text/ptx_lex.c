@@ -20,7 +20,8 @@ static bool is_next(char c)
     return is_first(c) || is_digit(c);
 }
 
-/* Records a comment that gives a variable's value. A comment is recorded once, even if look-ahead reads it twice. */
+/* Records a comment that gives a variable's value. Each comment is recorded only once, even if look-ahead reads the comment
+ * twice. */
 static void take_note(struct ptx_lexer *lex, const char *end)
 {
     static const char mark[] = "//lw.value ";
@@ -288,7 +289,7 @@ static struct constant parenthesis(struct expression *e)
     struct constant x;
 
     ptx_lex_space(lex);
-    if (ptx_lex_dotted(lex, &type)) { /* a cast */
+    if (ptx_lex_dotted(lex, &type)) { /* a cast precedes the operand */
         if (!ptx_name_is(type, "s64") && !ptx_name_is(type, "u64"))
             ptx_fail(lex->job, lex->line, LW_EINPUT, "expected (.s64) or (.u64), found (.%.*s)",
                      (int)(type.size < 30 ? type.size : 30), type.text);
@@ -390,7 +391,8 @@ static struct constant apply(struct expression *e, const char *op, struct consta
 
     less = u ? a.v < b.v : x < y;
     if (op[1] != '\0' || op[0] == '<' || op[0] == '>')
-        keeps = false; /* the result of a comparison, && or || is signed; the cases of << and >> return their own result */
+        keeps = false; /* the result of a comparison, && or || is signed; `keeps` does not matter for << and >>, whose cases
+                        * return their own result */
     switch (op[0]) {
     case '*': v = a.v * b.v; break;
     case '+': v = a.v + b.v; break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds source locations for messages. Compiled PTX names its source in .loc and .file lines. The functions here search
- * the text for these lines when a message is written. They do not use the parser, because the text may be incorrect. */
+/* Finds source locations for messages. Compiled PTX names its source in .loc and .file lines. The functions here search the
+ * text for these lines when a message is written. The functions do not use the parser, because the text may be incorrect. */
 #include <stdio.h>
 
 #include "ptx/ptx_priv.h"
@@ -8,15 +8,16 @@
 enum { MOST_CALLS = 16, LOCATION_BYTES = 300 };
 
 struct srcpos {
-    unsigned long file, line, column; /* file 0: unknown */
+    unsigned long file, line, column; /* file is 0 if the position is unknown */
 };
 struct loc {
-    struct srcpos at, call; /* call: where the function that contains `at` was called, if it was inlined */
+    struct srcpos at, call; /* at: position of the code; call: if the function that contains `at` was inlined, the position
+                             * of its call */
 };
 struct scan {
     const char *p, *end;
     unsigned depth;
-    bool comment; /* inside a comment of several lines */
+    bool comment; /* the line is inside a comment of several lines */
 };
 
 static void skip_blanks(const char **p, const char *end)
@@ -125,7 +126,7 @@ static bool find_loc(const char *text, size_t size, unsigned line, struct loc *o
             found = false;
         }
         if (at >= line && s.depth == 0 && memchr(start, ';', (size_t)(end - start)) != NULL)
-            return false; /* the line is a declaration */
+            return false; /* the line is a declaration, which is not in the head of a function */
     }
     return found;
 }
@@ -165,7 +166,7 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Writes "file:line". Sets *@own to whether the file is the module's source itself and not a header. */
+/* Writes "file:line". Sets *@own to true if the file is the module's source itself, and to false if it is a header. */
 static void put_srcpos(const struct ptx_source *source, const struct srcpos *at, char *room, size_t size,
                      bool *own)
 {
@@ -179,8 +180,8 @@ static void put_srcpos(const struct ptx_source *source, const struct srcpos *at,
         snprintf(room, size, "%.200s:%lu", path, at->line);
 }
 
-/* Finds where the code at position @at was inlined: the call location in the last .loc, up to line @line of the text, with
- * this position. */
+/* Finds the call by which the code at position @at was inlined. The last .loc up to line @line of the text that has position
+ * @at gives the call. */
 static bool call_of(const struct ptx_source *source, unsigned line, const struct srcpos *at,
                     struct srcpos *call)
 {

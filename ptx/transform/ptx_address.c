@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Address computation. A widened index times a power of two becomes lea. If the base is a pointer
- * parameter, it is loaded into a scalar pair, so that loads and stores address with the index:
+ * Address computation. A widened index times a power of two becomes lea. If the base is a pointer parameter, the parameter
+ * is loaded into a scalar pair, and loads and stores use the index in their addresses:
  *
  *     v_lea_s32 v4:5, v1, 2, v2:3          ld.global.b32 v6, [s0:1+v1.s*4]
  *     ld.global.b32 v6, [v4:5]
@@ -12,8 +12,8 @@
 #include "ptx/ptx_priv.h"
 
 enum {
-    MAX_BASES = 16,   /* greatest number of parameters that are loaded into scalar pairs */
-    MAX_DISTANCE = 64 /* most instructions that are searched for a write of the index */
+    MAX_BASES = 16,   /* greatest number of pointer parameters that are loaded into scalar pairs */
+    MAX_DISTANCE = 64 /* greatest number of instructions that are searched for a write of the index */
 };
 
 /* Turns a widened 32-bit value times 2^k, with or without an addend, into lea. */
@@ -24,7 +24,7 @@ static void make_lea(struct ptx_mi *mi)
 
     if (!is_signed && !sum && mi->in.op != ISA_V_MULWIDE_U32)
         return;
-    /* The literal is a signed factor and must be positive, so it cannot be 2^31. If variant is set, the literal is the
+    /* The literal is a signed factor and must be positive, so 2^31 is not permitted. If `variant` is set, the literal is the
      * addend. */
     if (mi->in.variant || mi->in.xkind != ISA_X_IMM || mi->in.x == 0 || (mi->in.x & (mi->in.x - 1)) != 0 ||
         mi->in.x > UINT32_C(1) << 30)
@@ -68,7 +68,7 @@ static int parameter_of(const struct ptx_unit *unit, ptx_ref ref)
 }
 
 struct index {
-    const struct ptx_mi *lea; /* instruction that adds the index to the parameter, or NULL if there is none */
+    const struct ptx_mi *lea; /* instruction that adds the index to the parameter, or NULL if no instruction does */
     int param;                /* offset of the base parameter in constant bank 0 */
 };
 
@@ -96,7 +96,7 @@ static struct index index_of(const struct ptx_unit *unit, ptx_ref ref)
     return out;
 }
 
-/* Returns true if the index register still has the value at @mi that the lea has read. */
+/* Returns true if at @mi the index register still has the value that the lea has read. */
 static bool still_there(const struct ptx_unit *unit, ptx_ref ref, const struct ptx_mi *lea,
                         const struct ptx_mi *mi, const struct ptx_block *block)
 {
@@ -184,7 +184,7 @@ static void use_base(struct ptx_unit *unit, struct ptx_mi *mi, const struct ptx_
     mi->rows[PTX_S_A] = 1;
     if (ptx_ref_is_vreg(mi->ref[PTX_S_A]))
         unit->vregs.at[ptx_ref_vreg(mi->ref[PTX_S_A])].use_count++;
-    /* remove the instructions that computed the address if nothing else uses them */
+    /* remove the instructions that computed the address, if no other instruction uses their results */
     while (ptx_ref_is_vreg(a)) {
         struct ptx_vreg *v = &unit->vregs.at[ptx_ref_vreg(a)];
         struct ptx_mi *def = &unit->code.at[v->def];
@@ -196,7 +196,7 @@ static void use_base(struct ptx_unit *unit, struct ptx_mi *mi, const struct ptx_
             if (s != PTX_S_A && ptx_ref_is_vreg(def->ref[s]))
                 unit->vregs.at[ptx_ref_vreg(def->ref[s])].use_count--;
         }
-        if (def->in.op != ISA_V_ADD_U64) { /* a lea: the access now reads its index */
+        if (def->in.op != ISA_V_ADD_U64) { /* the instruction was a lea: the access now reads the index of the lea */
             if (ptx_ref_is_vreg(def->ref[PTX_S_A]))
                 unit->vregs.at[ptx_ref_vreg(def->ref[PTX_S_A])].use_count--;
             break;

@@ -20,8 +20,9 @@
 #include "ptx/ptx_priv.h"
 
 enum {
-    DEEPEST = 64,     /* deepest nesting of regions with barriers: the time grows with its square */
-    LOOPS_LEFT = 16   /* number of loops around a branch, from the innermost one on, within which its lanes reconverge */
+    DEEPEST = 64,     /* deepest nesting of regions with barriers, because the time grows with the square of the depth */
+    LOOPS_LEFT = 16   /* number of loops around a branch, counted from the innermost, in each of which the lanes of the
+                       * branch reconverge */
 };
 
 /* Returns @most, or a proportionally lower limit if an option, which tests set, reduces the number of barrier registers. */
@@ -80,9 +81,9 @@ static uint32_t start_for(const struct ptx_unit *unit, uint32_t x, uint32_t join
  * a block, a break on one side of the branch would separate the other lanes for all further iterations. The block is the
  * immediate post-dominator within one iteration: the iteration ends at the latches, and edges out of the loop are ignored. */
 struct local {
-    uint32_t *visit_number;        /* by block: its node in the graph of the iteration; valid if seen[block] == stamp */
+    uint32_t *visit_number;        /* by block: node of the block in the graph of the iteration; valid if seen[block] == stamp */
     uint32_t *seen, *next, *stack; /* arrays of the traversal, by block */
-    uint32_t *block_at;            /* by node: its block */
+    uint32_t *block_at;            /* by node: block of the node */
     struct ptx_dominators *d;
     uint32_t stamp;
 };
@@ -150,7 +151,7 @@ static void local_postdominators(struct ptx_unit *unit, uint32_t loop, struct lo
 }
 
 /* Returns the block in which the lanes of branch @x reconverge within the iteration. Returns PTX_NONE if there is no such
- * block: the sides meet only at the end of the iteration, or no path from @x continues the loop. */
+ * block, because the sides join only at the end of the iteration, or no path from @x continues the loop. */
 static uint32_t local_join(const struct local *lo, uint32_t x)
 {
     uint32_t up = lo->seen[x] == lo->stamp ? lo->d->idom[lo->visit_number[x]] : 0;
@@ -214,7 +215,8 @@ static void find_regions(struct ptx_unit *unit)
             if ((b->ipdom != PTX_NONE && ptx_in_loop(unit, b->ipdom, l)) || left++ == most_left)
                 break;
             if (!parts_round(unit, branches.at[i], l))
-                continue; /* One side leaves the loop, so all lanes that continue the loop are on the other side. */
+                continue; /* One side of the branch leaves the loop, so all lanes that continue the loop are on the other
+                           * side and need no barrier. */
             list[entries].branch = branches.at[i];
             list[entries].next = head[l];
             head[l] = entries++;
@@ -225,7 +227,7 @@ static void find_regions(struct ptx_unit *unit)
         uint32_t x = branches.at[i], r = unit->blocks.at[x].ipdom;
 
         if (r == PTX_NONE || ptx_just_ends(unit, r))
-            continue; /* Only the end of the kernel follows the join, so no lane needs to wait. */
+            continue; /* Only the end of the kernel follows the join, so no lane needs to wait at the join. */
         *PTX_PUSH(unit->job, region_for(unit, first_of, next, start_for(unit, x, r), r, PTX_NONE)
                                  ->branches) = x;
     }
@@ -243,10 +245,10 @@ static void find_regions(struct ptx_unit *unit)
     }
 }
 
-/* Removes the barriers of regions that are nested too deeply, because each outer barrier number would have to be saved.
- * How many regions are open in a block is computed from the block's immediate dominator: the regions open there, plus the
- * regions that start there, minus the regions that end in the block. Regions with a scope (a loop) are not counted,
- * because few of them (LOOPS_LEFT) can be nested. */
+/* Removes the barriers of regions that are nested too deeply, because each outer barrier number would have to be saved. The
+ * number of regions that are open in a block is the number for the block's immediate dominator, plus the regions that start
+ * in the dominator, minus the regions that end in the block. Regions with a scope (a loop) are not counted, because few of
+ * them (LOOPS_LEFT) can be nested. */
 static void limit_nesting(struct ptx_unit *unit)
 {
     uint32_t *starts = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);
@@ -471,7 +473,8 @@ static bool function_has(const struct ptx_unit *unit, uint32_t function, unsigne
     const struct ptx_module *module = unit->module;
     uint32_t scc = module->functions.at[function].calls.scc;
 
-    return scc != unit->function->calls.scc && /* Functions of the same SCC save the barrier registers that they use. */
+    return scc != unit->function->calls.scc && /* Functions of the same SCC are ignored, because they save the barrier
+                                                * registers that they use. */
            module->sccs.at[scc].barriers > barrier;
 }
 
@@ -523,7 +526,7 @@ void ptx_barrier_verify(struct ptx_unit *unit)
                 for (uint32_t j = from; j < block->first + block->count && !ended; j++) {
                     const struct ptx_mi *mi = &unit->code.at[j];
 
-                    /* From the save of the barrier number to its restore, an inner region uses the register. */
+                    /* An inner region uses the register between the save and the restore of the barrier number. */
                     if (saved == 0 && mi->in.op == ISA_V_MOV_TAKE_B && mi->in.x == barrier)
                         saved = mi->ref[PTX_S_D] + 1;
                     else if (saved != 0 && mi->in.op == ISA_V_MOV_GIVE_B && mi->in.d == barrier &&

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Removes regions whose lanes could wait for each other in a cycle. A lane that waits at the end of one region may also be a
- * member of another region that contains this end. If each of two regions contains the end of the other region, or if three or
- * more regions contain each other's ends in a cycle, their lanes wait for each other. Structured control flow has no such
- * regions, because the end of an outer region is never inside an inner one; jumps between the branch sides of a loop can create
- * them. Regions are removed until there is no cycle. The lanes of a removed region reconverge at the end of the next outer
- * region. */
+ * member of another region that contains this end. If each of two regions contains the end of the other region, or if three
+ * or more regions contain each other's ends in a cycle, the lanes of these regions wait for each other. Structured control
+ * flow has no such regions, because the end of an outer region is never inside an inner one; jumps between the branch sides
+ * of a loop can create them. Regions are removed until there is no cycle. The lanes of a removed region reconverge at the
+ * end of the next outer region. */
 #include "ptx/ptx_priv.h"
 
-enum { MOST_LEFT_OUT = 64 }; /* up to this number, regions are removed one by one; then all others are removed together */
+enum { MOST_LEFT_OUT = 64 }; /* number of regions that are removed one by one; after that all remaining regions are removed
+                              * together */
 
 struct cycle_search {
     struct ptx_unit *unit;
-    uint32_t *holders; /* by block that ends regions: number of regions in the search that contain it */
-    uint32_t *ending;  /* by block: number of regions in the search that end there */
-    uint8_t *in;       /* by region: 1 if the region may be part of a cycle */
+    uint32_t *holders; /* by block that ends regions: number of regions in the search that contain the block */
+    uint32_t *ending;  /* by block: number of regions in the search that end in the block */
+    uint8_t *in;       /* by region: 1 if the region is in the search, so that it may be part of a cycle */
     uint32_t *queue;
 };
 
@@ -22,7 +23,7 @@ static bool exists(const struct ptx_region *g)
     return !g->given_up;
 }
 
-/* Removes from the search the regions to which no cycle leads, outer ones first. Returns the number of remaining regions. */
+/* Removes from the search the regions to which no cycle leads, outer regions first. Returns the number of remaining regions. */
 static size_t trim_from_outside(struct cycle_search *c)
 {
     const struct ptx_unit *unit = c->unit;

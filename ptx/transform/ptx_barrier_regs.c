@@ -14,22 +14,23 @@
  */
 #include "ptx/ptx_priv.h"
 
-enum { SHARED_BY = 4 }; /* greatest number of nested regions that share a register: each region inside another one needs a pair of
+enum { SHARED_BY = 4 }; /* greatest number of nested regions that share a register, because each inner region needs a pair of
                          * vector registers for the outer barrier number */
 
 struct region_set {
     uint32_t below;  /* number of the set without its smallest region; 0: the empty set */
-    uint32_t region; /* index of the smallest region of the set, by size */
+    uint32_t region; /* index of the smallest region of the set */
     uint32_t count;  /* number of regions in the set */
-    uint32_t above, stamp; /* the last set created from this one, by adding region `stamp` - 1 */
+    uint32_t above, stamp; /* above: number of the last set that was created from this set, by adding region `stamp` - 1 */
 };
 struct numbering {
     struct ptx_unit *unit;
     struct ptx_region **sorted; /* regions by size, largest first */
-    /* By block, one bit for each register: registers of the regions that contain the block, start in it or end in it. */
+    /* By block, a bit for each register: registers of the regions that contain the block, start in the block, or end in the
+     * block. */
     uint32_t *inside, *starts, *joins;
-    uint8_t *calls; /* by block: the block calls a function that uses barriers */
-    /* Only used if regions share registers: */
+    uint8_t *calls; /* by block: whether the block calls a function that uses barriers */
+    /* The members below are used only if regions share registers. */
     uint32_t *set[ISA_BREG_COUNT]; /* by register and block: set of the regions that contain the block */
     PTX_LIST(struct region_set) sets;
 };
@@ -143,8 +144,8 @@ static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
     unsigned best = ISA_BREG_COUNT;
     uint32_t around = 0;
 
-    /* A lane that reached the join without passing the start would wait there for the lanes of the outer barrier number, which
-     * may wait for this lane elsewhere. */
+    /* A lane that reached the join without passing the start would wait at the join for the lanes of the outer barrier
+     * number, which may wait for this lane at another point. */
     if (!ptx_region_serves(unit, g, g->join))
         return false;
     if (n->sets.count == 0)
@@ -182,8 +183,8 @@ static void number_region(struct numbering *n, uint32_t i, uint32_t absent, uint
 {
     struct ptx_unit *unit = n->unit;
     struct ptx_region *g = n->sorted[i];
-    /* A block's bsyncs are at its start and its bssys at its end, so a region may end where another starts. But inside
-     * the region no lane may pass a bsync or bssy of the same register that belongs to another region. */
+    /* A block's bsyncs are at its start and its bssys at its end, so a region may end where another starts. But inside the
+     * region, no lane may pass a bsync or bssy that uses the same register and belongs to another region. */
     uint32_t clash = n->inside[g->start] | n->starts[g->start] | n->inside[g->join] | absent;
 
     for (size_t k = 0; k < g->inside.count; k++) {
@@ -229,8 +230,8 @@ static void number_regions(struct ptx_unit *unit, struct ptx_region **sorted, si
         for (size_t k = 0; k < g->leaves.count; k++) {
             struct ptx_block *from = &unit->blocks.at[g->leaves.at[k] >> 1];
             unsigned edge = g->leaves.at[k] & 1;
-            bool left = false; /* true: the edge also leaves the outer region, so the saved barrier number of the outer region is
-                                * discarded */
+            bool left = false; /* true if the edge also leaves the outer region; then the saved barrier number of the outer
+                                * region is discarded */
 
             for (size_t j = 0; j < from->breaks[edge].count; j++)
                 left |= from->breaks[edge].at[j] == g->barrier;
@@ -239,7 +240,7 @@ static void number_regions(struct ptx_unit *unit, struct ptx_region **sorted, si
                 g->saved == PTX_NONE ? 0 : (g->saved + 1) | (left ? PTX_GIVE_UP : 0);
         }
     }
-    for (size_t i = n; i-- > 0;) { /* from the smallest region on, whose bsync comes first in a block */
+    for (size_t i = n; i-- > 0;) { /* begins with the smallest region, because its bsync comes first in a block */
         const struct ptx_region *h = sorted[i];
 
         if (h->barrier == PTX_NO_BARRIER)

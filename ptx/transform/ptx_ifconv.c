@@ -26,10 +26,10 @@ enum { MAX_INSNS = 8, MAX_MEMORY = 4 };
 
 struct ifconv {
     struct ptx_unit *unit;
-    uint32_t *uses;   /* by vreg: reads in the whole function */
-    uint32_t *inside; /* by vreg: reads in the current side */
-    uint32_t *into;   /* by block: 1 + the block into which it was merged */
-    bool *taken;      /* by block: sides were merged into the block */
+    uint32_t *uses;   /* by vreg: number of reads in the whole function */
+    uint32_t *inside; /* by vreg: number of reads in the current side */
+    uint32_t *into;   /* by block: 1 + the block into which the block was merged */
+    bool *taken;      /* by block: whether sides were merged into the block */
 };
 
 static bool insn_fits(const struct ptx_mi *mi, uint32_t guard, unsigned *memory)
@@ -130,14 +130,14 @@ static void guard_arm(struct ifconv *ic, uint32_t from, unsigned k)
         for (unsigned s = 0; s < PTX_SLOT_COUNT; s++) {
             uint32_t v = ptx_ref_vreg(mi->ref[s]);
 
-            /* a register that has one definition and is read only in this side does not live on */
+            /* a register that has one definition and is read only in this side is not live after the side */
             if (ptx_mi_writes(mi, (enum ptx_slot)s))
                 lives_on |= unit->vregs.at[v].def_count != 1 || !unit->vregs.at[v].ssa ||
                             ic->uses[v] != ic->inside[v];
         }
         if (!lives_on && !(isa_op_info((enum isa_op)mi->in.op)->flags & ISA_F_MEMORY) &&
             !isa_insn_is_partial(&mi->in)) {
-            /* lanes that do not take the side execute the instruction, too: a breakpoint must not stop them there */
+            /* lanes that do not take the side execute the instruction, too, and a breakpoint must not stop these lanes */
             mi->flags |= PTX_MI_UNHOOKED;
             continue;
         }

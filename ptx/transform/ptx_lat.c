@@ -4,9 +4,9 @@
  * bar.synch_partner right before it, at which the partners of dynamic warp resizing wait for each other. Other accesses have no
  * such barrier: atomics, accesses to shared and constant memory, textures, loads of the scalar unit.
  *
- * ptx_emit() emits the barrier and its access for one instruction of the unit's code. So no instruction comes between them, and
- * branches to the access lead to the barrier. The barrier has no guard. Source: A. Lashgar, A. Baniasadi, A. Khonsari, "Dynamic
- * Warp Resizing in High-Performance SIMT", IV.A and listing 1.
+ * The unit's code has one instruction for the barrier and its access, and ptx_emit() emits both. So no instruction comes
+ * between them, and branches to the access lead to the barrier. The barrier has no guard. Source: A. Lashgar, A. Baniasadi,
+ * A. Khonsari, "Dynamic Warp Resizing in High-Performance SIMT", IV.A and listing 1.
  */
 #include "ptx/ptx_priv.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Narrows 64-bit arithmetic to 32 bits if only low words of the results are read. Such registers occur in OpenCL: `int
- * i = get_global_id(0)` is a sum of 64-bit products, truncated to its low word. The low word of an addition, a
- * multiplication, a left shift or a bitwise operation depends on low words only. A register is narrowed if all its
- * definitions are such operations and every use reads its low word only; the uses need not be narrowed. */
+/* Narrows 64-bit arithmetic to 32 bits if only low words of the results are read. This is frequent in OpenCL: `int i =
+ * get_global_id(0)` is a sum of 64-bit products, truncated to its low word. The low word of an addition, a multiplication, a
+ * left shift or a bitwise operation depends on low words only. A register is narrowed if all its definitions are such
+ * operations and every use reads its low word only; the uses need not be narrowed. */
 #include "ptx/ptx_priv.h"
 #include "ptx/select/ptx_select_priv.h"
 
@@ -23,7 +23,7 @@ static enum isa_op narrow_of(const struct ptx_mi *mi)
     case ISA_ST_S32:
     case ISA_ST_U64:
     case ISA_ST_S64: return ISA_V_MOV_B32;
-    default: return ISA_OP_COUNT; /* shorter integers are extended, floats are rounded */
+    default: return ISA_OP_COUNT; /* the conversion extends shorter integers and rounds floats, so it cannot be narrowed */
     }
 }
 
@@ -53,9 +53,9 @@ static bool narrowable(const struct ptx_unit *unit, const struct ptx_mi *mi)
 
 struct narrow {
     struct ptx_unit *unit;
-    bool *wide;                  /* by vreg: the high word is read, or must be computed for another reason */
+    bool *wide;                  /* by vreg: whether the high word is read, or must be computed for another reason */
     PTX_LIST(uint32_t) work;     /* wide registers whose definitions have not been processed yet */
-    uint32_t *first, *defs;      /* by vreg: its definitions are the instructions defs[first[v]] to defs[first[v + 1] - 1] */
+    uint32_t *first, *defs;      /* by vreg: the definitions of v are the instructions defs[first[v]] to defs[first[v + 1] - 1] */
 };
 
 static void want(struct narrow *n, ptx_ref ref)

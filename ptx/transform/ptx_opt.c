@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Optimisation before register allocation: copies, constants and parameters are propagated into operands, small patterns
- * combined, dead code removed. It applies to virtual registers with one definition that dominates all uses ("ssa"), so that each
- * use reads the defined value, as in SSA form. */
+ * combined, dead code removed. The optimisation applies to "ssa" registers: virtual registers with one definition that
+ * dominates all uses, so that each use reads the defined value, as in SSA form. */
 #include "ptx/ptx_priv.h"
 #include "ptx/select/ptx_select_priv.h"
 
 struct opt {
     struct ptx_unit *unit;
-    uint32_t *block_of; /* by instruction: its block */
-    ptx_ref *alias;     /* by vreg: the register of which it is a copy; PTX_NO_REF: it is no copy */
+    uint32_t *block_of; /* by instruction: block of the instruction */
+    ptx_ref *alias;     /* by vreg: the register of which the vreg is a copy; PTX_NO_REF: the vreg is no copy */
     bool *alias_neg;    /* by vreg: the vreg is a predicate and the complement of alias[vreg] */
 };
 
@@ -80,7 +80,8 @@ static void find_ssa(struct opt *opt)
 {
     struct ptx_unit *unit = opt->unit;
 
-    for (size_t v = 0; v < unit->vregs.count; v++) /* A fixed register has no single definition, because calls change it, too. */
+    for (size_t v = 0; v < unit->vregs.count; v++) /* A register that is fixed to a physical register has no single
+                                                    * definition, because calls change it, too. */
         unit->vregs.at[v].ssa = unit->vregs.at[v].def_count == 1 && unit->vregs.at[v].fixed == 0;
     for (uint32_t k = 0; k < unit->rpo_count; k++) {
         const struct ptx_block *b = &unit->blocks.at[unit->rpo[k]];
@@ -258,8 +259,8 @@ static void fold_constants(struct opt *opt, struct ptx_mi *mi, uint32_t block)
                mi->ref[PTX_S_C] != PTX_ZERO && op != ISA_V_PRMT_B32 &&
                opt->block_of[opt->unit->vregs.at[ptx_ref_vreg(mi->ref[PTX_S_C])].def] == block &&
                isa_insn_srcmod(&mi->in, 2) == 0 && isa_insn_srcmod(&mi->in, 1) == 0) {
-        /* Only X can be a constant, so X and C are exchanged. The constant must be defined in this block: a constant that is
-         * loaded before a loop stays in its register, which is faster. */
+        /* Only X can be a constant, so X and C are exchanged. The constant must be defined in this block, because a constant
+         * that is loaded before a loop is faster in its register. */
         ptx_ref b = mi->ref[PTX_S_X];
         uint8_t rows = mi->rows[PTX_S_X];
         uint32_t imm;
@@ -346,7 +347,7 @@ static void join_shift(struct opt *opt, struct ptx_mi *mi)
     mi->rows[PTX_S_A] = mi->rows[PTX_S_X] = 1;
 }
 
-/* Turns x + 0 of integers into a copy. */
+/* Turns an addition x + 0 of integers into a copy of x. */
 static void join_zero(struct opt *opt, struct ptx_mi *mi)
 {
     struct constant c;
@@ -439,7 +440,7 @@ static void join_sign(struct opt *opt, struct ptx_mi *mi)
 
 /* ---- copies into loop variables ------------------------------------------ */
 
-/* After a copy d = s in a block, replaces uses of s by d until one of them is written again. Then s often has no use after the
+/* After a copy d = s in a block, replaces uses of s by d until s or d is written again. Then s often has no use after the
  * copy, so that the allocator can assign the same register to s and d. */
 static void forward_copies(struct opt *opt, const struct ptx_block *b)
 {
@@ -520,7 +521,7 @@ static void remove_dead(struct opt *opt)
 {
     struct ptx_unit *unit = opt->unit;
     PTX_LIST(uint32_t) work = { 0 };
-    uint32_t *defs_first, *defs; /* instructions that define vreg v: from defs[defs_first[v]] on */
+    uint32_t *defs_first, *defs; /* the instructions that define vreg v begin at defs[defs_first[v]] */
     size_t n = unit->vregs.count;
 
     count_all(opt);

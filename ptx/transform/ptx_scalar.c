@@ -3,7 +3,7 @@
  * Moves uniform instructions to the scalar unit: v_ instructions become s_ instructions, and branches on uniform predicates
  * become s_bra. Vector instructions read a scalar as an operand, or a vector copy of it.
  *
- * Scalars may only be written where all live lanes of the warp execute together (MACHINE 3). So they are not written
+ * Scalars may only be written where all live lanes of the warp execute together (MACHINE 3). So scalars are not written
  *   - in the region of a divergent branch, including its loops from the header to the bsync after them, nor after a
  *     branch whose sides no bsync joins;
  *   - after the first divergent branch of a kernel with soft barriers;
@@ -23,8 +23,9 @@
 #include "ptx/select/ptx_select_priv.h"
 
 enum {
-    MAX_LIVE = 30,  /* most scalars that may be live at a time: each occupies at most one of 31 aligned quads */
-    MAX_LIVE_P = 6, /* most scalar predicates that may be live at a time */
+    MAX_LIVE = 30,  /* greatest number of scalars that may be live at a time, because each occupies at most one of 31 aligned
+                     * quads */
+    MAX_LIVE_P = 6, /* greatest number of scalar predicates that may be live at a time */
     MAX_ROUNDS = 24,
     NOT_KNOWN = 0, NO_SCALAR_OP = 1 /* values of struct scalar's scalar_op */
 };
@@ -34,14 +35,14 @@ struct scalar {
     uint16_t *scalar_op;      /* by vector operation: its scalar counterpart, NOT_KNOWN or NO_SCALAR_OP */
     uint32_t *block_of;  /* by instruction: its block, or PTX_NONE if it is unreachable */
     uint32_t *cut;       /* by block: index of the first instruction at which lanes may no longer execute together */
-    /* by block: the block is reachable from a point where lanes do not execute together */
+    /* by block: whether the block is reachable from a point where lanes do not execute together */
     bool *after_divergence;
-    bool *can;           /* by vreg: the vreg is a candidate */
+    bool *can;           /* by vreg: whether the vreg is a candidate */
     float *own;          /* by vreg: gain of making the vreg scalar */
-    bool *at_def;        /* by vreg: a vector copy of it is made after each definition, not before each use */
-    bool *fixed;         /* by vreg: already scalar before this pass (base of an address) */
-    uint32_t *web;       /* by vreg: its web, as union-find structure */
-    uint32_t *copy;      /* by vreg: 1 + the vector register that holds a copy of it */
+    bool *at_def;        /* by vreg: true: a vector copy of the vreg is made after each definition; false: before each use */
+    bool *fixed;         /* by vreg: whether the vreg was scalar before this pass (as base of an address) */
+    uint32_t *web;       /* by vreg: web of the vreg, as union-find structure */
+    uint32_t *copy;      /* by vreg: 1 + the vector register that has a copy of the vreg */
     uint32_t *copy_at;   /* by vreg: 1 + block in which that copy is valid */
 };
 
@@ -414,8 +415,8 @@ static uint32_t web_of(struct scalar *s, uint32_t v)
     return v;
 }
 
-struct tally { /* of one vreg */
-    float defs, copies; /* sums of the weights of the definitions, and of the uses that need a vector copy */
+struct tally { /* sums for one vreg */
+    float defs, copies; /* defs: sum of the weights of the definitions; copies: the same for the uses that need a vector copy */
     bool read_by_scalar;
 };
 
@@ -623,7 +624,7 @@ static struct ptx_mi *put_like(struct rewriter *rw, const struct ptx_mi *like, e
     return mi;
 }
 
-/* Copies scalar @v to vector @to. */
+/* Emits a copy of scalar @v to vector @to. */
 static void put_copy(struct rewriter *rw, const struct ptx_mi *like, uint32_t to, uint32_t v)
 {
     unsigned rows = rw->s->unit->vregs.at[v].rows;
