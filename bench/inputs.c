@@ -55,7 +55,8 @@ static void gemm(void)
     for (int i = 0; i < N; i++) {
         for (int k = 0; k < N; k++) {
             for (int j = 0; j < N; j++)
-                c[i * N + j] += a[i * N + k] * a[k * N + j]; /* exact, as the sums are multiples of 1/4 below 2^13 */
+                c[i * N + j] += a[i * N + k] * a[k * N + j]; /* the sums are exact, because they are multiples of 1/4 below
+                                                              * 2^13 */
         }
     }
     save("gemm.expected.bin", c, (size_t)N * N);
@@ -185,8 +186,8 @@ static void nbody_forces(const float *body, size_t n, size_t i, double out[4], d
     }
 }
 
-/* Compares the words of file @path with the expected result of case @name. Sums of few bits, counts and levels must be
- * exact. A fractal may differ in few pixels at its edge, because compilers may contract a product and a sum to an fma.
+/* Compares the words of file @path with the expected result of case @name. Sums that need few bits, counts and levels must
+ * be exact. A fractal may differ in few pixels at its edge, because compilers may contract a product and a sum to an fma.
  * Forces may differ by rounding. */
 static int compare(const char *name, const char *path)
 {

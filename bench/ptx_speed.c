@@ -44,7 +44,7 @@ static void kernels(struct lw_sink *s, unsigned size)
     }
 }
 
-/* Straight-line code like that of an unrolled loop: loads, sums that are live to the end, and products that are not. */
+/* Straight-line code like that of an unrolled loop: loads, sums that are live to the end, and products that are dead earlier. */
 static void line(struct lw_sink *s, unsigned size)
 {
     lw_printf(s, ENTRY, 0u, 2u, 2u, size + 16, 2u);
@@ -58,7 +58,7 @@ static void line(struct lw_sink *s, unsigned size)
     lw_printf(s, "st.global.f32 [%%rd1], %%f%u;\nret;\n}\n", (size - 3) / 3 * 3 - 1);
 }
 
-/* Ifs and small loops one after the other, all divergent. */
+/* Branches and small loops one after the other, all divergent. */
 static void blocks(struct lw_sink *s, unsigned size)
 {
     unsigned n = size / 12;
@@ -79,7 +79,7 @@ static void blocks(struct lw_sink *s, unsigned size)
     lw_printf(s, "st.global.u32 [%%rd1], %%r%u;\nret;\n}\n", 3 + (n - 1) * 9 + 8);
 }
 
-/* More values than registers, which are all live at the same time. */
+/* Values that are all live at the same time, more than there are registers. */
 static void live(struct lw_sink *s, unsigned size)
 {
     unsigned n = size / 2;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs the kernels of bench.cl on the first OpenCL device, with which bench/run compares Lanewise. If this device is a
- * CPU with PoCL, bench/run limits it to one core. `inputs FOLDER` writes the inputs.
+ * Runs the kernels of bench.cl on the first OpenCL device. bench/run compares Lanewise with the figures of this program. If
+ * this device is a CPU with PoCL, bench/run limits it to one core. `inputs FOLDER` writes the inputs.
  *
  * reference BENCH_CL FOLDER REPEATS NAME... prints a line for each kernel: its name, and the seconds of each
  * repetition from launch to end.

@@ -5,9 +5,9 @@
  *
  *     bench/timing_memory [MACHINE [REQUESTS]]
  *
- * Cores request lines of 128 bytes: at random addresses or as separate streams, as fast as the model accepts them or
- * with one outstanding request each. Both implementations give the same answers in the same cycles. A row has the
- * nanoseconds of CPU time for each request, as the median of five interleaved runs, and the cycles of the cores.
+ * Cores request lines of 128 bytes: at random addresses or as separate streams, as fast as the model accepts them or with
+ * one outstanding request each. The fast and the naive implementation give the same answers in the same cycles. A row has
+ * the nanoseconds of CPU time for each request, as the median of five interleaved runs, and the cycles of the cores.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void wake(void *context, unsigned core, uint64_t cycle)
     s->later[far % 256][core / 64] |= UINT64_C(1) << core % 64;
 }
 
-/** Returns the processor time of all requests, and the cycles that they took. */
+/** Returns the CPU time of all requests, and the cycles that the requests took. */
 static double run(const struct tim_config *config, bool fast, const struct load *load,
                   uint64_t requests, uint64_t *cycles)
 {

@@ -85,8 +85,9 @@ def private_stream(loads, loop=False):
     """Returns the text of a kernel with @loads diverged loads of a lane's own arrays and six dependent additions, 82 times,
     without a branch or as a @loop.
 
-    All loads write the same register, so the second load issues when the first has its data. Only this gives the source's figures
-    for two loads: a model of the source's twelve lines of text has thread IPC .28 and miss rate .72 under gto, as the source; if
+    All loads write the same register, so the second load issues when the first has its data. Only this rule gives the
+    source's figures for two loads. A model of the source's twelve lines of text has thread IPC .28 and miss rate .72 under
+    gto, as the source; if
     both loads were outstanding together, it would have .47 and .43."""
     text = '.kernel k\n.param ptr.global x\n.param ptr.global out\n'
     text += '    v_s2r v0, %ctaid.x\n    v_s2r v1, %ntid.x\n    v_s2r v2, %tid.x\n    v_mad_u32 v0, v0, v1, v2\n'

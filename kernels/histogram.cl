@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts byte values in a histogram per block, then adds it to the global one. */
+/* Counts byte values in a histogram for each block, and then adds this histogram to the global histogram. */
 #define BINS 256
 
 __kernel void histogram(__global const uint *data, __global uint *bins, uint n)

@@ -56,7 +56,7 @@ next:
     @p0 exit
     v_mov_b64 v6:7, c[row]
     v_madwide_u32 v6:7, v0, 4, v6:7
-    ld.global.b32 v9, [v6:7]            # its edges are v9 to v10 - 1
+    ld.global.b32 v9, [v6:7]            # the vertex's edges are v9 to v10 - 1
     ld.global.b32 v10, [v6:7+4]
     v_sub_u32 v11, v10, v9
     v_setp_u32.ge p0, v11, 4
@@ -70,7 +70,7 @@ edge:
     ld.global.b32 v16, [v14:15]
     v_madwide_u32 v14:15, v16, 4, v4:5
     ld.global.b32 v16, [v14:15]
-    v_setp_s32.lt p2, v16, 0            # not seen before
+    v_setp_s32.lt p2, v16, 0            # the neighbour was not seen before
     @p2 st.global.b32 [v14:15], v12
     v_mov_b64 v14:15, c[changed]
     @p2 st.global.b32 [v14:15], v12

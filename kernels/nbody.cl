@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes the accelerations of n bodies; a body is x, y, z and its mass. */
+/* Computes the accelerations of n bodies; the four floats of a body are x, y, z and the mass. */
 __kernel void nbody(__global const float4 *body, __global float4 *acceleration, uint n,
                     float softening)
 {

@@ -12,7 +12,7 @@
     v_add_u32 v0, v0, s0                # i
     s_ld.const.b32 s8, c[n]
     v_setp_u32.ge p0, v0, s8
-    @p0 exit                            # lanes that exit need no mask
+    @p0 exit                            # a guarded exit needs no change of exec
 
     # x = i odd ? 3 i + 1 : i / 2
     v_and_b32 v1, v0, 1
@@ -47,7 +47,7 @@ join:
 done:
     bsync b0
 
-    # the scalar unit may write again: counts the lanes with x < 1000
+    # all lanes execute together again, so the scalar unit may write: counts the lanes with x < 1000
     v_setp_u32.lt p0, v2, 1000
     s_ballot s6:7, p0
     s_popc_b64 s9, s6:7

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels whose threads exchange values through shared memory, with barriers of the block between. */
+/* Kernels whose threads exchange values through shared memory, with barriers of the block between the exchanges. */
 #define TILE 16
 
 /** Sorts each block's 512 numbers, two for each thread. */
@@ -23,7 +23,7 @@ __kernel void bitonic_sort(__global uint *data, __local uint *key)
     data[first + t + n / 2] = key[t + n / 2];
 }
 
-/** Inclusive prefix sums of each block: each step adds the number `d` places before. */
+/** Inclusive prefix sums of each block: in each step, each thread adds the number at the index that is lower by `d`. */
 __kernel void scan_steps(__global uint *data, __local uint *sum)
 {
     uint t = get_local_id(0), n = get_local_size(0), i = get_global_id(0), value = data[i];
@@ -127,7 +127,8 @@ __kernel void fft(__global float2 *data, __global const float2 *root, __local fl
     data[first + t + n / 2] = b;
 }
 
-/** Cheapest paths through `rows` rows of costs; blocks overlap by the cells that become wrong at their ends. */
+/** Cheapest paths through `rows` rows of costs. Neighbouring blocks overlap, because the cells at the ends of a block become
+ *  wrong. */
 __kernel void pathfinder(__global const int *cost, __global const int *from, __global int *to, int columns, int rows, __local int *best)
 {
     int t = get_local_id(0), n = get_local_size(0), x = (int)get_group_id(0) * (n - 2 * rows) - rows + t;
@@ -170,7 +171,7 @@ __kernel void lud(__global float *data)
     mine[y * TILE + x] = m[y][x];
 }
 
-/** Forces of all bodies on each; a block reads them in tiles. */
+/** Forces of all bodies on each body; a block reads the bodies in tiles. */
 __kernel void nbody_tiled(__global const float4 *body, __global float4 *force, int n, __local float4 *tile)
 {
     int t = get_local_id(0), size = get_local_size(0), i = get_global_id(0);
@@ -189,7 +190,7 @@ __kernel void nbody_tiled(__global const float4 *body, __global float4 *force, i
     force[i] = sum;
 }
 
-/** Rows convolved with seventeen weights. */
+/** Convolves each row with seventeen weights. */
 __kernel void convolve(__global const float *in, __global float *out, __constant float *weight, int n, __local float *row)
 {
     int t = get_local_id(0), size = get_local_size(0), i = get_global_id(0);
@@ -217,7 +218,7 @@ __kernel void transpose_tile(__global const float *in, __global float *out, int 
     out[(gx + y) * n + gy + x] = tile[x][y];
 }
 
-/** Dot products of blocks: the tree of reduce, with the last warp's steps unrolled as old programs have them. */
+/** Dot products of blocks: the tree of reduce, in which the steps of the last warp are unrolled, as in old programs. */
 __kernel void dot(__global const float *a, __global const float *b, __global float *out, __local float *share)
 {
     uint t = get_local_id(0), n = get_local_size(0), i = get_group_id(0) * n * 2 + t;

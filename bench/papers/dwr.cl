@@ -14,9 +14,9 @@ __kernel void bkp(__global const int *in, __global int *out, int rounds)
     }
 }
 
-/* MU: each group of eight threads follows a chain of records of eight words, with its own number of steps. There are
- * few threads, which wait for memory. Each of a record's words is the number of the next record times 8, plus a random
- * number below 8. */
+/* MU: each group of eight threads follows a chain of records of eight words, with its own number of steps. There are few
+ * threads, and they wait for memory. Each word of a record is the number of the next record times 8, plus a random number
+ * below 8. */
 __kernel void mu(__global const int *a, __global const int *b, __global const int *c, __global const int *d,
                  __global int *out, int mask, int steps)
 {

@@ -43,7 +43,7 @@ def bkp(folder, size=1):
 def mu(folder, size=1):
     n, records, steps, r = 256 * max(1, int(8 * size)), 8192, 40, random.Random(32)
     mask, out, tables = records - 1, [], []
-    for _ in range(4): # four tables; the first records are the next ones much more often than the others
+    for _ in range(4): # four tables; the first records occur as next record much more often than the others
         following = [int(records * r.random() ** 1.5) for _ in range(records)]
         tables.append([8 * x + below(r, 8) for x in following for _ in range(8)])
     a, b, c, d = tables
@@ -154,7 +154,7 @@ class Sized(Result):
         slots = sum(causes.values())
         self.idle = (slots - sum(causes.get(k, 0) for k in ('issued', 'unit', 'collector'))) / slots
         loads = self.core['l1_hits'] + self.core['l1_misses'] + self.core['l1_merges']
-        self.off_core = self.core['l1_misses'] + self.core['accesses'] - loads # also stores, which write through
+        self.off_core = self.core['l1_misses'] + self.core['accesses'] - loads # accesses include stores, which write through
         self.accesses = self.core['accesses']
         self.coalescing = self.core['access_lanes'] / self.off_core
         self.pre_l1 = self.core['access_lanes'] / self.accesses
@@ -284,7 +284,7 @@ def experiment(e, options):
             e.trend('dwr T6 best' + name, means[v] > max(means[w] for w in fixed_sizes), 'the mean IPC of variant %s is higher than that of any fixed width: ' % v +
                     ', '.join('%s %.2f' % x for x in means.items()))
         e.trend('dwr T6 order', order, 'among fixed widths, 8 and 16 have equal mean IPCs, then 32 and 64 follow')
-        implied = {8: 1.00, 16: 1.00, 32: .97, 64: .92} # follow from the gains of DWR-64 in 12.1
+        implied = {8: 1.00, 16: 1.00, 32: .97, 64: .92} # these figures follow from the gains of DWR-64 in 12.1
         e.trend('dwr T6 sizes', all(abs(means[w] / x - 1) <= .15 for w, x in implied.items()), 'the mean IPCs of fixed widths are within 15 % of the figures of the source (in parentheses): ' +
                 ', '.join('%s %.2f (%.2f)' % (w, means[w], x) for w, x in implied.items()))
         e.trend('dwr T6 idle', idle['dwr 64'] < min(idle[w] for w in fixed_sizes), 'DWR-64 has the smallest share of idle cycles: ' + ', '.join('%s %.0f %%' % (v, 100 * x) for v, x in idle.items()))

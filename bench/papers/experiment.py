@@ -135,8 +135,8 @@ class Experiment(Trends):
         self.table.append((what, source, ours, where))
 
     def trend(self, name, holds, text):
-        """Prints a trend and whether it holds. The experiment fails if it does not hold. For a trend in self.known, which is
-        known to fail, it is the reverse: the reason is printed, and the experiment fails if the trend holds."""
+        """Prints a trend and whether it holds. The experiment fails if it does not hold. A trend in self.known is known to
+        fail: the method prints the reason, and the experiment fails if the trend holds."""
         self.seen.add(name)
         if name in self.known:
             print('%s  %s: %s' % ('NOW ' if holds else 'off ', name, text), flush=True)

@@ -414,7 +414,7 @@ __device__ int regx_walk(const unsigned char *mine, const int *row, const int *e
     bool down = true;
 
     for (;;) {
-        if (down) { /* begin with state @to and letter d */
+        if (down) { /* continues with state @to and letter d */
             int next = to * 16 + mine[d], first = row[next], last = row[next + 1];
 
             if (last - first >= many) {
@@ -510,9 +510,10 @@ extern "C" __global__ void regx_pt(const unsigned char *text, const int *row, co
     }
 }
 
-/* ---- bht: forces of bodies in a tree of squares -----------------------------------------------------
- * A node has its centre and mass (x, y, m), its size, the number of the node after all nodes below it, and whether it is a leaf.
- * Its first child follows it. A body treats a far node as one mass, and opens a near node. @top has the root's children. */
+/* ---- bht: forces of bodies in a tree of squares ----------------------------------------------------- A node has its
+ * centre and mass (x, y, m), its size, the number of the node after all nodes below it, and whether it is a leaf. The first
+ * child of a node follows the node. A body treats a far node as one mass, and opens a near node. @top has the root's
+ * children. */
 
 __device__ int walk(const int *node, int x, int y, int from)
 {

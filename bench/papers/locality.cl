@@ -43,7 +43,7 @@ __kernel void bp_adjust(__global const int *in, __global const int *delta, __glo
     out[at] = weight[at] + delta[tx] * in[16 * get_group_id(1) + ty];
 }
 
-/* SRAD: each thread reads its element and the four neighbours from global memory. */
+/* SRAD: each thread reads its element and the element's four neighbours from global memory. */
 __kernel void srad(__global const int *in, __global int *out, int w)
 {
     int x = get_global_id(0), y = get_global_id(1), c = in[y * w + x];
@@ -178,7 +178,8 @@ __kernel void gabor(__global const int *in, __constant int *factor, __global int
     out[y * w + x] = sum;
 }
 
-/* Rows: in each round, a block reads from as many rows as it is high, and from each as many words as it is wide. */
+/* Rows: in each round, a block reads a tile of memory that has as many rows as the block, and as many words in a row as the
+ * block has columns. */
 __kernel void rows(__global const int *in, __global int *out, int w, int rounds)
 {
     int x = get_global_id(0), ty = get_local_id(1), high = get_local_size(1), sum = 0;

@@ -106,7 +106,7 @@ def each_kernel(e, got, quick):
             r = got[n]
             e.trend('loc R6 la_b ' + n, speed(r, 'la_b', 'bcs') >= .99, '%s: la_b is not slower than bcs: IPC x %.2f' % (n, speed(r, 'la_b', 'bcs')))
             text = '%s: la_bw is faster than la_b: IPC x %.3f' % (n, speed(r, 'la_bw', 'la_b'))
-            if quick: # one or two per cent faster or slower, depending on the size of the input
+            if quick: # the mechanism makes this kernel one or two per cent faster or slower, depending on the size of the input
                 e.report('loc R6 la_bw ' + n, text)
             else:
                 e.trend('loc R6 la_bw ' + n, speed(r, 'la_bw', 'la_b') > 1, text)

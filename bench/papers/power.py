@@ -12,7 +12,7 @@ VARIANTS = {'count': ['dvfs.act=count'], 'divert': ['dvfs.act=divert'], 'DVFS': 
 GROUPS = {1: ('amr', 'bht', 'bfs_citation', 'bfs_cage', 'clr_citation', 'clr_cage', 'sssp_citation', 'sssp_cage', 'join_gaussian'),
           2: ('clr_graph500', 'regx_packets', 'regx_strings', 'pre', 'join_uniform')}
 QUICK = ('bfs_citation', 'sssp_citation', 'join_gaussian', 'join_uniform')
-# The source's figures of each group in %: bubbles, energy saved by ideal gating, energy saved, more cycles.
+# The source's figures of each group in %: bubbles, energy saved by ideal gating, energy saved, additional cycles.
 SOURCE = {1: ('32.7', '24.5', '15.9', '6.7'), 2: ('4.1', '1.1', '1.0', '0.5')}
 
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels of bench/papers/run vws: each has the control flow and access pattern of a benchmark of the thesis's
- * chapter 6. There, narrow warps run divergent benchmarks faster than wide warps do, insensitive ones as fast, and
- * convergent ones slower. vws_workloads.py has the inputs and expected results. In most divergent kernels, the four
+ * Kernels of bench/papers/run vws: each has the control flow and access pattern of a benchmark of the thesis's chapter 6. In
+ * the thesis, narrow warps run divergent benchmarks faster than wide warps do, insensitive benchmarks equally fast, and
+ * convergent benchmarks slower. vws_workloads.py has the inputs and expected results. In most divergent kernels, the four
  * threads of a quad take the same path, as neighbouring pixels do.
  */
 
@@ -41,7 +41,7 @@ __kernel void lighting(__global const uint *material, __global uint *out, int li
     out[t] = x;
 }
 
-/* Ray tracing: each quad of rays walks down a tree on a path of its own, whose length differs. A node has two children
+/* Ray tracing: each quad of rays descends a tree on its own path; the lengths of the paths differ. A node has two children
  * and a value. */
 __kernel void raytrace(__global const int *node, __global const uint *ray, __global uint *out)
 {
@@ -79,7 +79,7 @@ __kernel void comd(__global const int *first, __global const int *neighbour, __g
     force[t] = sum;
 }
 
-/* Game physics: half of each 32 bodies is at rest, the first or the last 16; the others all take the same number of steps. */
+/* Game physics: of each 32 bodies, the first or the last 16 are at rest; all other bodies take the same number of steps. */
 __kernel void physics(__global const int *active, __global int *state, int steps)
 {
     int t = get_global_id(0), x = state[t], v = t & 63;
@@ -169,8 +169,8 @@ __kernel void matmul(__global const int *a, __global const int *b, __global int 
     c[row * n + column] = sum;
 }
 
-/* A pass of radix sort: it reads keys from where the pass before has put them, and moves each to the keys with the same digit.
- * Keys of neighbouring threads with the same digit become neighbours. */
+/* A pass of radix sort: reads each key from the place to which the previous pass has moved it, and moves it to the keys with
+ * the same digit. Keys of neighbouring threads with the same digit become neighbours. */
 __kernel void radix(__global const uint *key, __global const int *source, __global const int *place, __global uint *out,
                     int keys, int threads)
 {

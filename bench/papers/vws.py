@@ -9,7 +9,7 @@ from vws_workloads import CONVERGENT, DIVERGENT, INSENSITIVE
 
 KERNELS = {**DIVERGENT, **INSENSITIVE, **CONVERGENT}
 QUICK = ('lighting', 'raytrace', 'physics', 'fft', 'matmul', 'radix')
-PATHS, DENSE = ('lighting', 'raytrace'), ('matmul', 'radix')  # the kernels of T13, and of T14
+PATHS, DENSE = ('lighting', 'raytrace'), ('matmul', 'radix')  # the kernels of trend T13, and those of T14
 
 
 def slices(width):
@@ -91,7 +91,7 @@ def show(e):
                     rows.append(['harmonic mean, ' + what] + ['%.2f' % e.speeds(e.of(kernels), c) for c in columns])
             e.keep('vws', ['kernel'] + [c.replace(' ', '_') for c in columns], rows[:len(e.names)])
         print('\n' + title)
-        for at in range(0, len(columns), 8): # eight columns fit a page
+        for at in range(0, len(columns), 8): # a page has room for eight columns
             e.lay_out(['kernel'] + columns[at:at + 8], [row[:1] + row[1 + at:9 + at] for row in rows])
     if e.out:
         plot.bars(os.path.join(e.out, 'vws.svg'), 'IPC over that of WS 32', 'x', e.names,
@@ -189,7 +189,7 @@ SETTINGS = {
     'singles lrr': ['issue.policy=lrr'], 'E-VWS': ['vws.reform=opportunistic'], 'E-VWS, merge_limit 7 (A7)': ['vws.reform=opportunistic', 'vws.merge_limit=7'],
     'GroupMem': ['vws.memory=group'], 'ImpatientMem': ['vws.memory=impatient'],
 }
-CACHES = { # A18, which affects only T16
+CACHES = { # point A18, which affects only trend T16
     'L0 of lines of 64': ['fetch.cache_line=64', 'fetch.l0_ways=4'], 'L0 of 2 ways': ['fetch.l0_ways=2'], 'link 4': ['fetch.link=4'],
     'prefetch 2': ['fetch.prefetch=2'], 'L0 of 512': ['fetch.l0_bytes=512', 'fetch.l0_ways=16'], 'L0 of 1024': ['fetch.l0_bytes=1024', 'fetch.l0_ways=32'],
 }

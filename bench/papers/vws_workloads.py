@@ -40,7 +40,7 @@ PATHS = [
 def lighting(folder, size=1):
     n, lights, r = int(THREADS * size), 12, random.Random(21)
     material = []
-    for quad in range(n // 4): # half of the quads have the material of the quad before
+    for quad in range(n // 4): # half of the quads have the same material as the previous quad
         material += material[-4:] if quad and below(r, 2) else [below(r, 16)] * 4
     out = []
     for t, m in enumerate(material):
@@ -182,7 +182,7 @@ def matmul(folder, size=1):
 def radix(folder, size=1):
     n, keys, r = int(THREADS * size), 16, random.Random(30)
     key = [below(r, 1 << 32) for _ in range(n * keys)]
-    before = sorted(range(n * keys), key=lambda i: key[i] & 7) # the order after the pass before
+    before = sorted(range(n * keys), key=lambda i: key[i] & 7) # the order of the keys after the previous pass
     order = sorted(range(n * keys), key=lambda i: key[before[i]] >> 3 & 7)
     place = [0] * (n * keys)
     for at, i in enumerate(order):

@@ -2,7 +2,7 @@
 /* Kernels of bench/papers/run: each has the access pattern of a benchmark of the papers. workloads.py has the
  * inputs and expected results. */
 
-/* Finds the nearest of @k centres for each point. A point is a row, which is read again for each centre. */
+/* Finds the nearest of @k centres for each point. A point is a row of the input, which is read again for each centre. */
 __kernel void kmn(__global const int *point, __global const int *centre, __global int *nearest, int features, int k)
 {
     int t = get_global_id(0), least = 0x7fffffff, found = -1;
@@ -130,7 +130,8 @@ __kernel void vecadd(__global const int *a, __global const int *b, __global int 
     c[t] = a[t] + b[t];
 }
 
-/* Computes steps of a five-point stencil on a tile of 16 x 16 in shared memory. The elements at its edges do not change. */
+/* Computes steps of a five-point stencil on a tile of 16 x 16 in shared memory. The elements at the edges of the tile do not
+ * change. */
 __kernel void hotsp(__global const int *in, __global int *out, int width, int steps)
 {
     __local int tile[2][16][16];

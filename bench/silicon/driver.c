@@ -49,7 +49,7 @@ char *read_file(const char *path)
     }
     size_t size = fread(text, 1, 1 << 20, file);
     fclose(file);
-    if (size == 0 || size == 1 << 20) { /* a zero must fit after the text */
+    if (size == 0 || size == 1 << 20) { /* the terminating zero must fit after the text */
         fprintf(stderr, "%s: is empty, or longer than 1 MiB\n", path);
         exit(2);
     }

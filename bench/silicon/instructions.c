@@ -19,7 +19,8 @@
 #include "tests/ptx/silicon/silicon_forms.h"
 
 enum { LOG_BYTES = 4096, LOG = 5, LOG_SIZE = 6 }; /* options of cuModuleLoadDataEx */
-enum { STACK_LIMIT = 0, STACK_BYTES = 8192 };      /* for kernels that recurse; the default is 1024 */
+enum { STACK_LIMIT = 0, STACK_BYTES = 8192 };      /* stack of a thread in bytes, for kernels that recurse; the driver's
+                                                    * default is 1024 */
 
 /* Returns the module of @text, or NULL with the messages of the driver's compiler in @log (LOG_BYTES bytes). */
 static CUmodule load(const char *text, char *log)
@@ -119,7 +120,8 @@ static void forms(const char *path, bool values)
 
         if (run_forms(all, first, end, values, log))
             continue;
-        for (unsigned i = first; i < end; i++) { /* at least one of the forms is refused: a module for each shows which */
+        for (unsigned i = first; i < end; i++) { /* at least one of the forms is refused, so each form is compiled as its own
+                                                  * module to find which */
             if (!run_forms(all, i, i + 1, values, log)) {
                 printf("%s\trefused\n", all[i].text);
                 fprintf(stderr, "%s: %s\n", all[i].text, log);

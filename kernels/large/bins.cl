@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Histogram of 256 bins: a block counts in local memory, then adds its counts to the global ones. */
+/* Histogram of 256 bins: a block counts in local memory, then adds its counts to the global histogram. */
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void bins(__global const uint *in, __global uint *out, uint n)
 {

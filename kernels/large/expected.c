@@ -33,7 +33,7 @@ static void save_words(const char *name, const uint32_t *data, size_t count)
     save(name, data, count * sizeof *data);
 }
 
-static void lookup(const uint32_t *size) /* entries, threads, loads per thread */
+static void lookup(const uint32_t *size) /* the sizes are entries, threads, loads per thread */
 {
     uint32_t *table = random_words(size[0], 11, UINT32_MAX), *out = room(size[1]);
 
@@ -55,7 +55,7 @@ static void blur(const uint32_t *size) /* width, height */
     const size_t width = size[0], height = size[1];
     uint32_t *in = random_words(width * height, 12, 4095), *rows = room(width * height), *out = room(width * height);
 
-    /* Adds seven elements of a row, then seven such sums, which is another order than the kernel's. */
+    /* Adds seven elements of each row, and then the sums of seven rows. The kernel adds the elements in another order. */
     for (size_t y = 0; y < height; y++)
         for (size_t x = 0; x + 6 < width; x++)
             for (size_t d = 0; d < 7; d++)
@@ -67,7 +67,7 @@ static void blur(const uint32_t *size) /* width, height */
     save_words("blur.expected.bin", out, width * height);
 }
 
-static void walsh(const uint32_t *size) /* strips, elements of a strip, distance of strips */
+static void walsh(const uint32_t *size) /* the sizes are strips, elements of a strip, distance of strips */
 {
     const size_t count = (size_t)size[0] * size[2];
     uint32_t *data = random_words(count, 13, UINT32_MAX);
@@ -100,7 +100,7 @@ static void columns(const uint32_t *size) /* width, height */
     save_words("columns.expected.bin", out, width * height);
 }
 
-static void banded(const uint32_t *size) /* rows, elements of a row, columns on each side of the diagonal */
+static void banded(const uint32_t *size) /* the sizes are rows, elements of a row, columns on each side of the diagonal */
 {
     const size_t count = (size_t)size[0] * size[1];
     uint32_t *column = random_words(count, 15, 2 * size[2]), *value = random_words(count, 16, 255);
@@ -116,7 +116,7 @@ static void banded(const uint32_t *size) /* rows, elements of a row, columns on 
     save_words("banded.expected.bin", y, size[0]);
 }
 
-static void dot(const uint32_t *size) /* elements, threads */
+static void dot(const uint32_t *size) /* the sizes are elements, threads */
 {
     uint32_t *a = random_words(size[0], 18, UINT32_MAX), *b = random_words(size[0], 19, UINT32_MAX);
     uint32_t *out = room(size[1]);
@@ -135,7 +135,7 @@ static void bins(const uint32_t *size) /* elements */
     save_words("bins.expected.bin", out, 256);
 }
 
-static void product(const uint32_t *size) /* rows and columns */
+static void product(const uint32_t *size) /* the size is the number of rows and columns */
 {
     const size_t n = size[0];
     uint32_t *a = random_words(n * n, 21, UINT32_MAX), *b = random_words(n * n, 22, UINT32_MAX), *c = room(n * n);

@@ -34,7 +34,7 @@ ENUMERATORS = {
 PRINT_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t)
 READY_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 
-#: For each type in C the type in ctypes. Handles are void pointers.
+#: Maps each C type to its ctypes type. Handles are void pointers.
 TYPES = {
     "void": None,
     "int": ctypes.c_int,
@@ -46,7 +46,7 @@ TYPES = {
     "const uint32_t *": ctypes.POINTER(ctypes.c_uint32),
     "uint64_t *": ctypes.POINTER(ctypes.c_uint64),
     "size_t *": ctypes.POINTER(ctypes.c_size_t),
-    "char *": ctypes.c_void_p,  # a text that the caller frees, or the caller's memory
+    "char *": ctypes.c_void_p,  # a text that the caller frees, or memory of the caller
     "const char *": ctypes.c_char_p,
     "char **": ctypes.POINTER(ctypes.c_void_p),
     "const char *const *": ctypes.POINTER(ctypes.c_char_p),
@@ -111,7 +111,7 @@ Text, Param, KernelNeeds, Shape, GdbOptions, Location, Finding, HostFinding, Cal
 _M, _CM, _MODULE, _CK = "lanewise_machine *", "const lanewise_machine *", "lanewise_module *", "const lanewise_kernel *"
 _T, _OPTIONS, _HEADERS = "const char *", "const char *const *", ("const lanewise_text *", "unsigned")
 
-#: For each function the types of its result and of its parameters in C.
+#: Maps each function to the C types of its result and of its parameters.
 FUNCTIONS = {
     "lanewise_version": (_T, []),
     "lanewise_create": (_M, []),

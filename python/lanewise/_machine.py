@@ -126,7 +126,7 @@ class _Wait:
                     self._cancelled = True
                     if not self._begun:
                         return
-                self._lib.lanewise_interrupt(self._handle)  # if the run has not begun, the interrupt has no effect
+                self._lib.lanewise_interrupt(self._handle)  # an interrupt before the run begins has no effect
                 if self.done.acquire(timeout=0.01):
                     return
             except KeyboardInterrupt:
