@@ -657,8 +657,8 @@ RULE bool compare(RULE_PARAMS)
 /* ---- handlers ---------------------------------------------------------------------------------------- */
 
 /* Defines the handlers of a rule, with X a register or a uniform operand. Handlers `f` and `h` run if all lanes of the warp are
- * active. `f` handles the cases that need no function call, and otherwise calls `h`. The third handler, a masked one, applies the
- * rule if all live lanes are active, or, if @parts is set, whatever lanes are active. */
+ * active. `f` handles the cases that need no function call, and otherwise calls `h`. The third handler is masked. If
+ * @parts is set, it always applies the rule; otherwise it applies the rule only if all live lanes are active. */
 #define HANDLERS(name, rule, x_is_uniform, is_wide, sign, parts)                              \
     static __attribute__((noinline)) void c_##name##h(struct emu_warp *w,                     \
                                                       const struct emu_dinsn *di)             \

@@ -545,7 +545,7 @@ static void answer_position(struct rsp *rsp, dbg_thread_id id)
 {
     static const char moved[] = "a monitor command has moved the machine: nothing was executed, and this is its new "
                                 "position\n";
-    static const char ended[] = "that warp has ended: nothing was executed, and this is the position of the machine\n";
+    static const char ended[] = "that warp has ended: nothing was executed, and gdb now shows the warp in the focus\n";
     const char *text = id == rsp->exited ? ended : moved;
     struct dbg_stop none = {0};
 

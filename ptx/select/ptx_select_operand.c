@@ -229,7 +229,7 @@ static void check_type(struct ptx_sel *sel, const struct ptx_reg *r, enum ptx_ty
         ptx_sel_fail(sel, LW_EINPUT, "register '%s' is .%s, expected .%s or .b%u%s", r->name,
                      ptx_type_name(have), ptx_type_name(type), bits, more);
     default:
-        ptx_sel_fail(sel, LW_EINPUT, "register '%s' is .%s, expected one of %u bits%s", r->name,
+        ptx_sel_fail(sel, LW_EINPUT, "register '%s' is .%s, expected a register of %u bits%s", r->name,
                      ptx_type_name(have), bits, more);
     }
 }

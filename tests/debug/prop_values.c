@@ -15,7 +15,7 @@
  *
  * Kernels are observed, except with LW_VALUES_MODE=free: an observed kernel stores all bits of each assigned value to memory, in
  * the value's own width and each time at another index, so that the compiler must compute the value. Conditions that need only
- * some bits, array indices and shift counts come from loads. In observed kernels no value may be wrong. For free
+ * some bits, array indices and shift counts come from loads. A debugger must show no wrong value of an observed kernel. For free
  * kernels, wrong values are only reported. Observed kernels do not contain the following, for which clang is known to
  * emit wrong locations: structures that are assigned as a whole, or passed and then changed; variables whose address
  * is taken; arrays with a computed index; counters that a `for` increments, or that count down. The variable `at`,

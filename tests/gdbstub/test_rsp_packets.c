@@ -778,7 +778,7 @@ static void a_warp_that_ended_in_its_step_can_be_stepped_past_where_it_stands(vo
     fix_ask(fix, "Hg2");
     assert_string_equal(fix_ask(fix, "p10"), "f8ffffff00000000");
     fix_ask(fix, "vCont;s:2;c"); /* a step with which other warps may run: the console says that this warp has ended */
-    EXPECT_BEGINS(fix->console.text, "that warp has ended: nothing was executed, and this is the position of the machine\n");
+    EXPECT_BEGINS(fix->console.text, "that warp has ended: nothing was executed, and gdb now shows the warp in the focus\n");
     for (unsigned i = 0; i < FAKE_INSNS; i++)
         fix_ask(fix, "vCont;s:1");
     assert_string_equal(fix_ask(fix, "vCont;s:1"), "N"); /* a step of the user, not a step over a breakpoint */

@@ -630,7 +630,7 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
     else if (w.lanes != 0 && reconverges(st, w.code->program, w.pc) != 0)
         lw_printf(out, "its threads wait at a branch for the others of entry %u of the block's stack", st->level);
     else
-        lw_put(out, "another thread of its dynamic warp waits");
+        lw_put(out, "it waits for another thread of its dynamic warp, which cannot issue yet");
 }
 
 static void show(struct tim_mech *mech, struct lw_sink *out)

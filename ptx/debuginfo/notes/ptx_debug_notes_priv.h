@@ -44,7 +44,8 @@ struct ptx_noted_event {
 /** A line that may assign to a variable, or a loop.
  *  For an assignment, the lines after `begins` up to `reached` are the lines of the source block around `line`. If any of them
  *  is executed, so is the assignment. A member is 0 if there is no such line.
- *  For a loop, `line` and `reached` are its first and last line. `begins` is not 0 if an iteration may leave out statements. */
+ *  For a loop, `line` and `reached` are its first and last line. `begins` is a flag: it is not 0 if an iteration may skip statements
+ *  of the loop, as after `continue`. */
 struct ptx_noted_line {
     uint32_t line, reached, begins;
 };
