@@ -52,7 +52,9 @@ int lanewise_gdb(lanewise_machine *m, const lanewise_gdb_options *given, size_t 
     if (m == NULL || given == NULL)
         return host_missing(m, "lanewise_gdb", "the options");
     if (m->machine != NULL || m->gdb != NULL)
-        return host_refuse(m, "lanewise_gdb: %s", m->gdb != NULL ? "it was called before" : "the machine is in use already");
+        return host_refuse(m, "lanewise_gdb: %s", m->gdb != NULL ? "it was called before for this machine"
+                                                                  : "the machine is already in use: call it before you "
+                                                                    "load a program or allocate memory");
     memcpy(&options, given, given_bytes < sizeof options ? given_bytes : sizeof options);
     g = calloc(1, sizeof *g);
     if (g == NULL)

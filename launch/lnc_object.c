@@ -94,6 +94,8 @@ static enum lw_status check_suffix(const char *path, size_t option_count,
         return LW_OK;
     if (lnc_kind_refuse(path, err) != LW_OK)
         return err != NULL ? err->status : LW_EUNSUPP;
+    if (*suffix == '\0')
+        return LW_FAIL(err, LW_EINPUT, "%s: the file name has no suffix: expected .cl, .cu, .ptx, .s or .lwo", path);
     if (strcmp(suffix, ".ptx") != 0 && strcmp(suffix, ".s") != 0 && strcmp(suffix, ".lwo") != 0)
         return LW_FAIL(err, LW_EINPUT,
                        "%s: the suffix \"%s\" is not known: expected .cl, .cu, .ptx, .s or .lwo",

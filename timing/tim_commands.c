@@ -493,7 +493,7 @@ static enum lw_status do_cache(const struct lw_call *call, struct lw_error *err)
         return LW_FAIL(err, LW_EUSAGE, "cache: expected l1, constant, texture, fetch, l0, operand or l2, found "
                        "\"%.40s\"", call->argv[1]);
     if (found->cache == NULL && e->config.texture_bytes == 0 && found == &cache[2] && core->l1 != NULL)
-        return LW_FAIL(err, LW_ESTATE, "cache: this GPU model has textures in L1: cache l1");
+        return LW_FAIL(err, LW_ESTATE, "cache: this GPU model has textures in L1: use `cache l1`");
     if (found->cache == NULL)
         return LW_FAIL(err, LW_ESTATE, "cache: this GPU model has no %s cache", found->name);
     return put_cache(found, core->index, call->argc > 2 ? call->argv[2] : NULL, call->out, err);

@@ -709,7 +709,7 @@ static void say_headline(struct words *out, const struct report *r, bool liveloc
         [EMU_HANG_CONVERGENCE] = "convergence deadlock: lanes wait at a convergence barrier for "
                                  "lanes that cannot reach it",
         [EMU_HANG_CTA_BARRIER] = "partial CTA barrier: lanes wait at a CTA barrier for lanes that cannot reach it",
-        [EMU_HANG_LIVELOCK] = "live-lock",
+        [EMU_HANG_LIVELOCK] = "livelock",
         [EMU_HANG_SIMT] = "SIMT deadlock: the lanes on top of the SIMT stack wait for lanes "
                           "below them",
         [EMU_HANG_VALUE] = "wait on a value that is never written",

@@ -433,7 +433,7 @@ static void refuse(struct rsp *rsp, unsigned type, const struct lw_error *err)
 {
     rsp_put_error(&rsp->reply, err->text);
     if (rsp->config.terminal != NULL)
-        lw_printf(rsp->config.terminal, "gdb: cannot insert a %s: %s\n",
+        lw_printf(rsp->config.terminal, "gdb stub: cannot insert a %s: %s\n",
                   type < RSP_Z_WATCH ? "breakpoint" : "watchpoint", err->text);
 }
 

@@ -174,7 +174,7 @@ struct acceptor {
 /* Waits for the client's first packet. Returns false if the client has sent nothing within patience_ms. */
 static bool is_patient(const struct rsp_config *config, const struct rsp *rsp, int fd, int64_t since)
 {
-    static const char text[] = "gdb: a client was disconnected because it sent no request\n";
+    static const char text[] = "gdb stub: a client was disconnected because it sent no request\n";
     int64_t left = since + config->patience_ms - now_us() / 1000;
     struct pollfd input = {.fd = fd, .events = POLLIN};
 

@@ -586,7 +586,7 @@ class Module:
                 raise self.machine._exception(result)  # pylint: disable=protected-access
         dtype = numpy.dtype(dtype)
         if nbytes.value % dtype.itemsize != 0:
-            raise Error("'%s' has %d bytes, which is no multiple of the %d bytes of %s"
+            raise Error("'%s' has %d bytes, which is not a multiple of the %d bytes of %s"
                         % (name, nbytes.value, dtype.itemsize, dtype))
         return _memory.Buffer(self.machine, name, address.value, nbytes.value, dtype, (nbytes.value // dtype.itemsize,), False)
 

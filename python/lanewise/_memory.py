@@ -178,7 +178,7 @@ def value_bytes(value, what, size, kind, is_type):
         value = int(value)
     if isinstance(value, int) and size in (1, 2, 4, 8) and kind != "float":
         if not -(1 << (8 * size - 1)) <= value < 1 << 8 * size:
-            raise refuse("%d, which does not fit" % value)
+            raise refuse("%d, which does not fit into %d byte%s" % (value, size, "" if size == 1 else "s"))
         return (value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
     if isinstance(value, (int, float)) and kind in ("float", "unknown") and size in (2, 4, 8):
         return numpy.array(value, dtype="<f%d" % size).tobytes()

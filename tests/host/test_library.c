@@ -420,7 +420,7 @@ static void links(void **state)
     assert_int_equal(lanewise_wait(gpu), LANEWISE_OK);
     assert_int_equal(lanewise_read(gpu, out, &got, sizeof got), LANEWISE_OK);
     assert_int_equal(got, 7);
-    said(gpu, lanewise_gdb(gpu, &options, sizeof options), "in use already");
+    said(gpu, lanewise_gdb(gpu, &options, sizeof options), "already in use");
     said(gpu, lanewise_gdb(gpu, NULL, 0), "must not be NULL");
     lanewise_destroy(gpu);
     gpu = lanewise_create(); /* a machine with a debugger, but without a launch */

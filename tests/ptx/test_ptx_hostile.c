@@ -347,8 +347,8 @@ static void operands_of_the_wrong_kind(void **state)
         STOPS("", "@%p0 bra L; bar.sync 0, 64; L: bar.sync 1, 64;", "partial CTA barrier"),
         STOPS("", "vote.sync.any.pred %p1, %p0, 0; selp.u32 %r1, 1, 2, %p1;",
               "warpsync-self: lane 0 has the member mask 0x0, which does not contain the lane"),
-        STOPS("", "L: bra L;", "live-lock: no store changes memory"),
-        STOPS("", "@%p0 bra L; bra M; L: bra L; M:", "live-lock: no store changes memory"),
+        STOPS("", "L: bra L;", "livelock: no store changes memory"),
+        STOPS("", "@%p0 bra L; bra M; L: bra L; M:", "livelock: no store changes memory"),
     };
 
     (void)state;

@@ -90,11 +90,10 @@ END
 expect 4 "is held back by tbc: its threads are not in entry 1 of the block's stack" run lock.yaml -q $machine --mechanism tbc
 # shellcheck disable=SC2086
 expect 0 '' run lock.yaml -q $machine --mechanism dwf
-expect 2 'core.reconvergence cbar' run paths.yaml --timing=fermi --mechanism dwf --timing-set core.reconvergence=stack
+expect 2 'core.reconvergence=cbar' run paths.yaml --timing=fermi --mechanism dwf --timing-set core.reconvergence=stack
 expect 2 'issue.split_lanes: set it to on, or use --mechanism' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --timing-set dwf.on=on
-expect 2 'dwf.on cannot be combined with dws' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --mechanism dwf,dws
+expect 2 'dwf.on cannot be combined with mechanism dws' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --mechanism dwf,dws
 expect 2 'dwf.on cannot be combined with lsu.replay=buffer' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --mechanism dwf --timing-set lsu.replay=buffer
 expect 2 'dwf.on and tbc.on cannot be combined' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --mechanism dwf,tbc
-expect 2 'tbc.on cannot be combined with issue.rotate' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --mechanism tbc --timing-set issue.rotate=on
-expect 2 'tbc.on cannot be combined with swl' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --mechanism tbc,swl
+expect 2 'tbc.on cannot be combined with mechanism swl' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --mechanism tbc,swl
 [ $failures = 0 ]

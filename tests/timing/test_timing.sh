@@ -342,7 +342,7 @@ loop:
     exit
 .end
 END
-for end in '3 beyond ^fault: out-of-bounds: global store' '4 circle ^hang: live-lock' '4 half ^hang: partial CTA barrier'; do
+for end in '3 beyond ^fault: out-of-bounds: global store' '4 circle ^hang: livelock' '4 half ^hang: partial CTA barrier'; do
     set -- $end
     kernel=$2
     printf '%s\n' 'machine: {hang_window: 20000}' 'program: {source: ends.s}' 'buffers: {x: {type: u32, count: 21}}' \

@@ -667,7 +667,7 @@ void sm_trace_line(struct sm *m, const struct emu_warp *w, uint32_t pc, uint64_t
 
 void sm_finish(struct sm *m, struct lw_sink *out)
 {
-    static const char *const reports[] = {"ends",  "deadlock", "live-lock",
+    static const char *const reports[] = {"ends",  "deadlock", "livelock",
                                            "limit", "fault",    "broken"};
     struct sm_program *p = m->program;
 

@@ -548,7 +548,7 @@ static void a_livelock_names_the_pcs_of_the_splits_that_spin(void **state)
     assert_int_equal(hang.kind, EMU_HANG_LIVELOCK);
     assert_int_equal(hang.lanes, 0xE);
     assert_non_null(strstr(hang.detail,
-                           "live-lock: no store changes memory, no lane exits, and each running warp repeats the same states\n"
+                           "livelock: no store changes memory, no lane exits, and each running warp repeats the same states\n"
                            "warp 0 lane 0 (blocked at bsync.soft b0, pc 0x100000030) waits "
                            "at convergence barrier b0 (group 1) for lanes 1-3 (at pc 0x1000000"));
     assert_non_null(strstr(hang.detail, "\nwarp 0 lanes 1-3 (at pc 0x1000000"));
