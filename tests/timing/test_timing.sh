@@ -464,7 +464,7 @@ refuse '--timing-events has no effect without a trace: add --timing-trace FILE' 
 refuse '--timing-events: expected an integer from 1 to 100000000, found "0"' run --timing --timing-trace t --timing-events 0 good.yaml
 refuse '--timing-sample: expected a number of cycles, found "0"' run --timing --timing-sample 0 --timing-report r good.yaml
 refuse '--timing-sample has no effect without a report' run --timing --timing-sample 5 good.yaml
-refuse '--timing-sample: a report as text has no samples' run --timing --timing-sample 5 --timing-report - good.yaml
+refuse '--timing-sample: a report on standard output has no samples' run --timing --timing-sample 5 --timing-report - good.yaml
 refuse '--timing-report: /nowhere/r: cannot be written' run --timing --timing-report /nowhere/r good.yaml
 
 # ---- with the debugger --------------------------------------------------------------------
@@ -636,7 +636,7 @@ sed 's/vmcnt(1)/vmcnt(0)/' wait.s >waits.s
 sed /waitcnt/d wait.s >compiled.s
 set -- --grid 1 --block 32 --arg 'u32[2]'
 expect 0 '^wait.s:8: k+0x50: v_add_u32: no waitcnt waits until v2 has the result of k+0x20' run wait.s "$@" --timing=gcn-tahiti
-[ "$(grep -c 'no waitcnt' err)" = 1 ] && grep -q 'on .*gcn-tahiti .* at 1 instruction (' err || fail "run --timing=gcn-tahiti: not exactly one note about a missing waitcnt"
+[ "$(grep -c 'no waitcnt' err)" = 1 ] && grep -q 'like GPU model gcn-tahiti .* at 1 instruction without' err || fail "run --timing=gcn-tahiti: not exactly one note about a missing waitcnt"
 for other in 'wait.s --timing' 'wait.s --timing=gcn-tahiti -q' 'waits.s --timing=gcn-tahiti' 'compiled.s --timing=gcn-tahiti'; do
     expect 0 '' run $other "$@"
     ! grep -q note err || fail "run $other: a note about a missing waitcnt"
