@@ -63,7 +63,7 @@ static void utf8_has_as_many_characters_as_unicode(void **state)
                 text[2] = (char)c;
                 text[3] = '\0';
                 three += lw_utf8(text) == 3;
-                text[3] = (char)0xbf; /* try one of 64 values */
+                text[3] = (char)0xbf; /* each iteration tries one of 64 values */
                 four += lw_utf8(text) == 4;
             }
         }

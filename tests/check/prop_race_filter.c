@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the fast paths of the race checker with random kernels that read small buffers repeatedly and sometimes write
- * them. The findings must be equal in two configurations. In one the checker gets each access and checks each lane
- * separately. In the other it gets only accesses that may add information, checks many lanes together, and defers
+ * Tests the fast paths of the race checker with random kernels that read small buffers repeatedly and sometimes write them.
+ * The findings must be equal in two configurations. In the first configuration, the checker gets each access and checks each
+ * lane separately. In the second one, it gets only accesses that may add information, checks many lanes together, and defers
  * some accesses. (The checker gets all accesses if performance checks, which count requests, are enabled.)
  *
  * If two readers race with a write, the two configurations may report different readers, and the previous and the
@@ -10,8 +10,8 @@
  * counts. In few kernels a finding of one configuration may share only one of its two locations with the findings of
  * the other configuration.
  *
- * A second form of kernels accesses shared memory in barrier intervals with and without writes. In some kernels of the
- * first form buffers are large and the accessed words far apart, so that the packed shadow may be used, and some
+ * A second form of kernels accesses shared memory in barrier intervals with and without writes. In some kernels of the first
+ * form, the buffers are large and the accessed words far apart, so that the checker may use the packed shadow, and some
  * accesses have 8, 2 or 1 bytes. LW_SEED repeats a run. LW_RANDOM_COUNT sets the number of kernels.
  */
 #include <setjmp.h>
@@ -188,7 +188,7 @@ static void put_tile_access(uint64_t *r, bool reads, struct lw_sink *out)
     const bool wide = false;
     const char *guard = draw(r, 3) == 0 ? "@p3 " : "";
 
-    if (draw(r, 6) == 0) { /* an access to global memory, of which loads use generic addresses */
+    if (draw(r, 6) == 0) { /* an access to global memory; loads use generic addresses */
         lw_put(out, "v_mov_b64 v12:13, c[a]\n");
         put_location(r, wide, out);
         lw_put(out, reads ? "ld.generic.b32 v20, [v10:11]\n" : "st.global.b32 [v10:11], v4\n");
@@ -198,7 +198,7 @@ static void put_tile_access(uint64_t *r, bool reads, struct lw_sink *out)
     if (reads || draw(r, 3) == 0) {
         if (draw(r, 3) != 0) {
             lw_printf(out, "%sld.shared.b32 v20, [v10]\n", guard);
-        } else { /* by a generic address */
+        } else { /* the access is by a generic address */
             lw_printf(out, "v_mov_b32 v11, 256\n%sld.generic.b32 v20, [v10:11]\n", guard);
         }
         lw_put(out, "v_xor_b32 v21, v21, v20\n");
@@ -238,7 +238,7 @@ static void put_barrier(uint64_t *r, unsigned i, bool odd, struct lw_sink *out)
         lw_put(out, "@p3 bar.sync 0\n");
         return;
     case 5: /* a barrier of half of the threads, with a count */
-        if (odd) /* it is likely that other threads read what the threads write */
+        if (odd) /* other threads probably read the words that the threads write */
             put_tile_location(r, out);
         lw_printf(out, "v_mov_b32 v3, 32\n@p3 bra w%u\n", i);
         if (odd)
@@ -377,7 +377,8 @@ static void filtered_accesses_change_no_finding(void **state)
             put_phases(&seed, &text.sink);
         else
             put_kernel(&seed, wide, round % 8 == 0 || round % 8 == 7, &text.sink);
-        /* only some kernels have uninitialised memory, as warps with undefined registers are single-stepped, which is slow */
+        /* only some kernels have uninitialised memory, because the checker steps warps with undefined registers one
+         * instruction at a time, which is slow */
         unsigned unwritten = round % 8 == 1 ? 4 : 0;
         unsigned n = run(text.text, list, unwritten, bytes, false, some);
         unsigned m = run(text.text, list, unwritten, bytes, true, all);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests the race checker with random kernels against a simple model. The model processes accesses, barriers, fences and
- * atomics with a vector clock for each thread and a list of all accesses, of which it drops and merges none. Each reported
- * race must be a race of the model. If the model has a race, at least one race must be reported.
- * A second form of kernels has a large buffer, whose words may have the packed shadow, and several launches. For these
- * kernels each racing pair of accesses must be reported, unless a later access of the same thread to the same location has
- * replaced an access of the pair.
+ * atomics with a vector clock for each thread and a list of all accesses. It neither drops nor merges accesses. Each
+ * reported race must be a race of the model. If the model has a race, at least one race must be reported. A second form of
+ * kernels has a large buffer, whose words may have the packed shadow, and several launches. For these kernels each racing
+ * pair of accesses must be reported, unless a later access of the same thread to the same location has replaced an access of
+ * the pair.
  *
  * prop_races [SEED [COUNT]]
  */
@@ -27,10 +27,10 @@ struct past {
 };
 struct pair {
     uint64_t a, b;
-    bool strict; /* true: the pair races even if relaxed reads order accesses */
+    bool strict; /* true if the pair races even when relaxed reads order accesses */
     bool open;   /* the accesses are ordered, but the location has another race, so that a report is permitted */
-    bool kept;   /* at least once when the pair raced, no later access of the thread had replaced the first access */
-    bool told;   /* the checker has reported the pair */
+    bool kept;   /* true if, at least once when the pair raced, no later access of the thread had replaced the first access */
+    bool told;   /* true if the checker has reported the pair */
 };
 struct variable {
     uint64_t address;
@@ -40,10 +40,11 @@ struct variable {
 struct model {
     struct emu_observer observer;
     unsigned width, threads; /* warp width, and threads of a block */
-    unsigned count[BARRIERS]; /* for each barrier from 2 on the number of threads for which it waits */
+    unsigned count[BARRIERS]; /* for each barrier from 2 on, the number of threads for which the barrier waits */
     struct clocks own[MOST], pending[2][MOST], fence[2][MOST], fenced[MOST];
     bool has_fence[2][MOST];
-    uint64_t waits[MOST_BLOCKS][BARRIERS], exited[MOST_BLOCKS]; /* threads that wait at each barrier, and that have ended */
+    uint64_t waits[MOST_BLOCKS][BARRIERS], exited[MOST_BLOCKS]; /* by barrier: threads that wait at the barrier; threads that
+                                                                 * have ended */
     unsigned left[MOST_BLOCKS][BARRIERS]; /* number of threads that have arrived at the barrier and continued */
     /* vector clock that arriving threads have merged into the barrier, and their clocks from relaxed reads */
     struct clocks brought[MOST_BLOCKS][BARRIERS][3];
@@ -488,7 +489,7 @@ static void put_barriers(struct random *r, unsigned width, unsigned threads, uns
 
     lw_put(out, ".kernel k\n.param ptr.global out\n.shared tile 4096\nv_s2r v0, %tid.x\nv_mul_u32 v6, v0, 4\n");
     for (unsigned i = 0; i < steps; i++) {
-        /* threads read words of this step, or again words of the step before */
+        /* threads read words of this step, or read words of the previous step again */
         const bool again = i != 0 && draw(r, 3) == 0;
         const unsigned tile = i * threads * 4, read = again ? (i - 1) * threads * 4 : tile;
         const unsigned other = 1u << draw(r, bits), bit = draw(r, bits);
@@ -517,8 +518,8 @@ static void put_barriers(struct random *r, unsigned width, unsigned threads, uns
                 lw_put(out, "@!p3 exit\n");
                 put_half_arrives(threads, draw(r, 4) != 0, id, count, out);
                 break;
-            } /* fall through */
-        default: /* one half arrives and continues, and the other half waits */
+            } /* falls through to the next case */
+        default: /* one half of the threads arrives at the barrier and continues, and the other half waits */
             count[id] = threads;
             lw_printf(out, "v_mov_b32 v5, %u\n@p3 bar.arrive %u, v5\n", count[id], id);
             lw_printf(out, "st.shared.b32 [v6+%u], v0\n@!p3 bar.sync %u, v5\n", tile + 2048, id);

@@ -185,7 +185,7 @@ static void run(const char *text, enum emu_tag_mode tags, const uint64_t *u, con
     must(chk_select("uninitialised", &kinds, &err), &err);
     const struct chk_options options = {.kinds = kinds, .max_findings = 1000};
     must(chk_create(machine, &options, &chk, &err), &err);
-    chk_mark_uninitialised(chk, params[1], 512); /* although the host has filled it */
+    chk_mark_uninitialised(chk, params[1], 512); /* the buffer counts as uninitialised, although the host has filled it */
     must(emu_engine_functional_create(machine, &engine, &err), &err);
     struct emu_launch launch = {.program = program, .kernel = &object->functions[0],
                                 .grid = {1, 1, 1}, .block = {LANES, 1, 1}, .work_dim = 1,

@@ -106,7 +106,7 @@ def sarif(path):
         ids = [r["id"] for r in run["tool"]["driver"]["rules"]]
         if len(set(ids)) != len(ids):
             wrong.append("rules: an id is there twice")
-        for i, r in enumerate(run.get("results", [])):  # 3.27.6: where both are there they agree
+        for i, r in enumerate(run.get("results", [])):  # SARIF 3.27.6: if both properties are present, they must agree
             if not 0 <= r["ruleIndex"] < len(ids) or ids[r["ruleIndex"]] != r["ruleId"]:
                 wrong.append(f"results[{i}]: rule {r['ruleIndex']} is not {r['ruleId']}")
     return wrong

@@ -251,7 +251,8 @@ for kind in shift-too-far shift-out-of-range 'shift-too-*' '"shift-*"'; do
     expect 0 '1 finding suppressed' run bits.yaml --check=shift-out-of-range --check-suppress former.yaml
     ! grep -q 'no finding of this run' err || fail "$kind: a suppression by its former name counts as unused"
 done
-# A message names each former name that is used. There is none with -q, and none for a kind of which both names are used.
+# A message names each former name that is used. There is no message with -q, and no message for a kind of which both names
+# are used.
 ends=': use the new name, because the next version removes the old one$'
 printf -- '- {kind: shift-too-far, kernel: bits}\n- {kind: shift-*}\n- {kind: infinity-*}\n' >former.yaml
 expect 0 '' run bits.yaml --check=-nan-made,shift-too-far,nan-generated --window 128 --hang-window 6000 --check-suppress former.yaml
@@ -390,7 +391,7 @@ for row in 'file: deep' 'file: "deep/x.s"' 'kernel: add' 'kernel: "scope::ad"'; 
     echo "- {$row}" >known.yaml
     expect 1 '2 findings' run cxx.yaml --check --check-suppress known.yaml
 done
-# A log that was written with --check does not match a run without, and the reverse.
+# A log that was written with --check does not match a run without --check, nor the reverse.
 expect 3 '' run wild.yaml --log faulted.log
 expect 2 'faulted.log does not match this run.*; replay a log with the same --check with which it was written$' run wild.yaml --check --replay faulted.log
 expect 1 '' run wild.yaml --check --log checked.log
@@ -509,7 +510,7 @@ grep -q 'gr%C3%B6%C3%9Fe%20%22k%22%20%5Cx.cl"' n.sarif && grep -qF "$name" n.lco
 "$lanewise" debug --batch -c "break '$name':2" -c c -c list any.yaml </dev/null 2>&1 | grep -q '^=> 2.*= 3;$' ||
     fail "no source of that name"
 
-# A faulting load reads 0, so a loop whose bound it loads ends.
+# A faulting load reads 0, so a loop ends if the load reads the bound of the loop.
 cat >bound.cl <<'END'
 kernel void k(global uint *out, global const uint *bound)
 {

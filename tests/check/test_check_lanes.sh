@@ -314,7 +314,7 @@ grep -q "names.cu:11: race: global store of 4 bytes at 0x[0-9a-f]*, byte [0-9]* 
 grep -q "names.cu:12: misaligned: generic store of 4 bytes at 0x[0-9a-f]*, byte 2 of 'a': " err || fail "no name beside misaligned: $(cat err)"
 grep -q '"allocation": "tile"' n.json || fail "JSON has no name of a shared variable: $(cat n.json)"
 
-# If the checker has recorded two readers, the message reports the reader in the warp that it describes as another one.
+# If the checker has recorded two readers, the message must name the reader that is in another warp, if it says "another warp".
 cat >rows.cl <<'END'
 kernel void k(global int *o, global int *u)
 {

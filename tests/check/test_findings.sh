@@ -80,7 +80,7 @@ same
 shell walk 1 --check=$kinds -- c 'goto start' 'next 9' 'print pc' 'next' c c c c
 [ "$(grep -c '^finding 1: ' out)" = 2 ] || fail "walk: a step does not stop at a finding that was already reported"
 same
-# The run does not stop for kinds that are no longer selected.
+# The run does not stop at findings of kinds that are no longer selected.
 shell quiet 1 --check=$kinds -- c c 'check off' rc c
 [ "$(grep -c '^finding' out)" = 2 ] && grep -q '^this is the start of history' out || fail "quiet: it stops"
 same

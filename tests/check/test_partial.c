@@ -9,7 +9,8 @@
 
 #include "check/chk_priv.h"
 
-/* Return whether the instruction is one whose result may overflow, but for which translators generate no guard. */
+/* Return whether the instruction is a sum or another instruction whose result may overflow, but for which translators
+ * generate no guard. */
 static bool is_sum(enum isa_op op)
 {
     switch (op) {

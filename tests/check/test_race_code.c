@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests the search for fences and launches in the code of a kernel. The search covers the functions that the kernel can
- * call, or the whole program if these are not known. */
+ * call, or the whole program if the called functions are not known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

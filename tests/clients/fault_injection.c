@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Functions between the stub and the debugger core. The linker (--wrap) makes tests/clients/gdb_server call these functions
- * instead of those of the core. Each calls the function of the core that it replaces, and undoes the effect of the feature that
- * is switched off. The product does not contain these functions.
+ * instead of those of the core. Each function calls the function of the core that it replaces, and undoes the effect of the
+ * feature that is switched off. The product does not contain these functions.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem */
@@ -27,7 +27,7 @@ static struct {
     bool on[SPOIL_COUNT];
     dbg_thread_id thread; /* for feature ARRIVALS: the thread whose lanes hit a breakpoint last, and its pc */
     uint64_t pc;
-    struct dbg_thread known[64]; /* for feature GONE_THREADS: warps that were listed */
+    struct dbg_thread known[64]; /* for feature GONE_THREADS: warps that the stub has listed to gdb */
     unsigned known_count;
     unsigned interrupts;
 } state;

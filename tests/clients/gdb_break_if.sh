@@ -104,7 +104,7 @@ for _ in range(int(os.environ["BREAK_IF_ROUNDS"])):
         try:
             LanewiseCode.compiled(text, where)
             if re.search(r"(?<![\w.])" + LanewiseCode.FLOAT, text):
-                del wanted[line]  # gdb itself sends code for it in which 0.5 is 0
+                del wanted[line]  # for this condition, gdb itself sends code in which 0.5 is 0
                 continue
         except gdb.error:
             ours += LanewiseCode.of(text, where) is not None

@@ -138,7 +138,7 @@ ask '-thread-select 2' 'done,new-thread-id="2",frame=\{level="0",addr="0x0000000
 ask '-data-evaluate-expression --thread 1 --frame 0 $lane' 'done,value="6"'
 ask '-thread-select 1' 'done,new-thread-id="1"'
 
-# Stepping, there and back.
+# Forward and reverse steps.
 go '-exec-next' 'reason="end-stepping-range",frame=\{addr="0x00000001000000c0".*line="19"'
 go '-exec-step-instruction' 'reason="end-stepping-range",frame=\{addr="0x00000001000000d0".*line="20"'
 go '-exec-next --reverse' 'reason="end-stepping-range",frame=\{addr="0x00000001000000c0".*line="19"'

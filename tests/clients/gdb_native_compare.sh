@@ -32,7 +32,7 @@ def lines(file, command, condition):
                 try:
                     point = gdb.Breakpoint("%s:%d" % (file, n))
                 except gdb.error:
-                    continue  # no line with code follows
+                    continue  # there is no further line with code
                 point.condition = condition
                 table = gdb.execute("info breakpoints %d" % point.number, False, True)
                 out.write("%d: %d places\n" % (n, max(1, table.count("\n%d." % point.number))))

@@ -201,8 +201,8 @@ END
 "$lanewise" run unwritten.cl --grid 1 --block 32 --arg 'out=i32[32]' --arg n=3 --check=uninitialised >finding.out 2>&1
 grep -q "unwritten.cl:9: uninitialised-branch: .*: shared 'tile\[31\]', declared in line 3, read at .*unwritten.cl:8;" finding.out ||
     fail "no finding with the variable's name: $(cat finding.out)"
-# An object whose location expressions refer to the debug address range of expressions: refused or without
-# values, no crash.
+# An object whose location expressions refer to the debug address range of expressions: lanewise refuses the object or shows
+# no values, and does not crash.
 need python3
 "$lanewise" compile pieces.cl -o pieces.lwo || fail "compile pieces.cl"
 cat >hostile.py <<'END'

@@ -171,7 +171,7 @@ serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
     echo "source $python_file"
     cat "$work/looks"
     printf '%s\n' delete 'tbreak walk.s:27' continue 'set scheduler-locking on' stepi stepi \
-        'monitor warps' lane 'info warps' 'print-lanes 1' # of a warp that has ended
+        'monitor warps' lane 'info warps' 'print-lanes 1' # the commands are for a warp that has ended
     echo 'kill'
     printf '%s\n' 'lane' 'info warps' 'print-lanes 1' 'print $lane_of(1)' 'help lanewise'
 } >"$work/session"
@@ -419,7 +419,7 @@ rm -f "$work/typescript"
     typed '  24:' 'layout lanewise\n'
     typed '24 of 32 active' 'lanes-window $v7\n'
     typed '\$v7:' 'lanes-window $v7 * 1000000.5\n'
-    typed '28:' 'lane 2\n' # four wide values in a row, not eight
+    typed '28:' 'lane 2\n' # a row of the table has four wide values instead of eight
     typed 'w0 lane 2' 'quit\n'
     typed 'Quit anyway' 'y\n'
     typed 'disconnected before' ''

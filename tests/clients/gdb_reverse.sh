@@ -75,7 +75,7 @@ there_and_back() {
 there_and_back gdb x86-64
 there_and_back gdb-multiarch aarch64
 
-# The head of a loop whose end is only a jump.
+# Reverse steps stop at the head of a loop whose end is only a jump.
 cat >"$work/while.cl" <<'END'
 __kernel void k(__global uint *a)
 {

@@ -6,7 +6,8 @@
 need gdb
 slow=${ASAN_OPTIONS:+10} # sanitizers
 slow=${slow:-1}
-case $server_program in */tests/gdb_server) ;; *) slow=20 ;; esac # a program for another processor, emulated
+# lanewise is a program for another processor, which an emulator runs
+case $server_program in */tests/gdb_server) ;; *) slow=20 ;; esac
 cat >"$work/speed.py" <<'END'
 import os, time
 def spent():

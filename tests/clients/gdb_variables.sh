@@ -123,7 +123,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "fast: the run ended with status $status"
 
-# Variables of every frame of a recursion, for one of the five lanes in it.
+# Variables of every frame of a recursion, for one of the five lanes that are in the recursion.
 serve "$lanewise" run calls.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<END
 break calls.cl:$(sed -n '/in the leaf/=' "$work/calls.cl") if global_id.x == 5
@@ -214,7 +214,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "nvcc: the run ended with status $status"
 
-# Parameters that are loaded into registers have their values before that, too.
+# Parameters that code loads into registers also have values before the load.
 cat >"$work/late.yaml" <<END
 program: {source: debug_params.ptx}
 buffers: {out: {type: s32, count: 32}}

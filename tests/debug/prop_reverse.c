@@ -16,7 +16,7 @@
 enum { TRACED = 200000, LONGEST = 10000000 };
 
 struct trace {
-    uint64_t at, pc, lanes; /* at: count of instructions before this one. lanes: lanes that execute the instruction */
+    uint64_t at, pc, lanes; /* at: number of instructions before this one. lanes: lanes that execute the instruction */
     uint64_t all;           /* all lanes of the split */
     dbg_thread_id id;
     bool wrote;             /* the instruction changed the watched word */
@@ -184,7 +184,7 @@ static bool random_lane(struct run *t, dbg_thread_id *id)
 
     if (count == 0)
         return false;
-    /* Mostly choose one of the first warps, because these execute first. */
+    /* Mostly choose one of the first warps, because the first warps execute first. */
     count = prop_below(&t->r, 4) ? (count < 8 ? count : 8) : count;
     if (!dbg_thread_at(t->dbg, prop_below(&t->r, count), &thread))
         return false;

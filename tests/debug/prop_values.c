@@ -59,7 +59,7 @@ struct test {
     char folder[64];
     const char *clang[2];
     unsigned clangs;
-    bool strict, free; /* free: random kernels are not observed, and wrong values are only reported */
+    bool strict, free; /* true: random kernels are not observed, and the test only reports wrong values */
     enum values_kind kind; /* kind of the random kernels */
     bool has_values;       /* this version supports `values: kept` in launch files */
     struct counts counts;
@@ -139,7 +139,7 @@ static void report(struct pair *p, const struct values_trace *other, const struc
     *(had ? &p->another_time : &p->never) += 1;
     if (p->quiet || p->lines == MOST_PRINTED ||
         (*values_table_at(&p->printed, values_mix(s->variable, s->visit)))++ != 0)
-        return; /* a wrong value of this variable on this line has been printed, perhaps of another thread or visit */
+        return; /* the test has printed a wrong value of this variable on this line, perhaps of another thread or visit */
     p->lines++;
     printf("  WRONG: %s: %s, variable %s (declared in line %.*s), thread warp %" PRIu64 " lane %" PRIu64
            ", visit %u of %" PRIu64 "%s, instruction %u\n    in %s%s: 0x%" PRIx64 " is shown\n",

@@ -461,7 +461,7 @@ static void divergence_does_not_move_the_focus(void **state)
     assert_int_equal(dbg_lane_set(f->dbg, 1, 5, &err), LW_OK);
     for (unsigned i = 0; i < 6; i++)
         assert_int_equal(fix_step(f, false).lane, 5);
-    assert_int_equal(fix_lane_line(f, 5), 17); /* the odd side */
+    assert_int_equal(fix_lane_line(f, 5), 17); /* the side of the branch for odd lanes */
     assert_int_equal(fix_lane_line(f, 0), 12);
     assert_int_equal(fix_thread(f).active, 0xaa);
     assert_int_equal(fix_thread(f).lane, 5);
@@ -478,7 +478,7 @@ static void a_step_moves_only_the_split_of_the_focus_lane(void **state)
     for (unsigned i = 0; i < 2; i++)
         assert_int_equal(fix_step(f, false).kind, DBG_STOP_STEP);
     assert_int_equal(fix_lane_line(f, 0), 14);
-    assert_int_equal(fix_lane_line(f, 1), 17); /* lane 1 has not moved */
+    assert_int_equal(fix_lane_line(f, 1), 17); /* lane 1 must be at its old position */
     assert_int_equal(fix_eval(f, 1, "v1"), 0);
     fix_close(f);
 }
@@ -663,7 +663,7 @@ static void next_runs_through_a_call_and_step_goes_in(void **state)
     assert_int_equal(fix_lane_line(f, 4), 23);
     (void)fix_step_line(f, true); /* step over the recursive call */
     assert_int_equal(fix_lane_line(f, 4), 24);
-    assert_int_equal(fix_eval(f, 4, "v3"), 6); /* the sum 3 + 2 + 1 */
+    assert_int_equal(fix_eval(f, 4, "v3"), 6); /* the result is the sum 3 + 2 + 1 */
     fix_close(f);
 }
 
@@ -831,7 +831,7 @@ static void continue_runs_all_launches(void **state)
     assert_int_equal(fix_continue(f).kind, DBG_STOP_ENDED);
     assert_int_equal(f->launches, 0);
     assert_int_equal(emu_global_read(f->machine, f->out + 4 * 10, &y, 4, NULL), LW_OK);
-    assert_true(y == 60.0f); /* three launches have added 2 * 10 each */
+    assert_true(y == 60.0f); /* each of three launches has added 2 * 10 */
     fix_close(f);
 }
 

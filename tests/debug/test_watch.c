@@ -379,7 +379,7 @@ static void what_others_touch_while_a_lane_waits_stops_its_step(void **state)
     struct fix *f = fix_open("watch.s", 8, 1, 16, 1);
     struct dbg_stop stop = {0};
     struct lw_error err;
-    unsigned id = watch(f, f->out + 16 * 9, 4, DBG_ACCESS_WRITE, NULL); /* warp 1, lane 1 */
+    unsigned id = watch(f, f->out + 16 * 9, 4, DBG_ACCESS_WRITE, NULL); /* the word that warp 1, lane 1 writes */
 
     (void)state;
     while (stop.kind != DBG_STOP_WATCH) {
@@ -865,7 +865,8 @@ static void each_happening_is_caught(void **state)
     (void)catch(f, DBG_CATCH_ATOMIC, "lane == 4");
     (void)catch(f, DBG_CATCH_LAUNCH, NULL);
     (void)catch(f, DBG_CATCH_CONVERGENCE, "pc >= 0x100000100");
-    expect_catch(f, DBG_CATCH_ATOMIC, 29, 0x10); /* the session began in the first launch */
+    expect_catch(f, DBG_CATCH_ATOMIC, 29, 0x10); /* no launch stops the run before, because the session began in the first
+                                                  * launch */
     expect_catch(f, DBG_CATCH_DIVERGE, 33, 0xff);
     assert_non_null(strstr(dbg_last_stop(f->dbg)->text,
                            "lanes 0xff diverged at watch+0x190 (watch.s:33); lanes 0x07 continue at "

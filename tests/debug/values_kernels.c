@@ -145,7 +145,7 @@ static const char *u32(struct maker *m, unsigned depth);
 static const char *input(struct maker *m)
 {
     for (unsigned i = m->variables; i-- > 0 && below(m, 2);)
-        if (m->variable[i].fixed && m->variable[i].name[0] == 'i' && is_visible(m, i)) /* such a counter is less than 4 */
+        if (m->variable[i].fixed && m->variable[i].name[0] == 'i' && is_visible(m, i)) /* the counter of a loop is less than 4 */
             return TEXT("in[%s + %uu]", m->variable[i].name, below(m, 60));
     return below(m, 3) ? TEXT("in[lid + %uu]", below(m, 16)) : TEXT("in[%u]", below(m, 64));
 }
@@ -340,7 +340,7 @@ static const struct variable *add(struct maker *m, const char *name, enum type t
     return &m->variable[m->variables++];
 }
 
-/** A scalar of a variable. */
+/** A scalar of a variable: the variable itself, or a scalar in it. */
 struct scalar {
     const char *text;
     enum type type;

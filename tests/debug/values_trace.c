@@ -28,7 +28,7 @@ struct variable {
     struct leaf *leaf;
     unsigned count;
 };
-enum { UNKNOWN, ABSENT /* optimised out */, MEMORY /* in local memory */, ELSEWHERE };
+enum { UNKNOWN, ABSENT /* the debugger shows the scalar as optimised out */, MEMORY /* in local memory */, ELSEWHERE };
 /** A frame of the source. A function with code has one frame, and each inlined call has its own frame. */
 struct level {
     const char *calls; /* inlined calls from the function with the code to this frame, such as "k>12:5 f" */
@@ -47,7 +47,7 @@ struct bound {
 struct site {
     bool known, has_line;
     unsigned line, column, function, levels, scopes;
-    struct level level[MOST_LEVELS]; /* innermost first */
+    struct level level[MOST_LEVELS]; /* levels, the innermost first */
     uint32_t *scope;                 /* outermost first */
     struct bound *bounds;
 };

@@ -205,7 +205,7 @@ run_session() {
     table commands -v session="$3" -v client="$2" -v port="$port" -v row="${5:-}" >"$work/commands" || exit 1
     launch_with "$2" "$((10 * ${LW_SESSION_SECONDS:-120}))" "${6:-}"
     stop_server
-    # Without the feature gdb may wait for ever, or give up.
+    # Without the feature, gdb may wait for ever, or end the session.
     [ "$client_status" -le 1 ] || [ -n "${4:-}" ] || fail "$2: session $3 ended with status $client_status"
     if [ -z "${4:-}" ]; then
         exception=$(grep -m 1 'Python Exception' "$work/transcript") && fail "$2: session $3: $exception"

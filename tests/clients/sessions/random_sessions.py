@@ -92,7 +92,7 @@ def prepare(args, folder):
 
 KINDS = ["break", "tbreak", "continue", "next", "step", "stepi", "lane", "focus", "delete", "finish", "set", "watch",
          "monitor", "rstepi", "rnext", "rcontinue", "advance"]
-AWAY = 9  # one selection in AWAY is of a warp that is not resident
+AWAY = 9  # one of AWAY selections is of a warp that is not resident
 
 
 def make(rng, program, client):
@@ -210,10 +210,10 @@ class Session:
         self.oracle = (LldbOracle if args.client == "lldb" else GdbOracle)(args, program)
         self.client = lldb_client(args, program, folder, packets) if args.client == "lldb" else \
             gdb_client(args, program, folder, args.client == "plain", packets)
-        self.numbers = []   # the client's numbers of the session's stoppoints
+        self.numbers = []   # numbers that the client gives to the session's stoppoints
         self.last = ("", "")
         self.packets = packets
-        self.places = {}    # block and warp by the number of a thread
+        self.places = {}    # maps the number of a thread to its block and warp
 
     def close(self):
         self.oracle.shell.close()

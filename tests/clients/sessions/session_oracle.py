@@ -270,11 +270,11 @@ class GdbOracle(Oracle):
     def run(self, step):
         kind = step[0]
         back = kind in BACK
-        if self.faulted and not back:  # it delivers the signal
+        if self.faulted and not back:  # gdb delivers the signal
             self.answer = Answer("")
             return
         if self.later and not back:
-            # The stub names one watchpoint in a stop, and the others of the same instruction in the next ones.
+            # The stub names one watchpoint in a stop, and the other watchpoints of the same instruction in the next stops.
             self.later -= 1
             self.text, self.override = "; also hit: watchpoint or catchpoint", "watchpoint"
             return
