@@ -188,7 +188,7 @@ static void jumps_go_to_offsets_in_the_code(void **state)
 static void stack_operations_rearrange(void **state)
 {
     (void)state;
-    gives("220728022827", 14);     /* dup, add, dup */
+    gives("220728022827", 14);     /* the code is dup, add, dup */
     gives("220722082927", 7);      /* pop */
     gives("220722022b0327", (uint64_t)-5);
     gives("220722022203320227", 7); /* pick 2 */

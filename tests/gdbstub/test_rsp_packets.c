@@ -95,7 +95,7 @@ static void an_ended_machine_has_exited(void **state)
     assert_string_equal(fix_ask(fix, "qfThreadInfo"), "l");
     EXPECT_BEGINS(fix_ask(fix, "g"), "E");
     EXPECT_BEGINS(fix_ask(fix, "p10"), "E");
-    EXPECT_BEGINS(fix_ask(fix, "m200000000000,4"), "00070e15"); /* memory is not changed */
+    EXPECT_BEGINS(fix_ask(fix, "m200000000000,4"), "00070e15"); /* the refused packet has not changed memory */
     fix_destroy(fix);
 }
 

@@ -94,8 +94,8 @@ static void what_is_sent_of_a_breakpoints_condition_is_looked_at(void **state)
     assert_string_equal(fix_ask(fix, packet), "OK");
 }
 
-/* In the cases the condition is false, invalid or missing. As this session has no history, the stub must report each hit to
- * gdb. */
+/* In the test's cases, the condition is false, invalid or missing. As this session has no history, the stub must report each
+ * hit to gdb. */
 static void without_a_way_back_gdb_tests_conditions_of_watchpoints(void **state)
 {
     static const char *const packets[] = {"qGpuWatchIf:200000001004,4,2;2;0,0,220027", "qGpuWatchIf:200000001004,4,2;1",

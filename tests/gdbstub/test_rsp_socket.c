@@ -313,7 +313,7 @@ static void a_client_that_requests_nothing_loses_its_slot(void **state)
     (void)state;
     lw_buffer_init(&terminal);
     first = server_enter_hasty(&server, &terminal.sink);
-    assert_int_equal(send(first, "$qSupp", 6, MSG_NOSIGNAL), 6); /* an incomplete packet */
+    assert_int_equal(send(first, "$qSupp", 6, MSG_NOSIGNAL), 6); /* sends an incomplete packet */
     is_sent_away(first);
     first = client(&server);
     talk(first, "?", "T05thread:1;");
@@ -373,7 +373,8 @@ static void a_request_to_end_the_process_ends_the_server(void **state)
     int stop[2];
 
     (void)state;
-    for (int round = 0; round < 3; round++) { /* 0: there is no client; 1: there is a client; 2: the client's program runs */
+    for (int round = 0; round < 3; round++) { /* 0: no client is connected; 1: a client is connected; 2: the client's program
+                                               * runs */
         int fd = -1;
 
         memset(&server, 0, sizeof server);

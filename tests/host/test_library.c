@@ -326,7 +326,8 @@ static void recovers(void **state)
         uint32_t got[4];
 
         assert_int_equal(lanewise_set(f.gpu, "hang-limit", "20000"), LANEWISE_ERROR); /* settings are fixed after the first use */
-        assert_int_equal(lanewise_recover(f.gpu), LANEWISE_OK); /* there is nothing to do */
+        assert_int_equal(lanewise_recover(f.gpu), LANEWISE_OK); /* the machine has no fault or hang, so there is nothing to
+                                                                 * recover from */
         assert_int_equal(lanewise_alloc(f.gpu, sizeof got, NULL, &out), LANEWISE_OK);
         for (unsigned round = 1; round < 4; round++) {
             assert_int_equal(launch(&f, out, 4, round), LANEWISE_OK);
@@ -653,7 +654,7 @@ static void finds_races(void **state)
     assert_int_equal(lanewise_finding_get(f.gpu, 0, &finding, sizeof finding), LANEWISE_OK);
     assert_string_equal(finding.kind, "race");
     assert_string_equal(finding.other.kernel, "clash");
-    assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK); /* there is no new finding */
+    assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK); /* the run has no new finding */
     assert_int_equal(lanewise_finish(f.gpu), LANEWISE_FINDING);
     lanewise_destroy(f.gpu);
 }
@@ -817,7 +818,7 @@ static void a_program_adds_findings_of_its_own_calls(void **state)
     own.kind = "api-leak";
     said(gpu, lanewise_finding_add(gpu, &own, sizeof own), "finished");
     lanewise_destroy(gpu);
-    gpu = lanewise_create(); /* without checks */
+    gpu = lanewise_create(); /* a machine without checks */
     assert_int_equal(lanewise_finding_wanted(gpu, "api-leak"), 0);
     assert_int_equal(lanewise_finding_add(gpu, &own, sizeof own), LANEWISE_OK);
     assert_int_equal(lanewise_finding_count(gpu), 0);

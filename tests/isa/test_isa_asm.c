@@ -572,11 +572,11 @@ static void errors_name_location_thing_and_cure(void **state)
 
         if (isa_assemble("t.s", rows[i].text, strlen(rows[i].text), &object, &err) == LW_OK)
             fail_msg("accepted: %s", rows[i].text);
-        assert_null(object); /* the result is not changed */
+        assert_null(object); /* after an error, the result is unchanged */
         assert_int_equal(err.status, LW_EINPUT);
         assert_string_equal(err.text, rows[i].message);
         assert_int_equal(isa_assemble("t.s", rows[i].text, strlen(rows[i].text), &object, NULL),
-                         LW_EINPUT); /* the error may be NULL */
+                         LW_EINPUT); /* the argument for the error may be NULL */
     }
 }
 

@@ -473,7 +473,7 @@ static void every_truncation_is_refused(void **state)
     write_object(object, &bytes, &size);
     for (size_t n = 0; n < size; n++) {
         struct lw_error err = { LW_OK, "" };
-        uint8_t *exact = malloc(n + 1); /* an exact size, so that the sanitizer detects an overrun */
+        uint8_t *exact = malloc(n + 1); /* allocates the exact size, so that the sanitizer detects an overrun */
         enum lw_status status;
 
         memcpy(exact, bytes, n);
@@ -481,7 +481,7 @@ static void every_truncation_is_refused(void **state)
         assert_int_equal(status, LW_EFORMAT);
         assert_null(back);
         assert_memory_equal(err.text, "cut.lwo: ", 9);
-        if (n >= 64) { /* a whole header */
+        if (n >= 64) { /* the input has a whole header */
             char message[160];
 
             snprintf(message, sizeof message, "cut.lwo: the object is truncated: its header says %zu bytes, but it has %zu: compile or assemble it again", size, n);

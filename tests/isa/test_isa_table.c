@@ -173,7 +173,7 @@ static void fields_of_every_row_lie_apart_in_the_word(void **state)
         const struct isa_op_info *info = isa_op_info((enum isa_op)op);
         struct word_bits seen = bits_of(0, 15), reserved = bits_of(27, 27), b;
         seen.lo |= reserved.lo | bits_of(24, 24).lo | bits_of(31, 31).lo;
-        seen.hi |= bits_of(108, 127).hi; /* the control field */
+        seen.hi |= bits_of(108, 127).hi; /* bits of the control field */
         bool d_taken = isa_operands_find(&info->operands, ISA_TK_D) >= 0;
         for (unsigned i = 0; i < info->operands.count; i++) {
             b = operand_bits(isa_token_info(info->operands.tok[i])->kind, d_taken);

@@ -253,7 +253,7 @@ refuse '--grid 4x: expected one to three numbers' run saxpy.cl --grid 4x --block
 refuse '--grid 1,2,3,4: expected one to three numbers' run saxpy.cl --grid 1,2,3,4 --block 1 $arguments
 refuse '--grid 4xx: expected one to three numbers' run saxpy.cl --grid 4xx
 refuse '--block 4,,: expected one to three numbers' run saxpy.cl --block 4,,
-for sizes in '--grid 2 --block 8' '--block 512' '--grid 3' '--global 100 --block 10' ''; do # what is suggested runs
+for sizes in '--grid 2 --block 8' '--block 512' '--grid 3' '--global 100 --block 10' ''; do # the suggested command must run
     expect 2 'also give' run saxpy.cl $sizes
     cp err told
     expect 0 '1 launch' run saxpy.cl $sizes $(sed 's/.*, for example//; s/, or write.*//' told)

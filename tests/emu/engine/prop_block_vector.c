@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random straight-line kernels, which the engine can execute for a whole block at a time (block-wide execution). The
- * kernels have integers that are linear in the thread id, floats, loads and stores at linear and other addresses,
- * exits, guards that hold in all, no or some threads, overlapping buffers, and accesses outside of buffers. The
- * reference is the path with observers, which executes each warp and each access by itself. The test compares memory,
- * faults, counts, and the state at instruction counts at which the run is stopped.
+ * Random straight-line kernels, which the engine can execute for a whole block at a time (block-wide execution). The kernels
+ * have integers that are linear in the thread id, floats, loads and stores at linear and other addresses, exits, guards that
+ * hold in all, no or some threads, overlapping buffers, and accesses outside of buffers. The reference is the execution with
+ * observers, in which each warp and each access is executed separately. The test compares memory, faults, counts, and the
+ * state at instruction counts at which the run is stopped.
  *
  * LW_SEED repeats a run. LW_RANDOM_COUNT sets the number of programs. A failure prints the seed.
  */
@@ -504,7 +504,7 @@ static void exec_is_whole_beside_registers_that_are_cleared(void **state)
                                "exit\n.end\n";
 
     (void)state;
-    /* k = 0: the block executes as one vector; k = 1: its warps execute one by one */
+    /* k = 0: the block executes as one vector; k = 1: the warps of the block execute one by one */
     for (unsigned k = 0; k < 2; k++) {
         char whole[600];
         struct emu_config config;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests hang reports with random loops, some of which end. A program with a hang report must not end when it runs without
- * hang detection, with any number of instructions. A program that ends must get no report and must leave the same
- * memory. Most counters have few bits, in registers or in local memory, so that most endless loops have few states;
- * most of these loops must get a report. Widths, policies, reconvergence engines and tags vary.
+ * hang detection, with any number of instructions. A program that ends must get no report, and must leave the same memory
+ * with and without hang detection. Most counters have few bits, in registers or in local memory, so that most endless loops
+ * have few states; most of these loops must get a report. Widths, policies, reconvergence engines and tags vary.
  *
  * LW_SEED repeats a run. LW_RANDOM_COUNT sets the number of programs. A failure prints the seed and the program.
  */
@@ -73,7 +73,7 @@ static void action(struct gen *g)
         line(g, "v_setp_u32.ne p5, _, v%u, v%u\nv_selp_b32 v%u, v%u, v%u, p5", a, b, d, a, b);
         break;
     default:
-        if (prop_below(&g->r, 12) == 0) /* rarely, since a store usually counts as progress */
+        if (prop_below(&g->r, 12) == 0) /* generates a store rarely, since a store usually counts as progress */
             line(g, "st.global.b32 [v8:9+640], v%u", a);
         else if (prop_below(&g->r, 4) == 0)
             line(g, "atom.global.cas.b32 v%u, [v8:9+512], v%u, v%u", d, a, b);
@@ -118,7 +118,7 @@ static void loop(struct gen *g)
     line(g, "bssy b%u, X%u", b, label);
     line(g, "L%u:", label);
     actions(g, 5);
-    /* branches that leave the loop */
+    /* generates branches that leave the loop */
     for (unsigned i = 1 + prop_below(&g->r, 2); i-- > 0;) {
         if (prop_below(&g->r, 2))
             line(g, "v_setp_u32.%s p1, _, v%u, %u", compare[prop_below(&g->r, 4)], reg(g), prop_below(&g->r, 20));

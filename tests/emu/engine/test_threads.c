@@ -107,7 +107,7 @@ static void expect_order(const char *body, const char *want)
 }
 #define END "exit\n.end\n"
 
-/* The analysis of a kernel covers the functions that it calls, also those that several kernels call. A kernel with
+/* The analysis of a kernel covers the functions that the kernel calls, also those that several kernels call. A kernel with
  * unknown jump targets does not change the analysis of later kernels. Functions are sorted by address. */
 static void each_kernel_of_a_program_has_its_own_order(void **state)
 {
@@ -392,7 +392,7 @@ static void the_lowest_faulting_block_is_reported_and_can_be_looked_at(void **st
         assert_int_equal(r.engine->ops->warp_count(r.engine), 1);
         assert_true(r.engine->ops->warp_at(r.engine, 0, &place));
         assert_int_equal(place.block, 7);
-        go(&r); /* the stopped run does not continue */
+        go(&r); /* the test does not continue the stopped run */
         expect_stop(&r, EMU_STOP_FAULT);
         assert_int_equal(r.stop.fault.block, 7);
         close_run(&r);
@@ -456,7 +456,7 @@ static void an_observer_in_the_middle_sees_the_next_grid(void **state)
     while (threads_used(&r) == 1 && r.stop.kind == EMU_STOP_INTERRUPTED);
     __atomic_store_n(&pest.quit, true, __ATOMIC_RELAXED);
     pthread_join(thread, NULL);
-    if (r.stop.kind == EMU_STOP_INTERRUPTED) { /* otherwise the host was too slow to stop the run */
+    if (r.stop.kind == EMU_STOP_INTERRUPTED) { /* if the condition is false, the host was too slow to stop the run */
         assert_int_equal(r.engine->ops->step(r.engine, &ev, &r.stop, &err), LW_ESTATE);
         emu_observer_add(r.engine, &observer);
         check(emu_breakpoint_set(r.machine, ISA_CODE_BASE + 16 * 15, true, &err), &err);
@@ -536,10 +536,10 @@ static void engines_on_threads_are_destroyed_anywhere(void **state)
     struct run r;
 
     (void)state;
-    open_run(&r, busy, 3); /* closed before the first run */
+    open_run(&r, busy, 3); /* the machine is closed before the first run */
     launch(&r, 8, 32);
     close_run(&r);
-    for (unsigned i = 0; i < 10; i++) { /* closed after an interrupt in the middle of a run */
+    for (unsigned i = 0; i < 10; i++) { /* the machine is closed after an interrupt in the middle of a run */
         open_run(&r, busy, 3);
         launch(&r, 400, 96);
         emu_engine_interrupt(r.engine);

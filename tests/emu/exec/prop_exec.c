@@ -205,7 +205,7 @@ static void sequence(struct gen *g, unsigned depth)
         unsigned kind = prop_below(&g->r, 100);
         if (depth == TOP)
             barrier(g);
-        if (depth == TOP && kind < 25) /* at the top level flow is convergent */
+        if (depth == TOP && kind < 25) /* at the top level all lanes of a warp execute together */
             scalar(g);
         else if (depth == TOP && kind < 28)
             jump_over(g);
@@ -607,7 +607,7 @@ static void one_program(uint64_t seed)
 
     assert_non_null(g);
     g->r.state = seed;
-    g->at.state = ~seed; /* so that programs with and without barriers are otherwise equal */
+    g->at.state = ~seed; /* a separate generator for barriers, so that programs with and without barriers are otherwise equal */
     g->bars = getenv("LW_NATIVE") != NULL && seed % 3 != 1;
     for (unsigned op = 1; op < ISA_OP_COUNT; op++)
         if (plain_alu((enum isa_op)op))

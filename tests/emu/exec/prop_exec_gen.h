@@ -17,8 +17,8 @@ struct gen {
     struct isa_insn code[MAX_CODE];
     uint32_t count;
     unsigned loops;
-    bool bars;             /* the program has barriers of the block where flow is convergent */
-    struct prop_random at; /* decides where */
+    bool bars;             /* the program has block barriers where all lanes of a warp execute together */
+    struct prop_random at; /* decides where barriers are emitted */
     enum isa_op alu[ISA_OP_COUNT], scalar[ISA_OP_COUNT];
     unsigned alu_count, scalar_count;
 };
@@ -133,7 +133,7 @@ static inline bool scalar_alu(enum isa_op op)
     return ref_knows(&i);
 }
 
-/* Generate an instruction of the scalar unit on s0..s7. At that point a warp must have one split. */
+/* Generate an instruction of the scalar unit on s0..s7. The caller ensures that each warp has one split. */
 static inline void scalar(struct gen *g)
 {
     enum isa_op op = g->scalar[prop_below(&g->r, g->scalar_count)];
@@ -300,7 +300,7 @@ static inline void linear_step(struct gen *g)
                                          ISA_V_NEG_S32, ISA_V_NOT_B32, ISA_V_MOV_B32, ISA_V_ADD_U32,
                                          ISA_V_MAD_U32, ISA_V_ADD_U32, ISA_V_MOV_B32};
     static const enum isa_op rare[] = {ISA_V_SHR_U32, ISA_V_SHR_S32, ISA_V_AND_B32, ISA_V_MAX_S32,
-                                       ISA_V_DIV_U32}; /* their results are seldom linear */
+                                       ISA_V_DIV_U32}; /* the results of these operations are seldom linear */
     static const enum isa_op wide[] = {ISA_V_ADD_U64, ISA_V_SUB_U64, ISA_V_MOV_B64, ISA_V_MUL_U64,
                                        ISA_V_NEG_S64, ISA_V_NOT_B64, ISA_V_ADD_U64,
                                        ISA_V_SHL_B64, ISA_V_SHR_U64, ISA_V_MAD_U64};

@@ -280,7 +280,8 @@ static void one_program(uint64_t seed)
         native_and_interpreter(&t, seed);
     for (unsigned k = 0; k < 4 && fine && !native; k++) {
         struct setup setup = setup_random(&g->r, levels[k % 3], false);
-        if (strcmp(setup.reconv, "frontier") == 0) /* it runs the lowest pc first, so lanes that spin never let others run */
+        if (strcmp(setup.reconv, "frontier") == 0) /* the engine runs the lowest pc first, so lanes that spin never let other
+                                                    * lanes run */
             setup.reconv = "cbar";
         uint64_t fast;
         if (may_hang(&setup, g) && setup.window == 0) /* yield has no effect here, so only a fairness limit lets all splits run */

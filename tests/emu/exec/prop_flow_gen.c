@@ -302,7 +302,8 @@ static void loop(struct gen *g, unsigned depth)
     g->loop[g->loops++] = l;
     g->sync_seen = false;
     put(g, head);
-    for (unsigned end = 0; end < 2; end++) { /* end 0: before the body, where a while loop tests; end 1: after it */
+    for (unsigned end = 0; end < 2; end++) { /* end 0: before the body, where a while loop tests its condition; end 1: after
+                                              * the body */
         if (end == (whole ? 0u : 1u)) {
             alu(g, ISA_V_XOR_B32, T1, TID, ISA_X_IMM, salt);
             alu(g, ISA_V_MUL_U32, T1, T1, ISA_X_IMM, 0x9e3779b1);
@@ -584,7 +585,7 @@ static void sequence(struct gen *g, unsigned depth, bool top)
     for (unsigned n = 1 + prop_below(&g->r, top ? 5 : 3); n > 0; n--) {
         statement(g, depth, top);
         if (top && g->f == 0 && g->convergent && prop_below(&g->r, 2)) {
-            struct isa_insn *i = emit(g, ISA_S_ADD_U32); /* flow is convergent here */
+            struct isa_insn *i = emit(g, ISA_S_ADD_U32); /* all lanes of a warp execute together here */
             i->xkind = ISA_X_IMM;
             i->x = 1;
             g->scalars = true;

@@ -85,7 +85,7 @@ static void a_stack_that_grows_out_of_local_memory_is_a_fault_there(void **state
     fix_free(f);
 }
 
-/* The two sides of a branch call different functions. Then lanes enter different functions by one indirect call. */
+/* The two sides of a branch call different functions. After the branch, lanes enter different functions by one indirect call. */
 static void lanes_that_call_different_functions_reconverge_after(void **state)
 {
     uint32_t expected[THREADS];
@@ -248,7 +248,7 @@ static void a_scalar_pair_may_hold_the_target(void **state)
 /* ---- barrier registers as values ---------------------------------------------------------------- */
 
 /* While the group number of a lane is saved, other lanes do not wait for the lane at the barrier. After the number is
- * restored they wait for it again. */
+ * restored, other lanes wait for the lane again. */
 static void a_restored_number_is_waited_for(void **state)
 {
     uint32_t expected[THREADS];

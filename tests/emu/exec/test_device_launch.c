@@ -288,7 +288,7 @@ static void launches_may_wait_to_the_depth_limit_and_no_deeper(void **state)
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
         uint32_t want[] = {25};
-        struct fix *f = nested(25, true, 24, emu_reconv_names[i]); /* the innermost launch does not wait for another */
+        struct fix *f = nested(25, true, 24, emu_reconv_names[i]); /* the innermost launch does not wait for another launch */
         fix_expect_words(f, want, 1);
         fix_free(f);
         f = nested(26, true, 24, emu_reconv_names[i]);
@@ -353,7 +353,7 @@ static void many_small_launches_all_run_once(void **state)
     (void)state;
 
     for (uint32_t t = 0; t < 512; t++)
-        want[0] += 3 * (t * t + 1); /* each child has three threads */
+        want[0] += 3 * (t * t + 1); /* each child grid has three threads */
     expect(".kernel k\n.param ptr.global out\nv_s2r v0, %tid.x\nv_mul_u32 v10, v0, v0\n"
            "launch.stream v30:31\n" LAUNCH("", "v30:31") "exit\n.end\n" CHILD("1", "3")
            ".kernel child\n" PARAMS "v_mov_b32 v1, c[n]\nv_add_u32 v1, v1, 1\n"
@@ -531,7 +531,8 @@ static void too_many_pending_launches_are_a_fault_and_none_is_queued(void **stat
     (void)state;
 
     f->config.pending_launches = 8;
-    fix_load(f, text, 7); /* 7 launches are pending; of the next two launches the second is the ninth */
+    fix_load(f, text, 7); /* 7 launches are pending; the second of the next two launches is the ninth one, which exceeds the
+                           * limit */
     fix_go(f);
     fix_expect_fault(f, EMU_FAULT_LAUNCH_PENDING, 2, "@p0 launch.kernel");
     fix_free(f);

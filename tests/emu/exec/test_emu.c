@@ -453,7 +453,7 @@ static void events_have_flow_memory_and_lanes(void **state)
             assert_int_equal(lanes & ev.outcomes[i].lanes, 0);
             lanes |= ev.outcomes[i].lanes;
         }
-        assert_int_equal(lanes, ev.split_lanes); /* each lane takes one of the two sides */
+        assert_int_equal(lanes, ev.split_lanes); /* each lane takes one of the two sides of the branch */
         if (ev.insn->op == ISA_BRA) {
             branches++;
             assert_int_equal(ev.outcome_count, 2);
@@ -474,7 +474,7 @@ static void events_have_flow_memory_and_lanes(void **state)
         }
         if (ev.insn->op == ISA_BSYNC && ev.conv.released == 0xff)
             releases += ev.conv.why == EMU_RELEASE_ARRIVAL;
-        if (ev.insn->op == ISA_V_MOV_B64) { /* reads a parameter */
+        if (ev.insn->op == ISA_V_MOV_B64) { /* the instruction reads a parameter */
             assert_int_equal(ev.access[0].kind, EMU_ACCESS_CONSTANT);
             assert_int_equal(ev.access[0].base, ISA_CONST_BASE);
             assert_int_equal(ev.access[0].bytes, 8);
@@ -558,7 +558,7 @@ static void the_warp_quantum_is_exact_in_straight_line_code(void **state)
         strcat(text, "v_add_u32 v1, v1, 1\n");
     strcat(text, "v_s2r v2, %clock\n" STORE("v2") "exit\n.end\n");
     r = run_text(text, 8, 1, 16);
-    assert_int_equal(r->word[0], 128); /* 64 instructions of each warp precede it */
+    assert_int_equal(r->word[0], 128); /* 64 instructions of each of the two warps precede the read of the clock */
     assert_int_equal(r->word[8], 131); /* warp 1 executes after the last three instructions of warp 0 */
     fix_free(r);
 }
@@ -907,7 +907,7 @@ static void limits_of_a_launch_have_messages(void **state)
 
 static void at_3_of_80(void *context, unsigned slot, unsigned warp, struct emu_hw_ids *ids)
 {
-    *(struct emu_hw_ids *)context = *ids; /* the defaults */
+    *(struct emu_hw_ids *)context = *ids; /* the function gets the default ids, which it replaces */
     ids->smid = 3;
     ids->nsmid = 80;
     ids->warpid = 10 * slot + warp + 7;

@@ -126,7 +126,7 @@ static void a_grid_starts_with_its_first_step_and_ends_with_its_last_lane(void *
         ended += ev.grid_ended;
         left -= ev.warp_ended;
         assert_int_equal(h.grid->blocks_ended, blocks_ended);
-        assert_int_equal(ev.grid_ended, left == 0); /* although no slot has been freed */
+        assert_int_equal(ev.grid_ended, left == 0); /* the grid ends with its last warp, although no slot has been freed */
     }
     assert_int_equal(started, 1);
     assert_int_equal(ended, 1);
@@ -152,7 +152,7 @@ static void a_grid_that_ran_unwatched_does_not_restart(void **state)
                                .grid = {2, 1, 1}, .block = {8, 1, 1}, .work_dim = 1,
                                .params = &f->out};
     fix_check(emu_grid_launch(f->machine, &again, NULL, &err), &err);
-    fix_go(f); /* three instructions, then the trap */
+    fix_go(f); /* the kernel executes three instructions and then the trap */
     assert_int_equal(f->stop.kind, EMU_STOP_FAULT);
     fix_check(f->engine->ops->step(f->engine, &ev, &f->stop, &err), &err);
     assert_int_equal(ev.kind, EMU_EV_FAULT);

@@ -208,7 +208,7 @@ static void dead_lanes_and_the_hosts_affairs_do_not_change_the_hash(void **state
     KEEPS(&fix, row(w, 4)[5]);
     KEEPS(&fix, w->local[4 * 6]);
     keeps(&fix, "a dead lane's predicate", (uint8_t *)&w->p[0] + 1);
-    KEEPS(&fix, w->member[1]); /* unused, since the split waits for no lane */
+    KEEPS(&fix, w->member[1]); /* the value is unused, since the split waits for no lane */
     w->breg[2][1] ^= 1;        /* the uniform form has the number, and the vector register is stale */
     before = emu_hash_state(fix.machine);
     w->breg[2][1] ^= 1;

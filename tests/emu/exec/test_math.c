@@ -104,7 +104,7 @@ static void reciprocal_square_roots_are_correctly_rounded(void **state)
 struct function {
     const char *name;
     float (*ours)(float);
-    double (*quick)(double); /* the host's result, which has an error of some units of 2^-52 */
+    double (*quick)(double); /* the result of the host's libm, which has a relative error of a few times 2^-52 */
     long double (*host)(long double);
     struct counts {
         uint64_t off; /* number of results that are not correctly rounded, which is allowed */

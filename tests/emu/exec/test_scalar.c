@@ -316,14 +316,14 @@ static void both_styles_may_alternate_in_one_program(void **state)
     static const unsigned widths[] = { 4, 8, 16, 32, 64 };
     const char *text = FIX_HEAD
         "v_mov_b32 v4, 0\n"
-        /* GCN style with one split */
+        /* this part is in GCN style: the warp has one split */
         "v_and_b32 v1, v0, 1\nv_setp_u32.eq p0, v1, 0\ns_ballot s6:7, p0\n"
         "s_mov_b64 s4:5, exec\ns_and_b64 exec, s6:7, exec\nv_add_u32 v4, v4, 1\n"
         "s_mov_b64 exec, s4:5\n"
-        /* SASS style with full exec */
+        /* this part is in SASS style: exec has all lanes */
         "v_and_b32 v1, v0, 2\nv_setp_u32.ne p0, v1, 0\nbssy b0, join\n@p0 bra join, b0\n"
         "v_add_u32 v4, v4, 10\njoin: bsync b0\n"
-        /* GCN style again */
+        /* this part is in GCN style again */
         "v_and_b32 v1, v0, 4\nv_setp_u32.ne p0, v1, 0\ns_ballot s6:7, p0\n"
         "s_and_b64 exec, s6:7, exec\nv_add_u32 v4, v4, 100\ns_mov_b64 exec, s4:5\n"
         FIX_STORE("v4") "exit\n.end\n";

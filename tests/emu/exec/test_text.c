@@ -326,7 +326,7 @@ static void missing_bytes_are_named(void **state)
     (void)state;
     memset(m.byte + MEMORY - 3, 'x', 3);
     put_arg(&a, &address, 8, 8);
-    assert_false(format(&m, "%s", &size, &bad)); /* not terminated */
+    assert_false(format(&m, "%s", &size, &bad)); /* the string has no terminating zero */
     assert_int_equal(bad, BASE + MEMORY);
     expect_text(&m, "%.3s", "xxx"); /* a string with a precision need not be terminated */
     m.size = ARGS + 4;
@@ -696,7 +696,7 @@ static void what_cannot_be_read_is_a_fault_and_nothing_is_printed(void **state)
                  "st.local.b64 [v20+8], v6:7\nv_add_u64 v22:23, v20:21, 8\n"
                  "vprintf v3, v4:5, v22:23\nexit\n.end\n",
                  "out-of-bounds", 0xff, "", "'rest'");
-    /* code is not readable as data */
+    /* the format is at a code address, which is not readable as data */
     expect_fault("v_mov_b32 v4, 0\nv_mov_b32 v5, 1\nvprintf v3, v4:5, v22:23\nexit\n.end\n",
                  "out-of-bounds", 0xff, "", "");
 }

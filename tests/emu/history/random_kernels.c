@@ -176,7 +176,7 @@ static void barrier_site(struct maker *m)
         line(m, "v_setp_u32.lt p2, v0, %u\nvote.ballot.b32 v11, p2, v9\nv_xor_b32 v1, v1, v11",
              rnd_below(m->r, 40));
         break;
-    case 4: /* some lanes exit */
+    case 4: /* emits an exit of some lanes */
         stir(m);
         line(m, "v_and_b32 v10, v10, 7\nv_setp_u32.eq p3, v10, 0\n@p3 exit");
         break;

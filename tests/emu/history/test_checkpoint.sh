@@ -93,7 +93,7 @@ for source in *.cl *.cu; do
 done
 sed -i 's/source: \([a-z_0-9]*\)\.c[lu]/source: \1.lwo/; s/, options: \[.*\]//' ./*.yaml
 
-# The hang at the lock is reported after a short time, because the hang limit is small.
+# The hang limit is small, so that the hang at the lock is reported soon.
 sed 's/^program:/machine: {hang_window: 100000}\nprogram:/' spinlock.yaml >spinlock2.yaml
 mv spinlock2.yaml spinlock.yaml
 
@@ -124,7 +124,7 @@ for launch in vadd.yaml reduction.yaml hello.yaml text.yaml; do
 done
 threads=1
 
-# No result depends on tags, so a run with another tag mode may resume from a checkpoint.
+# No result depends on tags, so a run may resume from a checkpoint of a run with another tag mode.
 for modes in 'off compact' 'compact off' 'shadow compact' 'compact shadow'; do
     one want bfs.yaml --threads 1
     one got bfs.yaml --tags "${modes% *}" --checkpoint "$work/tags" --checkpoint-at 20000

@@ -22,7 +22,7 @@ struct session {
         bool good; /* no step that retired no instruction came after the instruction, so that a move restores this state */
     } seen[MOST];
     unsigned count;
-    bool stopped; /* a fault or a hang has ended the run */
+    bool stopped; /* true if a fault or a hang has ended the run */
 };
 
 static void open_session(struct session *s, uint64_t seed,
@@ -446,7 +446,7 @@ static bool run_and_step_in_the_past(uint64_t seed)
                 fix_check(emu_breakpoint_set(s.fix.machine, pc, false, &err), &err);
             }
         }
-        /* at a breakpoint the next warp has already been selected */
+        /* at a breakpoint, the engine has already selected the next warp */
         for (unsigned i = 0; i + 1 < s.count && stop.kind == EMU_STOP_COUNT; i++)
             if (s.seen[i].at == now(&s))
                 check_hash(&s, i);

@@ -578,7 +578,8 @@ static void damaged_files_are_refused(void **state)
     config.arena_bytes = 1 << 24;
     fix_check(emu_machine_create(&config, &machine, &err), &err);
     copy = malloc(size);
-    for (size_t i = 0; i < size; i++) { /* each byte changed, and the file truncated before it */
+    for (size_t i = 0; i < size; i++) { /* for each byte of the file: a file in which the byte is changed, and a file that
+                                         * ends before the byte */
         memcpy(copy, data, size);
         copy[i] ^= 0x20;
         if (emu_log_open(machine, "x", copy, size, &log, &err) == LW_OK)
@@ -588,7 +589,7 @@ static void damaged_files_are_refused(void **state)
         assert_true(strlen(err.text) > 5);
     }
     memcpy(copy, data, size);
-    copy[8]++; /* another version, in a file with a correct hash */
+    copy[8]++; /* a file with a correct hash and the number of another version */
     struct lw_hash hash;
     lw_hash_init(&hash);
     lw_hash_bytes(&hash, copy, size - 8);

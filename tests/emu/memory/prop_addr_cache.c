@@ -31,7 +31,7 @@ enum {
     X = 50, Y = 51, OUT_AT = 46, SHARED_AT = 60,
     BASE = 8, COUNTER = 12, OUT_BYTES = 4 * (SUM_COUNT + OFFSETS)
 };
-enum how { INDEX, BYTES, IN_SHARED }; /* how an access uses the register of offsets */
+enum how { INDEX, BYTES, IN_SHARED }; /* the ways in which an access uses a register of offsets */
 
 struct made {
     struct gen g;
@@ -62,7 +62,7 @@ static int32_t displacement(struct gen *g)
     unsigned kind = prop_below(&g->r, 600);
 
     if (kind == 0)
-        return (int32_t)prop_below(&g->r, 64) - 32; /* mostly no multiple of 4 */
+        return (int32_t)prop_below(&g->r, 64) - 32; /* the displacement is mostly no multiple of 4 */
     if (kind < 20)
         return 4 * ((int32_t)prop_below(&g->r, 1024) - 512);
     return 4 * ((int32_t)prop_below(&g->r, 32) - 16);

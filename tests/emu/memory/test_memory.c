@@ -279,7 +279,7 @@ static void check_guards(struct fix *f)
     fix_insn(f, ISA_ST_GLOBAL, ISA_SIZE_B32, ISA_AMODE_PAIR, V_DEST, V_ADDRESS, V_DATA, V_OTHER);
     fix_lanes(f, w->all);
     f->di[0].guard = 3;
-    assert_true(fix_run(f, at_level)); /* with all lanes, and so with the handler for full warps */
+    assert_true(fix_run(f, at_level)); /* all lanes are active, so the handler for full warps executes the access */
     fix_lanes(f, 0xfff);
     fix_insn(f, ISA_LD_GLOBAL, ISA_SIZE_B32, ISA_AMODE_PAIR, V_DEST, V_ADDRESS, V_DATA, V_OTHER);
     w->p[3] = ~UINT64_C(0x3ff);
@@ -392,7 +392,7 @@ static void check_windows(struct fix *f)
     }
     /* The low words of some lanes wrap while all high words are equal, so the addresses of these lanes are 4 GiB off. */
     for (unsigned i = 0; i < 256; i++) {
-        lw_put32(memory->host + 4 * i, 3000 + i); /* the first window */
+        lw_put32(memory->host + 4 * i, 3000 + i); /* the words at the start of the allocation */
         lw_put32(memory->host + (line - 128 - ISA_GLOBAL_BASE) + 4 * i, 7000 + i);
     }
     for (unsigned wrap = 1; wrap < 32; wrap++) {
@@ -635,7 +635,7 @@ static void allocations_start_on_pages_of_their_own_with_a_dead_one_after(void *
     assert_false(inside);
     assert_int_equal(out.address, c);
     assert_true(emu_allocation_at(&f->machine, a, &out, &inside));
-    assert_false(inside); /* the allocation has no bytes */
+    assert_false(inside); /* the allocation has a size of 0 bytes */
     assert_false(emu_allocation_at(&f->machine, a - 1, &out, &inside));
     fix_free(f);
 }
@@ -773,7 +773,7 @@ static void check_narrow_sums(struct fix *f)
                 for (unsigned l = 0; l < 32; l++) {
                     unsigned i = form == 0 ? l % 16 : form == 1 ? (31 - l) % 16 : 3;
                     fix_row(f, V_ADDRESS)[l] = 4 * i - 4 * wrap;
-                    fix_row(f, V_ADDRESS + 1)[l] = 0xdead0000 + l; /* not part of the address */
+                    fix_row(f, V_ADDRESS + 1)[l] = 0xdead0000 + l; /* the next register is not part of the address */
                     fix_row(f, V_DATA)[l] = 100 * wrap + i;
                     fix_row(f, V_DEST)[l] = 1;
                 }

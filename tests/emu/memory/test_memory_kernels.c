@@ -171,7 +171,7 @@ static const struct bad_access accesses[] = {
      ISA_CONST_BASE, EMU_FAULT_OUT_OF_BOUNDS, 8},
     {"a store to them", "st.generic.b32 %s, v4", NOWHERE, ISA_CONST_BASE + 4, ISA_GLOBAL_BASE,
      EMU_FAULT_READ_ONLY, 4},
-    /* addresses of no space */
+    /* addresses that are in no space */
     {"code", "ld.generic.b32 v4, %s", NOWHERE, ISA_CODE_BASE, ISA_GLOBAL_BASE,
      EMU_FAULT_OUT_OF_BOUNDS, 4},
     {"a debugger's address range", "ld.generic.b32 v4, %s", NOWHERE, UINT64_C(0xF100000000000000),

@@ -329,7 +329,7 @@ static void a7_trip_counts_are_those_of_the_loop(void **state)
 
     (void)state;
     for (unsigned c = 0; c < LW_COUNT_OF(compare); c++)
-        for (unsigned i = 0; i < LW_COUNT_OF(up); i++) /* In case 3 the counter 4 k - 16 never equals 3. */
+        for (unsigned i = 0; i < LW_COUNT_OF(up); i++) /* In the case with index 3, the counter 4 k - 16 never equals 3. */
             counts_as_a_run_does(compare[c], up[i][0], up[i][1], up[i][2], i != 3 || strstr(compare[c], "ne") == NULL);
     counts_as_a_run_does("s32.gt", 100, 0xffffffff, 0, true); /* the counter decreases */
     counts_as_a_run_does("s32.ge", 100, 0xfffffffd, 0, true);

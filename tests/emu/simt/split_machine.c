@@ -596,7 +596,7 @@ void sm_show(const struct emu_warp *w, struct lw_sink *out)
     bool any = false;
     for (unsigned reg = 0; reg < w->breg_count; reg++) {
         uint64_t last = 0;
-        for (;;) { /* numbers in ascending order */
+        for (;;) { /* prints the group numbers in ascending order */
             uint64_t next = UINT64_MAX, members = 0;
             for (LW_EACH_BIT(l, w->live)) {
                 uint64_t n = emu_breg_number(w, reg, (unsigned)l);
@@ -678,7 +678,7 @@ void sm_finish(struct sm *m, struct lw_sink *out)
             lw_printf(out, " [%" PRId64 "]=%" PRId64, m->cell[i].address, m->cell[i].value);
     lw_put(out, "\n");
     const char *last = "";
-    for (;;) { /* registers in name order */
+    for (;;) { /* prints the registers in the order of their names */
         int next = -1;
         for (unsigned i = WARP_REG + 1; i < p->reg_count; i++) {
             bool set = false;

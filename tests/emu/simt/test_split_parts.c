@@ -81,9 +81,9 @@ static void a_part_that_reaches_the_pc_of_the_others_joins_them_on_request(void 
     struct emu_warp *w = &m->block.warp[0];
 
     (void)state;
-    assert_false(emu_split_join(w)); /* no split runs */
+    assert_false(emu_split_join(w)); /* there is no running split yet */
     assert_true(force(m, 0, 0x4, false));
-    assert_false(emu_split_join(w)); /* the others are at another pc */
+    assert_false(emu_split_join(w)); /* the other lanes are at another pc */
     assert_true(force(m, 0, 0xB, false));
     expect_table(w, "0:1/B/* 1:1/4");
     w->merge = false;

@@ -270,7 +270,7 @@ static void a_cta_barrier_in_a_divergent_arm_waits_for_lanes_below_it(void **sta
     (void)state;
     assert_int_equal(r.m->report, SM_DEADLOCK);
     done(&r);
-    /* A barrier with a count does not wait for the other lanes. */
+    /* A barrier with a count waits only for the number of threads that the count gives, not for all other lanes. */
     r = run_with("bssy b0, J; bra t%4<2, J, b0; bar 0, 4; J: bsync b0; exit",
                  (struct sm_options){.reconv = "stack", .lanes = 4, .threads = 32});
     assert_int_equal(r.m->report, SM_ENDS); /* the barrier has been released four times */

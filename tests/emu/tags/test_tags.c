@@ -170,7 +170,8 @@ static void a_load_of_one_location_is_uniform_but_for_local_and_volatile_ones(vo
     expect(r, 13, V, 0, 0);
     expect(r, 14, U, 0, 0);
     expect(r, 15, U, 0, 0);
-    assert_int_equal(r->stats.tags.addresses[U], 8); /* includes the local load, since its offset is equal in all lanes */
+    assert_int_equal(r->stats.tags.addresses[U], 8); /* the count includes the local load, since the offset of the load is
+                                                      * equal in all lanes */
     assert_int_equal(r->stats.tags.addresses[A], 1);
     end(r);
     config.tag_rules = EMU_TAG_RULES_TABLE;

@@ -102,7 +102,7 @@ def test_the_table_has_every_enumerator_with_its_value(header):
 
 
 def test_a_changed_table_is_found():
-    """The comparison is one that can fail."""
+    """Tests the comparison itself: it must fail if a value differs."""
     for wrong in ("sizeof(lanewise_shape) == 40", "__builtin_types_compatible_p(__typeof__(lanewise_wait), int(void))",
                   "LANEWISE_FAULT == 4"):
         output, good = compiled('_Static_assert(%s, "differs");\n' % wrong, "-fsyntax-only")

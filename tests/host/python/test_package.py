@@ -340,7 +340,7 @@ def test_findings_are_raised():
             kernel(1, 8, out, 8, 1.0)
         assert len(caught.value.findings) == 1
         assert (out == [0, 1, 2, 3]).all()
-        kernel(1, 8, out, 8, 1.0)  # the location was reported before
+        kernel(1, 8, out, 8, 1.0)  # an earlier run has already reported the location
         assert len(gpu.findings) == 1
 
 
