@@ -10,7 +10,7 @@ set -u
 src=$(cd "${srcdir:-.}" && pwd)
 programs=${LW_NIGHTLY_PROGRAMS:-1000000}
 seconds=${LW_FUZZ_SECONDS:-600}
-unset LW_RANDOM_DIVISOR LW_RANDOM_COUNT LW_SLOW # they would make campaigns smaller
+unset LW_RANDOM_DIVISOR LW_RANDOM_COUNT LW_SLOW # these variables would make campaigns smaller
 passed=0; failed=0
 step() { # name, command...
     name=$1; shift
@@ -21,7 +21,7 @@ step() { # name, command...
         failed=$((failed + 1)); echo "FAILED: $name (nightly-$name.log)"
     fi
 }
-if [ "${LW_NIGHTLY_SWEEP:-1}" != 0 ]; then # shared out among the processors
+if [ "${LW_NIGHTLY_SWEEP:-1}" != 0 ]; then # each test distributes its numbers among the processors
     for sweep in test_math test_half test_convert; do
         step "$sweep" env LW_EXHAUSTIVE=1 "tests/emu/exec/$sweep"
     done

@@ -80,7 +80,8 @@ grep -q 'entry: "scale<double>".*args: \[values, by, 1024\]' below/t.yaml &&
     grep -q 'entry: "tool::plain", grid: \[16\], block: \[64\]' below/t.yaml ||
     fail "the launch file of t.cu: $(cat below/t.yaml)"
 grep -qx '# to debug, compile with options: \[-O0, -g, --cuda-noopt-device-debug\]' below/t.yaml || fail "nothing in t.yaml for a debugger"
-expect 0 'ok: results were not checked (no "check" step), 4 launches' run below/t.yaml # from another folder
+# runs the launch file from another folder
+expect 0 'ok: results were not checked (no "check" step), 4 launches' run below/t.yaml
 grep -qx 'program: {source: ../t.cu}' below/t.yaml || fail "both cannot move together: $(grep program below/t.yaml)"
 cp below/t.yaml kept
 expect 2 't.yaml: the file exists' template t.cu -o below/t.yaml
@@ -197,12 +198,12 @@ steps:
   # i: kind, weight
   - launch: {entry: k, grid: [4], block: [256], args: [{struct: [v_data, v_index, {s16: 1}, {struct: [{s8: 1}, {f64: 1.0}]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0]}, {f32: [0, 0, 0, 0]}, {s32: [0, 0]}, {u8: [0, 0, 0, 0]}, {u8: [0, 0, 0, 0]}, {struct: [{s32: 1024}, {f32: 1.0}, {u8: [0, 0, 0, 0, 0, 0, 0, 0]}]}, {u8: 1}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}, {struct: [{s8: 1}, {f64: 1.0}]}]}
 END
-expect 0 '' template struct.cu # bit fields are bytes, and so is a base class
+expect 0 '' template struct.cu # bit fields are written as bytes, and so is a base class
 sed -n '/^steps/,/launch/p' out >got
 diff want got || fail "structures by value"
 sed 's/random: .*}}}/constant: 1}}/; s/{s16: 1}/{s16: 5}/; s/{s32: 1024}, {f32: 1.0}/{s32: 0}, {f32: 2.5}/; s/{f64: 1.0}]}]}$/{f64: 16}]}]}/' out >struct.yaml
 echo '  - check: {buffer: v_data, values: [24.5, 24.5]}' >>struct.yaml
-expect 0 '1 check passed' run struct.yaml # members lie where the kernel reads them
+expect 0 '1 check passed' run struct.yaml # the members must be at the offsets at which the kernel reads them
 printf 'struct span { const int *from; int *to; };\n__global__ void k(span s) { s.to[0] = s.from[0]; }\n' >span.cu
 expect 0 'args: \[{struct: \[s_from, s_to\]}\]' template span.cu # pointers alone are no array of numbers
 cp out span.yaml

@@ -2,12 +2,12 @@
 /*
  * A compiler cache for tests that give lanewise the same source several times. The program is installed under the name of a
  * clang. It runs the next program of that name on PATH once for each command, folder and content of the files that the
- * command reads. When the same command comes again, it repeats the stored output.
- * tests/lib/compile_once.sh puts the program on PATH. The environment variable LW_COMPILED names the cache folder, which all
- * tests of `make check` share; a test that runs alone has its own. Commands that fail are run every time, and so are all
- * commands other than `... -o FILE ... SOURCE` with FILE in a temporary folder of lanewise.
- * Each test runs in a folder with a random name from mktemp. The result of a command that does not contain this name is the
- * same in another such folder, except for the folder's name in debug information, which the cache replaces.
+ * command reads. When the same command is run again, the cache repeats the stored output. tests/lib/compile_once.sh puts the
+ * program on PATH. The environment variable LW_COMPILED names the cache folder, which all tests of `make check` share; a
+ * test that runs alone has its own. Commands that fail are run every time, and so are all commands other than `... -o FILE
+ * ... SOURCE` with FILE in a temporary folder of lanewise. Each test runs in a folder with a random name from mktemp. The
+ * result of a command that does not contain this name is the same in another such folder, except for the folder's name in
+ * debug information, which the cache replaces.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -118,7 +118,7 @@ struct folders {
 
 static void replace(struct text *text, const char *before, const char *now)
 {
-    size_t length = strlen(before); /* @now has the same length */
+    size_t length = strlen(before); /* `now` has the same length as `before` */
 
     for (char *at = text->bytes; (at = memmem(at, text->size - (size_t)(at - text->bytes), before, length)) != NULL; at += length)
         memcpy(at, now, length);
@@ -335,7 +335,7 @@ static bool describe(int argc, char **argv, const char *program, struct folders 
     length = (size_t)(strrchr(*result, '/') - *result);
     memcpy(out, *result, length);
     out[length] = '\0';
-    if (strstr(out, "/lanewise-") == NULL) /* lanewise did not start this command */
+    if (strstr(out, "/lanewise-") == NULL) /* the command was not started by lanewise, so it is not cached */
         return false;
     *key = 0xcbf29ce484222325u;
     *key = add_bytes(*key, program, strlen(program));
@@ -352,7 +352,8 @@ static bool describe(int argc, char **argv, const char *program, struct folders 
         if (strncmp(text, out, length) == 0) {
             text += length;
             if (argv[i] != *result)
-                (void)hash_file(argv[i], key); /* for example the device code that is embedded in a host object */
+                (void)hash_file(argv[i], key); /* the file is an input but no source, for example the device code that is
+                                                * embedded in a host object */
         } else if (text[0] == '/')
             *key = add_file(*key, text); /* for example a library that the make rule does not name */
         *key = add_bytes(*key, text, strlen(text));

@@ -9,7 +9,7 @@ rooms=$(sed -n 's,^    \([a-z]*/[a-z]*\)/  *[^ ].*,\1,p' "${srcdir:-.}/CONTRIBUT
 objects=
 for o in $(find $(printf '%s\n' "$rooms" | sed 's,/.*,,' | sort -u) -name '*.o' 2>/dev/null); do
     source=$(echo "${o%.o}.c" | sed 's,/lib[a-z0-9_]*-,/,')
-    [ ! -f "${srcdir:-.}/$source" ] && [ ! -f "$source" ] || objects="$objects $o" # only objects that have a source
+    [ ! -f "${srcdir:-.}/$source" ] && [ ! -f "$source" ] || objects="$objects $o" # uses only objects whose source exists
 done
 [ -n "$objects" ] || { echo "no objects here: run it in a build folder"; exit 99; }
 nm -A -P $objects 2>/dev/null | awk -v rooms="$rooms" '

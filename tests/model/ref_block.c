@@ -12,9 +12,9 @@ struct block {
     struct {
         bool open, counted;
         unsigned count;
-        bool *here;          /* [threads]: the thread has arrived */
+        bool *here;          /* [threads]: whether the thread has arrived */
     } bar[BARRIERS];
-    /* what each lane waits for: 0 for nothing, 1 + i for barrier i, -1 for the other lanes of its mask at a warpsync */
+    /* event for which each lane waits: 0: no event; 1 + i: barrier i; -1: the other lanes of the lane's mask at a warpsync */
     int *waits;
     uint64_t *mask;          /* lanes of the warp that must arrive before the lane continues */
     const char **why;

@@ -233,7 +233,7 @@ u64 ref_convert(const struct isa_insn *i, u64 bits)
                : st == ISA_ST_F16 ? half_to_double((uint16_t)bits) : (double)ref_f((u32)bits << 16);
     if (dt < ISA_DT_F16) {
         int to = widths[dt];
-        if (isnan(x)) { /* as the PTX manual defines the result */
+        if (isnan(x)) { /* the result is the one that the PTX manual defines */
             u64 least_value = st != ISA_ST_F64 && to != 64 ? 0 : 1ull << (to - 1);
             if (dt == ISA_DT_S8 || dt == ISA_DT_S16)
                 return (u32)(s32)(dt == ISA_DT_S8 ? (int8_t)least_value : (int16_t)least_value);

@@ -375,7 +375,7 @@ static enum result execute(struct ref_lane *t, const struct isa_insn *i, bool pr
             x |= (ua >> (k < n ? k : n - 1) & 1) << k;
         D1(x);
     }
-    case ISA_V_FNS_B32: { /* as the PTX manual defines it */
+    case ISA_V_FNS_B32: { /* the PTX manual defines this result */
         u32 x = 0xffffffff;
         s64 pos = ub, off = (s32)uc, left = (off < 0 ? -off : off) - 1;
         if (ub > 31)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A software floating-point library for tests. A number is an integer times a power of two. Numbers are exact until
- * they are rounded to a format, which happens once. The library shares no code with the emulator.
+ * A software floating-point library for tests. A number is an integer times a power of two. Numbers are exact until they are
+ * rounded to a format, and each number is rounded once. The library shares no code with the emulator.
  */
 #ifndef SOFT_FLOAT_H
 #define SOFT_FLOAT_H
@@ -14,7 +14,8 @@ typedef __int128 soft_wide;
 
 struct soft_format {
     const char *name;
-    int precision, emin, emax, width; /* bits of the significand; least and greatest exponent; bits of the format */
+    int precision, emin, emax, width; /* number of bits of the significand; least and greatest exponent; number of bits of
+                                       * the format */
     uint64_t nan;                     /* the canonical NaN */
 };
 static const struct soft_format soft_f16 = {"f16", 11, -14, 15, 16, 0x7fff};
@@ -153,7 +154,7 @@ static inline struct soft_number soft_sum(struct soft_number a, struct soft_numb
         a = b;
         b = t;
     }
-    /* b is much smaller than half a unit of the last bit, so that only its sign has an effect on the rounding */
+    /* b is much smaller than half a unit of the last bit, so that only the sign of b has an effect on the rounding */
     if (a.e - b.e > 80) {
         int sign = a.m < 0 ? -1 : 1;
         a.m = sign * (((sign * a.m) << 60) - ((b.m < 0) != (a.m < 0)));

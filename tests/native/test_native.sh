@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . "$src/tests/lib/compile_once.sh"
 lanewise=$PWD/lanewise
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # LLVM has leaks
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # the sanitizer ignores leaks of LLVM
 sh "$src/kernels/prepare" "$work" || exit 1
 cd "$work" || exit 1
 bad=0
@@ -126,7 +126,7 @@ EOF
 }
 for policy in rr_quantum rr minpc maxpc most_lanes stack_like; do
     divergent $policy 100 -1 --policy $policy
-    divergent "$policy, a fault" 32 333 --policy $policy # with blocks of one warp, so that no other warp runs before the fault
+    divergent "$policy, a fault" 32 333 --policy $policy # the blocks have one warp, so that no other warp runs before the fault
 done
 for width in 4 8 16 64; do
     divergent "warps of $width" 100 -1 --warp $width

@@ -4,7 +4,7 @@
 # model, and with full sizes without one. A wrong result must be found. bench/timing_samples prints its table for small
 # sizes, for which the comparison with its record fails. `make nightly` checks the table of full sizes.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
-[ -x "$src/bench/timing_samples" ] || exit 77 # the source archive does not contain it
+[ -x "$src/bench/timing_samples" ] || exit 77 # the source archive does not contain bench/timing_samples
 large=$src/kernels/large
 "$large/prepare" --small small || fail "kernels/large/prepare --small"
 "$large/prepare" full || fail "kernels/large/prepare"

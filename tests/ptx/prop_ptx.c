@@ -40,7 +40,7 @@ struct program {
     unsigned counters, labels;
     bool barriers, locks, calls, by_struct; /* by_struct: functions return their results in one structure */
     int body[MAX_FUNCTIONS];
-    int functions, inside; /* inside: index of the function that is being generated, or -1 for the kernel */
+    int functions, inside; /* inside: index of the function that is being generated, or -1 while the kernel is being generated */
     uint64_t seed;
     unsigned deep;    /* number of deep nests that are still to be generated */
     unsigned uniform; /* 0 if control flow may diverge anywhere; otherwise it diverges in few places or in none */

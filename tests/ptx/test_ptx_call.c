@@ -185,7 +185,7 @@ static uint32_t want_aggregate(uint32_t t, unsigned k)
     case 1: return field[1];
     case 2: return field[2];
     case 3: return field[3] + t;
-    case 4: return field[0]; /* the caller's copy is unchanged */
+    case 4: return field[0]; /* the callee must not have changed the caller's copy */
     default: return (uint32_t)(int8_t)t + (uint16_t)(t * 700) + 5;
     }
 }
@@ -360,7 +360,7 @@ static void calls_and_returns_may_be_guarded(void **state)
            ENTRY("k")
            "setp.gt.u32 %p1,%r0,40; call nothing; call nothing, (); mov.u32 %r2,1;\n"
            "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%r0; call (r), pick, (a);\n"
-           "ld.param.b32 %r1,[r]; call (r), pick, (a); }\n" /* the result of the second call is ignored */
+           "ld.param.b32 %r1,[r]; call (r), pick, (a); }\n" /* the kernel ignores the result of the second call */
            "{ .param .b32 a; .param .b32 r; st.param.b32 [a],%r0; st.param.b32 [r],%r2;\n"
            "@%p1 call (r), five, (a); ld.param.b32 %r2,[r]; }\n"
            "mov.u32 %r4,0; mov.u32 %r5,0;\n"
@@ -713,8 +713,8 @@ static uint32_t want_shared(uint32_t t, unsigned k)
     "ld.shared.u32 %r3,[%d3]; sub.u32 %r3,%r3,%r2; add.u32 %r1,%r1,%r3;\n"                   \
     "st.param.b32 [ret],%r1; ret; }\n"
 
-/* Both sides of a branch call functions with block barriers. One function serves two kernels with different shared
- * variables. */
+/* Both sides of a branch call functions with block barriers. Two kernels with different shared variables call one of the
+ * functions. */
 static void barriers_and_shared_memory_work_in_functions(void **state)
 {
     static const char text[] = HEAD SHARED_FUNCTIONS
@@ -737,7 +737,8 @@ static void barriers_and_shared_memory_work_in_functions(void **state)
         "st.global.u32 [%d7+4],%r5; ret; }\n";
 
     (void)state;
-    expect_in(text, "first", 2, want_shared, LW_COUNT_OF(ways) - 1); /* not with a SIMT stack, which runs one side at a time */
+    expect_in(text, "first", 2, want_shared, LW_COUNT_OF(ways) - 1); /* does not run with a SIMT stack, which runs one side
+                                                                      * at a time */
     expect(text, "second", 2, want_shared);
 }
 

@@ -289,7 +289,7 @@ static void debug_labels_do_not_change_lines(void **state)
         if (in.op == ISA_V_ADD_U32 || in.op == ISA_ST_GLOBAL)
             count[row->line]++;
     }
-    assert_int_equal(count[14], 2); /* the store, and the sum without a line */
+    assert_int_equal(count[14], 2); /* the instructions are the store, and the sum without a line */
     assert_int_equal(count[16], 2);
     assert_int_equal(count[17], 2);
     isa_object_destroy(object);

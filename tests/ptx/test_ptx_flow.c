@@ -270,7 +270,7 @@ static void registers_are_uniform_affine_or_varying(void **state)
           "st.global.u32 [%rd1+24],%r4; st.global.u64 [%rd1],%rd2; st.global.u64 [%rd1],%rd3;\n"
           "st.global.u32 [%rd1],%r6; selp.b32 %r13,%r7,%r9,%p3; st.global.u32 [%rd1],%r13; selp.b32 %r15,1,%r10,%p4;\n"
           "st.global.u32 [%rd1],%r15;" TAIL, &out);
-    expect_class(&out, "%r3: affine, s*tid.y"); /* n may be anything */
+    expect_class(&out, "%r3: affine, s*tid.y"); /* n may have any value */
     expect_class(&out, "%r4: affine, -12*tid.x + s*tid.y");
     expect_class(&out, "%rd2: affine, 4*tid.x"); /* a block has too few threads for this value to wrap */
     expect_class(&out, "%rd3: affine, -48*tid.x + s*tid.y, if no index wraps");
@@ -403,7 +403,8 @@ static void the_verifier_finds_a_missing_bsync_and_a_missing_bbreak(void **state
     assert_int_equal(verify_without(returns, ISA_TRAP, &err), LW_OK);
     assert_int_equal(verify_without(returns, ISA_BSYNC, &err), LW_ESTATE);
     assert_non_null(strstr(err.text, "b0 of 'f' is not left on a path"));
-    assert_int_equal(verify_without(loop, ISA_TRAP, &err), LW_OK); /* no instruction is removed */
+    assert_int_equal(verify_without(loop, ISA_TRAP, &err), LW_OK); /* the text has no such instruction, so no instruction is
+                                                                    * removed */
     assert_int_equal(verify_without(nest, ISA_TRAP, &err), LW_OK);
     assert_int_equal(verify_without(loop, ISA_BSYNC, &err), LW_ESTATE);
     assert_non_null(strstr(err.text, "is joined twice on a path"));

@@ -393,9 +393,9 @@ static void activemask_is_of_the_lanes_that_ask(void **state)
              "mul.wide.u32 %d1,%r0,16; add.u64 %d0,%d0,%d1; setp.lt.u32 %p1,%r0,5;\n"
              "setp.lt.u32 %p2,%r0,20; mov.u32 %r1,0; mov.u32 %r3,0; mov.u32 %r4,0;\n"
              "@%p1 activemask.b32 %r1;\n"                       /* a guard */
-             "@!%p1 bra A; activemask.b32 %r2; bra B;\n"        /* two branch sides */
+             "@!%p1 bra A; activemask.b32 %r2; bra B;\n"        /* the code has two branch sides */
              "A: activemask.b32 %r2; B:\n"
-             "@!%p2 bra C; activemask.b32 %r3; @!%p1 bra C;\n"  /* a branch side in a branch side */
+             "@!%p2 bra C; activemask.b32 %r3; @!%p1 bra C;\n"  /* the code has a branch side in a branch side */
              "activemask.b32 %r4; popc.b32 %r4,%r4; C:\n"
              "st.global.v4.u32 [%d0],{%r1,%r2,%r3,%r4}; ret; }\n"
     };

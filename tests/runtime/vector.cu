@@ -92,7 +92,7 @@ int main()
     EXPECT(cudaMemset2D(a, 16, 0, 0, (size_t)-1) == 0);
     EXPECT(cudaMemcpy2D(block, 16, a, 16, 0, (size_t)-1, cudaMemcpyDefault) == 0);
     EXPECT(cudaMemcpy(block, NULL, 4, cudaMemcpyHostToHost) == 1 && cudaMemcpy(NULL, h, 4, cudaMemcpyDefault) == 1);
-    for (unsigned threads = 1024; threads < 1u << 31; threads *= 2) // none divides by 0
+    for (unsigned threads = 1024; threads < 1u << 31; threads *= 2) // no call of this code divides by 0
         EXPECT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&count, (const void *)reverse, (int)threads, 0) == 0 &&
                (threads == 1024) == (count > 0));
     EXPECT(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&count, (const void *)reverse, 64, (size_t)-1) == 0 && count == 0);

@@ -129,7 +129,7 @@ struct terminal {
     pid_t child;
     char text[65536];
     size_t size;
-    char state[64]; /* folder of the history */
+    char state[64]; /* folder of the shell's history file */
 };
 
 /* Start the shell on kernel @name in a child process with a new terminal. */
@@ -358,7 +358,7 @@ static void history_is_saved_between_sessions(void **state)
     type(&t, "typed\n");
     expect(&t, "print 1234");
     expect(&t, "l0) ");
-    type(&t, "\020\020\020\n"); /* three entries back in the history: typed, quit, print */
+    type(&t, "\020\020\020\n"); /* goes three entries back in the history: typed, quit, print */
     expect(&t, "1234 = 1234");
     expect(&t, "l0) ");
     type(&t, "quit\n");

@@ -82,7 +82,7 @@ int main(void)
             x[i] = -(float)(int)(next() >> 8) * 0x1.4p-17f; /* numbers down to -160 */
             y[i] = ldexpf(x[i], (int)(next() % 60) - 50);
         } else if (i < 768) {
-            x[i] = ldexpf(x[i], -300); /* most of them are subnormal */
+            x[i] = ldexpf(x[i], -300); /* most of these numbers are subnormal */
             y[i] = ldexpf((float)(other >> 8), -149 - (int)(other & 15));
         }
         k[i] = i % 7 == 0 ? (i % 2 ? INT32_MAX : INT32_MIN) : (int)(next() % 600) - 300;

@@ -8,7 +8,7 @@ __constant__ int known[2] = {1, 2};
 __device__ int cell;
 extern "C" __global__ void fun(const unsigned *in, unsigned *out)
 {
-    dim3 block = blockIdx, size(blockDim); /* reads all three values together */
+    dim3 block = blockIdx, size(blockDim); /* reads all three values of the variable together */
     uint3 thread = threadIdx;
     unsigned i = block.x * size.x + thread.x, *o = out + 32 * i;
     unsigned a = in[4 * i], b = in[4 * i + 1], c = in[4 * i + 2];

@@ -17,7 +17,7 @@ struct frame {
     int pc;
     uint64_t *regs;
     uint32_t local; /* offset in local memory at which the function's variables start */
-    const struct pe_insn *call; /* the call that created the next frame */
+    const struct pe_insn *call; /* the call instruction that created the next frame */
 };
 enum state { RUNNING, AT_WARP, AT_BARRIER, DONE };
 struct thread {
@@ -596,7 +596,7 @@ static void try_warp(struct runner *r, struct thread *t)
         struct frame *f = &warp[l].frame[warp[l].depth];
 
         exchange(r, &warp[l], in, warp, live);
-        /* Saves the results separately, because the remaining lanes must read the old values. */
+        /* Stores the results separately at first, because the remaining lanes must read the old values of the registers. */
         memcpy((uint8_t *)old[l] + bytes, f->regs, bytes);
         memcpy(f->regs, old[l], bytes);
     }

@@ -93,7 +93,7 @@ static uint64_t round_to(const struct format *f, long double v, int mode)
     if (v == 0)
         return sign;
     (void)frexpl(v, &e);
-    e--; /* now |v| is in [2^e, 2^(e+1)) */
+    e--; /* here |v| is in [2^e, 2^(e+1)) */
     int quantum = (e < f->emin ? f->emin : e) - (f->precision - 1);
     long double r = fabsl(to_integral(ldexpl(v, -quantum), mode));
 
@@ -325,7 +325,7 @@ static bool compute_float(const struct pe_insn *in, const struct format *f, cons
                           : host_arithmetic(in->op, f->bits == 64, rounding(in), s);
         *out = finish_float(in, f, r, ftz);
         return true;
-    case PE_rsqrt: /* rounded once (docs/reference/fp.md) */
+    case PE_rsqrt: /* the result is rounded once (docs/reference/fp.md) */
         if (f->bits == 32) {
             r = round_to(f, 1 / sqrtl(value_of(f, s[0])), FE_TONEAREST);
         } else {
@@ -349,7 +349,7 @@ static bool compute_float(const struct pe_insn *in, const struct format *f, cons
         r = in->op == PE_abs ? s[0] & (sign_bit(f) - 1) : s[0] ^ sign_bit(f);
         *out = ftz && is_nan(f, r) ? f->nan : r;
         return true;
-    case PE_copysign: /* the second operand with the sign of the first one */
+    case PE_copysign: /* the result is the second operand with the sign of the first one */
         *out = (s[1] & (sign_bit(f) - 1)) | (s[0] & sign_bit(f));
         return true;
     default:
@@ -837,7 +837,7 @@ bool pe_compute(const struct pe_insn *in, const uint64_t *source, bool *carry,
         break;
     }
     if (compute_bits(in, type, source, &out->value)) {
-        if (in->op == PE_lop3) /* p = (d != 0) op q */
+        if (in->op == PE_lop3) /* computes p = (d != 0) op q */
             out->second = combine(in, out->value != 0, source[4] & 1);
         return true;
     }

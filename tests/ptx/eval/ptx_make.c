@@ -659,12 +659,12 @@ static void simple(struct pm_kernel *k, const char *template, bool guards)
     struct text t = { 0 };
 
     template += *template == '^';
-    /* NVIDIA's compiler executes a part of these instructions without their guard. */
+    /* NVIDIA's compiler executes a part of these instructions without the instructions' guard. */
     if (k->device && (strncmp(template, "set.", 4) == 0 || strncmp(template, "testp", 5) == 0))
         guards = false;
     if (guards && strchr(template, '\n') == NULL && pick(k, 7) == 0)
         put(&t, "@%s%%p%u ", pick(k, 2) ? "!" : "", pick(k, PREDICATES));
-    k->labels++; /* the label that $L uses */
+    k->labels++; /* number of the label that $L stands for */
     put_template(k, &t, template, template + strlen(template));
     size_t size = strlen(template);
     bool block = strcmp(template + size - 2, "\n}") == 0; /* NVIDIA's compiler refuses an empty statement after a block */
@@ -727,7 +727,7 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
         struct text t = { 0 };
         int open, close;
 
-        if (depth != 0 && x < 7) { /* an if, perhaps with an else */
+        if (depth != 0 && x < 7) { /* generates an if, perhaps with an else */
             unsigned l = (k->labels += 2) - 2;
             bool other = pick(k, 2);
 
@@ -746,7 +746,7 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
             }
             put(&t, "L%u:\n", other ? l + 1 : l);
             close = add(k, &t);
-        } else if (depth != 0 && x < 11 && k->counters < 8) { /* a loop of few iterations */
+        } else if (depth != 0 && x < 11 && k->counters < 8) { /* generates a loop of few iterations */
             unsigned l = (k->labels += 2) - 2, c = k->counters++;
 
             if (pick(k, 2))
@@ -778,7 +778,7 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
             put(&t, "sub.u32 %%c%u,%%c%u,1;\nsetp.ne.u32 %%%c%u,%%c%u,0;\n@%%%c%u bra L%u;\n", c, c,
                 kind, p, c, kind, p, l);
             close = add(k, &t);
-        } else if (depth != 0 && x < 14) { /* a chain of comparisons, as compilers emit for a switch */
+        } else if (depth != 0 && x < 14) { /* generates a chain of comparisons, as compilers emit for a switch */
             unsigned l = (k->labels += 6) - 6, cases = 2 + pick(k, 2);
 
             bool table = pick(k, 3) == 0; /* the chain uses a branch table instead of comparisons */
@@ -787,7 +787,7 @@ static void statements(struct pm_kernel *k, unsigned depth, unsigned count, bool
             unsigned q = fresh ? k->q.synthetic : 0;
             char on[8] = "t2", kind = fresh ? 'q' : 'p';
 
-            if (fresh) { /* a branch that all threads take, so that its body is not divergent */
+            if (fresh) { /* generates a branch that all threads take, so that the body of the branch is not divergent */
                 snprintf(on, sizeof on, "s%u", k->s.synthetic++);
                 k->q.synthetic += 3;
                 put(&t, "and.b32 %%%s,%%s%u,3;\n", on, read_shared(k, &k->s));

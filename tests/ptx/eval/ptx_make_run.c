@@ -90,7 +90,8 @@ char *pm_module(uint64_t seed, struct pm_kernel kernels[PM_KERNELS])
 
     for (unsigned i = 0; i < PM_KERNELS; i++) {
         snprintf(name, sizeof name, "k%u", i);
-        pm_make(&kernels[i], seed * PM_KERNELS + i, name, false, true); /* without calls, which crash NVIDIA's compiler */
+        pm_make(&kernels[i], seed * PM_KERNELS + i, name, false, true); /* generates kernels without calls, because calls crash
+                                                                         * NVIDIA's compiler */
         char *body = pm_text(&kernels[i]);
 
         text = realloc(text, strlen(text) + strlen(body) + 1);

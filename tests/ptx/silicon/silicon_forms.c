@@ -251,7 +251,7 @@ static uint64_t single(uint64_t *state, bool angle)
 {
     uint64_t v = next(state);
 
-    if (angle) { /* an angle from -2 pi to 2 pi */
+    if (angle) { /* generates an angle from -2 pi to 2 pi */
         float f = (float)((double)(int32_t)v / 2147483648.0 * 6.28318530717958647692);
         uint32_t bits;
 
@@ -260,9 +260,10 @@ static uint64_t single(uint64_t *state, bool angle)
     }
     switch (v >> 61) {
     case 0: case 1: case 2: return float_edges[v % COUNT_OF(float_edges)];
-    case 3: case 4: return (0x3e000000 + v % 0x05000000) ^ (v >> 20 & 0x80000000); /* from 2^-3 to 2^7 */
-    case 5: return (0x43000000 + v % 0x1d000000) ^ (v >> 20 & 0x80000000);         /* from 2^7 to 2^65 */
-    case 6: return ((uint32_t)v & 0x807fffff) | ((v >> 32) % 4) << 23;              /* subnormal or little above */
+    case 3: case 4: return (0x3e000000 + v % 0x05000000) ^ (v >> 20 & 0x80000000); /* generates numbers from 2^-3 to 2^7 */
+    case 5: return (0x43000000 + v % 0x1d000000) ^ (v >> 20 & 0x80000000);         /* generates numbers from 2^7 to 2^65 */
+    /* generates numbers that are subnormal or little above */
+    case 6: return ((uint32_t)v & 0x807fffff) | ((v >> 32) % 4) << 23;
     default: return (uint32_t)v;
     }
 }
@@ -275,7 +276,7 @@ static uint64_t twofold(uint64_t *state)
     case 0: case 1: case 2: return double_edges[v % COUNT_OF(double_edges)];
     case 3: case 4: return mantissa | (1020 + v % 10) << 52;
     case 5: return mantissa | (1020 + v % 70) << 52;
-    case 6: return mantissa | (870 + v % 300) << 52; /* exponents of f32 and a few more */
+    case 6: return mantissa | (870 + v % 300) << 52; /* generates numbers with the exponents of f32 and a few more */
     default: return mantissa | v % 2048 << 52;
     }
 }

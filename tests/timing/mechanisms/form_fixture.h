@@ -25,10 +25,10 @@
     "bsync b0\n" \
     "st.global.b32 [s4:5+v7], v4\n" \
     "exit\n.end\n"
-#define OPPOSITE "v_xor_b32 v2, v1, v3\n" /* 1010, 0101, 1010, ... */
-#define EQUAL "v_mov_b32 v2, v1\n"       /* 1010, 1010, ... */
+#define OPPOSITE "v_xor_b32 v2, v1, v3\n" /* lanes that take the branch, for each warp: 1010, 0101, 1010, ... */
+#define EQUAL "v_mov_b32 v2, v1\n"       /* lanes that take the branch, for each warp: 1010, 1010, ... */
 
-enum { FIRST = 9, JOIN = 12 }; /* instructions after the branch, and the bsync */
+enum { FIRST = 9, JOIN = 12 }; /* indices of the first instruction after the branch, and of the bsync */
 
 /** Return a run on a GPU model with warps of 4 lanes and convergence barriers. */
 static inline struct run *form_run(void)

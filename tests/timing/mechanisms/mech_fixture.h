@@ -31,7 +31,8 @@ struct mech_core {
     uint64_t run_at[TIM_MAX_WARPS];  /* pc of the warp's lanes that run */
     struct tim_code code;            /* code from pc 0 on, with the loops that mech_loops() has set */
     uint64_t instructions;
-    bool waits_for_registers[TIM_MAX_WARPS]; /* the warp's next instruction cannot issue, whatever mechanisms permit */
+    bool waits_for_registers[TIM_MAX_WARPS]; /* the warp's next instruction cannot issue, even if all mechanisms permit its
+                                              * issue */
     unsigned block[TIM_MAX_WARPS];           /* index of the block of the warp in each warp slot */
 };
 static const struct tim_static mech_load = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_MEMORY, .load = true};

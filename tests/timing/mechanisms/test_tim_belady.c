@@ -10,7 +10,7 @@ enum { WAYS = 3, LINES = 6, ACCESSES = 14 };
 
 struct trace {
     unsigned line[ACCESSES];
-    bool out[ACCESSES]; /* this access is no load, but an eviction of the line, as by a store */
+    bool out[ACCESSES]; /* true: the access is an eviction of the line, as by a store; false: a load */
 };
 
 /** Return the smallest possible number of misses of access @at and later ones. Bit l of @cache is set if line l is cached. */
@@ -78,7 +78,7 @@ static void without_bounds_reuse_is_by_warp(void **state)
     mech_access(m, 1, 1); /* a line that another warp loaded */
     tim_mechs_drop(&m->mechs, UINT64_MAX); /* an unbounded cache loses no line */
     mech_access(m, 1, 1);
-    mech_access(m, 1, 3); /* exceeds the limit belady.most, and is not recorded */
+    mech_access(m, 1, 3); /* the access exceeds the limit belady.most, and is not recorded */
     tim_mechs_account(&m->mechs);
     assert_int_equal(m->count[TIM_CORE_belady_loads], 5);
     assert_int_equal(m->count[TIM_CORE_belady_own], 1);

@@ -36,9 +36,9 @@ static bool load(struct mech_core *m, uint64_t line, unsigned at)
     return true;
 }
 
-/* 16.5: each load of instruction 1 loads another line, while instruction 2 loads the same two lines repeatedly. After a sample of
- * four lines, three loads of instruction 1 bypass L1. Then its loads fill lines again, for the next sample. Instruction 2 never
- * bypasses L1. */
+/* 16.5: each load of instruction 1 loads another line, while instruction 2 loads the same two lines repeatedly. After a
+ * sample of four lines, three loads of instruction 1 bypass L1. After these three loads, instruction 1 fills lines again,
+ * for the next sample. Instruction 2 never bypasses L1. */
 static void a_stream_bypasses_and_a_reused_line_does_not(void **state)
 {
     struct mech_core *m = mech_new("reuse.on=on reuse.sample=4 reuse.threshold=50 reuse.period=3", 4);
@@ -71,10 +71,10 @@ static void a_line_counts_once(void **state)
     (void)state;
     mech_begin(m, 1);
     assert_true(load(m, 1, 1));
-    assert_true(load(m, 1, 1)); /* reuses line 1 */
+    assert_true(load(m, 1, 1)); /* this load reuses line 1 */
     assert_true(load(m, 1, 1));
     assert_int_equal(m->count[TIM_CORE_reuse_reused], 1);
-    assert_true(load(m, 2, 1)); /* evicts line 1 */
+    assert_true(load(m, 2, 1)); /* this load evicts line 1 */
     assert_true(m->count[TIM_CORE_reuse_lines] == 2);
     assert_false(load(m, 2, 1)); /* one of two lines was reused, which is 50 % and less than the threshold */
     mech_free(m);

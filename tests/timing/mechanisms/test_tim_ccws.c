@@ -54,7 +54,7 @@ static void c3_a_lost_line_is_its_owners(void **state)
     enum { A, B, C, D, E, F };
     static const struct {
         unsigned warp, line;
-        bool hit, lost; /* hit of L1, hit of the warp's victim tags */
+        bool hit, lost; /* hit: the access hits L1; lost: it hits the warp's victim tags */
     } rows[] = {{0, A, 0, 0}, {0, B, 0, 0}, {1, C, 0, 0}, {1, D, 0, 0}, {0, A, 1, 0}, {1, A, 1, 0},
                 {1, E, 0, 0}, {1, F, 0, 0}, {0, B, 0, 1}, {1, C, 0, 1}, {0, C, 1, 0}};
     struct mech_core *m = mech_new("ccws.on=on ccws.entries=4", 4);
@@ -92,7 +92,7 @@ static void c4_warps_that_lost_most_load(void **state)
     (void)state;
     mech_begin(m, 4);
     assert_string_equal(mech_may_load(m, 4), "0 1 2 3");
-    lose(m, 2, 16); /* score 1 x 8 x 400 / 16 */
+    lose(m, 2, 16); /* the score is 1 x 8 x 400 / 16 */
     assert_int_equal(tim_ccws_score(m->mechs.mech[0], 2), 200);
     assert_string_equal(mech_may_load(m, 4), "0 1 2");
     lose(m, 0, 16);
@@ -105,7 +105,7 @@ static void c4_warps_that_lost_most_load(void **state)
     assert_string_equal(mech_may_load(m, 4), "0 1 2 3");
     assert_int_equal(tim_mechs_next(&m->mechs, 100), UINT64_MAX);
     mech_end(m, 2);
-    lose(m, 0, 4); /* score 3 x 8 x 300 / 36 */
+    lose(m, 0, 4); /* the score is 3 x 8 x 300 / 36 */
     assert_int_equal(tim_ccws_score(m->mechs.mech[0], 0), 200);
     assert_string_equal(mech_may_load(m, 4), "0 1");
     mech_free(m);
@@ -120,10 +120,10 @@ static void c5_the_formula(void **state)
     assert_int_equal(tim_config_default(&c, &err), LW_OK);
     assert_int_equal(tim_ccws_llds(c, 1, 16, 4), 200);
     assert_int_equal(tim_ccws_llds(c, 50, 10000, 32), 128);
-    assert_int_equal(tim_ccws_llds(c, 50, 10000, 16), 100); /* computed 64, but at least 100 */
-    assert_int_equal(tim_ccws_llds(c, 39, 10000, 32), 100); /* computed 99, but at least 100 */
+    assert_int_equal(tim_ccws_llds(c, 50, 10000, 16), 100); /* the computed score is 64, but a score is at least 100 */
+    assert_int_equal(tim_ccws_llds(c, 39, 10000, 32), 100); /* the computed score is 99, but a score is at least 100 */
     assert_int_equal(tim_ccws_llds(c, 250, 10000, 32), 640);
-    assert_int_equal(tim_ccws_llds(c, 500, 10000, 32), 1023); /* computed 1280, but at most ten bits */
+    assert_int_equal(tim_ccws_llds(c, 500, 10000, 32), 1023); /* the computed score is 1280, but a score has at most ten bits */
     assert_int_equal(tim_ccws_llds(c, 1, 0, 1), 800);
     assert_int_equal(tim_ccws_llds(c, UINT64_MAX, 1, 256), 1023);
     c->ccws_score_bits = 0;

@@ -93,7 +93,7 @@ static void accesses_of_a_formed_warp_coalesce(void **state)
     struct result base = of(false, text, 8), dwf = of(true, text, 8);
 
     (void)state;
-    assert_int_equal(base.accesses, 6); /* two of each side, and two of the store */
+    assert_int_equal(base.accesses, 6); /* two accesses of each side, and two of the store */
     assert_int_equal(dwf.accesses, 4);
     assert_int_equal(dwf.joined, 2);
 }
@@ -148,7 +148,7 @@ static void code_that_relies_on_lockstep_breaks(void **state)
     (void)state;
     assert_int_equal(exchanged(false, true), 104);
     assert_int_equal(exchanged(true, true), 0);
-    assert_int_equal(exchanged(true, false), 104); /* a split is not divided */
+    assert_int_equal(exchanged(true, false), 104); /* the mechanism does not divide a split */
 }
 
 /* A scalar instruction is executed once for the warp, so that it has no companions. */
