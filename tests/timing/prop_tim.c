@@ -345,7 +345,8 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
     c->constant_l0_ways = between(r, 1, 2);
     c->constant_l0_bytes = c->constant_line * c->constant_l0_ways * power(r, 1, 4);
     c->constant_switch = between(r, 1, 8);
-    c->constant_switch_for = c->constant_switch & 1; /* not drawn, since a further draw would change all later draws */
+    c->constant_switch_for = c->constant_switch & 1; /* the value is not drawn, since a further draw would change all later
+                                                      * draws */
 }
 
 /** Draw groups of warp slots, and dynamic warp resizing, which combines the loads and stores of a group. */
@@ -354,7 +355,8 @@ static void random_groups(struct rnd *r, struct tim_config *c)
     c->core_group = rnd_below(r, 2) ? between(r, 1, 8) : 1;
     c->core_warps = (c->core_warps + c->core_group - 1) / c->core_group * c->core_group;
     c->issue_lanes = rnd_below(r, 3) ? 0 : between(r, 1, 16);
-    c->issue_compression = (c->core_warps + c->issue_lanes) % 3; /* not drawn, for the same reason as constant_switch_for */
+    c->issue_compression = (c->core_warps + c->issue_lanes) % 3; /* the value is not drawn, for the same reason as
+                                                                  * constant_switch_for */
     c->dwr_on = rnd_below(r, 2);
     c->dwr_ilt_sets = rnd_below(r, 4) ? power(r, 1, 8) : 0;
     c->dwr_ilt_ways = between(r, 1, 4);
@@ -603,7 +605,7 @@ static void random_fields(struct rnd *r, struct rnd *of_lats, const char *in, st
         if (is_insn && rnd_below(r, 12) == 0)
             lw_printf(&out->sink, "depbar.le %u, %u {st=%u}\n", rnd_below(r, bars), rnd_below(r, 4),
                       rnd_below(r, 7));
-        if (is_insn && has_lats && is_lat(in, end) && rnd_below(of_lats, 8) != 0) /* most of them get a barrier */
+        if (is_insn && has_lats && is_lat(in, end) && rnd_below(of_lats, 8) != 0) /* most of these instructions get a barrier */
             lw_put(&out->sink, "bar.synch_partner\n");
         lw_printf(&out->sink, "%.*s", (int)(end - in), in);
         if (is_insn) {
@@ -739,7 +741,8 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
                 check_model((const struct tim_engine *)engine, seed);
             if (stop.kind == EMU_STOP_COUNT && engine->ops->instructions(engine) == point)
                 out->midway = emu_hash_state(fix.machine);
-            if (engine->ops->cycles(engine) >= MOST_CYCLES) /* long enough: end the run, and compare the models in this cycle */
+            if (engine->ops->cycles(engine) >= MOST_CYCLES) /* the run is long enough: end it, and compare the models in this
+                                                             * cycle */
                 stop.kind = EMU_STOP_INTERRUPTED;
         } while (stop.kind == EMU_STOP_COUNT || stop.kind == EMU_STOP_NONE);
     }

@@ -80,7 +80,7 @@ static struct tim_config random_config(uint64_t *seed)
 /** Properties of the requests that cores make, and of their acceptance of answers. */
 struct traffic {
     uint64_t seed;
-    unsigned pattern;  /* 0: cores access random lines, 1: consecutive lines, 2: random ones of a few lines */
+    unsigned pattern;  /* lines that cores access: 0: random lines; 1: consecutive lines; 2: random lines of a small set */
     unsigned rate;     /* per cent of cycles in which a core tries to send */
     unsigned receive;  /* per cent of cycles in which a core accepts an answer */
     uint64_t position[MOST_CORES];

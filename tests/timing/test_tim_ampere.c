@@ -113,7 +113,7 @@ static void m23_half_precision_ends_with_the_next_instruction_and_delays_nothing
     (void)state;
     modern_run(r, "v_add_f16x2 v2, v9, v10 {wr=0}\nv_fma_f32 v4, v0, v1, v3 {wr=1}\nnop\nv_mov_b32 v6, v2 {wt=1}\n"
                   "nop {wt=2}\n", 32);
-    assert_int_equal(modern_cycle(r, 0, 3), 5); /* both results arrive five cycles after the first issue */
+    assert_int_equal(modern_cycle(r, 0, 3), 5); /* the results of both instructions arrive five cycles after the first issue */
     assert_int_equal(modern_cycle(r, 0, 4), 6);
     run_free(r);
 }

@@ -260,7 +260,8 @@ static void ct6_ct7_memory_is_reserved_for_launches(void **state)
     assert_true(fabs(tim_grid_memory(r->config, 32, 0).launches / mb - 172) < .1);
     assert_true(fabs(tim_grid_memory(r->config, 1, 0).launches / mb - 172) < .1);
     assert_true(fabs(tim_grid_memory(r->config, 127 * 1024, 0).launches / mb / 1024 / 1.2 - 1) < .03);
-    assert_true(fabs(tim_grid_memory(r->config, 32 * 1024, 0).launches / mb - 438) < 1); /* 8.6 % of 5 GB */
+    /* the reserved memory is 8.6 % of 5 GB */
+    assert_true(fabs(tim_grid_memory(r->config, 32 * 1024, 0).launches / mb - 438) < 1);
     assert_true(fabs(tim_grid_memory(r->config, 32, 24).levels / mb - 2280) < 1);
     assert_int_equal(tim_grid_memory(r->config, 32, 0).levels, 0);
     rig_open(r);
@@ -355,9 +356,9 @@ static void reference_example(unsigned policy, const char *const *rounds)
         }
         end_all(r);
         if (p2)
-            launch(r, 'C', 'm', 2, 'P', core2); /* the source's children C0 and C1 */
+            launch(r, 'C', 'm', 2, 'P', core2); /* the two blocks of this launch are the source's children C0 and C1 */
         if (p4)
-            launch(r, 'D', 'm', 4, 'P', core4); /* the source's children C2 to C5 */
+            launch(r, 'D', 'm', 4, 'P', core4); /* the four blocks of this launch are the source's children C2 to C5 */
     }
     assert_true(tim_grid_empty(&r->e->grid));
     rig_free(r);
@@ -409,7 +410,7 @@ static void backup(unsigned a, unsigned b, const char *const *rounds)
     r->log[0] = '\0';
     launch(r, 'A', 'm', a, 'P', 0);
     launch(r, 'B', 'm', b, 'P', 1);
-    ticks(r, 3); /* the distributor has all launches */
+    ticks(r, 3); /* the distributor contains all launches */
     for (unsigned i = 0; rounds[i] != NULL; i++) {
         end_all(r);
         ticks(r, 3);

@@ -112,7 +112,7 @@ static void the_order_of_use_outlasts_the_stamps(void **state)
         bring(c, i * 0x100); /* these lines are in set 0 */
     bring(c, 0x0080);        /* this line is in set 1 */
     for (uint64_t i = 0; i < ACCESSES; i++) {
-        uint64_t at = i % 8 == 7 ? 0x0080 : i % 8 % 3 * 0x100; /* never accesses 0x0300 */
+        uint64_t at = i % 8 == 7 ? 0x0080 : i % 8 % 3 * 0x100; /* the loop never accesses line 0x0300 */
 
         assert_true(tim_cache_read_hit(c, at, word_0));
         if (i % 8 != 7) {
@@ -153,7 +153,7 @@ static void limits_block_and_a_blocked_access_changes_nothing(void **state)
     reads(c, 0x0000, whole, 3, TIM_CACHE_NO_MERGE);
     reads(c, 0x0100, whole, 4, TIM_CACHE_MISS);
     reads(c, 0x0200, whole, 5, TIM_CACHE_NO_WAY); /* both ways of set 0 have outstanding misses */
-    reads(c, 0x0280, whole, 6, TIM_CACHE_MISS);   /* evicts line 0x80 */
+    reads(c, 0x0280, whole, 6, TIM_CACHE_MISS);   /* this access evicts line 0x80 */
     reads(c, 0x0080, whole, 7, TIM_CACHE_NO_MSHR);
     assert_int_equal(tim_cache_mshrs_used(c), 3);
     assert_int_equal(tim_cache_fill(c, 0x0000, 1, waiter), 2);

@@ -229,10 +229,10 @@ static void p7_one_core_returns_at_each_sample(void **state)
     (void)state;
     registers_are(r, 3, false, false, true);
     registers_are(r, 5, true, false, true);
-    ticks(r, 500); /* up to the next sample, with the end of core 3's transition to the high clock */
+    ticks(r, 500); /* executes the cycles up to the next sample, in which core 3's transition to the high clock ends */
     registers_are(r, 3, false, false, false);
     registers_are(r, 5, true, false, true);
-    said(r, "B11@3 "); /* placed at the end of the transition */
+    said(r, "B11@3 "); /* block B11 is placed at the end of the transition */
     to_sample(r);
     registers_are(r, 5, false, false, true);
     assert_int_equal(count(r, TIM_GPU_dvfs_resumes), 2);

@@ -61,7 +61,7 @@ static void a_warp_of_fma_takes_787_pj(void **state)
     assert_pj(energy.component[TIM_COMPONENT_UNITS], 32 * 4.6);
     assert_pj(energy.component[TIM_COMPONENT_REGISTER], 32 * 20.0);
     assert_pj(energy.joules, 787.2);
-    assert_true(energy.watts == 0); /* no time has passed */
+    assert_true(energy.watts == 0); /* no cycle has been executed, so no time has passed */
 }
 
 /* An integer addition of 32 lanes takes 0.1 pJ a lane. It reads two operands and writes one, at 5 pJ a lane each. */
@@ -96,7 +96,7 @@ static void each_event_has_its_key(void **state)
         uint64_t count = 3 + i;
         memcpy((char *)&one + i * 8, &count, 8);
     }
-    one.gpu[TIM_GPU_cycles] = 1000000; /* more than the cycles in which cores are active */
+    one.gpu[TIM_GPU_cycles] = 1000000; /* the number is greater than that of the cycles in which cores are active */
     for (unsigned i = TIM_CORE_dvfs_bubble_cycles; i <= TIM_CORE_dvfs_saved_l1; i++)
         one.core[i] = 0; /* the energy of these cycles and events is subtracted */
     set(config, "energy.scale=50");
@@ -145,13 +145,13 @@ static void memory_is_charged_by_what_moves(void **state)
     struct tim_config *config = *state;
     struct tim_sums sums = {
         .core = {[TIM_CORE_sectors] = 32, [TIM_CORE_l1_misses] = 8},
-        .slice = {[TIM_SLICE_sectors] = 32, [TIM_SLICE_fills] = 16, /* each of 64 bytes */
+        .slice = {[TIM_SLICE_sectors] = 32, [TIM_SLICE_fills] = 16, /* each fill has 64 bytes */
                   [TIM_SLICE_flits] = 8 + 40},
         .channel = {[TIM_CHANNEL_reads] = 16, [TIM_CHANNEL_activates] = 2},
     };
     struct tim_energy energy;
 
-    set(config, "energy.dram_byte=27840"); /* 3.48 pJ a bit */
+    set(config, "energy.dram_byte=27840"); /* a bit takes 3.48 pJ */
     set(config, "energy.dram_activate=909000");
     tim_energy_of(&sums, config, &energy);
     assert_pj(energy.component[TIM_COMPONENT_L1], 64 * 40.0);

@@ -167,7 +167,7 @@ static void a_simd_is_busy_for_16_cycles_by_a_quarter_rate_instruction(void **st
 static void a_jump_takes_20_cycles(void **state)
 {
     (void)state;
-    assert_int_equal(after(gcn(), "s_bra next\nnext:\nv_mov_b32 v1, 0\n", 1, 64), 4); /* to the next instruction */
+    assert_int_equal(after(gcn(), "s_bra next\nnext:\nv_mov_b32 v1, 0\n", 1, 64), 4); /* a jump to the next instruction */
     assert_int_equal(after(gcn(), "s_bra next\nv_mov_b32 v1, 0\nnext:\nv_mov_b32 v1, 0\n", 2, 64), 20);
     assert_int_equal(after(gcn(), "s_setp_u32.eq sp0, s8, 1\n@sp0 s_bra next\nv_mov_b32 v1, 0\nnext:\nv_mov_b32 v1, 0\n", 2, 64), 8);
 }
@@ -387,7 +387,7 @@ static void issue_stalls_where_a_counter_counts_no_further(void **state)
     go(r, body.text, 1);
     for (unsigned i = 0; i < 20; i++)
         assert_int_equal(modern_cycle(r, 0, HEAD + i) - modern_cycle(r, 0, HEAD), i < 15 ? 4 * i : 108 + 4 * (i - 15));
-    assert_int_equal(slots(r, TIM_STALL_COUNTER), 12); /* in cycles 60, 64, ... 104 */
+    assert_int_equal(slots(r, TIM_STALL_COUNTER), 12); /* these are the slots of cycles 60, 64, ... 104 */
     run_free(r);
     r = gcn();
     r->config->issue_lgkm_count = 3;
@@ -568,7 +568,7 @@ static void the_books_fn0_takes_its_ways(void **state)
         "s_mov_b64 s14:15, exec\n"
         "v_s2r v5, %%tid.x\nv_shl_b32 v6, v5, 2\n"
         "v_mov_b32 v0, %s\nv_mov_b32 v1, %s\n"           /* v0 is a, v1 is b */
-        "v_setp_u32.eq p1, v5, 0\n@p1 v_mov_b32 v0, %s\n" /* lane 0 has another a */
+        "v_setp_u32.eq p1, v5, 0\n@p1 v_mov_b32 v0, %s\n" /* lane 0 has a different value of a */
         "v_setp_f32.gt p0, v0, v1\n"
         "s_ballot s16:17, p0\n"
         "s_mov_b64 s12:13, exec\n"

@@ -245,7 +245,7 @@ static void m32_an_operand_that_is_missed_comes_over_the_link(void **state)
     levels_open(r, "ld.const.b32 v4, c[out] {wr=0,st=2}\nnop {wt=1,st=15,y}\nnop {st=1}\n"
                    "v_add_f32 v1, v2, c[out] {st=1}\nnop {st=1}\nv_add_f32 v1, v2, c[out] {st=1}\nnop {st=1}\n", 32);
     run_go(r);
-    assert_int_equal(modern_cycle(r, 0, 3) - modern_cycle(r, 0, 2), 1 + 79); /* 79 is published */
+    assert_int_equal(modern_cycle(r, 0, 3) - modern_cycle(r, 0, 2), 1 + 79); /* the published number is 79 */
     assert_int_equal(modern_cycle(r, 0, 5) - modern_cycle(r, 0, 4), 1);
     assert_int_equal(total(r, TIM_CORE_operand_misses), 1);
     assert_int_equal(total(r, TIM_CORE_operand_hits), 1);

@@ -31,7 +31,8 @@ static void each_class_by_hand(void **state)
     assert_int_equal(tim_locality_access(l, 128, 8, 1, false), TIM_MISS_WARP);
     assert_int_equal(tim_locality_access(l, 0, 7, 1, false), TIM_MISS_OTHER); /* warp 8 fetched line 0 last */
     tim_locality_evict(l, 0);
-    assert_int_equal(tim_locality_access(l, 0, 7, 1, false), TIM_MISS_WARP); /* evicted by no access: no conflict miss */
+    /* no access has evicted the line, so the miss is no conflict miss */
+    assert_int_equal(tim_locality_access(l, 0, 7, 1, false), TIM_MISS_WARP);
     tim_locality_merge(l, 128);
     tim_locality_merge(l, 384);
     assert_int_equal(tim_locality_access(l, 128, 9, 1, false), TIM_MISS_CONFLICT);

@@ -168,9 +168,9 @@ static void half_clocks(rig_create_fn create)
      * it at edge 9, cycle 19. The answer of a hit leaves L2 at edge 69, cycle 139. It has five flits, and arrives at edge 81,
      * cycle 163. */
     read_latency(&r, 0x1000, 128);
-    let_pass(&r, (unsigned)(r.now & 1)); /* send in an even cycle */
+    let_pass(&r, (unsigned)(r.now & 1)); /* sends the packet in an even cycle */
     assert_int_equal(read_latency(&r, 0x1000, 128), 163);
-    let_pass(&r, 1 + (unsigned)(r.now & 1)); /* send in an odd cycle, which is one cycle before an edge */
+    let_pass(&r, 1 + (unsigned)(r.now & 1)); /* sends the packet in an odd cycle, which is one cycle before an edge */
     assert_int_equal(r.now & 1, 1);
     assert_int_equal(read_latency(&r, 0x1000, 128), 162);
     rig_close(&r);
@@ -228,14 +228,14 @@ static void rows(rig_create_fn create)
     uint64_t hit, closed, conflict;
 
     rig_open(&r, create, &c);
-    closed = read_latency(&r, 0x0000, 32); /* opens row 0 of bank 0 */
+    closed = read_latency(&r, 0x0000, 32); /* the read opens row 0 of bank 0 */
     hit = read_latency(&r, 0x0400, 32);
     let_pass(&r, 200);
-    conflict = read_latency(&r, 16 * 2048, 32); /* closes row 0 and opens row 1 of bank 0 */
+    conflict = read_latency(&r, 16 * 2048, 32); /* the read closes row 0 and opens row 1 of bank 0 */
     assert_int_equal(closed, 16 + 2 + 60 + 1 + 12 + 12 + 4 + 100);
     assert_int_equal(closed - hit, 12);      /* opening a row takes tRCD */
     assert_int_equal(conflict - closed, 12); /* closing a row takes tRP */
-    assert_int_equal(read_latency(&r, 2048, 32), closed); /* opens row 0 of bank 1 */
+    assert_int_equal(read_latency(&r, 2048, 32), closed); /* the read opens row 0 of bank 1 */
     assert_int_equal(channel_count(&r, TIM_CHANNEL_activates), 3);
     assert_int_equal(channel_count(&r, TIM_CHANNEL_row_hits), 1);
     assert_int_equal(channel_count(&r, TIM_CHANNEL_reads), 4);
@@ -298,7 +298,7 @@ static uint64_t activates(rig_create_fn create, unsigned policy, unsigned cap, c
 
     c.dram_policy = policy;
     c.dram_row_cap = cap;
-    c.dram_tRP = 400; /* long enough for all requests to arrive */
+    c.dram_tRP = 400; /* tRP is long enough for all requests to arrive before a second row opens */
     c.dram_tRCD = 1;
     c.icnt_flit_bytes = 256;
     rig_open(&r, create, &c);
@@ -323,7 +323,8 @@ static void order_of_rows(rig_create_fn create)
     assert_int_equal(activates(create, TIM_DRAM_FRFCFS, 0, "ABABA"), 2);
     assert_int_equal(activates(create, TIM_DRAM_FRFCFS, 2, "ABABA"), 3);
     assert_int_equal(activates(create, TIM_DRAM_FRFCFS, 1, "ABABA"), 5);
-    assert_int_equal(activates(create, TIM_DRAM_FRFCFS, 2, "AAAAA"), 1); /* no other row is requested: no cap */
+    assert_int_equal(activates(create, TIM_DRAM_FRFCFS, 2, "AAAAA"), 1); /* no other row is requested, so no limit of row hits
+                                                                          * applies */
     assert_int_equal(activates(create, TIM_DRAM_FRFCFS, 0, "ABCABC"), 3);
     assert_int_equal(activates(create, TIM_DRAM_FCFS, 0, "AABB"), 2);
 }

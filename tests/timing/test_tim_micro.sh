@@ -15,7 +15,7 @@ if [ "${LW_TIMING:-}" = all ]; then
     cp "$work/shipped" "$work/same"
     "$src/bench/timing_micro" --table --reference >"$work/naive" || status=1
 else
-    cut -d '|' -f 1-3 "$work/shipped" | sed 's/$/|/' >"$work/same" # fermi is the first column
+    cut -d '|' -f 1-3 "$work/shipped" | sed 's/$/|/' >"$work/same" # GPU model fermi is the first column of the table
     "$src/bench/timing_micro" --table -m fermi --reference >"$work/naive" || status=1
 fi
 cmp "$work/same" "$work/naive" || status=1

@@ -66,14 +66,14 @@ static int setup(void **state)
         f->slice[i].count[TIM_SLICE_reads] = 10 + i;
         f->slice[i].count[TIM_SLICE_hits] = 8;
         f->slice[i].count[TIM_SLICE_misses] = 2;
-        f->slice[i].count[TIM_SLICE_queue_cycles] = 250; /* in 500 cycles of the L2 clock */
+        f->slice[i].count[TIM_SLICE_queue_cycles] = 250; /* the sum over 500 cycles of the L2 clock */
     }
     for (unsigned i = 0; i < CHANNELS; i++) {
         f->channels[i] = &f->channel[i];
         f->channel[i].count[TIM_CHANNEL_reads] = 60;
         f->channel[i].count[TIM_CHANNEL_writes] = 20;
         f->channel[i].count[TIM_CHANNEL_row_hits] = 20;
-        f->channel[i].count[TIM_CHANNEL_busy_cycles] = 66; /* of 660 cycles of the DRAM clock */
+        f->channel[i].count[TIM_CHANNEL_busy_cycles] = 66; /* the channel is busy in 66 of 660 cycles of the DRAM clock */
         f->channel[i].count[TIM_CHANNEL_active_cycles] = 132;
         f->channel[i].count[TIM_CHANNEL_queue_cycles] = 264;
     }

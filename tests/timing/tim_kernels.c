@@ -136,7 +136,8 @@ static bool run(enum how how, const struct tim_config *machine, bool reference,
             NEED(status);
             if (stop.kind == EMU_STOP_COUNT) {
                 uint64_t hash = emu_hash_state(m);
-                if (how == TIMED) /* not after a launch's last instruction, when the next launch may or may not be queued */
+                if (how == TIMED) /* stores no hash after a launch's last instruction, when the next launch may or may not be
+                                   * queued */
                     out->hash[next] = emu_grid_current(m) != NULL ? hash : 0;
                 else if (out->hash[next] != 0 && out->hash[next] != hash)
                     quit("the replay has another state at an instruction count");

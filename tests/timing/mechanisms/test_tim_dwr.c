@@ -185,7 +185,8 @@ static void u5_order_a(void **state)
     count_is(m, TIM_CORE_dwr_nb_lat, 1);
     assert_int_equal(m->histogram[TIM_CORE_H_dwr_issue_size].most, 1);
 
-    /* U7: warps 2 and 3 of the second group do what warps 0 and 1 did. The barrier of warp 3 is ignored, so it is no arrival. */
+    /* U7: warps 2 and 3 of the second group execute what warps 0 and 1 executed. The barrier of warp 3 is ignored, so it is
+     * no arrival. */
     barrier(m, 200, 2, 2);
     barrier(m, 230, 3, 4);
     entry_is(m, 1, true, 2, 1);
@@ -273,7 +274,7 @@ static void u10_a_partner_at_the_block_barrier_has_arrived_each_time(void **stat
     issue_are(m, 124, "0");
     count_is(m, TIM_CORE_dwr_releases, 2);
     count_is(m, TIM_CORE_dwr_foreign_barrier, 2);
-    tim_mechs_wait(&m->mechs, 1, false); /* the block barrier opens, so warp 1 no longer counts as arrived */
+    tim_mechs_wait(&m->mechs, 1, false); /* the block barrier opens, so warp 1 no longer counts as arrived at the LAT barrier */
     barrier(m, 200, 0, 5);
     assert_int_equal(state_of(m, 0), TIM_DWR_WAITS);
     mech_end(m, 1);
@@ -311,7 +312,7 @@ static void u13_a_partial_match(void **state)
     ilt_is(m, "20");
     barrier(m, 60, 2, 10);
     entry_is(m, 0, true, 10, 7);
-    barrier(m, 90, 3, 20); /* ignored, so this is no arrival */
+    barrier(m, 90, 3, 20); /* the barrier of this LAT is ignored, so it is no arrival */
     entry_is(m, 0, true, 10, 7);
     assert_int_equal(state_of(m, 3), TIM_DWR_PASSED);
     issue_are(m, 120, "3");
@@ -533,8 +534,8 @@ static void u26_a_launch_empties_the_ilt(void **state)
     }
 }
 
-/* Section 5.3: released warps at the same LAT, a class, issue together. They wait for a member of the class whose address is not
- * ready. Warps of the group at other LATs do not wait for it. */
+/* Section 5.3: released warps at the same LAT, a class, issue together. They wait for a member of the class whose address is
+ * not ready. Warps of the group at other LATs do not wait for this member. */
 static void a_class_waits_until_all_its_members_can_issue(void **state)
 {
     struct mech_core *m = dwr_new(4, "", 4);
@@ -603,7 +604,7 @@ static void partners_do_not_wait_for_one_that_a_debugger_stops(void **state)
     issue_are(m, 30, "0");
     barrier(m, 100, 0, 3);
     barrier(m, 100, 1, 3);
-    tim_mechs_refuse(&m->mechs, 0); /* warp 0 would issue first of its class */
+    tim_mechs_refuse(&m->mechs, 0); /* warp 0 would be the first of its class to issue */
     assert_false(mech_holds(m, 1, &lat));
     issue_are(m, 130, "0 1");
     finish(m);

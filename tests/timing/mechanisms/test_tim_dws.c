@@ -5,8 +5,8 @@
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 
-/* All lanes load from line 0, so that L1 has this line. Then lanes 0 to 15 hit line 0, and the others wait for line 1. All lanes
- * then load the same word of a third line. */
+/* All lanes load from line 0, so that L1 has this line. Then lanes 0 to 15 hit line 0, and all other lanes wait for line 1.
+ * At the end all lanes load the same word of a third line. */
 #define AHEAD(between) \
     ".kernel k\n.param ptr.global out\n" \
     "s_mov_b64 s4:5, c[out]\n" \
@@ -24,7 +24,8 @@
     "exit\n.end\n"
 
 struct result {
-    uint64_t cycles, divisions, lanes, instructions, hits; /* hits: also loads of lines that were already requested */
+    uint64_t cycles, divisions, lanes, instructions, hits; /* hits: number of hits, which include loads of lines that were
+                                                            * already requested */
     char trace[256]; /* issues from the second use on, of kernel AHEAD("") */
 };
 
@@ -102,8 +103,8 @@ static void a_part_waits_at_an_instruction_that_needs_all_lanes(void **state)
     assert_int_equal(dws.instructions, base.instructions + 1);
 }
 
-/* Lanes 0 to 7 take another path, and wait there for a load. The other lanes hit or miss. With room for two splits only, they
- * are not divided. */
+/* Lanes 0 to 7 take another path, and wait there for a load. Of the other lanes some hit and some miss. If only two splits
+ * are possible, the other lanes are not divided. */
 static void a_full_table_prevents_the_division(void **state)
 {
     static const char text[] =

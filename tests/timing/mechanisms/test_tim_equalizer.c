@@ -65,7 +65,7 @@ static void memory_instructions_in_excess_pause_blocks(void **state)
     assert_string_equal(running(m, 4), "0 1 2");
     epoch(m, 0xff);
     assert_string_equal(running(m, 4), "0 1");
-    epoch(m, 0xff); /* of four, three are in excess */
+    epoch(m, 0xff); /* of four ready memory instructions three are in excess */
     assert_string_equal(running(m, 4), "0");
     epoch(m, 0xff);
     assert_string_equal(running(m, 4), "0");

@@ -87,8 +87,9 @@ static void a20_the_figure(void **state)
     assert_int_equal(s.region_h, 4);
     assert_int_equal(s.part_w, 2);
     uint32_t region = tim_reach_region(&s, 12, 8);
-    assert_int_equal(region, 11); /* 1011 in binary */
-    assert_int_equal(tim_reach_part(&s, region, 12, 8) | tim_reach_part(&s, region, 15, 11), 9); /* 1001 in binary */
+    assert_int_equal(region, 11); /* the region's number is 1011 in binary */
+    /* the bits of both parts are 1001 in binary */
+    assert_int_equal(tim_reach_part(&s, region, 12, 8) | tim_reach_part(&s, region, 15, 11), 9);
     assert_int_equal(tim_reach_part(&s, region, 11, 8), 0);
     assert_int_equal(tim_reach_part(&s, region, 12, 12), 0);
 }
@@ -224,10 +225,11 @@ static void a24_starvation_by_age(void **state)
     has_vectors = false;
     for (unsigned i = 0; i < 2; i++)
         begin_block(m, i, 0);
-    begin_block(m, 0, 1); /* the third block */
+    begin_block(m, 0, 1); /* the warps of the third block */
     for (unsigned age = 4; age <= 19; age++)
         begin_block(m, 1, 0);
-    assert_int_equal(m->count[TIM_CORE_la_w_starved_blocks], 0); /* 19 - 3 is 16, which is not more than the limit */
+    assert_int_equal(m->count[TIM_CORE_la_w_starved_blocks], 0); /* the difference 19 - 3 is 16, which does not exceed the
+                                                                  * limit */
     begin_block(m, 1, 0);
     assert_int_equal(m->count[TIM_CORE_la_w_starved_blocks], 1);
     begin_block(m, 1, 0);
@@ -360,7 +362,8 @@ static void pairs_are_counted_when_both_are_over(void **state)
     struct tim_mech_block block[3] = {
         {.place = 0, .grid = &grid, .linear = 0, .arrays = 1, .range = {{0, 0, 2, 1}}},
         {.place = 1, .grid = &grid, .linear = 1, .arrays = 1, .range = {{1, 0, 2, 1}}},
-        {.place = 0, .grid = &grid, .linear = 2, .arrays = 1, .range = {{1, 0, 1, 1}}}, /* begins after the end of block 0 */
+        /* the block begins after the end of block 0 */
+        {.place = 0, .grid = &grid, .linear = 2, .arrays = 1, .range = {{1, 0, 1, 1}}},
     };
 
     (void)state;
@@ -369,7 +372,7 @@ static void pairs_are_counted_when_both_are_over(void **state)
     tim_mechs_reside(&m->mechs, &block[1], true);
     tim_mechs_touch(&m->mechs, 0, 0);
     tim_mechs_touch(&m->mechs, 0, 128);
-    tim_mechs_touch(&m->mechs, 0, 160); /* the same line as address 128 */
+    tim_mechs_touch(&m->mechs, 0, 160); /* the address is in the same line as address 128 */
     tim_mechs_touch(&m->mechs, 1, 128);
     tim_mechs_reside(&m->mechs, &block[0], false);
     assert_int_equal(m->count[TIM_CORE_shares_pairs], 0);

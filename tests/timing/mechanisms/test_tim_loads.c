@@ -126,15 +126,15 @@ static void hits_are_classed_by_iteration(void **state)
         mech_at(m, w, 100, 32);
     mech_at(m, 0, 105, 32);
     (void)mech_access_at(m, 0, 1, 106);
-    assert_true(mech_access_at(m, 0, 1, 107)); /* last accessed in this iteration */
+    assert_true(mech_access_at(m, 0, 1, 107)); /* the line was last accessed in this iteration */
     mech_at(m, 0, 105, 32);
-    assert_true(mech_access_at(m, 0, 1, 106)); /* last accessed in the iteration before */
+    assert_true(mech_access_at(m, 0, 1, 106)); /* the line was last accessed in the previous iteration */
     mech_at(m, 0, 112, 32);
     mech_at(m, 0, 100, 32);
     mech_at(m, 0, 105, 32);
-    assert_true(mech_access_at(m, 0, 1, 106)); /* last accessed before the inner loop was left */
+    assert_true(mech_access_at(m, 0, 1, 106)); /* the line was last accessed before the warp left the inner loop */
     mech_at(m, 1, 105, 32);
-    assert_true(mech_access_at(m, 1, 1, 106)); /* last accessed by another warp */
+    assert_true(mech_access_at(m, 1, 1, 106)); /* the line was last accessed by another warp */
     assert_int_equal(m->count[TIM_CORE_loop_hits_this], 1);
     assert_int_equal(m->count[TIM_CORE_loop_hits_last], 1);
     assert_int_equal(m->count[TIM_CORE_loop_hits_other], 2);
@@ -155,8 +155,9 @@ static const char *file_of(const char *text)
     return name;
 }
 
-/* Section 5.6: the profile states which loads are diverged, and loads with the same base register form a group. The footprint is
- * 32 lines for the group of two diverged loads and 2 for the other load, so 32 + 2 and not 32 + 32 + 2. */
+/* Section 5.6: the profile states which loads are diverged, and loads with the same base register form a group. The
+ * footprint is 32 lines for the group of two diverged loads and 2 lines for the other load. The sum is therefore 32 + 2 and
+ * not 32 + 32 + 2. */
 static void daws_predicts_by_a_profile(void **state)
 {
     char *text = report_of(TWO_BASES);

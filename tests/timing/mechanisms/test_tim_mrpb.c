@@ -23,12 +23,12 @@ static void the_first_queue_is_served_first(void **state)
     assert_int_equal(first_of(m, waiting + 2, 3), 1);
     assert_int_equal(first_of(m, waiting + 4, 1), 0);
     mech_free(m);
-    /* Four queues: warps 5 and 9 share queue 1, and warp 3 has queue 3. */
+    /* With four queues, warps 5 and 9 share queue 1, and warp 3 has queue 3. */
     m = mech_new("mrpb.on=on mrpb.queues=4", 0);
     assert_int_equal(first_of(m, waiting + 1, 4), 1);
     assert_int_equal(first_of(m, waiting, 5), 0);
     mech_free(m);
-    /* One queue: the order of the instructions. */
+    /* With one queue, instructions are served in their own order. */
     m = mech_new("mrpb.on=on mrpb.queues=1", 0);
     assert_int_equal(first_of(m, waiting, 5), 0);
     mech_free(m);
@@ -97,7 +97,8 @@ static uint64_t requests(bool on, unsigned queue, char *text, size_t size)
     return overtakes;
 }
 
-/* The load of warp 0 reaches the queue when warp 1 has made some of its accesses, and goes first. */
+/* The load of warp 0 reaches the queue when warp 1 has made some of its accesses. The load of warp 0 then makes its accesses
+ * first. */
 static void accesses_of_a_warp_overtake_those_of_later_queues(void **state)
 {
     char text[256];

@@ -53,7 +53,8 @@ static void each_side_is_compacted(void **state)
     assert_int_equal(base.branches, 0);
     assert_int_equal(tbc.branches, 1);
     assert_int_equal(tbc.divergent, 1);
-    assert_int_equal(tbc.compactions, 3); /* at the branch, before the second side, and at the reconvergence pc */
+    assert_int_equal(tbc.compactions, 3); /* compactions occur at the branch, before the second side, and at the
+                                           * reconvergence pc */
     assert_int_equal(tbc.before, 6);
     assert_int_equal(tbc.after, 4); /* a dynamic warp for each side, and two static warps */
     assert_int_equal(tbc.formed, 3);
@@ -173,7 +174,7 @@ static void threads_of_one_warp_run_in_lockstep(void **state)
     assert_int_equal(tbc.word[5], 104);
 }
 
-/* The threads of the other side wait at the block barrier; those of the taken side run then, and all threads arrive. */
+/* The threads of the other side wait at the block barrier. Then the threads of the taken side run, and all threads arrive. */
 static void a_block_barrier_in_a_side_does_not_stop_the_block(void **state)
 {
     struct result tbc = of(TBC, SIDES(OPPOSITE, "bar.sync 0\nv_add_u32 v4, v1, 7\n", "bar.sync 0\nv_add_u32 v4, v1, 9\n"), 8);

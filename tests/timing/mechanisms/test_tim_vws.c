@@ -149,13 +149,13 @@ static void v7_halves_with_one_pc_become_a_gang(void **state)
         idle(m, 6);
         go(m, 5, 0x0f, 100);
         go(m, 5, 0xf0, 200);
-        idle(m, 1); /* up to cycle 7 */
+        idle(m, 1); /* executes the cycles up to cycle 7 */
         assert_string_equal(table(m, 5), "0f@100 f0@200");
         go(m, 5, 0x0f, 200);
         idle(m, 1);
         assert_string_equal(table(m, 5), "0f@200 f0@200");
         assert_int_equal(tim_mechs_next(&m->mechs, m->mechs.core.now), elastic ? 37 : UINT64_MAX);
-        idle(m, 28); /* up to cycle 36; one of 32 sets is examined per cycle, and in cycle 36 that is set 4 */
+        idle(m, 28); /* executes the cycles up to cycle 36; one of 32 sets is examined per cycle, and in cycle 36 this is set 4 */
         assert_string_equal(table(m, 5), "0f@200 f0@200");
         idle(m, 1);
         assert_string_equal(table(m, 5), elastic ? "ff@200" : "0f@200 f0@200");
@@ -177,7 +177,7 @@ static void merges_of_a_cycle_are_limited(void **state)
             go(m, 2, 1u << k, 100 + 100 * k);
         idle(m, 1);
         go(m, 2, 0xff, 1000);
-        idle(m, 30); /* up to cycle 34 */
+        idle(m, 30); /* executes the cycles up to cycle 34 */
         assert_string_equal(table(m, 2), limit == 1 ? "03@1000 -fc" : "ff@1000");
         mech_free(m);
     }
@@ -281,7 +281,7 @@ static const char *order_of(const char *set)
 static void gangs_issue_in_the_order_of_their_policy(void **state)
 {
     (void)state;
-    assert_string_equal(order_of(VWS " vws.gangs=1"), "1111");                 /* the same gang, as long as it is ready */
+    assert_string_equal(order_of(VWS " vws.gangs=1"), "1111");                 /* the same gang issues as long as it is ready */
     assert_string_equal(order_of(VWS " vws.gangs=1 vws.policy=gto"), "1111");
     assert_string_equal(order_of(VWS " vws.gangs=1 vws.policy=lgto"), "2222");
     assert_string_equal(order_of(VWS " vws.gangs=1 vws.policy=lrr"), "1201");
@@ -370,7 +370,8 @@ static void a_stepped_warp_continues_without_those_held(void **state)
     issue(m, 0, 0x01, 32);
     row->refused(m->mechs.mech[0], 1);
     row->refused(m->mechs.mech[0], 2);
-    assert_string_equal(table(m, 0), "07@16"); /* in the cycle of the step the held members are only late */
+    assert_string_equal(table(m, 0), "07@16"); /* in the cycle of the step, the held members count as late, and the gang is
+                                                * not split yet */
     cycle(m, all, 2);
     assert_int_equal(may_issue(m, 0, 0x07), 0x06);
     row->refused(m->mechs.mech[0], 1);
@@ -443,7 +444,8 @@ static void v8_data_that_comes_for_some_splits_gangs(void **state)
             m->warp[k].reason = TIM_STALL_LOAD;
         cycle(m, (const uint8_t[]){0x01}, 1); /* the load of member 0 hits, and those of the others miss */
         assert_string_equal(table(m, 0), after[i]);
-        assert_int_equal(may_issue(m, 0, 0xff), i == 0 ? 0 : i == 1 ? 0xff : 0x01); /* may issue if ready */
+        /* the mask has the members that may issue if they are ready */
+        assert_int_equal(may_issue(m, 0, 0xff), i == 0 ? 0 : i == 1 ? 0xff : 0x01);
         for (unsigned k = 1; k < 8; k++)
             m->warp[k].reason = TIM_STALL_PICKED;
         cycle(m, (const uint8_t[]){0xff}, 1); /* the data of all other members arrives in the same cycle */
