@@ -474,7 +474,7 @@ static void emit_branch(struct nat_unit *u, const struct nat_block *b)
     position(u, go);
     go_to(u, b->next[1]);
     if (b->next[0] >= 0) {
-        if (u->through) /* drops values that were computed on the other side of the branch */
+        if (u->through) /* drops values that go_to() has computed for the other target of the branch */
             u->values = kept;
         position(u, fall);
         go_to(u, b->next[0]);

@@ -334,7 +334,8 @@ static bool rsq_f32(const struct nat_build *b, struct nat_value *a, struct nat_v
     return in_terms(b, "(float)(1.0 / a)", &root, 1, out);
 }
 
-/** Computes the smaller or larger of two floats, as EMU_MINMAX does. If one is a NaN, the result is the other one. */
+/** Computes the smaller or larger of two floats, as EMU_MINMAX does. If one of the two is a NaN, the result is the other
+ *  number. */
 static bool least(const struct nat_build *b, struct nat_value *a, unsigned type, const char *text, struct nat_value *out)
 {
     const unsigned bits = type == NAT_F32 ? NAT_S32 : NAT_S64;

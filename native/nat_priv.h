@@ -61,10 +61,10 @@ static inline void nat_remove(struct nat_set *set, unsigned reg)
 
 enum nat_shape_kind {
     NAT_UNKNOWN, /* the analysis has not reached the instruction yet */
-    NAT_SAME,    /* the same value in all lanes */
+    NAT_SAME,    /* the register has the same value in all lanes */
     NAT_AFFINE,  /* base + x * sx + y * sy, modulo 2^32, or 2^64 for pairs */
     NAT_HIGH,    /* high word of an affine pair, whose shape is that of the low register */
-    NAT_LANES    /* anything */
+    NAT_LANES    /* the lanes may have any values */
 };
 struct nat_shape {
     uint8_t kind;  /* enum nat_shape_kind */
@@ -184,8 +184,8 @@ bool nat_flow(struct nat_unit *unit);
 /** Estimates the size of the code that loads registers where native code is entered, and stores them where it is left:
  *  returns the number of host vectors in all these loads and stores together. */
 uint64_t nat_leave_cost(const struct nat_unit *unit);
-/** Gets the registers that instruction @i reads and writes. A register that it writes only in some lanes counts as read,
- *  too, because the other lanes keep its value. */
+/** Gets the registers that instruction @i reads and writes. A register that the instruction writes only in some lanes also
+ *  counts as read, because the register keeps its value in all other lanes. */
 void nat_uses(const struct nat_unit *unit, uint32_t i, struct nat_set *reads, struct nat_set *writes);
 /** Gets the registers that are live before each instruction of a block; @out: [count of the block]. */
 void nat_live_in(const struct nat_unit *unit, const struct nat_block *b, struct nat_set *out);

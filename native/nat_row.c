@@ -522,7 +522,7 @@ static struct nat_value to_integer(const struct nat_build *b, struct nat_value x
                               (uint8_t)type, x.vector};
 }
 
-/** Emits a conversion. Returns false for conversions that are not common: then the interpreter's handler executes it. */
+/** Emits a conversion. Returns false for conversions that are not common, which the interpreter's handler executes. */
 static bool emit_convert(struct nat_unit *u, const struct isa_insn *insn, const struct nat_source source[3],
                          struct nat_value *out)
 {
@@ -643,7 +643,7 @@ static bool emit_scalar(struct nat_unit *u, const struct isa_insn *insn, const s
     return true;
 }
 
-/** Emits an instruction of kind NAT_ROW. Returns false if the interpreter's handler must execute it instead. */
+/** Emits an instruction of kind NAT_ROW. Returns false if the interpreter's handler must execute the instruction. */
 static bool emit(struct nat_unit *u, const struct isa_insn *insn)
 {
     const struct isa_op_info *info = nat_info(insn);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the shapes of registers by a forward analysis over the blocks. Its rules are the tag column of isa/insns.def. The
- * shapes are valid for lanes that have not diverged: native code leaves at a branch at which the lanes diverge, and
- * verifies the shapes where it is entered.
+ * Finds the shapes of registers by a forward analysis over the blocks. The rules of the analysis are the tag column of
+ * isa/insns.def. The shapes are valid for lanes that have not diverged: native code leaves at a branch at which the lanes
+ * diverge, and verifies the shapes where it is entered.
  */
 #include <stdlib.h>
 #include <string.h>

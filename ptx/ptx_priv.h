@@ -674,7 +674,8 @@ struct ptx_region {
     uint32_t scope;       /* loop to which the region belongs and from which lanes break with bbreak, or PTX_NONE if there is
                            * no such loop */
     uint8_t barrier;      /* barrier register, or PTX_NO_BARRIER if none was free */
-    bool given_up;        /* the region gets no barrier: it is nested too deeply, or lanes could wait in a cycle */
+    bool given_up;        /* the region gets no barrier, because it is nested too deeply or lanes could wait for each other
+                           * in a cycle */
     uint32_t saved;       /* register pair that saves the outer region's barrier, or PTX_NONE if there is none */
     uint32_t size;
     PTX_LIST(uint32_t) inside;
@@ -682,7 +683,7 @@ struct ptx_region {
     PTX_LIST(uint64_t) leaves; /* edges that leave the region: block << 1 | successor index */
 };
 
-/** Call from which lanes may return at different times; they reconverge in @join. */
+/** Call from which lanes may return at different times. The lanes reconverge in block `join`. */
 struct ptx_wrap {
     uint32_t start, body, join; /* the blocks start, body and join, which are on a single path */
 };

@@ -163,8 +163,8 @@ static bool is_return(const struct ptx_unit *unit, uint32_t block)
            b->end == PTX_END_NEXT && ptx_just_ends(unit, b->succ[0]);
 }
 
-/* Marks branches to the kernel's end, which become guarded exits. Their edges to the end are ignored for post-dominators,
- * unless there is no other path to the end. */
+/* Marks branches to the kernel's end, which become guarded exits. The edges of these branches to the end are ignored for
+ * post-dominators, unless there is no other path to the end. */
 static void find_exit_sides(struct ptx_unit *unit)
 {
     size_t n = unit->blocks.count;

@@ -190,7 +190,7 @@ static bool is_copy(const struct ptx_unit *unit, const struct ptx_mi *mi)
 }
 
 /* Returns true if the instruction at @position copies one range to the other. From that position on, the two ranges may
- * overlap: they have the same value until one of them is written, and a write starts a new segment. */
+ * overlap, because both registers have the same value until one of them is written, and a write starts a new segment. */
 static bool same_from(struct alloc *al, uint32_t position, uint32_t a, uint32_t b)
 {
     const struct ptx_mi *mi = &al->unit->code.at[position / 2];

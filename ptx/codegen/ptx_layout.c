@@ -122,8 +122,8 @@ static uint32_t new_line(struct layout *lay, const struct ptx_block *like)
     return (uint32_t)(lay->lines.count - 1);
 }
 
-/* Appends a block of the graph as a line. Its successors are blocks of the graph until all lines exist. The instructions
- * of an edge (bbreak, yield) get a line of their own, a stub, which follows directly. */
+/* Appends a block of the graph as a line. The successors of the line are blocks of the graph until all lines exist. The
+ * instructions of an edge (bbreak, yield) get a line of their own, a stub, which follows directly. */
 static void lay_block(struct layout *lay, uint32_t old)
 {
     struct ptx_unit *unit = lay->unit;

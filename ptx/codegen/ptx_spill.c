@@ -423,8 +423,8 @@ static void find_remats(struct split *sp)
                         !ptx_ref_is_vreg(mi->ref[PTX_S_GUARD]) &&
                         mi->rows[PTX_S_D] == unit->vregs.at[v].rows;
 
-            /* If @v has a spill slot, it is a piece of a value that an earlier round split. Its only move is one of several
-             * definitions of that value, so @v cannot be rematerialised. */
+            /* If @v has a spill slot, @v is a piece of a value that an earlier round split. The only move to @v is one of
+             * several definitions of that value, so @v cannot be rematerialised. */
             move = move && unit->vregs.at[v].home == 0;
             sp->remat[v] = defs[v]++ == 0 && move ? (uint32_t)i + 1 : 0;
         }

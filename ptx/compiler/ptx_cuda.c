@@ -87,8 +87,8 @@ static const struct header headers[] = {
 #undef REFUSED
 };
 
-/* Header that nvcc includes before the source. It declares what sources for earlier CUDA versions need and CUDA 13 lacks. All
- * other declarations come from nvcc's own headers. */
+/* Header that nvcc includes before the source. The header declares what sources for earlier CUDA versions need and CUDA 13
+ * lacks. All other declarations come from nvcc's own headers. */
 static const char nvcc_compat[] =
 #include "ptx/compiler/overrides/nvcc_compat.inc"
     ;
@@ -193,9 +193,9 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
         "--cuda-path=/nonexistent", "-std=c++17", "-O3", "-gline-tables-only", "-Wno-register",
         "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal",
         "-Wno-unused-command-line-argument", /* a compilation for the device only does not use --cuda-noopt-device-debug */
-        /* These options request debug information with names and types of parameters. With -g alone, clang's driver requests
-         * only line tables for optimised CUDA C++. DWARF 2 is chosen because it has no call sites: with call sites, clang
-         * crashes if a kernel calls printf. */
+        /* The following options request debug information with names and types of parameters. With -g alone, clang's driver
+         * requests only line tables for optimised CUDA C++. DWARF 2 is chosen because it has no call sites: with call sites,
+         * clang crashes if a kernel calls printf. */
         "-Xclang", "-debug-info-kind=constructor", "-Xclang", "-dwarf-version=2",
         "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN};
     static const char *const values[] = {PTX_CLANG_VALUES};

@@ -257,8 +257,8 @@ static enum lw_status by_clang(struct ptx_job *job, const struct ptx_program *p,
     return status;
 }
 
-/** Compiles and links with nvcc. The program uses the shared library of the runtime. It contains PTX, unless the user's options
- *  select another kind of code. */
+/** Compiles and links with nvcc. The program uses the shared library of the runtime. The program contains PTX, unless the
+ *  user's options select another kind of code. */
 static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, struct lw_error *err)
 {
     char result[PTX_PATH_BYTES + 16];

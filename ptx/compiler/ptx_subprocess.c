@@ -108,7 +108,7 @@ bool ptx_find_clang_after(const char *compiler, char *out)
     char path[PTX_PATH_BYTES];
     bool after = false, found = false;
 
-    /* The last name, "clang", is ignored, because this program is a link to one of the other versions. */
+    /* The last name, "clang", is ignored, because the program "clang" is a link to one of the versions in the list. */
     for (size_t i = 0; i < LW_COUNT_OF(clang_names) - 1 && !found; i++) {
         if (!ptx_find_program(clang_names[i], path))
             continue;
@@ -637,8 +637,8 @@ bool ptx_wants_warnings(const char *const *flags, size_t count)
     return false;
 }
 
-/** Works as run_child(), with the spelling of PTX_CLANG_MAYBE_UNWRITTEN that this clang accepts. The program's name
- *  usually shows whether this is clang 14. clang refuses an unknown spelling immediately; then the next spelling is tried. */
+/** Works as run_child(), with the spelling of PTX_CLANG_MAYBE_UNWRITTEN that this clang accepts. The program's name usually
+ *  shows whether this is clang 14. clang refuses an unknown spelling immediately, and the function tries the next spelling. */
 static enum lw_status run_spelled(const char **argv, const char *scratch, bool dumps, size_t limit, struct lw_buffer *output,
                                   int *wait_status, struct lw_error *err)
 {

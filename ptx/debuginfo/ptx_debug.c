@@ -137,7 +137,7 @@ bool ptx_debug_section(struct ptx_parser *parser, struct ptx_name name)
 
     while (ptx_lex_peek(lex) != '}' && lex->p < lex->end && good)
         good = read_statement(lex, &section);
-    while (lex->p < lex->end && *lex->p != '}') /* the section could not be parsed: skips the rest of it */
+    while (lex->p < lex->end && *lex->p != '}') /* skips the rest of a section that contains an error */
         lex->line += *lex->p++ == '\n';
     if (parser->module->debug == NULL)
         parser->module->debug = PTX_NEW(lex->job, struct ptx_debug);

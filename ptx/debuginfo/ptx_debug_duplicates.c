@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the debug scopes of duplicated code. Such code is in blocks that ptx_node_split.c duplicated, and in loops that the
- * compiler unrolled or peeled. Debuggers set a breakpoint on a line once in each scope that has code of the line. So each
- * duplicate becomes a separate scope, inside the source scope that contains the duplicate.
+/* Finds the debug scopes of duplicated code. Duplicated code is in blocks that ptx_node_split.c duplicated, and in loops
+ * that the compiler unrolled or peeled. Debuggers set a breakpoint on a line once in each scope that has code of the line.
+ * So each duplicate becomes a separate scope, inside the source scope that contains the duplicate.
  *
  * PTX does not contain the information which code the compiler duplicated. So the analysis searches the code of each scope
  * for repetitions: code is a duplicate if instructions with the same source locations and operations are repeated, and the

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Corrects location lists of nvcc, which assume that code is executed in the order of the text. An entry for one side of an
- * `if` continues into the other side, and an entry for a loop body continues after the loop. On such paths the register of the
- * entry was never written, or has the value of another iteration, and the variable is still at its earlier location. So this
- * file propagates a location to a block if all paths to the block agree on the location, until the next list entry begins. */
+/* Corrects location lists of nvcc, which assume that code is executed in the order of the text. A list entry for one side of
+ * an `if` continues into the other side, and a list entry for a loop body continues after the loop. On such paths the
+ * register of the entry was never written, or has the value of another iteration, and the variable is still at its earlier
+ * location. So this file propagates a location to a block if all paths to the block agree on the location, until the next
+ * list entry begins. */
 #include "ptx/debuginfo/ptx_debug_varloc_priv.h"
 
 static bool spend(struct ptx_placing *pl, uint64_t steps)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Converts .debug_abbrev and .debug_info of debug PTX (DWARF 2 to 4) to a tree of debug entries. The parser checks every
- * offset. It stops at the first error, and then no debug section is used. */
+ * offset. The parser stops at the first error, and then no debug section is used. */
 #include "ptx/compiler/ptx_annotation_priv.h"
 #include "ptx/debuginfo/ptx_debug_priv.h"
 

@@ -339,8 +339,8 @@ static bool points_to_shared(const struct ptx_debug *debug, uint32_t die)
 }
 
 /* Returns the calling convention for results of type @die. Debuggers read integers from the integer registers of the target
- * architecture. They can read floats and aggregates only if the target architecture has floating-point registers. On x86-64,
- * gdb 13 supports neither half nor complex results. */
+ * architecture. Debuggers can read floats and aggregates only if the target architecture has floating-point registers. On
+ * x86-64, gdb 13 supports neither half nor complex results. */
 static unsigned result_convention(const struct ptx_debug *debug, uint32_t die)
 {
     enum { FLOAT = 4, COMPLEX_FLOAT = 3 }; /* encodings DW_ATE_... */

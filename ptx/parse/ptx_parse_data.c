@@ -375,7 +375,7 @@ static void parse_attribute(struct ptx_parser *parser)
 }
 
 /* Pads a table of libclc to 160 bytes. libclc uses the table, which has 158 bytes, to reduce arguments above 2^30 of the
- * double functions sin, cos and tan. It loads the last sixteen bytes together and shifts out the two bytes past the end
+ * double functions sin, cos and tan. libclc loads the last sixteen bytes together and shifts out the two bytes past the end
  * of the table. Without the padding this load would be a fault, because Lanewise checks the exact bytes of each access. */
 static void pad_table(struct ptx_parser *parser, uint32_t index)
 {

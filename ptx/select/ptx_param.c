@@ -121,7 +121,7 @@ static void note_insn(const struct scan *scan, const struct ptx_insn *in, uint32
         if (o->element == NULL && (o->kind == PTX_O_SYMBOL || o->kind == PTX_O_ADDRESS)) {
             s = note_use(scan, o->symbol, index);
             if (s != NULL)
-                s->odd = true; /* its address is taken */
+                s->odd = true; /* the instruction takes the address of the variable */
         }
     }
 }

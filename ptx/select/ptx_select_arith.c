@@ -10,9 +10,9 @@ static void refuse_type(struct ptx_sel *sel, enum ptx_type type)
 
 /* ---- carry chains -------------------------------------------------------------- */
 
-/* Returns the predicate of the function that is PTX's condition code. It is always a carry: a subtraction computes a + ~b +
- * carry, so 1 means "no borrow". The hardware computes borrows in this way, and nvcc relies on that when it writes sub.cc
- * before addc. The PTX manual says instead that sub.cc writes a borrow. See docs/reference/ptx-support.md. */
+/* Returns the predicate of the function that is PTX's condition code. The condition code is always a carry: a subtraction
+ * computes a + ~b + carry, so 1 means "no borrow". The hardware computes borrows in this way, and nvcc relies on that when
+ * it writes sub.cc before addc. The PTX manual says instead that sub.cc writes a borrow. See docs/reference/ptx-support.md. */
 static ptx_ref carry_flag(struct ptx_sel *sel)
 {
     if (!sel->unit->has_carry) {

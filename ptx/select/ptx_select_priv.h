@@ -88,8 +88,8 @@ ptx_ref ptx_sel_symbol(struct ptx_sel *sel, uint32_t symbol, int64_t addend, uns
  *  memory. */
 void ptx_sel_order(struct ptx_sel *sel, struct ptx_mi *mi);
 
-/** Creates a virtual register for a value that a call passes. It is assigned to the @rows vector registers from number
- *  @row on. */
+/** Creates a virtual register for a value that a call passes. The virtual register is assigned to the @rows vector registers
+ *  from number @row on. */
 ptx_ref ptx_sel_fixed(struct ptx_sel *sel, unsigned row, unsigned rows);
 /** Emits a load or store of a register or pair at @offset of the frame; the caller may change the offset. */
 struct ptx_mi *ptx_sel_local(struct ptx_sel *sel, bool store, ptx_ref ref, uint32_t offset,

@@ -177,7 +177,7 @@ static void check_conversion(struct ptx_sel *sel, enum ptx_type to, enum ptx_typ
                      ptx_word_text((enum ptx_word)needed[0]));
 }
 
-/* Returns true for instructions without .ftz: those that always flush denormals, never flush them, or have no floats. */
+/* Returns true for instructions that have no modifier .ftz, because they always or never flush denormals, or have no floats. */
 static bool never_flushes(const struct ptx_insn *in, enum ptx_type type, enum ptx_type last)
 {
     switch (in->op) {

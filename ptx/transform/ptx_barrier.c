@@ -291,7 +291,7 @@ static bool is_inside(const struct ptx_unit *unit, const struct scratch *s, uint
     return s->can[block] == s->stamp || !unit->blocks.at[block].reaches_end;
 }
 
-/* Returns true if an edge may lead to the join: it leads neither to an exit nor out of the region's loop. */
+/* Returns true if an edge may lead to the join: the edge leads neither to an exit nor out of the region's loop. */
 static bool remains_inside(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t from,
                   unsigned k)
 {

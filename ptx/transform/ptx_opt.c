@@ -164,7 +164,7 @@ static ptx_ref follow(const struct opt *opt, ptx_ref ref, bool *negate)
 /* ---- constants ----------------------------------------------------------- */
 
 struct constant {
-    bool is_bank; /* the constant is c[0][value], in constant bank 0; otherwise it is @value */
+    bool is_bank; /* true: the constant is the word at offset `value` of constant bank 0; false: the constant is `value` */
     uint64_t value;
 };
 

@@ -32,8 +32,8 @@ enum {
 
 struct scalar {
     struct ptx_unit *unit;
-    uint16_t *scalar_op;      /* by vector operation: its scalar counterpart, NOT_KNOWN or NO_SCALAR_OP */
-    uint32_t *block_of;  /* by instruction: its block, or PTX_NONE if it is unreachable */
+    uint16_t *scalar_op;      /* by vector operation: the scalar counterpart of the operation, NOT_KNOWN or NO_SCALAR_OP */
+    uint32_t *block_of;  /* by instruction: block of the instruction, or PTX_NONE if it is unreachable */
     uint32_t *cut;       /* by block: index of the first instruction at which lanes may no longer execute together */
     /* by block: whether the block is reachable from a point where lanes do not execute together */
     bool *after_divergence;
@@ -79,8 +79,8 @@ static bool operands_match(const struct isa_operands *vector, const struct isa_o
     return count == scalar->count;
 }
 
-/* Returns the scalar operation that does the same as vector operation @op, or ISA_OP_NONE. Its name has the prefix s_ instead
- * of v_, and its operands are scalars. */
+/* Returns the scalar operation that does the same as vector operation @op, or ISA_OP_NONE. The scalar operation has the
+ * prefix s_ instead of v_, and its operands are scalars. */
 static enum isa_op scalar_op_of(const struct scalar *s, enum isa_op op)
 {
     const struct isa_op_info *info = isa_op_info(op), *to;
@@ -253,8 +253,8 @@ static bool source_can(const struct scalar *s, ptx_ref ref)
     return !ptx_ref_is_vreg(ref) || s->can[ptx_ref_vreg(ref)];
 }
 
-/* Returns true if instruction @i can be scalar: it has a scalar form, all lanes execute it together, and all registers that it
- * reads are candidates. */
+/* Returns true if instruction @i can be scalar: the instruction has a scalar form, all lanes execute it together, and all
+ * registers that it reads are candidates. */
 static bool insn_can(struct scalar *s, uint32_t i)
 {
     const struct ptx_mi *mi = &s->unit->code.at[i];

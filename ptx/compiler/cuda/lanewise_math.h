@@ -311,8 +311,8 @@ LW_FN float __frsqrt_rn(float x) { return __nvvm_rsqrt_approx_f(x); }
 LW_FN float __saturatef(float x) { return __nvvm_saturate_f(x); }
 LW_FN float __tanhf(float x) { return tanh(x); }
 
-/* Arithmetic with explicit rounding, which clang never contracts to fma. It is inline assembly, because clang compiles
- * the intrinsics of rn and rz to plain operations, which clang may contract or round in another way. */
+/* Arithmetic with explicit rounding, which clang never contracts to fma. The functions are inline assembly, because clang
+ * compiles the intrinsics of rn and rz to plain operations, which clang may contract or round in another way. */
 #define LW_ASM2(F, T, K, OP)                                                                      \
     LW_FN T F(T x, T y) { T r; __asm__(OP " %0, %1, %2;" : "=" K(r) : K(x), K(y)); return r; }
 #define LW_ROUNDED(C, R)                                                                             \

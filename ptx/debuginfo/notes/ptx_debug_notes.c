@@ -151,7 +151,7 @@ static struct ptx_noted_value read_value(struct ptx_placing *pl, struct ptx_note
     if (!read_piece(&v)) {
         v.operand_count = 0;
         v.first = 0;
-        v.bytes = 0; /* it is unknown which piece of the variable changes, so the note makes the whole variable unknown */
+        v.bytes = 0; /* the note does not say which piece of the variable changes, so the note makes the whole variable unknown */
     }
     return v;
 }

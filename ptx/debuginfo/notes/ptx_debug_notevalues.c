@@ -71,8 +71,8 @@ static uint32_t others_at(struct layout *l, const struct ptx_function *fn, const
                                                                    * counts as unknown */
 }
 
-/* Returns whether the translator has inserted an instruction after the statements of a block. Such an instruction has no
- * statement of its own, so it counts as code of @statement, the last one before it. */
+/* Returns whether the translator has inserted an instruction after the statements of a block. An inserted instruction has no
+ * statement of its own, so it counts as code of @statement, the last statement before the instruction. */
 static bool is_inserted(const struct ptx_function *fn, const struct ptx_mi *mi, uint32_t statement)
 {
     const enum isa_op op = (enum isa_op)mi->in.op;
