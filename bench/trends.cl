@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels of bench/timing_trends. Each has one property to which a GPU model or a policy is sensitive. */
 
-/* Each thread reads its own cache line word by word. There is locality within a warp if the line stays in L1. */
+/* Each thread reads its own cache line word by word. The kernel has locality within a warp if the line stays in L1. */
 __kernel void private_stream(__global const int *a, __global int *out, int n)
 {
     int t = get_global_id(0), sum = 0;

@@ -51,7 +51,7 @@ class Result:
 
 class Experiment(Trends):
     """An experiment on @cores of rogers' 30 cores, with an L2 slice and a DRAM channel for each four cores (the whole machine has
-    them for 3.75). It runs each combination of kernel and keys only once."""
+    them for 3.75). The experiment runs each combination of kernel and keys only once."""
 
     model = 'rogers'
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Multiplies a sparse matrix by a vector, which it reads through the texture cache. It is in CUDA, because OpenCL has no
- * such textures. */
+/* Multiplies a sparse matrix by a vector, which it reads through the texture cache. The kernels are in CUDA, because OpenCL
+ * has no textures over linear memory. */
 texture<float, 1, cudaReadModeElementType> x;
 
 /* One thread for each row. */

@@ -18,7 +18,8 @@ CHAINS = {
 
 
 def chain(name):
-    """Returns a kernel that runs CHAIN dependent instructions three times. It stores the cycles of the third time, when the
+    """Returns a kernel that runs CHAIN dependent instructions three times. The kernel stores the cycles of the third time,
+    when the
     instructions are in the caches, to out[0], and the result to out[1]."""
     declare, link, result = CHAINS[name]
     return '''.visible .entry %s(.param .u64 out)

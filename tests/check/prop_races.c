@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests the race checker with random kernels against a simple model. The model processes accesses, barriers, fences and
- * atomics with a vector clock for each thread and a list of all accesses. It neither drops nor merges accesses. Each
+ * atomics with a vector clock for each thread and a list of all accesses. The model neither drops nor merges accesses. Each
  * reported race must be a race of the model. If the model has a race, at least one race must be reported. A second form of
  * kernels has a large buffer, whose words may have the packed shadow, and several launches. For these kernels each racing
  * pair of accesses must be reported, unless a later access of the same thread to the same location has replaced an access of
@@ -48,7 +48,7 @@ struct model {
     unsigned left[MOST_BLOCKS][BARRIERS]; /* number of threads that have arrived at the barrier and continued */
     /* vector clock that arriving threads have merged into the barrier, and their clocks from relaxed reads */
     struct clocks brought[MOST_BLOCKS][BARRIERS][3];
-    uint64_t arrives[MOST]; /* for each warp the lanes that wait at a warpsync */
+    uint64_t arrives[MOST]; /* by warp: the lanes that wait at a warpsync */
     uint64_t mask[MOST];  /* for each thread that waits at a warpsync its mask, whose bits are lanes of a 32-lane warp */
     struct variable variable[KEYS];
     struct past past[ACCESSES];

@@ -22,7 +22,7 @@ static const struct {
 #include "tests/clients/fault_injection.def"
 };
 
-/* The state of fault injection. It is global, because wrapped functions have no argument for it. */
+/* The state of fault injection. The state is global, because wrapped functions have no argument for it. */
 static struct {
     bool on[SPOIL_COUNT];
     dbg_thread_id thread; /* for feature ARRIVALS: the thread whose lanes hit a breakpoint last, and its pc */

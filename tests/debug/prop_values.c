@@ -21,9 +21,9 @@
  * is taken; arrays with a computed index; counters that a `for` increments, or that count down. The variable `at`,
  * which is the index of the stores, is not compared.
  *
- * Kernels of LW_VALUES_MODE=memory are observed kernels with structures and arrays of these kinds, and with functions that get
- * the addresses of these variables. They do not store all values, so the compiler leaves out stores to the variables' memory. No
- * value may be wrong.
+ * Kernels of LW_VALUES_MODE=memory are observed kernels with structures and arrays of these kinds, and with functions that
+ * get the addresses of these variables. These kernels do not store all values, so the compiler leaves out stores to the
+ * variables' memory. No value may be wrong.
  *
  * The following differences count as wrong only with LW_VALUES_STRICT=1:
  *

@@ -357,10 +357,10 @@ static void arrival_once(enum dbg_owner owner)
     stop = fix_step(f, false);
     assert_int_equal(stop.kind, DBG_STOP_STEP);
     there = f->dbg->engine->ops->instructions(f->dbg->engine);
-    /* These operations fail, and must change nothing. */
+    /* The following operations fail, and must change nothing. */
     assert_int_equal(dbg_goto(f->dbg, 99999999, &stop, &err), LW_ERANGE);
     assert_int_equal(dbg_last_write(f->dbg, 1, 0, "v99", 0, &w, &err) != LW_OK, true);
-    /* These operations only inspect the state, or leave the position and return to it. */
+    /* The following operations only inspect the state, or leave the position and return to it. */
     assert_int_equal(dbg_last_write(f->dbg, 1, 0, "v1", 0, &w, &err), LW_OK);
     assert_int_equal(dbg_goto(f->dbg, 3, &stop, &err), LW_OK);
     assert_int_equal(dbg_goto(f->dbg, 5, &stop, &err), LW_OK);

@@ -532,7 +532,7 @@ enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_st
     return LW_OK;
 }
 
-/* Reverse steps of this core move only the focus warp. There is no recorded history whose end could be reported. */
+/* Reverse steps of this core move only the focus warp. The core records no history whose end could be reported. */
 bool dbg_history_info(const struct dbg *dbg, struct emu_history_info *out)
 {
     (void)dbg, (void)out;
@@ -762,7 +762,7 @@ bool dbg_returned_words(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                         struct dbg_return_words *out)
 {
     (void)dbg, (void)id, (void)lane, (void)out;
-    return false; /* as the real core does for a function without debug information */
+    return false; /* returns what the real core returns for a function without debug information */
 }
 
 bool dbg_frame_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fake debugger core, for tests and fuzzing of the remote protocol without a machine. It has warps of 32 lanes that
- * execute a short program, with one 16-byte instruction per time slice. All lanes of a warp execute together.
+ * A fake debugger core, for tests and fuzzing of the remote protocol without a machine. The fake core has warps of 32 lanes
+ * that execute a short program, with one 16-byte instruction per time slice. All lanes of a warp execute together.
  */
 #ifndef FAKE_DBG_H
 #define FAKE_DBG_H

@@ -28,7 +28,7 @@ static void supported_lists_what_the_table_offers(void **state)
     assert_non_null(strstr(reply, ";ConditionalBreakpoints+"));
     assert_non_null(strstr(reply, ";swbreak+"));
     assert_non_null(strstr(reply, ";no-resumed+"));
-    /* These features would break an unmodified gdb, or are not supported. */
+    /* The reply must not offer features that would break an unmodified gdb or are not supported. */
     assert_null(strstr(reply, "QNonStop"));
     assert_null(strstr(reply, "multiprocess"));
     assert_null(strstr(reply, "memory-map"));

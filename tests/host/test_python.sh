@@ -49,7 +49,7 @@ else
     interpreter=$python
 fi
 
-# The code blocks of the page form one session. Its comments state the output.
+# The code blocks of the page form one session. The comments in the code blocks state the output.
 sed -n '/^```python$/,/^```$/p' "$src/docs/howto/python.md" | grep -v '^```' >session.py
 [ -s session.py ] || fail "docs/howto/python.md has no code"
 if "$interpreter" session.py >said 2>err; then

@@ -283,8 +283,8 @@ static void the_assembler_fills_in_functions_without_fields(void **state)
     isa_object_destroy(filled);
 }
 
-/* If one instruction of a function has a control field, even an empty one, the assembler adds none to the function. It fills
- * in the fields of all other functions. */
+/* If one instruction of a function has a control field, even an empty one, the assembler adds none to the function. The
+ * assembler fills in the fields of all other functions. */
 static void fields_in_the_text_remain(void **state)
 {
     static const char text[] = ".kernel a\n    v_add_u32 v1, v1, v1 {}\n    v_add_u32 v1, v1, v1\n    exit\n.end\n"

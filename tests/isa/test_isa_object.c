@@ -336,8 +336,8 @@ static int64_t read_sleb(const uint8_t **p)
     return (int64_t)value;
 }
 
-/* The functions below are a line-number machine as specified in DWARF 4, section 6.2.5. It reads the section that the object
- * writer has written. */
+/* The functions below are a line-number machine as specified in DWARF 4, section 6.2.5. The machine reads the section that
+ * the object writer has written. */
 /* Check that the writer was allowed to omit the row, because it differs from its predecessor only in the column. */
 static void assert_goes_on(const struct isa_object *object, unsigned row)
 {
@@ -351,7 +351,8 @@ static void assert_goes_on(const struct isa_object *object, unsigned row)
                      isa_object_function_at(object, before->insn));
 }
 
-/* Return whether the writer has omitted the row, the first of two rows of an instruction. It must not omit the second. */
+/* Return whether the writer has omitted the row, the first of two rows of an instruction. The writer must not omit the
+ * second row. */
 static bool is_left_out_here(const struct isa_object *object, unsigned row, int64_t line)
 {
     return row + 1 < object->line_count &&

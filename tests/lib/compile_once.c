@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A compiler cache for tests that give lanewise the same source several times. The program is installed under the name of a
- * clang. It runs the next program of that name on PATH once for each command, folder and content of the files that the
- * command reads. When the same command is run again, the cache repeats the stored output. tests/lib/compile_once.sh puts the
- * program on PATH. The environment variable LW_COMPILED names the cache folder, which all tests of `make check` share; a
+ * clang. The cache runs the next program of that name on PATH once for each command, folder and content of the files that
+ * the command reads. When the same command is run again, the cache repeats the stored output. tests/lib/compile_once.sh puts
+ * the program on PATH. The environment variable LW_COMPILED names the cache folder, which all tests of `make check` share; a
  * test that runs alone has its own. Commands that fail are run every time, and so are all commands other than `... -o FILE
  * ... SOURCE` with FILE in a temporary folder of lanewise. Each test runs in a folder with a random name from mktemp. The
  * result of a command that does not contain this name is the same in another such folder, except for the folder's name in

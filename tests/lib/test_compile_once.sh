@@ -54,7 +54,7 @@ for clang in clang-14 clang-19; do
 done
 [ $cases -gt 0 ] || exit 77
 
-# A host object contains the device code. It is not text, so it is compiled in each folder.
+# A host object contains the device code. The object is not text, so it is compiled in each folder.
 cat >"$first/app.cu" <<'END'
 #include "part.h"
 __global__ void app(int *a) { a[threadIdx.x] = PART; }

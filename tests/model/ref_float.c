@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Floating-point operations of the reference. They use the host's arithmetic and libm where these are exact. */
+/* Floating-point operations of the reference. The operations use the host's arithmetic and libm where these are exact. */
 #include "tests/model/ref_parts.h"
 
 #include <fenv.h>

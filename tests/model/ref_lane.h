@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A simple reference interpreter, which executes one lane at a time. Its semantics are written by hand from the
- * manual; no code is generated from the instruction table. It uses the host's libm where libm is exact.
+ * A simple reference interpreter, which executes one lane at a time. The semantics of instructions are written by hand from
+ * the manual; no code is generated from the instruction table. The reference uses the host's libm where libm is exact.
  */
 #ifndef REF_LANE_H
 #define REF_LANE_H

@@ -230,8 +230,8 @@ expect 0 '' dis back.lwo -o back2.s
 cmp -s back.s back2.s || fail "dis, asm, dis gives another text"
 sed 's/k.s/k.lwo/' good.yaml >object.yaml
 expect 0 "$(head -n 1 first)" run object.yaml --hash
-# The assembler fills in the control fields of a function that has none. It does not change a function with some fields, nor the
-# disassembly of an object.
+# The assembler fills in the control fields of a function that has none. The assembler does not change a function with some
+# fields, nor the disassembly of an object.
 printf '.kernel a\n  v_add_u32 v1, v1, v1\n  v_add_u32 v1, v1, v1\n  exit\n.end\n' >fields.s
 expect 0 '{st=4}' dis fields.s
 expect 0 '^fields.s: no instruction may issue before the values that it reads are ready$' dis --check-control fields.s

@@ -112,7 +112,8 @@ for compiler in '' ${nvcc:+', compiler: nvcc' ', compiler: nvcc, options: [-G]'}
         bad=1
     }
 done
-# Options of the command line follow those of the launch file. Their paths are relative to the current folder.
+# Options of the command line follow those of the launch file. Paths in options of the command line are relative to the
+# current folder.
 mkdir -p there include
 echo '#define MORE 5' >include/more.h
 cat >there/n.cl <<'END'

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests how translation time grows with the size of the text. A text of four times the size may take about four times as long, or
- * sixteen times if loops are nested or a loop has many exits. The test includes code shapes whose translation time was once
- * cubic. It measures CPU time and takes the minimum of several translations. The test fails without a reason only if, in three
- * consecutive measurements, the host is much slower during the translation of one size than during the other.
+ * Tests how translation time grows with the size of the text. A text of four times the size may take about four times as
+ * long, or sixteen times if loops are nested or a loop has many exits. The test includes code shapes whose translation time
+ * was once cubic. The test measures CPU time and takes the minimum of several translations. The test fails without a reason
+ * only if, in three consecutive measurements, the host is much slower during the translation of one size than during the
+ * other.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program that opens libcuda.so.1 with dlopen(), as libraries do, and looks up every function by its name, without CUDA's
- * headers. It tests modules from PTX, launches, memory, contexts, linking and errors. */
+ * headers. The program tests modules from PTX, launches, memory, contexts, linking and errors. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -52,8 +52,8 @@ static void random_gcn(struct rnd *r, struct tim_config *c)
     c->registers_conflict_free = rnd_below(r, 2);
 }
 
-/* Draw keys by which loads bypass L1. They are drawn from a copy of the generator, so that this function does not change the
- * keys that are drawn later. */
+/* Draw keys by which loads bypass L1. The keys are drawn from a copy of the generator, so that this function does not change
+ * the keys that are drawn later. */
 static void random_bypass(struct rnd r, struct tim_config *c)
 {
     c->pcal_on = c->l1_bytes != 0 && rnd_below(&r, 3) == 0;

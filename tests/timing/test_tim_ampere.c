@@ -118,9 +118,9 @@ static void m23_half_precision_ends_with_the_next_instruction_and_delays_nothing
     run_free(r);
 }
 
-/* Six loads of shared memory issue in cycles 0, 1, 2, 3, 4 and 11. Their addresses are calculated in cycles 11, 15, 19, 23,
- * 27 and 31. Each result arrives 13 cycles after the calculation of its address. The first load, on dependence barrier 4,
- * completes in cycle 24; then depbar.le issues. Of the five loads on barrier 1, two are complete in cycle 32. */
+/* Six loads of shared memory issue in cycles 0, 1, 2, 3, 4 and 11. The addresses of the loads are calculated in cycles 11,
+ * 15, 19, 23, 27 and 31. Each result arrives 13 cycles after the calculation of its address. The first load, on dependence
+ * barrier 4, completes in cycle 24; then depbar.le issues. Of the five loads on barrier 1, two are complete in cycle 32. */
 static void m17_depbar_waits_for_its_list_and_then_holds(void **state)
 {
     static const char *const lists[] = {"0x1c", "0x10", "0"};

@@ -281,8 +281,8 @@ static bool bit(const uint64_t mask[4], unsigned b)
     return mask[b / 64] >> b % 64 & 1;
 }
 
-/** Return the set of a line. It is computed from the digits of the line's number in base `sets`: the last digit, or with
- *  `hash` the exclusive or of all digits. */
+/** Return the set of a line. The set is computed from the digits of the line's number in base `sets`: the last digit, or
+ *  with `hash` the exclusive or of all digits. */
 static unsigned model_set(const struct model *m, unsigned line)
 {
     unsigned set = line % m->sets;

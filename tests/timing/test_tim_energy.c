@@ -50,7 +50,8 @@ static double pj_of(const struct tim_sums *sums, const struct tim_config *config
     return energy.joules;
 }
 
-/* The book's example: an fma of 32 lanes takes 4.6 pJ a lane. It reads three operands and writes one, at 5 pJ a lane each. */
+/* The book's example: an fma of 32 lanes takes 4.6 pJ a lane. The fma reads three operands and writes one, at 5 pJ a lane
+ * each. */
 static void a_warp_of_fma_takes_787_pj(void **state)
 {
     struct tim_sums sums = {.sched = {[TIM_SCHED_lanes_fp_fma] = 32},
@@ -64,7 +65,7 @@ static void a_warp_of_fma_takes_787_pj(void **state)
     assert_true(energy.watts == 0); /* no cycle has been executed, so no time has passed */
 }
 
-/* An integer addition of 32 lanes takes 0.1 pJ a lane. It reads two operands and writes one, at 5 pJ a lane each. */
+/* An integer addition of 32 lanes takes 0.1 pJ a lane. The addition reads two operands and writes one, at 5 pJ a lane each. */
 static void a_warp_of_additions_takes_483_pj(void **state)
 {
     struct tim_sums sums = {.sched = {[TIM_SCHED_lanes_int] = 32},

@@ -134,7 +134,8 @@ static void ten_wavefronts_of_a_simd_rotate(void **state)
     (void)state;
     lw_buffer_init(&body);
     for (unsigned i = 0; i < 20; i++)
-        lw_printf(&body.sink, "v_add_u32 v%u, v1, v2\n", 3 + i % 4); /* so few registers that all 40 warps are resident */
+        lw_printf(&body.sink, "v_add_u32 v%u, v1, v2\n", 3 + i % 4); /* the kernel has so few registers that all 40 warps are
+                                                                      * resident */
     r = forty_warps(body.text);
     lw_buffer_fini(&body);
     base = run_engine(r)->code[0]->base;
@@ -467,7 +468,8 @@ static void vector_memory_does_not_hold_lds_up(void **state)
         go(r, body, 64);
         uint64_t user = modern_cycle(r, 0, HEAD + 5) - modern_cycle(r, 0, HEAD + 4);
         /* With one queue, the load makes its 64 accesses 4 to 67 cycles after its issue, and the LDS instruction makes its
-         * access in cycle 68. Its data arrives in cycle 124, which is 120 cycles after the issue of the LDS instruction. */
+         * access in cycle 68. The data of the LDS instruction arrives in cycle 124, which is 120 cycles after the issue of
+         * the LDS instruction. */
         assert_int_equal(user, separate ? 60 : 120);
         run_free(r);
     }
@@ -590,7 +592,8 @@ static void the_books_fn0_takes_its_ways(void **state)
     static const struct {
         const char *a, *b, *lane0;
         float first, others;
-        unsigned cycles; /* from the issue of v_setp_f32 to the issue of the instruction that restores exec */
+        unsigned cycles; /* the number of cycles from the issue of v_setp_f32 to the issue of the instruction that restores
+                          * exec */
     } cases[] = {
         {"1.0f", "3.0f", "5.0f", 22.0f, 8.0f, 14 * 4},      /* a > b in lane 0 alone: both sides execute */
         {"5.0f", "2.0f", "3.0f", 7.0f, 23.0f, 11 * 4 + 20}, /* a > b in all lanes: a jump skips the second side */

@@ -226,9 +226,9 @@ static uint64_t between(struct run *r, const char *text, enum isa_op op)
     return cycles;
 }
 
-/* An instruction that issues in cycle t reads its operands in t + 1 and enters its pipe in t + 2. Its result is ready, and a
- * dependent instruction issues, in t + 2 + latency. If a port reads one operand per cycle, each operand after the first takes
- * one more cycle. */
+/* An instruction that issues in cycle t reads its operands in t + 1 and enters its pipe in t + 2. The result of the
+ * instruction is ready, and a dependent instruction issues, in t + 2 + latency. If a port reads one operand per cycle, each
+ * operand after the first takes one more cycle. */
 static void a_result_takes_its_latency_and_two_cycles(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n"
@@ -458,7 +458,7 @@ static void a_barrier_lets_nobody_overtake_a_store(void **state)
 
 /* The book's example: `mad v4, v3, v7, v1` reads one vector register per cycle, in cycles 1 to 3, enters its pipe in 4, and
  * writes v4 in 5. If nothing protects the read of v1, an instruction that writes v1 issues in cycle 1. The Bloom filter of
- * `bloom` has the bits of registers 3, 7 and 1. These include all bits of register 26, but not those of register 20. */
+ * `bloom` has the bits of registers 3, 7 and 1. These bits include all bits of register 26, but not those of register 20. */
 static void each_war_option_holds_a_write_back(void **state)
 {
     static const struct {
@@ -538,9 +538,9 @@ static void for_want_of_a_collector_an_instruction_is_replayed(void **state)
     }
 }
 
-/* The second pass of the store is a replay, which takes the issue slot of cycle 3 and is executed in cycle 5. The load, which
- * reached the head of the queue in cycle 3, is replayed as well. It takes the slot of cycle 4, and makes its access in
- * cycle 6. The loaded data arrives 8 cycles later. */
+/* The second pass of the store is a replay, which takes the issue slot of cycle 3 and is executed in cycle 5. The load,
+ * which reached the head of the queue in cycle 3, is replayed as well. The load takes the slot of cycle 4, and makes its
+ * access in cycle 6. The loaded data arrives 8 cycles later. */
 static void a_load_does_not_overtake_the_replay_of_a_store(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"

@@ -95,10 +95,10 @@ static void straight(unsigned entries, bool perfect, uint64_t at[LINES])
     run_free(r);
 }
 
-/* A miss of L0 takes 39 cycles to L1, one cycle for the look-up, and 39 cycles back. The instructions of a line issue in eight
- * cycles. The next miss begins with the fetch of the ninth instruction, so a line takes 87 cycles without a stream buffer. A
- * stream buffer of n lines requests the next n lines, one per cycle after the miss, and one more line whenever a fetch takes
- * a line. It delivers n lines in 79 cycles, or in 8 n cycles if that is more. */
+/* A miss of L0 takes 39 cycles to L1, one cycle for the look-up, and 39 cycles back. The instructions of a line issue in
+ * eight cycles. The next miss begins with the fetch of the ninth instruction, so a line takes 87 cycles without a stream
+ * buffer. A stream buffer of n lines requests the next n lines, one per cycle after the miss, and one more line whenever a
+ * fetch takes a line. The stream buffer delivers n lines in 79 cycles, or in 8 n cycles if that is more. */
 static void m37_each_entry_of_the_stream_buffer_hides_more_of_a_miss(void **state)
 {
     static const unsigned sizes[] = {0, 1, 2, 4, 8, 9, 10, 16, 64};

@@ -164,9 +164,9 @@ static void half_clocks(rig_create_fn create)
 
     c.clocks_icnt = c.clocks_l2 = 500;
     rig_open(&r, create, &c);
-    /* The packet is sent in cycle 0, and enters the crossbar at edge 0, cycle 1. It arrives at edge 8, cycle 17, and L2 takes
-     * it at edge 9, cycle 19. The answer of a hit leaves L2 at edge 69, cycle 139. It has five flits, and arrives at edge 81,
-     * cycle 163. */
+    /* The packet is sent in cycle 0, and enters the crossbar at edge 0, cycle 1. The packet arrives at edge 8, cycle 17, and
+     * L2 takes the packet at edge 9, cycle 19. The answer of a hit leaves L2 at edge 69, cycle 139. The answer has five
+     * flits, and arrives at edge 81, cycle 163. */
     read_latency(&r, 0x1000, 128);
     let_pass(&r, (unsigned)(r.now & 1)); /* sends the packet in an even cycle */
     assert_int_equal(read_latency(&r, 0x1000, 128), 163);
@@ -196,8 +196,8 @@ static void clock_edges_fall_into_the_cycles_of_the_formula(void **state)
     assert_int_equal(tim_clock_edge(&clock, 42), 42);
 }
 
-/* A clock divides by multiplication, which is exact only for times below a limit. Its results must equal those of a 128-bit
- * division for all times. */
+/* A clock divides by multiplication, which is exact only for times below a limit. The clock's results must equal those of a
+ * 128-bit division for all times. */
 static void clock_edges_are_exact_for_all_clocks_and_times(void **state)
 {
     uint64_t seed = 7;
@@ -275,9 +275,10 @@ static void refresh(rig_create_fn create)
         rig_close(&r);
     }
     assert_int_equal(longest, closed + 62);
-    /* 50 of the requests arrive when their row would open during the refresh. They wait 50 + 49 + ... + 1 cycles in all. The
-     * 12 requests before these, which arrive up to tRCD cycles before the refresh, open their row in vain: their burst would
-     * be transferred during the refresh. They wait for the end of the refresh, and open the row again. */
+    /* 50 of the requests arrive when their row would open during the refresh. These requests wait 50 + 49 + ... + 1 cycles
+     * in all. The 12 requests before these, which arrive up to tRCD cycles before the refresh, open their row in vain: their
+     * burst would be transferred during the refresh. The 12 requests wait for the end of the refresh, and open the row
+     * again. */
     assert_int_equal(waited, 1275 + (62 + 61 + 60 + 59 + 58 + 57 + 56 + 55 + 54 + 53 + 52 + 51));
 }
 static void a_refresh_closes_rows_and_takes_its_time(void **state)
@@ -456,8 +457,8 @@ static void limits(rig_create_fn create)
     c.icnt_flit_bytes = 256;
     wide = burst_of_reads(create, &c, 2, 128, &stats);
     assert_int_equal(stats.count[TIM_SLICE_misses], 2);
-    /* If only one miss may be outstanding, the second read waits for the fill of the first read, but not for the answer of the
-     * first read. It then reads DRAM from the open row. */
+    /* If only one miss may be outstanding, the second read waits for the fill of the first read, but not for the answer of
+     * the first read. The second read then reads DRAM from the open row. */
     c.l2_mshrs = 1;
     narrow = burst_of_reads(create, &c, 2, 128, &stats);
     assert_int_equal(stats.count[TIM_SLICE_misses], 2);
@@ -579,8 +580,8 @@ static void writes(rig_create_fn create)
     uint64_t taken;
 
     rig_open(&r, create, &c);
-    /* A store of a whole line neither reads nor writes DRAM. It is answered after the time of a hit, by a packet without
-     * data. */
+    /* A store of a whole line neither reads nor writes DRAM. The store is answered after the time of a hit, by a packet
+     * without data. */
     p = rig_packet(TIM_PACKET_WRITE, 0, 0x1000, 0, 128, 9);
     taken = rig_latency(&r, &p);
     assert_int_equal(taken, 8 + 5 + 60 + 8); /* the request has five flits, the answer one */

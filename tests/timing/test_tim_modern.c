@@ -122,7 +122,7 @@ static void a_barrier_is_seen_two_cycles_after_issue(void **state)
 }
 
 /* Two loads use one dependence barrier. The instruction after the second load issues one cycle after it, before the barrier
- * counts the second load. It therefore waits only if the first load is not complete in that cycle. */
+ * counts the second load. The instruction therefore waits only if the first load is not complete in that cycle. */
 static void a_barrier_is_seen_without_what_the_last_instruction_added(void **state)
 {
     static const char *const body = "ld.shared.b32 v3, [v7] {wr=0,st=2}\n"

@@ -187,9 +187,9 @@ static struct run *banks_new(unsigned tags, unsigned compact, unsigned ports, un
     return r;
 }
 
-/** Check the cycles from the issue of `v1 = a * b + c` with the sources @operands to the issue of an instruction that needs v1.
- *  There are 3 cycles without conflicts. Check the number of reads of rows and of compact entries, the number of waits for
- *  conflicts, and the number of conflicts that entries avoid. */
+/** Check the cycles from the issue of `v1 = a * b + c` with the sources @operands to the issue of an instruction that needs
+ *  v1. Without conflicts, there are 3 such cycles. Check the number of reads of rows and of compact entries, the number of
+ *  waits for conflicts, and the number of conflicts that entries avoid. */
 static void reads_are(struct run *r, const char *setup, const char *operands, unsigned cycles, unsigned rows,
                       unsigned entries, unsigned waits, unsigned avoided)
 {
@@ -388,8 +388,8 @@ static void a_uniform_addition_costs_a_lane(void **state)
 
 /* ---- the book's saxpy ------------------------------------------------------------------------------------------ */
 
-/* With n = 550, 18 of 24 warps have elements, and the last of these 18 has 6. Array x begins at `out`, and y begins 1,024 bytes
- * after it. Their values do not matter. */
+/* With n = 550, 18 of 24 warps have elements, and the last of these 18 has 6. Array x begins at `out`, and y begins 1,024
+ * bytes after it. The values of the arrays do not matter. */
 static const char *const saxpy = ".kernel saxpy\n.param ptr.global out\n"
                                  "v_s2r v0, %ctaid.x\n"
                                  "v_s2r v2, %tid.x\n"

@@ -73,7 +73,7 @@ def run(machine, words, *keys, reference=False, other=False):
 for machine in ('volta', 'ampere', 'gcn-tahiti', 'fermi'):
     size = run(machine, 32)[2]['l1']['bytes'] // 4
     one = machine != 'fermi'
-    # The array has half the size of L1. It is fetched as a texture first, so all loads hit if L1 is the texture cache.
+    # The array has half the size of L1. The array is fetched as a texture first, so all loads hit if L1 is the texture cache.
     cycles, core, config = run(machine, size // 2, 'l1.classes=true')
     name = '%s: half of L1' % machine
     expect(name + ': is the texture cache', (config['texture']['bytes'] == 0) == one, config['texture'])

@@ -30,7 +30,8 @@ refuse 'cannot be read' timing ./nowhere.yaml
 printf 'core:\n  count: 0\n' >bad.yaml
 refuse '^lanewise: bad.yaml:2: core.count: expected an integer from 1 to 1024 (cores), found "0"$' timing bad.yaml
 
-# The base of a model may be another file. Its name is relative to the folder of the model, not to the current folder.
+# The base of a model may be another file. The name of the base is relative to the folder of the model, not to the current
+# folder.
 mkdir -p far/deep
 printf 'machine: volta\ncore: {count: 7}\nl1: {bytes: 64K, ways: 4}\n' >far/base.yaml
 printf 'machine: ../base.yaml\nl1: {bytes: 32KiB}\n' >far/deep/mine.yaml
@@ -125,7 +126,8 @@ expect 0 '^lanewise: --timing-trace: the trace ends at cycle [0-9]*, after 2000 
     run --timing volta good.yaml --timing-trace t.json --timing-events 2000 --timing-report r2.json
 cmp -s r1.json r2.json || fail "a truncated trace changes the counters"
 sed -n 's/.* ends at cycle \([0-9]*\),.*/\1/p' err >end
-# In a truncated trace, requests end with the trace. Their arrows end at the last location that they reached.
+# In a truncated trace, requests end with the trace. The arrows of the requests end at the last location that the requests
+# reached.
 python3 - "$(cat end)" <<'END' || fail "a request or an arrow does not end"
 import json, sys
 t, end = json.load(open('t.json')), int(sys.argv[1])
@@ -511,7 +513,8 @@ for line in 'the warp.s instruction buffer is empty' '^next: 0x100000080: v_add_
 done
 grep -q '"machine": "volta"' g.json || fail "gdb --timing wrote no report"
 
-# Steps of a warp from a breakpoint at which other warps are stopped, too. These wait at the breakpoint, and continue later.
+# Steps of a warp from a breakpoint at which other warps are stopped, too. The other warps wait at the breakpoint, and
+# continue later.
 cat >loop.s <<'END'
 .kernel loop
 .param ptr.global out

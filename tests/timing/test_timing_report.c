@@ -148,7 +148,7 @@ static void ratios_are_what_their_counters_say(void **state)
     assert_ratio(f, "dram_efficiency", 0.5);
     assert_ratio(f, "dram_utilisation", 66 / 660.0);
     assert_ratio(f, "dram_queue", 2);
-    /* in GB/s: 160 bursts of 64 bytes in 1000 cycles at 1400 MHz */
+    /* the bandwidth in GB/s: 160 bursts of 64 bytes in 1000 cycles at 1400 MHz */
     assert_ratio(f, "dram_bandwidth", 160 * 64 * 1.4 / 1000);
     assert_true(isnan(ratio(f, "texture_hit_rate")));
 }

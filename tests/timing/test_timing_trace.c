@@ -38,8 +38,8 @@ static int teardown(void **state)
     return 0;
 }
 
-/** Execute Python statements that check the trace. They can use `e`, the list of events, and the other variables of @head, and
- *  run after the general checks of @head. */
+/** Execute Python statements that check the trace. The statements can use `e`, the list of events, and the other variables
+ *  of @head, and run after the general checks of @head. */
 static void check(const struct fixture *f, const char *statements)
 {
     static const char head[] =

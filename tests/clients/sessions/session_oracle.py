@@ -202,7 +202,7 @@ class GdbOracle(Oracle):
         self.keep_temporary()
         self.later = len(self.watched_as_well())
         self.stopped = (self.warp(), self.shown_pc()) if place else None
-        # The same holds if the run stopped for another reason, or the condition is false. It does not hold after the
+        # The same holds if the run stopped for another reason, or the condition is false. This rule does not hold after the
         # end of the stepped warp, whose stop has no signal.
         ended = self.kind() == "step" and place and self.stopped[0] != self.user
         if place and not self.faulted and not ended and (self.at_own or self.stopped[1] in self.breakpoints()):
@@ -380,7 +380,7 @@ class GdbOracle(Oracle):
 
     def step_line_back(self, user):
         """gdb goes back by instructions, to the beginning of the current line's code, or, if it is there, of the previous
-        line's code. It goes back over a call by a breakpoint at the function's entry."""
+        line's code. gdb goes back over a call by a breakpoint at the function's entry."""
         lane, (line, low, high), (_, depth) = self.place()[2], self.line_range(), self.function()
         while True:
             self.do("reverse-stepi")

@@ -66,7 +66,7 @@ done
 [ $count -ge 16 ] || fail "only $count kernels"
 [ $spun -ge 6 ] || fail "only $spun kernels with a spin"
 
-# Kernels that compute for a long time without a store do not hang. They end, however small the hang limit is.
+# Kernels that compute for a long time without a store do not hang. Such kernels end, however small the hang limit is.
 cat >"$work/long.cl" <<'END'
 kernel void lcg(global uint *out, uint n)
 {
@@ -178,7 +178,7 @@ for level in -O2 -O0; do
     hangs livelock "never$level"
     hangs livelock "misses$level"
 done
-# The state repeats only after 2,048 iterations. It is in local memory with -O0, and in a register with -O2.
+# The state repeats only after 2,048 iterations. The state is in local memory with -O0, and in a register with -O2.
 for level in -O2 -O0; do
     launch "bytes$level" $level bytes out
     hangs livelock "bytes$level"

@@ -46,7 +46,7 @@ static void stir(struct maker *m)
 
 static void block(struct maker *m, unsigned count);
 
-/** Emit a launch by a few lanes. It uses v24 and higher. */
+/** Emit a launch by a few lanes. The launch uses v24 and higher. */
 static void launch(struct maker *m)
 {
     bool group = rnd_below(m->r, 3) == 0;

@@ -2,8 +2,8 @@
 /*
  * Compares loads and stores with a byte-exact oracle.
  *
- * The oracle models which bytes exist in each space, and decides each access byte by byte. It shares no code with the
- * emulator. The test puts the lowest or highest lane at every offset around both ends of memory of odd size, in every
+ * The oracle models which bytes exist in each space, and decides each access byte by byte. The oracle shares no code with
+ * the emulator. The test puts the lowest or highest lane at every offset around both ends of memory of odd size, in every
  * space, size, addressing mode, address pattern and level.
  */
 #include "tests/emu/memory/test_memory_fix.h"

@@ -14,7 +14,7 @@
 
 #include "tests/emu/simt/split_machine.h"
 
-/** One case of a file. Its texts point into the text of the file. */
+/** One case of a file. The texts of the case point into the text of the file. */
 struct golden_case {
     char name[160], policy[24], order[24];
     struct sm_options options; /* the reader sets options.policy to `policy` */

@@ -506,7 +506,7 @@ static bool warp_slice(struct sm *m, struct emu_warp *w, bool *moved)
                 return false;
             count++;
             left--;
-            if (w->reconv->reach != NULL) /* as the emulator's handler at a reconvergence pc does */
+            if (w->reconv->reach != NULL) /* does what the emulator's handler at a reconvergence pc does */
                 (void)w->reconv->reach(w);
             if (w->running < 0 || w->budget <= 0)
                 emu_split_ran(w, count);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small machine around emu_split.c for tests. It parses mini programs, whose instructions are on lines of their own or
- * separated by `;`, and runs them lane by lane. Splits and barriers are those of the emulator (emu_split.c). The machine
- * has no memory system and no handlers.
+ * A small machine around emu_split.c for tests. The machine parses mini programs, whose instructions are on lines of their
+ * own or separated by `;`, and runs them lane by lane. Splits and barriers are those of the emulator (emu_split.c). The
+ * machine has no memory system and no handlers.
  *
  *   nop            mov d, expr          push r     pop r
  *   ld d, [expr]   st [expr], expr      red [expr], expr     cas d, [expr]

@@ -208,7 +208,7 @@ static void a_path_that_awakes_below_the_top_waits(void **state)
                "dualpath", 4, "0/F 1/F 2/C 9/3 3/C 4/8 5/8 6/8 7/8 10/3 8/C 11/F");
 }
 
-/* Both paths execute one .sync instruction. They become one path when all lanes have arrived, and not before. */
+/* Both paths execute one .sync instruction. The two paths become one path when all lanes have arrived, and not before. */
 static void paths_merge_only_at_an_instruction_that_synchronises(void **state)
 {
     (void)state;

@@ -134,8 +134,8 @@ static void a_loop_in_a_loop_has_its_own_point(void **state)
     done(&two);
 }
 
-/* These branches have no likely convergence point: a branch outside loops, a branch whose reconvergence pc is in its loop,
- * and a branch in the block of the backward branch. For them the engine does what `stack` does. */
+/* The following branches have no likely convergence point: a branch outside loops, a branch whose reconvergence pc is in its
+ * loop, and a branch in the block of the backward branch. For them the engine does what `stack` does. */
 static void without_a_likely_point_the_engine_is_a_stack(void **state)
 {
     static const char *const programs[] = {

@@ -294,7 +294,7 @@ static void warpsync_takes_all_sets_of_the_top_or_none(void **state)
 
 static void guarded_off_lanes_continue_after_those_that_wait(void **state)
 {
-    /* Lane 0 is guarded off and does not arrive. It runs when the other lanes have ended, and finds no lane to
+    /* Lane 0 is guarded off and does not arrive. Lane 0 runs when the other lanes have ended, and finds no lane to
      * reconverge with. */
     struct run r = run_with("bssy b0, J; bra t%4==3, J, b0; @t%4>0 bar 0, 16; nop; J: bsync b0\n"
                             "st [t], 1; exit",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fixture for the tests of tags and of compact mode. It runs a kernel and records the tag that each instruction of one
- * warp gives its result. An error in the fixture fails the test. */
+/* Fixture for the tests of tags and of compact mode. The fixture runs a kernel and records the tag that each instruction of
+ * one warp gives its result. An error in the fixture fails the test. */
 #ifndef TAG_RUN_H
 #define TAG_RUN_H
 

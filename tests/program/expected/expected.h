@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Library of the programs that write the inputs and expected results of kernels/. It is plain C for the host and does not
- * use the emulator. The argument of each program is the output folder.
+ * Library of the programs that write the inputs and expected results of kernels/. The library is plain C for the host and
+ * does not use the emulator. The argument of each program is the output folder.
  */
 #ifndef EXPECTED_H
 #define EXPECTED_H

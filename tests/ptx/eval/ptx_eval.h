@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A direct, slow evaluator of PTX for tests. The evaluator reads the text with its own small reader, and executes the threads
- * one by one, in fair rotation. The semantics of each instruction were written by hand from the PTX manual. The evaluator shares
- * no code with the translator or the machine, not even a header. It assumes valid PTX: an instruction that it cannot read or
- * execute is an error with a message.
+ * A direct, slow evaluator of PTX for tests. The evaluator reads the text with its own small reader, and executes the
+ * threads one by one, in fair rotation. The semantics of each instruction were written by hand from the PTX manual. The
+ * evaluator shares no code with the translator or the machine, not even a header. The evaluator assumes valid PTX: an
+ * instruction that it cannot read or execute is an error with a message.
  */
 #ifndef PTX_EVAL_H
 #define PTX_EVAL_H

@@ -453,7 +453,7 @@ static void named(struct reader *r, struct pe_operand *o)
             return;
         }
     }
-    /* A label is represented by the number of its name. Its position is determined at the end of the body. */
+    /* A label is represented by the number of its name. The position of the label is determined at the end of the body. */
     struct pe_function *fn = r->function;
 
     o->kind = PE_O_LABEL;
@@ -562,7 +562,7 @@ static void instruction(struct reader *r, const char *name, int guard, bool guar
     fn->insns[fn->insn_count++] = in;
 }
 
-/* Reads a branch table, which becomes an instruction without effect. Its label is the name of the table. */
+/* Reads a branch table, which becomes an instruction without effect. The label of the table is its name. */
 static void targets(struct reader *r)
 {
     struct pe_function *fn = r->function;

@@ -108,8 +108,8 @@ static uint64_t column(unsigned bypass, unsigned hash, uint64_t *bypasses)
     return blocked;
 }
 
-/* 16.4: the load of a column waits for free ways of one set. It does not wait if a hash selects the set, or if accesses bypass L1
- * when all ways of the set have outstanding misses. */
+/* 16.4: the load of a column waits for free ways of one set. The load does not wait if a hash selects the set, or if
+ * accesses bypass L1 when all ways of the set have outstanding misses. */
 static void the_access_of_a_column_stalls_unless_it_bypasses(void **state)
 {
     uint64_t bypasses;

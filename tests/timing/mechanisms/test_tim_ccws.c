@@ -232,8 +232,8 @@ static void c8_somebody_may_load(void **state)
     mech_free(m);
 }
 
-/* 9.2: a counter counts the lines that a warp loses in a loop after a load of the warp in this loop was throttled. Here it counts
- * one line of warp 0, which was throttled because of the score of warp 1. */
+/* 9.2: a counter counts the lines that a warp loses in a loop after a load of the warp in this loop was throttled. In this
+ * test the counter counts one line of warp 0, which was throttled because of the score of warp 1. */
 static void lines_lost_after_a_wait_in_a_loop(void **state)
 {
     static const unsigned loop[][2] = {{100, 120}};

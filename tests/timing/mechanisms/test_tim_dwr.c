@@ -534,8 +534,8 @@ static void u26_a_launch_empties_the_ilt(void **state)
     }
 }
 
-/* Section 5.3: released warps at the same LAT, a class, issue together. They wait for a member of the class whose address is
- * not ready. Warps of the group at other LATs do not wait for this member. */
+/* Section 5.3: released warps at the same LAT, a class, issue together. The warps of a class wait for a member whose address
+ * is not ready. Warps of the group at other LATs do not wait for this member. */
 static void a_class_waits_until_all_its_members_can_issue(void **state)
 {
     struct mech_core *m = dwr_new(4, "", 4);

@@ -80,8 +80,8 @@ static void lanes_that_hit_prefetch_for_the_others(void **state)
     assert_true(dws.cycles > 2 * 400 && dws.cycles < 2 * 400 + 150);
     assert_int_equal(base.divisions, 0);
     assert_int_equal(dws.hits, base.hits + 1);
-    /* The other lanes reach the use of the third load, and both parts join. Their data does not arrive at the same time, so
-     * that they are divided again. Both parts execute the last four instructions. */
+    /* The other lanes reach the use of the third load, and both parts join. The data of the two parts does not arrive at the
+     * same time, so that the lanes are divided again. Both parts execute the last four instructions. */
     assert_int_equal(dws.divisions, 2);
     assert_int_equal(dws.instructions, base.instructions + 4);
     assert_string_equal(base.trace, "w0.0@0 w0.1@1 w0.2@404 w0.3@405");

@@ -99,7 +99,7 @@ static void v1_a_gang_splits_by_pc(void **state)
     go(m, 3, 0x70, 200);
     go(m, 3, 0x80, 300);
     idle(m, 1);
-    assert_string_equal(table(m, 3), "0f@100 70@200 -80"); /* in entries 12 and 13 of the gang table */
+    assert_string_equal(table(m, 3), "0f@100 70@200 -80"); /* the members are in entries 12 and 13 of the gang table */
     assert_int_equal(m->count[TIM_CORE_vws_splits_flow], 1);
     mech_free(m);
 }
