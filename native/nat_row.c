@@ -445,9 +445,9 @@ static bool emit_compare(struct nat_unit *u, const struct isa_insn *insn, const 
     return true;
 }
 
-/** Returns the function of @count values whose truth table is @table: bit k is the result if the values are the bits of k, the first
- *  one highest. Emits no term that has no effect: with such terms LLVM 19 can combine vectors of i1 without end. LLVM replaces
- *  the operations by the host's own instruction for truth tables. */
+/** Returns the function of @count values whose truth table is @table: bit k is the result if the values are the bits of k, the
+ *  first one highest. Emits no term that has no effect: with such terms LLVM 19 can combine vectors of i1 without end. LLVM
+ *  replaces the operations by the host's own instruction for truth tables. */
 static LLVMValueRef by_table(struct nat_unit *u, unsigned table, const struct nat_value *x, unsigned count)
 {
     const struct nat_llvm *l = u->b.llvm;
