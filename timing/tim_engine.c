@@ -212,8 +212,8 @@ static bool has_none_ready(struct tim_core *core, unsigned s, uint64_t now)
     const struct tim_mechs_query *query = &core->mechs.query;
     const struct tim_known *known = &core->hot.known[core->hot.first[s] / 64];
 
-    if (!core->quick || core->hot.words != 1 || !query->lasts || query->at != now + 1 || query->lsu_used != core->lsu_used ||
-        query->ready[s][0] != 0 || known->recheck != 0 || (query->shares_pipes && s != 0 && known->can[TIM_PATH_DIRECT] != 0))
+    if (!core->quick || core->hot.words != 1 || core->config->issue_rotate || !query->lasts || query->at != now + 1 ||
+        query->lsu_used != core->lsu_used || query->ready[s][0] != 0 || known->recheck != 0 || (query->shares_pipes && s != 0 && known->can[TIM_PATH_DIRECT] != 0))
         return false;
     tim_count_idle(core, s, (enum tim_stall)query->nearest[s]);
     return true;

@@ -377,7 +377,7 @@ struct tim_core {
     struct tim_pipe *pipes;  /* pipes of all units */
     uint16_t only_pipe[ISA_UNIT_COUNT][TIM_MAX_SCHEDS]; /* 1 + index in `pipes` of the unit's only pipe, or 0 if it has several */
     unsigned interval[ISA_UNIT_COUNT]; /* cycles for which a vector instruction occupies a pipe */
-    unsigned unmoved;        /* issue.rotate: consecutive ticks that changed nothing */
+    unsigned unmoved;        /* issue.rotate: consecutive ticks that changed nothing, since the stall reason of a warp last changed */
     /* issue.types: the types of the instructions that issued in this cycle, one bit for each enum tim_type; and the warps
      * that issued, one bit for each place of the scheduler (bit 0 is its first place) */
     unsigned types_issued;

@@ -24,6 +24,15 @@ static void expire(struct tim_core *core, unsigned first, uint64_t now)
     hot->known[first].recheck_min = least;
 }
 
+/** issue.rotate: the stall reason of the warp becomes @reason. A mechanism may hold back warps of other schedulers for this reason,
+ *  and a check before the turn of the warp's own scheduler may find it. The core must therefore not become idle before each
+ *  scheduler has had a turn with this reason. */
+static inline void note_reason(struct tim_core *core, const struct tim_warp *w, enum tim_stall reason)
+{
+    if (tim_rotates(core) && w->reason != reason)
+        core->unmoved = 0;
+}
+
 /** Computes the stall reason, without regard to capacity, of the warp at place @at, and caches it. */
 static inline void recheck(struct tim_core *core, unsigned s, unsigned at, uint64_t now)
 {
@@ -42,10 +51,12 @@ static inline void recheck(struct tim_core *core, unsigned s, unsigned at, uint6
     if (reason == TIM_STALL_LOAD && w->split_count > 1 && c->issue_switch_on_stall) {
         tim_issue_switch(core, warp, now);
         reason = tim_issue_but_capacity(core, w, now, &recheck_at);
+        note_reason(core, w, reason);
         tim_set_stall(core, s, w, reason);
         known->recheck |= bit; /* in the next cycle another split of the warp may be ready */
         return;
     }
+    note_reason(core, w, reason);
     tim_set_stall(core, s, w, reason);
     if (reason == TIM_STALL_PICKED) {
         w->head = tim_head(w);
