@@ -143,7 +143,6 @@ static enum lw_status check_forms(const struct tim_config *c, struct lw_error *e
         {c->mrpb_on, "mechanism mrpb, because the accesses of a formed warp go into the queue together"},
         {c->la_w_on, "mechanism la_w, which selects warps itself"},
         {c->tbc_on && c->issue_switch_on_stall, "issue.switch_on_stall: set it to off"},
-        {c->tbc_on && c->issue_rotate, "issue.rotate: set it to off, because tbc determines the ready warps of all schedulers in each cycle"},
         {c->tbc_on && (c->swl_on || c->issue_policy == TIM_SCHED_SWL), "mechanism swl, which may hold back a warp for which others wait"},
         {c->tbc_on && (c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING), "mechanism pools, which may hold back a warp for which others wait"},
         {c->tbc_on && c->daws_on, "mechanism daws, which may hold back a warp for which others wait"},
@@ -298,10 +297,9 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     if (c->equalizer_on && with != NULL)
         return LW_FAIL(err, LW_EINPUT, "equalizer.on cannot be combined with mechanism %s, which could wait for a warp of "
                                        "a paused block", with);
-    if (c->equalizer_on && (c->issue_rotate || c->issue_types))
-        return LW_FAIL(err, LW_EINPUT, "equalizer.on cannot be combined with %s: mechanism equalizer samples all "
-                                       "schedulers at the start of a cycle",
-                       c->issue_rotate ? "issue.rotate" : "issue.types");
+    if (c->equalizer_on && c->issue_types)
+        return LW_FAIL(err, LW_EINPUT, "equalizer.on cannot be combined with issue.types: mechanism equalizer samples all "
+                                       "schedulers at the start of a cycle");
     const char *against = la_w_against(c);
     if (c->la_w_on && against != NULL)
         return LW_FAIL(err, LW_EINPUT, "la_w.on cannot be combined with %s", against);

@@ -91,7 +91,7 @@ static void random_dwf(struct rnd *r, struct tim_config *c)
     if (!c->dwf_on)
         return;
     if (rnd_below(r, 2) || tbc) {
-        c->dwf_on = c->issue_switch_on_stall = c->issue_rotate = c->swl_on = c->pools_on = c->daws_on = c->equalizer_on = false;
+        c->dwf_on = c->issue_switch_on_stall = c->swl_on = c->pools_on = c->daws_on = c->equalizer_on = false;
         c->tbc_on = true;
         c->tbc_capri = rnd_below(r, 2);
         c->tbc_capri_entries = 1 + rnd_below(r, 8);
@@ -122,7 +122,7 @@ static void random_mrpb(struct rnd *r, struct tim_config *c)
 static void random_equalizer(struct rnd *r, struct tim_config *c)
 {
     c->equalizer_on = rnd_below(r, 2) == 0 && !c->swl_on && c->issue_policy != TIM_SCHED_SWL && !c->pools_on &&
-                      c->issue_policy != TIM_SCHED_ACTIVE_PENDING && !c->daws_on && !c->dwr_on && !c->vws_on && !c->la_w_on && !c->issue_rotate && !c->issue_types;
+                      c->issue_policy != TIM_SCHED_ACTIVE_PENDING && !c->daws_on && !c->dwr_on && !c->vws_on && !c->la_w_on && !c->issue_types;
     c->equalizer_sample = between(r, 1, 40);
     c->equalizer_epoch = between(r, 1, 300);
 }

@@ -95,6 +95,5 @@ expect 2 'issue.split_lanes: set it to on, or use --mechanism' run paths.yaml --
 expect 2 'dwf.on cannot be combined with mechanism dws' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --mechanism dwf,dws
 expect 2 'dwf.on cannot be combined with lsu.replay=buffer' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --mechanism dwf --timing-set lsu.replay=buffer
 expect 2 'dwf.on and tbc.on cannot be combined' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --mechanism dwf,tbc
-expect 2 'tbc.on cannot be combined with issue.rotate' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --mechanism tbc --timing-set issue.rotate=on
 expect 2 'tbc.on cannot be combined with mechanism swl' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --mechanism tbc,swl
 [ $failures = 0 ]

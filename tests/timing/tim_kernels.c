@@ -280,7 +280,6 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
         if (tim_mechanisms[which] == &tim_tbc && (config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING))
             return "";
         config->issue_switch_on_stall &= tim_mechanisms[which] != &tim_tbc;
-        config->issue_rotate &= tim_mechanisms[which] != &tim_tbc;
         config->issue_width = 1;
         config->issue_compression = TIM_COMPRESS_NONE;
         config->tbc_capri = draw(random) % 2;
