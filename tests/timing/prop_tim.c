@@ -90,10 +90,10 @@ static void random_dwf(struct rnd *r, struct tim_config *c)
                 !c->vws_on && !c->dws_on && !c->la_w_on && !c->mrpb_on && c->registers_collector != TIM_COLLECTOR_WINDOW;
     if (!c->dwf_on)
         return;
-    if (rnd_below(r, 2) || tbc) {
+    if (rnd_below(r, 3) != 0 || tbc) {
         c->dwf_on = c->issue_switch_on_stall = c->swl_on = c->pools_on = c->daws_on = c->equalizer_on = false;
         c->tbc_on = true;
-        c->tbc_capri = rnd_below(r, 2);
+        c->tbc_capri = rnd_below(r, 4) != 0;
         c->tbc_capri_entries = 1 + rnd_below(r, 8);
         c->tbc_capri_bits = 1 + rnd_below(r, 3);
         c->tbc_capri_initial = rnd_below(r, TIM_INADEQUATE + 1);
