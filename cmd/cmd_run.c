@@ -390,8 +390,8 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     }
     if (stats.tags.mismatches != 0) {
         fprintf(stderr,
-                "lanewise: internal error: the tags of uniform and affine registers were wrong %" PRIu64 " time%s; results are "
-                "not affected, but the counts of --tags are wrong\n",
+                "lanewise: internal error: the tags of uniform and affine registers were wrong %" PRIu64 " time%s; the results "
+                "are those of a run with --tags off\n",
                 stats.tags.mismatches, stats.tags.mismatches == 1 ? "" : "s");
         status = CMD_USAGE;
     }
