@@ -193,7 +193,7 @@ struct race_block *race_block_at(struct chk_race *race, const struct emu_core *c
 /** Returns the clocks of lanes, which are created when needed; NULL: there is no memory. */
 struct race_lane *race_lanes_of(struct chk_race *race, struct race_block *b, struct race_warp *w);
 uint32_t race_thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane);
-/** Calls race_vclock_join() with the current logical clock as @now. */
+/** Calls race_vclock_join() with the current logical clock. */
 void race_join(struct chk_race *race, struct race_vclock **into, struct race_vclock *other);
 /** Returns a vector clock that another thread of the block can acquire. The clock covers the accesses that the lanes in
  *  lanes[warp] made or are ordered after, without those that all threads of the block are ordered after. NULL: there are no

@@ -518,7 +518,7 @@ static void put_barriers(struct random *r, unsigned width, unsigned threads, uns
                 lw_put(out, "@!p3 exit\n");
                 put_half_arrives(threads, draw(r, 4) != 0, id, count, out);
                 break;
-            } /* falls through to the next case */
+            } /* fall through */
         default: /* one half of the threads arrives at the barrier and continues, and the other half waits */
             count[id] = threads;
             lw_printf(out, "v_mov_b32 v5, %u\n@p3 bar.arrive %u, v5\n", count[id], id);

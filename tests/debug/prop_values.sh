@@ -89,6 +89,8 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     kept 331900016 clang-19           # before an assignment, a note has a register that already has the value of another variable
     kept 331401130 clang-14           # stores of several lines are one store without a line
     kept 341900676 clang-19           # LLVM describes a variable by an expression of it, up to the line that assigns to it
+    kept 341901422 clang-19           # code without a line, at the head of a loop, was taken for code of the line after it
+    kept 351600715 clang-16           # between two lines are a note without a value, code without a line, and a note with a value
     kept 341600478 clang-16           # a note without a value belongs to an assignment
 fi
 # Tests a parameter to which the source assigns 5, but for which clang 19 writes no debug value: the debugger must not show the

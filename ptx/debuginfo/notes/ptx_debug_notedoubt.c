@@ -603,6 +603,7 @@ static void find_groups(struct doubting *d)
     struct ptx_noting *noting = d->noting;
     const uint32_t n = (uint32_t)d->pl->fn->insns.count;
     uint32_t last_block = PTX_NONE;
+    bool merged = false;
     size_t count, h = 0;
     const struct head *heads = find_heads(d, &count);
 
@@ -611,21 +612,27 @@ static void find_groups(struct doubting *d)
         struct ptx_note_group *last = noting->groups.count != 0 ? &noting->groups.at[noting->groups.count - 1] : NULL;
         const struct ptx_insn *in = &d->pl->fn->insns.at[s];
         const uint32_t line = line_of(d->pl, s), block = noting->block_of[s];
-        const bool merged = in->op == PTX_ST && in->loc < d->pl->module->locs.count && d->pl->module->locs.at[in->loc].silent;
-        bool begins = block != last_block || last->line != line;
+        const bool silent = in->loc < d->pl->module->locs.count && d->pl->module->locs.at[in->loc].silent;
+        bool begins = block != last_block || last->line != line || s != last->end;
 
-        if (block != last_block)
+        if (s == noting->blocks.at[block].first) {
             noting->first_group[block] = (uint32_t)noting->groups.count;
+            merged = false;
+        }
+        merged |= silent && in->op == PTX_ST;
         for (; h < count && heads[h].at <= s; h++)
             if (heads[h].at == s && heads[h].block == block) {
                 *PTX_PUSH(d->pl->job, noting->groups) = (struct ptx_note_group){heads[h].line, s, s, false};
                 begins = true;
             }
+        if (silent)
+            continue; /* the code may be of any line */
         if (begins)
             *PTX_PUSH(d->pl->job, noting->groups) = (struct ptx_note_group){line, s, s + 1, merged};
         else
-            *last = (struct ptx_note_group){line, last->first, s + 1, last->merged || merged};
+            last->end = s + 1;
         last_block = block;
+        merged = false;
     }
     noting->first_group[noting->blocks.count] = (uint32_t)noting->groups.count;
     for (size_t g = 0; g < noting->groups.count; g++)

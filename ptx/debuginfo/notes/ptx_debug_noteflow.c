@@ -289,25 +289,6 @@ static uint32_t *state_of(const struct following *f, uint32_t block)
     return f->noting->search.in + (size_t)block * f->pieces->count * PTX_NOTE_SAME;
 }
 
-static bool add_position(struct ptx_note_positions *positions, struct ptx_note_position position)
-{
-    for (unsigned i = 0; i < positions->count; i++) {
-        const struct ptx_note_position *at = &positions->at[i];
-
-        if (at->line == position.line && at->notes == position.notes && at->left == position.left && at->back == position.back &&
-            at->crossed == position.crossed && at->merges == position.merges && at->none == position.none && at->owed == position.owed)
-            return false;
-    }
-    if (positions->count < PTX_NOTE_POSITIONS) {
-        positions->at[positions->count++] = position;
-        return true;
-    }
-    if (positions->more)
-        return false;
-    positions->more = true;
-    return true;
-}
-
 static uint32_t line_at(const struct following *f, uint32_t statement)
 {
     const struct ptx_insn *in = &f->pl->fn->insns.at[statement];
@@ -332,7 +313,7 @@ static void begin_states(struct following *f, uint32_t launch)
         search->positions[b] = (struct ptx_note_positions){.count = 0};
         search->changed[b] = 1;
         if (begins)
-            add_position(&search->positions[b], (struct ptx_note_position){.crossed = true});
+            ptx_note_add_position(&search->positions[b], (struct ptx_note_position){.crossed = true});
         for (uint32_t k = 0; k < f->pieces->count * PTX_NOTE_SAME; k++)
             in[k] = !begins ? (uint32_t)UNSEEN : k % PTX_NOTE_SAME == 0 && b == 0 ? launch : PTX_NONE;
     }
@@ -575,6 +556,30 @@ static bool has_second_note(const struct following *f, const struct walk *w, con
     return false;
 }
 
+/* Returns whether the source has assigned before line @to, and no note has given the assigned value yet. */
+static bool owes(const struct following *f, const struct ptx_note_position *position, uint32_t to)
+{
+    return position->notes == 0 && position->line != 0 && position->line < to &&
+           ptx_note_must_assign(f->pl, f->noting, f->lines, position->line, to);
+}
+
+/* Returns whether the notes since @position can only belong to the assignments between @position and the line of @group. @over: the
+ * result of ptx_note_agrees(). */
+static bool is_sure(const struct following *f, const struct walk *w, const struct ptx_note_position *position,
+                    const struct ptx_note_group *group, int over)
+{
+    struct ptx_note_position more = *position;
+
+    if (group->merged && ptx_note_left_loop_assigns(f->lines, position->line, group->line))
+        return false; /* a store of another iteration may be among the merged stores */
+    if (position->notes == 0 || position->notes == UINT8_MAX)
+        return true;
+    more.notes++; /* a note without a value may be that of an assignment, too */
+    if (position->none && position->line != group->line && ptx_note_agrees(f->pl, f->noting, f->variable, &more, group->line) < 0)
+        return false;
+    return !is_of_next(f, w, group) && !(over > 0 && has_second_note(f, w, group));
+}
+
 /* Updates the state at the begin of the code of a line. */
 static void enter_line(struct following *f, struct walk *w, const struct ptx_note_group *group)
 {
@@ -614,14 +619,11 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
         confirms &= position.notes != 0 && position.line != group->line;
         if (ptx_note_in_scope(lines, group->line)) {
             const int over = ptx_note_agrees(f->pl, f->noting, f->variable, &position, group->line);
-            /* a store of another iteration may be among the merged stores */
-            const bool merged = group->merged && ptx_note_left_loop_assigns(lines, position.line, group->line);
-            const bool owed = over < 0 && position.notes == 0 && position.line != 0 && position.line < group->line &&
-                              ptx_note_must_assign(f->pl, f->noting, f->lines, position.line, group->line);
 
-            position.notes += position.none && position.notes != 0 && position.notes != UINT8_MAX; /* the other note may be that of an assignment */
-            agrees &= over >= 0 && ptx_note_agrees(f->pl, f->noting, f->variable, &position, group->line) >= 0 && !merged && !(position.notes != 0 && is_of_next(f, w, group)) && !(over > 0 && has_second_note(f, w, group));
-            position = (struct ptx_note_position){.line = group->line, .notes = (uint8_t)(over > 0 ? over : 0), .owed = owed};
+            agrees &= over >= 0 && is_sure(f, w, &position, group, over);
+            position = (struct ptx_note_position){.line = group->line, .notes = (uint8_t)(over > 0 ? over : 0),
+                                                  .none = position.none && position.line == group->line,
+                                                  .owed = over < 0 && owes(f, &position, group->line)};
         } else {
             position.left = true;
             if (position.line == 0) {
@@ -629,7 +631,7 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
                 position.notes = 0;
             }
         }
-        add_position(&next, position);
+        ptx_note_add_position(&next, position);
     }
     if (!agrees) {
         show_up_to(f, w, group->first);
@@ -782,25 +784,6 @@ static bool pass(struct following *f, uint32_t b, struct walk *w)
     return true;
 }
 
-static bool join_positions(struct ptx_note_positions *to, const struct ptx_note_positions *from, bool back)
-{
-    const uint32_t pending = to->count == 0 && !to->more ? from->pending : to->pending & from->pending;
-    bool changed = (from->more && !to->more) || ((from->doubted & ~to->doubted) | (from->hidden & ~to->hidden)) != 0 || pending != to->pending;
-
-    to->pending = pending;
-    to->more |= from->more;
-    to->doubted |= from->doubted;
-    to->hidden |= from->hidden;
-    for (unsigned i = 0; i < from->count; i++) {
-        struct ptx_note_position position = from->at[i];
-
-        position.back |= back;
-        position.crossed = true;
-        changed |= add_position(to, position);
-    }
-    return changed;
-}
-
 static bool solve(struct following *f)
 {
     const struct ptx_noting *noting = f->noting;
@@ -829,7 +812,7 @@ static bool solve(struct following *f)
                     continue;
                 for (uint32_t p = 0; p < count; p++)
                     other |= join(state_of(f, next) + p * PTX_NOTE_SAME, state + p * PTX_NOTE_SAME);
-                other |= f->lines != NULL && join_positions(&search->positions[next], &w.positions, ptx_note_goes_back(noting, b, next));
+                other |= f->lines != NULL && ptx_note_join_positions(&search->positions[next], &w.positions, ptx_note_goes_back(noting, b, next));
                 search->changed[next] |= other;
                 changed |= other;
             }

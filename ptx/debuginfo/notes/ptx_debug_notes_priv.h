@@ -204,6 +204,11 @@ bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct p
  *  of another inlined call. Returns 0 if there is none. */
 uint32_t ptx_debug_note_call_line(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t statement,
                                   uint32_t frame);
+/** Adds a position to a set. Returns true if the set has changed. */
+bool ptx_note_add_position(struct ptx_note_positions *positions, struct ptx_note_position position);
+/** Adds the positions of the paths through an edge from one block to another to the positions at the begin of the second block.
+ *  @back: the edge is a back edge. Returns true if the set has changed. */
+bool ptx_note_join_positions(struct ptx_note_positions *to, const struct ptx_note_positions *from, bool back);
 /** Returns whether the source may assign to the variable on a line from @first to @last. */
 bool ptx_note_assigns(const struct ptx_noted_lines *lines, uint32_t first, uint32_t last);
 /** Returns whether the innermost loop that contains both lines assigns to the variable. */
