@@ -147,8 +147,8 @@ struct dbg_stoppoint {
 };
 /**
  * Adds a breakpoint at @pc for all warps: the run stops before a split executes the instruction there. Several
- * breakpoints may be at one pc. If the instruction has a guard and is no branch, lanes for which the guard is false do not hit
- * the breakpoint, unless gdb owns it and it has no condition.
+ * breakpoints may be at one pc. If the instruction has a guard and is no branch, lanes for which the guard is false hit the
+ * breakpoint only if it has no condition.
  * @owner      the front end that adds the breakpoint; the gdb stub deletes its breakpoints when gdb disconnects
  * @condition  text of an expression, evaluated for each active lane of the split. A lane hits the breakpoint if the
  *             value is true for the lane. NULL: all active lanes hit it

@@ -258,8 +258,8 @@ enum lw_status dbg_stoppoint_copy_condition(struct dbg *dbg, const char *conditi
  *  session; in case of an error it is freed. */
 enum lw_status dbg_stoppoint_insert(struct dbg *dbg, struct dbg_stoppoint_record *point, unsigned *id,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Returns the lanes of the mask @lanes for which the condition of the stoppoint dbg->points[@index] is true. Leaves out lanes
- *  for which the guard of a breakpoint's instruction is false, unless gdb owns the breakpoint and it has no condition. If the
+/** Returns the lanes of the mask @lanes for which the condition of the stoppoint dbg->points[@index] is true. If a
+ *  breakpoint has a condition, the result excludes lanes for which the guard of its instruction is false. If the
  *  condition cannot be evaluated, its error is printed and the lane is included: an unwanted stop is better than a missed
  *  one. */
 uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, uint64_t lanes);

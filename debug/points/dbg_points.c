@@ -228,10 +228,9 @@ uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, ui
     unsigned focus = dbg_lane_get(dbg, id), frame = dbg->frame.index;
     bool is_reported = false;
 
-    /* Debuggers also use breakpoints without a condition for their own purposes, such as the end of a call that they step over.
-     * These breakpoints must stop at the instruction in any case. */
-    if (dbg->points[index].pub.kind == DBG_STOPPOINT_BREAK &&
-        (dbg->points[index].pub.owner == DBG_OWNER_SHELL || dbg->points[index].fn != NULL))
+    /* A breakpoint without a condition stops also if the guard is false: debuggers use such breakpoints for their own purposes,
+     * such as the end of a call, and must miss none of them. */
+    if (dbg->points[index].pub.kind == DBG_STOPPOINT_BREAK && (dbg->points[index].fn != NULL || dbg->points[index].condition != NULL))
         lanes = executing_lanes(dbg, id, dbg->points[index].pub.pc, lanes);
     dbg->frame.index = 0; /* a condition refers to the innermost frame, whichever frame the user has selected */
 

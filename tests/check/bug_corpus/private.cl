@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accesses that leave a private array and reach another one. The check finds these accesses if the compiler leaves each
- * variable in memory (-O0 -g). tests/check/bug_corpus/memory.cl describes the format.
+ * Accesses that leave a private array and reach another one. They are found if the compiler leaves each variable in memory
+ * (-O0 -g). tests/check/bug_corpus/memory.cl describes the format.
  */
 
 /* find: variable-bounds @1 0x88888888 */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers that some lanes never reach, or for which some lanes reach another barrier instead. memory.cl describes the format. */
+/* Barriers that some lanes never reach, or instead of which they reach another barrier. memory.cl describes the format. */
 
 /* find: barrier-mismatch @1 0xffffffff */
 kernel void a_barrier_on_each_side_bad(global int *a, int n)

@@ -25,12 +25,12 @@ double third(double x)
 }
 pair make_pair(int i)
 {
-    pair p = {i, i + 0.5f}; /* a pair is one eightbyte */
+    pair p = {i, i + 0.5f}; /* one eightbyte */
     return p;
 }
 mixed make_mixed(int i)
 {
-    mixed m = {i, i + 0.25f, 7}; /* a mixed is two eightbytes of different classes */
+    mixed m = {i, i + 0.25f, 7}; /* two of different classes */
     return m;
 }
 float4 make_vector(int i)

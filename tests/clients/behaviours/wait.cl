@@ -6,6 +6,6 @@ __kernel void wait(__global int *out, int n)
     int lid = get_local_id(0);
     tile[lid] = lid * 2;
     barrier(CLK_LOCAL_MEM_FENCE);
-    int v = tile[127 - lid]; /* after the barrier */
+    int v = tile[127 - lid]; /* behind the barrier */
     out[get_global_id(0)] = v + n;
 }

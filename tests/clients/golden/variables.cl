@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variables of all kinds of types, for tests of debuggers. */
+/* Variables of all sorts, for tests of debuggers. */
 typedef struct {
     int id;
     float weight[3];

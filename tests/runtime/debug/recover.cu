@@ -18,7 +18,7 @@ int main()
 
     EXPECT(cudaMalloc(&p, sizeof h) == 0 && cudaStreamCreate(&stream) == 0);
     EXPECT(cudaMallocHost(&pinned, 4096) == 0 && cudaMallocManaged(&managed, 4096) == 0);
-    // tests the kinds of memory
+    // kinds of memory
     EXPECT(cudaPointerGetAttributes(&a, p + 3) == 0 && a.type == cudaMemoryTypeDevice && a.hostPointer == nullptr);
     EXPECT(cudaPointerGetAttributes(&a, (char *)pinned + 8) == 0 && a.type == cudaMemoryTypeHost && a.hostPointer == (char *)pinned + 8);
     EXPECT(cudaPointerGetAttributes(&a, managed) == 0 && a.type == cudaMemoryTypeManaged && a.devicePointer == managed);
@@ -33,7 +33,7 @@ int main()
     EXPECT(cudaMemcpyToSymbol(total, &n, sizeof n) == 0);
     EXPECT(cudaMemGetInfo(&before, &all) == 0);
     (void)cudaGetLastError();
-    // causes a fault, after which all calls return an error
+    // a fault, after which all calls return an error
     past<<<1, 32>>>(p);
     EXPECT(cudaDeviceSynchronize() == cudaErrorLaunchFailure);
     get<<<1, 1>>>(p);
