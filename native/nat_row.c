@@ -445,46 +445,50 @@ static bool emit_compare(struct nat_unit *u, const struct isa_insn *insn, const 
     return true;
 }
 
-/** Returns the function of @count values whose truth table is @table: bit k is the result if the values are the bits of k, the
- *  first one highest. Emits no term that has no effect: with such terms LLVM 19 can combine vectors of i1 without end. LLVM
- *  replaces the operations by the host's own instruction for truth tables. */
+/** Returns the function of @count values whose truth table is @table: bit k is the result if bit i of k is the value x[i]. Emits no
+ *  term that has no effect: with such terms LLVM 19 can combine vectors of i1 without end. LLVM replaces the operations by the
+ *  host's own instruction for truth tables. */
 static LLVMValueRef by_table(struct nat_unit *u, unsigned table, const struct nat_value *x, unsigned count)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMBuilderRef b = u->b.b;
-    LLVMValueRef none = l->ConstNull(l->TypeOf(x[0].v));
 
-    if (count == 0)
-        return table & 1 ? l->BuildNot(b, none, "") : none;
+    if (count == 0) {
+        LLVMTypeRef type = l->TypeOf(x[0].v);
+
+        return table & 1 ? l->BuildNot(b, l->ConstNull(type), "") : l->ConstNull(type);
+    }
+    /* the values of the function without and with the last value, as tables of the other values */
     const unsigned half = 1u << (count - 1), all = (1u << half) - 1, low = table & all, high = table >> half & all;
+    LLVMValueRef last = x[--count].v;
+
     if (low == high)
-        return count == 1 ? by_table(u, low, x, 0) : by_table(u, low, x + 1, count - 1);
-    if (low == 0 && high == all)
-        return x[0].v;
-    LLVMValueRef inverse = low != 0 && high != (~low & all) ? l->BuildNot(b, x[0].v, "") : NULL;
-    if (low == all && high == 0)
-        return l->BuildNot(b, x[0].v, "");
-    if (high == (~low & all))
-        return l->BuildXor(b, x[0].v, by_table(u, low, x + 1, count - 1), "");
+        return by_table(u, low, x, count);
+    if (low == 0)
+        return high == all ? last : l->BuildAnd(b, last, by_table(u, high, x, count), "");
     if (high == all)
-        return l->BuildOr(b, x[0].v, by_table(u, low, x + 1, count - 1), "");
+        return l->BuildOr(b, last, by_table(u, low, x, count), "");
+    if (low != all && high == (~low & all))
+        return l->BuildXor(b, last, by_table(u, low, x, count), "");
+    LLVMValueRef inverse = l->BuildNot(b, last, "");
+    if (high == 0)
+        return low == all ? inverse : l->BuildAnd(b, inverse, by_table(u, low, x, count), "");
     if (low == all)
-        return l->BuildOr(b, inverse, by_table(u, high, x + 1, count - 1), "");
-    LLVMValueRef with = high != 0 ? l->BuildAnd(b, x[0].v, by_table(u, high, x + 1, count - 1), "") : none;
-    LLVMValueRef without = low != 0 ? l->BuildAnd(b, inverse, by_table(u, low, x + 1, count - 1), "") : none;
-    return high == 0 ? without : low == 0 ? with : l->BuildOr(b, with, without, "");
+        return l->BuildOr(b, inverse, by_table(u, high, x, count), "");
+    return l->BuildOr(b, l->BuildAnd(b, last, by_table(u, high, x, count), ""),
+                      l->BuildAnd(b, inverse, by_table(u, low, x, count), ""), "");
 }
 
-/** Returns the function of three values whose truth table is @table. */
-static struct nat_value by_table_of_three(struct nat_unit *u, unsigned table, struct nat_value x[3])
+/** Returns the function of three values whose truth table is @table, in which x[0] selects the highest bit of the index. */
+static struct nat_value by_table_of_three(struct nat_unit *u, unsigned table, const struct nat_value x[3])
 {
     const bool vector = x[0].vector || x[1].vector || x[2].vector;
-    struct nat_value out;
+    struct nat_value from_lowest[3], out;
 
-    for (unsigned i = 0; vector && i < 3; i++)
-        x[i] = nat_vector(&u->b, x[i]);
-    out = x[0];
-    out.v = by_table(u, table, x, 3);
+    for (unsigned i = 0; i < 3; i++)
+        from_lowest[2 - i] = vector ? nat_vector(&u->b, x[i]) : x[i];
+    out = from_lowest[0];
+    out.v = by_table(u, table, from_lowest, 3);
     return out;
 }
 

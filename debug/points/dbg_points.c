@@ -230,7 +230,8 @@ uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, ui
 
     /* A breakpoint without a condition stops also if the guard is false: debuggers use such breakpoints for their own purposes,
      * such as the end of a call, and must miss none of them. */
-    if (dbg->points[index].pub.kind == DBG_STOPPOINT_BREAK && (dbg->points[index].fn != NULL || dbg->points[index].condition != NULL))
+    if (dbg->points[index].pub.kind == DBG_STOPPOINT_BREAK &&
+        (dbg->points[index].fn != NULL || dbg->points[index].condition != NULL))
         lanes = executing_lanes(dbg, id, dbg->points[index].pub.pc, lanes);
     dbg->frame.index = 0; /* a condition refers to the innermost frame, whichever frame the user has selected */
 

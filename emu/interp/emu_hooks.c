@@ -68,8 +68,7 @@ bool emu_hook_lanes(struct emu_warp *w, const struct emu_dinsn *di, struct emu_h
 
 void emu_hooks_split_runs(struct emu_warp *w, const struct emu_dinsn *di, bool steps)
 {
-    (void)emu_slice_end_unpatch(w); /* removed because the time slice ends here, although a later instruction may have a slice-end
-                               * layer */
+    (void)emu_slice_end_unpatch(w); /* the time slice ends here, so it must not also end at a later instruction */
     w->stepped = steps;
     w->halting = !steps;
     if (w->run_start <= di)

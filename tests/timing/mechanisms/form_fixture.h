@@ -5,8 +5,9 @@
 
 #include "tests/timing/mechanisms/mech_fixture.h"
 
-/* Kernel for warps of 4 lanes. @pattern sets bit 0 of v2 to 0 in the lanes that take the branch; v1 is the thread, v3 its warp. */
-#define SIDES(pattern, taken, other) \
+/* Begin of a kernel for warps of 4 lanes: v1 is the thread, v3 its warp, v7 the offset of its result in `out`. @pattern sets bit
+ * 0 of v2 to 0 in the lanes that take the branch, for which p0 is true. */
+#define SIDE_OF_LANE(pattern) \
     ".kernel k\n.param ptr.global out\n.shared 256\n" \
     "s_mov_b64 s4:5, c[out]\n" \
     "v_s2r v1, %tid.x\n" \
@@ -14,7 +15,10 @@
     "v_shr_u32 v3, v1, 2\n" \
     pattern \
     "v_and_b32 v2, v2, 1\n" \
-    "v_setp_u32.lt p0, v2, 1\n" \
+    "v_setp_u32.lt p0, v2, 1\n"
+/* Kernel with a divergent branch. */
+#define SIDES(pattern, taken, other) \
+    SIDE_OF_LANE(pattern) \
     "bssy b0, join\n" \
     "@p0 bra taken, b0\n" \
     other \

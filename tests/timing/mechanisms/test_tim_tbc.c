@@ -222,14 +222,7 @@ static void a_saturating_counter_predicts_whether_compaction_helps(void **state)
 
 /* The divergent branch of SIDES, in a loop of three iterations. */
 #define LOOPED(pattern) \
-    ".kernel k\n.param ptr.global out\n" \
-    "s_mov_b64 s4:5, c[out]\n" \
-    "v_s2r v1, %tid.x\n" \
-    "v_shl_b32 v7, v1, 2\n" \
-    "v_shr_u32 v3, v1, 2\n" \
-    pattern \
-    "v_and_b32 v2, v2, 1\n" \
-    "v_setp_u32.lt p0, v2, 1\n" \
+    SIDE_OF_LANE(pattern) \
     "v_mov_b32 v4, 0\n" \
     "v_mov_b32 v5, 0\n" \
     "again:\n" \
@@ -253,6 +246,15 @@ static void check_words(const struct result *result, bool opposite)
         assert_int_equal(result->word[t], 3 * ((opposite ? t ^ t / 4 : t) % 2 == 0 ? 7 : 9));
 }
 
+static void check_predictor(const struct result *result, unsigned branches, unsigned passes, unsigned predictions,
+                            unsigned mispredictions)
+{
+    assert_int_equal(result->branches, branches);
+    assert_int_equal(result->passes, passes);
+    assert_int_equal(result->predictions, predictions);
+    assert_int_equal(result->mispredictions, mispredictions);
+}
+
 /* Both warps take the same lanes. The first wait decrements the counter from 2 to 1, so that both warps pass the branch in the
  * second and third iteration. As 8 threads pass it in each, the predictor is trained once in each. */
 static void warps_do_not_wait_where_compaction_did_not_help(void **state)
@@ -262,11 +264,8 @@ static void warps_do_not_wait_where_compaction_did_not_help(void **state)
     (void)state;
     assert_int_equal(tbc.branches, 3);
     assert_int_equal(tbc.predictions, 0);
-    assert_int_equal(capri.branches, 1);
+    check_predictor(&capri, 1, 4, 3, 1);
     assert_int_equal(capri.compactions, 3); /* at the branch, before the second side, and at the reconvergence pc */
-    assert_int_equal(capri.passes, 4);
-    assert_int_equal(capri.predictions, 3);
-    assert_int_equal(capri.mispredictions, 1);
     assert_int_equal(capri.formed, 0);
     check_words(&capri, false);
 }
@@ -277,10 +276,7 @@ static void warps_wait_where_compaction_helps(void **state)
     struct result tbc = of(TBC, LOOPED(OPPOSITE), 8), capri = of(CAPRI, LOOPED(OPPOSITE), 8);
 
     (void)state;
-    assert_int_equal(capri.branches, 3);
-    assert_int_equal(capri.passes, 0);
-    assert_int_equal(capri.predictions, 3);
-    assert_int_equal(capri.mispredictions, 0);
+    check_predictor(&capri, 3, 0, 3, 0);
     assert_int_equal(capri.cycles, tbc.cycles);
     assert_int_equal(capri.formed, tbc.formed);
     check_words(&capri, true);
@@ -293,11 +289,8 @@ static void warps_that_pass_a_branch_train_the_predictor(void **state)
     struct result capri = of(CAPRI_INADEQUATE, LOOPED(OPPOSITE), 8);
 
     (void)state;
-    assert_int_equal(capri.passes, 2);
-    assert_int_equal(capri.branches, 2);
+    check_predictor(&capri, 2, 2, 3, 1);
     assert_int_equal(capri.divergent, 2);
-    assert_int_equal(capri.predictions, 3);
-    assert_int_equal(capri.mispredictions, 1);
     check_words(&capri, true);
 }
 
@@ -307,11 +300,8 @@ static void warps_that_never_wait_are_static(void **state)
     struct result base = of(STATIC, LOOPED(EQUAL), 8), capri = of(CAPRI_INADEQUATE, LOOPED(EQUAL), 8);
 
     (void)state;
-    assert_int_equal(capri.branches, 0);
+    check_predictor(&capri, 0, 6, 3, 0);
     assert_int_equal(capri.compactions, 0);
-    assert_int_equal(capri.passes, 6);
-    assert_int_equal(capri.predictions, 3);
-    assert_int_equal(capri.mispredictions, 0);
     assert_int_equal(capri.cycles, base.cycles);
     assert_string_equal(capri.trace, base.trace);
 }
