@@ -866,6 +866,8 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
         stale += naive.stale != 0;
         ended += naive.kind == EMU_STOP_IDLE;
     }
+    /* only the usual cases are certain to include each event */
+    const bool all_occur = count >= 200 && getenv("LW_SEED") == NULL && getenv("LW_MECHANISM") == NULL;
     print_message("%u of %u kernels ended, %u were stopped midway, %u loaded stale values\n", ended, count, midway, stale);
     print_message("with tags: %u read compact entries, %u expanded, %u at branches, %u executed scalar, %u did not use tags\n",
                   entries, expansions, eager, executed, idle);
@@ -884,19 +886,18 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     print_message("mrpb: %llu instructions overtook an older one; dws: %llu divisions; dwf, tbc: %llu lanes of companions, %llu compactions, %llu branches without a wait\n",
                   (unsigned long long)overtakes, (unsigned long long)divisions, (unsigned long long)companions,
                   (unsigned long long)compactions, (unsigned long long)passes);
-    assert_true((overtakes != 0 && divisions != 0 && companions != 0 && compactions != 0 && passes != 0) || count < 200 || getenv("LW_MECHANISM") != NULL);
+    assert_true((overtakes != 0 && divisions != 0 && companions != 0 && compactions != 0 && passes != 0) || !all_occur);
     print_message("clocks: %llu diversions, %llu drained, %llu did not, %llu returned, %llu times all clocks fell\n",
                   (unsigned long long)gpu[TIM_GPU_dvfs_diversions], (unsigned long long)gpu[TIM_GPU_dvfs_drained],
                   (unsigned long long)gpu[TIM_GPU_dvfs_aborts], (unsigned long long)gpu[TIM_GPU_dvfs_resumes],
                   (unsigned long long)gpu[TIM_GPU_dvfs_gpu_lows]);
     for (unsigned i = TIM_GPU_dvfs_samples; i <= TIM_GPU_dvfs_gpu_lows; i++)
-        assert_true(gpu[i] != 0 || count < 200 || getenv("LW_MECHANISM") != NULL);
+        assert_true(gpu[i] != 0 || !all_occur);
     assert_true((gpu[TIM_GPU_la_b_overlap] != 0 && gpu[TIM_GPU_la_b_least] != 0 && gpu[TIM_GPU_bcs_pairs] != 0 && la_w[1] != 0 && la_w[2] != 0) ||
-                count < 200 || getenv("LW_MECHANISM") != NULL);
+                !all_occur);
     for (unsigned i = TIM_GPU_dtbl_groups; i <= TIM_GPU_laperm_reads; i++)
-        assert_true(gpu[i] != 0 || count < 200 || getenv("LW_MECHANISM") != NULL);
-    assert_true((joined != 0 && ignored != 0 && explicit_barriers != 0 && stale != 0 && entries != 0 && expansions != 0 && executed != 0 && eager != 0 && idle != 0) || count < 200 ||
-                getenv("LW_MECHANISM") != NULL);
+        assert_true(gpu[i] != 0 || !all_occur);
+    assert_true((joined != 0 && ignored != 0 && explicit_barriers != 0 && stale != 0 && entries != 0 && expansions != 0 && executed != 0 && eager != 0 && idle != 0) || !all_occur);
     assert_true(midway * 2 >= count || count == 1);
     assert_true(ended * 4 >= count || count == 1);
 }
