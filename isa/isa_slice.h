@@ -41,7 +41,7 @@ struct isa_slice_node {
  *  has, or 0 if no node can represent the instruction. Nodes represent only integer instructions. */
 enum { ISA_SLICE_A = 1, ISA_SLICE_B = 2, ISA_SLICE_C = 4, ISA_SLICE_R = 8 };
 unsigned isa_slice_sources(enum isa_op op);
-/** Returns which of a, b, c and r of node @n are numbers of nodes on which @n depends: bit k for the k-th. @n may be of any
+/** Returns the set (ISA_SLICE_A to ISA_SLICE_R) of those members a, b, c and r of @n that are numbers of nodes. @n may be of any
  *  kind. */
 unsigned isa_slice_links(const struct isa_slice_node *n);
 

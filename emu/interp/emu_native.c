@@ -240,9 +240,9 @@ static inline struct emu_warp *next_in_block(const struct emu_warp *w)
 
 /** Runs the warps of a block, all of which are parked, from barrier to barrier, beginning with *@warp. The state of barriers and
  *  splits is updated only when all warps have arrived at the same barrier, once for all of them. If the engine does not permit
- *  another slice, returns NULL, with *@warp set to the last warp that ran, whose slice has ended. If a warp leaves native code in
- *  another way, returns the site at which it left, with *@warp set to this warp; it has executed *@count instructions, which are
- *  not counted yet. */
+ *  another slice, returns NULL, with *@warp set to the last warp that ran, whose slice has ended. If a warp leaves native code
+ *  elsewhere than at a barrier, or at a barrier at which it cannot arrive together with the others, returns the site at which it
+ *  left, with *@warp set to this warp. The *@count instructions that this warp has just executed are not yet in its `retired`. */
 static const struct emu_native_site *run_together(struct emu_warp **warp, uint64_t *count)
 {
     struct emu_warp *w = *warp;

@@ -230,7 +230,9 @@ void isa_manual_print(struct lw_sink *out)
     lw_put(out,
            "\nIn the column *semantics* a, b and c are the first, second and third source as written, d "
            "the result, and r the lane's\nbit of predicate R. A `LANE` instruction computes the expression in every lane, "
-           "and a `SCALAR` instruction computes it once.\n`COMPARE` writes predicates. `LOAD`, `STORE`, `ATOMIC` and "
+           "and a `SCALAR` instruction computes it once.\n`LANEW` and `LANEW3` have two expressions, for the low and "
+           "the high word of a 64-bit result. In these expressions al and\nah are the low and the high word of a, likewise bl, bh, "
+           "cl and ch, and lo is the low word of the result.\n`COMPARE` writes predicates. `LOAD`, `STORE`, `ATOMIC` and "
            "`REDUCE` name the address space, and `FETCH` the space of the texels.\n`CALL` and `CONTROL` name a function of the "
            "emulator. The assembler accepts `REFUSED` instructions, but a loader refuses them.\n\n"
            "The column *properties* lists the modifiers that the sources may have: *neg/abs* or *neg/not*.\n"

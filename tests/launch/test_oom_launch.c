@@ -176,7 +176,7 @@ static void each_failed_allocation_has_a_message(void **state)
                 assert_true(err.text[0] != '\0');
             }
         } while (failures != 0);
-        assert_true(n > 20); /* the test has replaced the allocators by the wrapping functions */
+        assert_true(n > 20); /* n - 1 allocations were counted, so the linker has replaced the allocators */
         assert_int_equal(go(way, &err), LW_OK);
     }
     unlink("l.lwc");

@@ -319,9 +319,8 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
 {
     const struct la_w *la = (const struct la_w *)mech;
 
-    lw_printf(out, "the warp is pending and has locality %u with the active warps; %u of %u warps are active%s",
-              nearness(la, warp), la->actives,
-              mech->core->config->la_w_active, la->starved[warp] ? "; its block is starved" : "");
+    lw_printf(out, "the warp is not one of the active warps, %u of at most %u; its locality with them is %u shared lines or parts%s",
+              la->actives, mech->core->config->la_w_active, nearness(la, warp), la->starved[warp] ? "; its block is starved" : "");
 }
 
 static void put_vector(const struct tim_reach_vector *v, unsigned parts, struct lw_sink *out)

@@ -40,8 +40,8 @@ LW_REGISTERS(int, "s32", "=r")
 LW_REGISTERS(unsigned int, "u32", "=r")
 #undef LW_REGISTERS
 
-/* Conversion of a texel in registers to type T: the elements get the element type of T, or become normalised floats of at
- * most 1. */
+/* Conversion of a texel in registers to type T. With cudaReadModeElementType the elements have the element type of T. With
+ * cudaReadModeNormalizedFloat they are floats from 0 to 1, or from -1 to 1 if the element type is signed. */
 template <class T, enum cudaTextureReadMode M = cudaReadModeElementType> struct lw_texel;
 #define LW_TEXEL(T, MODE, RESULT, C, PARTS)                                                       \
     template <> struct lw_texel<T, MODE> {                                                        \

@@ -211,12 +211,12 @@ static void hang_reports_are_proofs(void **state)
         if (want == EMU_STOP_IDLE || want == EMU_STOP_FAULT) {
             ended++;
             if (got != want || memcmp(free_run->word, watched->word, sizeof watched->word) != 0)
-                fail_msg("seed %" PRIu64 ": stop %d, with hang detection %d %s\n%s", seed + i, want, got,
+                fail_msg("seed %" PRIu64 ": enum emu_stop_kind without hang detection %d, with it %d %s\n%s", seed + i, want, got,
                          watched->stop.hang.detail, g->text);
         } else if (want == EMU_STOP_HANG) {
             stopped++;
             if (got != EMU_STOP_HANG)
-                fail_msg("seed %" PRIu64 ": a deadlock, with hang detection stop %d\n%s", seed + i, got, g->text);
+                fail_msg("seed %" PRIu64 ": a deadlock; enum emu_stop_kind with hang detection %d\n%s", seed + i, got, g->text);
         } else {
             endless++;
             proved += got == EMU_STOP_HANG;
