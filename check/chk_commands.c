@@ -136,9 +136,9 @@ static enum lw_status do_findings(const struct lw_call *call, struct lw_error *e
 }
 
 const struct lw_command chk_commands[] = {
-    {"check", "check", "[LIST|on|off]", "Show or select which kinds of findings stop the run", "check memory",
+    {"check", "check", "[LIST|on|off]", "Show the enabled checks, or select the kinds of findings that stop the run", "check memory",
      do_check, 0},
-    {"findings", "findin", "[number]", "List the findings so far", "findings", do_findings,
+    {"findings", "findin", "[number]", "List the findings so far, or show one finding by its number", "findings", do_findings,
      LW_COMMAND_READONLY},
 };
 const size_t chk_command_count = LW_COUNT_OF(chk_commands);

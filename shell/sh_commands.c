@@ -314,7 +314,7 @@ static const struct lw_command rows[] = {
     {"wwatch",   "ww",   "[expression]",            "Show the value of an expression in every lane, now and after each stop",        "wwatch v0", do_wwatch, 0},
     {"wunwatch", "wun",  "[number]",                "Stop showing an expression of wwatch; without a number, all of them",       "wunwatch", do_unwatch, 0},
     {"settings", "sett", "[topic] [on|off]",        "Show or change the settings of the shell: pages, colour, echo",                       "settings echo off", do_settings, 0},
-    {"log",      "log",  "<file>|off",              "Write a copy of all output to a file",                             "log session.txt", do_log, 0},
+    {"log",      "log",  "<file>|off",              "Write a copy of all output to a file; off ends the copy",                             "log session.txt", do_log, 0},
     {"typed",    "ty",   "[count]",                 "Show the most recent lines that were typed",                              "typed 10", do_history, 0},
     {"quit",     "q",    "[status]",                "Leave the shell, with an exit status if one is given",             "quit", do_quit, 0},
 };

@@ -112,10 +112,10 @@ enum { SHOWS = LW_COMMAND_READONLY | LW_COMMAND_BARE };
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"warps",       "w",    "[all]",                      "List the resident warps",                                    "warps", do_warps, LW_COMMAND_READONLY},
+    {"warps",       "w",    "[all]",                      "List the first 32 resident warps; with all, list every resident warp",                                    "warps", do_warps, LW_COMMAND_READONLY},
     {"lanes",       "la",   "",                           "List the lanes of the focus warp: split, state and pc",      "lanes", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_LANES)},
     {"splits",      "sp",   "",                           "List the splits of the focus warp",                          "splits", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_SPLITS)},
-    {"barriers",    "ba",   "",                           "List barriers in use in the focus warp and block",           "barriers", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_BARRIERS)},
+    {"barriers",    "ba",   "",                           "List the barriers that the focus warp and its block use",           "barriers", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_BARRIERS)},
     {"registers",   "r",    "[register|group] ...",       "Show registers of the focus lane",                                "registers v0 exec", do_registers, LW_COMMAND_READONLY},
     {"tags",        "ta",   "",                           "Show which registers of the focus warp are uniform or affine over its lanes",             "tags", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_TAGS)},
     {"allocations", "al",   "",                           "List allocations of global memory: addresses, sizes and names",                  "allocations", do_machine_table, SHOWS | LW_COMMAND_AS(MACHINE_ALLOCATIONS)},

@@ -222,7 +222,7 @@ static const struct lw_command rows[] = {
     {"launcher",    "laun", "",                           "Show which lane launched the kernel in focus, which lane launched the kernel of that lane, and so on up to the host", "launcher", do_launcher, LW_COMMAND_READONLY | LW_COMMAND_BARE},
     {"up",          "up",   "[count]",                    "Select the calling frame; from a kernel's frame, the lane that launched the kernel", "up", do_move, LW_COMMAND_REPEATS | LW_COMMAND_AS(UP)},
     {"down",        "dow",  "[count]",                    "Select the frame that the selected frame called",                          "down", do_move, LW_COMMAND_REPEATS | LW_COMMAND_AS(DOWN)},
-    {"frame",       "fr",   "[number]",                   "Select a frame by its number: its variables are shown from now on",                "frame 0", do_frame, 0},
+    {"frame",       "fr",   "[number]",                   "Select a frame by its number; print and locals then show its variables",                "frame 0", do_frame, 0},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_frames = {rows, LW_COUNT_OF(rows), NULL};

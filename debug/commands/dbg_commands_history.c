@@ -216,9 +216,9 @@ enum { STEPS = LW_COMMAND_CHANGES | LW_COMMAND_REPEATS };
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name             abbrev.            operands            summary                                                         example */
-    {"reverse-continue", "reverse-continue", "",               "Run backwards to the most recent hit of a breakpoint or watchpoint, or to the start of history",    "reverse-continue", do_reverse_continue, STEPS | LW_COMMAND_BARE},
-    {"reverse-step",    "reverse-step",    "[count]",          "Go back (undo) to the start of a source line of the focus lane; enter calls", "reverse-step", do_reverse_lines, STEPS | LW_COMMAND_AS(INTO)},
-    {"reverse-next",    "reverse-next",    "[count]",          "Go back (undo) to the start of a source line of the focus lane; do not enter calls", "reverse-next", do_reverse_lines, STEPS | LW_COMMAND_AS(OVER)},
+    {"reverse-continue", "reverse-continue", "",               "Run backwards to the most recent hit of a breakpoint, watchpoint or catchpoint, or to the start of history",    "reverse-continue", do_reverse_continue, STEPS | LW_COMMAND_BARE},
+    {"reverse-step",    "reverse-step",    "[count]",          "Go back (undo) to the start of the source line that the focus lane executed last; enter calls", "reverse-step", do_reverse_lines, STEPS | LW_COMMAND_AS(INTO)},
+    {"reverse-next",    "reverse-next",    "[count]",          "Go back (undo) to the start of the source line that the focus lane executed last; do not enter calls", "reverse-next", do_reverse_lines, STEPS | LW_COMMAND_AS(OVER)},
     {"reverse-stepi",   "reverse-stepi",   "[count]",          "Go back (undo) by one instruction of the focus lane",          "reverse-stepi 2", do_reverse_insns, STEPS | LW_COMMAND_AS(INTO)},
     {"reverse-nexti",   "reverse-nexti",   "[count]",          "Go back (undo) by one instruction of the focus lane; a call counts as one", "reverse-nexti", do_reverse_insns, STEPS | LW_COMMAND_AS(OVER)},
     {"reverse-finish",  "reverse-finish",  "",                 "Go back to the call of the selected frame",             "reverse-finish", do_reverse_finish, LW_COMMAND_CHANGES | LW_COMMAND_BARE},
@@ -227,9 +227,9 @@ static const struct lw_command rows[] = {
     {"rn",              "rn",              "[count]",          "Short for reverse-next",                                       "rn", do_reverse_lines, STEPS | LW_COMMAND_AS(OVER)},
     {"rsi",             "rsi",             "[count]",          "Short for reverse-stepi",                                      "rsi 3", do_reverse_insns, STEPS | LW_COMMAND_AS(INTO)},
     {"rni",             "rni",             "[count]",          "Short for reverse-nexti",                                      "rni", do_reverse_insns, STEPS | LW_COMMAND_AS(OVER)},
-    {"goto",            "goto",            "<mark|count|start|end>", "Go back or forward to a mark, an instruction count, start or end","goto start", do_goto, LW_COMMAND_CHANGES},
-    {"run",             "run",             "",                 "Restart the program: the same as goto start; continue then runs from there", "run", do_run, LW_COMMAND_CHANGES},
-    {"mark",            "mark",            "[name]",           "Give the current position of the run a name, for goto",                         "mark here", do_mark, 0},
+    {"goto",            "goto",            "<mark|count|start|end>", "Go back or forward to a mark, an instruction count, or the start or end of history","goto start", do_goto, LW_COMMAND_CHANGES},
+    {"run",             "run",             "",                 "Go to the start of history, as goto start does; continue then runs the program again from there", "run", do_run, LW_COMMAND_CHANGES},
+    {"mark",            "mark",            "[name]",           "Give the current instruction count a name that goto accepts; without a name, m1, m2 and so on",                         "mark here", do_mark, 0},
     {"wrote",           "wrote",           "<target> [bytes]",  "Show which instruction last wrote a register, a variable or memory",              "wrote v0", do_wrote, 0},
     {"origin",          "origin",          "<target>",         "Show where a value comes from, through moves, loads and stores",    "origin v0", do_origin, 0},
     {"history",         "history",         "",                 "Show the instruction counts that goto can reach, and the marks",        "history", do_history, LW_COMMAND_READONLY | LW_COMMAND_BARE},

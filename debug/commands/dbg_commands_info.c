@@ -467,7 +467,7 @@ static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
     {"whatis",      "wha",  "<expression|type>",          "Show the type of an expression",                                      "whatis v0 + 1", do_type, LW_COMMAND_READONLY | LW_COMMAND_AS(TYPE_NAME)},
     {"ptype",       "pt",   "<expression|type>",          "Show the type of an expression, with the members of structures",      "ptype float", do_type, LW_COMMAND_READONLY | LW_COMMAND_AS(TYPE_WHOLE)},
-    {"find",        "find", "[/size] <address>, <bytes>, <expression>, ...", "Search memory for values; for a buffer the number of bytes may be omitted", "find 0x200000000000, 64, 7", do_find, LW_COMMAND_READONLY},
+    {"find",        "find", "[/size] <address>, <bytes>, <expression>, ...", "Search memory for consecutive values; the number of bytes may be omitted if the address is in a buffer and there is one value", "find 0x200000000000, 64, 7", do_find, LW_COMMAND_READONLY},
     {"table",       "tab",  "[name]",                     "Show a table of the machine's state; without a name, list the tables", "table splits", do_table, LW_COMMAND_READONLY},
     {"info",        "i",    "<topic>",                    "Show information about a topic: breakpoints, kernels, blocks, threads, warps, lanes, splits, barriers, registers, frame, args, locals, tags, allocations, launches, grids, history, line, symbol, source, functions, cuda, status", "info breakpoints", do_info, LW_COMMAND_READONLY},
 };

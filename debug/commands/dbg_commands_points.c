@@ -297,11 +297,11 @@ static const struct lw_command rows[] = {
     {"awatch",      "aw",   "[-location] <expression> [if condition]", "Set a watchpoint that stops after an instruction that reads or writes",            "awatch v0", do_watch, LW_COMMAND_AS(DBG_ACCESS_BOTH)},
     {"catch",       "cat",  "<event> [if condition]",      "Set a catchpoint, which stops after an event: diverge, reconverge, barrier, convergence, exit, launch, atomic", "catch diverge", do_catch, LW_COMMAND_AS(ALWAYS)},
     {"tcatch",      "tca",  "<event> [if condition]",      "Set a catchpoint that is deleted when it is hit",                                             "tcatch exit", do_catch, LW_COMMAND_AS(ONCE)},
-    {"condition",   "cond", "<number> [condition]",       "Change or remove the condition of a breakpoint or watchpoint",                    "condition 1 lane == 3", do_condition, 0},
-    {"ignore",      "ig",   "<number> <count>",           "Do not stop at the next count hits of a breakpoint or watchpoint",                   "ignore 1 10", do_ignore, 0},
-    {"delete",      "d",    "[number] ...",               "Delete breakpoints and watchpoints by number; without numbers, delete all of them",                         "delete 1", do_change, LW_COMMAND_AS(POINT_DELETE)},
-    {"disable",     "dis",  "[number] ...",               "Disable breakpoints and watchpoints: they are kept, but do not stop",                       "disable", do_change, LW_COMMAND_AS(POINT_DISABLE)},
-    {"enable",      "en",   "[number] ...",               "Enable breakpoints and watchpoints that were disabled",                             "enable", do_change, LW_COMMAND_AS(POINT_ENABLE)},
+    {"condition",   "cond", "<number> [condition]",       "Change or remove the condition of a breakpoint, watchpoint or catchpoint",                    "condition 1 lane == 3", do_condition, 0},
+    {"ignore",      "ig",   "<number> <count>",           "Do not stop at the next count hits of a breakpoint, watchpoint or catchpoint",                   "ignore 1 10", do_ignore, 0},
+    {"delete",      "d",    "[number] ...",               "Delete breakpoints, watchpoints and catchpoints by number; without numbers, delete all of them",                         "delete 1", do_change, LW_COMMAND_AS(POINT_DELETE)},
+    {"disable",     "dis",  "[number] ...",               "Disable breakpoints, watchpoints and catchpoints, which then do not stop until they are enabled; without numbers, disable all of them",                       "disable", do_change, LW_COMMAND_AS(POINT_DISABLE)},
+    {"enable",      "en",   "[number] ...",               "Enable disabled breakpoints, watchpoints and catchpoints; without numbers, enable all of them",                             "enable", do_change, LW_COMMAND_AS(POINT_ENABLE)},
     {"points",      "po",   "",                           "List breakpoints, watchpoints and catchpoints",              "points", do_points, LW_COMMAND_READONLY | LW_COMMAND_BARE},
 };
 /* clang-format on */

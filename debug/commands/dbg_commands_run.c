@@ -170,7 +170,7 @@ enum { STEPS = LW_COMMAND_CHANGES | LW_COMMAND_REPEATS };
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"continue",    "c",    "",                           "Run all warps until a breakpoint, an error or the end",                    "continue", do_continue, STEPS | LW_COMMAND_BARE},
+    {"continue",    "c",    "",                           "Run all warps until a breakpoint, watchpoint, catchpoint or error stops them, or to the end of the program",                    "continue", do_continue, STEPS | LW_COMMAND_BARE},
     {"step",        "s",    "[count]",                    "Step the focus lane to another source line; enter calls",     "step", do_step, STEPS | LW_COMMAND_AS(STEP_LINE)},
     {"next",        "n",    "[count]",                    "Step the focus lane to another source line; do not enter calls",     "next", do_step, STEPS | LW_COMMAND_AS(STEP_NEXT)},
     {"stepi",       "stepi","[count]",                    "Step the focus lane by one instruction",                     "stepi 2", do_step, STEPS | LW_COMMAND_AS(STEP_INSN)},
@@ -182,11 +182,11 @@ static const struct lw_command rows[] = {
     {"sb",          "sb",   "[count]",                    "Short for step-block",                                       "sb", do_step, STEPS | LW_COMMAND_AS(STEP_BLOCK)},
     {"si",          "si",   "[count]",                    "Short for stepi",                                            "si", do_step, STEPS | LW_COMMAND_AS(STEP_INSN)},
     {"ni",          "ni",   "[count]",                    "Short for nexti",                                            "ni", do_step, STEPS | LW_COMMAND_AS(STEP_NEXT_INSN)},
-    {"until",       "u",    "[location]",                 "Run all warps until the focus lane reaches a location; without a location, like next, but past the end of a loop", "until +1", do_until, LW_COMMAND_CHANGES},
+    {"until",       "u",    "[location]",                 "Run all warps until the focus lane reaches a location; without a location, like next, but run a loop to its end", "until +1", do_until, LW_COMMAND_CHANGES},
     {"advance",     "adv",  "<location>",                 "Run all warps until the focus lane reaches a location",          "advance +1", do_until, LW_COMMAND_CHANGES},
     {"jump",        "jump", "<location>",                 "Set the pc of the focus lane and of the lanes that run together with it; no instruction is executed", "jump +1", do_jump, LW_COMMAND_CHANGES},
     {"finish",      "fin",  "",                           "Run until the selected frame returns, and show the returned value", "finish", do_finish, LW_COMMAND_CHANGES | LW_COMMAND_BARE},
-    {"returned",    "returned", "",                       "Show the value that the last call of the focus lane returned", "returned", do_returned, LW_COMMAND_READONLY | LW_COMMAND_BARE},
+    {"returned",    "returned", "",                       "Show the value that the call right before the pc of the focus lane returned", "returned", do_returned, LW_COMMAND_READONLY | LW_COMMAND_BARE},
 };
 /* clang-format on */
 const struct lw_command_table dbg_commands_run = {rows, LW_COUNT_OF(rows), NULL};

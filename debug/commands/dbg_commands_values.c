@@ -331,7 +331,7 @@ static enum lw_status do_list(const struct lw_call *call, struct lw_error *err)
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
     {"print",       "p",    "[/format] <expression>",     "Show the value of an expression for the focus lane",                  "print /x v0 + 1", do_print, LW_COMMAND_READONLY},
-    {"locals",      "lo",   "",                           "Show the source variables in scope, with values",              "locals", do_locals, LW_COMMAND_READONLY},
+    {"locals",      "lo",   "",                           "Show the source variables in scope, with their values in the focus lane",              "locals", do_locals, LW_COMMAND_READONLY},
     {"plane",       "pl",   "[/format] <expression>",     "Show the value of an expression for every lane of the focus warp",    "plane v0", do_plane, LW_COMMAND_READONLY},
     {"set",         "se",   "<target> = <expression>",    "Assign a value to a register, the pc, a variable or memory",               "set v1 = v0 * 2", do_set, LW_COMMAND_CHANGES},
     {"x",           "x",    "[/count format size] <address>", "Show memory as the focus lane sees it",                       "x /4xw 0x200000000000", do_x, LW_COMMAND_READONLY},
