@@ -21,7 +21,7 @@ static const char out_help[] = "write the output to this file; - is standard out
     {"option", 'X', "OPTION", "pass another option to the compiler of .cl and .cu sources, such as -X -O1"},        \
     COMPILER_OPTIONS
 #define DEBUG_OPTION                                                                       \
-    {"debuggable", 'g', NULL, "compile for a debugger: without optimisation, with all lines and variables; in the commands debug and gdb, -g with -X -O2 means --values"}, \
+    {"debuggable", 'g', NULL, "compile for a debugger: without optimisation, with all lines and variables. In the commands debug and gdb, -g together with -X -O2 means --values"}, \
     {"values", 0, NULL, "keep values of variables in optimised code for debuggers; the code needs more registers"}, \
     {"lat-barriers", 0, NULL, "insert the barrier bar.synch_partner before loads and stores of global and local memory, for mechanism dwr with dwr.bar_mode=explicit"}
 #define DIRECT_OPTIONS                                                                     \
@@ -41,7 +41,7 @@ static const char out_help[] = "write the output to this file; - is standard out
     {"timing-report", 0, "FILE", "write the counters of the timing model as JSON; - prints tables"}, \
     {"timing-sample", 0, "CYCLES", "add the counters of each interval of CYCLES cycles to the timing report"}, \
     {"timing-trace", 0, "FILE", "write a trace of what each warp did, for Perfetto; - is standard output (the summary then goes to standard error)"}, \
-    {"timing-window", 0, "FROM:TO", "range of cycles to trace (0:10000)"}, \
+    {"timing-window", 0, "FROM:TO", "range of cycles that --timing-trace records (0:10000)"}, \
     {"timing-events", 0, "N", "largest number of events in the trace of --timing-trace (1000000: 100 to 200 MB)"}
 
 #define CHECK_OPTIONS                                                                      \
@@ -54,17 +54,17 @@ static const char out_help[] = "write the output to this file; - is standard out
 #define MACHINE_OPTIONS                                                                    \
     {"warp", 'w', "W", "number of lanes in a warp: 4, 8, 16, 32 or 64"},                             \
     {"reconv", 0, "NAME", "reconvergence engine: cbar, stack, frontier, multipath, early, likely or dualpath"},                          \
-    {"push-order", 0, "NAME", "the side of a divergent branch that runs first with --reconv stack and likely, and that is the last entry of the table with dualpath, multipath and early: smaller, larger or fall_through"},                                          \
+    {"push-order", 0, "NAME", "which side of a divergent branch runs first (--reconv stack, likely) or is the last entry of the reconvergence table (dualpath, multipath, early): smaller or larger (the side with fewer or more lanes), or fall_through"},                                          \
     {"policy", 'p', "NAME", "policy that selects which split of a warp runs next"},                            \
     {"quantum", 0, "N", "number of warp instructions that a split runs before the policy selects again"},      \
-    {"fairness-limit", 0, "N", "number of warp instructions after which a ready split runs that the policy has not selected (1024); 0: no limit"}, \
+    {"fairness-limit", 0, "N", "number of warp instructions after which a ready split runs even if the policy does not select it (1024); 0: no limit"}, \
     {"window", 0, "N", "former name of --fairness-limit"},                                      \
     {"hang-limit", 0, "N", "number of warp instructions without progress before the hang detection starts (67108864; --timing: 1048576); 0: never"}, \
     {"hang-window", 0, "N", "former name of --hang-limit"},                                 \
     {"tags", 0, "MODE", "track which registers are uniform or affine over a warp: off, shadow (checked and counted) or compact (stored as base and stride)"},           \
     {"tag-rules", 0, "NAME", "with --tags: rules that decide whether the result of an instruction is uniform or affine: table, exact or fold"},  \
     {"tag-expansion", 0, "NAME", "with --tags: when a uniform or affine register is expanded to a value for each lane: lazy or eager"},      \
-    {"tag-plan", 0, "NAME", "with --tags compact: registers that are stored as base and stride: gain (those for which this is profitable) or all"},               \
+    {"tag-plan", 0, "NAME", "with --tags compact: which uniform and affine registers are stored as base and stride: gain (those for which this is profitable) or all"},               \
     {"level", 0, "N", "x86-64 level of the interpreter: 1, 3 or 4; 0: the best of this processor"},     \
     DIRECT_OPTIONS,                                                                        \
     SOURCE_OPTIONS,                                                                        \
@@ -89,27 +89,27 @@ static const struct cmd_option run_options[] = {
     {"gdb-arch", 0, "ARCH", "target architecture reported to gdb: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
     {"gdb-file", 0, "FILE", "write the program that gdb receives (an ELF file) to this file, for debuggers and editors that need a file"},
     {"threads", 't', "N", "number of host threads that run blocks; used only if results cannot depend on the block order (all cores)"},
-    {"engine", 0, "NAME", "how kernels run: interpreter (the default), or native, which compiles kernels to host code if nothing can observe the difference"},
-    {"checkpoint", 0, "FILE", "write the whole state for --resume, at the end of the run"},
+    {"engine", 0, "NAME", "engine that runs kernels: interpreter (the default), or native, which compiles kernels to host code if nothing can observe the difference"},
+    {"checkpoint", 0, "FILE", "write a checkpoint, the whole state of the machine, at the end of the run; --resume continues from it"},
     {"checkpoint-at", 0, "N", "write the checkpoint after N warp instructions, not at the end (may be repeated; %n in the name of --checkpoint is replaced by the instruction count)"},
     {"checkpoint-every", 0, "N", "write a checkpoint after each N warp instructions, not at the end"},
     CHECK_OPTIONS,
-    {"coverage", 0, "FILE", "write which lines and branches were executed, by how many lanes, for lcov and genhtml"},
+    {"coverage", 0, "FILE", "write which lines and branches were executed and by how many lanes, for lcov and genhtml"},
     {"profile", 0, "FILE", "write the source with the executed instructions, lanes and memory requests of each line; - prints it"},
     {"max-instructions", 0, "N", "end the run after N warp instructions, with status 4 and the location of all lanes"},
-    {"timeout", 0, "SECONDS", "end the run after so many seconds, with status 4 and the location of all lanes; reading and compiling do not count"},
+    {"timeout", 0, "SECONDS", "end the run after SECONDS seconds, with status 4 and the location of all lanes; the time to read and compile files does not count"},
     {"profile-by", 0, "WHAT", "what a profile covers: launch (each launch separately) or kernel (all launches of a kernel together, the default)"},
-    {"verbose", 'v', NULL, "print for each kernel in which order its blocks run, and why"},
+    {"verbose", 'v', NULL, "print for each kernel in which order its blocks run, and the reason"},
     {"quiet", 'q', NULL, "print neither the summary of a successful run nor warnings of the compiler"},
     REPORT_OPTIONS,
     MACHINE_OPTIONS,
 };
 /* Options that lanewise app passes to the runtimes in LANEWISE_OPTIONS; runtime/rt_device.c reads them. */
 static const struct cmd_option app_options[] = {
-    {"gdb", 0, "[ADDR]", "wait for gdb at the first launch, at PORT, HOST:PORT or unix:PATH (a free port of this machine)"},
+    {"gdb", 0, "[ADDR]", "wait for gdb at the first launch, at PORT, HOST:PORT or unix:PATH (default: a free port of this machine)"},
     {"debug", 0, NULL, "wait at the first launch, and start gdb in this terminal; the program gets no input"},
     {"gdb-kernel", 0, "NAME", "wait at the first launch of this kernel"},
-    {"history", 0, "MIB", "memory for gdb to go back in time (256)"},
+    {"history", 0, "MIB", "memory for going back in time in gdb (256)"},
     {"debuggable", 'g', NULL, "compile OpenCL programs for a debugger: not optimised, with all lines and variables"},
     {"strict", 0, NULL, "stop the device at the first invalid access; without this option the access is reported and the program continues"},
     {"sources", 0, "FOLDER", "write the sources of OpenCL programs to files in this folder, so that reports and debuggers can refer to them"},
@@ -117,7 +117,7 @@ static const struct cmd_option app_options[] = {
     {"stats", 's', "FILE", "write statistics as JSON; - is standard output"},
     {"hash", 0, NULL, "print hash_mem, a hash of the memory at the end of the run, to standard error"},
     {"threads", 't', "N", "number of host threads that run blocks; used only if results cannot depend on the block order (1)"},
-    {"check", 0, "[LIST]", "enable checks, and continue after findings: kinds, classes, default or all (memory)"},
+    {"check", 0, "[LIST]", "enable checks, and continue after findings: kinds, classes, default or all (without this option: memory)"},
     {"check-file", 0, "FILE", "also write the findings to a file; the suffix selects the format: .txt, .json, .xml (JUnit) or .sarif (may be repeated)"},
     {"check-suppress", 0, "FILE", "file with suppressions, the findings that are not reported (may be repeated)"},
     {"max-findings", 0, "N", "largest number of different findings that are kept (100)"},
@@ -125,7 +125,7 @@ static const struct cmd_option app_options[] = {
     {"coverage", 0, "FILE", "write which lines and branches were executed, for lcov and genhtml"},
     {"profile", 0, "FILE", "write the source with the cost of each line; - prints it"},
     {"max-instructions", 0, "N", "stop the device after N warp instructions, and print the location of all lanes"},
-    {"timeout", 0, "SECONDS", "stop the device after so many seconds of execution, and print the location of all lanes"},
+    {"timeout", 0, "SECONDS", "stop the device after SECONDS seconds of execution, and print the location of all lanes"},
     {"timing", 0, "MACHINE", "run on the timing model, with a GPU model that \"lanewise timing\" lists or that a file defines"},
     {"timing-set", 0, "KEY=VALUE", "change a key of the GPU model (may be repeated)"},
     {"timing-report", 0, "FILE", "write the counters of the timing model, as JSON to a .json file, otherwise as text; - prints the text"},
@@ -175,7 +175,7 @@ static const struct cmd_option template_options[] = {
 };
 static const struct cmd_option asm_options[] = {
     {"output", 'o', "FILE", out_help},
-    {"control", 0, "HOW", "control fields: auto (the default) fills them in for functions without any, keep leaves all as written"},
+    {"control", 0, "HOW", "control fields: auto (the default) computes them for functions that have none, keep leaves all fields as written"},
 };
 
 /* Only for help: cmd_cc.c parses the command line itself, because it may have any option of a compiler. */
@@ -185,8 +185,8 @@ static const struct cmd_option cc_options[] = {
     {"compiler", 0, "PROGRAM", "a clang, or nvcc (clang-19, else 16, 15, 14)"},
     {"device-debug", 'G', NULL, "compile kernels for a debugger: not optimised, with all lines and variables"},
     {"device-c", 0, NULL, "the same as -c -rdc=true (-dc is a short form)"},
-    {"rdc", 0, "BOOL", "true: kernels of several files may use each other's functions and variables"},
-    {"define", 'D', "NAME[=VALUE]", "an option of the compiler, like all options that are not listed here (-I, -O, -g, -std, -W, -l, -L)"},
+    {"rdc", 0, "BOOL", "true: kernels may use functions and variables of other files"},
+    {"define", 'D', "NAME[=VALUE]", "define a macro. Options that are not listed here (-I, -O, -g, -std, -W, -l, -L) are passed to the compiler"},
 };
 
 static const struct cmd_option dis_options[] = {
@@ -201,8 +201,8 @@ static const struct cmd_option dis_options[] = {
 static const struct cmd_option timing_options[] = {
     {"output", 'o', "FILE", out_help},
     {"set", 's', "KEY=VALUE", "change a key, such as l1.bytes=32768 (may be repeated)"},
-    {"source", 0, NULL, "print the shipped file, which has the source of each value"},
-    {"mechanisms", 0, NULL, "list the mechanisms that --mechanism of run, debug and gdb adds to a GPU model"},
+    {"source", 0, NULL, "print the file of a GPU model of Lanewise, in which comments name the source of each value"},
+    {"mechanisms", 0, NULL, "list the mechanisms that the option --mechanism of run, app, debug and gdb can add to a GPU model"},
 };
 
 static int help(const struct cmd *cmd, int argc, char **argv);
@@ -231,12 +231,12 @@ const struct cmd cmd_table[] = {
      LW_COUNT_OF(app_options), cmd_app},
     {"cc", "FILE...", "compile and link a program of CUDA's runtime, host code and kernels", cc_options, LW_COUNT_OF(cc_options),
      cmd_cc},
-    {"gdb", "LAUNCH.yaml|KERNEL", "debug in gdb, which is started and connected; arguments after -- are passed to gdb", gdb_options, LW_COUNT_OF(gdb_options), cmd_gdb},
+    {"gdb", "LAUNCH.yaml|KERNEL", "start gdb and debug in it; arguments after -- are passed to gdb", gdb_options, LW_COUNT_OF(gdb_options), cmd_gdb},
     {"debug", "LAUNCH.yaml|KERNEL", "debug in the shell, stopped at the entry of the first kernel", debug_options,
      LW_COUNT_OF(debug_options), cmd_debug},
     {"template", "FILE", "write a launch file to start from, with the kernels of a program and their arguments",
      template_options, LW_COUNT_OF(template_options), cmd_template},
-    {"compile", "FILE...", "compile a .cl, .cu or .ptx source, or several linked, to an object", compile_options,
+    {"compile", "FILE...", "compile .cl, .cu or .ptx sources, and link them to one object", compile_options,
      LW_COUNT_OF(compile_options), cmd_compile},
     {"asm", "FILE.s", "assemble an assembly file to an object", asm_options, LW_COUNT_OF(asm_options),
      cmd_asm},
@@ -244,7 +244,7 @@ const struct cmd cmd_table[] = {
      dis_options, LW_COUNT_OF(dis_options), cmd_dis},
     {"timing", "[MACHINE|FILE|compare A.json B.json]", "list the GPU models of the timing model, print all keys of a GPU model or of a file, or compare two reports", timing_options,
      LW_COUNT_OF(timing_options), cmd_timing},
-    {"explain", "[KIND]", "list the kinds of findings of --check, or explain one with a kernel that has the error and one that does not",
+    {"explain", "[KIND]", "list the kinds of findings of --check, or explain one kind with a kernel that has the error and a kernel that does not",
      NULL, 0, cmd_explain},
     {"manual", "", "print the manual of the instruction set", NULL, 0, manual},
     {"help", "[COMMAND]", "print this list, or the options of a command", NULL, 0, help},

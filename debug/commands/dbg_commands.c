@@ -112,7 +112,7 @@ enum { SHOWS = LW_COMMAND_READONLY | LW_COMMAND_BARE };
 /* clang-format off */
 static const struct lw_command rows[] = {
     /* name        abbrev.  operands                      summary                                                       example, does */
-    {"warps",       "w",    "[all]",                      "List the first 32 resident warps; with all, list every resident warp",                                    "warps", do_warps, LW_COMMAND_READONLY},
+    {"warps",       "w",    "[all]",                      "List the first 64 resident warps; with all, list every resident warp",                                    "warps", do_warps, LW_COMMAND_READONLY},
     {"lanes",       "la",   "",                           "List the lanes of the focus warp: split, state and pc",      "lanes", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_LANES)},
     {"splits",      "sp",   "",                           "List the splits of the focus warp",                          "splits", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_SPLITS)},
     {"barriers",    "ba",   "",                           "List the barriers that the focus warp and its block use",           "barriers", do_warp_table, SHOWS | LW_COMMAND_AS(WARP_BARRIERS)},
