@@ -12,7 +12,7 @@ static const struct {
     [ISA_FMT_FLT] = { "Floats", "A NaN result is the canonical NaN." },
     [ISA_FMT_FUN] = { "Functions of floats", "The result is rounded to nearest even; docs/reference/fp.md states the error bounds." },
     [ISA_FMT_MNM] = { "Minimum and maximum of floats",
-                      "If one operand is NaN, the result is the other operand. -0 is less than +0." },
+                      "If one operand is a NaN, the result is the other operand. -0 is less than +0." },
     [ISA_FMT_HLF] = { "16-bit floats", "Results are rounded to nearest even. A source is in bits 15:0 of its register; bits "
                                        "31:16 of a result are zero. `x2` instructions compute on both halves of a register." },
     [ISA_FMT_CMP] = { "Comparisons", "A comparison writes a cmp b to predicate P and the complement to predicate Q, both combined with predicate R." },
@@ -22,7 +22,7 @@ static const struct {
     [ISA_FMT_PLUT] = { "Predicate logic", "" },
     [ISA_FMT_MEM] = { "Loads and stores", "" },
     [ISA_FMT_ATOM] = { "Atomics and reductions",
-                       "`.add`, `.min` and `.max` require a number type, `.inc` and `.dec` require `.u32` or `.u64`, `.and`, `.or` "
+                       "`.add`, `.min` and `.max` require a number type; `.inc` and `.dec` require `.u32` or `.u64`; `.and`, `.or` "
                        "and `.xor` require an integer or bit type. `.cas` accepts every type but floats. For 16-bit types only `.exch`, "
                        "`.cas` and the float operations exist." },
     [ISA_FMT_WARP] = { "Cross-lane operations", "" },
@@ -205,17 +205,17 @@ void isa_manual_print(struct lw_sink *out)
            "| bits | field | bits | field |\n|---|---|---|---|\n"
            "| 5:0 | opcode low, 0x01..0x3f | 29:28 | X kind: 0 vector, 1 scalar, 2 constant, "
            "3 immediate |\n"
-           "| 7:6 | zero | 30 | variant: X third source, C second; C a scalar "
-           "base or clamp register; barrier or count named; `.soft` |\n"
+           "| 7:6 | zero | 30 | variant, whose meaning depends on the operands: X is the third source and C the second; C is a scalar "
+           "base or a clamp register; the instruction has a barrier or a count; `.soft` |\n"
            "| 11:8 | opcode high | 31 | zero |\n"
            "| 14:12, 15 | guard, negate | 63:32 | X: register 39:32, or imm32, or constant offset "
            "47:32 and bank 52:48 |\n"
            "| 23:16 | D (barrier register 19:16) | 71:64, 79:72 | C, A |\n"
-           "| 24, 25, 26 | guard, A, C are scalar | 85:80 | neg/abs or neg/not of A, X, C |\n"
+           "| 24, 25, 26 | 1: the guard, A or C is scalar | 85:80 | neg/abs or neg/not of A, X, C |\n"
            "| 27 | zero | 88:86, 91:89, 95:92 | predicates P, Q written (7: none), R read with "
            "negate |\n"
-           "| | | 107:96, 127:108 | modifiers; control: stall 4, yield 1, write barrier 3, read "
-           "barrier 3, wait mask 6, reuse 3 |\n\n"
+           "| | | 107:96, 127:108 | modifiers; control field, from its lowest bit: stall count (4 bits), yield (1), write barrier (3), read "
+           "barrier (3), wait mask (6), reuse (3) |\n\n"
            "Memory instructions have a signed 24-bit offset in bits 63:40, and modifiers in bits 85:80 and 107:89.\n"
            "Cross-lane instructions have the clamp in bits 45:40, the segment in bits 51:46, and the register of the\n"
            "member mask in bits 63:56 (255: all lanes). A branch target is a signed number of instructions, counted from\n"
@@ -228,7 +228,7 @@ void isa_manual_print(struct lw_sink *out)
         lw_put(out, " |\n");
     }
     lw_put(out,
-           "\nIn the column *semantics* a, b and c are the first, second and third source as written, d "
+           "\nIn the column *semantics* a, b and c are the first, second and third source in the order of the operands, d "
            "the result, and r the lane's\nbit of predicate R. A `LANE` instruction computes the expression in every lane, "
            "and a `SCALAR` instruction computes it once.\n`LANEW` and `LANEW3` have two expressions, for the low and "
            "the high word of a 64-bit result. In these expressions al and\nah are the low and the high word of a, likewise bl, bh, "
@@ -236,7 +236,9 @@ void isa_manual_print(struct lw_sink *out)
            "`REDUCE` name the address space, and `FETCH` the space of the texels.\n`CALL` and `CONTROL` name a function of the "
            "emulator. The assembler accepts `REFUSED` instructions, but a loader refuses them.\n\n"
            "The column *properties* lists the modifiers that the sources may have: *neg/abs* or *neg/not*.\n"
-           "[machine](machine.md) defines *commutes*, *observes*, *by access*, *whole*, *sync* and *warp32*. *ends* means that\n"
+           "[machine](machine.md) defines *commutes*, *observes*, *by access*, *whole*, *sync* and *warp32*. The property *scalar* means that\n"
+           "the instruction executes once for the warp and ignores `exec`, *branch* that it may set the pc, *barrier* that it may block\n"
+           "or release lanes, and *cross-lane* that it reads registers of other lanes. The property *ends* means that\n"
            "execution never continues after the instruction if it has no guard.\n\n");
     for (unsigned format = 0; format < ISA_FMT_COUNT; format++)
         put_format(format, out);
