@@ -176,7 +176,7 @@ static const struct lw_command rows[] = {
     {"dump",     "du",   "<file> <address> [bytes]", "Write memory to a file; without a size, up to the end of the allocation", "dump memory.bin 0x200000000000 64", do_dump, 0},
     {"load",     "loa",  "<file> <address>",        "Copy the bytes of a file to memory",                            "load memory.bin 0x200000000000", do_load, LW_COMMAND_CHANGES},
     {"save",     "sav",  "<file>",                  "Write a checkpoint, the whole state of the machine, to a file",           "save state.lwc", do_save, 0},
-    {"restore",  "rest", "<file>",                  "Return to the state in a checkpoint file; breakpoints are kept",              "restore state.lwc", do_restore, LW_COMMAND_CHANGES},
+    {"restore",  "rest", "<file>",                  "Return to the state in a checkpoint file; breakpoints and catchpoints are kept, watchpoints are removed",              "restore state.lwc", do_restore, LW_COMMAND_CHANGES},
 };
 /* clang-format on */
 const struct lw_command_table sh_file_commands = {rows, LW_COUNT_OF(rows), NULL};

@@ -426,6 +426,6 @@ const struct tim_blocks_policy tim_blocks_smx_bind = {
 };
 const struct tim_blocks_policy tim_blocks_adaptive = {
     .name = "adaptive_bind",
-    .summary = "LaPerm: like smx_bind, but also places these blocks on cores that have nothing else to run",
+    .summary = "LaPerm: like smx_bind, but also places blocks of device launches on cores that have nothing else to run",
     LAPERM,
 };

@@ -368,8 +368,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 }
 
 const struct tim_mechanism tim_ccws = {
-    .name = "ccws", .summary = "cache-conscious warp scheduling: only warps that have lost lines of L1 may load, "
-                               "others wait",
+    .name = "ccws", .summary = "cache-conscious warp scheduling: fewer warps may load while warps lose lines of L1 that they need again",
     .is_on = is_on, .create = create, .destroy = destroy, .block = block, .warp_begins = warp_begins,
     .warp_ends = warp_ends, .issues = issues, .access = access, .evict = evict, .picks = picks, .holds = holds, .next = next,
     .why = why, .gauge = gauge, .show = show,

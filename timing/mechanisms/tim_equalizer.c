@@ -252,7 +252,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 }
 
 const struct tim_mechanism tim_equalizer = {
-    .name = "equalizer", .summary = "Equalizer: the number of blocks that run follows what their warps wait for",
+    .name = "equalizer", .summary = "Equalizer: the number of running blocks depends on what their warps wait for",
     .is_on = is_on, .create = create, .destroy = destroy, .warp_begins = warp_begins, .warp_ends = warp_ends, .waits = waits,
     .cycle = cycle, .next = next, .holds = holds, .why = why, .gauge = gauge, .show = show,
 };
