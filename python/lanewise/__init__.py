@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs GPU kernels from Python on any machine, without a GPU. The package uses the interface lanewise.h.
+"""Runs GPU kernels from Python on any computer, without a GPU. The package calls the C library liblanewise (lanewise.h).
 
     import lanewise, numpy
 
@@ -10,7 +10,7 @@
         saxpy(8, 128, 1000, 2.0, x, y)              # grid, block, arguments; x and y are copied to the machine and back
         print(gpu.statistics()["thread_instructions"])
 
-docs/howto/python.md is the guide.
+The page docs/howto/python.md of Lanewise is a guide to this package.
 """
 from ._errors import (CompileError, Error, FaultError, FindingError, HangError, KilledError, LibraryError,
                       WaitInterrupted)
@@ -21,12 +21,12 @@ from ._memory import Buffer, In, InOut, Out
 
 
 def version():
-    """Returns the version of the library: "0.1.0"."""
+    """Returns the version of the C library, such as "0.1.0"."""
     return library().lanewise_version().decode()
 
 
 def keys():
-    """Returns the keys of Machine(...), in the form of keyword arguments: "warp", "push_order", ..."""
+    """Returns the names of the keyword arguments of Machine() that set options of the machine: "warp", "push_order", ..."""
     found = []
     while True:
         key = library().lanewise_key(len(found))

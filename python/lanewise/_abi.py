@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types and functions of lanewise.h, for ctypes.
+"""Declares the types and functions of lanewise.h for ctypes.
 
-The tables have the C types of lanewise.h, and the ctypes types are derived from these. tests/host/python/test_abi.py
-compares the tables with the header by a C compiler: the test fails if the header is changed and the tables are not.
+The tables STRUCTURES and FUNCTIONS contain C types as lanewise.h writes them; the table TYPES maps each C type to a ctypes
+type. tests/host/python/test_abi.py uses a C compiler to compare the tables with the header.
 """
 import ctypes
 
@@ -11,7 +11,7 @@ PARAM_VALUE, PARAM_GLOBAL, PARAM_CONSTANT, PARAM_LOCAL = range(4)
 TYPE_UNKNOWN, TYPE_INTEGER, TYPE_FLOAT, TYPE_POINTER = range(4)
 MAX_BLOCK_THREADS = 1024
 
-#: Enumerators of the header with their values.
+#: Maps each enumerator of the header to its value.
 ENUMERATORS = {
     "LANEWISE_OK": OK,
     "LANEWISE_FINDING": FINDING,
@@ -34,7 +34,7 @@ ENUMERATORS = {
 PRINT_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t)
 READY_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 
-#: Maps each C type to its ctypes type. Handles are void pointers.
+#: Maps each C type to its ctypes type. Pointers to machines, modules and kernels are void pointers.
 TYPES = {
     "void": None,
     "int": ctypes.c_int,
@@ -46,7 +46,7 @@ TYPES = {
     "const uint32_t *": ctypes.POINTER(ctypes.c_uint32),
     "uint64_t *": ctypes.POINTER(ctypes.c_uint64),
     "size_t *": ctypes.POINTER(ctypes.c_size_t),
-    "char *": ctypes.c_void_p,  # a text that the caller frees, or memory of the caller
+    "char *": ctypes.c_void_p,  # not c_char_p: ctypes would convert results to bytes and lose the pointer, which must be freed
     "const char *": ctypes.c_char_p,
     "char **": ctypes.POINTER(ctypes.c_void_p),
     "const char *const *": ctypes.POINTER(ctypes.c_char_p),
@@ -67,8 +67,8 @@ TYPES = {
     "void (*)(void *, const char *)": READY_FUNCTION,
 }
 
-#: For each structure its members as (name, type in C), in the order of the header. A structure precedes the structures that
-#: contain it.
+#: Maps each structure to its members as (name, C type), in the order of the header. A structure comes before the structures
+#: that contain it.
 STRUCTURES = {
     "lanewise_text": [("name", "const char *"), ("text", "const void *"), ("size", "size_t")],
     "lanewise_param": [

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exceptions."""
+"""Exceptions that the package raises."""
 
 
 class Error(RuntimeError):
-    """Base of all exceptions of this package. A refused call raises an Error, and has changed nothing.
+    """Base class of all exceptions of this package. Error itself is raised if a call is refused; the call has changed nothing.
 
-    message  the library's message
+    message  message of the library
     """
 
     def __init__(self, message):
@@ -14,11 +14,11 @@ class Error(RuntimeError):
 
 
 class LibraryError(Error):
-    """liblanewise.so.0 was not found, or has another version."""
+    """liblanewise.so.0 was not found, cannot be loaded, or lacks functions that this version of the package needs."""
 
 
 class CompileError(Error):
-    """A source was not compiled, or a program was not loaded.
+    """A source could not be compiled, or a program could not be loaded.
 
     log  all output of the compiler; "" if there was no output
     """
@@ -30,7 +30,7 @@ class CompileError(Error):
 
 
 class FaultError(Error):
-    """A kernel faulted: an access out of bounds or misaligned, or a trap. message is the whole report."""
+    """A kernel faulted, for example by an out-of-bounds or misaligned access, or a trap. message is the whole report."""
 
 
 class HangError(Error):
@@ -38,17 +38,17 @@ class HangError(Error):
 
 
 class WaitInterrupted(Error):
-    """Machine.interrupt() has stopped Machine.wait(), which may be called again."""
+    """Machine.interrupt() has stopped the run. Another Machine.wait() continues the run."""
 
 
 class KilledError(Error):
-    """The debugger of Machine.gdb() has killed the program."""
+    """The user of gdb has killed the program (see Machine.gdb())."""
 
 
 class FindingError(Error):
-    """Checks have new findings.
+    """Checks have reported findings that no earlier Machine.wait() returned or raised.
 
-    findings  the new findings, a list of Finding
+    findings  these findings, a list of Finding
     """
 
     def __init__(self, findings):

@@ -13,7 +13,11 @@ def text(value):
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """A call: an inlined call in a kernel, or the call in Python that launched a kernel. line is 0 if it is not known."""
+    """A call of a function: an inlined call in a kernel, or the Python call that launched a kernel.
+
+    function  for an inlined call, the inlined function; for a launch, the Python function that contains the call
+    line      line of the call, or 0 if it is not known
+    """
 
     function: str
     file: str
@@ -25,12 +29,12 @@ class Call:
 
 @dataclasses.dataclass(frozen=True)
 class Location:
-    """Location of an event. A text that is not known is "", and a line that is not known is 0.
+    """Location of a finding. kernel, function and file are "" if they are not known; line is 0 if it is not known.
 
-    block   three coordinates
-    warp    index in the block
+    block   coordinates (x, y, z) of the block
+    warp    index of the warp in its block
     launch  number of the launch: 1, 2, ...
-    lanes   mask of lanes
+    lanes   mask of the lanes of the warp that the finding concerns; bit 0 is lane 0
     calls   inlined calls that contain the location, the innermost first
     """
 
@@ -51,14 +55,14 @@ class Location:
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """A finding at one location; location and message describe the first occurrence.
+    """A finding of a check. If it occurred several times, location and message describe the first occurrence.
 
     kind         name of the kind, such as "race"; `lanewise explain` lists the kinds
-    previous     location of the previous access of a race, or None
-    address      address of the access; 0: there is no access
-    allocation   name of the nearest buffer at or below address; "" if there is none
+    previous     location of the previous access of a race; None for other findings
+    address      address of the access, or 0 if the finding is not about an access
+    allocation   name of the buffer that contains the address, or of the nearest buffer below it; "" if there is none
     count        number of lanes with the finding, summed over all occurrences
-    launched_by  the call in Python that launched the kernel, or None
+    launched_by  the Python call that launched the kernel, or None if it is not known
     """
 
     kind: str
@@ -85,7 +89,7 @@ def _location(machine, index, other, c, call_count):
 
 
 def read(machine, index, launched_by):
-    """Returns finding `index` of a machine. `launched_by` maps numbers of launches to calls."""
+    """Returns finding `index` of a machine. `launched_by` maps the number of a launch to the Call that launched the kernel."""
     c = _abi.Finding()
     machine.call("finding_get", index, c, ctypes.sizeof(c))
     location = _location(machine, index, 0, c.location, c.call_count)

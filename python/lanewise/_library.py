@@ -16,7 +16,7 @@ _loaded = None
 
 
 def _from_pkg_config(tried):
-    """Returns the folder that pkg-config names, or None."""
+    """Returns the library folder of the package lanewise by pkg-config, or None. Adds the reason for None to `tried`."""
     try:
         done = subprocess.run(["pkg-config", "--variable=libdir", "lanewise"], capture_output=True, text=True, check=False)
     except OSError:
@@ -30,7 +30,7 @@ def _from_pkg_config(tried):
 
 
 def _folders(tried):
-    """Yields (what names the folder, the folder) for each folder to search, in order."""
+    """Yields (description, folder) for each folder to search, in order. The description says why the folder is searched."""
     here = os.path.dirname(os.path.abspath(__file__))
     prefixes = [("the prefix of Python", sys.prefix)]
     if here.endswith(os.path.join("share", "lanewise", "python", "lanewise")):  # where `make install` copies the package
@@ -57,10 +57,11 @@ def _folders(tried):
 
 
 def find():
-    """Returns the path of the library: the path in $LANEWISE_LIBRARY, or the first library that is found in an installed
-    prefix, by pkg-config or in the build tree.
+    """Returns the path of the library. If $LANEWISE_LIBRARY is set, it is this file, or the library in this folder. Otherwise
+    it is the first library found in an installed prefix, by pkg-config, next to the program lanewise, in the build tree, or in
+    the current folder.
 
-    If only the system's loader finds the library, the result is its name without a folder.
+    If the library is in none of these folders, but the system's loader finds it, the result is its name without a folder.
     """
     named = os.environ.get("LANEWISE_LIBRARY")
     if named:
@@ -83,7 +84,7 @@ def find():
 
 
 def library():
-    """Returns the loaded library, a ctypes.CDLL whose functions are those of lanewise.h, with their types."""
+    """Returns the loaded library, a ctypes.CDLL with the functions of lanewise.h and their types. The first call loads it."""
     global _loaded
     with _lock:
         if _loaded is None:

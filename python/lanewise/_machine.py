@@ -19,12 +19,12 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _KINDS = {_abi.PARAM_VALUE: "value", _abi.PARAM_GLOBAL: "global", _abi.PARAM_CONSTANT: "constant", _abi.PARAM_LOCAL: "local"}
 _PARAM_TYPES = {_abi.TYPE_UNKNOWN: "unknown", _abi.TYPE_INTEGER: "integer", _abi.TYPE_FLOAT: "float",
                 _abi.TYPE_POINTER: "pointer"}
-#: Keys whose value is one list of names. For any other key, a list sets the key several times.
+#: Keys whose value is a list of names with commas between them. A Python list for any other key sets the key several times.
 _JOINED = {"check", "mechanism"}
 
 
 def _caller():
-    """Returns the nearest call outside this package."""
+    """Returns the Call by which the user's code called this package, or None."""
     frame = sys._getframe(1)  # pylint: disable=protected-access
     while frame is not None and os.path.dirname(os.path.abspath(frame.f_code.co_filename)) == _HERE:
         frame = frame.f_back
@@ -35,7 +35,7 @@ def _caller():
 
 
 def _setting(key, value):
-    """Returns the texts with which a key is set."""
+    """Returns the texts that lanewise_set() gets for a key, one for each call."""
     if isinstance(value, bool):
         return ["yes" if value else "no"]
     if isinstance(value, collections.abc.Mapping):
@@ -60,7 +60,7 @@ def _as_bytes(text):
 
 
 def _texts(named):
-    """Returns a C array of the texts of a mapping or of a list of (name, text), and its length."""
+    """Returns a C array of lanewise_text and its length. `named` is a mapping from name to text, or a list of (name, text)."""
     pairs = list(named.items() if isinstance(named, collections.abc.Mapping) else named or [])
     made = (_abi.Text * max(len(pairs), 1))()
     for at, (name, text) in zip(made, pairs):
@@ -81,12 +81,12 @@ def _sizes(value, what):
 
 
 class _Guard:
-    """Lock of a machine. If the library calls a function of the user, this function must not use the machine: it could
-    never get the lock, because the thread that waits for the library holds it."""
+    """Lock of a machine. A callback of the user (print, ready) must not use the machine: it would wait for ever, because
+    the thread that is in the library holds the lock. Such a use raises an Error instead."""
 
     def __init__(self):
         self._lock = threading.RLock()
-        self.user_thread = None  # the thread on which a function of the user runs
+        self.user_thread = None  # the thread on which a callback of the user runs, or None
 
     def __enter__(self):
         if self.user_thread == threading.get_ident():
@@ -98,8 +98,8 @@ class _Guard:
 
 
 class _Wait:
-    """Runs lanewise_wait() on another thread. An exception may reach the main thread at any instruction, even before the
-    other thread runs."""
+    """Runs lanewise_wait() on another thread. KeyboardInterrupt may reach the main thread at any instruction, even before the
+    other thread has started to run."""
 
     def __init__(self, lib, handle):
         self._lib, self._handle = lib, handle
@@ -110,7 +110,7 @@ class _Wait:
         self.result = None
 
     def run(self):
-        """Runs lanewise_wait(), unless end() was called before."""
+        """The other thread's function: runs lanewise_wait(), unless end() was called before."""
         with self._mutex:
             if self._cancelled:
                 return
@@ -119,7 +119,8 @@ class _Wait:
         self.done.release()
 
     def end(self):
-        """Returns when the thread does not use the machine and will not use it."""
+        """Called on the main thread after an exception: interrupts the run, and returns when the other thread no longer uses
+        the machine and will not use it again."""
         while True:
             try:
                 with self._mutex:
@@ -134,21 +135,21 @@ class _Wait:
 
 
 class Machine:
-    """A GPU. Machines are independent: several machines in one process share no state.
+    """An emulated GPU. Several machines in one process share no state.
 
     Machine(warp=16, timing="volta", check=["memory", "races"], timing_set={"core.count": 4})
 
-    Keyword arguments are the keys of lanewise_set(), which are options of `lanewise run`, with _ in place of -; keys()
-    lists them. True and False mean "yes" and "no"; a dictionary becomes KEY=VALUE for each of its items; a list sets
-    several values.
+    Keyword arguments are options of `lanewise run` with _ in place of -, such as max_instructions; keys() lists them, and
+    lanewise_set() in lanewise.h describes them. True and False mean "yes" and "no"; a dictionary means KEY=VALUE for each of
+    its items; a list means several values of the option. Two more arguments are:
 
-    findings  "raise": wait() raises FindingError if checks have new findings. "list": wait() returns the new findings, and
-              Machine.findings has all findings
+    findings  "raise": wait() raises FindingError if checks have new findings. "list": wait() returns the new findings. In
+              both cases Machine.findings has all findings
     print     function that gets the text of kernels' printf as str; None drops the text. Without this argument the text is
               written to sys.stdout
 
-    Several threads may use a machine: its calls wait for each other. close(), or the end of a `with`, destroys the machine
-    with all its modules and buffers.
+    Several threads may use a machine; calls from different threads wait for each other. close(), or the end of a `with`,
+    destroys the machine with all its modules and buffers.
     """
 
     def __init__(self, *, findings="raise", print=..., **settings):  # pylint: disable=redefined-builtin
@@ -161,9 +162,9 @@ class Machine:
         self._garbage = []      # addresses of buffers to which no Python object refers any more
         self._pending = []      # arguments of launches for which wait() has not been called
         self._seen = 0          # number of findings that were returned or raised
-        self._related = 0       # number of findings for which reports have the call of their launch
+        self._related = 0       # number of findings to which lanewise_finding_relate() has added the call of their launch
         self._callers = {}      # maps the number of a launch to the call that launched the kernel
-        self._failed = None     # exception of a function of the user
+        self._failed = None     # first exception that a callback of the user has raised in this wait(), or None
         self._print = (lambda text: sys.stdout.write(text)) if print is ... else print  # sys.stdout may be replaced later
         self._handle = self._lib.lanewise_create()
         if not self._handle:
@@ -191,7 +192,7 @@ class Machine:
             self.close()
 
     def close(self):
-        """Destroys the machine with its modules and buffers. Does nothing if the machine is closed."""
+        """Destroys the machine with its modules and buffers. Does nothing if the machine is already closed."""
         with self._lock:
             handle, self._handle = self._handle, None
             self._pending, self._garbage = [], []
@@ -222,7 +223,7 @@ class Machine:
             return result
 
     def free_later(self, address):
-        """Frees the buffer at `address` at the next call."""
+        """Makes the next call() free the buffer at `address`. May be called on any thread."""
         self._garbage.append(address)
 
     def _free_garbage(self):
@@ -237,8 +238,8 @@ class Machine:
         return kinds.get(result, Error)(self._error())
 
     def _run_user(self, function, *arguments):
-        """Runs a function of the user that the library has called. If the function raises an exception, the exception is
-        raised again when the library returns."""
+        """Runs a callback of the user for the library. An exception cannot pass through the library: it is recorded, and wait()
+        raises it after the library has returned."""
         self._lock.user_thread = threading.get_ident()
         try:
             function(*arguments)
@@ -282,9 +283,9 @@ class Machine:
             raise CompileError(message, log) from None
 
     def compile_ptx(self, source, name, headers=None, options=None):
-        """Compiles a source to PTX, for link(). Returns (the PTX as bytes, the output of the compiler).
+        """Compiles a source to PTX, for link(). Returns (the PTX as bytes, the output of the compiler as str).
 
-        headers  texts that the source may include: a dictionary from name to text
+        headers  texts that the source may include: a dictionary from the name in #include to the text
         """
         texts, _ = _texts([(name, source)])
         included, count = _texts(headers)
@@ -298,8 +299,11 @@ class Machine:
             self._lib.lanewise_object_free(log)
 
     def link(self, texts):
-        """Links texts of PTX to a Module. texts is a dictionary from name to text. A name is the name of the source from which
-        compile_ptx() made the text, or ends in .ptx."""
+        """Links PTX texts to one Module: a declaration in one text may refer to a definition in another.
+
+        texts  a dictionary from name to PTX text. A name is the name of the source from which compile_ptx() made the text, or
+               ends in .ptx
+        """
         made, count = _texts(texts)
         return self._module("link", made, count)
 
@@ -329,9 +333,10 @@ class Machine:
     def buffer(self, values=None, *, shape=None, dtype=numpy.float32, name=None):
         """Allocates global memory and returns a Buffer.
 
-        values  an array or a list that is copied to the buffer; or
-        shape   a number of elements, or a tuple of numbers; the memory is zeroed, but checks treat it as uninitialised
-        dtype   type of the elements, if values is not an array
+        values  an array or a list that is copied to the buffer
+        shape   instead of values: a number of elements, or a tuple of sizes; the memory is zeroed, but checks treat it as
+                uninitialised
+        dtype   type of the elements; ignored if values is an array, which has a dtype
         name    name of the buffer in reports
         """
         if (values is None) == (shape is None):
@@ -356,15 +361,18 @@ class Machine:
     # ---- running ----------------------------------------------------------------------------------------
 
     def launch(self, kernel, grid, block, *arguments, shared=0, offset=(0, 0, 0), dimensions=0):
-        """Queues a kernel after the kernels that were launched before; wait() runs it.
+        """Queues a launch of a kernel, which wait() runs after all earlier launches.
 
-        grid, block  number of blocks of the grid, number of threads of a block: one number, or up to three
-        arguments    for each parameter: a number; for a pointer a Buffer, an array (see In, Out, InOut; each array gets a
-                     separate buffer, which wait() copies back and frees), an address, or None; for a structure or a vector
-                     an array or a structured scalar of its size, or bytes; for a piece of __local memory its size in bytes
-        shared       bytes of dynamic shared memory
-        offset       numbers that are added to OpenCL's global ids
-        dimensions   number that get_work_dim() returns, 1 to 3; 0: as many as grid and block need
+        grid, block  number of blocks in the grid, and of threads in a block: one number, or a tuple of up to three
+        arguments    one for each parameter of the kernel:
+                     a number, for a number;
+                     a Buffer, an array, an address or None (a null pointer), for a pointer. Each array gets a buffer of its
+                     own, which wait() copies back and frees; see In, Out and InOut;
+                     bytes, or an array or structured scalar of the same size, for a structure or a vector;
+                     the size of the memory in bytes, for a pointer to __local memory
+        shared       size of the dynamic shared memory in bytes
+        offset       what OpenCL's get_global_offset() returns; it is added to global ids
+        dimensions   what OpenCL's get_work_dim() returns, 1 to 3; 0: as many dimensions as grid and block need
         """
         if kernel.module.machine is not self:
             raise Error("%s was loaded on another machine" % kernel.name)
@@ -380,16 +388,17 @@ class Machine:
             pointers = (ctypes.c_void_p * max(len(values), 1))(*[ctypes.addressof(v) for v in values])
             self.call("launch_shape", kernel.handle, shape, ctypes.sizeof(shape), pointers)
             caller = _caller()
-            if caller is not None:  # the number of the launch is the number of grids, which includes launches by kernels
+            if caller is not None:  # launches by kernels are grids and have numbers, too: the newest grid is this launch
                 self._callers[self.statistic("grids")] = caller
             self._pending.append((arguments, copies))
 
     def wait(self):
-        """Runs all launched kernels to their ends, and copies arrays back.
+        """Runs all queued launches to their end, and copies results back to arrays.
 
-        If findings="list" was given, returns the list of new findings; otherwise raises FindingError if there are new
-        findings. After a FaultError or HangError the buffers of the machine can be read, and launches are refused until
-        recover() is called. Ctrl-C stops the run and raises KeyboardInterrupt; another wait() continues the run.
+        With Machine(findings="list"), returns the list of new findings. Otherwise raises FindingError if there are new
+        findings, and returns an empty list if there are none. After a FaultError or HangError the buffers of the machine can
+        be read, and launches are refused until recover() is called. Ctrl-C stops the run and raises KeyboardInterrupt; another
+        wait() continues the run.
         """
         with self._lock:
             self._free_garbage()
@@ -405,8 +414,8 @@ class Machine:
             return self._new_findings()
 
     def _wait(self):
-        """Calls lanewise_wait(). For a call on the main thread, lanewise_wait() runs on another thread, so that Ctrl-C reaches
-        Python during the run."""
+        """Calls lanewise_wait() and returns its result. If this is the main thread, which alone receives Ctrl-C in Python,
+        lanewise_wait() runs on another thread, so that Ctrl-C has an effect during the run."""
         handle = self.handle
         if (threading.current_thread() is not threading.main_thread()
                 or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, signal.SIG_DFL, None)):
@@ -438,7 +447,7 @@ class Machine:
         return new
 
     def _findings_from(self, first):
-        """Returns the findings from number `first` on. Adds to new findings the call of their launch, for reports."""
+        """Returns the findings from number `first` on. Adds the Python call of the launch to each new finding, for reports."""
         with self._lock:
             found = []
             for index in range(first, self._lib.lanewise_finding_count(self.handle)):
@@ -452,22 +461,25 @@ class Machine:
             return found
 
     def recover(self):
-        """Makes the machine usable again after a fault or a hang. Drops the launches that have not ended."""
+        """Makes the machine usable again after a fault or a hang. Launches that have not ended are dropped; memory, modules and
+        findings remain. Raises Error if a limit was reached (timeout, max_instructions): a new machine is needed then."""
         with self._lock:
             self.call("recover")
             self._copy_back()
 
     def interrupt(self):
-        """Makes wait() raise WaitInterrupted soon. Any thread may call this function."""
+        """Makes a wait() in progress raise WaitInterrupted soon. Any thread may call this function."""
         self._lib.lanewise_interrupt(self.handle)
 
     def gdb(self, address=None, kernel=None, history_mib=0, ready=None):
-        """Lets gdb debug the launched kernels: wait() waits at the first launch until gdb has connected. The function must
-        be called before a program is loaded and before memory is allocated.
+        """Lets gdb debug the kernels. wait() stops at the launch that `kernel` selects until gdb has connected; from then on
+        gdb controls the launches. This function must be called before a program is loaded or memory is allocated, and only
+        once.
 
-        address  "PORT", "HOST:PORT", "unix:PATH"; None: a free port
-        kernel   name of the kernel whose launch stops; None: all launches stop
-        ready    function that is called with the operand of gdb's `target remote` when gdb can connect
+        address      where gdb connects: "PORT", "HOST:PORT" or "unix:PATH"; None: a free port
+        kernel       gdb gets control at the first launch of the kernel with this name; None: at the first launch
+        history_mib  memory for reverse execution in MiB; 0: 256
+        ready        function that is called when gdb can connect, with the operand of gdb's `target remote`
         """
         options = _abi.GdbOptions(address.encode() if address is not None else None,
                                   kernel.encode() if kernel is not None else None, history_mib, 0)
@@ -483,8 +495,8 @@ class Machine:
         return self._findings_from(0)
 
     def finish(self):
-        """Ends the run: runs the checks that need a complete run (leaks, performance), and sorts findings by file and line.
-        Afterwards no kernel can be launched. Returns all findings."""
+        """Ends the session of gdb. If checks are enabled, ends the run: adds the findings that need a complete run (leaks,
+        performance), sorts findings by file and line, and lets no more kernels be launched. Returns all findings."""
         with self._lock:
             self._findings_from(self._related)
             self.call("finish")
@@ -493,21 +505,21 @@ class Machine:
             return self._findings_from(0)
 
     def statistic(self, name):
-        """Returns the count of a name such as "thread_instructions", "loads" or, with a timing model, "cycles"."""
+        """Returns a count by its name, such as "thread_instructions" or "loads"; with a GPU model also "cycles"."""
         value = ctypes.c_uint64()
         self.call("statistic", name.encode(), ctypes.byref(value))
         return value.value
 
     def statistics(self):
-        """Returns all counts as a dictionary; with a timing model the dictionary also has "cycles" and "timing"."""
+        """Returns all counts as a dictionary; with a GPU model the dictionary also has "cycles" and "timing"."""
         return json.loads(self.report("statistics"))
 
     def timing(self):
-        """Returns the report of the timing model as a dictionary."""
+        """Returns the tables of the GPU model as a dictionary."""
         return json.loads(self.report("timing-json"))
 
     def timing_value(self, key):
-        """Returns the value of a key of the GPU model, such as "core.count", as text. The key "name" has the model's name."""
+        """Returns the value of a key of the GPU model, such as "core.count", as text; for the key "name", the model's name."""
         out = ctypes.create_string_buffer(4096)
         self.call("timing_value", key.encode(), ctypes.addressof(out), len(out))
         return _findings.text(out.value)
@@ -524,21 +536,23 @@ class Machine:
 
     @property
     def record_message(self):
-        """With record=FOLDER: the reason why the latest launch was not recorded; "" if it was recorded."""
+        """With Machine(record=FOLDER): the reason why the last launch was not recorded, or "" if it was recorded."""
         with self._lock:
             return _findings.text(self._lib.lanewise_record_message(self.handle))
 
     def hash(self):
-        """Returns a hash over the machine's buffers and printed text."""
+        """Returns a hash over the contents of the machine's buffers and the text that kernels printed. Equal results have equal
+        hashes."""
         with self._lock:
             self._free_garbage()
             return self._lib.lanewise_hash(self.handle)
 
 
 class Module:
-    """A program on a machine. module["name"] is a kernel; a name may have the form of C++: module["reduce<float, 256>"].
+    """A program that is loaded on a machine. module["name"] is the Kernel with this name, which may be a C++ name such as
+    "reduce<float, 256>".
 
-    machine  the Machine of the module
+    machine  the Machine on which the program is loaded
     """
 
     def __init__(self, machine, handle):
@@ -557,7 +571,7 @@ class Module:
 
     @property
     def kernels(self):
-        """A list of the kernels in the order of the file."""
+        """The list of the program's kernels, in the order of its file."""
         lib, found = self.machine._lib, []  # pylint: disable=protected-access
         while True:
             kernel = lib.lanewise_kernel_at(self.handle, len(found))
@@ -591,7 +605,7 @@ class Module:
         return _memory.Buffer(self.machine, name, address.value, nbytes.value, dtype, (nbytes.value // dtype.itemsize,), False)
 
     def object(self):
-        """Returns the module as the bytes of an object file; Machine.compile(bytes, "name.lwo") loads them again."""
+        """Returns the bytes of an object file with the module; Machine.compile(bytes, "name.lwo") loads it again."""
         lib, machine = self.machine._lib, self.machine  # pylint: disable=protected-access
         data, size = ctypes.c_void_p(), ctypes.c_size_t()
         with machine._lock:  # pylint: disable=protected-access
@@ -608,8 +622,9 @@ class Module:
 class Parameter:
     """A parameter of a kernel.
 
+    index   index of the parameter, from 0
     name    name of the parameter; "" if it is not known: compilers keep names only with options such as -g
-    kind    "value", "global", "constant" or "local"; a pointer of CUDA is a value
+    kind    memory to which a pointer points: "global", "constant" or "local"; "value" for numbers, structures and CUDA pointers
     type    "integer", "float", "pointer", or "unknown" (a structure, a vector, a half)
     nbytes  size of the value in bytes
     """
@@ -625,9 +640,9 @@ class Parameter:
 
     @property
     def plain_type(self):
-        """The type as a phrase for messages."""
+        """Description of the type for messages, such as "an integer of 4 bytes"."""
         if self.kind == "local":
-            return "a piece of __local memory, whose argument is its size in bytes"
+            return "a pointer to __local memory, whose argument is the size of that memory in bytes"
         if self.type == "pointer":
             return "a pointer"
         return "%s of %d byte%s" % ({"integer": "an integer", "float": "a float", "unknown": "a value"}[self.type], self.nbytes,
@@ -635,9 +650,11 @@ class Parameter:
 
 
 class Kernel:
-    """A kernel of a module. kernel(grid, block, *arguments) launches it, waits, and returns what Machine.wait() returns.
+    """A kernel of a module. kernel(grid, block, *arguments) launches it, waits for its end, and returns the result of
+    Machine.wait().
 
-    module, name
+    module      the Module that contains the kernel
+    name        name of the kernel
     parameters  list of Parameter
     """
 
@@ -666,8 +683,14 @@ class Kernel:
 
     @property
     def needs(self):
-        """The resources that the kernel needs, as a dictionary: max_threads, required_block, shared_bytes, local_bytes,
-        vector_registers, scalar_registers."""
+        """The resources that the kernel needs, and limits of its launches, as a dictionary:
+
+        max_threads                         largest number of threads of a block
+        required_block                      the only possible size of a block; (0, 0, 0): any size is possible
+        shared_bytes                        static shared memory of a block
+        local_bytes                         local memory of a thread, including its stack
+        vector_registers, scalar_registers  numbers of registers
+        """
         needs = _abi.KernelNeeds()
         lib = self.module.machine._lib  # pylint: disable=protected-access
         if lib.lanewise_kernel_get_needs(self.handle, needs, ctypes.sizeof(needs)) != _abi.OK:
@@ -677,7 +700,8 @@ class Kernel:
         return values
 
     def __call__(self, grid, block, *arguments, **shape):
-        """Launches the kernel and waits for its end. The arguments are those of Machine.launch()."""
+        """Launches the kernel and waits for its end. Arguments are as in Machine.launch(). Returns the result of
+        Machine.wait()."""
         self.launch(grid, block, *arguments, **shape)
         return self.module.machine.wait()
 
@@ -686,15 +710,15 @@ class Kernel:
         self.module.machine.launch(self, grid, block, *arguments, **shape)
 
     def value(self, parameter, argument, copies):
-        """Returns the C value of an argument. An array gets a buffer, which is added to `copies` as (buffer, array), with the
-        array that the results are copied to, or None."""
+        """Returns the C value of an argument. For an array it allocates a buffer and adds (buffer, array) to `copies`: results
+        are copied from the buffer to this array after the launch. The array is None if nothing is copied back."""
         machine = self.module.machine
         what = "%s: %s" % (self.name, parameter)
         takes_address = parameter.kind != "local" and (parameter.type == "pointer" or (
             parameter.nbytes == 8 and parameter.type != "float"))
         if (isinstance(argument, numpy.ndarray) and parameter.kind == "value"
                 and (parameter.type == "unknown" or (parameter.type != "pointer" and argument.ndim == 0))):
-            array = None  # the argument is a vector, a structure, or a number
+            array = None  # the argument is the value of a vector, a structure or a number
         else:
             array = _memory.passed(argument)
         if array is not None or isinstance(argument, _memory.Buffer):
@@ -715,7 +739,7 @@ class Kernel:
         return (ctypes.c_char * max(len(data), 8)).from_buffer_copy(data.ljust(8, b"\0"))
 
     def _buffer_of(self, passed, parameter, copies):
-        """Returns the buffer of an array. If a launch has the same array as several arguments, they share one buffer."""
+        """Returns a buffer for an array. If several arguments of a launch are the same array, they share one buffer."""
         for at, (buffer, array) in enumerate(copies):
             if buffer.source is passed.array:
                 if passed.copies_in and not buffer.filled:

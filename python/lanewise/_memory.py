@@ -8,7 +8,7 @@ from ._errors import Error
 
 
 class _Passed:
-    """An array as an argument of a launch, with the direction of the copies."""
+    """An array as an argument of a launch. copies_in and copies_out say in which directions the array is copied."""
 
     copies_in = copies_out = True
 
@@ -20,13 +20,14 @@ class _Passed:
 
 
 class In(_Passed):
-    """Passes an array that a launch only reads: the array is copied to the machine, but not back. Lists are accepted, too."""
+    """Passes an array that the kernel only reads: the array is copied to the machine, but not back. Lists are accepted, too."""
 
     copies_out = False
 
 
 class Out(_Passed):
-    """Passes an array that a launch only writes: it is copied back. Checks treat its buffer as uninitialised at first."""
+    """Passes an array that the kernel only writes: it is not copied to the machine, but results are copied back to it. Checks
+    treat the buffer as uninitialised until the kernel writes it."""
 
     copies_in = False
 
@@ -36,8 +37,8 @@ class Out(_Passed):
 
 
 class InOut(_Passed):
-    """Passes an array that is copied to the machine, and back after the launch. An array without a wrapper is passed as
-    InOut if it is writable, and as In if it is not."""
+    """Passes an array that is copied to the machine before the launch, and back after it. An array that is passed without In,
+    Out or InOut is passed as InOut if it is writable, and as In if it is not."""
 
     def __init__(self, array):
         super().__init__(array)
@@ -60,11 +61,15 @@ def passed(value):
 
 
 class Buffer:
-    """Global memory of a machine: a result of Machine.buffer(), or a variable from Module.variable().
+    """Global memory of a machine: memory that Machine.buffer() has allocated, or a variable of Module.variable().
 
-    The memory is freed by free(), at the end of a `with`, when no object refers to the buffer any more, or with its machine.
+    Allocated memory is freed by free(), at the end of a `with`, when no object refers to the Buffer any more, or when the
+    machine is closed.
 
-    machine, name, address, nbytes
+    machine       the Machine
+    name          name in reports
+    address       address in the machine's global memory
+    nbytes        size in bytes
     dtype, shape  dtype and shape of the arrays that read() returns
     """
 
@@ -81,7 +86,8 @@ class Buffer:
         self.free()
 
     def __del__(self):
-        # This function may run on any thread, inside any call. The machine therefore frees the memory at its next call.
+        # Python may run this function on any thread and inside any other function, so it must not call the library. The
+        # machine frees the memory at its next call.
         if getattr(self, "_live", False) and self._owned:
             self._live = False
             self.machine.free_later(self.address)
@@ -95,15 +101,15 @@ class Buffer:
             raise Error("the buffer '%s' was freed" % self.name)
 
     def free(self):
-        """Frees the memory. Before that, wait() must have run the queued launches that use the memory."""
+        """Frees the memory. Launches that use the memory must not be queued: call Machine.wait() first."""
         if self._live and self._owned and not self.machine.closed:
             self.machine.call("free", self.address)
         self._live = False
 
     def write(self, values, offset=0):
-        """Copies an array, a list or bytes to the buffer, from byte `offset` on.
+        """Copies an array, a list or bytes to the buffer, from byte `offset` of the buffer on.
 
-        Values other than arrays and bytes get the buffer's dtype."""
+        A list or a number is converted to the buffer's dtype; arrays and bytes are copied unchanged."""
         self._check()
         if isinstance(values, (bytes, bytearray, memoryview)):
             data = numpy.frombuffer(values, dtype=numpy.uint8)
@@ -115,8 +121,10 @@ class Buffer:
         self.machine.call("write", self.address + offset, data.ctypes.data, data.nbytes)
 
     def read(self, out=None, offset=0):
-        """Returns the contents as an array of the buffer's dtype and shape, or fills the array `out` from byte `offset` on
-        and returns it."""
+        """Returns the contents of the buffer, from byte `offset` of the buffer on, as an array of the buffer's dtype.
+
+        Without an offset the array has the buffer's shape, otherwise one dimension. If the array `out` is given, its bytes are
+        overwritten, and it is returned."""
         self._check()
         if out is None:
             count = (self.nbytes - offset) // self.dtype.itemsize
@@ -129,14 +137,14 @@ class Buffer:
         return out
 
     def fill(self, value=0):
-        """Fills the buffer with one value of its dtype."""
+        """Sets each element of the buffer to `value`."""
         self._check()
         pattern = numpy.array([value], dtype=self.dtype)
         if self.nbytes != 0:
             self.machine.call("fill", self.address, pattern.ctypes.data, pattern.nbytes, self.nbytes)
 
     def copy_to(self, other):
-        """Copies the contents to another buffer of the machine, of at least this size."""
+        """Copies the contents to the beginning of another buffer of the same machine, which must be at least as large."""
         self._check()
         other._check()  # pylint: disable=protected-access
         if other.machine is not self.machine:
@@ -157,7 +165,7 @@ def value_bytes(value, what, size, kind, is_type):
     """Returns the bytes of a value for a parameter of `size` bytes; `kind` is "unknown", "integer", "float" or "pointer".
 
     what     name of the parameter in messages
-    is_type  description of its type in messages
+    is_type  description of the parameter's type in messages
     """
     def refuse(found):
         return Error("%s is %s, but the argument is %s" % (what, is_type, found))
@@ -168,7 +176,7 @@ def value_bytes(value, what, size, kind, is_type):
         return bytes(value)
     if isinstance(value, ctypes.Structure):
         return value_bytes(bytes(value), what, size, kind, is_type)
-    if isinstance(value, (numpy.generic, numpy.ndarray)):  # the value is a structured scalar, or a number with a type
+    if isinstance(value, (numpy.generic, numpy.ndarray)):  # a structured scalar, or a number that has a dtype
         if value.dtype.kind == "V" or kind == "unknown":
             if value.nbytes != size:
                 raise refuse("%s of %d bytes" % (value.dtype, value.nbytes))
