@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Part of lanewise_gdb.py: compiles conditions to bytecode that the stub evaluates.
+# Part of lanewise_gdb.py: compiles conditions of breakpoints and watchpoints to bytecode that the stub evaluates.
 
 
 class LanewiseUnclear(Exception):
-    """Raised if it is not certain how gdb would evaluate the condition. gdb then evaluates it itself."""
+    """Raised if it is not certain how gdb would evaluate a condition. The condition is then not compiled: gdb evaluates it."""
 
 
 class LanewiseCode:
-    """Compiles a condition to agent bytecode. gdb compiles the parts with integers, names and memory. This class adds the
-    operations on floats whose result in gdb is certain: floats and doubles in memory, + - * /, comparisons, && || !, and
-    casts to float and double."""
+    """Compiles a condition to gdb's agent bytecode. gdb itself compiles the parts of the condition that use only integers,
+    names and memory. This class adds the operations on floats for which it is certain what gdb would compute: floats and
+    doubles in memory, + - * /, comparisons, && || !, and casts to float and double."""
 
     # opcodes of gdb's agent expressions by name (gdb/ax.def)
     CODE = {name: at for at, name in enumerate(
@@ -28,11 +28,12 @@ class LanewiseCode:
 
     @classmethod
     def of(cls, condition, at, scope=None):
-        """Returns (address of the scope, bytecode), or None if gdb must evaluate the condition. @at is "-at LOCATION, ", or ""
-        for the selected frame. If the location has several addresses, @scope is the one to use."""
+        """Returns (address, bytecode), or None if gdb must evaluate the condition. Names in the condition are resolved at the
+        address. @at is "-at LOCATION, ", or "" for the selected frame. If the location has several addresses, @scope is the one
+        to use."""
         try:
             try:
-                if not re.search(r"(?<![\w.])" + cls.FLOAT, condition):  # gdb would compile 0.5 to 0
+                if not re.search(r"(?<![\w.])" + cls.FLOAT, condition):  # gdb would compile the literal 0.5 as integer 0
                     return cls.compiled(condition, at, scope)
             except gdb.error:
                 pass
@@ -42,7 +43,7 @@ class LanewiseCode:
 
     @classmethod
     def compiled(cls, text, at, scope=None):
-        """Returns the address of the scope and the bytecode that gdb itself compiles."""
+        """Returns the address at which names are resolved, and the bytecode that gdb itself compiles for @text."""
         text = gdb.execute("maint agent-eval %s%s" % (at, text), False, True)
         found = [(int(one[:one.index("\n")], 16), one) for one in text.split("Scope: ")[1:]]
         found = [one for one in found if scope in (None, one[0])]
@@ -52,7 +53,7 @@ class LanewiseCode:
 
     @classmethod
     def bytes_of(cls, text):
-        """Returns the bytecode that gdb prints as lines such as "  17  const8 252"."""
+        """Returns the bytes of bytecode that gdb has printed as lines such as "  17  const8 252"."""
         lines = re.findall(r"^ *(\d+)  (\w+)(?: (-?\d+))?$", text, re.M)
         code = b""
         for at, (offset, name, operand) in enumerate(lines):
@@ -83,8 +84,9 @@ class LanewiseCode:
         return self.scope, self.code
 
     # ---- the parser: each method returns a value (kind, type, emit) -------------------------------
-    # kind is "int" for an integer of at most 64 bits, signed if it has 64, and "wide" for other values that gdb compiles;
-    # "bool" for 0 or 1; 4 for a float; 8 for a double. emit() appends the code of the value.
+    # kind is "int" for an integer that a signed 64-bit integer can hold, "wide" for any other value that gdb compiles, "bool"
+    # for 0 or 1, 4 for a float, and 8 for a double. type is the gdb.Type of a variable, or None. emit() appends the bytecode
+    # that computes the value.
 
     def next(self):
         found = self.TOKEN.match(self.text, self.pos)
@@ -104,7 +106,7 @@ class LanewiseCode:
             raise LanewiseUnclear
 
     def since(self, begin, kind, of=None):
-        """Returns a value that gdb compiles: the text from @begin to the current token."""
+        """Returns a value whose bytecode gdb compiles from the text between @begin and the current token."""
         text = self.text[begin:self.before]
         return kind, of, lambda: self.gdbs(text)
 
@@ -127,8 +129,8 @@ class LanewiseCode:
         return left
 
     def floats(self, op, left, right):
-        """Returns an operation on floats. Both operands are converted to the wider float type; an integer operand gets the
-        type of the other one."""
+        """Returns the value of an operation on floats. Both operands are converted to double if one of them is a double,
+        otherwise to float."""
         size = max(value[0] for value in (left, right) if value[0] != "int")
         left, right = self.converted(left, size), self.converted(right, size)
         if op in self.FLOAT_OPS:
@@ -211,7 +213,7 @@ class LanewiseCode:
             if value[0] in ("int", "wide"):
                 return self.since(begin, value[0])
             if op != "-" or not literal or self.text[begin + 1:self.before].strip(" 0.f") == "":
-                raise LanewiseUnclear  # gdb subtracts the operand from zero, which gives another sign for a zero
+                raise LanewiseUnclear  # gdb computes -x as 0 - x, which is +0 instead of -0 if x is +0
             return value[0], None, self.sequence([self.CODE["const8"], 0], value[2], [self.F_SUB])
         if self.take("*"):
             value = self.unary()
@@ -296,12 +298,12 @@ class LanewiseCode:
                               getattr(kind, "is_signed", False)) else "wide", of)
         if kind.code in (gdb.TYPE_CODE_FLT, gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
             raise LanewiseUnclear
-        if kind.code == gdb.TYPE_CODE_BOOL:  # gdb's arithmetic on bool differs from C, so the value has kind "bool"
+        if kind.code == gdb.TYPE_CODE_BOOL:  # kind "bool" prevents arithmetic on it, in which gdb differs from C
             return "bool", of, lambda: self.gdbs(text)
         return self.since(begin, "wide", of)
 
     def gdbs(self, text):
-        """Appends the bytecode that gdb compiles for a part of the condition, with its jump targets moved accordingly."""
+        """Appends the bytecode that gdb compiles for a part of the condition. Adds the offset of this part to jump targets."""
         code = self.compiled(text, self.at, self.scope)[1]
         base, at = len(self.code), 0
         sizes = {self.CODE["const8"]: 1, self.CODE["const16"]: 2, self.CODE["const32"]: 4, self.CODE["const64"]: 8,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Part of lanewise_gdb.py: disassembly, commands that show tables or lanes, and convenience functions.
+# Part of lanewise_gdb.py: disassembly, commands that show tables or values of lanes, and convenience functions.
 
 
 # ---- instructions --------------------------------------------------------------------------
@@ -7,7 +7,8 @@
 if _disassembler is not None:
 
     class LanewiseDisassembler(_disassembler.Disassembler):
-        """Disassembles GPU instructions for x/i, disassemble, display/i and the TUI. One packet gets BLOCK instructions."""
+        """Disassembles GPU instructions for x/i, disassemble, display/i and the TUI. It requests BLOCK instructions at once from
+        the stub and caches their texts."""
 
         BLOCK = 64
 
@@ -36,7 +37,7 @@ if _disassembler is not None:
 
 
 class LanewiseInfo(gdb.Command):
-    """Defines `info NAME`, which shows a table of the shell for the selected warp."""
+    """Defines `info NAME`, which prints the output of a command of Lanewise's shell for the selected warp."""
 
     def __init__(self, name, what, command=None):
         self.__doc__ = what + ".\nUsage: info " + name
@@ -67,10 +68,10 @@ class LanewisePrintLanes(gdb.Command):
     """Print the value of an expression in every lane of the selected warp.
 Usage: print-lanes[/FMT] EXPR
 
-EXPR is an expression as for `print`: source variables, registers, memory. $v3 means the lane's value of
-that vector register, $v3.f32 the same as a float. The value of a lane that does not run together with
-the focus lane is dim, or in parentheses if the terminal shows no styles. A lane that has exited is
-shown as `-`, and a lane in which EXPR has no value as `?`."""
+EXPR is an expression as for `print`, with source variables, registers and memory. $v3 means the value of
+vector register v3 in the lane as an integer, and $v3.f32 the value as a float. Values of lanes that do not
+run together with the focus lane are dim, or in parentheses if the terminal shows no styles. A lane that
+has exited is shown as `-`, and a lane in which EXPR has no value as `?`."""
 
     def __init__(self):
         super().__init__("print-lanes", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
@@ -101,7 +102,8 @@ def lanewise_value(value, form):
 
 
 def lanewise_columns(most, size, room):
-    """Returns how many cells of @size characters a line of @room characters has: @most, or a half, a quarter, ... of it."""
+    """Returns the number of columns of @size characters that fit into a line of @room characters: @most, or @most halved until
+    they fit. The line begins with 5 other characters."""
     while most > 1 and 5 + most * size > room:
         most //= 2
     return most
@@ -136,7 +138,7 @@ def lanewise_table(warp, expression, form, styled, room=None):
 
 
 def lanewise_runs(cells, dim, styled):
-    """Returns lines for long values: one line for each run of consecutive lanes with the same value."""
+    """Returns the lines of a table of long values: one line for each run of consecutive lanes that have the same value."""
     lines, first = [], 0
     for lane in range(1, len(cells) + 1):
         if lane < len(cells) and cells[lane] == cells[first] and dim[lane] == dim[first]:
@@ -152,7 +154,7 @@ def lanewise_runs(cells, dim, styled):
 
 
 class LanewiseLaneOf(gdb.Function):
-    """Return the lane of the selected warp that has this threadIdx, or -1: $lane_of(X[, Y[, Z]])"""
+    """Return the lane whose threadIdx is (X, Y, Z), or -1 if it is not in the selected warp: $lane_of(X[, Y[, Z]])"""
 
     def __init__(self):
         super().__init__("lane_of")
@@ -171,7 +173,7 @@ class LanewiseLaneOf(gdb.Function):
 
 
 class LanewiseLaneValue(gdb.Function):
-    """Return the value of a vector register in one lane: $lanev(REGISTER, LANE[, TYPE]), TYPE is "u32", "i32" or "f32"."""
+    """Return the value of a vector register in one lane: $lanev(REGISTER, LANE[, TYPE]). TYPE is "u32", "i32" or "f32"."""
 
     def __init__(self):
         super().__init__("lanev")

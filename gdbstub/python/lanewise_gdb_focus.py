@@ -35,8 +35,8 @@ layout regs           TUI with source, registers of the focus lane and commands
 $lane_of(X[,Y[,Z]])   lane of this warp with this threadIdx, otherwise -1
 $lanev($v3, N)        value of a vector register in lane N; $lanev($v3, N, "f32") as a float
 
-x/i and disassemble show the machine's own instructions.
-All but these works without Python: see docs/reference/gdb.md of Lanewise."""
+With this file, x/i and disassemble show GPU instructions.
+Everything else works in a gdb without Python, too: see docs/reference/gdb.md of Lanewise."""
 
     def __init__(self):
         super().__init__("lanewise", gdb.COMMAND_SUPPORT)
@@ -75,16 +75,16 @@ def lanewise_is_coordinate(word):
 
 
 def lanewise_complete(text, word):
-    """Completes the name of a coordinate that the command line does not have yet."""
+    """Returns the names of coordinates that begin with @word and are not in the command line yet, for completion."""
     return [axis for axis in LANEWISE_AXES if axis.startswith(word or "") and axis not in text.split()]
 
 
 def lanewise_select(number, lane):
-    """Selects the thread with this id in gdb, the lane, and the lane's newest frame."""
+    """Selects the thread with this id in gdb, and the newest frame of its lane @lane."""
     selected = lanewise_thread()
     if selected is None or selected.ptid[1] != number:
         if not any(thread.ptid[1] == number for thread in gdb.selected_inferior().threads()):
-            gdb.execute("info threads 1", False, True)  # makes gdb read the thread list again, which has the thread now
+            gdb.execute("info threads 1", False, True)  # makes gdb read the list of threads again, which now has this thread
         for thread in gdb.selected_inferior().threads():
             if thread.is_valid() and thread.ptid[1] == number:
                 thread.switch()
@@ -95,8 +95,8 @@ def lanewise_select(number, lane):
 
 
 def lanewise_show_frame(from_tty):
-    """Prints the selected frame. With a TUI the text is written by gdb.write: what a command of gdb 13 prints when Python
-    executes it would not go to the TUI's command window, and would scroll the terminal."""
+    """Prints the selected frame. If the TUI is active, the text is captured and written by gdb.write(). gdb 13 would not write
+    the output of a command that Python executes to the TUI's command window: it would scroll the terminal."""
     try:
         plain = "not active" in gdb.execute("info win", False, True)
     except gdb.error:
@@ -108,7 +108,8 @@ def lanewise_show_frame(from_tty):
 
 
 def lanewise_go(command, from_tty):
-    """Focuses on the thread that a shell command names. If it names none, only prints the command's output."""
+    """Executes a command of Lanewise's shell that moves the focus, and moves gdb's focus to the same thread. If the command
+    names no thread, only prints its output."""
     LanewiseWarp()  # raises an error if no warp is selected
     number, lane, text = LanewiseLink.focus(command)
     if not text.startswith("["):
@@ -123,7 +124,7 @@ class LanewiseCuda(gdb.Command):
     """Focus on a thread by coordinates, in the syntax of cuda-gdb.
 Usage: cuda [kernel N] [block X|(X,Y,Z)] [thread X|(X,Y,Z)] [device N] [sm N] [warp N] [lane N]
 
-Coordinates that are not given stay as they are. Without numbers, the command shows the focus: cuda kernel block thread."""
+Coordinates that are not given do not change. Without numbers, the command shows the focus: cuda kernel block thread."""
 
     def __init__(self):
         super().__init__("cuda", gdb.COMMAND_DATA)
@@ -141,7 +142,7 @@ class LanewiseFocusCommand(gdb.Command):
 Usage: focus [kernel N] [block X|(X,Y,Z)] [thread X|(X,Y,Z)] [device N] [sm N] [warp N] [lane N]
        focus WINDOW|next|prev
 
-Coordinates that are not given stay as they are. The second form is the command of gdb, which is also called `tui focus`."""
+Coordinates that are not given do not change. The second form is the same as gdb's command `tui focus`."""
 
     def __init__(self):
         super().__init__("focus", gdb.COMMAND_DATA)
@@ -179,7 +180,8 @@ class LanewiseLaunchingLane(gdb.Command):
 
 
 class LanewiseUp(gdb.Command):
-    """Select and print the stack frame that called this one; from the frame of a kernel that a kernel launched, go to the launching lane.
+    """Select and print the stack frame that called this one.
+From the frame of a kernel that a kernel has launched, focus on the launching lane.
 An argument says how many frames up to go."""
 
     def __init__(self):
@@ -215,7 +217,7 @@ class LanewiseInfoCuda(gdb.Command):
     """Show lists as in cuda-gdb: devices, sms, warps, lanes, kernels, blocks, threads.
 Usage: info cuda LIST [kernel N] [block X|(X,Y,Z)] [thread X|(X,Y,Z)] [sm N] [warp N] [lane N]
 
-Coordinates filter a list; `current` means the coordinate of the focus, and `all` removes a filter that applies by default."""
+Coordinates filter a list. `current` means the coordinate of the focus, and `all` removes a filter that applies by default."""
 
     def __init__(self):
         super().__init__("info cuda", gdb.COMMAND_STATUS)
@@ -234,8 +236,8 @@ class LanewisePrint(gdb.Command):
     """Print an expression as Lanewise's shell evaluates it, in the focus lane.
 Usage: lw[/FMT] EXPR
 
-It supports what expressions of gdb do not: parts of OpenCL vectors (v.xy, v.lo), get_global_id(0), any(i > 3), sum(x),
-at(5, x), buffers of the launch file (OUT[3]). `lanewise print` is the same."""
+EXPR may contain what gdb does not support: parts of OpenCL vectors (v.xy, v.lo), get_global_id(0), any(i > 3), sum(x),
+at(5, x), buffers of the launch file (OUT[3]). `lanewise print` is the same command."""
 
     def __init__(self):
         super().__init__("lw", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands for lanes and warps in stock gdb, version 12 or later.
 
-The stub sends this file to gdb (docs/reference/gdb.md); `gdb -x lanewise_gdb.py` and `source` load it as well.
-`help lanewise` lists the commands. Loading the file again replaces what was loaded before.
+`lanewise gdb` loads this file from the stub (docs/reference/gdb.md). `gdb -x lanewise_gdb.py` or `source` also load it.
+`help lanewise` lists the commands. If the file is loaded a second time, its definitions replace the earlier ones.
 """
 
 import re
@@ -13,7 +13,7 @@ import gdb
 
 try:
     import gdb.disassembler as _disassembler
-except ImportError:  # gdb 12 has no such module and keeps its own disassembler
+except ImportError:  # gdb 12 does not have this module: x/i and disassemble then use gdb's own disassembler
     _disassembler = None
 try:
     from gdb.FrameDecorator import FrameDecorator as _FrameDecorator, FrameVars as _FrameVars
@@ -25,7 +25,7 @@ except ImportError:
 
 
 class LanewiseError(Exception):
-    """An error whose text is shown to the user."""
+    """An error whose text is shown to the user as it is."""
 
 
 def lanewise_guarded(call):
@@ -49,7 +49,7 @@ def lanewise_guarded(call):
 
 
 def lanewise_sentence(error):
-    """Returns the stub's message without the text that gdb puts around it."""
+    """Returns the text of an error of gdb. If gdb quotes an error reply of the stub ('E.message'), returns only the message."""
     text = str(error)
     at = text.find("'E.")
     if at >= 0 and text.endswith("'"):
@@ -66,10 +66,10 @@ def lanewise_thread():
 
 
 class LanewiseLink:
-    """The connection of the selected inferior, and data read from it that is valid until the next stop."""
+    """The connection of gdb's selected inferior to the stub, and instructions that were read through it."""
 
-    known = {}  # maps the number of a connection to True if it leads to Lanewise
-    insns = {}  # maps an address to the size and text of its instruction
+    known = {}  # maps the number of a connection to True if it is connected to Lanewise
+    insns = {}  # cache of disassembled instructions until the program continues: maps an address to (size, text)
 
     @staticmethod
     def connection():
@@ -81,12 +81,12 @@ class LanewiseLink:
 
     @classmethod
     def ours(cls):
-        """Returns the connection if it leads to Lanewise, else None."""
+        """Returns the connection if it is connected to Lanewise, else None."""
         connection = cls.connection()
         if connection is None:
             return None
         if connection.num not in cls.known:
-            # a stub that does not support the packet sends None or an empty reply
+            # if the stub does not support the packet, send_packet() returns None or an empty reply
             cls.known[connection.num] = bool(connection.send_packet("qGpuAsk:0;"))
         return connection if cls.known[connection.num] else None
 
@@ -106,7 +106,7 @@ class LanewiseLink:
 
     @classmethod
     def show(cls, command):
-        """Returns the output of a shell command for the selected thread."""
+        """Returns the output of a command of Lanewise's shell for the selected thread."""
         thread = lanewise_thread()
         if cls.connection() is not None and thread is None:
             raise LanewiseError("no warp is selected: `info threads` lists the warps, `thread N` selects one")
@@ -115,7 +115,8 @@ class LanewiseLink:
 
     @classmethod
     def focus(cls, command):
-        """Returns where a shell command would move the focus: (thread id, lane, output of the command)."""
+        """Returns the thread to which a command of Lanewise's shell moves the focus, as (thread id, lane, output of the command).
+        The focus of gdb is not moved."""
         thread = lanewise_thread()
         if cls.connection() is not None and thread is None:
             raise LanewiseError("no warp is selected: `info threads` lists the warps, `thread N` selects one")
@@ -143,7 +144,7 @@ def lanewise_styled():
 
 
 class LanewiseWarp:
-    """The selected warp, with the state of its lanes from gdb's registers."""
+    """The selected warp, with the state of its lanes as gdb's registers show it."""
 
     def __init__(self):
         if LanewiseLink.ours() is None:
@@ -168,7 +169,8 @@ class LanewiseWarp:
         return self.active >> lane & 1 != 0
 
     def title(self):
-        """Returns, for example, "block(0,0,0) w1": the thread's name without its lane, which may be out of date."""
+        """Returns the thread's name without its lane, for example "block(0,0,0) w1". gdb may have read the name before the
+        focus moved to another lane."""
         name = lanewise_thread().name or ""
         return name.rsplit(" lane ", 1)[0]
 
@@ -185,7 +187,7 @@ class LanewiseWarp:
                     continue
                 try:
                     lanewise_set_lane(lane)
-                    if above != 0:  # select the frame that is as far from the kernel's frame as the selected one
+                    if above != 0:  # select the frame that has the same distance from the kernel's frame as in the focus lane
                         frames = lanewise_frames(gdb.newest_frame())
                         if len(frames) < above:
                             raise gdb.error("this lane does not have this frame")
@@ -214,7 +216,7 @@ def lanewise_frames(frame):
 
 
 def lanewise_set_lane(lane, level=0):
-    """Moves the focus to @lane and selects the frame at @level, because gdb then drops registers and frames."""
+    """Moves the focus to @lane. gdb then drops its frames, so the frame at @level is selected again."""
     gdb.execute("set var $lane = %d" % lane, False, True)
     frame = gdb.newest_frame()
     while level > 0 and frame is not None:

@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
-# Part of lanewise_gdb.py: breakpoint conditions that gdb evaluates in the focus lane only, and dprintf.
+# Part of lanewise_gdb.py: notes on breakpoint conditions and dprintf that gdb evaluates in the focus lane only, and conditions
+# that this file sends to the stub because gdb does not.
 
 
 class LanewiseConditions:
-    """Prints a note for a condition that gdb evaluates in the focus lane only. gdb compiles conditions for the stub, which
-    evaluates them in each lane that arrives. A condition that gdb cannot compile (with floats, members of registers, or
-    functions of gdb) it evaluates itself, in the focus lane. `info breakpoints` shows this, but users do not look there
-    first."""
+    """Prints a note for each condition that gdb evaluates in the focus lane only. gdb sends compiled conditions to the stub,
+    which evaluates them in each lane that reaches the breakpoint. If gdb cannot compile a condition (with floats, members of
+    registers, or functions of gdb), gdb evaluates it, in the focus lane only. `info breakpoints` shows which conditions gdb
+    evaluates, but users do not look there first."""
 
-    noted = {}  # maps a breakpoint's number to its condition at the last note
-    related = {}  # the same for notes that name another breakpoint at the same address
-    seen = {}  # maps a breakpoint's number to its condition and state at the last event, because hits cause events, too
+    noted = {}  # maps a breakpoint's number to the condition for which check_point() printed the last note
+    related = {}  # maps a breakpoint's number to the condition for which look_related() printed the last note
+    # Maps a breakpoint's number to its condition and state at the last event. Hits cause events, too, but change neither
+    seen = {}
 
     @classmethod
     def check_point(cls, point):
-        """Called after a breakpoint was created or changed."""
+        """Called after a breakpoint was created or changed. Prints the notes that it needs."""
         if not point.is_valid() or point.type not in (gdb.BP_BREAKPOINT, gdb.BP_HARDWARE_BREAKPOINT) or \
                 point.pending or point.number <= 0 or point.location is None or LanewiseLink.ours() is None:
-            return  # not valid: for example, a watchpoint that was replaced
+            return  # a watchpoint that LanewiseWatch has replaced is not valid, for example
         condition = point.condition
-        # the condition of the breakpoint of `start`: an error at that time would leave gdb without a frame
+        # This is the condition of the temporary breakpoint of `start`. It is not compiled here, because an error while the
+        # program starts would leave gdb without a frame
         if condition is not None and re.fullmatch(r"\$_inferior == \d+", condition):
             return
         if cls.seen.get(point.number) == (condition, point.enabled):
@@ -37,8 +40,9 @@ class LanewiseConditions:
 
     @classmethod
     def look_related(cls):
-        """Prints notes on breakpoints at the same address. gdb sends either all conditions of an address or none. If it cannot
-        compile one of them, or a dprintf or disabled breakpoint there has no condition, it evaluates all of them itself."""
+        """Prints notes on breakpoints that share an address. gdb sends either all conditions of an address to the stub or none.
+        If gdb cannot compile one of them, or if a dprintf or disabled breakpoint at the address has no condition, gdb evaluates
+        all of them itself, in the focus lane only."""
         for place, points in cls.places().items():
             for point in points:
                 others = [other for other in points if other["number"] != point["number"]]
@@ -64,8 +68,8 @@ class LanewiseConditions:
 
     @staticmethod
     def places():
-        """Returns the breakpoints at each address, as `info breakpoints` lists them: gdb's Python API has no dprintf, and before
-        gdb 13 no addresses of breakpoints."""
+        """Returns a dictionary from address to the breakpoints at this address. It is read from the output of `info breakpoints`,
+        because gdb's Python API does not list dprintfs, and lists no addresses of breakpoints before gdb 13."""
         places = {}
         point = None
         for line in gdb.execute("with print address on -- info breakpoints", False, True).splitlines():
@@ -81,7 +85,8 @@ class LanewiseConditions:
                 point["condition"] = condition.group(1)
             if point and words and words.group(4) and point not in places.setdefault(words.group(4), []):
                 places[words.group(4)].append(point)
-                where = re.search(r" at (\S.*:\d+)$|<([^+>]+)", line)  # `maint agent-eval` accepts no address
+                # the place as FILE:LINE or as a function, because `maint agent-eval -at` does not accept an address
+                where = re.search(r" at (\S.*:\d+)$|<([^+>]+)", line)
                 point["where"][words.group(4)] = (where.group(1) or where.group(2)) if where else ""
         return places
 
@@ -100,23 +105,24 @@ class LanewiseConditions:
 
     @staticmethod
     def place(location):
-        """Returns a location as the shell writes it, without folders."""
+        """Returns a location in the form of Lanewise's shell, FILE:LINE or a function, without folders."""
         words = re.fullmatch(r"-source (\S+) -line (\d+)", location)
         return "%s:%s" % words.groups() if words else location.rsplit("/", 1)[-1]
 
 
 class LanewiseBreakIf:
-    """Sends conditions that gdb does not send, because it cannot compile one of those at the address. They are sent only
-    before `continue`, and removed after the stop. For a step, gdb inserts breakpoints of its own, possibly at the same
-    address, and the stub could not distinguish these from the user's."""
+    """Sends the conditions of an address to the stub if gdb does not, because gdb cannot compile one of them. They are sent
+    only before `continue` and `reverse-continue`, and removed after the stop. For a step, gdb inserts breakpoints of its own,
+    possibly at the same address, which the stub could not distinguish from the user's breakpoints."""
 
-    known = {}  # maps (address, conditions) to the packet
-    lent = False  # the stub has conditions that begin() has sent
-    hooks = False  # the hooks of `continue` and `reverse-continue` are defined
+    known = {}  # maps (address, conditions) to the packet qGpuBreakIf that sends them, or to None if they cannot be compiled
+    lent = False  # True while the stub has conditions that begin() has sent
+    hooks = False  # True if this class has defined hooks of `continue` and `reverse-continue`
 
     @classmethod
     def takes(cls, point):
-        """Returns True if the stub can evaluate the condition of this breakpoint. Defines the hooks if necessary."""
+        """Returns True if the stub can evaluate the condition of this breakpoint. Defines the hooks of `continue` and
+        `reverse-continue`, which call begin(), if they are not defined yet."""
         mine = [(place, points) for place, points in LanewiseConditions.places().items()
                 if any(each["number"] == point.number for each in points)]
         if lanewise_is_mi() or not mine or not all(
@@ -127,7 +133,7 @@ class LanewiseBreakIf:
             for command in ["continue", "reverse-continue"]:
                 try:
                     if "LanewiseBreakIf" not in gdb.execute("show user hook-" + command, False, True):
-                        return False  # the user has defined this hook, which is not replaced
+                        return False  # the user has defined a hook of this name, and this file does not replace it
                 except gdb.error:
                     gdb.execute("define hook-%s\npython LanewiseBreakIf.begin()\nend" % command, False, True)
             cls.hooks = True
@@ -135,8 +141,8 @@ class LanewiseBreakIf:
 
     @classmethod
     def code(cls, place, points):
-        """Returns the packet with the conditions at an address, or None if a breakpoint there has no condition, or one that
-        cannot be compiled."""
+        """Returns the packet that sends the conditions at an address. Returns None if a breakpoint at the address has no
+        condition, or has a condition that cannot be compiled."""
         points = [point for point in points if point["enabled"]]
         key = place, tuple((point["condition"], point["where"][place]) for point in points)
         if not cls.hooks:
@@ -152,13 +158,13 @@ class LanewiseBreakIf:
 
     @classmethod
     def begin(cls):
-        """Called before `continue`: sends the conditions."""
+        """Called before `continue` and `reverse-continue`: sends the conditions."""
         connection = LanewiseLink.ours()
         if connection is None:
             return
         cls.end()
         places = LanewiseConditions.places()
-        # not at addresses of internal breakpoints of gdb, which include those of LanewiseScope
+        # Addresses with an internal breakpoint of gdb (also those of LanewiseScope) are left out: it must stop in any case
         for line in gdb.execute("with print address on -- maint info breakpoints", False, True).splitlines():
             own = re.match(r"(?:-\d|0).*?\s(0x[0-9a-f]+)", line)
             if own:
@@ -178,14 +184,14 @@ class LanewiseBreakIf:
 
     @classmethod
     def forget(cls, *unused):
-        """Called when gdb has loaded another program."""
+        """Called when gdb has loaded another program. Drops the compiled conditions, whose addresses may be invalid now."""
         cls.known.clear()
 
 
 class LanewiseDprintf:
-    """Prints a note that dprintf of style gdb, which is the default, prints for the lane in focus only."""
+    """Prints a note, once, that a dprintf of the default style prints for the lane in focus only."""
 
-    noted = False
+    noted = False  # True after the note was printed
 
     @classmethod
     def used(cls):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Part of lanewise_gdb.py: registers the event handlers, commands, functions and windows with gdb.
+# Part of lanewise_gdb.py: registers the commands, functions, windows and event handlers of the other parts with gdb.
 
 
 def lanewise_handlers():
-    """Connects the handlers of gdb's events, and disconnects those of an earlier load of this file."""
+    """Connects handlers to gdb's events. If the file is loaded again, first disconnects the handlers of the earlier load."""
     events = [("cont", LanewiseLink.forget), ("memory_changed", LanewiseLink.forget),
               ("new_objfile", LanewiseLink.forget), ("exited", LanewiseLink.forget),
               ("connection_removed", LanewiseLink.forget_all),

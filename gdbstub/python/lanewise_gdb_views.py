@@ -7,8 +7,8 @@
 if _FrameDecorator is not None:
 
     class LanewiseUnread:
-        """An argument whose memory cannot be read, for example after a stack overflow. gdb would end the line of the frame at
-        this argument; the line has an error text instead."""
+        """Replaces an argument whose memory cannot be read, for example after a stack overflow. For such an argument gdb would
+        end the line of the frame; this class has an error text as its value."""
 
         def __init__(self, name, error):
             self.name, self.error = name, "<error reading variable: %s>" % error
@@ -35,8 +35,8 @@ if _FrameDecorator is not None:
             return argument
 
         def function(self):
-            """Returns the function's name without parameter types, as gdb's own backtrace shows it. A FrameDecorator returns
-            names of C++ functions with these types."""
+            """Returns the function's name without parameter types, as gdb's own backtrace shows it. The method of the base class
+            returns names of C++ functions with parameter types."""
             name = super().function()
             try:
                 symbol = self.inferior_frame().function()
@@ -55,7 +55,7 @@ if _FrameDecorator is not None:
             return [self.readable(frame, argument) for argument in arguments] if arguments else arguments
 
     class LanewiseFrame(LanewiseArguments):
-        """The innermost frame of a backtrace, whose name is followed by the lane to which the frames belong."""
+        """The innermost frame of a backtrace. Its name is followed by the lane whose frames the backtrace shows."""
 
         def function(self):
             name = super().function()
@@ -67,7 +67,7 @@ if _FrameDecorator is not None:
                 return name
 
     class LanewiseLauncher(_FrameDecorator):
-        """Line after the outermost frame of a kernel that was launched by a kernel: it shows the launching lane."""
+        """The last line of the backtrace of a kernel that was launched by a kernel. It shows the launching lane."""
 
         def __init__(self, frame, text):
             super().__init__(frame)
@@ -103,7 +103,7 @@ if _FrameDecorator is not None:
 
         @staticmethod
         def below(frame):
-            """Returns True for the frame <launch>, which gdb shows as the caller of a kernel although there is none."""
+            """Returns True for the frame <launch>. gdb shows it as the caller of the kernel, but kernels have no caller."""
             try:
                 return frame.inferior_frame().level() > 0 and frame.inferior_frame().name() == "<launch>"
             except Exception:
@@ -135,8 +135,9 @@ if _FrameDecorator is not None:
 
 
 class LanewiseWindow:
-    """TUI window that shows a letter for each lane; lanes with the same letter are at the same pc. The lines below show the
-    location of each letter, and the value of an expression in each lane."""
+    """TUI window that shows a letter for each lane. Lanes with the same letter are at the same pc; the letter of a lane that
+    does not run together with the focus lane is lower-case. The lines below show the source location of each letter and, after
+    `lanes-window EXPR`, the value of EXPR in each lane."""
 
     TITLE = "lanes"
     open = []
@@ -179,7 +180,7 @@ class LanewiseWindow:
         for lane in [warp.lane] + list(range(warp.width)):
             pc = warp.pcs[lane]
             if warp.live(lane) and pc not in letters:
-                # if there are more pcs than letters, all further ones share the sign +
+                # all pcs after the first 26 share the sign +
                 letters[pc] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ+"[min(len(places), 26)]
                 places.append(pc)
         lines = ["%s lane %d  %d of %d active" % (warp.title(), warp.lane,
@@ -202,7 +203,8 @@ class LanewiseWindow:
                 lines += lanewise_table(warp, LanewiseWindow.expression, "", styled, room)
             except (gdb.error, gdb.GdbError, LanewiseError) as error:
                 lines.append(lanewise_sentence(error))
-        # A line that is too long would be wrapped. Lines with colours are not cut, as escape sequences take no columns.
+        # Lines are cut at the width of the window, because it would wrap them. Lines with escape sequences are not cut: they
+        # have more characters than columns.
         return [line if "\033" in line else line[:room] for line in lines]
 
     @staticmethod
@@ -237,11 +239,11 @@ class LanewiseWindow:
 
 
 class LanewiseRegisters(LanewiseWindow):
-    """TUI window with the registers of the focus lane. gdb's own register window shows the general registers of the target
-    architecture instead. Registers that have changed since the window was drawn last are marked."""
+    """TUI window with the registers of the focus lane. Registers that changed at the last step are marked. gdb's own register
+    window shows the general registers of the target architecture instead, such as rax."""
 
     TITLE = "registers of the focus lane"
-    KINDS = ["pc", "lane", "exec", "active", "s", "v", "p", "sp"]  # others come last
+    KINDS = ["pc", "lane", "exec", "active", "s", "v", "p", "sp"]  # order of registers by name without number; others are last
     WIDTH = 30
 
     def __init__(self, window):
@@ -289,8 +291,8 @@ class LanewiseRegisters(LanewiseWindow):
 
 
 def lanewise_layout_regs(*unused):
-    """Defines `layout regs` with the registers of the focus lane if gdb is connected to Lanewise. gdb's own layout shows
-    registers of the target architecture such as rax."""
+    """Defines `layout regs` with the window LanewiseRegisters, if gdb is connected to Lanewise. gdb's own layout shows the
+    registers of the target architecture, such as rax."""
     if getattr(gdb, "lanewise_layout", False) or not hasattr(gdb, "register_window_type"):
         return
     try:
@@ -306,8 +308,8 @@ class LanewiseWindowCommand(gdb.Command):
     """Select what the TUI window of lanes shows below the lanes.
 Usage: lanes-window [EXPR]
 
-EXPR is shown for every lane, as by print-lanes; without EXPR only the lanes are shown. The
-window is part of `layout lanewise`."""
+The value of EXPR is shown for every lane, as by print-lanes. Without EXPR only the lanes are shown.
+The window is part of `layout lanewise`."""
 
     def __init__(self):
         super().__init__("lanes-window", gdb.COMMAND_TUI, gdb.COMPLETE_EXPRESSION)

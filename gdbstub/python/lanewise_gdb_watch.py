@@ -1,31 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-# Part of lanewise_gdb.py: watchpoints of one lane, and actions before and after commands of gdb.
+# Part of lanewise_gdb.py: watchpoints on the memory of one lane, and actions before and after commands of gdb.
 
 
 # ---- watchpoints -------------------------------------------------------------------------------
 
 
 class LanewiseWatch:
-    """Sends the stub the watched lane of a watchpoint, which is the lane in focus when the watchpoint is set. gdb does not
-    send it.
+    """Binds a watchpoint to the lane that was in focus when the user set it. gdb sends only the address to the stub, and local
+    memory of all lanes has the same addresses, so this class sends the lane.
 
-    If the expression has a variable of a frame, gdb deletes the watchpoint when it does not find that frame, for example
-    because another lane is in focus. So such a watchpoint is replaced by one on the address of the variable. This is also
-    done if variables of two lanes would be watched at the same address."""
+    If the expression contains a variable of a function, gdb deletes the watchpoint when it does not find the function's
+    frame, for example because another lane is in focus. Such a watchpoint is therefore replaced by one on the address of the
+    variable. A watchpoint is also replaced if the same address is already watched for another lane."""
 
     COMMANDS = {gdb.BP_WATCHPOINT: "watch", gdb.BP_HARDWARE_WATCHPOINT: "watch",
                 gdb.BP_READ_WATCHPOINT: "rwatch", gdb.BP_ACCESS_WATCHPOINT: "awatch"}
-    PACKETS = {"watch": 2, "rwatch": 3, "awatch": 4}
-    MOST_BYTES = 64
-    # (first, size, window): addresses that mean memory of the focus lane, and the debug address range that has the same
-    # memory of any lane. $sp has the lane in bits 32 to 55 (docs/reference/gdb.md, Memory)
+    PACKETS = {"watch": 2, "rwatch": 3, "awatch": 4}  # types of the Z packets that insert these watchpoints
+    MOST_BYTES = 64  # largest watched range
+    # Each row is (first, size, window). Addresses from first to first + size mean memory of the focus lane; the same offset
+    # from window, with the lane in bits 32 to 55, means this memory of a certain lane. $sp has the lane in these bits
+    # (docs/reference/gdb.md, Memory).
     WINDOWS = [(0x20000000000, 1 << 32, 0xF7 << 56), (0xF0 << 56, 1 << 32, 0xF8 << 56)]
-    OF_LANES = [0xF7, 0xF8]  # top bytes of the debug address ranges that have variables of one lane
-    PLACE = 0xFFFFFF << 32
+    OF_LANES = [0xF7, 0xF8]  # top bytes of the addresses in these windows
+    PLACE = 0xFFFFFF << 32  # bits of $sp that contain the lane
 
-    busy = False  # this class is creating or deleting a watchpoint, whose events are ignored
+    busy = False  # True while this class creates or deletes a watchpoint, whose events are ignored
     pinned = {}  # maps a watchpoint's number to {(address, size, packet): watched lane}
-    framed = {}  # MI: maps a watchpoint's number to the data of the watchpoint that replaces it when another lane is in focus
+    # For MI: maps a watchpoint's number to (thread, lane, operand of `watch`, scope). These are the lane to which it is bound,
+    # and the data of the watchpoint that replaces it when another lane gets the focus
+    framed = {}
 
     @classmethod
     def created(cls, point):
@@ -76,14 +79,14 @@ class LanewiseWatch:
 
     @staticmethod
     def whose(address, size, packet):
-        """Binds a watchpoint on this range to the focus lane. Returns the lane or block to which the memory belongs, or "" if
-        all threads share it. With packet 0, binds nothing."""
+        """Binds the watchpoint on this range to the focus lane, or binds nothing if @packet is 0. Returns the lane or block to
+        which the memory belongs, or "" if all threads share the memory."""
         return LanewiseLink.ask("qGpuWatch:%x;%x,%x,%x" %
                                 (lanewise_thread().ptid[1], address, size, packet), True)
 
     @classmethod
     def pin(cls, point):
-        """Sends the stub the watched lane for each address range that gdb watches for this watchpoint."""
+        """Binds each address range that gdb watches for this watchpoint to the focus lane, and prints the lane."""
         expression, packet = point.expression, cls.PACKETS[cls.COMMANDS[point.type]]
         location = expression.startswith("-location ")
         expression = cls.without_option(expression)
@@ -97,12 +100,13 @@ class LanewiseWatch:
             except gdb.error:
                 continue  # gdb prints this error itself
             if place is None or not 0 < place[1] <= cls.MOST_BYTES or place in whose:
-                continue  # the size is 0 for an array without length, such as `extern __shared__ float s[]`
+                continue  # an array without length has size 0, such as `extern __shared__ float s[]`
             owner = cls.whose(place[0], place[1], 0)
             if owner == "":
                 continue
             others = [number for number, places in cls.pinned.items() if places.get(place, owner) != owner]
-            # gdb inserts one watchpoint for both, and an editor relies on the number, so it cannot be replaced
+            # gdb inserts only one watchpoint at an address. For an editor the new watchpoint cannot be replaced by one with a
+            # different address, because the editor identifies it by its number.
             if others and lanewise_is_mi():
                 gdb.write("note: watchpoints %d and %d have the same address: both now watch the variable of this lane\n" %
                           (point.number, others[0]))
@@ -116,7 +120,8 @@ class LanewiseWatch:
 
     @classmethod
     def keep(cls, point):
-        """Keeps a watchpoint under its number while its lane is in focus, because an editor identifies it by the number."""
+        """For MI: binds a watchpoint on a variable of a function to the focus lane, but does not replace it while this lane is
+        in focus, because an editor identifies watchpoints by number. refocused() replaces it later."""
         what, whose = cls.place_of(point, "watches a variable of one lane")
         cls.pin(point)
         if whose:
@@ -128,8 +133,8 @@ class LanewiseWatch:
 
     @classmethod
     def refocused(cls, _event):
-        """Called after a stop and after `set $lane`. Replaces watchpoints on variables of other lanes of this warp, which gdb
-        would delete when it resumes."""
+        """Called after a stop and after `set $lane`. Replaces watchpoints on variables of functions in other lanes of this warp,
+        because gdb would delete them when it resumes."""
         thread = lanewise_thread()
         if cls.busy or not cls.framed or thread is None or LanewiseLink.ours() is None:
             return
@@ -172,7 +177,8 @@ class LanewiseWatch:
 
     @classmethod
     def put(cls, point, what, scope):
-        """Replaces the watchpoint by one on @what, with the same condition, commands and state."""
+        """Replaces the watchpoint by one on @what, with the same condition, commands and state. The new one is deleted at the
+        return that @scope describes (see LanewiseScope.place()); never if @scope is None."""
         if point.condition is not None:
             what += " if " + point.condition
         gdb.execute("%s %s" % (cls.COMMANDS[point.type], what))
@@ -185,15 +191,15 @@ class LanewiseWatch:
 
     @classmethod
     def of_lane(cls, expression, value, address):
-        """Returns an expression for the memory at @address. It contains the name of the variable and the lane, as gdb shows
-        the expression of a watchpoint at each hit."""
+        """Returns an expression for the memory at @address. gdb shows the expression of a watchpoint at each hit, so it begins
+        with a string that names the variable and the lane, and a comma operator."""
         lane = "%s, %s lane %d" % (expression.replace("\\", "\\\\").replace('"', '\\"'), LanewiseWarp().title(),
                                    int(gdb.selected_frame().read_register("lane")))
         return '"%s", *(%s) 0x%x' % (lane, cls.pointer_name(value.type), address)
 
     @staticmethod
     def pointer_name(kind):
-        """Returns the name of a pointer type to @kind, or to an array of bytes if an expression cannot name @kind."""
+        """Returns the name of the type pointer to @kind. If gdb cannot parse the name of @kind, uses an array of bytes."""
         try:
             if int(gdb.parse_and_eval("sizeof(%s)" % kind)) == kind.sizeof:
                 return "%s *" % kind
@@ -204,9 +210,9 @@ class LanewiseWatch:
 
 class LanewiseScope(gdb.Breakpoint):
     """Internal breakpoint at the address to which a function returns. When the watched lane reaches it, the watchpoint on a
-    variable of the function is deleted, as gdb does for its own watchpoints."""
+    variable of the function is deleted, as gdb deletes watchpoints whose frame has ended."""
 
-    open = []
+    open = []  # all breakpoints of this class
 
     @staticmethod
     def place():
@@ -233,8 +239,8 @@ class LanewiseScope(gdb.Breakpoint):
 
     @classmethod
     def stopped(cls, event):
-        """Called after a stop. Deletes the watchpoints whose function has returned, with gdb's message for this. The
-        breakpoints of this class print no stop, so the frame is printed here."""
+        """Called after a stop. Deletes the watchpoints whose function has returned, and prints the message that gdb prints in
+        this case. Breakpoints of this class are silent, so this function also prints the frame."""
         hit, told = getattr(event, "breakpoints", []), False
         for scope in list(cls.open):
             if scope.is_valid() and scope.point.is_valid() and scope in hit:
@@ -255,7 +261,8 @@ class LanewiseScope(gdb.Breakpoint):
 
     @classmethod
     def close_all(cls):
-        """Called when the run starts again. Deletes all watchpoints on variables of functions, whose frames are gone."""
+        """Called before the program is started again. Deletes all watchpoints on variables of functions, because their frames
+        do not exist in the new run."""
         for scope in list(cls.open):
             if scope.point.is_valid():
                 scope.point.delete()
@@ -263,7 +270,7 @@ class LanewiseScope(gdb.Breakpoint):
 
 
 def lanewise_is_mi():
-    """Returns True if gdb was started with an MI interpreter: an editor drives it, and identifies watchpoints by number."""
+    """Returns True if gdb was started with an MI interpreter, as by an editor. An editor identifies watchpoints by number."""
     try:
         with open("/proc/self/cmdline", "rb") as words:
             return re.search(rb"\0(-i|--?interpreter)[=\0]mi|\0-i=?mi", words.read()) is not None
@@ -272,19 +279,20 @@ def lanewise_is_mi():
 
 
 class LanewiseFocus:
-    """Makes gdb and `monitor` use the same thread. Before each `monitor` the stub gets the selected thread; afterwards gdb
-    selects the thread to which the command has moved the focus."""
+    """Makes gdb and `monitor` use the same thread. Before each `monitor` command, gdb's selected thread is sent to the stub.
+    After the command, gdb selects the thread to which the command has moved the focus."""
 
     @staticmethod
     def send():
-        """Called before `monitor`: sends the selected thread."""
+        """Called before a `monitor` command: sends the selected thread."""
         thread = lanewise_thread()
         if LanewiseLink.ours() is not None and thread is not None:
             LanewiseLink.ask("qGpuShown:%x" % thread.ptid[1], True)
 
     @staticmethod
     def follow():
-        """Called after `monitor`: selects the thread of the stub's focus. Returns True if that is another thread."""
+        """Called after a `monitor` command: selects the thread in the stub's focus. Returns True if another thread was selected
+        before."""
         wanted = int(LanewiseLink.ask("qGpuShown:0", True) or "0", 16)
         thread = lanewise_thread()
         if wanted == 0 or (thread is not None and thread.ptid[1] == wanted):
@@ -292,7 +300,7 @@ class LanewiseFocus:
         inferior = gdb.selected_inferior()
         for thread in inferior.threads():  # gdb reads the thread list again
             if thread.ptid[1] == wanted:
-                if lanewise_is_mi():  # only this command makes gdb notify the editor
+                if lanewise_is_mi():  # gdb notifies an editor only after the command `thread`
                     gdb.execute("thread %d.%d" % (inferior.num, thread.num), False, True)
                 else:
                     thread.switch()
@@ -303,8 +311,8 @@ class LanewiseFocus:
 
 
 def lanewise_looks_again():
-    """Called after `monitor`, which may have moved the machine: makes gdb read its state again. If the pc has not changed,
-    the selected frame stays selected."""
+    """Called after a `monitor` command, which may have run or changed the machine: makes gdb read registers and memory again.
+    If the pc has not changed, the selected frame remains selected."""
     if LanewiseLink.ours() is None:
         return
     if lanewise_thread() is None:
@@ -315,9 +323,9 @@ def lanewise_looks_again():
     except gdb.error:
         level, pc = 0, None
     try:
-        gdb.execute("maint flush dcache", False, True)  # drops memory of the stack, which gdb caches
+        gdb.execute("maint flush dcache", False, True)  # drops gdb's cache of stack memory
     except gdb.error:
-        pass  # gdb 11 does not have this command
+        pass  # this gdb does not have the command
     gdb.execute("maint flush register-cache", False, True)
     if LanewiseFocus.follow():
         return
@@ -330,12 +338,12 @@ def lanewise_looks_again():
         if frame is not None:
             frame.select()
     except gdb.error:
-        pass  # the thread has ended; the next step reports the position of the machine
+        pass  # the selected thread has ended; the next step shows the position of the machine
 
 
 class LanewiseRenew(gdb.Command):
-    """Build the program that `run` will start, and write it to the file with which gdb was started. `run` and `start`
-execute this command first, because gdb reads its file again only when it executes them."""
+    """Build the program again and write it to the file with which gdb was started. `run`, `start` and `starti` execute
+this command first, because gdb reads that file again when it executes one of them."""
 
     def __init__(self):
         super().__init__("lanewise-renew", gdb.COMMAND_OBSCURE)

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# Part of lanewise_gdb.py: conditions of watchpoints, which gdb does not send to the stub.
+# Part of lanewise_gdb.py: sends conditions of watchpoints to the stub, which gdb does not do.
 
 
 class LanewiseWatchIf:
-    """Sends the conditions of watchpoints to the stub, as far as they can be compiled. gdb itself evaluates them at each
-    hit; the stub then reports only hits at which the condition is true."""
+    """Sends conditions of watchpoints to the stub, if they can be compiled to bytecode. gdb evaluates the condition of a
+    watchpoint itself, at each hit that the stub reports. With the condition, the stub reports only hits at which it is true."""
 
-    # modes of a watched range: it has no condition, gdb evaluates the condition, the stub evaluates it
+    # Modes of a watched range. FORGET: there is no condition, or another watchpoint on the range needs a report of each hit.
+    # CLIENT: gdb evaluates the conditions. HERE: the stub evaluates the conditions
     FORGET, CLIENT, HERE = 0, 1, 2
 
-    known = {}  # maps a watchpoint's number to (expression, condition, enabled, watched ranges, compiled condition)
-    sent = {}  # maps (address, size, packet) to the mode and code that the stub has for this range
+    # Maps a watchpoint's number to (expression, condition, enabled, watched ranges, compiled condition). The last two are None
+    # if the ranges are not certain or the condition cannot be compiled. A range is (address, size, type of the Z packet)
+    known = {}
+    sent = {}  # maps a range to the mode and the conditions that the stub has for it
 
     @classmethod
     def changed(cls, point):
@@ -20,7 +23,7 @@ class LanewiseWatchIf:
         before = cls.known.get(point.number)
         now = (point.expression, point.condition, point.enabled)
         if before is not None and before[:3] == now:
-            return  # the event was caused by a hit, which changes only the hit count
+            return  # gdb also sends this event after a hit, which changes only the hit count
         try:
             places = before[3] if before is not None else cls.places(point)
             code = before[4] if before is not None and before[1] == point.condition else cls.compiled(point.condition)
@@ -42,8 +45,8 @@ class LanewiseWatchIf:
 
     @classmethod
     def places(cls, point):
-        """Returns a list with the range that gdb watches for this watchpoint, or None if that is not certain: for an expression
-        with a pointer or an index, gdb also watches the variables with which it computes the address."""
+        """Returns a list with the one range that gdb watches for this watchpoint, or None if gdb may watch more. For an
+        expression with a pointer or an index, gdb also watches the variables from which it computes the address."""
         expression = point.expression
         location = expression.startswith("-location ")
         if location:
@@ -58,8 +61,8 @@ class LanewiseWatchIf:
 
     @classmethod
     def compiled(cls, condition):
-        """Returns the condition as "LOW,HIGH,CODE" for the packet, or None. The addresses LOW and HIGH limit the block that
-        declares the variables in the condition."""
+        """Returns the condition in the form "LOW,HIGH,CODE" of packet qGpuWatchIf, or None if it cannot be compiled. LOW and
+        HIGH are the limits of the block that declares the variables of the condition; outside it they do not exist."""
         if condition is None:
             return None
         frame = gdb.selected_frame()
@@ -79,7 +82,8 @@ class LanewiseWatchIf:
 
     @staticmethod
     def block(frame, condition):
-        """Returns the limits of the innermost block that declares a variable of the condition, or (0, 0)."""
+        """Returns the first and last address of the innermost block that declares a variable of the condition. Returns (0, 0) if
+        the condition has no variable of a function."""
         low, high = 0, 0
         for name in re.findall(r"(?<![\w$.>])[A-Za-z_]\w*", condition):
             block = frame.block()
@@ -104,7 +108,7 @@ class LanewiseWatchIf:
         for place in set(cls.sent) | set(wanted):
             codes = wanted.get(place, [])
             mode, rest = cls.FORGET, ""
-            if codes and "" not in codes:  # a watchpoint without a condition needs a report of each hit
+            if codes and "" not in codes:  # no watchpoint on this range lacks a condition
                 mode = cls.CLIENT
                 if None not in codes and unclear == 0:
                     mode, rest = cls.HERE, "".join(";" + code for code in codes)

@@ -46,7 +46,7 @@ TYPES = {
     "const uint32_t *": ctypes.POINTER(ctypes.c_uint32),
     "uint64_t *": ctypes.POINTER(ctypes.c_uint64),
     "size_t *": ctypes.POINTER(ctypes.c_size_t),
-    "char *": ctypes.c_void_p,  # not c_char_p: ctypes would convert results to bytes and lose the pointer, which must be freed
+    "char *": ctypes.c_void_p,  # an address: a text that the library frees, or memory to which the library writes a text
     "const char *": ctypes.c_char_p,
     "char **": ctypes.POINTER(ctypes.c_void_p),
     "const char *const *": ctypes.POINTER(ctypes.c_char_p),

@@ -164,7 +164,7 @@ class Machine:
         self._seen = 0          # number of findings that were returned or raised
         self._related = 0       # number of findings to which lanewise_finding_relate() has added the call of their launch
         self._callers = {}      # maps the number of a launch to the call that launched the kernel
-        self._failed = None     # first exception that a callback of the user has raised in this wait(), or None
+        self._failed = None     # first exception that a callback of the user has raised since the last wait(), or None
         self._print = (lambda text: sys.stdout.write(text)) if print is ... else print  # sys.stdout may be replaced later
         self._handle = self._lib.lanewise_create()
         if not self._handle:

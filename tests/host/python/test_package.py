@@ -239,7 +239,7 @@ def test_scalars_are_converted_to_the_types_of_parameters(gpu):
         out[:] = 0
         kernel(1, 1, out, numpy.int8(-3), -300, numpy.int64(-70000), 1 << 40, 2, numpy.float32(0.25), value, 64)
         assert (out == [-3, -300, -70000, 1 << 40, 2, 0.25, 2.5]).all()
-    with pytest.raises(lanewise.Error, match="whose argument is its size in bytes"):
+    with pytest.raises(lanewise.Error, match="whose argument is the size of that memory in bytes"):
         kernel(1, 1, out, 1, 2, 3, 4, 5, 6, vector.tobytes(), vector)
     for value in (b"1234", vector[:1]):
         with pytest.raises(lanewise.Error, match="a value of 8 bytes, but the argument is .*4 bytes"):
