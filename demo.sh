@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds Lanewise and shows its main job: a real OpenCL C kernel, stopped in stock gdb, then
-# run to a result that is compared with what plain C computes on the host. On a terminal you
-# are left in gdb; elsewhere a batch session runs. Missing Debian packages are installed.
+# Builds Lanewise, stops an OpenCL C kernel in stock gdb, runs the kernel to its end, and compares
+# its result with the result of a C program on the host. On a terminal, gdb waits for your commands;
+# otherwise gdb executes a list of commands. Installs Debian packages that are missing.
 #
 #   ./demo.sh [--help]
 #
-# The build lies in build/. Exit status 0: the result is right.
+# The build folder is build/. The exit status is 0 if the result is right.
 set -eu
 cd "$(dirname "$0")"
 for argument; do
@@ -20,7 +20,7 @@ top=$(pwd)
 echo "== packages"
 scripts/install-deps.sh demo
 
-echo "== build (some minutes on two cores; build/make.log shows how far it is)"
+echo "== build (some minutes on two cores; build/make.log shows the progress)"
 [ -x configure ] || autoreconf -fi >autoreconf.log 2>&1 || { cat autoreconf.log; exit 1; }
 mkdir -p build
 cd build
@@ -48,7 +48,8 @@ while [ -z "$port" ]; do
 done
 
 line=$(sed -n '/im = 2/=' "$top/kernels/mandelbrot.cl")
-# What both sessions begin with. Debian's gdb asks for debug files on the net otherwise.
+# Options and first commands of gdb for both kinds of session. With debuginfod, Debian's gdb would ask whether to download
+# debug files.
 set -- -q -iex 'set debuginfod enabled off' -ex 'set print frame-arguments presence' \
     -ex "target remote 127.0.0.1:$port" -ex "break mandelbrot.cl:$line" -ex continue
 if [ -t 0 ] && [ -t 1 ]; then
@@ -56,7 +57,7 @@ if [ -t 0 ] && [ -t 1 ]; then
     echo "set \$lane = 5, next, backtrace, p \$v3, delete, continue; then quit."
     gdb "$@"
 else
-    # Some turns later lanes have left the loop: $active are those that still run.
+    # After 30 more stops some lanes have left the loop. $active is the mask of the lanes that still run in it.
     gdb -batch -nx -iex 'set pagination off' -iex 'set confirm off' -iex 'set width 0' "$@" \
         -ex 'info threads 1-3' -ex 'backtrace' -ex 'echo \nwhich lane is in focus, and where is lane 5?\n' \
         -ex 'print $lane' -ex 'set $lane = 5' -ex 'next' -ex 'print $v0.f32' \

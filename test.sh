@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Build Lanewise and run all its tests.
+# Builds Lanewise and runs all its tests.
 #
 #   ./test.sh [--werror] [--sanitize] [--no-install] [-j N] [-- MAKE-ARGUMENTS...]
 #
-#   --werror      warnings are errors
-#   --sanitize    address and undefined-behaviour sanitizers, the baseline core only, a
-#                 tenth of the random programs (a plain run has a ninth of them, `make nightly` more than all)
-#   --no-install  do not look for missing Debian packages
+#   --werror      the compiler treats warnings as errors
+#   --sanitize    builds with the address and undefined-behaviour sanitizers, for the baseline processor only; random tests
+#                 run a tenth of their cases (without this option a ninth; `make nightly` runs all and more)
+#   --no-install  does not install missing Debian packages
 #
-# The build lies in build-test/ or build-sanitize/. Exit status 0: everything passed.
+# The build folder is build-test/, or build-sanitize/ with --sanitize. The exit status is 0 if all tests pass.
 set -eu
 cd "$(dirname "$0")"
 werror=; sanitize=; install=yes; jobs=$(nproc 2>/dev/null || echo 2)
@@ -20,20 +20,20 @@ while [ $# -gt 0 ]; do
     --no-install) install= ;;
     -j) jobs=$2; shift ;;
     --) shift; break ;;
-    -h | --help) sed -n '3,14s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "test.sh: unknown option '$1'; see ./test.sh --help" >&2; exit 2 ;;
     esac
     shift
 done
 [ -z "$install" ] || scripts/install-deps.sh test
-# python3 itself: a wrapper that chooses a version takes ten times as long to start
+# Puts the folder of the real python3 program first in PATH: a wrapper that selects a version takes ten times as long to start.
 if python=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/dev/null) && [ -x "$python/python3" ]; then
     export PATH=$python:$PATH
 fi
 
 build=build-test; quickly=
 export LW_RANDOM_DIVISOR=${LW_RANDOM_DIVISOR:-9}
-configure="$werror --enable-runnable-levels" # other levels of the core could not be tested here
+configure="$werror --enable-runnable-levels" # tests cannot run code for x86-64 levels that this processor lacks
 if [ -n "$sanitize" ]; then
     build=build-sanitize
     configure="$werror --enable-asan --enable-ubsan --enable-one-level"
@@ -49,13 +49,13 @@ cd "$build"
 if [ -n "$sanitize" ]; then
     ../configure -q $configure CFLAGS='-O1 -g'
 else
-    ../configure -q $configure CFLAGS="${CFLAGS:--O2}" # a hundred programs link faster without -g
-    quickly="CFLAGS=${CFLAGS:--O1}"                     # the tests' own code compiles faster
+    ../configure -q $configure CFLAGS="${CFLAGS:--O2}" # without -g, because the many test programs then link faster
+    quickly="CFLAGS=${CFLAGS:--O1}"                     # for the code of tests only, which then compiles faster
 fi
-build() { # quiet while it goes well
+build() { # runs make with these arguments; prints only errors
     make -j"$jobs" V=0 "$@" >>build.log 2>&1 && return
     grep -E 'error|Error|warning|undefined' build.log | head -n 40 >&2
-    echo "test.sh: the build failed; the whole log is $build/build.log" >&2
+    echo "test.sh: the build failed; $build/build.log has all output" >&2
     exit 1
 }
 echo "building in $build/ ..."
@@ -64,7 +64,7 @@ build all
 build check TESTS= ${quickly:+"$quickly"}
 echo "built in $((SECONDS - start)) s"
 status=0
-rm -rf tests/lib/compiled # of an earlier run
+rm -rf tests/lib/compiled # programs that tests of an earlier run have compiled
 make -s -j"$jobs" check "$@" >check.log 2>&1 || status=$?
 grep -E '^(PASS|FAIL|SKIP|XFAIL|XPASS|ERROR):' check.log || true
 if [ $status -ne 0 ]; then

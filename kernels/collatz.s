@@ -22,7 +22,7 @@ loop:
     s_and_b64 s6:7, s6:7, exec
     s_or_b32 s8, s6, s7
     s_setp_u32.eq sp0, s8, 0
-    @sp0 bra done                       # must precede the next line, which may empty exec: then no branch is taken
+    @sp0 bra done                       # before the next line, which may set exec to 0: a branch with exec 0 is never taken
     s_mov_b64 exec, s6:7
     v_and_b32 v5, v2, 1
     v_setp_u32.ne p2, v5, 0

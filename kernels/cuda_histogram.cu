@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts byte values. In histogram_by_warps() one lane counts for all lanes of its warp with the same value,
+/* Counts byte values. In histogram_by_warps() one lane counts for all lanes of its warp that have the same value,
  * so a warp executes one atomic operation for each different value. */
 #define BINS 256
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Breadth-first search with launches by the device, for nvcc and for clang. One thread launches a kernel for each level,
- * one after the other in its block's stream. In this kernel a vertex with at least 4 edges launches another kernel, which
- * visits them. The next level begins when all kernels of the level are complete.
+ * one after the other in its block's stream. In the kernel of a level, the thread of a vertex with at least 4 edges launches
+ * another kernel, which visits the neighbours. The next level begins when all kernels of the level have completed.
  */
 enum { MANY = 4, THREADS = 32 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* y = a x + y in CUDA C++. Only the kernel is compiled. The host code below shows how a program calls the
- * kernel; this code need only parse. */
+/* y = a x + y in CUDA C++. The function main() shows how a program calls the kernel. When Lanewise loads this file, only the
+ * kernel is compiled; the compiler only parses main(). */
 #include <cstdio>
 #include <vector>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Textures over linear memory: a line with border value zero, a palette of colours that is read as
- * floats up to 1 through a texture object, and an image with clamped coordinates. */
+/* Textures over linear memory: a row of floats that reads as zero outside its range, a palette of colours that is
+ * read as floats from 0 to 1 through a texture object, and an image with clamped coordinates. */
 texture<float, 1, cudaReadModeElementType> line;
 texture<short, 2, cudaReadModeElementType> image;
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # y = a * x + y in the style of GCN code: the scalar unit loads parameters and computes the block's
-# offset; lanes past the end are masked out in exec instead of branching; a scalar branch skips a
-# warp without work. The comments name GCN's instructions.
+# offset; lanes past the end are masked out in exec instead of branching; in a warp without work a
+# scalar branch skips the loads and stores. The comments name the instructions of GCN.
 .kernel gcn_saxpy
 .param f32 a
 .param ptr.global x

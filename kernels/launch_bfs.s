@@ -28,7 +28,7 @@ next:
     st.global.b32 [v6:7+32], v8
     st.global.b32 [v6:7+36], v0
     launch.kernel v8, v4:5, v6:7, vz
-    launch.sync                         # the sweep and all groups below it are complete
+    launch.sync                         # waits for the grid of sweep and the groups that it has launched
     v_add_u32 v0, v0, 1
     ld.global.b32 v8, [v2:3]
     v_setp_u32.ne p0, v8, 0

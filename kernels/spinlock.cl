@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lock that single threads acquire. The owner leaves the loop while other lanes of its warp
- * spin. With a SIMT stack the owner waits for them to reconverge before it can unlock, forever.
- * With independent thread scheduling the kernel ends.
+ * Each thread acquires the same lock. The owner leaves the loop while other lanes of its warp
+ * spin. With a SIMT stack the owner then waits for these lanes before it can unlock, so the kernel
+ * hangs. With independent thread scheduling the kernel ends.
  */
 __kernel void spinlock(volatile __global int *lock, volatile __global uint *count,
                        volatile __global uint *sum, uint locks, uint n)

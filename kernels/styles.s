@@ -47,7 +47,7 @@ join:
 done:
     bsync b0
 
-    # all lanes execute together again, so the scalar unit may write: counts the lanes with x < 1000
+    # all lanes execute together again, so scalar instructions may write exec: sets bit 31 of x in lanes with x < 1000
     v_setp_u32.lt p0, v2, 1000
     s_ballot s6:7, p0
     s_popc_b64 s9, s6:7

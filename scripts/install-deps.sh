@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# scripts/install-deps.sh [demo|test]: installs the Debian packages that are missing to build and run Lanewise (demo), or
-# to run all tests as well (test). Does nothing if no package is missing.
+# scripts/install-deps.sh [demo|test]: installs the missing Debian packages that are needed to build and run Lanewise (demo,
+# the default), or to run all tests, too (test). Does nothing if no package is missing.
 set -eu
 what=${1:-demo}
 case $what in demo | test) ;; *) echo "usage: $0 [demo|test]" >&2; exit 2 ;; esac
@@ -24,7 +24,7 @@ need() {
 
 need gcc libc6-dev make autoconf automake pkg-config
 need libyaml-dev libreadline-dev libcmocka-dev libelf-dev libcapstone-dev gdb opencl-headers libzstd-dev libdw-dev
-# One of these versions of clang and one libclc are enough. The oldest packages are the smallest.
+# One of these versions of clang, and one version of libclc, are enough. Installs the oldest ones, which are the smallest.
 have=
 for c in clang-19 clang-16 clang-15 clang-14; do
     ! command -v $c >/dev/null || have=yes

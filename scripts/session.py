@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the terminal sessions that pages and pictures show.
+"""Runs the terminal sessions that pages and pictures of the documentation show, and compares their output.
 
-run_block(text, directory, environment) executes the commands of a console block:
+run_block(text, directory, environment) executes the commands of a console block, and returns the block with the current
+output. Text that differs between runs (times, the directory) is replaced by a fixed text. The block has the lines:
 
-    $ command              sh executes the command; the lines below are the command's output
-    (gdb) command          is typed at this prompt of the program that the last $ line started, as (lanewise) lines are
-
-It returns the block with the current output. Text that differs between runs (times, the directory) is made equal."""
+    $ command              sh executes the command
+    (gdb) command          the program that the last $ line started must show this prompt, and gets the command as input
+    (lanewise) command     the same
+    any other line         output of the last command
+"""
 import difflib, os, pty, re, select, signal, struct, subprocess, sys, termios, time
 import fcntl
 
 PROMPT = re.compile(r"^(\((?:gdb|lanewise)\b[^)]*\)) ?(.*)$")
 AT_PROMPT = re.compile(r"(?:^|\n)(\((?:gdb|lanewise)\b[^)\n]*\)) $")
-# Lines that gdb prints about itself and the connection, not about the kernel.
+# Lines that are removed from the output: gdb prints them about itself and the connection, not about the kernel.
 NOISE = re.compile(r"^(?:warning: File transfers from remote|Use \"set sysroot\"|Reading .* from remote target"
                    r"|Source directories searched|\[Inferior 1 .* detached\]|  Id   Target Id|\[Switching to Thread"
                    r"|Remote debugging using|Reading symbols from |Continuing\.$|0x[0-9a-f]+ in \?\? \(\)$)")
 
 
 class Terminal:
-    """A program that runs on a terminal of 400 columns. read_to_prompt() returns its output since the last command."""
+    """A program that runs on a terminal of 400 columns. read_to_prompt() returns the output up to the next prompt."""
 
     def __init__(self, command, directory, environment):
         self.pid, self.fd = pty.fork()
@@ -65,7 +67,7 @@ def plain(text):
 
 
 def same(text, directory):
-    """Returns the lines of the text without what differs from run to run."""
+    """Returns the lines of the text without empty lines, lines in NOISE, and the directory; replaces times by 0.00 s."""
     text = text.replace(os.path.realpath(directory) + "/", "").replace(directory + "/", "")
     text = re.sub(r"\b\d+\.\d+ s\b", "0.00 s", text)
     lines = [line.rstrip() for line in text.split("\n")]
@@ -110,7 +112,8 @@ def run_block(text, directory, environment):
 
 
 def environment_for(lanewise):
-    """Returns an environment in which `lanewise` is this build, with a plain terminal and no configuration of the user."""
+    """Returns environment variables with which the command `lanewise` is the file @lanewise, the terminal is plain, and
+    no configuration of the user is read."""
     folder = os.path.dirname(os.path.abspath(lanewise))
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("LANEWISE", "INPUTRC"))}
     environment.update(PATH=folder + ":" + os.environ.get("PATH", ""), TERM="dumb", LC_ALL="C.UTF-8", HOME="/nonexistent",
@@ -119,13 +122,13 @@ def environment_for(lanewise):
 
 
 def fits(said, line):
-    """Returns whether the output line `said` matches `line` of a page, in which "..." matches any text."""
+    """Returns True if the output line @said matches @line of a page, in which "..." matches any text."""
     return re.fullmatch(".*".join(re.escape(part) for part in line.split("...")), said) is not None
 
 
 def merge(page, today):
-    """Returns the current lines. A current line that matches a line of the page is replaced by that line. A line "..." of
-    the page matches all lines up to the page's next line."""
+    """Returns the current output, in which each line that matches a line of the page is replaced by the page's line. A line
+    "..." of the page matches all output lines up to the one that matches the page's next line."""
     out, at = [], 0
     for line in today:
         if at < len(page) and page[at] == "...":
@@ -149,8 +152,9 @@ def merge(page, today):
 
 
 def check_page(name, source, directory, environment, update=False):
-    """Runs the console blocks of a Markdown page, in order, in one directory, and compares their output with the page. Checks
-    that each block after a comment with a file's name is part of that file. Returns the differences as lines of text."""
+    """Runs the console blocks of a Markdown page, in order, in one directory, and compares their output with the page. Also
+    checks that a code block after a comment <!-- FILE --> is part of this file. Returns the differences as lines of text.
+    With @update, writes the current output to the page."""
     page = open(name).read()
     differences = []
 
@@ -164,7 +168,7 @@ def check_page(name, source, directory, environment, update=False):
 
     for file, text in re.findall(r"^<!-- ([\w./-]+) -->\n```\w*\n(.*?)^```$", page, re.M | re.S):
         if text not in open(os.path.join(source, file)).read():
-            differences.append("%s: the block after the comment with this name is no part of %s" % (name, file))
+            differences.append("%s: the block after <!-- %s --> is not part of this file" % (name, file))
     renewed = re.sub(r"(^```console\n)(.*?)(^```$)", console, page, flags=re.M | re.S)
     if "```console" not in page:
         differences.append(name + ": the page has no console block")
@@ -174,8 +178,9 @@ def check_page(name, source, directory, environment, update=False):
 
 
 if __name__ == "__main__":
-    # session.py LANEWISE SOURCE DIRECTORY [--update] PAGE...: if the current output differs from a page, prints the
-    # differences and ends with status 1
+    # usage: session.py LANEWISE SOURCE DIRECTORY [--update] PAGE... . Runs the console blocks of the pages in DIRECTORY with the
+    # program LANEWISE. If the output differs from a page, prints the differences and ends with status 1. SOURCE is the root of
+    # the source tree
     arguments = [a for a in sys.argv[1:] if a != "--update"]
     said = [d for page in arguments[3:] for d in check_page(page, arguments[1], arguments[2], environment_for(arguments[0]),
                                                             "--update" in sys.argv)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each thread adds up the 32 words of a line of its own: the lines of a block of 512 are 64 KiB.
+# Each thread adds up the 32 words of its own cache line of 128 bytes. The lines of a block of 512 threads have 64 KiB.
 .kernel lines
 .param ptr.global x
 .param ptr.global sum

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each element becomes the mean of its neighbourhood, near ones count more. It has a bug: docs/howto/debug-optimised-code.md. */
+/* Each output is a weighted mean of nearby inputs; nearer ones weigh more. Has a bug: docs/howto/debug-optimised-code.md. */
 static float weight(int distance)
 {
     int parts = 1 + distance;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each number and its left neighbour, weighed. Something is wrong: see the README.
+// out[i] = weight * (in[i - 1] + in[i]). The kernel has a bug: see README.md.
 kernel void weigh(global const int *in, global int *out, int weight)
 {
     local int tile[32], scale;

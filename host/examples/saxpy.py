@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A CUDA kernel from Python, on a machine without a GPU: python3 saxpy.py [MODEL | check]
+"""Runs a CUDA kernel from Python, on a computer without a GPU. Usage: python3 saxpy.py [MODEL | check]
 
 python3 saxpy.py volta counts the cycles of the GPU model volta. python3 saxpy.py check makes the buffer y one element
 too short, and prints the finding of the check. docs/howto/python.md explains how to install the package lanewise.
