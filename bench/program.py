@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the program for the scripts of bench/: LANEWISE, ./lanewise, build/lanewise, ../lanewise, or the one on PATH."""
+"""Finds the program lanewise for the scripts of bench/: the file in the environment variable LANEWISE, ./lanewise,
+build/lanewise, ../lanewise, or the program on PATH."""
 import os
 import shutil
 import sys

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Thread-instructions of the kernels of bench.cl, counted in the PTX that clang 19 generates from it.
-# bench/run and bench/timing source this file.
+# Defines ptx_instructions, which prints the thread-instructions of a kernel of bench.cl. They are counted in the PTX that clang
+# 19 generates, so that they do not depend on Lanewise's translation. bench/run and bench/timing source this file.
 
 ptx_instructions() { # CASE SIZE [LEVELS]: SIZE in elements of a side, elements or nodes; LEVELS for bfs
     case $1 in

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of bench/timing_trends. Each has one property to which a GPU model or a policy is sensitive. */
+/* Kernels of bench/timing_trends. Each has one property that affects its speed on a GPU model or with a policy. */
 
-/* Each thread reads its own cache line word by word. The kernel has locality within a warp if the line stays in L1. */
+/* Each thread reads its own cache line word by word. All words after the first hit L1 if the line stays there. */
 __kernel void private_stream(__global const int *a, __global int *out, int n)
 {
     int t = get_global_id(0), sum = 0;
@@ -12,7 +12,7 @@ __kernel void private_stream(__global const int *a, __global int *out, int n)
     out[t] = sum;
 }
 
-/* All threads together read the next part of an array, so that no word is read twice. */
+/* In each iteration, all threads together read the next part of an array, so that no word is read twice. */
 __kernel void stream(__global const int *a, __global int *out, int n)
 {
     int t = get_global_id(0), all = get_global_size(0), sum = 0;
@@ -23,7 +23,7 @@ __kernel void stream(__global const int *a, __global int *out, int n)
     out[t] = sum;
 }
 
-/* Neighbouring threads read each other's words, so that wider warps need fewer requests. */
+/* Neighbouring threads read the same words, so that wider warps need fewer requests. */
 __kernel void gather(__global const int *a, __global int *out, int n)
 {
     int t = get_global_id(0), all = get_global_size(0), sum = 0;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code that scripts which check claims share: runs on a GPU model, comparison of figures with their sources, and the
-private-stream kernel."""
+"""Code that the scripts in bench/ share: runs on a GPU model, comparison of figures with their sources, and the private-stream
+kernel."""
 import json
 import os
 import struct
@@ -11,7 +11,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Trends:
-    """Runs kernels, stores figures, and prints which claims hold."""
+    """Runs kernels, prints whether claims about their figures hold, and stores the figures for tables."""
 
     def __init__(self, program, work, out):
         self.program, self.work, self.out = program, work, out
@@ -19,8 +19,9 @@ class Trends:
         self.rows = []
 
     def run(self, launch, machine, keys, dump=None, name='launch', options=()):
-        """Runs the text of a launch file. Returns the report and, if given, the words of buffer @dump. Runs with different @name
-        may run at the same time. The folder of @name has the files of the launch. @options: further words of the command line."""
+        """Runs a launch file with the text @launch. Returns the report and, if @dump is given, the words of this buffer. Calls
+        with different @name may run at the same time. The folder of @name contains the files of the launch. @options: more
+        words of the command line."""
         at, name = os.path.split(os.path.join(self.work, name))
         with open(os.path.join(at, name + '.yaml'), 'w') as f:
             f.write(launch)
@@ -74,21 +75,20 @@ def miss_rate(report):
     return (core['l1_misses'] + core['l1_merges']) / loads
 
 
-# ---- the private-stream kernel of the warp scheduling thesis's specification, 12.2 -------------------
+# ---- the private-stream kernel: specification of the warp scheduling thesis, section 12.2 -------------
 
 WAVES, WARPS, ITERATIONS = 2, 32, 82
-ARRAY = 384  # bytes from a lane's array to the next lane's, a multiple of the line, so that a lane misses 3 times in 82 loads
-AT = 13312   # address of the arrays modulo 64 KB. The source does not give it; SWL 3 and 4 with one load depend on it
+ARRAY = 384  # bytes between the arrays of neighbouring lanes: three lines, so that a lane misses 3 times in 82 loads
+AT = 13312   # address of the arrays modulo 64 KB. It affects swl with 3 and 4 warps and one load; the source does not state it
 
 
 def private_stream(loads, loop=False):
-    """Returns the text of a kernel with @loads diverged loads of a lane's own arrays and six dependent additions, 82 times,
-    without a branch or as a @loop.
+    """Returns the text of a kernel that executes, 82 times, @loads loads from the lane's own arrays and six dependent additions.
+    With @loop the kernel is a loop, otherwise it has no branch.
 
-    All loads write the same register, so the second load issues when the first has its data. Only this rule gives the
-    source's figures for two loads. A model of the source's twelve lines of text has thread IPC .28 and miss rate .72 under
-    gto, as the source; if
-    both loads were outstanding together, it would have .47 and .43."""
+    All loads write the same register, so the second load issues when the first one has its data. Only this rule gives the
+    source's figures for two loads: a script of twelve lines that models the source's machine has thread IPC .28 and miss rate .72
+    under gto, as in the source. If both loads were outstanding together, it would have .47 and .43."""
     text = '.kernel k\n.param ptr.global x\n.param ptr.global out\n'
     text += '    v_s2r v0, %ctaid.x\n    v_s2r v1, %ntid.x\n    v_s2r v2, %tid.x\n    v_mad_u32 v0, v0, v1, v2\n'
     text += '    v_mov_b32 v20, 0\n    v_mov_b64 v6:7, c[x]\n'
@@ -110,9 +110,9 @@ def private_stream(loads, loop=False):
                    '    st.global.b32 [v4:5], v20\n    exit\n.end\n')
 
 
-# The source's machine: one SM that issues an instruction every four cycles; blocks of one warp; an L1 of 32 KB with hashed sets.
-# A hit takes 10 cycles, a miss 400 cycles, with a line every 20 cycles, and an addition 20 cycles. Instruction fetches do not
-# miss. lsu.queue has the value of the GPU model, 1.
+# Keys for the machine of the source: one SM that issues an instruction every four cycles; blocks of one warp; an L1 of 32 KB with
+# hashed sets. A hit takes 10 cycles; a miss takes 400 cycles, and memory delivers a line every 20 cycles; an addition takes 20
+# cycles. Instruction fetches do not miss. lsu.queue has the value of the GPU model, 1.
 SANITY = ['core.count=1', 'core.blocks=32', 'l1.hash=xor', 'l1.latency=10', 'fetch.perfect=true', 'constant.perfect=true',
           'clocks.core=1300', 'clocks.icnt=1300', 'clocks.l2=1300', 'clocks.dram=1300', 'l2.bytes=0', 'l2.slices=1',
           'dram.channels=1', 'dram.burst_bytes=128', 'dram.bus_bytes=8', 'dram.tCCD=20', 'dram.latency=300',
@@ -121,8 +121,8 @@ SANITY = ['core.count=1', 'core.blocks=32', 'l1.hash=xor', 'l1.latency=10', 'fet
 
 
 def sanity(t, loads, policy, *keys, loop=False, name='private'):
-    """Returns thread IPC and miss rate of the private-stream kernel. For a @loop, IPC counts the instructions of the kernel
-    without a loop, so that both forms can be compared."""
+    """Returns thread IPC and miss rate of the private-stream kernel. With @loop, IPC counts the instructions of the kernel
+    without the loop, so that both forms can be compared."""
     with open(os.path.join(t.work, name + '.s'), 'w') as f:
         f.write(private_stream(loads, loop))
     threads = WAVES * WARPS * 32

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels whose threads exchange values through shared memory, with barriers of the block between the exchanges. */
+/* Kernels whose threads exchange values through shared memory and synchronise by barriers of the block. */
 #define TILE 16
 
 /** Sorts each block's 512 numbers, two for each thread. */
@@ -23,7 +23,7 @@ __kernel void bitonic_sort(__global uint *data, __local uint *key)
     data[first + t + n / 2] = key[t + n / 2];
 }
 
-/** Inclusive prefix sums of each block: in each step, each thread adds the number at the index that is lower by `d`. */
+/** Inclusive prefix sums of each block. In each step, each thread adds the number whose index is lower by `d` to its own. */
 __kernel void scan_steps(__global uint *data, __local uint *sum)
 {
     uint t = get_local_id(0), n = get_local_size(0), i = get_global_id(0), value = data[i];
@@ -40,7 +40,7 @@ __kernel void scan_steps(__global uint *data, __local uint *sum)
     data[i] = value;
 }
 
-/** Exclusive prefix sums of each block's 512 numbers, up and down a tree. */
+/** Exclusive prefix sums of each block's 512 numbers, by a pass up a tree of partial sums and a pass down. */
 __kernel void scan_tree(__global uint *data, __local uint *sum)
 {
     uint t = get_local_id(0), n = get_local_size(0) * 2, first = get_group_id(0) * n, step = 1;
@@ -69,7 +69,7 @@ __kernel void scan_tree(__global uint *data, __local uint *sum)
     data[first + 2 * t + 1] = sum[2 * t + 1];
 }
 
-/** The mean of each point and its four neighbours; each block reads a tile with its border. */
+/** The mean of each point and its four neighbours. Each block reads a tile and the points around the tile. */
 __kernel void five_point_tile(__global const float *in, __global float *out, int n)
 {
     __local float tile[TILE + 2][TILE + 2];
@@ -127,8 +127,8 @@ __kernel void fft(__global float2 *data, __global const float2 *root, __local fl
     data[first + t + n / 2] = b;
 }
 
-/** Cheapest paths through `rows` rows of costs. Neighbouring blocks overlap, because the cells at the ends of a block become
- *  wrong. */
+/** Cheapest paths through `rows` rows of costs. In each row, the results at the two ends of a block become wrong for lack of a
+ *  neighbour, so neighbouring blocks overlap. */
 __kernel void pathfinder(__global const int *cost, __global const int *from, __global int *to, int columns, int rows, __local int *best)
 {
     int t = get_local_id(0), n = get_local_size(0), x = (int)get_group_id(0) * (n - 2 * rows) - rows + t;
@@ -151,7 +151,7 @@ __kernel void pathfinder(__global const int *cost, __global const int *from, __g
         to[x] = value;
 }
 
-/** Decomposes each block's 16 x 16 matrix into triangles. */
+/** Decomposes the 16 x 16 matrix of each block into a lower and an upper triangular matrix (LU). */
 __kernel void lud(__global float *data)
 {
     __local float m[TILE][TILE + 1];
@@ -171,7 +171,7 @@ __kernel void lud(__global float *data)
     mine[y * TILE + x] = m[y][x];
 }
 
-/** Forces of all bodies on each body; a block reads the bodies in tiles. */
+/** Sums the forces of all bodies on each body. A block copies the bodies to shared memory tile by tile. */
 __kernel void nbody_tiled(__global const float4 *body, __global float4 *force, int n, __local float4 *tile)
 {
     int t = get_local_id(0), size = get_local_size(0), i = get_global_id(0);
@@ -218,7 +218,7 @@ __kernel void transpose_tile(__global const float *in, __global float *out, int 
     out[(gx + y) * n + gy + x] = tile[x][y];
 }
 
-/** Dot products of blocks: the tree of reduce, in which the steps of the last warp are unrolled, as in old programs. */
+/** One dot product for each block, by a tree reduction. The steps of the last warp are unrolled, as in old programs. */
 __kernel void dot(__global const float *a, __global const float *b, __global float *out, __local float *share)
 {
     uint t = get_local_id(0), n = get_local_size(0), i = get_group_id(0) * n * 2 + t;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of bench/papers/run dwr: each has the property of a benchmark of the paper on dynamic warp resizing.
- * dwr.py has the inputs and expected results. */
+/* Kernels of bench/papers/run dwr. Each has the control flow and access pattern of a benchmark of the paper on dynamic warp
+ * resizing. dwr.py computes the inputs and expected results. */
 
-/* BKP: convergent. Each 64 threads access 64 words, but not in order, so that warps of 8 access each line several times. */
+/* BKP: convergent. Groups of 64 threads access 64 words in mixed order, so that warps of 8 access each line several times. */
 __kernel void bkp(__global const int *in, __global int *out, int rounds)
 {
     int t = get_global_id(0), n = get_global_size(0), at = (t & ~63) + (5 * t & 63), sum = 0;

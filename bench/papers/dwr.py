@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dynamic warp resizing: kernels, machine, and the trends of its specification (dwr.md), 16.2.
+"""Dynamic warp resizing: kernels, GPU model, and the trends of section 16.2 of its specification (dwr.md).
 
-Each kernel represents a benchmark of the paper: it has the property that the paper gives as the reason of the benchmark's
-figures. The expected results are computed here, never by the emulator.
+Each kernel represents a benchmark of the paper: it has the property by which the paper explains the figures of the benchmark.
+The expected results are computed here, never by the emulator.
 """
 import os
 import random
@@ -43,7 +43,7 @@ def bkp(folder, size=1):
 def mu(folder, size=1):
     n, records, steps, r = 256 * max(1, int(8 * size)), 8192, 40, random.Random(32)
     mask, out, tables = records - 1, [], []
-    for _ in range(4): # four tables; the first records occur as next record much more often than the others
+    for _ in range(4): # four tables, in which most records refer to one of the first records as the next one
         following = [int(records * r.random() ** 1.5) for _ in range(records)]
         tables.append([8 * x + below(r, 8) for x in following for _ in range(8)])
     a, b, c, d = tables
@@ -130,8 +130,8 @@ def large(width, simd=8):
 
 
 def lanes(simd):
-    """Returns the keys of a machine with @simd lanes: the scheduler, the units and the banks of shared memory serve so many
-    threads in a cycle, whatever the width of warps. A wider warp holds the scheduler for several cycles (2)."""
+    """Returns the keys of a GPU model with @simd lanes: the scheduler, the units and the banks of shared memory serve @simd
+    threads in a cycle, whatever the width of warps. A wider warp occupies the scheduler for several cycles (section 2)."""
     return ['issue.lanes=%d' % simd, 'shared.banks=%d' % simd] + ['units.%s.lanes=%d' % (u, simd) for u in ('int', 'fp', 'cvt', 'mem', 'warp') if simd != 8]
 
 
@@ -140,8 +140,9 @@ LITERAL = ['dwr.skip_counts_as_arrival=false']
 
 
 def sizes(simd=8):
-    """Returns the variants with @simd lanes: warps of 1, 2, 4 and 8 times the lanes, up to 64, and resized warps of 2, 4 and 8
-    times. 'explicit': barriers are instructions of the program. 'literal': an ignored barrier does not count as an arrival."""
+    """Returns the variants with @simd lanes. Fixed warps have 1, 2, 4 and 8 times as many lanes, up to 64; resized warps have up
+    to 2, 4 and 8 times as many. In variants 'explicit', barriers are instructions of the program. In variants 'literal', an
+    ignored barrier does not count as an arrival."""
     return {**{w: fixed(w, simd) for w in (simd, 2 * simd, 4 * simd, 8 * simd) if w <= 64},
             **{'dwr %d' % w: large(w, simd) for w in (2 * simd, 4 * simd, 8 * simd)}, 'explicit %d' % (8 * simd): large(8 * simd, simd) + EXPLICIT,
             'literal %d' % (8 * simd): large(8 * simd, simd) + LITERAL}
@@ -154,7 +155,7 @@ class Sized(Result):
         slots = sum(causes.values())
         self.idle = (slots - sum(causes.get(k, 0) for k in ('issued', 'unit', 'collector'))) / slots
         loads = self.core['l1_hits'] + self.core['l1_misses'] + self.core['l1_merges']
-        self.off_core = self.core['l1_misses'] + self.core['accesses'] - loads # accesses include stores, which write through
+        self.off_core = self.core['l1_misses'] + self.core['accesses'] - loads # all stores leave the core: L1 writes through
         self.accesses = self.core['accesses']
         self.coalescing = self.core['access_lanes'] / self.off_core
         self.pre_l1 = self.core['access_lanes'] / self.accesses
@@ -162,7 +163,7 @@ class Sized(Result):
 
 
 class Machine(Experiment):
-    """A machine with @cores of the 16 cores of tesla-dwr, and their share of the 6 memory partitions."""
+    """The GPU model tesla-dwr with @cores of its 16 cores, and the same share of its 6 memory partitions."""
 
     model = 'tesla-dwr'
 
@@ -192,7 +193,7 @@ class Machine(Experiment):
 
 
 BARRIERS = ('dwr 64', 'explicit 64', 'literal 64')
-MODES = (('', 'dwr 64'), (' explicit', 'explicit 64')) # modes of barriers: suffix of the trend's name, variant
+MODES = (('', 'dwr 64'), (' explicit', 'explicit 64')) # for each mode of barriers: suffix of the trend's name, variant
 
 
 # ---- the experiment -----------------------------------------------------------------------------------
@@ -202,7 +203,7 @@ def speeds(got, names, variant, over):
 
 
 def idle_cycles(got, names, variant, over):
-    """Returns the mean over the kernels of the idle cycles of @variant, divided by all cycles of @over."""
+    """Returns the idle cycles of @variant as a share of all cycles of @over: the mean over the kernels."""
     return mean([got[n][variant].idle * got[n][variant].cycles / got[n][over].cycles for n in names])
 
 
@@ -214,7 +215,7 @@ def table(e, title, got, variants, what, text):
 
 
 def gap(got, names, fixed_sizes, resized):
-    """Returns the ratio of two mean IPCs: that of the best resized variant over that of the best fixed size."""
+    """Returns the mean IPC of the best resized variant divided by the mean IPC of the best fixed size."""
     base = fixed_sizes[0]
     return (max(speeds(got, names, v, base) for v in resized) / max(speeds(got, names, v, base) for v in fixed_sizes))
 
@@ -308,7 +309,7 @@ def sum_of(histogram):
 
 
 def sensitivity(e, options, names, base):
-    """Checks T7 to T9 (other caches, more lanes, smaller lists), and prints T14 (lines of 128 bytes)."""
+    """Checks T7 to T9 (other sizes of L1, more lanes, smaller ignore lists), and prints T14 (lines of 128 bytes)."""
     e_sizes, resized = [8, 16, 32, 64], ['dwr 16', 'dwr 32', 'dwr 64']
     some = ['dwr 64', 8, 16, 64] if options.quick else [v for v in sizes() if v not in BARRIERS[1:]]
     gaps = {}
@@ -341,7 +342,7 @@ def sensitivity(e, options, names, base):
 
 
 def costs(e, options, names, base):
-    """Checks T10 and T11: no list of ignored instructions, and other latencies of the barrier."""
+    """Checks T10 (without an ignore list) and T11 (other latencies of the barrier)."""
     variants = {'no list': large(64) + ['dwr.ilt_sets=0'], 'no list explicit': large(64) + EXPLICIT + ['dwr.ilt_sets=0'],
                 **{t: large(64) + ['dwr.latency=%d' % t] for t in (0, 48)}}
     if not names:
@@ -375,7 +376,7 @@ SETTINGS = {
 
 
 def open_points(e, options):
-    """Prints the figures of the trends that depend on an open point, with each setting of the point."""
+    """Prints the figures of trends that depend on points which the paper leaves open, with each setting of each point."""
     names, sets = list(KERNELS), {}
     fixed_sizes = (8, 16, 32, 64)
     for what, keys in SETTINGS.items():
@@ -417,8 +418,8 @@ KNOBS = {
 
 
 def product(e, options):
-    """Prints T4, T5, T6 and T11 (bkp) with all combinations of the open points, and how many combinations have each trend. With
-    --only, T4 needs nnc, T5 needs mtm, T11 needs bkp, and T6 needs all kernels."""
+    """Prints T4, T5, T6 and T11 (bkp) with all combinations of settings of the open points, and for each trend the number of
+    combinations with which it holds. With --only, T4 needs nnc, T5 needs mtm, T11 needs bkp, and T6 needs all kernels."""
     names, knobs = [n for n in KERNELS if not options.only or n in options.only], list(KNOBS)
     ways = [tuple(k for i, k in enumerate(knobs) if at >> i & 1) for at in range(1 << len(knobs))]
     if options.quick:

@@ -50,8 +50,8 @@ class Result:
 
 
 class Experiment(Trends):
-    """An experiment on @cores of rogers' 30 cores, with an L2 slice and a DRAM channel for each four cores (the whole machine has
-    them for 3.75). The experiment runs each combination of kernel and keys only once."""
+    """An experiment on the GPU model rogers with @cores of its 30 cores, and an L2 slice and a DRAM channel for each four cores
+    (the whole model has one for each 3.75 cores). Each combination of kernel and keys runs only once."""
 
     model = 'rogers'
 
@@ -80,7 +80,7 @@ class Experiment(Trends):
         return self.launches[name]
 
     def launch_with(self, name, keys):
-        """Returns the text of the launch file of a run with @keys."""
+        """Returns the text of the launch file for a run of kernel @name with @keys."""
         return self.launch(name)
 
     def start(self, name, keys, machine=None):
@@ -91,8 +91,8 @@ class Experiment(Trends):
         return self.running[name, keys]
 
     def start_profiled(self, name, keys):
-        """Starts a run of kernel @name with @keys and a profile of its loads. A run with inputs of half the size measures the
-        profile."""
+        """Starts a run of kernel @name with @keys and a profile of its loads. The profile is measured first, in a run with inputs
+        of half the size."""
         def job(number):
             self.run(smaller, 'rogers', self.machine, name='profile/%s' % name, options=['--mechanism', 'loads'])
             return Result(self.run(self.launch(name), 'rogers', self.machine + keys, name='run%d' % number,
@@ -123,7 +123,7 @@ class Experiment(Trends):
         return {name: {v: self.get(name, keys) for v, keys in variants.items()} for name in names}
 
     def functional(self, name):
-        """Runs the kernel without the timing model. Returns whether its result is that of the host."""
+        """Runs the kernel without the timing model. Returns True if its result is equal to the result of the host."""
         with open(os.path.join(self.work, 'functional.yaml'), 'w') as f:
             f.write(self.launch(name))
         return subprocess.run([self.program, 'run', 'functional.yaml', '-q'], cwd=self.work).returncode == 0
@@ -135,8 +135,8 @@ class Experiment(Trends):
         self.table.append((what, source, ours, where))
 
     def trend(self, name, holds, text):
-        """Prints a trend and whether it holds. The experiment fails if it does not hold. A trend in self.known is known to
-        fail: the method prints the reason, and the experiment fails if the trend holds."""
+        """Prints a trend and whether it holds. The experiment fails if a trend does not hold. Trends in self.known are known not
+        to hold: for these the method prints the known reason, and the experiment fails if such a trend holds."""
         self.seen.add(name)
         if name in self.known:
             print('%s  %s: %s' % ('NOW ' if holds else 'off ', name, text), flush=True)
@@ -147,7 +147,7 @@ class Experiment(Trends):
             self.claim(holds, '%s: %s' % (name, text))
 
     def report(self, name, text):
-        """Prints a trend that the specification leaves open, so that it cannot fail."""
+        """Prints a trend for which the specification gives no expected result, so that it cannot fail."""
         print('--    %s: %s' % (name, text), flush=True)
 
     def lay_out(self, heading, rows):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dynamic warp formation, the book's 11.1.1, on the kernels of the thesis's chapter 6 and one core of rogers-vws."""
+"""Dynamic warp formation (section 11.1.1 of the book on GPU architectures), thread block compaction and CAPRI, with the kernels
+of chapter 6 of the warp scheduling thesis on one core of rogers-vws."""
 from vws import Widths
 from vws_workloads import DIVERGENT
 
@@ -11,7 +12,7 @@ HEURISTICS = ('majority', 'minority', 'time', 'pc', 'policy')
 
 
 class Formed(Widths):
-    """The kernels with static and with formed warps."""
+    """Results of the kernels with static warps, and with warps that the core forms dynamically."""
 
     def __init__(self, program, work, out, options, known):
         super().__init__(program, work, out, options, known)
@@ -19,7 +20,7 @@ class Formed(Widths):
         self.got = {}
 
     def lanes(self, name, keys):
-        """Returns the lanes of an instruction."""
+        """Returns the average number of active lanes of an instruction."""
         r = self.got[name][keys]
         return r.thread_instructions / r.instructions
 
@@ -28,7 +29,7 @@ class Formed(Widths):
 
 
 def table(e, name, keys):
-    """Prints IPC over that of static warps, lanes of an instruction, and accesses of L1 over those of static warps."""
+    """Prints IPC relative to static warps, active lanes per instruction, and accesses of L1 relative to static warps."""
     formed = [k for k in keys if k != 'static']
     for title, columns, value in (('IPC over that of static warps', formed, lambda n, k: '%.2f' % e.speed(n, k, 'static')),
                                   ('lanes of an instruction', list(keys), lambda n, k: '%.1f' % e.lanes(n, k)),
@@ -42,7 +43,7 @@ def table(e, name, keys):
 
 
 def common(e, name, keys):
-    """Checks what holds for each way of forming warps."""
+    """Checks the trends that must hold for all mechanisms that form warps."""
     formed = [k for k in keys if k != 'static']
     divergent = e.of(DIVERGENT)
     e.trend(name + ' same work', all(e.got[n][k].thread_instructions == e.got[n]['static'].thread_instructions for n in e.names for k in formed),
@@ -53,7 +54,8 @@ def common(e, name, keys):
 
 
 def dwf(e, options):
-    """Dynamic warp formation with each heuristic, with whole splits (majority), and with the scheduler of static warps (policy)."""
+    """Checks dynamic warp formation: with each heuristic, with whole splits (majority), and with the scheduler that static warps
+    have (policy)."""
     keys = {'static': CBAR}
     keys.update({h: FORMS + ['dwf.heuristic=' + h] for h in HEURISTICS})
     keys['splits'] = FORMS + ['dwf.threads=false']
@@ -72,7 +74,7 @@ def dwf(e, options):
 
 
 def tbc(e, options):
-    """Thread block compaction, and dynamic warp formation with two heuristics."""
+    """Checks thread block compaction, next to dynamic warp formation with two heuristics."""
     keys = {'static': CBAR, 'tbc': CBAR + ['tbc.on=true'], 'majority': FORMS, 'time': FORMS + ['dwf.heuristic=time']}
     e.got = e.all(e.names, keys)
     table(e, 'tbc', keys)
@@ -92,7 +94,8 @@ def tbc(e, options):
 
 
 def capri(e, options):
-    """Thread block compaction with the compaction-adequacy predictor, with other sizes and another initial prediction."""
+    """Checks thread block compaction with the compaction-adequacy predictor (CAPRI): with its default keys, with other sizes, and
+    with another initial prediction."""
     predicts = CBAR + ['tbc.on=true', 'tbc.capri=true']
     keys = {'static': CBAR, 'tbc': CBAR + ['tbc.on=true'], 'capri': predicts, '1 bit': predicts + ['tbc.capri_bits=1'],
             '4 bits': predicts + ['tbc.capri_bits=4'], 'inadequate': predicts + ['tbc.capri_initial=inadequate'], '4 entries': predicts + ['tbc.capri_entries=4']}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trends that are known to fail with the default sizes, and the reason, which bench/papers/run prints after the claim. They are
-trends of the specification of the warp scheduling thesis, 12.1, of dynamic warp resizing (dwr), of address pre-computation,
-14.2 (loc), and of dynamic parallelism, 15 (TR)."""
+"""Trends that are known not to hold with the default sizes, and the reasons, which bench/papers/run prints after the trends. The
+names of the trends are those of the specifications of the warp scheduling thesis (section 12.1), of dynamic warp resizing (dwr),
+of address pre-computation (loc, section 14.2) and of dynamic parallelism (TR, section 15)."""
 
-# The trends that fail in --quick runs, which accept them without --known.
+# Trends that do not hold in --quick runs. Such runs accept them without --known.
 QUICK = ('dwr T4 size', 'dwr T4 size explicit', 'dwr T5 gain explicit', 'dwr T6 idle', 'dwr T7', 'dwr T11 bkp', 'T16 lighting', 'T18 raytrace', 'T18 radix', 'loc R14 order',
          'TR-1 real', 'TR-7 bfs_citation', 'TR-7 sssp_citation', 'TR-7 clr_citation', 'TR-7 amr', 'TR-11 IPC', 'TR-12 amr', 'TR-15 saturated')
 KNOWN = {

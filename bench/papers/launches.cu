@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels of bench/papers/run dtbl, laperm and power: codes that find work while they run, each in four forms. flat: a thread
- * does all of its work. cdp, dtbl: a thread with much work launches a kernel (cdp) or a group of blocks (dtbl) for it. pt:
- * persistent warps take work from a counter until none is left. launches.py has the inputs and expected results. */
+ * does all of its work itself. cdp, dtbl: a thread with much work launches a kernel (cdp) or a group of blocks (dtbl) for it. pt:
+ * persistent warps take items of work from a counter until none is left. launches.py computes inputs and expected results. */
 
 enum { FLAT, CDP, DTBL };
 enum { BLOCK = 32 }; /* threads of each block that the device launches */
 
-/** Launches @F as a group of blocks (DTBL), or else as a kernel in a stream of its own. */
+/** Launches @F as a group of blocks if @FORM is DTBL, otherwise as a kernel in a new stream. */
 template <int FORM, auto *F, typename... A> __device__ void start(unsigned blocks, unsigned threads, A... args)
 {
     if constexpr (FORM == DTBL) {
@@ -20,7 +20,7 @@ template <int FORM, auto *F, typename... A> __device__ void start(unsigned block
 }
 
 /* ---- items with ranges ---------------------------------------------------------------------------
- * A code is a struct: range() returns the range of an item's elements, element() processes one of them. */
+ * Each code is a struct: range() returns the range of an item's elements, and element() processes one element. */
 
 template <typename C> __global__ void elements(C code, int item, int first, int last, int more)
 {
@@ -46,7 +46,7 @@ template <int FORM, typename C> __device__ void per_item(C code, int n, int many
         code.element(item, e, more);
 }
 
-/** Persistent warps: a warp takes 32 items. Each lane processes its item if that is short; all lanes share each long item. */
+/** Persistent warps: a warp takes 32 items. Each lane processes one short item; all lanes together process each long item. */
 template <typename C> __device__ void persistent(C code, int n, int many, unsigned *next)
 {
     int lane = (int)(threadIdx.x & 31);
@@ -204,7 +204,7 @@ struct join_code {
 PER_ITEM(join, join_code, (const int *left, const int *right, const int *payload, const int *place, int *out, int matches),
          left, right, payload, place, out, matches)
 
-/* pre: counts all ordered pairs of the things that a customer has bought. */
+/* pre: counts, over all customers, how often each ordered pair of things was bought by one customer. */
 struct pre_code {
     const int *row, *thing;
     int *together, things;
@@ -274,7 +274,7 @@ __device__ void count_cells(int *cells, unsigned *heat, unsigned cell, int level
     }
 }
 
-/** The host launches one kernel for each level. @list has the cells to refine; the hot parts are added to @further. */
+/** The host launches one kernel for each level. @list contains the cells to refine. Their hot parts are appended to @further. */
 extern "C" __global__ void amr_flat(const unsigned *list, unsigned *further, const int *count, int *added, int *cells, unsigned *heat,
                                     int level, int levels, unsigned threshold, int steps)
 {
@@ -368,9 +368,9 @@ extern "C" __global__ void amr_pt(volatile unsigned *list, unsigned *taken, int 
     }
 }
 
-/* ---- regx: an automaton over strings --------------------------------------------------------------
- * The transitions of a state and letter are edge[row[i]] to edge[row[i + 1] - 1], with i = state * 16 + letter. Each is the
- * next state, or -1 to accept. A string has @length letters. */
+/* ---- regx: a nondeterministic automaton over strings -----------------------------------------------
+ * The transitions from a state by a letter are edge[row[i]] to edge[row[i + 1] - 1], with i = state * 16 + letter. A transition
+ * is the number of the next state, or -1 if the automaton accepts. A string has @length letters. */
 
 enum { DEEPEST = 16 };
 
@@ -405,8 +405,8 @@ extern "C" __global__ void regx_flat(const unsigned char *text, const int *row, 
 template <int FORM>
 __global__ void regx_edges(const unsigned char *mine, const int *row, const int *edge, int *found, int first, int last, int depth, int length, int many);
 
-/** Follows the transitions from state @to with letter @depth, and launches those of a state that has many. Returns how often it
- * accepts here. */
+/** Follows all paths from state @to, which is reached before letter @depth. If a state has many transitions by a letter, launches
+ *  threads for them instead. Returns how often the automaton accepts, without these threads. */
 template <int FORM>
 __device__ int regx_walk(const unsigned char *mine, const int *row, const int *edge, int *found, int to, int depth, int length, int many)
 {
@@ -480,7 +480,7 @@ extern "C" __global__ void regx_dtbl(const unsigned char *text, const int *row, 
     regx<DTBL>(text, row, edge, found, n, length, many);
 }
 
-/** Persistent warps: each warp takes a string, and each lane follows some of the first state's transitions. */
+/** Persistent warps: each warp takes a string, and each lane follows some of the transitions from the first state. */
 extern "C" __global__ void regx_pt(const unsigned char *text, const int *row, const int *edge, int *found, int n, int length, unsigned *next)
 {
     unsigned lane = threadIdx.x & 31;
@@ -510,10 +510,10 @@ extern "C" __global__ void regx_pt(const unsigned char *text, const int *row, co
     }
 }
 
-/* ---- bht: forces of bodies in a tree of squares ----------------------------------------------------- A node has its
- * centre and mass (x, y, m), its size, the number of the node after all nodes below it, and whether it is a leaf. The first
- * child of a node follows the node. A body treats a far node as one mass, and opens a near node. @top has the root's
- * children. */
+/* ---- bht: forces on bodies by a tree of squares -----------------------------------------------------
+ * A node consists of its centre and mass (x, y, m), its size, the number of the first node after its subtree, and a flag for
+ * leaves. The first child of a node follows the node. For a body, a far node counts as one mass, and a near node is opened.
+ * @top contains the children of the root. */
 
 __device__ int walk(const int *node, int x, int y, int from)
 {
@@ -572,7 +572,7 @@ extern "C" __global__ void bht_dtbl(const int *node, const int *top, const int *
     bht<DTBL>(node, top, body, force, n, dense);
 }
 
-/** Persistent warps: each half of a warp takes a body, and each of its lanes a child of the root. */
+/** Persistent warps: each half of a warp takes a body, and each lane of the half walks one child of the root. */
 extern "C" __global__ void bht_pt(const int *node, const int *top, const int *body, int *force, int n, unsigned *next)
 {
     unsigned lane = threadIdx.x & 31;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs and expected results of the kernels in launches.cu: the codes of the dynamic parallelism thesis, 12, with inputs of
-its classes. The results are computed here, never by the emulator.
+"""Inputs and expected results of the kernels in launches.cu: the codes of the dynamic parallelism thesis (specification, section
+12), with inputs of the same classes. The results are computed here, never by the emulator.
 
-A maker gets a Folder, a form (flat, cdp, dtbl or pt) and a size (1: that of the papers' figures). It returns the text of a
-launch file, which checks the result. Inputs and results are made only once for all forms.
+Each code has a maker: a function whose arguments are a Folder, a form (flat, cdp, dtbl or pt) and a size (1: the size for the
+figures of the papers). It returns the text of a launch file that checks the result. All forms share inputs and results.
 """
 import os
 import random
@@ -14,7 +14,7 @@ from workloads import HERE, MASK, below, buffers, compressed, levels
 from workloads import Folder as Files
 
 FORMS = ('flat', 'cdp', 'dtbl', 'pt')
-MANY = 64 # an item with so many elements or more is launched
+MANY = 64 # an item with at least this number of elements is launched
 BLOCK = 64 # threads of each block that the host launches
 PERSISTENT = 16 # blocks that the host launches in the form pt
 
@@ -72,12 +72,12 @@ def road(n, r):
 
 
 def cage(n, r):
-    """Returns a graph whose vertices have neighbours with near numbers. The degrees differ much: 3 to 132."""
+    """Returns a graph in which the numbers of neighbouring vertices are close. The degrees vary from 3 to 132."""
     return [[min(n - 1, max(0, v + below(r, 400) - 200)) for _ in range(3 + int(130 * r.random() ** 3))] for v in range(n)]
 
 
 def uniform(n, r):
-    """Returns a graph with degrees of 56 to 72, close to MANY, and neighbours anywhere."""
+    """Returns a graph with degrees of 56 to 72, which are close to MANY, and random neighbours."""
     return [[below(r, n) for _ in range(56 + below(r, 17))] for _ in range(n)]
 
 
@@ -185,7 +185,7 @@ def join(folder, form, size, kind):
             keys_here = max(64, m // 24)
             right = sorted(below(r, keys_here) for _ in range(m))
             left = [below(r, keys_here) for _ in range(n)]
-        else: # Most keys are near the middle, where many are equal.
+        else: # most keys are near the middle of the range, so that many of them are equal
             right = sorted(min(keys - 1, max(0, int(r.gauss(keys / 2, 12 if below(r, 2) else 400)))) for _ in range(m))
             left = [min(keys - 1, max(0, int(r.gauss(keys / 2, 900)))) for _ in range(n)]
         payload = [below(r, 1 << 20) for _ in range(m)]
@@ -230,7 +230,7 @@ def mixed(x):
 
 
 def amr(folder, form, size, kind):
-    """All roots are refined. Of their parts, those are refined whose low 16 bits are below a threshold that halves per level."""
+    """All roots are refined. A part is refined if its low 16 bits are below a threshold, which halves at each level."""
     n, depth, threshold, steps, room = int(192 * size), 4, 9000, 24, 1 << 15
 
     def make():
@@ -281,7 +281,7 @@ def regx(folder, form, size, kind):
                 count = 16 + below(r, 17) if wide else below(r, 3)
                 lists.append([below(r, states - 1) + 1 if r.random() > .12 else -1 for _ in range(count)])
         row, edge = compressed(lists)
-        if kind == 'packets': # a few words that occur often
+        if kind == 'packets': # strings are made of a few words that occur often
             words = [[below(r, letters) for _ in range(length)] for _ in range(24)]
             strings = [words[below(r, 24)] for _ in range(n)]
         else:
@@ -311,8 +311,8 @@ def regx(folder, form, size, kind):
 
 
 def bht(folder, form, size, kind):
-    """An eighth of the bodies is in a small square. A leaf has at most 2 bodies, or the largest depth; other nodes have 16
-    children."""
+    """An eighth of the bodies is in a small square. A node is a leaf if it contains at most 2 bodies or has the largest depth;
+    other nodes have 16 children."""
     n, side, deepest = int(1024 * size), 4096, 5
     dense = side // 16
 

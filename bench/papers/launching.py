@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Launches by the device and the placement of their blocks: the trends of the dynamic parallelism thesis, 15 (TR-1 to TR-13,
-TR-18). The codes of launches.cu run on a part of `kepler-k20c`."""
+"""Launches by the device and the placement of their blocks: trends TR-1 to TR-13 and TR-18 of the specification of the dynamic
+parallelism thesis, section 15. The codes of launches.cu run on a part of `kepler-k20c`."""
 import os
 import re
 
@@ -35,7 +35,7 @@ class Launched(Result):
 
 
 class Machine(Experiment):
-    """A machine with @cores of the 13 cores of kepler-k20c, and their share of the 5 DRAM channels and 10 L2 slices."""
+    """The GPU model kepler-k20c with @cores of its 13 cores, and the same share of its 5 DRAM channels and 10 L2 slices."""
 
     model = 'kepler-k20c'
 
@@ -48,8 +48,8 @@ class Machine(Experiment):
         return launches.Folder(self.work, self.program)
 
     def make(self, name):
-        """Returns a function that makes the launch file of @name, CODE/FORM[@ELEMENTS]. With ELEMENTS, an item with so many
-        elements or more is launched, in place of launches.MANY."""
+        """Returns a function that makes the launch file for @name, which has the form CODE/FORM[@ELEMENTS]. ELEMENTS replaces
+        launches.MANY: an item with at least this number of elements is launched."""
         code, form = name.split('/')
         form, _, many = form.partition('@')
 
@@ -65,8 +65,8 @@ class Machine(Experiment):
         return Launched(report)
 
     def every(self, codes, variants, more=()):
-        """Runs each code with each of @variants (name to form and keys) and the keys @more. Returns {code: {variant:
-        Launched}}."""
+        """Runs each code with each of @variants, a dictionary from name to (form, keys), and the keys @more. Returns {code:
+        {variant: Launched}}."""
         for code in codes:
             for form, keys in variants.values():
                 self.start(code + '/' + form, keys + list(more))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels with the access patterns of the codes of the address pre-computation thesis: a block shares lines with its
- * neighbour in the row of blocks, with the block in the next row, or with none. All numbers are integers. */
+/* Kernels with the access patterns of the codes of the address pre-computation thesis: a block shares cache lines with the
+ * next block in its row of blocks, with the block in the next row, or with no block. All numbers are integers. */
 
 /* HS: two steps of a stencil on tiles of 12 x 12 with a halo of two, in shared memory. */
 __kernel void hs(__global const int *in, __global const int *power, __global int *out, int w)
@@ -21,7 +21,7 @@ __kernel void hs(__global const int *in, __global const int *power, __global int
         out[y * w + x] = n;
 }
 
-/* BP: bp_forward computes a layer, then bp_adjust changes its weights. A row of weights has 17 words. */
+/* BP: bp_forward computes a layer of a neural network, then bp_adjust changes its weights. A row of weights has 17 words. */
 __kernel void bp_forward(__global const int *in, __global const int *weight, __global int *sum)
 {
     __local int t[16][16];
@@ -88,7 +88,7 @@ __kernel void his(__global const uchar *in, __global int *out, int rounds)
     out[t] = high * 65536 + low;
 }
 
-/* LUD: the inner tiles of one step. Blocks of one row share the left panel, blocks of one column the upper panel. */
+/* LUD: the inner tiles of one step. Blocks of the same row share the left panel, blocks of the same column the upper panel. */
 __kernel void lud(__global const int *a, __global int *out, int n, int k)
 {
     __local int left[16][16], up[16][16];
@@ -142,7 +142,7 @@ __kernel void nn(__global const int *in, __global int *out, int rounds)
     out[t] = best;
 }
 
-/* NW: the tiles of one diagonal. Each thread computes a column of its block's tile. */
+/* NW: the tiles on one diagonal of the matrix. Each thread computes a column of its block's tile. */
 __kernel void nw(__global const int *ref, __global int *m, int n, int diagonal, int first)
 {
     __local int t[17][17], r[16][16];
@@ -178,8 +178,8 @@ __kernel void gabor(__global const int *in, __constant int *factor, __global int
     out[y * w + x] = sum;
 }
 
-/* Rows: in each round, a block reads a tile of memory that has as many rows as the block, and as many words in a row as the
- * block has columns. */
+/* Rows: in each round, each thread of a block reads one word of a tile, which has as many rows and columns as the block has
+ * threads in y and x. */
 __kernel void rows(__global const int *in, __global int *out, int w, int rounds)
 {
     int x = get_global_id(0), ty = get_local_id(1), high = get_local_size(1), sum = 0;

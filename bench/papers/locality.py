@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Address pre-computation: machine, and the trends of its specification, 14.2. locality_workloads.py has the kernels' inputs."""
+"""Address pre-computation: GPU model, and the trends of section 14.2 of its specification. locality_workloads.py computes the
+inputs of the kernels."""
 import os
 import subprocess
 import sys
@@ -35,7 +36,7 @@ class Local(Result):
 
 
 class Machine(Experiment):
-    """A machine with @cores of the 15 cores of fermi, and their share of the 6 DRAM channels."""
+    """The GPU model fermi with @cores of its 15 cores, and the same share of its 6 DRAM channels."""
 
     model = 'fermi'
 
@@ -106,7 +107,7 @@ def each_kernel(e, got, quick):
             r = got[n]
             e.trend('loc R6 la_b ' + n, speed(r, 'la_b', 'bcs') >= .99, '%s: la_b is not slower than bcs: IPC x %.2f' % (n, speed(r, 'la_b', 'bcs')))
             text = '%s: la_bw is faster than la_b: IPC x %.3f' % (n, speed(r, 'la_bw', 'la_b'))
-            if quick: # the mechanism makes this kernel one or two per cent faster or slower, depending on the size of the input
+            if quick: # depending on the size of the input, the mechanism changes the speed by +2 to -2 per cent
                 e.report('loc R6 la_bw ' + n, text)
             else:
                 e.trend('loc R6 la_bw ' + n, speed(r, 'la_bw', 'la_b') > 1, text)
@@ -125,7 +126,7 @@ def each_kernel(e, got, quick):
 
 
 def averages(e, got):
-    """Checks R14, and adds the rows of the source's mean figures."""
+    """Checks R14, and adds rows that compare our mean figures with those of the source."""
     of = lambda *types: [n for n in got if TYPES.get(n) in types]
     gain = lambda names, v, over: harmonic([speed(got[n], v, over) for n in names])
     names = of('I', 'II', 'III')
@@ -154,7 +155,8 @@ def averages(e, got):
 
 
 def sweep(e, what, name, points, over):
-    """Returns the IPC over @over of kernel @name with the keys of each of @points (point to keys)."""
+    """Runs kernel @name with each of @points, a dictionary from point to keys. Returns the IPC of each relative to that with the
+    keys @over."""
     for keys in points.values():
         e.start(name, keys)
     base = e.get(name, over).cycles

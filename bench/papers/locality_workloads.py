@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs and expected results of the kernels in locality.cl: the twelve codes of the address pre-computation thesis, 10, and
-kernels for its trends. The results are computed here, never by the emulator. A row of tiles is an odd number of lines long, so
-that the lines of a column are in all sets of L1."""
+"""Inputs and expected results of the kernels in locality.cl: the twelve codes of the address pre-computation thesis
+(specification, section 10), and kernels for its trends. The results are computed here, never by the emulator. A row of tiles has
+an odd number of cache lines, so that the lines of a column are distributed to all sets of L1."""
 import random
 
 from workloads import MASK, below, buffers
@@ -20,8 +20,8 @@ def check(buffer, file):
 
 
 def text(folder, arrays, outputs, steps):
-    """Returns the text of a launch file. @arrays: name to values. @outputs: name to expected values, or to a number of words for
-    a buffer that is not checked."""
+    """Returns the text of a launch file. @arrays maps the name of an input to its values. @outputs maps the name of an output to
+    its expected values, or to its number of words if it is not checked."""
     rows = {n: ('s32', len(v), folder.put(folder.prefix + n, v)) for n, v in arrays.items()}
     rows.update({n: ('s32', v if isinstance(v, int) else len(v), None) for n, v in outputs.items()})
     return ('program: {source: locality.lwo}\n' + buffers(**rows) + 'steps:\n' + steps +
@@ -29,7 +29,7 @@ def text(folder, arrays, outputs, steps):
 
 
 def side(size, of=18):
-    """Returns the number of tiles on a side: twice an odd number, and not a multiple of the five cores."""
+    """Returns the number of tiles in a row of tiles: twice an odd number, and not a multiple of the five cores."""
     return max((n for n in (2, 6, 14, 18, 22, 26, 34) if n <= of * size ** .5 + 1), default=2)
 
 
@@ -191,7 +191,7 @@ def gabor(folder, size):
 
 
 def share_rows(folder, size, wide, high):
-    blocks, rounds = int(400 * size) // 8 * 8 + (2 if wide == 16 else 4), 96 // high # a row is an odd number of lines long
+    blocks, rounds = int(400 * size) // 8 * 8 + (2 if wide == 16 else 4), 96 // high # a row has an odd number of lines
     w = wide * blocks
     a = values(19, w * high * rounds)
     out = [sum(a[(k * high + ty) * w + x] for k in range(rounds)) for ty in range(high) for x in range(w)]

@@ -13,7 +13,7 @@ def text(x, y, what, anchor='middle'):
 
 
 class Plot:
-    """A chart with its title, legend and axes. The y axis goes from 0 to a little above @most."""
+    """A chart with its title, legend and axes. The y axis begins at 0 and ends a little above @most."""
 
     def __init__(self, title, unit, series, most):
         self.most = 1.05 * most or 1
@@ -38,7 +38,7 @@ class Plot:
 
 
 def bars(path, title, unit, groups, series):
-    """Writes a bar chart to @path. @series: name to a list with a value for each of @groups."""
+    """Writes a bar chart to @path. @series maps a name to a list with a value for each of @groups."""
     plot = Plot(title, unit, series, max(v for values in series.values() for v in values))
     wide = (WIDTH - LEFT) / len(groups)
     for g, name in enumerate(groups):
@@ -51,7 +51,7 @@ def bars(path, title, unit, groups, series):
 
 
 def lines(path, title, unit, ticks, series):
-    """Writes a line chart to @path. @series: name to a list with a value for each of @ticks, which are equally far apart."""
+    """Writes a line chart to @path. @series maps a name to a list with a value for each of @ticks, which are equally spaced."""
     plot = Plot(title, unit, series, max(v for values in series.values() for v in values))
     wide = (WIDTH - LEFT) / len(ticks)
     for i, tick in enumerate(ticks):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Occupancy bubbles, diversion and voltage scaling: chapters 9 and 10 of the dynamic parallelism thesis (TR-14 to TR-16). The
-codes of launches.cu run on a part of `kepler-k20c`, with launches of groups and LaPerm."""
+"""Occupancy bubbles, diversion and voltage scaling: chapters 9 and 10 of the dynamic parallelism thesis, trends TR-14 to TR-16.
+The codes of launches.cu run on a part of `kepler-k20c`, with launches of groups and the block placement LaPerm."""
 import os
 
 import plot
@@ -12,7 +12,7 @@ VARIANTS = {'count': ['dvfs.act=count'], 'divert': ['dvfs.act=divert'], 'DVFS': 
 GROUPS = {1: ('amr', 'bht', 'bfs_citation', 'bfs_cage', 'clr_citation', 'clr_cage', 'sssp_citation', 'sssp_cage', 'join_gaussian'),
           2: ('clr_graph500', 'regx_packets', 'regx_strings', 'pre', 'join_uniform')}
 QUICK = ('bfs_citation', 'sssp_citation', 'join_gaussian', 'join_uniform')
-# The source's figures of each group in %: bubbles, energy saved by ideal gating, energy saved, additional cycles.
+# Figures of the source for each group of codes, in %: bubbles, energy saved by ideal gating, energy saved, additional cycles.
 SOURCE = {1: ('32.7', '24.5', '15.9', '6.7'), 2: ('4.1', '1.1', '1.0', '0.5')}
 
 
@@ -30,7 +30,7 @@ class Powered(Launched):
 
 
 class Machine(Launches):
-    """The machine of launching.py, with a part of the card's static power: 25 W for 13 cores."""
+    """The GPU model of launching.py, with the cores' share of the card's static power, which is 25 W for 13 cores."""
 
     def __init__(self, program, work, out, cores, size, jobs, known=()):
         super().__init__(program, work, out, cores, size, jobs, known)

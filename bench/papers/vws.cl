@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kernels of bench/papers/run vws: each has the control flow and access pattern of a benchmark of the thesis's chapter 6. In
- * the thesis, narrow warps run divergent benchmarks faster than wide warps do, insensitive benchmarks equally fast, and
- * convergent benchmarks slower. vws_workloads.py has the inputs and expected results. In most divergent kernels, the four
- * threads of a quad take the same path, as neighbouring pixels do.
+ * Kernels of bench/papers/run vws. Each has the control flow and access pattern of a benchmark of chapter 6 of the warp
+ * scheduling thesis. In the thesis, narrow warps are faster than wide ones on divergent benchmarks, equally fast on insensitive
+ * ones, and slower on convergent ones. vws_workloads.py computes the inputs and expected results. In most divergent kernels,
+ * the four threads of a quad take the same path, as threads of neighbouring pixels do.
  */
 
 /* ---- divergent ------------------------------------------------------------------------------------------------------ */
@@ -41,8 +41,8 @@ __kernel void lighting(__global const uint *material, __global uint *out, int li
     out[t] = x;
 }
 
-/* Ray tracing: each quad of rays descends a tree on its own path; the lengths of the paths differ. A node has two children
- * and a value. */
+/* Ray tracing: each quad of rays descends a tree by its own path, and the paths have different lengths. A node consists of two
+ * children and a value. */
 __kernel void raytrace(__global const int *node, __global const uint *ray, __global uint *out)
 {
     int t = get_global_id(0), at = 0;
@@ -79,7 +79,7 @@ __kernel void comd(__global const int *first, __global const int *neighbour, __g
     force[t] = sum;
 }
 
-/* Game physics: of each 32 bodies, the first or the last 16 are at rest; all other bodies take the same number of steps. */
+/* Game physics: of each 32 bodies, the first or the last 16 do not move; all other bodies execute the same number of steps. */
 __kernel void physics(__global const int *active, __global int *state, int steps)
 {
     int t = get_global_id(0), x = state[t], v = t & 63;
@@ -158,7 +158,7 @@ __kernel void fft(__global const int *in, __global int *out)
 
 /* ---- convergent ------------------------------------------------------------------------------------------------------- */
 
-/* Dense matrix multiplication: neighbouring lanes compute neighbouring columns, mostly of one row. */
+/* Dense matrix multiplication: neighbouring lanes compute neighbouring columns, mostly of the same row. */
 __kernel void matmul(__global const int *a, __global const int *b, __global int *c, int n)
 {
     int column = get_global_id(0) % n, row = get_global_id(0) / n, sum = 0;
@@ -169,8 +169,8 @@ __kernel void matmul(__global const int *a, __global const int *b, __global int 
     c[row * n + column] = sum;
 }
 
-/* A pass of radix sort: reads each key from the place to which the previous pass has moved it, and moves it to the keys with
- * the same digit. Keys of neighbouring threads with the same digit become neighbours. */
+/* A pass of radix sort: reads each key from the position to which the previous pass has moved it, and moves it next to the keys
+ * with the same digit. Keys that neighbouring threads read and that have the same digit become neighbours. */
 __kernel void radix(__global const uint *key, __global const int *source, __global const int *place, __global uint *out,
                     int keys, int threads)
 {
@@ -184,7 +184,7 @@ __kernel void radix(__global const uint *key, __global const int *source, __glob
     }
 }
 
-/* Feature detection: sums boxes of an integral image, which are at the same place in each window. */
+/* Feature detection: sums boxes by an integral image. The boxes have the same positions in each window. */
 __kernel void feature(__global const int *integral, __global int *out, int width, int boxes)
 {
     int t = get_global_id(0), x = t % (width - 64), y = t / (width - 64), sum = 0;

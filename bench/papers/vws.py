@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The experiments of variable warp sizing, chapter 6 of the thesis, on machine rogers-vws: one core of 32 lanes."""
+"""Experiments with variable warp sizing, chapter 6 of the warp scheduling thesis, on the GPU model rogers-vws: one core of 32
+lanes."""
 import itertools
 import os
 
@@ -13,7 +14,7 @@ PATHS, DENSE = ('lighting', 'raytrace'), ('matmul', 'radix')  # the kernels of t
 
 
 def slices(width):
-    """Returns the keys of a machine with warps of @width lanes: 32 / @width slices, and all else as with warps of 32."""
+    """Returns the keys of a GPU model with warps of @width lanes on 32 / @width slices. All else is as with warps of 32 lanes."""
     n = 32 // width
     keys = ['core.warp_width=%d' % width, 'core.warps=%d' % (1024 // width), 'core.group=%d' % n, 'issue.schedulers=%d' % n, 'fetch.width=8']
     for unit, lanes in (('int', width), ('dp', width // 2), ('sfu', max(1, width // 4)), ('mem', width)):
@@ -26,15 +27,15 @@ def fixed(width):
 
 
 def cache(ports, l0):
-    """Returns the keys of a core whose instruction cache serves @ports fetches in a cycle. @l0: bytes of the instruction cache of
-    each slice, in lines of 32 bytes, or 0."""
+    """Returns the keys of a core whose instruction cache serves @ports fetches in a cycle. If @l0 is not 0, each slice has an L0
+    instruction cache of @l0 bytes with lines of 32 bytes."""
     if l0 == 0:
         return ['fetch.cache_line=32', 'fetch.width=%d' % ports]
     return ['fetch.cache_line=32', 'fetch.ports=%d' % ports, 'fetch.l0_bytes=%d' % l0, 'fetch.l0_ways=%d' % (l0 // 32), 'fetch.link=1']
 
 
 INELASTIC, ELASTIC = slices(4), slices(4) + ['vws.reform=opportunistic']
-CONFIGURATIONS = {  # the specification's 7.7
+CONFIGURATIONS = {  # section 7.7 of the specification
     'WS 32': [], 'WS 16': fixed(16), 'WS 8': fixed(8), 'WS 4': fixed(4),
     'I-VWS': INELASTIC,
     'I-VWS-GTO': INELASTIC + ['vws.policy=gto'], 'I-VWS-LRR': INELASTIC + ['vws.policy=lrr', 'issue.policy=lrr'],
@@ -49,7 +50,7 @@ QUICK_CONFIGURATIONS = ('WS 32', 'WS 4', 'I-VWS', 'I-VWS 1 gang', 'I-VWS-Impatie
 
 
 class Widths(Experiment):
-    """The kernels with the configurations of the thesis."""
+    """Results of the kernels with the configurations of the thesis."""
 
     model = 'rogers-vws'
 
@@ -75,7 +76,7 @@ class Widths(Experiment):
         return harmonic([self.speed(n, configuration, over) for n in names])
 
     def fetches(self, name, configuration):
-        """Returns the fetches in a cycle."""
+        """Returns the average number of instruction fetches per cycle."""
         r = self.got[name][configuration]
         return r.core['fetches'] / r.cycles
 
@@ -91,7 +92,7 @@ def show(e):
                     rows.append(['harmonic mean, ' + what] + ['%.2f' % e.speeds(e.of(kernels), c) for c in columns])
             e.keep('vws', ['kernel'] + [c.replace(' ', '_') for c in columns], rows[:len(e.names)])
         print('\n' + title)
-        for at in range(0, len(columns), 8): # a page has room for eight columns
+        for at in range(0, len(columns), 8): # prints at most eight columns in a table
             e.lay_out(['kernel'] + columns[at:at + 8], [row[:1] + row[1 + at:9 + at] for row in rows])
     if e.out:
         plot.bars(os.path.join(e.out, 'vws.svg'), 'IPC over that of WS 32', 'x', e.names,
@@ -99,7 +100,7 @@ def show(e):
 
 
 def trends(e):
-    """Checks T13 to T15 and T18 of the specification's 12.1."""
+    """Checks T13 to T15 and T18 of section 12.1 of the specification."""
     for n in e.of(PATHS):
         ws4, ivws = e.speed(n, 'WS 4'), e.speed(n, 'I-VWS')
         e.trend('T13 ' + n, min(ws4, ivws) >= 1.2 and ivws >= .95 * ws4,
@@ -123,7 +124,7 @@ def trends(e):
 
 
 def instruction_supply(e):
-    """Checks T16: an instruction cache with two ports, and instruction caches of the slices."""
+    """Checks T16: an instruction cache with two ports, and an L0 instruction cache in each slice."""
     names = e.of(PATHS)
     ports, sizes = ((2,), (0, 64, 256)) if e.quick else ((2, 4, 8), (0, 32, 64, 128, 256))
     if not names:
@@ -148,7 +149,7 @@ def instruction_supply(e):
 
 
 def figures(e):
-    """Adds rows of our figures and those of the specification's 9.3."""
+    """Adds rows that compare our figures with those of section 9.3 of the specification."""
     divergent, convergent, insensitive = (e.of(k) for k in (DIVERGENT, CONVERGENT, INSENSITIVE))
     if not (divergent and convergent and insensitive):
         return
@@ -181,7 +182,7 @@ def vws(e, options):
     figures(e)
 
 
-# ---- T16 and T18 with each setting of what the source leaves open, the specification's 11 --------------------------------
+# ---- T16 and T18 with each setting of the points that the source leaves open (specification, section 11) -----------------
 
 SETTINGS = {
     'as it is': [], 'gang_fetch 1 (A29)': ['vws.gang_fetch=1'], 'gang_fetch 4 (A29)': ['vws.gang_fetch=4'], 'merge_limit 7 (A7)': ['vws.merge_limit=7'],
@@ -189,7 +190,7 @@ SETTINGS = {
     'singles lrr': ['issue.policy=lrr'], 'E-VWS': ['vws.reform=opportunistic'], 'E-VWS, merge_limit 7 (A7)': ['vws.reform=opportunistic', 'vws.merge_limit=7'],
     'GroupMem': ['vws.memory=group'], 'ImpatientMem': ['vws.memory=impatient'],
 }
-CACHES = { # point A18, which affects only trend T16
+CACHES = { # settings of open point A18, which affects only trend T16
     'L0 of lines of 64': ['fetch.cache_line=64', 'fetch.l0_ways=4'], 'L0 of 2 ways': ['fetch.l0_ways=2'], 'link 4': ['fetch.link=4'],
     'prefetch 2': ['fetch.prefetch=2'], 'L0 of 512': ['fetch.l0_bytes=512', 'fetch.l0_ways=16'], 'L0 of 1024': ['fetch.l0_bytes=1024', 'fetch.l0_ways=32'],
 }
@@ -220,7 +221,7 @@ def open_points(e, options):
     e.keep('vws_open', [h.replace(' ', '_') for h in heading], [[r[0].replace(' ', '_')] + r[1:] for r in rows])
 
 
-# The settings of each open point, which product() combines. merge_limit matters only where warps reform.
+# The settings of each open point. product() combines them. merge_limit has an effect only if warps reform.
 POINTS = [[('', []), ('gang_fetch 1', ['vws.gang_fetch=1']), ('gang_fetch 4', ['vws.gang_fetch=4'])],
           [('', []), ('gangs 1', ['vws.gangs=1']), ('gangs 4', ['vws.gangs=4'])],
           [('', []), ('policy gto', ['vws.policy=gto'])],
@@ -229,7 +230,8 @@ POINTS = [[('', []), ('gang_fetch 1', ['vws.gang_fetch=1']), ('gang_fetch 4', ['
 
 
 def product(e, options):
-    """Prints T13, T14, T16 and T18 with all combinations of the open points, and how many combinations have each trend."""
+    """Prints T13, T14, T16 and T18 with all combinations of settings of the open points, and for each trend the number of
+    combinations with which it holds."""
     points = [p[:2] for p in POINTS[:2]] if options.quick else POINTS
     ways = {', '.join(name for name, _ in way if name) or 'as it is': [k for _, keys in way for k in keys] for way in itertools.product(*points)}
     base = {n: e.start(n, []) for n in PATHS + DENSE}

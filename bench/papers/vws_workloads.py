@@ -18,7 +18,7 @@ def signed(x):
 
 
 def quads(r, n, of):
-    """Returns a value for each of @n threads. The four threads of a quad have the same value, which @of returns."""
+    """Returns a value for each of @n threads. The four threads of a quad get the same value, which the function @of returns."""
     return [x for _ in range(n // 4) for x in [of(r)] * 4]
 
 
@@ -171,7 +171,7 @@ def fft(folder, size=1):
 
 
 def matmul(folder, size=1):
-    n, r = 112 if size >= .5 else 48, random.Random(29) # a row of 112 words is three and a half lines
+    n, r = 112 if size >= .5 else 48, random.Random(29) # a row of 112 words takes three and a half cache lines
     a, b = [below(r, 100) for _ in range(n * n)], [below(r, 100) for _ in range(n * n)]
     columns = [b[c::n] for c in range(n)]
     c = [sum(x * y for x, y in zip(a[i * n:(i + 1) * n], columns[j])) for i in range(n) for j in range(n)]

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of bench/papers/run: each has the access pattern of a benchmark of the papers. workloads.py has the
+/* Kernels of bench/papers/run. Each has the access pattern of a benchmark of the papers. workloads.py computes the
  * inputs and expected results. */
 
-/* Finds the nearest of @k centres for each point. A point is a row of the input, which is read again for each centre. */
+/* Finds the nearest of @k centres for each point. A point is a row of the input; the row is read again for each centre. */
 __kernel void kmn(__global const int *point, __global const int *centre, __global int *nearest, int features, int k)
 {
     int t = get_global_id(0), least = 0x7fffffff, found = -1;
@@ -43,8 +43,8 @@ __kernel void bfs(__global const int *row, __global const int *column, __global 
     }
 }
 
-/* Looks up a key in a hash table with chains, and sums up the words of its value. A record has the next record's
- * number, the number of words of the value, the key and the value. */
+/* Looks up a key in a hash table with chains, and sums the words of its value. A record consists of the number of
+ * the next record, the number of words of the value, the key and the value. */
 __kernel void memc(__global const uint *request, __global const int *bucket, __global const uint *record,
                    __global uint *answer, int buckets, int key_words, int record_words)
 {
@@ -75,8 +75,8 @@ __kernel void memc(__global const uint *request, __global const int *bucket, __g
     answer[t] = sum;
 }
 
-/* A round of marking: each object that the last round reached marks the objects to which it refers, and is read. An
- * object has its class, the numbers of references and of words, the references and the words. */
+/* A round of marking in garbage collection. Each object that the last round reached marks the objects to which it refers, and
+ * its words are read. An object consists of its class, its numbers of references and words, the references and the words. */
 __kernel void gc(__global const int *object, __global const int *heap, __global const int *class, __global int *mark,
                  __global int *sum, __global int *changed, int n, int round)
 {
@@ -102,8 +102,8 @@ __kernel void gc(__global const int *object, __global const int *heap, __global 
     sum[t] = total;
 }
 
-/* A round of shortest paths: computes the least distance over the edges. The low 16 bits of an edge are 128 + the neighbour's
- * number - the node's own number, the high 16 bits its weight. */
+/* A round of shortest paths: computes the least distance of each node over its edges. The low 16 bits of an edge are the number
+ * of the neighbour - the number of the node + 128; the high 16 bits are the weight. */
 __kernel void sssp(__global const uint *edge, __global const int *old, __global int *new, __global int *changed, int degree)
 {
     int v = get_global_id(0), least = old[v];
@@ -121,7 +121,7 @@ __kernel void sssp(__global const uint *edge, __global const int *old, __global 
     new[v] = least;
 }
 
-/* ---- not sensitive to L1 ---- */
+/* ---- kernels whose speed does not depend on L1 ---- */
 
 __kernel void vecadd(__global const int *a, __global const int *b, __global int *c)
 {
@@ -166,7 +166,7 @@ __kernel void lud(__global uint *a, int width)
     a[at] = tile[y][x];
 }
 
-/* A layer of a neural network: each block of 16 x 16 threads sums 16 inputs times weights for 16 outputs. */
+/* A layer of a neural network: each block of 16 x 16 threads sums the products of 16 inputs and their weights for 16 outputs. */
 __kernel void backp(__global const int *in, __global const int *weight, __global int *partial, int outputs)
 {
     __local int product[16][16];

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs and expected results of the kernels in workloads.cl and spmv.cu: one kernel for each benchmark of the warp scheduling
-thesis, 8.1, that affects a figure. The results are computed here, never by the emulator. All numbers are integers, so that the
-results are exact.
+thesis that affects a figure (section 8.1 of its specification). The results are computed here, never by the emulator. All numbers
+are integers, so that the results are exact.
 
-A maker gets a Folder and a size (1: that of the papers' figures; smaller for tests). It writes files there, and returns the text
-of a launch file, which checks the result.
+Each kernel has a maker: a function whose arguments are a Folder and a size (1 for the figures of the papers; smaller for tests).
+It writes files to the folder, and returns the text of a launch file that checks the result.
 """
 import array
 import os
@@ -17,7 +17,7 @@ MASK = 0xffffffff
 
 
 class Folder:
-    """A folder for inputs and expected results, in which the sources are compiled."""
+    """A folder that contains the compiled kernels, and to which makers write inputs and expected results."""
 
     def __init__(self, path, program):
         self.path = path
@@ -49,7 +49,7 @@ def program(source):
 
 
 def below(r, n):
-    """Returns a random number from 0 to @n - 1. Unlike randrange(), it returns the same numbers with each version of Python."""
+    """Returns a random number from 0 to @n - 1. Unlike randrange(), it gives the same numbers in all versions of Python."""
     return int(r.random() * n)
 
 
@@ -134,7 +134,7 @@ def bfs_rmat(folder, size=1):
 
 
 def bfs_road(folder, size=1):
-    """Searches a grid of streets, of which a fifth is missing: nodes have few neighbours, and there are many levels."""
+    """Searches a grid of streets, a fifth of which are missing: nodes have few neighbours, and the search has many levels."""
     side, r = 64 if size == 1 else 24, random.Random(14)
     lists = [[] for _ in range(side * side)]
     for y in range(side):
@@ -148,7 +148,7 @@ def bfs_road(folder, size=1):
 
 
 def sssp(folder, size=1):
-    """Shortest paths: each node has six edges to near nodes. An edge takes one word, so that the edges of 32 warps fit 32 KB."""
+    """Shortest paths: each node has six edges to near nodes. An edge takes one word, so the edges of 32 warps fit into 32 KB."""
     n, degree, r = int(16384 * size), 6, random.Random(15)
     edge = []
     for v in range(n):
@@ -173,8 +173,8 @@ def sssp(folder, size=1):
 # ---- a hash table and a heap --------------------------------------------------------------------------
 
 def memc(folder, size=1):
-    """Requests for 8,192 keys, some of which are requested much more often than others. The first words of a key are one of 16
-    numbers, so that many keys begin with the same words."""
+    """Requests for 8,192 keys, some of which are requested much more often than others. The first words of a key all have one of
+    16 values, so that many keys begin with the same words."""
     n, items, buckets, key_words, record_words, r = int(16384 * size), 8192, 2048, 8, 32, random.Random(16)
     keys, chains = [], [[] for _ in range(buckets)]
     for i in range(items):
@@ -252,7 +252,7 @@ def gc(folder, size=1):
 # ---- sparse matrices ----------------------------------------------------------------------------------
 
 def matrix(kind, n, r):
-    """Returns for each row the list of its columns, 82 on average."""
+    """Returns a list with the list of columns of each row. A row has 82 columns on average."""
     rows = []
     for t in range(n):
         if kind == 'random':   # row lengths are close to the average
@@ -284,7 +284,7 @@ def spmv(entry, kind):
     return make
 
 
-# ---- not sensitive to L1 ------------------------------------------------------------------------------
+# ---- kernels whose speed does not depend on L1 --------------------------------------------------------
 
 def vecadd(folder, size=1):
     n, r = int(131072 * size), random.Random(19)
@@ -347,7 +347,7 @@ def backp(folder, size=1):
             (outputs // 16, inputs // 16, outputs, folder.put('backp_expected', partial)))
 
 
-# Name: (class in the thesis of the code that the kernel represents, that code, maker).
+# Maps the name of a kernel to (class of the represented benchmark in the thesis, name of this benchmark, maker).
 WORKLOADS = {
     'kmn': ('HCS', 'KMN', kmn), 'bfs_random': ('HCS', 'BFS', bfs_random), 'bfs_rmat': ('HCS', 'BFS', bfs_rmat), 'memc': ('HCS', 'MEMC', memc),
     'gc': ('HCS', 'GC', gc), 'spmv_random': ('HCS', 'SPMV-Scalar', spmv('scalar', 'random')),

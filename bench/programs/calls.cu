@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the CPU time of calls of CUDA's runtime, for bench/programs/calls.
+// Measures the CPU time of calls of the CUDA runtime, for bench/programs/calls.
 #include <cstdio>
 #include <ctime>
 #include <vector>

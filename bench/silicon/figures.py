@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels in PTX that measure latencies and bandwidth with the clock. The same text runs on a CUDA device
+"""Kernels in PTX that measure latencies and bandwidth by reading the clock. The same PTX runs on a CUDA device
 (bench/silicon/silicon.c) and on the timing model (bench/fidelity)."""
 
 HEAD = '.version 6.0\n.target sm_35\n.address_size 64\n'
 CHAIN = 64  # dependent instructions between two reads of the clock
 
-# name: (declarations, link of the chain, instructions that put the result into %rd9). The values depend on %r1, the number of the
-# thread, so that no instruction is uniform.
+# Maps a name to (declarations, link of the chain, instructions that put the result into %rd9). A link is an instruction that
+# depends on the previous link, or two that are used in turn. Values depend on %r1, the thread's number, so that no instruction is
+# uniform.
 CHAINS = {
-    # The sum goes to two registers in turn, because a device's compiler turns the sum of a register with itself into a shift.
+    # Two registers are used in turn, because the compiler of a device replaces the sum of a register and itself by a shift.
     'int_add': ('.reg .b32 %x, %y; mov.b32 %x, %r1; add.s32 %y, %r1, 1;', ('add.s32 %x, %x, %y;', 'add.s32 %y, %y, %x;'), 'cvt.u64.u32 %rd9, %x;'),
     'float_add': ('.reg .f32 %x; mov.b32 %x, %r1;', 'add.rn.f32 %x, %x, %x;', 'mov.b32 %r2, %x; cvt.u64.u32 %rd9, %r2;'),
     'float_fma': ('.reg .f32 %x, %y, %z; mov.b32 %x, %r1; add.s32 %r2, %r1, 1; mov.b32 %y, %r2; add.s32 %r2, %r1, 2; mov.b32 %z, %r2;', 'fma.rn.f32 %x, %x, %y, %z;', 'mov.b32 %r2, %x; cvt.u64.u32 %rd9, %r2;'),
@@ -18,9 +19,8 @@ CHAINS = {
 
 
 def chain(name):
-    """Returns a kernel that runs CHAIN dependent instructions three times. The kernel stores the cycles of the third time,
-    when the
-    instructions are in the caches, to out[0], and the result to out[1]."""
+    """Returns a kernel that runs CHAIN dependent instructions three times. It stores the cycles of the third time, when the
+    instructions are in the caches, to out[0], and the computed value to out[1]."""
     declare, link, result = CHAINS[name]
     return '''.visible .entry %s(.param .u64 out)
 {
@@ -42,7 +42,8 @@ ret;
 ''' % (name, declare, '\n'.join(link if isinstance(link, str) else link[i % 2] for i in range(CHAIN)), result)
 
 
-# Writes a ring of addresses: each entry has the address of the next entry, `stride` bytes further. Each thread writes one entry.
+# Writes a ring of addresses: each entry contains the address of the next entry, which is `stride` bytes after it. Each thread
+# writes one entry.
 FILL = '''.visible .entry fill(.param .u64 ring, .param .u32 stride, .param .u32 entries)
 {
 .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .pred %p<2>;
@@ -57,7 +58,8 @@ st.global.u64 [%rd2], %rd3;
 ret;
 }
 '''
-# One thread chases `first` addresses, then `loads` more (a multiple of 8), whose cycles it stores to out[0].
+# One thread follows `first` addresses of the ring, then `loads` more (a multiple of 8). It stores the cycles of the latter to
+# out[0].
 CHASE = '''.visible .entry NAME(.param .u64 out, .param .u64 ring, .param .u32 first, .param .u32 loads)
 {
 .reg .b32 %r<8>; .reg .b64 %rd<12>; .reg .pred %p<2>;
@@ -97,7 +99,7 @@ def chases():
             chase('chase_shared', SHARED_SET, 'ld.shared.u32 %r3, [%r3];', 'st.global.u32 [%rd1+8], %r3;'))
 
 
-# Each thread reads 16 bytes `count` times, an even number. Neighbouring threads read neighbouring bytes.
+# Each thread reads 16 bytes `count` times; `count` is even. Neighbouring threads read neighbouring bytes.
 READ = '''.visible .entry read(.param .u64 out, .param .u64 data, .param .u32 count)
 {
 .reg .b32 %r<16>; .reg .b64 %rd<8>; .reg .pred %p<2>;
