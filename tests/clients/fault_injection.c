@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions between the stub and the debugger core. The linker (--wrap) makes tests/clients/gdb_server call these functions
- * instead of those of the core. Each function calls the function of the core that it replaces, and undoes the effect of the
- * feature that is switched off. The product does not contain these functions.
+ * Functions that replace functions of the debugger core in tests/clients/gdb_server (by --wrap of the linker). Each calls the
+ * function that it replaces, and undoes the effect of a feature if that is switched off. The product does not contain them.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem */
@@ -22,11 +21,11 @@ static const struct {
 #include "tests/clients/fault_injection.def"
 };
 
-/* The state of fault injection. The state is global, because wrapped functions have no argument for it. */
+/* State of fault injection. It is global, because the functions have the parameters of those that they replace. */
 static struct {
     bool on[SPOIL_COUNT];
-    dbg_thread_id thread; /* for feature ARRIVALS: the thread whose lanes hit a breakpoint last, and its pc */
-    uint64_t pc;
+    dbg_thread_id thread; /* for feature ARRIVALS: thread of the last hit of a breakpoint */
+    uint64_t pc; /* pc of this hit */
     struct dbg_thread known[64]; /* for feature GONE_THREADS: warps that the stub has listed to gdb */
     unsigned known_count;
     unsigned interrupts;
@@ -142,7 +141,7 @@ enum lw_status __real_dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked,
 
 static void lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane)
 {
-    (void)!dbg_lane_set(dbg, id, lane, NULL); /* fails if the warp has ended */
+    (void)!dbg_lane_set(dbg, id, lane, NULL); /* this fails if the warp has ended */
 }
 
 /* Steps all other splits of the warp. */
@@ -166,7 +165,8 @@ static void step_others(struct dbg *dbg, dbg_thread_id id)
     lane_set(dbg, id, lane);
 }
 
-/* Removes a lane that does not execute because of the predicate of its instruction. */
+/* Returns true if the focus lane of the warp does not execute its next instruction, because the predicate is false. Sets @other
+ * to a lane that does. */
 static bool predicated_off(struct dbg *dbg, dbg_thread_id id, unsigned *other)
 {
     struct dbg_thread thread;
@@ -199,8 +199,8 @@ static bool predicated_off(struct dbg *dbg, dbg_thread_id id, unsigned *other)
 
 bool __real_dbg_thread_get(const struct dbg *dbg, dbg_thread_id id, struct dbg_thread *out);
 
-/* Returns the thread whose values are shown for @id. If @id has ended and the stub must not notice this, the values shown last
- * remain. */
+/* Returns the thread whose values the stub shows for thread @id. If feature GONE_THREADS is off and @id has ended, this is the
+ * thread in the run focus. */
 static dbg_thread_id who(struct dbg *dbg, dbg_thread_id id)
 {
     struct dbg_thread thread;
@@ -273,7 +273,7 @@ WRAP(enum lw_status, dbg_continue, struct dbg *dbg, struct dbg_stop *stop, struc
         if (status != LW_OK || !spoil_is(SPOIL_ARRIVALS) || stop->kind != DBG_STOP_BREAKPOINT ||
             stop->thread != state.thread || stop->pc != state.pc)
             break;
-        /* Step past the breakpoint, as gdb does, if a breakpoint hits a split that is stopped there. */
+        /* If the split was already stopped at the breakpoint, step past it, as gdb does. */
         status = __real_dbg_step(dbg, stop->thread, true, stop, err);
         if (status != LW_OK || (stop->kind != DBG_STOP_STEP && stop->kind != DBG_STOP_BLOCKED))
             break;
@@ -378,7 +378,7 @@ WRAP(enum lw_status, dbg_focus_set, struct dbg *dbg, enum dbg_focus focus, dbg_t
     struct dbg_thread thread;
 
     if (spoil_is(SPOIL_GONE_THREADS) && !__real_dbg_thread_get(dbg, id, &thread))
-        return LW_OK; /* the thread has ended: the stub still shows the last values */
+        return LW_OK; /* the thread has ended, but the stub must not notice this: the focus does not change */
     return __real_dbg_focus_set(dbg, focus, id, err);
 }
 
@@ -399,9 +399,9 @@ WRAP(void, rsp_do_shown, struct rsp *rsp, const struct rsp_args *args)
         __real_rsp_do_shown(rsp, args);
 }
 
-/* ---- the program that is served --------------------------------------------------------------- */
+/* ---- the object that gdb gets ----------------------------------------------------------------- */
 
-/* Renames a section, so that a reader finds no section of this name. */
+/* Renames a section, so that gdb finds no section with this name. */
 static void rename_section(uint8_t *elf, size_t size, const char *name)
 {
     uint8_t *at = memmem(elf, size, name, strlen(name) + 1);
@@ -421,8 +421,7 @@ static uint64_t uleb(const uint8_t **at)
     }
 }
 
-/* Change tags of inlined functions to the tag of a block, in .debug_abbrev at the table that the unit's header
- * names. */
+/* Changes DW_TAG_inlined_subroutine to DW_TAG_lexical_block in all abbreviations in .debug_abbrev. */
 static void rename_inlined(uint8_t *elf)
 {
     uint64_t headers = lw_get64(elf + 40);
@@ -439,7 +438,7 @@ static void rename_inlined(uint8_t *elf)
             uint64_t name, form;
 
             if (uleb(&at) == 0)
-                continue; /* the end of a table of abbreviations; another table may follow */
+                continue; /* end of a table of abbreviations, after which another table may follow */
             if (*at == 0x1d)
                 elf[at - elf] = 0x0b;
             (void)uleb(&at);
@@ -448,7 +447,7 @@ static void rename_inlined(uint8_t *elf)
                 name = uleb(&at);
                 form = uleb(&at);
                 if (form == 0x21)
-                    (void)uleb(&at); /* the value of this form is in the abbreviation itself */
+                    (void)uleb(&at); /* DW_FORM_implicit_const: the abbreviation contains the value */
             } while (name != 0 || form != 0);
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Features of the debugger core that tests/clients/gdb_server can switch off: rows of
+/* Switches off features of the debugger core in tests/clients/gdb_server. The features are the rows of
  * tests/clients/fault_injection.def. */
 #ifndef FAULT_INJECTION_H
 #define FAULT_INJECTION_H
@@ -11,7 +11,7 @@ enum spoil {
 #include "tests/clients/fault_injection.def"
     SPOIL_COUNT
 };
-/** Returns the name of a feature, or NULL for a number past the last feature. */
+/** Returns the name of feature number @spoil, or NULL if there is no feature with this number. */
 const char *spoil_name(unsigned spoil);
 const char *spoil_summary(unsigned spoil);
 /** Switches a feature off for the rest of the process. Returns false if there is no feature of this name. */

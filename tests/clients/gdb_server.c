@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Serves a launch file to gdb with options that the program does not have: the target architecture, no exit after a
- * detach, and switching off a feature of the stub or of the debugger core (fault_injection.def). The last option lets
- * a test show that a behaviour depends on that feature.
+ * Serves a launch file to gdb with options that `lanewise` does not have: it can select the target architecture, does not exit
+ * after a detach, and can switch off features of the stub (rsp_features.def) or of the debugger core (fault_injection.def).
+ * Without a feature a test can show that a behaviour depends on it.
  *
  *   gdb_server LAUNCH.yaml [x86-64|aarch64] [--timing] [--check=LIST] [--without NAME]...
  *   gdb_server --list-features
@@ -32,10 +32,10 @@ static void ready(void *context, unsigned port)
     fflush(stdout);
 }
 
-/* A launch file with a debugger. */
+/* A launch file that is executed under a debugger. */
 struct run {
     bool timed;
-    uint64_t kinds; /* kinds that --check enables */
+    uint64_t kinds; /* bit mask of the kinds of findings that --check enables */
     struct chk *chk;
     struct chk_view view;
     struct lnc_file *file;
@@ -53,7 +53,7 @@ static enum lw_status next(void *context, bool *more, struct lw_error *err)
     enum lw_status status = lnc_session_next(run->session, &state, err);
 
     *more = state == LNC_LAUNCHED;
-    /* Run to the cycle in which the first block is on a core. */
+    /* Run until the first block is on a core. */
     while (status == LW_OK && *more && run->timed && run->engine->ops->warp_count(run->engine) == 0) {
         struct emu_stop stop;
 

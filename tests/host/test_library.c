@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests lanewise.h in the way of a program: results, every refused call with its message, and two machines. */
+/* Tests the functions of lanewise.h: their results, each call that is refused with its message, and two machines at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static const char ptx[] =
     "    ld.param.u64 %rd0, [out];\n"
     "    mul.wide.u32 %rd1, %r3, 4;\n"
     "    add.u64 %rd2, %rd0, %rd1;\n"
-    "    .loc 1 9 5\n" /* one() is inlined in put(), whose call is in line 9 */
+    "    .loc 1 9 5\n" /* one() is inlined in put(), which is called in line 9 */
     "    .loc 1 5 3, function_name $put, inlined_at 1 9 5\n"
     "    .loc 1 2 1, function_name $one, inlined_at 1 5 3\n"
     "    st.global.u32 [%rd2], %r6;\n"
@@ -135,7 +135,7 @@ static void runs(void **state)
     run_on("timing", "fermi");
 }
 
-/* A GPU model that detects tags enables them. The user may select how they are stored, but not disable them. */
+/* If tags.detect of a GPU model is on, tags cannot be set to off. */
 static void times_tagged_registers(void **state)
 {
     static const char *const tags[] = {"off", "shadow", "compact"};
@@ -193,11 +193,10 @@ static void refuses(void **state)
     said(f.gpu, lanewise_load_text(f.gpu, "five.cl", five_errors, strlen(five_errors), NULL, &module),
          "five.cl:2:1: error: ");
     said(f.gpu, LANEWISE_ERROR, "(and 2 more)\n");
-    /* the message does not contain the name of a temporary file */
+    /* the message names the program, not the temporary file that the compiler gets */
     assert_int_equal(strncmp(lanewise_error(f.gpu), "five.cl: ", 9), 0);
     assert_null(strstr(lanewise_error(f.gpu), "/text.cl"));
-    said(f.gpu, LANEWISE_ERROR, "five.cl:6:1: error: "); /* the first line that the compiler printed; all others
-                                                          * follow */
+    said(f.gpu, LANEWISE_ERROR, "five.cl:6:1: error: "); /* the message contains all lines that the compiler printed */
     assert_null(lanewise_kernel_find(f.module, "rump"));
     said(f.gpu, LANEWISE_ERROR, "did you mean \"ramp\"");
     assert_null(lanewise_kernel_at(f.module, 2));
@@ -217,7 +216,7 @@ static void refuses(void **state)
     lanewise_destroy(NULL);
 }
 
-/* NULL for a required argument is refused. If there is a machine, its error names the argument. */
+/* NULL for a required argument is refused. If the machine is not NULL, its error message names the argument. */
 static void misses(void **state)
 {
     struct fixture f = make("check", "memory");
@@ -283,7 +282,7 @@ static void misses(void **state)
     lanewise_report_free(NULL);
 }
 
-/* A fault or a hang stops the machine and not the process. Memory remains readable. */
+/* A fault or a hang stops the machine, but not the process. Memory can still be read. */
 static void faults(void **state)
 {
     struct fixture f = make(NULL, NULL), g = make(NULL, NULL);
@@ -313,7 +312,7 @@ static void faults(void **state)
     lanewise_destroy(g.gpu);
 }
 
-/** After a fault or a hang, lanewise_recover() makes the machine usable again. Counts continue, and memory is preserved. */
+/** After a fault or a hang, lanewise_recover() makes the machine usable again. Counts and memory are preserved. */
 static void recovers(void **state)
 {
     static const char *const engines[][2] = {{NULL, NULL}, {"timing", "fermi"}, {"check", "all,-performance"}, {"threads", "2"}};
@@ -326,8 +325,7 @@ static void recovers(void **state)
         uint32_t got[4];
 
         assert_int_equal(lanewise_set(f.gpu, "hang-limit", "20000"), LANEWISE_ERROR); /* settings are fixed after the first use */
-        assert_int_equal(lanewise_recover(f.gpu), LANEWISE_OK); /* the machine has no fault or hang, so there is nothing to
-                                                                 * recover from */
+        assert_int_equal(lanewise_recover(f.gpu), LANEWISE_OK); /* no effect: the machine has no fault or hang */
         assert_int_equal(lanewise_alloc(f.gpu, sizeof got, NULL, &out), LANEWISE_OK);
         for (unsigned round = 1; round < 4; round++) {
             assert_int_equal(launch(&f, out, 4, round), LANEWISE_OK);
@@ -343,12 +341,12 @@ static void recovers(void **state)
             assert_int_equal(lanewise_recover(f.gpu), LANEWISE_OK);
             assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
             assert_int_equal(lanewise_read(f.gpu, out, got, sizeof got), LANEWISE_OK);
-            assert_true(got[3] == 3 + round || got[3] == 3 + 9); /* lanes in bounds may have stored */
+            assert_true(got[3] == 3 + round || got[3] == 3 + 9); /* lanes in bounds may have stored before the fault */
             assert_int_equal(lanewise_statistic(f.gpu, "thread_instructions", &after), LANEWISE_OK);
             if (after < before)
                 fail_msg("%s: %llu thread instructions after %llu", engines[i][0], (unsigned long long)after, (unsigned long long)before);
         }
-        if (i == 0) { /* a hang that is reported because no lane can ever continue */
+        if (i == 0) { /* also a hang that is reported because no lane can ever continue */
             assert_int_equal(lanewise_fill(f.gpu, out, "\0", 1, sizeof got), LANEWISE_OK);
             assert_int_equal(lanewise_launch(f.gpu, f.spin, one, one, 0, (const void *[]){&out}), LANEWISE_OK);
             assert_int_equal(lanewise_wait(f.gpu), LANEWISE_HANG);
@@ -363,7 +361,7 @@ static void recovers(void **state)
     }
 }
 
-/** Launches free their memory, and each has its own arguments. */
+/** The memory of ended launches is freed, and each launch has its own arguments. */
 static void launches_many(void **state)
 {
     struct fixture f = make(NULL, NULL);
@@ -387,12 +385,12 @@ static void launches_many(void **state)
     }
     getrusage(RUSAGE_SELF, &end);
 #ifndef __SANITIZE_ADDRESS__ /* the address sanitizer delays the reuse of freed memory */
-    assert_true(end.ru_maxrss - begin.ru_maxrss < 64 * 1024); /* KiB: 19,000 launches, of which each has 64 KiB of parameters */
+    assert_true(end.ru_maxrss - begin.ru_maxrss < 64 * 1024); /* in KiB; about 25,000 launches had 64 KiB of parameters each */
 #endif
     lanewise_destroy(f.gpu);
 }
 
-/** Links several texts into one module, and tests inputs that are refused. */
+/** Links several PTX texts into one module, and tests inputs that are refused. */
 static void links(void **state)
 {
     static const char caller[] = ".version 6.3\n.target sm_70\n.address_size 64\n"
@@ -424,7 +422,7 @@ static void links(void **state)
     said(gpu, lanewise_gdb(gpu, &options, sizeof options), "already in use");
     said(gpu, lanewise_gdb(gpu, NULL, 0), "must not be NULL");
     lanewise_destroy(gpu);
-    gpu = lanewise_create(); /* a machine with a debugger, but without a launch */
+    gpu = lanewise_create(); /* this machine gets a debugger, but no launch */
     assert_int_equal(lanewise_gdb(gpu, &options, sizeof options), LANEWISE_OK);
     said(gpu, lanewise_gdb(gpu, &options, sizeof options), "called before");
     said(gpu, lanewise_set(gpu, "debuggable", "perhaps"), "expected yes or no");
@@ -473,7 +471,7 @@ static void tells(void **state)
         assert_int_equal(param.type == LANEWISE_TYPE_INTEGER || (i == 0 && param.type == LANEWISE_TYPE_POINTER), 1);
         memset(&param, 0, sizeof param);
         assert_int_equal(lanewise_kernel_param(f.ramp, i, &param, offsetof(lanewise_param, type)), LANEWISE_OK);
-        assert_int_equal(param.type, LANEWISE_TYPE_UNKNOWN); /* the structure of an older version has no type */
+        assert_int_equal(param.type, LANEWISE_TYPE_UNKNOWN); /* not set: the given size is that of an older structure */
     }
     said(f.gpu, lanewise_kernel_param(f.ramp, 3, &(lanewise_param){NULL, 0, 0, 0, 0}, sizeof(lanewise_param)), "the kernel has 3 parameters");
     assert_int_equal(lanewise_variable(f.module, "counter", &address, &bytes), LANEWISE_OK);
@@ -521,8 +519,8 @@ static void tells(void **state)
     lanewise_destroy(g.gpu);
 }
 
-/* The last lane stores one element past the end of the buffer. The lane continues. Each location of a finding is reported
- * once. */
+/* The last lane stores one element past the end of the buffer. With the check this is a finding, and the lane continues. Each
+ * location is reported once. */
 static void finds(void **state)
 {
     const uint32_t grid[3] = {1, 1, 1}, block[3] = {32, 1, 1};
@@ -570,7 +568,7 @@ static void finds(void **state)
     assert_int_equal(later.now.address, out + size);
     said(f.gpu, lanewise_finding_get(f.gpu, 1, &finding, sizeof finding), "there is 1 finding");
 
-    /* a second launch reports no new finding, and the written data can be read */
+    /* a second launch has no new finding, and its results can be read */
     assert_int_equal(lanewise_launch(f.gpu, f.ramp, grid, block, 0, arguments), LANEWISE_OK);
     assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
     assert_int_equal(lanewise_read(f.gpu, out, &first, sizeof first), LANEWISE_OK);
@@ -587,7 +585,7 @@ static void finds(void **state)
         lanewise_report_free(text);
     }
 
-    /* files below the current folder have names relative to it */
+    /* reports name files in the current folder relative to it */
     char *here = realpath(".", NULL), whole[4200];
     assert_non_null(here);
     snprintf(whole, sizeof whole, "%s/", here);
@@ -629,7 +627,7 @@ static void finds(void **state)
     lanewise_destroy(f.gpu);
 }
 
-/* If only the race check is enabled, the access log is processed before the host gets the result. */
+/* If only the race check is enabled, lanewise_wait() processes the access log before it returns. */
 static void finds_races(void **state)
 {
     static const char clash[] = ".kernel clash\n.param ptr.global out\n"
@@ -654,7 +652,7 @@ static void finds_races(void **state)
     assert_int_equal(lanewise_finding_get(f.gpu, 0, &finding, sizeof finding), LANEWISE_OK);
     assert_string_equal(finding.kind, "race");
     assert_string_equal(finding.other.kernel, "clash");
-    assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK); /* the run has no new finding */
+    assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK); /* there is no new finding */
     assert_int_equal(lanewise_finish(f.gpu), LANEWISE_FINDING);
     lanewise_destroy(f.gpu);
 }
@@ -668,7 +666,7 @@ static void write_list(const char *path, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Several suppression lists apply together. A list that does not exist is an error when the setting is made. */
+/* Several suppression lists apply together. lanewise_set() fails for a list that does not exist. */
 static void knows(void **state)
 {
     static const char wild[] = ".kernel wild\nv_mov_b32 v2, 0\nv_mov_b32 v3, 0\nst.global.b32 [v2:3], vz\nexit\n.end\n";
@@ -744,7 +742,7 @@ static void counts(void **state)
     lanewise_destroy(f.gpu);
 }
 
-/* A machine stops at its limits, and its error gives the pc of all lanes. */
+/* A machine stops at its limits, and its error message gives the pc of all lanes. */
 static void limits(void **state)
 {
     struct fixture f = {.gpu = lanewise_create()};

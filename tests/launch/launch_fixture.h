@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fixture of tests that run launch files with small kernels in a temporary folder. */
+/* Fixture for tests of launch files: a temporary folder with small kernels, and functions that run launch files in it. */
 #ifndef LAUNCH_FIXTURE_H
 #define LAUNCH_FIXTURE_H
 
@@ -20,7 +20,7 @@
 /* ---- fixture: a temporary folder with small kernels ------------------------------- */
 
 static const char kernels[] =
-    /* values of each size, and pointers of both kinds */
+    /* a kernel with parameters of each size, and with pointers to global and shared memory */
     ".kernel params\n"
     ".param u8 a\n.param u16 b\n.param u32 c\n.param f32 d\n.param u64 e\n.param f64 f\n"
     ".param ptr.global p\n.param ptr.shared q\n.param ptr.shared r\n.param bytes 16 v\n"
@@ -117,7 +117,7 @@ static inline void close_run(struct run *r)
     lw_buffer_fini(&r->out);
 }
 
-/* Execute all steps of the file; kernels run in between. */
+/* Executes all steps of the launch file, and the kernels that they launch. */
 static inline struct lnc_result run_all(struct run *r, const char *text)
 {
     enum lnc_state state = LNC_LAUNCHED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests launch files: their steps are executed, and errors in them are reported with the line. */
+/* Tests launch files: programs, buffers and arguments, and the messages for errors, which name the line. */
 #include <math.h>
 
 #include "tests/launch/launch_fixture.h"
@@ -220,7 +220,7 @@ static void an_object_gives_what_its_source_gives(void **state)
 
 /* ---- buffers ------------------------------------------------------------------------- */
 
-/* This generator uses the published constants and shares no code with the tested one. */
+/* The random number generator SplitMix64 with its published constants. It shares no code with the tested generator. */
 static uint64_t splitmix(uint64_t *s)
 {
     uint64_t z = (*s += UINT64_C(0x9e3779b97f4a7c15));
@@ -270,7 +270,7 @@ static void buffers_begin_as_their_init_says(void **state)
     read_buffer(&r, "framp", f, sizeof f);
     for (unsigned i = 0; i < 400000; i++)
         assert_true(f[i] == 1.0f + (float)(i % 7) * 0.5f);
-    /* The access crosses the boundary between two parts of the copy. */
+    /* The buffer is larger than the parts in which it is initialised. */
     read_buffer(&r, "rand", f, sizeof f);
     seed = 9;
     for (unsigned i = 0; i < 400000; i++)
@@ -292,7 +292,7 @@ static void buffers_begin_as_their_init_says(void **state)
     close_run(&r);
 }
 
-/* Return the value of a finite f16, computed from its definition. */
+/* Returns the value of the finite f16 number with the bits @bits, computed from the definition of the format. */
 static double half(unsigned bits)
 {
     double value = (bits & 0x3ff) / 1024.0 + (bits >= 0x400);
@@ -305,7 +305,7 @@ static double half(unsigned bits)
     return value;
 }
 
-/* Return the next smaller double of a positive value. */
+/* Returns the largest double below a positive @value. */
 static double before(double value)
 {
     uint64_t bits;
@@ -331,13 +331,13 @@ static void halves_are_rounded_once_to_the_nearest_even(void **state)
     for (unsigned i = 0; i < FINITE; i++) {
         double next = i + 1 < FINITE ? half(i + 1) : 65536, middle = (half(i) + next) / 2;
 
-        /* Writes four numbers: the half, the midpoint to its successor, the negative of a number just below the
-         * midpoint, and a number above the midpoint that a double cannot distinguish from it. */
+        /* Writes four numbers: the f16 number; the midpoint between it and its successor; the negative of a number just
+         * below the midpoint; and a number above the midpoint whose nearest double is the midpoint. */
         if (i + 1 < FINITE)
             lw_printf(&text.sink, "%.17g %.40g %.17g ", half(i), middle, -before(middle));
         else
             lw_printf(&text.sink, "%.17g 65504 -65519.9999 ", half(i));
-        if (i + 1 < FINITE && i >= 0x3800 && i < 0x4000) /* The number has more digits than the midpoint. */
+        if (i + 1 < FINITE && i >= 0x3800 && i < 0x4000) /* this number has more digits than the midpoint */
             lw_printf(&text.sink, "%.14f0001\n", middle);
         else
             lw_printf(&text.sink, "%.17g\n", half(i));
@@ -364,7 +364,7 @@ static void halves_are_rounded_once_to_the_nearest_even(void **state)
         assert_int_equal(got[n + 3], wide ? i + 1 : i);
     }
     assert_memory_equal(&got[n], ((uint16_t[]){0x8000, 0x7c00, 0xfc00, 0x7fff, 0, 0xfbff, 1, 2}), 16);
-    read_buffer(&r, "ramp", ramp, sizeof ramp); /* Neighbouring halves differ by 2 here, so 2049 is a midpoint. */
+    read_buffer(&r, "ramp", ramp, sizeof ramp); /* neighbouring f16 numbers differ by 2 here, so 2049 is a midpoint */
     for (unsigned i = 0; i < 64; i++) {
         double value = 2048 + 0.5 * (i % 50);
         unsigned low = (unsigned)(value - 2048) / 2;
@@ -458,7 +458,7 @@ static void a_read_only_buffer_is_one_for_kernels(void **state)
     close_run(&r);
 }
 
-/* A CUDA host program writes such a variable with cudaMemcpyToSymbol. */
+/* With key "variable" a buffer is a global variable of the program, which a CUDA host program writes by cudaMemcpyToSymbol. */
 static void a_buffer_may_be_a_variable_of_the_program(void **state)
 {
     static const char text[] =
@@ -564,7 +564,7 @@ static void arguments_lie_where_the_kernel_reads_them(void **state)
     assert_true(lnc_session_buffer(r.session, "A", &address, &size));
     assert_int_equal(size, 32);
     assert_true(lw_get64(grid->bank0 + k->params[6].offset) == address + 12);
-    /* There is no static shared memory. 20 bytes are requested, and each part is aligned to 16. */
+    /* There is no static shared memory. The launch requests 20 bytes, and each {local: ...} is aligned to 16 bytes. */
     assert_int_equal(lw_get64(grid->bank0 + k->params[7].offset), 32);
     assert_int_equal(lw_get64(grid->bank0 + k->params[8].offset), 64);
     assert_int_equal(grid->launch.dynamic_shared_bytes, 72);
@@ -667,7 +667,7 @@ static void a_number_becomes_what_its_parameter_is(void **state)
     assert_true(d == -3.0);
     assert_int_equal(lw_get32(bank + p[2].offset), (uint32_t)-4);
     assert_int_equal(bank[p[3].offset], 200);
-    assert_int_equal(lw_get32(bank + p[4].offset), 2); /* a parameter whose type is unknown gets the value as written */
+    assert_int_equal(lw_get32(bank + p[4].offset), 2); /* the type of this parameter is unknown, so 2 is an integer */
     memcpy(&f, bank + p[5].offset, sizeof f);
     assert_true(f == 2.5f);
     close_run(&r);

@@ -55,7 +55,7 @@ static void tolerances_are_absolute_and_relative(void **state)
                      "  - check: {buffer: A, values: [1.5, 100.5], tolerance: {absolute: 0.5}}\n"
                      "  - check: {buffer: I, values: [9007199254740993, -5]}\n"
                      "  - check: {buffer: I, values: [9007199254740994, -4], tolerance: {absolute: 1}}\n"
-                     /* all checks after this line must fail */
+                     /* all checks below must fail */
                      "  - check: {buffer: A, values: [1.5, 100.5], tolerance: {relative: 0.01}}\n"
                      "  - check: {buffer: A, values: [1.0, 100.0, 1.0], tolerance: 1e9}\n"
                      "  - check: {buffer: A, values: [1.0, 100.0, .nan, 1.0], tolerance: 1e9}\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests failures of each allocation in base/ and launch/, and of those for checkpoints. The error must be LW_ENOMEM, and nothing
- * may leak (the sanitizer build detects leaks). The program is linked with --wrap for the allocators. */
+/* Makes each allocation fail in turn while a launch file is executed and checkpoints are written and read. The error must be
+ * LW_ENOMEM, and nothing may leak (the sanitizer build detects leaks). The allocators are replaced by --wrap of the linker. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static const char kernel[] = ".kernel k\n.param ptr.global a\n.param bytes 8 v\n
 static const char other[] = ".kernel o\n.param ptr.global a\n.param bytes 8 v\n.param ptr.global again\n.param f32 f\n"
                             ".param bytes 24 s\n    nop\n    nop\n    exit\n.end\n";
 
-/** Saves the session's position in the launch file and the machine's state as a checkpoint. */
+/** Writes a checkpoint with the session's position in the launch file and the state of the machine. */
 static enum lw_status save(const struct lnc_session *session, struct emu_engine *engine,
                            struct lw_error *err)
 {
@@ -90,10 +90,11 @@ static enum lw_status load(struct lnc_session *session, struct emu_engine *engin
     return status;
 }
 
-/* Executes a launch file to its last step: from the start (START); from a checkpoint in the middle of the kernel, which a run
- * from the start writes (RESUME); or from the start, with options instead of a launch file (BY_OPTIONS). Returns the status of
- * the first failure. */
+/* How the test executes all steps. START: from the start of a launch file. RESUME: from a checkpoint in the middle of the kernel,
+ * which a run from the start has written. BY_OPTIONS: from the start, with options instead of a launch file. */
 enum way { START, RESUME, BY_OPTIONS, WAYS };
+
+/* Executes all steps in one of these ways. Returns the status of the first failure. */
 static enum lw_status go(enum way way, struct lw_error *err)
 {
     static const char *const args[] = {"f32[]:1,2,3,4", "v=u32:1,2", "again=a", "{f32: 1.5}", "s=0"};

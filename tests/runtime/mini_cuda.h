@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The declarations of CUDA's runtime that tests/runtime/vector.cu needs, for clang without an SDK. */
+/* Declares the functions of the CUDA runtime that tests/runtime/vector.cu calls, so that clang can compile it without an SDK. */
 #ifndef MINI_CUDA_H
 #define MINI_CUDA_H
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that opens libcuda.so.1 with dlopen(), as libraries do, and looks up every function by its name, without CUDA's
- * headers. The program tests modules from PTX, launches, memory, contexts, linking and errors. */
+/* Tests the CUDA driver API: modules from PTX, launches, memory, contexts, linking and errors. The program opens libcuda.so.1 by
+ * dlopen() and finds each function by its name, as libraries do, and does not use CUDA's headers. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 static bool failed;
 static void *library;
 
-/** Calls function @name of the driver with the following arguments. The types of the arguments must be those of the function's
+/** Calls function @name of the driver with the other arguments, whose types must be equal to those of the function's
  *  parameters. */
 #define CU(name, ...) ((int (*)())(uintptr_t)symbol(#name))(__VA_ARGS__)
 #define IS(want, ...) is(want, __VA_ARGS__, #__VA_ARGS__)
@@ -115,7 +115,7 @@ int main(void)
     IS(0, CU(cuCtxSetCurrent, context));
     IS(0, CU(cuDevicePrimaryCtxRelease_v2, device));
 
-    /* a module with a function that another module defines */
+    /* a module that calls a function which another module defines */
     IS(218, CU(cuModuleLoadDataEx, &module, scale, 2u, log_options, log_values));
     IS(1, strstr(log, "twice") != NULL);
     IS(0, CU(cuLinkCreate_v2, 0u, NULL, NULL, &link));
@@ -191,7 +191,7 @@ int main(void)
         IS(1, out[0] == 5 && out[1] == 6 && out[2] == 9 && out[3] == 10);
     }
 
-    /* the runtime has the same device */
+    /* the CUDA runtime uses the same device */
     {
         void *runtime = dlopen("libcudart.so.13", RTLD_NOW), *pointer = NULL;
 

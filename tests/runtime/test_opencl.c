@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the OpenCL driver through the system's loader: results, events, and the errors that the specification names. */
+/* Tests the OpenCL driver through the system's OpenCL loader: results, events, and the errors that the specification defines. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
@@ -311,7 +311,7 @@ static void sub_buffers_share_memory(void **state)
     assert_int_equal(error, CL_MISALIGNED_SUB_BUFFER_OFFSET);
     sub = clCreateSubBuffer(mem, CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
     OK(error);
-    OK(clReleaseMemObject(mem)); /* the sub-buffer keeps the memory allocated */
+    OK(clReleaseMemObject(mem)); /* the memory is not freed, because a sub-buffer uses it */
     assert_int_equal(clEnqueueWriteBuffer(queue, mem, CL_TRUE, 0, 4, &value, 0, NULL, NULL), CL_INVALID_MEM_OBJECT);
     OK(clEnqueueWriteBuffer(queue, sub, CL_TRUE, 8, 4, &value, 0, NULL, NULL));
     OK(clEnqueueReadBuffer(queue, sub, CL_TRUE, 0, 512, out, 0, NULL, NULL));
@@ -348,7 +348,7 @@ static void a_user_event_holds_commands_back(void **state)
     OK(clReleaseEvent(gate));
     OK(clReleaseEvent(write));
     OK(clReleaseEvent(read));
-    gate = clCreateUserEvent(context, &error); /* a failure of this event is passed on to the events that wait for it */
+    gate = clCreateUserEvent(context, &error); /* if this event fails, the commands that wait for it fail, too */
     OK(clEnqueueWriteBuffer(queue, mem, CL_FALSE, 0, 4, &data, 1, &gate, &write));
     OK(clSetUserEventStatus(gate, -5));
     assert_int_equal(clWaitForEvents(1, &write), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
@@ -473,7 +473,7 @@ static void a_build_forgets_the_build_before(void **state)
     OK(clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL));
     assert_int_equal(bytes, 0);
     assert_int_equal(clGetProgramInfo(p, CL_PROGRAM_NUM_KERNELS, sizeof kernels, &kernels, NULL), CL_INVALID_PROGRAM_EXECUTABLE);
-    /* the refused call builds nothing */
+    /* this call is refused and builds nothing */
     assert_int_equal(clBuildProgram(p, 1, NULL, NULL, count_call, &calls), CL_INVALID_VALUE);
     assert_int_equal(calls, 1);
     OK(clReleaseProgram(p));
@@ -694,7 +694,7 @@ static void *sharing_main(void *argument)
         wrong += error != CL_SUCCESS;
         if (round == 5 && slot == 0)
             wrong += clSetUserEventStatus(s->gate, CL_COMPLETE) != CL_SUCCESS;
-        if (round >= 6) { /* the other threads wait here for thread 0 */
+        if (round >= 6) { /* from round 6 on, the other threads wait here for thread 0 */
             wrong += clWaitForEvents(1, &s->gate) != CL_SUCCESS;
             wrong += clWaitForEvents(1, &mapped) != CL_SUCCESS || at[15] != round;
         }
@@ -757,7 +757,8 @@ static void *launch_endless(void *kernel)
     return NULL;
 }
 
-/** The program "endless" calls exit() while another thread executes a kernel that never ends. */
+/** Main function of the test program if it is called with "endless": calls exit() while another thread executes a kernel that
+ *  never ends. */
 static int run_endless(void)
 {
     const char *text = "kernel void endless(global volatile int *p) { for (;;) p[0]++; }\n";

@@ -142,7 +142,7 @@ static void several_programs_are_linked(void **state)
     OK(error);
     assert_int_equal(result_of(linked, "k"), 42);
 
-    /* executables as input of the linker, unknown options and missing functions are errors */
+    /* it is an error to link executables, to pass unknown options, or to link without a function that is called */
     assert_null(clLinkProgram(context, 0, NULL, NULL, 1, &linked, NULL, NULL, &error));
     assert_int_equal(error, CL_INVALID_OPERATION);
     assert_null(clLinkProgram(context, 0, NULL, "-no-such-option", 2, copies, NULL, NULL, &error));
@@ -276,7 +276,7 @@ static void host_and_kernels_share_memory(void **state)
     assert_int_equal(clEnqueueSVMMemcpy(queue, CL_TRUE, nodes, nodes + 1, 2 * sizeof *nodes, 0, NULL, NULL), CL_MEM_COPY_OVERLAP);
 
     OK(clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, NULL));
-    /* a buffer that uses the shared virtual memory */
+    /* creates a buffer in the shared virtual memory */
     assert_null(clCreateBuffer(context, CL_MEM_USE_HOST_PTR, 9 * sizeof *nodes, nodes, &error));
     assert_int_equal(error, CL_INVALID_BUFFER_SIZE);
     mem = clCreateBuffer(context, CL_MEM_USE_HOST_PTR, 8 * sizeof *nodes, nodes, &error);
@@ -288,7 +288,7 @@ static void host_and_kernels_share_memory(void **state)
     assert_ptr_equal(mapped, nodes);
     OK(clEnqueueUnmapMemObject(queue, mem, mapped, 0, NULL, NULL));
     OK(clReleaseMemObject(mem));
-    nodes[0].value = 3; /* the memory is still there */
+    nodes[0].value = 3; /* the memory has not been freed */
     assert_null(clSVMAlloc(context, CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS, 16, 0));
     assert_null(clSVMAlloc(context, 0, 16, 3));
     OK(clEnqueueSVMFree(queue, 1, (void *[]){nodes}, NULL, NULL, 0, NULL, NULL));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An OpenCL program. The second command of the program stores past the end of a buffer, and the third command has no error. */
+/* An OpenCL program with three commands. The second command stores past the end of a buffer, the third one has no error. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <stdio.h>
