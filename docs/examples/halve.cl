@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often can a number be halved before it is odd?
+// Counts how often each number can be halved before it is odd.
 kernel void halve(global int *out)
 {
     int i = get_global_id(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds to each number its right neighbour; the last one has none.
+// Adds to each number its right neighbour. The last number has no right neighbour.
 #include <cstdio>
 #include <vector>
 

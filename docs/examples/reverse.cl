@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns 64 numbers around, through shared memory. There is a bug: see docs/tutorial/first-check.md.
+// Reverses the order of 64 numbers, through shared memory. The kernel has a bug: see docs/tutorial/first-check.md.
 kernel void reverse(global const int *in, global int *out)
 {
     local int tile[64];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sum of each row of a matrix: a block for each row.
+// Adds up each row of a matrix. A block adds up one row.
 template <typename T> __device__ T block_sum(T *part, T mine)
 {
     part[threadIdx.x] = mine;

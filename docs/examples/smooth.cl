@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each element becomes the sum of itself and its two neighbours. There is a bug: see docs/tutorial/first-gdb.md.
+// Adds to each element its two neighbours. The kernel has a bug: see docs/tutorial/first-gdb.md.
 kernel void smooth(global const int *in, global int *out, int n)
 {
     int i = get_global_id(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sums of 32 numbers for each of n threads: neighbours far apart in memory, or next to each other.
+// Each of n threads adds up 32 numbers. Threads of a warp read distant addresses (by_row) or consecutive ones (by_column).
 kernel void by_row(global const int *in, global int *sum, uint n)
 {
     uint i = get_global_id(0);
