@@ -639,6 +639,8 @@ struct ptx_block {
     bool may_diverge, barrier_flow; /* the block's branch may diverge; the block is in the region of a divergent branch */
     uint32_t loc, line;    /* location of the terminator */
     bool synthetic;             /* ptx_cfg() created the block, which the PTX text does not have */
+    bool merged;                /* sides of a branch were merged into the block. No statement begins at the block's terminator,
+                                 * whose `line` is that of the first instruction after the branch */
     uint32_t label;        /* label of the block in the text, or PTX_NONE if there is none */
     /* ptx_cfg */
     uint32_t *pred;

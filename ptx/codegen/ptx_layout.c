@@ -119,7 +119,15 @@ static uint32_t new_line(struct layout *lay, const struct ptx_block *like)
     line->loop = like->loop;
     line->loc = like->loc;
     line->line = like->line;
+    line->merged = like->merged;
     return (uint32_t)(lay->lines.count - 1);
+}
+
+/* Marks the instructions from @first on: no statement begins at them. */
+static void unhook(struct layout *lay, uint32_t first)
+{
+    for (uint32_t i = first; i < lay->code.count; i++)
+        lay->code.at[i].flags |= PTX_MI_UNHOOKED;
 }
 
 /* Appends a block of the graph as a line. The successors of the line are blocks of the graph until all lines exist. The
@@ -153,6 +161,7 @@ static void lay_block(struct layout *lay, uint32_t old)
         copy_insn(lay, &unit->code.at[i]);
     bool marked = (b->joins.count != 0 || b->breaks[0].count != 0 || b->yields[0]) &&
                   drop_mark(lay, lay->lines.at[line].first);
+    const uint32_t end_of_body = (uint32_t)lay->code.count;
 
     /* The barrier instructions before the jump get the line of the preceding instruction, because processors without
      * barriers have no instruction for a jump that falls through. The barrier instructions get the line of the jump only if
@@ -169,8 +178,8 @@ static void lay_block(struct layout *lay, uint32_t old)
         put_barrier(lay, ISA_BSSY, g->barrier);
         lay->code.at[lay->code.count - 1].target = g->join;
     }
-    for (uint32_t i = lay->lines.at[line].first; b->synthetic && i < lay->code.count; i++)
-        lay->code.at[i].flags |= PTX_MI_UNHOOKED; /* no statement begins in a block that the PTX text does not have */
+    if (b->synthetic)
+        unhook(lay, lay->lines.at[line].first);
     if (b->loc != 0) {
         lay->loc = b->loc;
         lay->line = b->line;
@@ -188,6 +197,8 @@ static void lay_block(struct layout *lay, uint32_t old)
     }
     if (end == PTX_END_NEXT && b->succ_count != 0)
         put_edge(lay, b, only);
+    if (b->merged)
+        unhook(lay, end_of_body);
     out = &lay->lines.at[line];
     out->count = (uint32_t)lay->code.count - out->first;
     out->end = end;
@@ -290,6 +301,8 @@ static void finish(struct layout *lay, const uint32_t *retained, uint32_t count)
         }
         if (b->end != PTX_END_NEXT || b->succ[0] != next)
             drop_mark(lay, out->first);
+        const uint32_t end_of_body = (uint32_t)lay->code.count;
+
         if (b->end == PTX_END_FINAL && !unit->function->kernel) {
             struct ptx_mi *mi = put(lay, ISA_RET);
 
@@ -322,6 +335,8 @@ static void finish(struct layout *lay, const uint32_t *retained, uint32_t count)
             if (b->succ[1] != next)
                 (void)put_branch(lay, number[b->succ[1]], PTX_NO_REF, false, PTX_NO_BARRIER);
         }
+        if (b->merged)
+            unhook(lay, end_of_body);
         out->count = (uint32_t)lay->code.count - out->first;
         if (out->end == PTX_END_BRANCH)
             out->end = PTX_END_NEXT; /* the branch is now an instruction with a guard */

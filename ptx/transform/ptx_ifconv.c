@@ -155,6 +155,17 @@ static void guard_arm(struct ifconv *ic, uint32_t from, unsigned k)
     ic->into[b->succ[k]] = from + 1;
 }
 
+/* Moves the terminator of @b to the end of its sides, one of which is successor @side. The terminator, which remains only if it
+ * has to jump over other code, belongs to the line of the first instruction after the branch. There the variables have values
+ * that are right for the lanes of both sides. */
+static void end_after_arms(const struct ptx_unit *unit, struct ptx_block *b, unsigned side)
+{
+    const struct ptx_block *join = &unit->blocks.at[unit->blocks.at[b->succ[side]].succ[0]];
+
+    b->line = join->count != 0 ? unit->code.at[join->first].line : join->line;
+    b->merged = true;
+}
+
 static void put_block(struct ptx_unit *unit, const struct ptx_mi *old, const struct ptx_block *b)
 {
     for (uint32_t i = b->first; i < b->first + b->count; i++)
@@ -231,6 +242,7 @@ static bool convert(struct ptx_unit *unit)
             if (arms[from] >> s & 1)
                 guard_arm(&ic, from, s);
         }
+        end_after_arms(unit, &unit->blocks.at[from], arms[from] == 2 ? 1 : 0);
     }
     if (any)
         move_code(&ic, arms);
