@@ -233,7 +233,7 @@ static bool tim_issue_divide(struct tim_core *core, struct tim_warp *w)
     return true;
 }
 
-/** issue.switch_on_stall: selects the next split of a warp whose selected split waits for a register. The order of the
+/** issue.switch_on_stall: selects the next split of a warp whose selected split waits for data of a load. The order of the
  *  splits is cyclic by their lowest lanes. */
 static void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
 {
