@@ -3,8 +3,8 @@
  * Divergence-aware warp scheduling. The mechanism tracks in which loop each warp is, and determines which warps may
  * load. A warp in a loop with locality is charged for its footprint, which is the number of L1 lines that its active lanes
  * are predicted to need. The prediction is renewed in each iteration. The oldest warps get space in L1 first. Loads of
- * warps that get no space are held back. Source: the warp scheduling thesis 5.4, 5.5. The thesis leaves some choices open (11:
- * A5, A8, A25, A26, A30); keys select among them.
+ * warps that get no space are held back. Source: specification of the warp scheduling thesis, 5.4 and 5.5. The thesis leaves
+ * some points open (11: A5, A8, A25, A26, A30), which keys decide.
  *
  * Entry of a warp in the footprint prediction table:
  *

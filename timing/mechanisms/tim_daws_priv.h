@@ -2,7 +2,7 @@
 /*
  * Divergence-aware warp scheduling (DAWS), in two parts. tim_daws_predict.c predicts the L1 lines that a loop needs,
  * from sampling warps or a profile. tim_daws.c tracks the loop of each warp, and determines which warps may load.
- * Source: the warp scheduling thesis 5. Loops and loads are identified by pc.
+ * Source: specification of the warp scheduling thesis, 5. Loops and loads are identified by pc.
  */
 #ifndef TIM_DAWS_PRIV_H
 #define TIM_DAWS_PRIV_H

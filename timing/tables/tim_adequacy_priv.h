@@ -23,8 +23,8 @@ void tim_adequacy_fini(struct tim_adequacy *table);
 unsigned tim_adequacy_row(const struct tim_adequacy *table, uint64_t pc);
 /** Returns whether compaction at the branch at @pc is predicted to help. A branch without a row has the initial prediction. */
 bool tim_adequacy_predicts(const struct tim_adequacy *table, uint64_t pc);
-/** Records whether compaction at the branch helps, in its row, from which it removes another branch. Returns whether this may
- *  have changed a prediction. */
+/** Records in the row of the branch at @pc whether compaction helps. If the row belongs to another branch, replaces that branch.
+ *  Returns whether a prediction may have changed. */
 bool tim_adequacy_train(struct tim_adequacy *table, uint64_t pc, bool helps);
 
 #endif

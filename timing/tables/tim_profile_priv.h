@@ -11,10 +11,10 @@
 /** Counters of a load: name in reports, and meaning. */
 #define TIM_LOAD_COUNTERS(X)                                                                       \
     X(executions, "warp instructions whose accesses use L1")                                      \
-    X(lanes, "active lanes of these instructions, summed")                                                      \
+    X(lanes, "active lanes, summed over executions")                                                      \
     X(wide, "executions with more than 2 lanes")                                                   \
     X(diverged, "executions with more than 2 lanes and more than 2 accesses")                                  \
-    X(accesses, "lines")                                                                           \
+    X(accesses, "accessed lines")                                                                           \
     X(hits_own, "accesses that hit a line that the same warp requested")                             \
     X(hits_other, "accesses that hit a line that another warp requested")                            \
     X(merges, "accesses to a line that was already requested")                                             \

@@ -2,9 +2,9 @@
 /*
  * Predicted accesses of blocks and warps, computed from the address slices of their kernels: for a block, a rectangle of
  * cache lines in each array; for a warp, an access vector. The data for this is stored for each launch, while the launch
- * runs. Source: specification of address pre-computation 5 and 7.1.
+ * runs. Source: specification of address pre-computation, 5 and 7.1.
  *
- *   an array of 16 x 16 lines in 2^4 regions of 4 parts:   region 11 is 1011, its parts, the first bit upper left:
+ *   an array of 16 x 16 lines in 2^4 regions of 4 parts:   region 11 and its parts; the first bit is the upper left part:
  *     0   1   2   3                                          +--+--+
  *     4   5   6   7                                          |1 | 0|  a warp that accesses lines (12,8) and (15,11):
  *     8   9  10  11 <-- lines 12..15 of rows 8..11           +--+--+  parts 1001

@@ -2,7 +2,8 @@
 /*
  * Replay with Belady's algorithm. The mechanism records the loads that access L1, and replays them in three caches: L1
  * with LRU replacement, L1 that replaces the line with the furthest next use, and an unbounded cache. It holds back no
- * warp. The replay has no latencies: a line is present immediately after its miss. Source: the warp scheduling thesis 3.5.
+ * warp. The replay has no latencies: a line is present immediately after its miss. Source:
+ * specification of the warp scheduling thesis, 3.5.
  */
 #include "timing/tables/tim_map_priv.h"
 #include "timing/mechanisms/tim_mechanism_priv.h"
