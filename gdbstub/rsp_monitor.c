@@ -173,7 +173,7 @@ static enum lw_status cmd_reset(const struct lw_call *call, struct lw_error *err
 }
 
 static const struct lw_command commands[] = {
-    {"at-end", NULL, "[stop|exit]", "Show or select what happens at the end of the run: stop, to go back from there, or exit",
+    {"at-end", NULL, "[stop|exit]", "Show or select what happens at the end of the run: stop (reverse execution remains possible) or exit",
      "at-end stop", cmd_at_end, 0},
     {"reset", NULL, "", "Restart the run from its launch file", "reset", cmd_reset,
      LW_COMMAND_CHANGES},

@@ -438,7 +438,7 @@ static void put_page(struct lw_sink *out)
            "- the size of a cache is sets x ways x line; the number of sets is a power of two;\n"
            "- lines, sectors, banks and rows are powers of two;\n"
            "- a line of L1 is not longer than a line of L2, and a line of L2 is in one L2 slice and one DRAM row;\n"
-           "- a sector consists of whole bursts; `l2.slices` is a multiple of `dram.channels`; `core.threads` fit into `core.warps`.\n\n"
+           "- a sector consists of whole bursts; `l2.slices` is a multiple of `dram.channels`; `core.threads` threads fit into `core.warps` warps.\n\n"
            "`make golden T=tests/timing/test_timing_config` generates this page from `timing/keys.def`. The defaults in the tables are the values of the GPU model `fermi`.\n");
     for (size_t i = 0; i < tim_key_count; i++) {
         const struct tim_key *k = &tim_keys[i];
