@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds for AArch64, runs all tests there under qemu's user mode, and compares hash_mem of each sample kernel with
-# that of the program for the host.
+# Builds Lanewise for AArch64, runs all tests under qemu's user mode, and compares the memory hash (hash_mem) of each sample
+# kernel with that of the program for the host.
 #
 #   srcdir=DIR LANEWISE=PROGRAM tests/aarch64.sh [BUILD-FOLDER [TEST...]]
 #
-# LANEWISE is the program built for the host (./lanewise). The build folder (default: build-aarch64) is created and
-# not removed. With TESTs the script runs only these. Exit status 77 means that a tool or library is missing; a
-# message names it.
+# LANEWISE is the program for the host (default: ./lanewise). The build folder (default: build-aarch64) is created and
+# not removed. If TESTs are given, only these run. Exit status 77 means that a tool or library is missing; a message
+# names it.
 # Debian: dpkg --add-architecture arm64; then gcc-aarch64-linux-gnu, qemu-user and, each with :arm64, libyaml-dev,
 # libreadline-dev, libelf-dev, libcapstone-dev, libcmocka-dev.
 set -u

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests the kinds of class arithmetic. Each line marked BAD must have the finding of the kind and in the lanes that the mark
-# names. No other line may have a finding.
+# Tests findings of class arithmetic. A line with a mark "BAD KIND LANES" must have a finding of this kind in these lanes. No
+# other line may have a finding.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >a.s <<'END'
@@ -78,7 +78,7 @@ buffers: {g: {type: u32, count: 32}}
 steps:
   - launch: {entry: a, grid: 1, block: 32, args: [g, 3.0e38, 1.0e308]}
 END
-# The line of v_lg2_f32 has a second finding, since log2(0) is infinite and the other lanes give NaN.
+# The line of v_lg2_f32 has a second finding: log2(0) is infinite, and other lanes give NaN.
 sed -n 's/.*# BAD \(.*\)/\1/p' a.s >kinds
 grep -n '# BAD' a.s | sed 's/:.*BAD / /' | while read -r line kind lanes; do
     echo "a.s:$line: $kind $lanes"
@@ -93,9 +93,10 @@ for how in "" "--tags compact" "--tags shadow" "--timing" "--reconv stack"; do
 done
 
 "$lanewise" run -q --check=arithmetic,-nan-generated,-inf-generated a.yaml 2>err
-[ $? = 1 ] && grep -q ": shift-out-of-range: " err && ! grep -q "generated" err || fail "other kinds than the selected ones are reported: $(cat err)"
+[ $? = 1 ] && grep -q ": shift-out-of-range: " err && ! grep -q "generated" err ||
+    fail "kinds are reported that were not selected: $(cat err)"
 
-# In CUDA: a division that clang compiles to one instruction, and the same division under a guard.
+# In CUDA: a division that clang compiles to one instruction, and the same division inside an `if` that excludes zero.
 cat >d.cu <<'END'
 extern "C" __global__ void bad(int *g, int n)
 {
@@ -120,7 +121,7 @@ END
         case $entry in
         bad) [ $got = 1 ] && grep -q "d.cu:3: division-by-zero: .*kernel bad, .*lanes 0x20," err ||
             fail "$entry $options: exit status $got: $(cat err)" ;;
-        # with -O3 the compiler may divide in all lanes and then select the results
+        # with -O3 the compiler may execute the division in all lanes and then select results
         good) [ "$options" = -O3 ] || [ $got = 0 ] || fail "$entry $options: $(cat err)" ;;
         esac
     done

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Tests findings of class arithmetic inside library functions. Functions of OpenCL C with ordinary arguments must have none,
-# and saturating conversions must have none for any argument. Invalid values that a library function returns must be
-# reported, and so must operations of the kernel itself next to a call.
+# and saturating conversions must have none for any argument. If a library function returns NaN or infinity, this must be
+# reported. Operations of the kernel itself next to calls must be reported, too.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 # usage: run NAME OPTIONS TYPE [OPTION...]. Runs NAME.$suffix with the buffers u (any numbers), p (positive numbers),
@@ -27,7 +27,7 @@ END
 uninitialised=
 suffix=cl
 
-# usage: functions TYPE. Prints a kernel that calls all functions; each work-item reads a number from each buffer
+# usage: functions TYPE. Prints a kernel that calls all functions of OpenCL C with numbers from the buffers
 functions()
 {
     cat <<END
@@ -59,7 +59,7 @@ END
 functions float >float.cl
 functions double >double.cl
 
-# Saturating conversions get numbers beyond the range of each type, and other conversions small numbers.
+# Writes a kernel in which saturating conversions get numbers outside the range of the type, and other conversions small ones.
 cat >conversions.cl <<'END'
 #pragma OPENCL EXTENSION cl_khr_fp64: enable
 kernel void k(global double *o, global const double *u_, global const double *p, global const double *s, global const double *e)
@@ -86,8 +86,8 @@ for options in "-O0, -g" -O1 -O3; do
     run conversions "$options" f64 || fail "conversions, $options: exit status $?: $(head -n 3 err)"
 done
 
-# usage: compare FILE OPTIONS [OPTION...]. Expects that lines marked BAD have the finding that the mark names, and that other
-# lines have none
+# usage: compare FILE OPTIONS [OPTION...]. Expects that each line marked BAD has the finding that the mark names, and that no
+# other line has one
 compare()
 {
     file=$1 options=$2
@@ -99,7 +99,7 @@ compare()
     diff wanted got >difference || fail "$file, $options $*: wanted and found differ: $(cat difference)"
 }
 
-# Operations of the kernel itself: next to calls, in arguments of calls, on results of calls, and in a macro.
+# Operations of the kernel itself are reported: next to calls, in arguments of calls, on results of calls, and in a macro.
 cat >own.cl <<'END'
 #pragma OPENCL EXTENSION cl_khr_fp64: enable
 #define OVER(a, b) ((a) / (b))
@@ -133,7 +133,7 @@ uninitialised=,uninitialised
 compare own.cl -O3
 uninitialised=
 
-# Functions of Lanewise's CUDA headers.
+# The same for functions of Lanewise's CUDA headers.
 suffix=cu
 cat >own.cu <<'END'
 extern "C" __global__ void k(double *o, double *u, double *p, double *s, double *e)

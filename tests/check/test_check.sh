@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests `run --check` in the way of a user: with kernels that have an intentional bug and correct counterparts, on several
-# machines, and with report files, suppressions and limits. Most kernels are in assembly, which needs no compiler.
+# Tests `lanewise run --check` with kernels that have a bug, and with correct counterparts: on several machines, with report
+# files, suppressions and limits. Most kernels are in assembly, which needs no compiler.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
-# The expectations below contain line numbers of this text.
+# The expectations in this test contain line numbers of this kernel file.
 cat >k.s <<'END'
 .kernel add
 .param ptr.global x
@@ -66,11 +66,11 @@ for machine in '' '-w 4' '-w 8' '-w 64' '--tags compact -w 8' '--tags shadow -w 
     # shellcheck disable=SC2086
     expect 1 '^k.s:10: out-of-bounds: global load of 4 bytes .*3 times$' run $machine wild.yaml --check --dump x=x.bin
     grep -q '^k.s:12: out-of-bounds: global store of 4 bytes .*3 times$' err || fail "$machine: no store"
-    grep -q '^wild.yaml: 2 findings$' err || fail "$machine: not two findings"
-    # the other lanes have executed their access
-    [ "$(od -An -tu4 x.bin | tr -s ' ')" = "$(printf ' 6 7 8 9\n 10')" ] || fail "$machine: other results"
+    grep -q '^wild.yaml: 2 findings$' err || fail "$machine: expected two findings"
+    # the accesses of the other lanes have been executed
+    [ "$(od -An -tu4 x.bin | tr -s ' ')" = "$(printf ' 6 7 8 9\n 10')" ] || fail "$machine: the results differ"
 done
-# the message names the buffer for generic addresses, too
+# the message names the buffer also for a generic address
 sed 's/\.global\./.generic./' k.s >generic.s
 sed 's/k\.s/generic.s/' wild.yaml >generic.yaml
 expect 1 '^generic.s:10: out-of-bounds: generic load of 4 bytes' run generic.yaml --check --check-file generic.json
@@ -92,7 +92,7 @@ expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check --hang-limit 3000
 expect 4 '^k.s:[0-9]*: livelock: ' run forever.yaml --check --hang-limit 3000
 expect 2 'hang-limit: expected an integer of 0 or more, found "soon"' run forever.yaml --hang-limit soon
 
-# ---- in PTX without line information, locations are lines of the PTX text itself
+# ---- for PTX without line information, locations of findings are lines of the PTX file
 
 cat >bare.ptx <<'END'
 .version 7.0
@@ -204,7 +204,7 @@ done
 echo '- {line: 30}' >known.yaml
 expect 1 '3 findings, 1 suppressed' run calls.yaml --check=nan-generated --check-suppress known.yaml
 
-# ---- a run that a fault ended reports no leaks, because its threads had no chance to free the memory
+# ---- if a fault ends the run, no leaks are reported: the threads had no chance to free their memory
 
 cat >broke.s <<'END'
 .kernel k
@@ -217,17 +217,17 @@ cat >broke.s <<'END'
 END
 sed 's/calls.ptx/broke.s/; s/args: .p./args: [p]/' calls.yaml >broke.yaml
 expect 3 'trap' run broke.yaml --check=heap-leak
-grep -q heap-leak err && fail "a leak of a run that broke off: $(cat err)"
+grep -q heap-leak err && fail "a leak is reported although a fault ended the run: $(cat err)"
 
-# ---- a hang is reported once, however many lanes wait
+# ---- a hang is one finding, no matter how many lanes wait
 
 printf '.kernel k\n.param ptr.global g\nagain:\n    v_mov_b64 v0:1, c[g]\n    ld.global.b32 v2, [v0:1]\n    v_setp_u32.eq p0, v2, 0\n    @p0 bra again\n    exit\n.end\n' >wait.s
 printf 'machine: {hang_window: 5000}\nprogram: {source: wait.s}\nbuffers: {p: {type: u32, count: 4}}\nsteps: [launch: {entry: k, grid: 1, block: 256, args: [p]}]\n' >wait.yaml
 expect 4 'hang: ' run wait.yaml --check
-grep -q ': spin-wait: ' err || fail "no finding of a hang: $(cat err)"
-! grep -q 'spin-wait: .* times' err || fail "a hang is counted by lanes: $(grep spin-wait err)"
+grep -q ': spin-wait: ' err || fail "the hang is not reported: $(cat err)"
+! grep -q 'spin-wait: .* times' err || fail "the finding of a hang has the number of lanes as its count: $(grep spin-wait err)"
 
-# ---- former names of kinds are accepted in lists, in `explain` and in suppressions, and so are those of options and keys
+# ---- former names of kinds are accepted in lists, in `explain` and in suppressions; former names of options and keys, too
 for pair in shift-too-far=shift-out-of-range conversion-range=float-cast-overflow nan-made=nan-generated infinity-made=inf-generated \
     value-wait=spin-wait; do
     expect 0 "^${pair#*=} (class .*, formerly ${pair%=*}): " explain "${pair%=*}"
@@ -241,18 +241,19 @@ for f in bits.yaml bits-former.yaml; do
     expect 1 '^bits.s:4: shift-out-of-range: ' run $f --check=arithmetic,-nan-made --window 128 --hang-window 6000 --stats bits-stats.json
     cp bits-stats.json bits-stats-former.json
     expect 1 '^bits.s:4: shift-out-of-range: ' run $f --check=arithmetic,-nan-generated --fairness-limit 128 --hang-limit 6000 --stats bits-stats.json
-    sed '/second/d' bits-stats.json >bits-1 && sed '/second/d' bits-stats-former.json | diff bits-1 - >out || fail "a former name of an option does something else: $(cat out)"
+    sed '/second/d' bits-stats.json >bits-1 && sed '/second/d' bits-stats-former.json | diff bits-1 - >out ||
+        fail "the former name of an option has another effect: $(cat out)"
 done
-sed -n 2p bits.json | grep -qx '  "format_version": 3,' || fail "findings in JSON have no number of their form"
-sed -n 2p bits-stats.json | grep -qx '  "format_version": 1,' || fail "statistics have no number of their form"
-grep -q '"id": "shift-out-of-range", .*"deprecatedIds": \["shift-too-far"\]' bits.sarif || fail "SARIF does not say the former name"
+sed -n 2p bits.json | grep -qx '  "format_version": 3,' || fail "findings in JSON have no format version"
+sed -n 2p bits-stats.json | grep -qx '  "format_version": 1,' || fail "statistics have no format version"
+grep -q '"id": "shift-out-of-range", .*"deprecatedIds": \["shift-too-far"\]' bits.sarif ||
+    fail "SARIF does not contain the former name"
 for kind in shift-too-far shift-out-of-range 'shift-too-*' '"shift-*"'; do
     printf -- '- {kind: %s, kernel: bits}\n' "$kind" >former.yaml
     expect 0 '1 finding suppressed' run bits.yaml --check=shift-out-of-range --check-suppress former.yaml
     ! grep -q 'no finding of this run' err || fail "$kind: a suppression by its former name counts as unused"
 done
-# A message names each former name that is used. There is no message with -q, and no message for a kind of which both names
-# are used.
+# A message names each former name that is used. There is no message with -q, nor for a kind whose new name is also used.
 ends=': use the new name, because the next version removes the old one$'
 printf -- '- {kind: shift-too-far, kernel: bits}\n- {kind: shift-*}\n- {kind: infinity-*}\n' >former.yaml
 expect 0 '' run bits.yaml --check=-nan-made,shift-too-far,nan-generated --window 128 --hang-window 6000 --check-suppress former.yaml
@@ -276,12 +277,12 @@ expect 2 'there is no kind of finding "shift-too-fa"' explain shift-too-fa
 # ---- files, suppressions, limits
 expect 1 '' run wild.yaml --check --check-file f.json --check-file f.xml --check-file f.sarif --check-file f.txt
 grep -q '"kind": "out-of-bounds", "class": "memory"' f.json || fail "no finding in f.json"
-grep -q '"lanes": \[5, 6, 7\]' f.json || fail "other lanes in f.json"
+grep -q '"lanes": \[5, 6, 7\]' f.json || fail "f.json has other lanes"
 grep -q '"allocation": "x"' f.json || fail "no allocation in f.json"
-cmp -s f.txt err || fail "f.txt is not what is told"
+cmp -s f.txt err || fail "f.txt differs from the printed findings"
 cp err first
 if command -v python3 >/dev/null; then
-    python3 - <<'END' || fail "a file is not as it should be"
+    python3 - <<'END' || fail "a report file has wrong contents"
 import json, xml.etree.ElementTree as tree
 found = json.load(open("f.json"))
 assert found["count"] == 2 and [f["place"]["line"] for f in found["findings"]] == [10, 12]
@@ -297,7 +298,7 @@ assert int(suite.get("failures")) == len(suite.findall("testcase/failure")) == 2
 assert int(suite.get("tests")) == len(suite.findall("testcase"))
 END
 fi
-# check steps of the launch file
+# report files contain the results of the check steps of the launch file
 cp good.yaml checks.yaml
 cat >>checks.yaml <<'END'
   - check: {buffer: x, values: [6, 7, 8, 9, 10, 11, 12, 13]}
@@ -323,7 +324,7 @@ assert run["tool"]["driver"]["rules"][r["ruleIndex"]]["id"] == r["ruleId"] == "c
 assert r["locations"][0]["physicalLocation"]["region"]["startLine"] == 10
 END
 fi
-# A message says if uninitialised outputs are checked but the host reads no buffer, and if results are not checked.
+# Messages say that results are not checked, and that uninitialised outputs are checked but the host reads no buffer.
 none='^lanewise: good.yaml: uninitialised-output is checked only when the host reads a buffer, but this launch file reads none: add a check .* --dump'
 for kinds in all uninitialised uninitialised-output; do
     expect 0 "$none" run good.yaml --check=$kinds
@@ -352,7 +353,7 @@ echo '- {kernel: "a*", allocation: x}' >known.yaml
 expect 0 '^ok: no findings; results were not checked (no "check" step), 2 findings suppressed, 1 launch' run wild.yaml --check --check-suppress known.yaml
 echo '- {kernel: "b*", allocation: x}' >known.yaml
 expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
-# suppressions name a file by the last part of its path, and a C++ kernel by its symbol or by its name
+# a suppression may name a file by the last part of its path, and a C++ kernel by its symbol or its name in the source
 mkdir -p deep
 sed 's/^\.kernel add$/.kernel _ZN5scope3addIiEEvPT_/' k.s >deep/cxx.s
 sed 's|k\.s|deep/cxx.s|; s/entry: add/entry: _ZN5scope3addIiEEvPT_/' wild.yaml >cxx.yaml
@@ -360,10 +361,10 @@ for row in 'file: cxx.s' 'file: "*/cxx.s"' 'kernel: "_ZN5scope*"' 'kernel: "scop
     echo "- {$row}" >known.yaml
     expect 0 '^ok: ' run cxx.yaml --check --check-suppress known.yaml
 done
-# all outputs contain the kernel's name as in the source
+# all reports contain the name of the kernel in the source
 expect 1 'out-of-bounds: global load .*; kernel scope::add<int>, block' run cxx.yaml --check --check-file cxx.json --check-file cxx.xml
 grep -q '"kernel": "_ZN5scope3addIiEEvPT_", "kernel_name": "scope::add<int>"' cxx.json || fail "JSON without both names"
-grep -q 'name="out-of-bounds in scope::add&lt;int&gt; at ' cxx.xml || fail "JUnit without the source's name"
+grep -q 'name="out-of-bounds in scope::add&lt;int&gt; at ' cxx.xml || fail "JUnit without the name in the source"
 expect 3 '^fault: .*; kernel scope::add<int>, block' run cxx.yaml
 expect 0 'kernel scope::add<int>: order-free' run -v cxx.yaml --check --check-suppress known.yaml
 expect 3 'fault: .*; kernel scope::add<int>, block' debug cxx.yaml --batch -c continue
@@ -391,7 +392,7 @@ for row in 'file: deep' 'file: "deep/x.s"' 'kernel: add' 'kernel: "scope::ad"'; 
     echo "- {$row}" >known.yaml
     expect 1 '2 findings' run cxx.yaml --check --check-suppress known.yaml
 done
-# A log that was written with --check does not match a run without --check, nor the reverse.
+# A schedule log of a run with --check cannot be replayed without --check, and vice versa.
 expect 3 '' run wild.yaml --log faulted.log
 expect 2 'faulted.log does not match this run.*; replay a log with the same --check with which it was written$' run wild.yaml --check --replay faulted.log
 expect 1 '' run wild.yaml --check --log checked.log
@@ -401,7 +402,7 @@ for nothing in '' '# none yet' '[]'; do
     echo "$nothing" >known.yaml
     expect 1 '2 findings' run wild.yaml --check --check-suppress known.yaml
 done
-# a list of findings, one row for each source line, suppresses them in the next run
+# a report in YAML has one row for each source line with findings; as a suppression list it suppresses them in the next run
 mkdir -p lists
 expect 1 '' run wild.yaml --check --check-file lists/base.yaml --check-file lists/base.yml
 cmp -s lists/base.yaml lists/base.yml || fail "a .yml file differs from the .yaml file"
@@ -411,9 +412,9 @@ cat >want <<'END'
 - {kind: out-of-bounds, kernel: "add", file: "k.s", line: 10}
 - {kind: out-of-bounds, kernel: "add", file: "k.s", line: 12}
 END
-cmp -s want rows || fail "other rows: $(cat rows)"
+cmp -s want rows || fail "the list has wrong rows: $(cat rows)"
 expect 0 '^ok: no findings; results were not checked (no "check" step), 2 findings suppressed' run wild.yaml --check --check-suppress lists/base.yaml
-# if a list suppresses findings, a second list contains only the others
+# if a list suppresses findings, a new list contains only the other findings
 sed -i 1,2d lists/base.yaml
 expect 1 '' run wild.yaml --check --check-suppress lists/base.yaml --check-file lists/more.yaml
 [ "$(grep -c '^- ' lists/more.yaml)" = 1 ] || fail "the list contains suppressed findings"
@@ -421,7 +422,7 @@ expect 0 '2 findings suppressed' run wild.yaml --check --check-suppress lists/ba
 expect 1 '' run wild.yaml --check --max-findings 1 --check-file lists/most.yaml
 grep -q '^# Findings above the limit were dropped: 3; a larger' lists/most.yaml || fail "the list does not say that findings were dropped"
 refuse 'both name file lists/more.yaml, so that the suppressions would be overwritten' run wild.yaml --check --check-suppress lists/more.yaml --check-file lists/more.yaml
-[ -s lists/more.yaml ] || fail "the list is gone"
+[ -s lists/more.yaml ] || fail "the list was removed"
 cp wild.yaml lists/launch.yaml
 for command in run 'debug --batch'; do
     # shellcheck disable=SC2086
@@ -442,7 +443,7 @@ done
 echo 'kind: misaligned' >known.yaml
 refuse 'expected a list' run wild.yaml --check --check-file lists/base.yml --check-suppress known.yaml
 [ -s lists/base.yml ] || fail "a refused list has removed an earlier report"
-# paths of files in reports are relative to a folder that the user may set
+# paths of files in reports are relative to a folder, which --check-base sets
 echo '- {file: deep/cxx.s}' >known.yaml
 expect 0 '^ok: ' run "$work/cxx.yaml" --check --check-suppress known.yaml
 expect 0 '^ok: ' run "$work/cxx.yaml" --check --check-suppress known.yaml --check-base .
@@ -451,12 +452,12 @@ expect 1 '2 findings' run "$work/cxx.yaml" --check --check-suppress known.yaml -
 # unused suppressions are reported; used ones are not
 cat >known.yaml <<'END'
 - {kind: out-of-bounds}
-- {kind: race} # race is not enabled
+- {kind: race} # not reported as unused: races are not enabled
 
 - {kernel: nobody}
 END
 expect 0 '^known.yaml:4: unused suppression: no finding of this run matches it; ' run wild.yaml --check --check-suppress known.yaml
-[ "$(wc -l <err)" = 1 ] || fail "more is told: $(cat err)"
+[ "$(wc -l <err)" = 1 ] || fail "more than one line is printed: $(cat err)"
 expect 0 '' run -q wild.yaml --check --check-suppress known.yaml
 [ ! -s err ] || fail "--quiet: $(cat err)"
 echo '- {kind: raec}' >known.yaml
@@ -481,22 +482,23 @@ expect 0 '^wrong:' explain misaligned
 for kind in null-access read-only bad-free heap-leak uninitialised-address uninitialised-branch shift-out-of-range float-cast-overflow; do
     expect 0 'with -O0 -g' explain $kind
 done
-"$lanewise" explain misaligned | grep -q O0 && fail "a kind that no compiler hides"
+"$lanewise" explain misaligned | grep -q O0 && fail "explain misaligned mentions -O0, but no optimisation hides this kind"
 expect 2 'did you mean "misaligned"' explain misalined
-# options that select kinds, and the two words of a list that are not classes: all and default
+# options that select kinds, and the words all and default, which are not classes
 "$lanewise" explain >kinds
-"$lanewise" explain all | cmp -s - kinds || fail "explain all is not explain"
+"$lanewise" explain all | cmp -s - kinds || fail "explain all and explain print different lists"
 grep ' (default)$' kinds >usual
-"$lanewise" explain default | cmp -s - usual || fail "explain default lists other kinds than those that are marked"
-grep -q '^memory  *out-of-bounds ' usual && ! grep -q '^races\|heap-leak' usual || fail "other kinds are default: $(cat usual)"
-grep -v ' (default)$\| (with its class)$\| (by name only)$' kinds && fail "kinds without a mark"
+"$lanewise" explain default | cmp -s - usual || fail "explain default does not list the kinds that are marked as default"
+grep -q '^memory  *out-of-bounds ' usual && ! grep -q '^races\|heap-leak' usual ||
+    fail "the default kinds are wrong: $(cat usual)"
+grep -v ' (default)$\| (with its class)$\| (by name only)$' kinds && fail "a kind has no mark that says how it is selected"
 expect 2 'did you mean "default"' explain defualt
 expect 0 '^races *race ' explain races
 expect 2 'did you mean "races"' explain racess
-"$lanewise" explain races | grep -v '^races ' && fail "a class of another name"
+"$lanewise" explain races | grep -v '^races ' && fail "explain races lists kinds of another class"
 expect 0 '' run good.yaml --check --threads 4
 
-# File names may contain letters of any script. Compilers write such names into PTX in different ways.
+# File names may contain non-ASCII letters and quotes. Compilers encode such names in PTX in different ways.
 name='größe "k" \x.cl'
 printf 'kernel void k(global int *a) {\n    a[get_global_id(0)] = 3;\n}\n' >"$name"
 cat >any.yaml <<END
@@ -506,11 +508,11 @@ steps: [{launch: {entry: k, grid: [1], block: [32], args: [a]}}]
 END
 expect 1 '"k" .x.cl:2: out-of-bounds' run any.yaml --check --check-file n.sarif --check-file n.xml --coverage n.lcov
 grep -q 'gr%C3%B6%C3%9Fe%20%22k%22%20%5Cx.cl"' n.sarif && grep -qF "$name" n.lcov &&
-    grep -qF 'größe &quot;k&quot; \x.cl' n.xml || fail "the name of the source is lost"
+    grep -qF 'größe &quot;k&quot; \x.cl' n.xml || fail "the report does not contain the name of the source"
 "$lanewise" debug --batch -c "break '$name':2" -c c -c list any.yaml </dev/null 2>&1 | grep -q '^=> 2.*= 3;$' ||
-    fail "no source of that name"
+    fail "the source with this name is not found"
 
-# A faulting load reads 0, so a loop ends if the load reads the bound of the loop.
+# A load with a finding returns 0. So if it loads the bound of a loop, the loop ends.
 cat >bound.cl <<'END'
 kernel void k(global uint *out, global const uint *bound)
 {
@@ -534,7 +536,7 @@ expect 1 '1 finding; 1 check passed' run --max-instructions 100000 --check --rea
 expect 2 'read-poison: expected an integer from 0 to 0xffffffff, found "0x100000000"' run --check --read-poison 0x100000000 bound.yaml
 expect 2 'read-poison has no effect, as no checks are enabled: add --check' run --read-poison 1 bound.yaml
 expect 0 'bound' debug --batch --check --read-poison 5 -c 'break k' bound.yaml
-# Where a report contains a mangled name, it contains the name in the source, too.
+# A report that contains a mangled name also contains the name in the source.
 cat >names.cu <<'END'
 namespace tool { __device__ int scale[4]; __device__ volatile int flag; }
 __global__ void over(int *a) { a[threadIdx.x] = tool::scale[threadIdx.x + 60]; }
@@ -568,9 +570,9 @@ END
 sed 's/names.cu.*/missing.cl}/; s/entry: over/entry: k/' names.yaml >missing.yaml
 expect 2 '' run missing.yaml
 names "a refusal"
-grep -q 'not_here' err || fail "a function that is not defined: refused without its name"
+grep -q 'not_here' err || fail "the message about an undefined function does not name it"
 
-# A message names the buffer of the program that is nearest to the access, and no internal allocation.
+# A message names the nearest buffer of the program, and never an internal allocation.
 cat >near.cu <<'END'
 __global__ void k(int *a) { dim3 t = threadIdx; a[t.x - 1500] = blockIdx.x; }
 END
@@ -582,10 +584,10 @@ steps:
 END
 expect 1 "bytes past the end of 'a' (256 bytes" run --check near.yaml
 expect 3 "bytes past the end of 'a' (256 bytes" run near.yaml
-# Suffixes may be in upper or lower case.
+# The suffix of a report file selects its format, in upper or lower case.
 expect 1 '' run --check --check-file F.SARIF --check-file F.Json --check-file F.XML --check-file F.YAML bound.yaml
 grep -q sarif-2.1.0 F.SARIF && grep -q '"findings"' F.Json && grep -q '<testsuites>' F.XML && grep -q '^- {' F.YAML ||
-    fail "a suffix in capitals selects another format"
+    fail "a suffix in upper case selects another format"
 
 [ $failures = 0 ] || exit 1
 echo "checks as expected"

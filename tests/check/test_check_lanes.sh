@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests checks of data that passes between lanes, warps and launches. Uninitialised values pass through votes, shuffles,
+# Tests checks of data that passes between lanes, warps and launches: uninitialised values that pass through votes, shuffles,
 # reductions and barriers, in warps of 32 lanes and in both halves of warps of 64. Also tests barriers whose number is in a
-# register, and a launch that writes memory which another running launch reads as constant.
+# register, and a launch that writes memory which another running launch reads by non-coherent loads.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >k.yaml <<'END'
@@ -14,8 +14,8 @@ steps:
   - check: {buffer: a, constant: 0, tolerance: 1e30}
 END
 
-# usage: expect NAME KINDS. Expects that on all machines each marked line has the finding of its mark, and that no other line
-# has one. In optimised code the finding may be at a nearby line
+# usage: expect NAME KINDS. Expects that each line of NAME with a mark "find: KIND" has a finding of this kind on all machines,
+# and that no other line has one. In optimised code the finding may be at a nearby line
 expect() {
     for options in "-X -O0 -X -g" "-X -O2 -X -g"; do
         case $1 in
@@ -182,10 +182,10 @@ for warp in 32 64; do
     sed "s/W/$warp/" k.yaml >run.yaml
     "$lanewise" run -q --check=progress run.yaml >out 2>err
     grep -q 'named.cu:[58]: barrier-mismatch' err ||
-        fail "a barrier that a register names, $warp lanes: $(cat err)"
+        fail "a barrier whose number is in a register, $warp lanes: $(cat err)"
 done
 
-# Two launches access the same page of memory. const-written compares only accesses of one launch.
+# Two launches access the same page of memory. const-written must compare only accesses of the same launch.
 cat >flight.cu <<'END'
 extern "C" __global__ void other(int *a)
 {
@@ -217,7 +217,7 @@ for more in "" "--timing volta" "--policy most_lanes"; do
     [ "$(grep -c const-written err)" = 1 ] || fail "const-written $more: $(cat err)"
 done
 
-# A misaligned store, which is skipped, does not initialise memory.
+# A misaligned store is skipped, so it does not initialise memory.
 cat >bound.cu <<'END'
 extern "C" __global__ void k(int *a, int *u)
 {
@@ -231,7 +231,7 @@ extern "C" __global__ void k(int *a, int *u)
 END
 expect bound.cu memory
 
-# Components of a texel are checked separately. The kernel has written byte y of all texels.
+# Components of a texel are checked separately. The kernel has initialised only component y of all texels.
 cat >texel.cu <<'END'
 texture<uchar4, 1, cudaReadModeNormalizedFloat> pal;
 extern "C" __global__ void k(int *o, unsigned char *c)
@@ -257,7 +257,7 @@ END
 grep -q "texel.cu:10: uninitialised-branch: .* 'c' .*; 64 times" err && [ "$(grep -c uninitialised err)" = 1 ] ||
     fail "a texel's components: $(cat err)"
 
-# A stack overflow is a finding that ends the run, because the return address of the function would be lost.
+# A stack overflow is a finding that ends the run, because the return address of the function cannot be stored.
 cat >deep.cu <<'END'
 __device__ __noinline__ int r(int n, volatile int *p)
 {
@@ -282,11 +282,11 @@ for options in -O0 -O2; do
         timeout 60 "$lanewise" run -q --check $more run.yaml >out 2>err
         [ $? = 3 ] && [ "$(grep -c 'deep.cu.*out-of-bounds: .*stack overflow' err)" = 1 ] &&
             [ "$(grep -c 'deep.cu:12: out-of-bounds' err)" = 1 ] && grep -q '^run.yaml: 2 findings$' err ||
-            fail "a full stack, $options $more: $(cat err)"
+            fail "a stack overflow, $options $more: $(cat err)"
     done
 done
 
-# For both accesses of a race the message names the memory and the callers, also through other functions.
+# The message of a race names the memory, and the chain of callers of both accesses.
 cat >names.cu <<'END'
 __shared__ float tile[4][32];
 __device__ __noinline__ void put(float *to, float v) { *to = v; }
@@ -306,15 +306,18 @@ END
 sed "s/W/32/" k.yaml >run.yaml
 "$lanewise" run -q --check=memory,races --check-file n.json run.yaml >out 2>err
 grep -q "names.cu:2: race: .*, in 'tile\[1\]\[0\]', declared in line 1: .*; in put, called at [^ ]*names.cu:3, in twice, called at [^ ]*names.cu:8; kernel k" err ||
-    fail "no chain of calls: $(cat err)"
+    fail "the message has no chain of calls: $(cat err)"
 grep -q "names.cu:2: race: .*, in 'tile\[3\]\[0\]', .*; in put, called at [^ ]*names.cu:9; kernel k" err || grep -q "names.cu:2: race: .* 64 times" err ||
-    fail "not the other call: $(cat err)"
-grep -q "names.cu:4: [a-z-]*: .*; in get, called at [^ ]*names.cu:10; kernel k" err || fail "no call of the reader: $(cat err)"
-grep -q "names.cu:11: race: global store of 4 bytes at 0x[0-9a-f]*, byte [0-9]* of 'a': " err || fail "no name of a buffer: $(cat err)"
-grep -q "names.cu:12: misaligned: generic store of 4 bytes at 0x[0-9a-f]*, byte 2 of 'a': " err || fail "no name beside misaligned: $(cat err)"
+    fail "the message does not name the call of the previous access: $(cat err)"
+grep -q "names.cu:4: [a-z-]*: .*; in get, called at [^ ]*names.cu:10; kernel k" err ||
+    fail "the message does not name the call of the read: $(cat err)"
+grep -q "names.cu:11: race: global store of 4 bytes at 0x[0-9a-f]*, byte [0-9]* of 'a': " err ||
+    fail "the message does not name the buffer: $(cat err)"
+grep -q "names.cu:12: misaligned: generic store of 4 bytes at 0x[0-9a-f]*, byte 2 of 'a': " err ||
+    fail "the message of misaligned does not name the buffer: $(cat err)"
 grep -q '"allocation": "tile"' n.json || fail "JSON has no name of a shared variable: $(cat n.json)"
 
-# If the checker has recorded two readers, the message must name the reader that is in another warp, if it says "another warp".
+# If two readers were recorded, and the message says "another warp", it must name the reader of that warp.
 cat >rows.cl <<'END'
 kernel void k(global int *o, global int *u)
 {
@@ -333,7 +336,8 @@ for more in "" "--timing=volta" "--policy most_lanes"; do
     # shellcheck disable=SC2086
     "$lanewise" run -q --check=races $more run.yaml >out 2>err
     sed -n 's/.*rows.cl:8: race: .*by another warp of the block.*, warp \([0-9]*\), lanes.* previous access at .*rows.cl:7; .*, warp \([0-9]*\), lanes.*/\1 \2/p' err >sides
-    read -r mine theirs <sides && [ "$mine" != "$theirs" ] || fail "no two warps $more: $(cat err)"
+    read -r mine theirs <sides && [ "$mine" != "$theirs" ] ||
+        fail "the message does not name two different warps $more: $(cat err)"
 done
 
 # Findings in the copies of an unrolled loop have one location. A line that reads one buffer and writes another has two.
@@ -354,6 +358,6 @@ END
 sed 's/W/32/' k.yaml >run.yaml
 "$lanewise" run -q --check=memory,races run.yaml >out 2>err
 [ "$(grep -c 'unrolled.cl:5: race: .*unrolled.cl:8' err)" = 1 ] && [ "$(grep -c 'unrolled.cl:10: out-of-bounds' err)" = 2 ] ||
-    fail "places of an unrolled loop: $(cat err)"
+    fail "locations of an unrolled loop: $(cat err)"
 
 [ $failures = 0 ] || exit 1

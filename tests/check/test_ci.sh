@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs the script of docs/howto/ci.md on several launch files, with suppressed findings, and the commands of that page that
-# merge reports.
+# Tests the script of docs/howto/ci.md on several launch files, also with suppressed findings, and the commands of that page
+# that merge reports.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 export LANEWISE="$lanewise"
 cat >k.s <<'END'
@@ -45,24 +45,24 @@ ci 2
 ci 0 tests/good.yaml
 ci 1 tests/wild.yaml tests/good.yaml
 ci 2 tests/wild.yaml tests/wrong.yaml tests/good.yaml
-[ "$(grep -c ': status ' out)" = 3 ] || fail "it does not go on"
+[ "$(grep -c ': status ' out)" = 3 ] || fail "the script does not run all launch files"
 ls reports >have
 printf '%s\n' tests-good.info tests-good.sarif tests-good.xml tests-good.yaml tests-wild.info tests-wild.sarif tests-wild.xml tests-wild.yaml >want
-cmp -s have want || fail "other reports: $(cat have)"
+cmp -s have want || fail "the script wrote other reports: $(cat have)"
 printf '#!/bin/sh\nsleep 20\n' >slow && chmod +x slow
 LANEWISE=./slow LIMIT=0.2 timeout 60 sh "$src/docs/examples/ci.sh" tests/good.yaml >out 2>err
-[ $? = 124 ] || fail "no time, and another status"
+[ $? = 124 ] || fail "the exit status at the time limit is not 124"
 ci 1 tests/good.yaml tests/wild.yaml
 
 # merge the reports of all launch files by the commands of the page
 sed -n '/^<!-- tests\/check\/test_ci.sh -->$/,/^$/s/^    //p' "$src/docs/howto/ci.md" >commands
 [ "$(wc -l <commands)" = 4 ] || fail "the commands of docs/howto/ci.md are not found"
 for tool in sed:1 jq:2 lcov:3 genhtml:4; do
-    command -v ${tool%:*} >/dev/null || { echo "no ${tool%:*}: its command is not tried"; continue; }
+    command -v ${tool%:*} >/dev/null || { echo "${tool%:*} is not installed: its command is not tested"; continue; }
     sed -n "${tool#*:}p" commands | sh >out 2>err || fail "docs/howto/ci.md: ${tool%:*}: $(tail -n 1 err)"
 done
 if command -v python3 >/dev/null; then
-    python3 - <<'END' || fail "what was put together is not as it should be"
+    python3 - <<'END' || fail "a merged report has wrong contents"
 import json, os, xml.etree.ElementTree as tree
 suites = tree.parse("all.xml").getroot().findall("testsuite")
 assert [(s.get("name"), s.get("failures")) for s in suites] == [("tests/good.yaml", "0"), ("tests/wild.yaml", "2")]
@@ -76,16 +76,16 @@ if os.path.exists("all.info"):
 END
 fi
 
-# Suppressed findings do not fail the job. New findings fail it, and only these are in the list.
+# Suppressed findings do not fail the job. New findings fail it, and the YAML report contains only these.
 mkdir known
 cp reports/*.yaml known
 sed -i '/- check/d' tests/wild.yaml
 ci 0 tests/good.yaml tests/wild.yaml
-grep -q '2 findings suppressed' out || fail "nothing is known"
-grep -q '^- ' reports/*.yaml && fail "what is known is in the list of new findings"
+grep -q '2 findings suppressed' out || fail "no findings are suppressed"
+grep -q '^- ' reports/*.yaml && fail "a suppressed finding is in the list of new findings"
 sed -i '$d' known/tests-wild.yaml
 ci 1 tests/good.yaml tests/wild.yaml
-[ "$(grep -c '^- ' reports/tests-wild.yaml)" = 1 ] || fail "not one new finding"
+[ "$(grep -c '^- ' reports/tests-wild.yaml)" = 1 ] || fail "expected one new finding"
 cat reports/tests-wild.yaml >>known/tests-wild.yaml
 ci 0 tests/wild.yaml
 sed -i 's/^    v_s2r/\n&/' k.s

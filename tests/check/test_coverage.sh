@@ -4,7 +4,7 @@
 # the machine must be equal on every machine. If lcov is installed, it must be able to read the tracefile.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
-# Two blocks of 48 threads. The expectations below contain line numbers of this text.
+# The kernel runs in two blocks of 48 threads. The expectations in this test contain line numbers of this file.
 cat >k.s <<'END'
 .kernel k
 .shared table 8192
@@ -48,16 +48,16 @@ for line in DA:4,96 DA:8,96 DA:17,96 DA:18,80 DA:20,0 DA:22,16 DA:23,16 DA:26,0 
     BRDA:19,0,0,80 BRDA:19,0,1,0 BRF:4 BRH:3 FNDA:96,k FNDA:0,never FNF:2 FNH:1 "SF:$(realpath k.s)"; do
     grep -qx "$line" k.info || fail "no $line in the coverage"
 done
-[ "$(grep -c '^DA:' k.info)" = 20 ] || fail "other lines than those with code"
+[ "$(grep -c '^DA:' k.info)" = 20 ] || fail "the coverage has other lines than those with code"
 for machine in '-w 4' '-w 8' '-w 64' '--tags compact -w 16' '--tags shadow' '--reconv stack' '--timing=fermi' '-t 2'; do
     # shellcheck disable=SC2086
     expect 0 '^ok: ' run $machine k.yaml --coverage k.info
     cmp -s k.info first || fail "$machine: the coverage differs"
 done
 if command -v genhtml >/dev/null; then
-    lcov --summary k.info --rc lcov_branch_coverage=1 >out 2>&1 || fail "lcov refuses it"
+    lcov --summary k.info --rc lcov_branch_coverage=1 >out 2>&1 || fail "lcov cannot read the tracefile"
     grep -q 'lines.*(18 of 20 lines)' out || fail "lcov counts other lines"
-    genhtml -q --branch-coverage -o pages k.info >out 2>&1 || fail "genhtml refuses it"
+    genhtml -q --branch-coverage -o pages k.info >out 2>&1 || fail "genhtml cannot read the tracefile"
     find pages -name 'k.s.gcov.html' | grep -q . || fail "genhtml made no page of k.s"
 fi
 
@@ -67,14 +67,15 @@ row() { # usage: row LINE COLUMNS. Expects that the profile has these values for
     tr -s ' ' <p.txt | grep -q "^ $2 | $1 " || { tr -s ' ' <p.txt | grep "| $1 " >out; fail "line $1 is not '$2'"; }
 }
 row 4 '4 [0-9.]* 24.00'
-row 8 '4 [0-9.]* 24.00 4 24.00 3.00'  # lanes are 128 bytes apart, so each needs a sector: (32 + 16) / 2
+row 8 '4 [0-9.]* 24.00 4 24.00 3.00'  # lanes access words 128 bytes apart, so each needs a sector: (32 + 16) / 2
 row 11 '4 [0-9.]* 24.00 4 3.00 3.00'  # lanes access adjacent words
 row 13 '4 [0-9.]* 24.00 4 24.00 1.00' # all lanes access bank 0
 row 15 '4 [0-9.]* 24.00 4 1.00 1.00'
 row 17 '4 [0-9.]* 24.00'
 row 22 '2 [0-9.]* 8.00'
 total=$(sed -n 's/.*"warp_instructions": *\([0-9]*\).*/\1/p' s.json | head -n 1)
-grep -q "^Profile of k.yaml: $total warp instructions" p.txt || fail "not the $total of the statistics"
+grep -q "^Profile of k.yaml: $total warp instructions" p.txt ||
+    fail "the profile does not have the $total warp instructions of the statistics"
 expect 0 'warp insns' run k.yaml --profile -
 
 # ---- performance findings
@@ -146,12 +147,13 @@ expect 0 '' run twice.yaml --profile kernel.txt --profile-by kernel
 cmp -s all.txt kernel.txt || fail "--profile-by kernel is not the default"
 grep -q '^Profile of twice.yaml, by launch: 2 launches$' by.txt &&
     grep -q '^Launch 1, kernel k, grid (2,1,1), block (32,1,1): ' by.txt &&
-    grep -q '^Launch 2, kernel k, grid (1,1,1), block (32,1,1): ' by.txt || fail "the launches are not told apart"
+    grep -q '^Launch 2, kernel k, grid (1,1,1), block (32,1,1): ' by.txt ||
+        fail "the profile has no separate entry for the second launch"
 total=$(sed -n '1s/.*: \([0-9]*\) warp.*/\1/p' all.txt)
 parts=$(sed -n 's/^Launch .*: \([0-9]*\) warp.*/\1/p' by.txt | awk '{ n += $1 } END { print n }')
 [ "$total" = "$parts" ] || fail "the launches have $parts warp instructions, and the run $total"
 lines=$(grep -c 'a\[get_global_id(0)\]' by.txt)
-[ "$lines" = 2 ] || fail "the source is there $lines times"
+[ "$lines" = 2 ] || fail "the profile has the source $lines times, not twice"
 expect 2 'profile-by: expected kernel or launch, found "line"' run twice.yaml --profile x --profile-by line
 expect 2 'profile-by has no effect without a profile' run twice.yaml --profile-by launch
 

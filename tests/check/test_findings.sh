@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests findings at which the shell and gdb stop. Each finding must stop the run once, even after steps backwards and
-# forwards. The list at the end must equal that of a run without a debugger. The user can select the kinds that stop.
-# After a change in the past, checks that depend on history must end.
+# Tests that the shell and gdb stop at findings. Each finding must stop the run once, even after steps backwards and
+# forwards. The list at the end must be equal to the list of a run without a debugger. The user can select the kinds that
+# stop. After a value was changed in the past, checks that depend on history must be disabled.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >k.cl <<'E2'
@@ -52,7 +52,7 @@ stops() {
     [ "$(grep -c '^finding [0-9]*: ' out)" = "$1" ] || fail "$what: $(grep -c '^finding' out) stops, expected $1"
 }
 same() {
-    tail -n 5 err | cmp -s - list || fail "$what: the list is not that of a run"
+    tail -n 5 err | cmp -s - list || fail "$what: the list differs from that of a run without a debugger"
 }
 
 "$lanewise" run -q --check=$kinds k.yaml >out 2>list
@@ -62,14 +62,16 @@ tail -n 1 list | grep -q '^k.yaml: 4 findings$' || fail "run: other findings"
 shell plain 1 --check=$kinds -- c c c c c
 stops 4
 same
-grep -q 'k.cl:6: race: .*lanes 0xffffffff, .*previous access at .*k.cl:7' out || fail "no race with all of its lanes"
-grep -A 1 'k.cl:9: out-of-bounds' out | grep -q '^block(0,0,0) w1 lane 31 at k+' || fail "the focus is not on the lane"
-# The run must stop before the instruction with the finding and show its line, also if the warp ends at this instruction or
-# the next instruction has another line.
+grep -q 'k.cl:6: race: .*lanes 0xffffffff, .*previous access at .*k.cl:7' out ||
+    fail "the race is not reported with all of its lanes"
+grep -A 1 'k.cl:9: out-of-bounds' out | grep -q '^block(0,0,0) w1 lane 31 at k+' ||
+    fail "the focus is not on the lane of the finding"
+# The run must stop before the instruction with the finding and show the line of this instruction, also if the warp ends at
+# it or the next instruction has another line.
 sed -n 's/^finding [0-9]*: [^ ]*k.cl:\([0-9]*\): .*/\1/p' out >lines
 grep -A 1 '^finding' out | sed -n 's/^block.* at .*(k.cl:\([0-9]*\))$/\1/p' | cmp -s - lines || fail "a stop shows another line"
 shell back 1 --check=$kinds -- c rsi rs 'goto end' c rc stepi c 'goto start' 'goto end' c rsi rsi c c c
-[ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out | sort -u | wc -l)" = 4 ] || fail "back: not all are found"
+[ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out | sort -u | wc -l)" = 4 ] || fail "back: not all findings are reported"
 same
 # In the past the run stops at findings again, in both directions, in order and at their lines. If a stoppoint comes before a
 # finding, the run stops at the stoppoint first.
@@ -89,9 +91,9 @@ tail -n 1 err | grep -q '^k.yaml: 4 findings$' || fail "steps: the number of fin
 shell where 1 --check=$kinds -- c c c 'findings 3' 'table findings' c c
 stops 4
 at=$(sed -n 's/^3  .*out-of-bounds.*`goto \([0-9]*\)` goes back to just before it$/\1/p' out)
-grep -q "^3 *out-of-bounds *1 *$at *.*k.cl:9 " out || fail "no row of the table"
+grep -q "^3 *out-of-bounds *1 *$at *.*k.cl:9 " out || fail "the table of findings lacks a row"
 shell goto 1 -- "goto 0" 'check memory' c "goto $at" 'print pc' 'quit 0'
-grep -q 'k.cl:9' out || fail "\`goto\` does not go before it"
+grep -q 'k.cl:9' out || fail "\`goto\` does not go to the position before the finding"
 shell off 1 --check=$kinds -- 'check off' c
 stops 0
 same
@@ -104,7 +106,8 @@ shell late 1 -- c 'check memory' c c c
 stops 2 # the run continues from the fault
 grep -q '^these checks are not enabled, because they need the option --check at the start of a run: variable-bounds$' out || fail "the kinds that are not enabled are not named"
 shell named 2 -- stepi 'check memory,variable-bounds'
-grep -q 'variable-bounds can be enabled only at the start of a run' err || fail "an impossible kind is not refused"
+grep -q 'variable-bounds can be enabled only at the start of a run' err ||
+    fail "a kind that cannot be enabled after the start is not refused"
 shell refused 2 -- stepi 'check races'
 grep -q 'race can be enabled only at the start of a run' err || fail "races are not refused after the start of the run"
 shell changed 1 --check=$kinds -- c 'goto 5' 'set v0 = 0' c c c
@@ -121,7 +124,7 @@ for timing in '--timing' '--replay k.log'; do
     cp err timed
     shell "$timing" 1 --check=$kinds $timing -- c c c c c
     stops 4
-    tail -n 5 err | cmp -s - timed || fail "$timing: the list is not that of a run"
+    tail -n 5 err | cmp -s - timed || fail "$timing: the list differs from that of a run without a debugger"
 done
 
 # In gdb the run stops with a signal and a message. The table of findings and the list at the end have the same findings.
@@ -133,17 +136,19 @@ what=gdb
 same
 [ "$(sed -n 's/^Thread \([12]\) .* received signal SIGUSR1.*/\1/p' out | tr -d '\n')" = 122 ] || fail "gdb: no signals"
 grep -q '^1 *uninitialised-branch *[0-9]* *[0-9]* *.*k.cl:10' out || fail "gdb: no table"
-[ "$(cat out err | grep -c '^finding [0-9]*: ')" = 3 ] || fail "gdb: no three sentences"
+[ "$(cat out err | grep -c '^finding [0-9]*: ')" = 3 ] || fail "gdb: expected three messages"
 HOME=$work "$lanewise" gdb --check=$kinds k.yaml -- -nx -batch -ex 'set width 0' -ex c -ex c -ex reverse-continue -ex reverse-continue \
     -ex c -ex c -ex c >out 2>err </dev/null
-[ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out err | tr -d '\n')" = 121123 ] || fail "gdb: other findings back and forth"
+[ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out err | tr -d '\n')" = 121123 ] ||
+    fail "gdb: other findings in reverse and forward execution"
 [ "$(sed -n 's/.* in k (.* at .*k.cl:\([0-9]*\)$/\1/p' out | tr '\n' ' ')" = '10 6 10 10 6 9 ' ] || fail "gdb: a stop shows another line"
 grep -q 'No more reverse-execution history' out err || fail "gdb: no beginning"
 HOME=$work "$lanewise" gdb --check=memory k.yaml -- -nx -batch -ex c -ex run -ex c -ex c -ex c >out 2>err </dev/null
-[ $? = 1 ] || fail "gdb run: exit status"
-[ "$(cat out err | grep -c '^finding 1: .*k.cl:9: out-of-bounds')" = 2 ] || fail "gdb run: not found again"
-tail -n 1 err | grep -q '^k.yaml: 2 findings$' || fail "gdb run: the list"
-# A finding that was recorded without a stop has no instruction count, and must not get the count of the next stop.
+[ $? = 1 ] || fail "gdb run: the exit status is not 1"
+[ "$(cat out err | grep -c '^finding 1: .*k.cl:9: out-of-bounds')" = 2 ] ||
+    fail "gdb run: the finding is not reported again after \`run\`"
+tail -n 1 err | grep -q '^k.yaml: 2 findings$' || fail "gdb run: wrong list at the end"
+# A finding at which the run did not stop has no timestamp, and must not get the timestamp of the next stop.
 cat >quiet.cl <<'E2'
 kernel void k(global int *o, global int *a, int n)
 {
@@ -164,8 +169,8 @@ steps:
 E2
 printf 'check out-of-bounds\ncontinue\nfindings\n' | "$lanewise" debug --check=memory,races quiet.yaml >out 2>err
 grep -q '^1  .*race: .*times$' out && grep -q '^2  .*out-of-bounds: .*`goto [0-9]*` goes back to just before it$' out || fail "instructions of findings: $(cat out)"
-# If a user reads the state of blocks that have not started, findings do not change, neither in a correct kernel nor in
-# kernels with races.
+# If the user inspects blocks that have not started, the findings do not change, neither of a correct kernel nor of kernels
+# with races.
 cat >right.cl <<'E2'
 __kernel void pairs(__global const int *in, __global int *out)
 {
@@ -195,7 +200,7 @@ looked() { # usage: looked KERNEL COMMANDS. Prints the races that a session with
     printf "$2"'continue\ncontinue\ncontinue\nfindings\n' | "$lanewise" debug -g "$1" --grid 3 --block 128 \
         --arg 'in=s32[384]:ramp' --arg 'out=s32[384]' --check=races 2>err | sed -n 's/^[0-9]* .*:\([0-9]*\): race.*/\1/p' | tr '\n' ' '
 }
-# A reverse search must also find a finding that an instruction of another warp (at a barrier) has caused.
+# A reverse search must also stop at a finding in this warp that an instruction of another warp caused, at a barrier.
 cat >part.cu <<'E2'
 extern "C" __global__ void part(int *out, int k)
 {

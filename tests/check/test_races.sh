@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Tests the race checker with tests/check/bug_corpus/. Each kernel NAME_bad must have the finding that the comment above it
-# names, at its lines and lanes, and NAME_good must have none. Kernels are compiled with and without optimisation, and run
+# names, at these lines and lanes, and NAME_good must have none. Kernels are compiled with and without optimisation, and run
 # on several machines and with --timing.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 zoo=$src/tests/check/bug_corpus
@@ -18,12 +18,13 @@ launches() {
     } >"$3"
 }
 
-# usage: mark SOURCE MARK. Prints the number of the line with the mark
+# usage: mark SOURCE MARK. Prints the number of the line of SOURCE that has the mark
 mark() {
     grep -n "/\* $2 \*/" "$1" | cut -d: -f1
 }
 
-# usage: verify SOURCE OPTIONS ARGUMENT... . With LANES=any lanes are not compared, as they depend on the order of warps
+# usage: verify SOURCE OPTIONS ARGUMENT... . Expects the findings of all kernels of SOURCE. If the variable LANES is "any", lanes
+# are not compared, because they depend on the order of warps
 verify() {
     source=$1
     options=$2
@@ -37,7 +38,7 @@ verify() {
         return
     fi
     if grep -q 'kernel [a-z_]*_good' err; then
-        fail "$source $options $*: a twin has a finding:"
+        fail "$source $options $*: a correct kernel has a finding:"
         grep 'kernel [a-z_]*_good' err | head -n 5
     fi
     base=$(basename "$source")
@@ -66,7 +67,7 @@ LANES=any verify "$zoo/races.cl" "" --warp 8
 verify "$zoo/atomics.cl" "-cl-std=CL2.0"
 verify "$zoo/atomics.cl" "-cl-std=CL3.0, -O0, -g" --tags compact
 LANES=any verify "$zoo/atomics.cl" "-cl-std=CL2.0" --timing volta
-# if only the flag of a barrier is wrong, the message names the missing flag
+# if the barrier is executed but lacks a flag, the message names the flag
 flag() { grep -n "/\* flag of @$1 \*/" "$zoo/races.cl" | cut -d: -f1; }
 for options in "" "-O0, -g"; do
     launches "$zoo/races.cl" "$options" k.yaml
@@ -76,14 +77,16 @@ for options in "" "-O0, -g"; do
         what=${want#* }
         flags=${what%:*}
         grep -q "; the barrier at [^ ]*races.cl:$(flag "${want%% *}") has \(only \)\?${flags% alone}, which does not order [a-z]* memory: add ${what#*:}; kernel" err ||
-            fail "$options: no word of the flag: $want: $(grep 'the barrier at' err)"
+            fail "$options: the message does not name the flag: $want: $(grep 'the barrier at' err)"
     done
-    [ "$(grep -c volatile_local_bad err)" = 1 ] || fail "$options: a volatile race is none of OpenCL C's: $(cat err)"
+    [ "$(grep -c volatile_local_bad err)" = 1 ] ||
+        fail "$options: expected one finding of volatile_local_bad: $(cat err)"
     "$lanewise" run --check=volatile-race --max-findings 1000 k.yaml >out 2>err
-    grep -q 'volatile-race: .*volatile_local_bad' err || fail "$options: not volatile-race alone: $(cat err)"
+    grep -q 'volatile-race: .*volatile_local_bad' err ||
+        fail "$options: --check=volatile-race does not report volatile_local_bad: $(cat err)"
 done
-# The flag is stored in the PTX in a form that other tools ignore, in the object, and in its disassembly. If the flag is known
-# only at run time, it selects one of four barriers.
+# The flags of a barrier are in the PTX (in a form that other tools ignore), in the object, and in its disassembly. If the flags
+# are known only at run time, they select one of four barriers.
 cat >flags.cl <<'END'
 kernel void flags_bad(global int *g)
 {
@@ -103,10 +106,10 @@ END
 for level in -O3 -O0; do
     "$lanewise" compile -X $level -e ptx -o flags.ptx flags.cl && "$lanewise" compile -o flags.lwo flags.ptx &&
         "$lanewise" dis flags.lwo >flags.s && "$lanewise" asm -o again.lwo flags.s && "$lanewise" dis again.lwo >again.s ||
-        fail "$level: flags.cl is not compiled"
-    cmp -s flags.s again.s || fail "$level: flags are lost in assembly"
+        fail "$level: flags.cl does not compile"
+    cmp -s flags.s again.s || fail "$level: the disassembly does not contain the flags"
     [ "$(sed -n '/^.kernel flags_bad/,/^.end/s/^ *\(bar[^{]*[^ {]\) *{*.*/\1/p' flags.s | tr '\n' ,)" = \
-        "bar.sync.shared 0,bar.sync.global 0,bar.sync 0,bar.sync.none 0," ] || fail "$level: not the flags: $(grep bar flags.s)"
+        "bar.sync.shared 0,bar.sync.global 0,bar.sync 0,bar.sync.none 0," ] || fail "$level: wrong flags: $(grep bar flags.s)"
     for flags in 0 1 2 3 7; do
         cat >k.yaml <<END
 program: {source: flags.lwo}
@@ -121,8 +124,8 @@ END
     done
 done
 
-# A launch is ordered after the earlier accesses of the thread that launches it. Only launch.sync orders later accesses of that
-# thread, and a later launch in its stream, after the launch.
+# The threads of a device launch are ordered after earlier accesses of the launching thread. Later accesses of that thread are
+# ordered after the launch only by launch.sync. A later launch in the same stream is ordered after the launch.
 launcher() {
     cat <<'END'
 .const child_d 40 8 = addr child, u32 1, 1, 1, 1, 1, 1, 0, 0
@@ -158,7 +161,7 @@ steps:
   - launch: {entry: parent, grid: 1, block: 8, args: [g]}
 END
 }
-# usage: launches_end STATUS NAME PATTERN. Expects the exit status, and a message that matches, under both engines
+# usage: launches_end STATUS NAME PATTERN. Expects the exit status, and a message that matches, without and with a GPU model
 launches_end() {
     launches_of "$2"
     for how in "" "--timing volta"; do
@@ -181,8 +184,8 @@ launcher >hurries.s <<'END'
     launch.sync
 END
 launches_end 1 hurries 'race: .*by another launch'
-# Addresses of shared memory wrap modulo 2^32 in the checker as in the machine. The store has ascending addresses, the load
-# descending ones.
+# Addresses in shared memory wrap around modulo 2^32, in the checker as in the machine. The addresses of the store ascend with
+# the lanes, those of the load descend.
 cat >wraps.s <<'END'
 .kernel parent
 .param ptr.global g
@@ -215,12 +218,12 @@ END
 launches_of streams
 timeout 60 "$lanewise" run --check=races,benign-race streams.yaml >out 2>err
 grep -q 'benign-race: .*by another launch: .*; both stores write' err || {
-    fail "streams: no race of two launches in two streams"
+    fail "streams: no race between two launches in different streams"
     head -n 4 err
 }
 
-# One line reads and writes a variable. The message recommends an atomic, because a barrier cannot separate two accesses of
-# one line.
+# One line reads and writes a variable. The message recommends an atomic, because no barrier can be placed between two accesses
+# of one line.
 cat >bump.cl <<'END'
 kernel void bump(global int *count)
 {
@@ -233,11 +236,13 @@ kernel void reverse(local int *t, global int *out)
 }
 END
 expect 1 'bump.cl:3: race: global load .*; one source line reads and writes this memory: use an atomic (atomicAdd, atomic_add), or add a block barrier between the read and the write; kernel' run bump.cl --entry bump --grid 1 --block 64 --arg s32[1]:0 --check=races
-grep -q 'bump.cl:3: race: global store .*; use an atomic (atomicAdd, atomic_add), let only one thread write, or' err || fail "bump: no atomic for two stores"
-grep -q 'bump.cl:3: warp-synchronous: .*, or use an atomic (atomicAdd, atomic_add); kernel' err || fail "bump: no atomic in a warp"
+grep -q 'bump.cl:3: race: global store .*; use an atomic (atomicAdd, atomic_add), let only one thread write, or' err ||
+    fail "bump: the message about two stores recommends no atomic"
+grep -q 'bump.cl:3: warp-synchronous: .*, or use an atomic (atomicAdd, atomic_add); kernel' err ||
+    fail "bump: the message about accesses in a warp recommends no atomic"
 expect 1 'bump.cl:7: race: shared store .*; add a block barrier between the two accesses; kernel' run bump.cl --entry reverse --grid 1 --block 64 --arg local[256] --arg s32[64] --check=races
 
-# Launches of the host that run concurrently are ordered only within their streams.
+# Concurrent launches by the host are ordered only if they are in the same stream.
 cat >h.s <<'END'
 .kernel next
 .param ptr.global g
@@ -254,8 +259,8 @@ host() {
         echo "  - launch: {entry: next, grid: 1, block: 1, args: [g]$how}"
     done
 }
-# usage: host_finds STATUS TIMES. Expects the exit status and the count of the race under both engines. Kernels that overlap in
-# time may store equal values; the count is then lower, but not 0.
+# usage: host_finds STATUS TIMES. Expects the exit status and the count of the race, without and with a GPU model. Kernels that
+# overlap in time may store equal values; the count is then lower, but not 0.
 host_finds() {
     for how in "" "--timing volta"; do
         timeout 60 "$lanewise" run --check=races $how h.yaml >out 2>err
@@ -264,7 +269,7 @@ host_finds() {
         least=$2
         [ -z "$how" ] || [ "$2" = 0 ] || least=1
         [ $got = "$1" ] && [ "$times" -ge $least ] && [ "$times" -le "$2" ] ||
-            fail "host's launches $how: exit status $got: $(head -n 3 err)"
+            fail "launches by the host $how: exit status $got: $(head -n 3 err)"
     done
 }
 host '' '' >h.yaml
@@ -276,7 +281,7 @@ host_finds 1 2
 host ', stream: 1' '' ', stream: 2' >h.yaml
 host_finds 0 0
 
-# A store to uninitialised memory writes a new value, even if it stores zero.
+# A store to uninitialised memory counts as writing a new value, even if it stores zero.
 # usage: two KERNEL INIT. Writes two.yaml, which launches two blocks on a buffer of 132 bytes
 two() {
     printf 'program: {source: %s.s}\nbuffers: {g: {type: u32, count: 33%s}}\nsteps: [launch: {entry: %s, grid: 2, block: 8, args: [g]}]\n' \
@@ -309,8 +314,7 @@ expect 1 'benign-race: global store .*; the store writes 0x0, the value that mem
 expect 0 '' run two.yaml --check=all,-races # excluding a class excludes all its kinds
 two zero ''
 expect 1 'zero.s:11: race: global store .*data race with the load by another block: no synchronisation orders them; the store writes 0x0 to uninitialised memory' run two.yaml --check=races
-# A skipped access races with no other access, neither as the current access, nor, with the part of it that is in memory, as the
-# previous access.
+# A skipped access takes part in no race, even if some of its bytes are inside an allocation.
 by_block beyond >beyond.s <<'END'
     st.global.b32 [v4:5+132], v1
     @p0 st.global.b64 [v4:5+128], v2:3
@@ -318,18 +322,18 @@ by_block beyond >beyond.s <<'END'
 END
 two beyond ''
 expect 1 'out-of-bounds' run two.yaml --check=memory,race
-! grep -q 'race: ' err || fail "accesses that were left out race: $(grep 'race: ' err)"
+! grep -q 'race: ' err || fail "skipped accesses are in a race: $(grep 'race: ' err)"
 
 # Races are not checked by default. If they are enabled, the other findings do not change.
 timeout 60 "$lanewise" run --check hurries.yaml >out 2>err || fail "races are checked by default"
 "$lanewise" run --check=races --check-file a.json hurries.yaml >/dev/null 2>&1
 "$lanewise" run --check=races --check-file b.json hurries.yaml >/dev/null 2>&1
 cmp a.json b.json || fail "two runs differ"
-grep -q '"other": {"kernel": "parent", ' a.json || fail "JSON without the other side"
+grep -q '"other": {"kernel": "parent", ' a.json || fail "JSON does not contain the previous access"
 for kind in race benign-race volatile-race warp-synchronous atomic-scope missing-acquire; do
     "$lanewise" explain $kind | grep -q 'right:' || fail "explain $kind"
 done
-# ---- findings count lanes, not bytes. A lane counts once even if neighbouring lanes are skipped
+# ---- the count of a finding counts lanes, not bytes. A lane counts once, also if neighbouring lanes have no finding
 cat >counts.cu <<'END'
 extern "C" __global__ void bytes(char *a) { if (threadIdx.x == 0) ((short *)a)[0] = 1; if (threadIdx.x == 32) ((int *)a)[0] = 7; }
 extern "C" __global__ void beyond(int *a, int k)
@@ -362,7 +366,7 @@ count beyond 8 'a, 60' memory variable-bounds=4 out-of-bounds=4
 count beyond 8 'a, 28' memory variable-bounds=4
 count again 32 'a, 3' memory,races race=22 out-of-bounds=20
 
-# ---- the replay of a schedule log has the same findings as the run
+# ---- a replay of a schedule log has the same findings as the recorded run
 cat >replay.s <<'END'
 .kernel replay
 .param ptr.global out
@@ -387,7 +391,7 @@ buffers: {p: {type: u32, count: 64}}
 steps: [launch: {entry: replay, grid: 2, block: 64, args: [p]}]
 END
 for list in races memory,races uninitialised all,-performance; do
-    case $list in races | uninitialised) status=3 ;; *) status=1 ;; esac # without memory checks a bad access is a fault
+    case $list in races | uninitialised) status=3 ;; *) status=1 ;; esac # without memory checks, the access is a fault
     expect $status 'finding' run replay.yaml --check=$list --log replay.log --check-file made.json
     expect $status 'finding' run replay.yaml --check=$list --replay replay.log --check-file again.json
     cmp -s made.json again.json || fail "a replay with --check=$list has other findings: $(diff made.json again.json | head -n 4)"
@@ -397,9 +401,9 @@ expect 1 'all launches have ended' debug replay.yaml --batch --check=memory,race
     -c continue -c delete -c 'set pc = 0x100000030' -c continue -c quit --check-file made.json
 expect 1 'replay.s:7: race: shared store .*: data race with the load by another warp' run replay.yaml --check=memory,race --replay edited.log --check-file again.json
 grep -v '"run"' made.json >made; grep -v '"run"' again.json >again
-cmp -s made again || fail "a session's replay finds something else: $(diff made again | head -n 4)"
+cmp -s made again || fail "the replay of a session has other findings: $(diff made again | head -n 4)"
 
-# The fence of OpenCL C 2.0 orders accesses according to its memory order, within its scope.
+# atomic_work_item_fence() of OpenCL C 2.0 orders accesses according to its memory order and scope.
 cat >fence.cl <<'END'
 kernel void k(global int *x, global int *flag, global int *out)
 {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests that deferred evaluation of accesses gives the same findings as immediate evaluation. In the reference run the check
-# `performance` is enabled. It counts requests, so that each access must be evaluated immediately.
+# Tests that the race checker finds the same races with deferred and with immediate evaluation of accesses. In the reference
+# run, the kinds of class performance are enabled: they count requests, so that each access must be evaluated immediately.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >k.cl <<'END'
@@ -115,8 +115,7 @@ races() {
         sed -n 's/.*\(k.cl:[0-9]*: [a-z-]*\(ra\|synchronous\)[a-z]*\): .*previous access at [^;]*\(k.cl:[0-9]*\);.*pc 0x[0-9a-f]*\(; .*times\)*$/\1 \3\4/p' | sort
 }
 
-# usage: same NAME ARGUMENTS [AGAIN] [KINDS]. Expects that both runs find the same races. AGAIN are further steps of the launch
-# file
+# usage: same NAME ARGUMENTS [AGAIN] [KINDS]. Expects that both runs find the same races. AGAIN are more steps of the launch file
 same() {
     cat >k.yaml <<END
 program: {source: k.cl}
@@ -140,7 +139,7 @@ init=
 again='  - launch: {entry: late, grid: 32, block: 256, args: [a, b, 3]}'
 same late 'a, b, 1'
 same late 'a, b, 3'
-same late 'a, b, 64' # more accesses than the checker defers for a table of this size
+same late 'a, b, 64' # the kernel makes more accesses than the checker can defer
 same late 'a, b, 3' "$again"
 same clean 'a, b, 5' "$again"
 same clean 'a, b, 64' '  - launch: {entry: clean, grid: 32, block: 256, args: [b, a, 5]}'

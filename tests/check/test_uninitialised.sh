@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Tests the check for uninitialised values with tests/check/bug_corpus/. Each kernel NAME_bad must have the finding that the
-# comment above it names, at its line and lanes, and NAME_good must have none. Kernels are compiled with and without
+# comment above it names, at this line and lanes, and NAME_good must have none. Kernels are compiled with and without
 # optimisation, and run on several machines and with --timing.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 zoo=$src/tests/check/bug_corpus
 pairs=0
 
-# usage: launches SOURCE. Prints a launch file that launches each kernel of object.lwo on separate memory, which the host reads
+# usage: launches SOURCE. Prints a launch file that launches each kernel of object.lwo with its own buffers, which the host reads
 launches() {
     names=$(sed -n 's/.*void \([a-z_]*\)(.*\*raw)$/\1/p' "$1")
     echo "program: {source: object.lwo}"
@@ -24,7 +24,8 @@ launches() {
     done
 }
 
-# usage: verify SOURCE OPTIONS ARGUMENT... . With WIDTH=other lanes are not compared, since they depend on the warp width
+# usage: verify SOURCE OPTIONS ARGUMENT... . If the variable WIDTH is "other", lanes are not compared, because they depend on the
+# warp width
 verify() {
     source=$1
     options=$2
@@ -40,14 +41,14 @@ verify() {
     got=$?
     [ $got = 1 ] || fail "$base $options $*: exit status $got: $(head -n 1 err)"
     if grep -q '_good' err; then
-        fail "$base $options $*: a twin has a finding: $(grep '_good' err | head -n 2)"
+        fail "$base $options $*: a correct kernel has a finding: $(grep '_good' err | head -n 2)"
     fi
     awk '/find:/ { sub(".*find: ", ""); sub(" \\*/.*", ""); want = $0 }
          /void [a-z0-9_]*_bad/ { sub(".*void ", ""); sub("\\(.*", ""); print $0, want }' "$source" >wanted
     while read -r name kind mark lanes; do
         pairs=$((pairs + 1))
         [ "${WIDTH:-}" != other ] || [ "$lanes" = - ] || lanes='0x[0-9a-f]*'
-        if [ "$lanes" = - ]; then # the finding is at the host's read
+        if [ "$lanes" = - ]; then # the finding has no lanes, because the host reads the value
             step=$(grep -n "check: {buffer: g_$name," k.yaml | cut -d: -f1)
             pattern="^k.yaml:$step: $kind: .* of 'g_$name' .* from 'raw_$name'"
         else
@@ -58,14 +59,14 @@ verify() {
     done <wanted
     # the message names the element that the kernel does not write
     [ "$base" != uninitialised.cl ] || grep -q "shared 's\[4\]', declared in line 9, .*kernel hole_bad" err ||
-        fail "$base $options $*: no s[4]: $(grep hole_bad err)"
-    # the message names the variable of this kernel, although the variables of each kernel start at offset 0
+        fail "$base $options $*: the message does not name s[4]: $(grep hole_bad err)"
+    # the message names the variable of this kernel, although the variables of all kernels start at offset 0
     [ "$base" != uninitialised.cl ] || grep -q "shared 'sum', declared in line 59; kernel sum_bad" err ||
-        fail "$base $options $*: no sum: $(grep sum_bad err)"
-    # the uninitialised value is argument 3 of "%5d %.*f %s", since the precision is an argument, too
+        fail "$base $options $*: the message does not name sum: $(grep sum_bad err)"
+    # the uninitialised value is argument 3 of "%5d %.*f %s", because the precision * is an argument, too
     [ "$base" != uninitialised.cl ] || grep -q "argument 3 of printf" err ||
-        fail "$base $options $*: no argument 3: $(grep printf err)"
-    # without optimisation a kernel's local variables have memory
+        fail "$base $options $*: the message does not name argument 3: $(grep printf err)"
+    # without optimisation, the local variables of a kernel are in memory
     case $base$options in
     uninitialised.cl*-O0*)
         grep -q "local 't\[[0-7]\]', declared in line 89, .*kernel [a-z_]*_bad" err || fail "$base $options $*: no t[]: $(grep ' local ' err)"
@@ -74,7 +75,7 @@ verify() {
     esac
 }
 
-# In a block that does not fill its warp, the sum reads lanes that do not exist.
+# If a block does not fill its warp, the sum reads lanes that do not exist.
 tail_lanes() {
     cat >tail.cu <<'END'
 extern "C" __global__ void tail(int *a)
@@ -98,7 +99,7 @@ END
         case $?:$block in 1:24 | 0:32) ;; *) fail "tail.cu $1: a block of $block: $(cat err)" ;; esac
         [ $block = 32 ] ||
             grep -q '^tail.yaml:5: uninitialised-output: .* byte 0, from the register of lane [23][0-9], which does not execute the shuffle at [^ ]*tail.cu:5' err ||
-            fail "tail.cu $1: not the lane: $(cat err)"
+            fail "tail.cu $1: the message does not name the lane: $(cat err)"
     done
 }
 tail_lanes -O3
@@ -114,7 +115,7 @@ done
 WIDTH=other verify "$zoo/uninitialised.cl" "-X -O3" --warp 8
 WIDTH=other verify "$zoo/uninitialised.cl" "-X -O3" --warp 64 --tags shadow
 
-# A scalar load is independent of lanes, so its value is tracked even if exec has no lane.
+# A scalar load does not depend on lanes, so its value is tracked even if exec is 0.
 cat >scalar.s <<'END'
 .kernel scalar
 .param ptr.global g
@@ -135,7 +136,7 @@ steps: [{launch: {entry: scalar, grid: 1, block: 32, args: [a]}}]
 END
 "$lanewise" run -q --check=uninitialised scalar.yaml 2>err
 [ $? = 1 ] && grep -q "^[^ ]*scalar.s:8: uninitialised-branch: .*'a' .* read at [^ ]*scalar.s:5" err ||
-    fail "a scalar load without lanes: $(cat err)"
+    fail "a scalar load while exec is 0: $(cat err)"
 
 # Copies and fills by the host initialise memory. A read of memory that was never written is reported.
 cat >host.s <<'END'
@@ -164,16 +165,17 @@ steps:
 END
 "$lanewise" run -q --check=uninitialised host.yaml 2>err
 [ $? = 1 ] && grep -q "^host.yaml:9: uninitialised-output: the host reads 1 byte of 'a' that was never written; the first such byte is byte 4999" err ||
-    fail "a byte that no copy filled: $(cat err)"
-# A copy between buffers copies which bytes are uninitialised, and their origin.
+    fail "a byte that no copy initialised: $(cat err)"
+# A copy between buffers also copies the state of each byte, uninitialised or not, and its origin.
 grep -q "^host.yaml:13: uninitialised-output: the host reads 1 byte of 'c' that depends on .*; the first such byte is byte 4899, from 'a'" err &&
     grep -q "^host.yaml:14: uninitialised-output: the host reads 1 byte of 'b' that depends on .*; the first such byte is byte 4956, from 'a'" err ||
     fail "copies of uninitialised bytes: $(cat err)"
 [ "$(grep -c uninitialised-output err)" = 3 ] || fail "copies over uninitialised bytes: $(cat err)"
 sed -i 's/count: 4999/count: 5000/' host.yaml
-"$lanewise" run -q --check=uninitialised host.yaml 2>err || fail "all bytes are filled: $(cat err)"
+"$lanewise" run -q --check=uninitialised host.yaml 2>err ||
+    fail "there is a finding although all bytes are initialised: $(cat err)"
 
-# In assembly: an uninitialised register, and a guard while exec excludes some lanes.
+# In assembly: an uninitialised register, and a guarded instruction while exec excludes some lanes.
 cat >reg.s <<'END'
 .kernel reg
 .param ptr.global g
@@ -202,8 +204,8 @@ for tags in off compact shadow; do
         fail "a register without a value, tags $tags: $(cat err)"
 done
 
-# A kernel passes parameters to another kernel. The second was never stored, and the third depends on an uninitialised
-# value.
+# A kernel launches a kernel with three parameters. It never stores the second one, and the third one depends on an
+# uninitialised value.
 cat >launch.s <<'END'
 .const child_d 40 8 = addr child, u32 1, 1, 1, 1, 1, 1, 0, 0
 .kernel child
@@ -239,7 +241,8 @@ grep -q "^launch.s:20: uninitialised-output: parameter 2 of the launch of child 
     fail "parameters of a launch: $(cat err)"
 sed -i 's/a: {type: u32, count: 32/&, init: {constant: 0}/' launch.yaml
 sed -i 's/st.global.b32 \[v6:7+12\], v9/st.global.b64 [v6:7+8], v2:3/' launch.s
-"$lanewise" run -q --check=uninitialised launch.yaml 2>err || fail "all parameters were stored: $(cat err)"
+"$lanewise" run -q --check=uninitialised launch.yaml 2>err ||
+    fail "there is a finding although all parameters are initialised: $(cat err)"
 # The sizes of a device launch are checked, too.
 cat >>launch.s <<'END'
 .kernel sized
@@ -271,7 +274,8 @@ END
 grep -q "^launch.s:38: uninitialised-address: the grid size of a device-side launch depends on .*: 'a' (128 bytes .*, read at launch.s:31; kernel sized" err ||
     fail "sizes of a launch: $(cat err)"
 sed -i 's/a: {type: u32, count: 32/&, init: {constant: 0}/' sized.yaml
-"$lanewise" run -q --check=uninitialised sized.yaml 2>err || fail "all sizes were stored: $(cat err)"
+"$lanewise" run -q --check=uninitialised sized.yaml 2>err ||
+    fail "there is a finding although all sizes are initialised: $(cat err)"
 
 # The message names a shared variable of an inlined function, even if other functions have variables at the same offset.
 cat >inlined.cu <<'END'
@@ -292,7 +296,8 @@ grep -q "inlined.cu:3: uninitialised-branch: .*: shared 'tq', byte 128, read at 
     grep -q "inlined.cu:4: uninitialised-branch: .*: shared 'tr', byte 128, read at .*inlined.cu:2; kernel two," err ||
     fail "shared variables of inlined functions: $(cat err)"
 
-# Dynamic shared memory starts at an offset at which a function that the kernel does not call has a variable.
+# The offset of dynamic shared memory is that of a variable of a function that the kernel does not call; the message must not
+# name this variable.
 cat >dynamic.cu <<'END'
 extern __shared__ int dyn[];
 __device__ __noinline__ int helper(int i)
@@ -319,7 +324,7 @@ steps:
 END
 "$lanewise" run -q --check=uninitialised dynamic.yaml 2>err
 grep -q 'dynamic.cu:12: uninitialised-branch: .*: shared memory at offset 0, read' err || fail "dynamic shared memory: $(cat err)"
-# Each line of the launch file that reads uninitialised bytes has its own finding.
+# Each step of the launch file that reads uninitialised bytes has its own finding.
 for line in 5 6; do
     grep -q "^dynamic.yaml:$line: uninitialised-output" err || fail "line $line of the launch file: $(cat err)"
 done

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests variable-bounds for accesses that the checker skips: an access that the check of another access covers, an access to
-# the only variable, and an access that could be skipped only in an earlier launch.
+# Tests variable-bounds for accesses that need no check of their own: an access that the check of another access covers, an
+# access to the only variable, and an access that needed no check in an earlier launch.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >v.ptx <<'END'
@@ -54,7 +54,7 @@ st.shared.u32 [%r4],%r2;
 ret; }
 END
 
-# usage: launches SOURCE LAUNCH... . Prints the findings of the launches
+# usage: launches SOURCE LAUNCH... . Runs the launches, and writes their findings to the file err
 launches() {
     source=$1
     shift
@@ -84,7 +84,7 @@ for more in "" "--check=memory,const-written" "--check=memory --policy most_lane
     launches v.ptx "entry: enter, grid: 1, block: 32, args: [a, 128]"
     alone 1
     found "load of 4 bytes at 0x10000000084: 4 bytes past"
-    # The access could be skipped in the first launch, but not in the second, which is queued at the same time.
+    # The access needs no check in the first launch, but needs one in the second, which is queued at the same time.
     for stream in "" ", stream: 1"; do
         launches v.ptx "entry: arguments, grid: 2, block: 32, args: [a, {local: 128}, {local: 64}]$stream" \
             "entry: arguments, grid: 2, block: 32, args: [a, {local: 64}, {local: 128}]$stream"
@@ -98,5 +98,5 @@ for more in "" "--check=memory,const-written" "--check=memory --policy most_lane
     done
 done
 launches w.ptx "entry: whole, grid: 1, block: 64, args: [a]"
-grep -q "out-of-bounds: shared store" err || fail "an access past all shared memory: $(cat err)"
+grep -q "out-of-bounds: shared store" err || fail "an access past the end of shared memory: $(cat err)"
 [ $failures = 0 ]

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Tests the kernels of tests/check/bug_corpus/ with memory faults, wrong arithmetic, hangs and performance bugs. Each kernel
-# NAME_bad must have the finding that the comment above it names, at its line and lanes, and NAME_good must have none.
+# NAME_bad must have the finding that the comment above it names, at this line and lanes, and NAME_good must have none.
 # Kernels are compiled with and without optimisation.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 zoo=$src/tests/check/bug_corpus
 pairs=0
-any_lanes= # if not empty, lanes are not compared, because other warps, or the warps in another order, reach the location
+any_lanes= # if not empty, lanes are not compared, because they depend on the warp width or on the order of warps
 
 # usage: launch KERNEL... . Prints a launch file for kernels of object.lwo, with buffer a, or with one buffer for each kernel if
 # there are several
@@ -35,8 +35,8 @@ run() {
     got=$?
 }
 
-# usage: goods KINDS ARGUMENT... . Expects that a run of all correct kernels has no finding. If it has, runs each kernel to show
-# which one has findings
+# usage: goods KINDS ARGUMENT... . Expects that a run of all correct kernels has no finding. If there is one, runs each kernel
+# alone to show which has findings
 goods() {
     # shellcheck disable=SC2086
     launch $goods >k.yaml
@@ -44,9 +44,9 @@ goods() {
     before=$failures
     for name in $goods; do
         run "$name" "$@"
-        [ $got = 0 ] && [ ! -s err ] || fail "$base $options $*: $name: exit status $got, and says"
+        [ $got = 0 ] && [ ! -s err ] || fail "$base $options $*: $name: exit status $got, and prints"
     done
-    [ $failures != $before ] || fail "$base $options $*: the right kernels find something when one comes after the other"
+    [ $failures != $before ] || fail "$base $options $*: the correct kernels have a finding only if they run one after the other"
 }
 
 # usage: verify SOURCE KINDS OPTIONS ARGUMENT... . OPTIONS are compiler options, ARGUMENTs those of lanewise run
@@ -59,8 +59,8 @@ verify() {
     : >err
     # shellcheck disable=SC2086
     "$lanewise" compile $options -o object.lwo "$source" 2>err || { fail "$base $options does not compile"; return; }
-    # Print the kernel and the pattern of each finding. Hexadecimal numbers have no leading zeros. A leak without a mark is
-    # located in a header.
+    # Prints the kernel and the pattern of each expected finding. Hexadecimal numbers have no leading zeros. The location of a
+    # leak without a mark is in a header.
     awk -v base="$base" -v any_lanes="$any_lanes" '
         NR == FNR { for (i = 1; i < NF - 1; i++) if ($i == "/*" && $(i + 2) == "*/") line[$(i + 1)] = FNR; next }
         /find:/ { sub(".*find: ", ""); sub(" \\*/.*", ""); split($0, want, " ") }
@@ -108,29 +108,32 @@ for options in "-X -O3" "-X -O0 -X -g"; do
     verify "$zoo/barriers.cu" default "$options"
     verify "$zoo/barriers.cl" default "$options"
 done
-# A finding about barriers names the branch with its line and the lanes that wait on each side, and report files contain the
-# branch as the related location.
+# A finding about barriers names the line of the branch and the lanes that wait on each side. Report files contain the branch as
+# a related location.
 "$lanewise" compile -X -O3 -o object.lwo "$zoo/barriers.cu" 2>err || fail "barriers.cu does not compile"
 branch() { grep -n "/\* branch of @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
 line() { grep -n "/\* @$1 \*/" "$zoo/barriers.cu" | cut -d: -f1; }
 run some_lanes_bad default --check-file branch.json --check-file branch.sarif
 grep -q "barrier-divergence: 10 threads of the block wait at this barrier inside the branch in line $(branch 1), and 118 threads take the other side and end; .*other location at .*barriers.cu:$(branch 1); .*lanes 0xfffffc00" err ||
-    fail "no branch: $(cat err)"
-grep -q "\"other\": .*\"line\": $(branch 1)," branch.json || fail "no branch in JSON: $(cat branch.json)"
-grep -q "\"relatedLocations\": .*\"startLine\": $(branch 1)}" branch.sarif || fail "no branch in SARIF: $(cat branch.sarif)"
-grep -q '"id": "barrier-divergence"' branch.sarif || fail "no rule of SARIF"
+    fail "the message does not name the branch: $(cat err)"
+grep -q "\"other\": .*\"line\": $(branch 1)," branch.json || fail "JSON does not contain the branch: $(cat branch.json)"
+grep -q "\"relatedLocations\": .*\"startLine\": $(branch 1)}" branch.sarif ||
+    fail "SARIF does not contain the branch: $(cat branch.sarif)"
+grep -q '"id": "barrier-divergence"' branch.sarif || fail "SARIF does not contain the rule barrier-divergence"
 run others_wait_later_bad default
 grep -q "inside the branch in line $(branch 3), and 64 threads take the other side and wait at the barrier in line $(($(line 3) + 4));" err ||
-    fail "not where the others wait: $(cat err)"
-[ "$(grep -c ': barrier-' err)" = 1 ] || fail "one branch is told of twice: $(cat err)"
-# Other engines and widths: on a SIMT stack lanes of one warp that diverge at the branch hang, and the branch is reported.
+    fail "the message does not say where the other lanes wait: $(cat err)"
+[ "$(grep -c ': barrier-' err)" = 1 ] || fail "one branch is reported twice: $(cat err)"
+# Other reconvergence engines and widths: on a SIMT stack the lanes of a warp that diverge at the branch hang. The branch is
+# reported, too.
 any_lanes=1
 for engine in "--warp 4" "--warp 16" "--warp 64" "--reconv stack" "--tags compact" "--timing=volta"; do
     # shellcheck disable=SC2086
     verify "$zoo/barriers.cu" barrier-divergence "-X -O3" $engine
 done
 any_lanes=
-# CUDA permits some code that OpenCL C forbids. In CUDA such code is reported only if the kind is selected by name.
+# CUDA permits threads to exit before a barrier, which OpenCL C forbids. In CUDA this is reported only if the kind is selected
+# by name.
 cat >left.cu <<'END'
 extern "C" __global__ void left(int *a, int n)
 {
@@ -144,9 +147,9 @@ for kinds in progress default all,-performance barrier-exited; do
     run left "$kinds"
     case $kinds in progress | default) want=0 ;; *) want=1 ;; esac
     [ $got = $want ] || fail "left.cu --check=$kinds: exit status $got: $(cat err)"
-    [ $want = 0 ] || grep -q 'left.cu:4: barrier-exited: ' err || fail "left.cu --check=$kinds: not told: $(cat err)"
+    [ $want = 0 ] || grep -q 'left.cu:4: barrier-exited: ' err || fail "left.cu --check=$kinds: not reported: $(cat err)"
 done
-# Each report format contains the inlined calls of -O3 code, innermost first.
+# For optimised code (-O3), all report formats contain the inlined calls, innermost first.
 at() { grep -n "/\* $1 \*/" "$zoo/memory.cl" | cut -d: -f1; }
 "$lanewise" compile -X -O3 -o object.lwo "$zoo/memory.cl" 2>err || fail "memory.cl does not compile"
 run helper_bad memory --check-file calls.json --check-file calls.sarif
@@ -158,13 +161,13 @@ grep -q "\"inlined\": \[{\"function\": \"element\", .*\"line\": $inner}, {\"func
     fail "no inlined calls in JSON: $(cat calls.json)"
 grep -q "\"relatedLocations\": .*\"startLine\": $inner}}, \"message\": {\"text\": \"element is inlined at this line\"}}, .*\"startLine\": $outer}}" calls.sarif ||
     fail "no inlined calls in SARIF: $(cat calls.sarif)"
-# Suppressions match the lines of calls, but not a line of one file with the name of another file.
+# A suppression also matches the line of an inlined call. Its file and line must belong to the same location.
 for known in "0 memory.cl, line: $inner" "0 memory.cl, line: $outer" "1 memory.cl, line: 1" "1 x.cl, line: $inner"; do
     echo "- {file: ${known#* }}" >known.yaml
     run helper_bad memory --check-suppress known.yaml
     [ $got = "${known%% *}" ] || fail "suppressed ${known#* }: exit status $got"
 done
-# For code in a system header the first location is the call.
+# If a finding is in a system header, its first location is the call in the user's file.
 cat >header.cl <<'END'
 #line 7 "/usr/include/made-up.h"
 static inline void put(global int *a) { *a = 1; }
@@ -177,7 +180,7 @@ END
 "$lanewise" compile -X -O3 -o object.lwo header.cl 2>err || fail "header.cl does not compile"
 run wild_bad memory --check-file header.sarif
 grep -q '"locations": \[{"physicalLocation": {"artifactLocation": {"uri": "user.cl", "uriBaseId": "%SRCROOT%"}, "region": {"startLine": 5}}}\]' header.sarif ||
-    fail "not the user's file: $(grep -h ocations header.sarif)"
+    fail "the first location is not in the user's file: $(grep -h ocations header.sarif)"
 grep -q '"relatedLocations": \[{"physicalLocation": {"artifactLocation": {"uri": "file:///usr/include/made-up.h"}, "region": {"startLine": 7}}, "message": {"text": "the line of the header that contains the access"}}' header.sarif ||
     fail "the header's line is not related: $(grep -h ocations header.sarif)"
 # A finding in a function without line information is reported at the call.
@@ -199,18 +202,20 @@ kernel void other_good(global int *a, int n) { through(a); } /* calls from this 
 END
 "$lanewise" compile -X -O0 -X -g -o object.lwo nodebug.cl 2>err || fail "nodebug.cl does not compile"
 run once_bad memory
-grep -q '^[^ ]*nodebug.cl:4: out-of-bounds: .*; in put, called at [^ ]*nodebug.cl:4; kernel once_bad' err || fail "no line of the only call: $(cat err)"
+grep -q '^[^ ]*nodebug.cl:4: out-of-bounds: .*; in put, called at [^ ]*nodebug.cl:4; kernel once_bad' err ||
+    fail "the finding is not at the only call: $(cat err)"
 run twice_bad memory
-grep -q '^[^ ]*nodebug.cl:9: out-of-bounds: .*; in put, called at [^ ]*nodebug.cl:9; kernel twice_bad.* in put' err || fail "not the line of the call that did it: $(cat err)"
+grep -q '^[^ ]*nodebug.cl:9: out-of-bounds: .*; in put, called at [^ ]*nodebug.cl:9; kernel twice_bad.* in put' err ||
+    fail "the finding is not at the call that caused it: $(cat err)"
 verify "$zoo/private.cl" memory "-X -O0 -X -g"
 verify "$zoo/private.cu" memory "-X -O0 -X -g"
-# Nightly tests use other engines and widths as well. Which warp reaches a location first depends on the engine.
-# Hangs in the timing model are reported like those in the functional model, except for what the lanes wait for.
+# Nightly tests also use other engines and widths. The warp that reaches a location first depends on the engine. Hangs are
+# reported with a GPU model as without one, except for what the lanes wait for.
 any_lanes=1
 verify "$zoo/progress.cu" progress "-X -O0 -X -g" --timing=volta
 any_lanes=
 run flag_nobody_sets_bad progress --timing=volta
-grep -q 'spin.* until this value changes: a+' err || fail "not what is waited for: $(cat err)"
+grep -q 'spin.* until this value changes: a+' err || fail "the message does not name the value for which lanes wait: $(cat err)"
 if [ "${LW_ZOO:-}" = all ]; then
     for engine in --timing=volta --timing=fermi "--tags compact" "--reconv stack" "--warp 16" "--warp 64"; do
         case $engine in --warp* | --timing*) any_lanes=1 ;; esac
@@ -218,7 +223,7 @@ if [ "${LW_ZOO:-}" = all ]; then
             for suffix in cl cu; do
                 # shellcheck disable=SC2086
                 for class in memory variables arithmetic progress; do # the other classes have their own tests
-                    case $class.$suffix:$engine in progress.*:--reconv* | progress.cu:--warp\ 16) continue ;; esac # other hang reports, and masks that do not fit
+                    case $class.$suffix:$engine in progress.*:--reconv* | progress.cu:--warp\ 16) continue ;; esac # other hang reports, other lane masks
                     case $class.$suffix in
                     variables.*) kinds=memory ;;
                     memory.cl) kinds=memory,heap-leak ;;
@@ -233,8 +238,8 @@ if [ "${LW_ZOO:-}" = all ]; then
     done
 fi
 verify "$zoo/performance.cl" performance "-X -O3"
-# A performance finding in a line that is inlined into several calls names the call that costs time. A function without line
-# information is reported at its only call.
+# If a line is inlined at several calls, a performance finding names the call that costs time. A finding in a function without
+# line information is reported at its only call.
 cat >calls.cl <<'END'
 static void put(local int *s, int k) { s[k] = k; }
 static __attribute__((noinline, nodebug)) void bare(local int *s, int k) { s[k] = k; }
@@ -260,18 +265,19 @@ END
 "$lanewise" compile -X -O3 -o object.lwo calls.cl 2>err || fail "calls.cl does not compile"
 run inlined_bad bank-conflict
 grep -q '^[^ ]*calls.cl:1: bank-conflict: warps access shared memory 8 times here; an access takes 32.0 passes.* inlined at [^ ]*calls.cl:9; kernel' err &&
-    [ "$(grep -c bank-conflict: err)" = 1 ] || fail "not the call that costs: $(cat err)"
+    [ "$(grep -c bank-conflict: err)" = 1 ] || fail "the message does not name the call that costs time: $(cat err)"
 run called_bad bank-conflict --check-file called.xml
 grep -q '^[^ ]*calls.cl:17: bank-conflict: warps access shared memory 8 times here; an access takes 32.0 passes.* in bare, called at' err ||
-    fail "no call of a function without lines: $(cat err)"
-grep -q 'name="bank-conflict in called_bad at [^ ]*calls.cl:17"' called.xml || fail "not at the call: $(cat called.xml)"
+    fail "the finding in a function without line information is not at its call: $(cat err)"
+grep -q 'name="bank-conflict in called_bad at [^ ]*calls.cl:17"' called.xml ||
+    fail "JUnit does not name the call: $(cat called.xml)"
 verify "$zoo/performance.cu" bank-conflict,uncoalesced "-X -O0 -X -g"
-# ---- of the kernels that `explain` prints, the wrong one has a finding of the kind, and the correct one has none
+# ---- the wrong kernel that `explain` prints has a finding of the kind, and the correct kernel has none
 explained=0
 "$lanewise" explain >kinds
 : >wrong.cl; : >wrong.cu
 while read -r class kind _; do
-    [ "$kind" != convergence-deadlock ] || continue # its kernels are in assembly, since compiled code has no such deadlock
+    [ "$kind" != convergence-deadlock ] || continue # its kernels are in assembly, because compiled code never has this deadlock
     [ "$class" != api ] || continue                 # its examples are programs, which tests/runtime/test_api_checks.sh runs
     echo "@@ $class $kind"
     "$lanewise" explain "$kind"
@@ -311,11 +317,12 @@ while read -r form class kind name suffix; do
     got=$?
     explained=$((explained + 1))
     case $form in
-    wrong) [ $got != 0 ] && grep -q "$kind: " err || fail "explain $kind: the wrong kernel has exit status $got" ;;
+    wrong) [ $got != 0 ] && grep -q "$kind: " err ||
+        fail "explain $kind: the wrong kernel does not have the finding: exit status $got" ;;
     right)
         [ $got = 0 ] && [ ! -s err ] || fail "explain $kind: the right kernel has exit status $got"
-        # The correct kernel has no finding of another kind either. Kernels of classes races and performance are not
-        # checked, since a kernel that shows a permitted race has accesses that other kinds report.
+        # The correct kernel has no finding of any other kind. This is not tested for the classes races and performance: a
+        # correct kernel of these may contain a permitted race, which other kinds report.
         # shellcheck disable=SC2086
         case $class in races | performance) ;; *) "$lanewise" run -q $machine --check=all,-performance k.yaml >out 2>err </dev/null ||
             fail "explain $kind: the right kernel has another finding: $(cat err)" ;;
@@ -323,7 +330,7 @@ while read -r form class kind name suffix; do
         ;;
     esac
 done <launches.txt
-[ $explained -ge 70 ] || fail "only $explained kernels of explain were tried"
-[ $pairs -ge 50 ] || fail "only $pairs pairs were tried"
+[ $explained -ge 70 ] || fail "only $explained kernels of explain were run"
+[ $pairs -ge 50 ] || fail "only $pairs pairs of kernels were run"
 [ $failures = 0 ] || exit 1
 echo "$pairs pairs"
