@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks that docs/evidence/debugger-tests.md, and .tsv, equal the table of behaviours. UPDATE_GOLDEN=1 renews both.
-# The TSV has each row. The page counts rows by the part of a feature's name before its colon.
-# Also checks that each client has its rows, that each row has a negative counterpart or a reason why not, that each
-# name after `off:` is a feature, that each feature has a row, and that everything in shown.list is shown.
+# Checks that docs/evidence/debugger-tests.md and debugger-tests.tsv are up to date with the rows of behaviours/*.rows.
+# UPDATE_GOLDEN=1 renews both. The TSV lists all rows. The page counts rows by the part of a feature's name before the colon.
+# Also checks that each client has enough rows, that each row has a negative counterpart or a reason why not, that each name after
+# `off:` is a feature, that each feature has a row, and that a row shows each line of shown.list.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 server_program=${GDB_SERVER:-$(pwd)/tests/clients/gdb_server}
@@ -47,7 +47,7 @@ awk -v use=list -f "$src/tests/clients/behaviours/check.awk" "$src"/tests/client
 } >"$new"
 [ -z "${UPDATE_GOLDEN:-}" ] || { cp "$new" "$page"; cp "$new.tsv" "${page%.md}.tsv"; }
 diff -u "$page" "$new" && diff -u "${page%.md}.tsv" "$new.tsv" || {
-    echo "FAIL: docs/evidence/debugger-tests.md or .tsv is not what the table holds: make golden T=tests/clients/behaviours_table.sh"
+    echo "FAIL: docs/evidence/debugger-tests.md or .tsv differs from the rows: make golden T=tests/clients/behaviours_table.sh"
     failures=1
 }
 # Each client has at least 60 rows, and each name after `off:` is a feature of the stub.
@@ -58,11 +58,11 @@ done
 "$server_program" --list-features | awk '{ print $1 }' | sort >"$new.features"
 cut -f 4 "$new.list" | grep -vx -- - | sort -u >"$new.off"
 comm -23 "$new.off" "$new.features" | grep . &&
-    { echo "FAIL: these are no features of tests/clients/gdb_server"; failures=1; }
+    { echo "FAIL: tests/clients/gdb_server does not have these features"; failures=1; }
 comm -13 "$new.off" "$new.features" | grep . &&
-    { echo "FAIL: these are features that no row shows (off:)"; failures=1; }
+    { echo "FAIL: no row has a counterpart without these features (off:)"; failures=1; }
 awk -F '\t' '$4 == "-" && $6 == "-" { print $2; bad = 1 } END { exit !bad }' "$new.list" &&
-    { echo "FAIL: these rows have neither a negative twin (off:) nor a reason (no-twin:)"; failures=1; }
+    { echo "FAIL: these rows have neither a negative counterpart (off:) nor a reason (no-twin:)"; failures=1; }
 awk -F '\t' '
     NR == FNR { n = split($3, c, " "); for (i = 1; i <= n; i++) { in_client[c[i], $7] = 1; named[c[i], $2] = 1 } next }
     function lldb_has() { if (shown != "" && !told) print "FAIL: no row shows in lldb, and shown.list does not say why: " shown }

@@ -11,7 +11,7 @@ enum spoil {
 #include "tests/clients/fault_injection.def"
     SPOIL_COUNT
 };
-/** Returns the name of feature number @spoil, or NULL if there is no feature with this number. */
+/** Returns the name of the feature with this number, or NULL if there is none. */
 const char *spoil_name(unsigned spoil);
 const char *spoil_summary(unsigned spoil);
 /** Switches a feature off for the rest of the process. Returns false if there is no feature of this name. */

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Breakpoint conditions that gdb cannot compile to agent bytecode. With the Python file, the stub tests them in each lane on
-# `continue`. Random conditions stop exactly where gdb's `print` shows that they are true. Steps to a breakpoint and other
-# breakpoints at its location miss no hit.
+# Tests breakpoint conditions that gdb cannot compile to agent bytecode. With the Python file, the stub tests them in each lane on
+# `continue`. Random conditions must stop exactly where gdb's `print` shows that they are true. No hit may be missed after steps
+# to a breakpoint, or if other breakpoints are at its location.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 {
@@ -99,12 +99,12 @@ for _ in range(int(os.environ["BREAK_IF_ROUNDS"])):
         try:
             wanted[line] = (text, bool(gdb.parse_and_eval("(%s) ? 1 : 0" % text)))
         except gdb.error:
-            continue  # a division by zero, bits of floats
+            continue  # gdb refuses the condition, for example because of a division by zero
         where = "-at numbers.cl:%d, " % line
         try:
             LanewiseCode.compiled(text, where)
             if re.search(r"(?<![\w.])" + LanewiseCode.FLOAT, text):
-                del wanted[line]  # for this condition, gdb itself sends code in which 0.5 is 0
+                del wanted[line]  # gdb itself compiles this condition, with 0 in place of 0.5
                 continue
         except gdb.error:
             ours += LanewiseCode.of(text, where) is not None
@@ -158,9 +158,9 @@ buffers: {x: {type: f32, count: 128}, y: {type: u32, count: 128}}
 steps:
   - launch: {entry: lanes, grid: [2], block: [64], args: [x, y]}
 END
-# Steps to locations with a false condition; two conditions at one location, which hold in lanes of two splits; a condition at the
-# location of a breakpoint without condition, also a disabled one; reverse execution. usage: lanes COMMAND. Runs the session, with
-# COMMAND before it
+# usage: lanes COMMAND. Runs COMMAND, and then a session with: steps to locations with a false condition; two conditions at one
+# location that are true in lanes of different splits; a condition at the location of an enabled or disabled breakpoint without a
+# condition; reverse execution
 lanes() {
     # shellcheck disable=SC2086 # words
     serve $program lanes.yaml
@@ -216,7 +216,7 @@ hit Breakpoint 7, lanes
 hit Breakpoint 7, lanes
 ^\$6 = 17
 END
-# If the user has a `hook-continue`, the Python file does not replace it. gdb then tests the conditions in the focus
+# If the user has defined `hook-continue`, the Python file does not replace it. gdb then tests the conditions in the focus
 # lane only, and misses hits of other lanes.
 lanes 'python gdb.execute("define hook-continue\necho mine\\n\nend")'
 expect "a hook of the user's stays" <<'END'
@@ -226,7 +226,8 @@ hit Breakpoint 3, lanes
 exited normally
 END
 
-# A warp that waits at a barrier is already at the next line. gdb cannot step this warp alone over a breakpoint there.
+# A warp that waits at a barrier may already be at the next line. If a breakpoint is there, gdb cannot step only this warp over
+# it.
 cat >"$work/waits.cl" <<'END'
 __kernel void k(__global int *a)
 {
@@ -265,7 +266,7 @@ expect "a breakpoint behind a barrier" <<'END'
 exited normally
 END
 server_ends
-# A monitor command between the hit and `continue` has no effect.
+# A monitor command between the hit and `continue` does not change this.
 serve "$lanewise" run waits.yaml --gdb 127.0.0.1:0
 printf '%s\n' 'break 6' 'break 7' continue continue 'monitor focus' continue continue continue continue >"$work/session"
 session gdb

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Functions of a translated program in stock gdb and in the shell: frames, finish, steps over
-# calls, recursion.
+# Tests functions of a translated program in stock gdb and in the shell: frames, finish, steps over calls, recursion.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 cat >"$work/fact.cl" <<'END'
@@ -80,7 +79,7 @@ exited normally
 END
 server_ends
 
-# After a monitor command that moved the machine, frames are those of the new position.
+# After a monitor command has run or moved the machine, gdb shows the frames of the new position.
 serve "$lanewise" run fact.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<END
 source $python_file
@@ -133,8 +132,8 @@ END
 server_ends
 [ "$status" = 0 ] || fail "next: the run ended with status $status"
 
-# gdb expects some results in registers that the target architecture lacks. gdb does not show these results, and the session
-# continues.
+# gdb expects the results of some types in registers that the stub's target description does not have. gdb then shows no result,
+# and the session continues.
 cat >"$work/kinds.cl" <<'END'
 struct pair { int a, b; };
 float half_of(int x) { return x * 0.5f; }
@@ -188,10 +187,10 @@ END
 server_ends
 [ "$status" = 0 ] || fail "kinds: the run ended with status $status"
 
-# The assembler reads what the translator prints.
+# The assembly text that the translator prints can be assembled.
 (cd "$work" && "$lanewise" compile kinds.cl --emit asm -o kinds.s &&
     "$lanewise" asm kinds.s -o kinds.lwo) >"$work/out" 2>&1 || {
-    fail "the text of a translated kernel does not assemble"
+    fail "the assembly text of a translated kernel cannot be assembled"
     head -n 3 "$work/out"
 }
 
@@ -205,7 +204,7 @@ finish
 continue
 END
 (cd "$work" && "$lanewise" debug fact.yaml <commands) >"$work/out" 2>&1
-grep -q '^#0  fact+.* (fact.cl:11)' "$work/out" || fail "the shell has no innermost frame"
-grep -q '^#1  k+.* (fact.cl:19)' "$work/out" || fail "the shell has no frame of the kernel"
+grep -q '^#0  fact+.* (fact.cl:11)' "$work/out" || fail "the shell does not show the innermost frame"
+grep -q '^#1  k+.* (fact.cl:19)' "$work/out" || fail "the shell does not show the frame of the kernel"
 [ "$failures" = 0 ] || sed -n '1,40p' "$work/out"
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The target architecture aarch64 in gdb-multiarch, detaching and reconnecting, and lldb if it is installed.
+# Tests the target architecture aarch64 in gdb-multiarch, detaching and reconnecting, and lldb if it is installed.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 need gdb-multiarch
@@ -42,7 +42,7 @@ hit Breakpoint 1
 detached
 END
 
-# The machine is at the position at which the first session has detached; breakpoints of that session have been removed.
+# The machine is still where the first session detached, and breakpoints of that session have been removed.
 cat >"$work/session" <<'END'
 print $lane
 info threads
@@ -66,7 +66,7 @@ print $lane
 END
 session gdb
 grep -q 'unknown architecture' "$work/transcript" ||
-    fail "plain gdb does not say that it does not know aarch64"
+    fail "plain gdb prints no message that it does not support aarch64"
 session gdb-multiarch
 expect "aarch64: the server survives a client that cannot use it" <<'END'
 \$1 = 0
@@ -79,7 +79,7 @@ if command -v lldb-19 >/dev/null; then
         -o 'register read lane exec v7' -o 'thread step-inst' -o 'thread step-over' \
         -o 'process detach' </dev/null >"$work/raw" 2>&1
     sed -e "s#$work/##g" "$work/raw" >"$work/transcript"
-    # Symbols are not downloaded: lldb loads them only from local files.
+    # lldb must not download symbols.
     expect "x86-64: lldb connects, stops, reads registers and steps" <<'END'
 ^\* thread #1, .*stop reason = breakpoint
 thread #2

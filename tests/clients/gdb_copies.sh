@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests lines whose code was duplicated by the front end (for a loop with several entries) or by the compiler (an unrolled loop):
-# a breakpoint on such a line stops lanes in each duplicate, in gdb 13, lldb 19 and the shell. The reference is each lane's path
-# through the source.
+# Tests lines whose code was duplicated by the front end (for a loop with several entries) or by the compiler (an unrolled loop).
+# A breakpoint on such a line must stop lanes in each duplicate, in gdb 13, lldb 19 and the shell. The reference is each lane's
+# path through the source.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 need "${LLDB:-lldb-19}"
@@ -76,8 +76,8 @@ for line in DA:12,5 DA:14,6 DA:16,7 DA:18,8 DA:19,8; do
     grep -qx "$line" "$work/circle.info" || fail "no $line: $(grep '^DA' "$work/circle.info" | tr '\n' ' ')"
 done
 
-# With lines as the only debug information lanes reach line 9 82 times, 16 of them from outside the loop. A count in
-# the source gives the same number. Line 10 has another statement, which is reached 32 times.
+# Debug information contains lines only. According to the source, lanes reach line 9 82 times, 16 of them from outside the loop.
+# Line 10 has another statement, which is reached 32 times.
 cp "$src"/tests/clients/golden/middle.ptx "$work/"
 cat >"$work/middle.yaml" <<END
 program: {source: middle.ptx}
@@ -115,8 +115,8 @@ expect "the shell stops in each copy, without debug information" <<'END'
 ^breakpoint 2 at .*middle.cu:9
 END
 
-# An unrolled loop and the loop for the remaining iterations: the lines of the loop are reached ten times, and a line
-# whose code clang has interleaved with other lines is not a duplicate.
+# An unrolled loop and the loop for its remaining iterations: the lines of the loop are reached ten times in all. A line
+# whose code clang has interleaved with other lines must not be taken for a duplicate.
 cat >"$work/unrolled.cl" <<'END'
 kernel void unrolled(global int *out, global const int *in, int n)
 {
@@ -175,8 +175,8 @@ for line in DA:7,320 DA:8,320 DA:9,320 DA:11,32 DA:12,32; do
     grep -qx "$line" "$work/unrolled.info" || fail "no $line: $(grep '^DA' "$work/unrolled.info" | tr '\n' ' ')"
 done
 
-# A line after a block in an unrolled loop is not in the scope of the block, and is reached in each copy: bitonic.cl has 10
-# barriers for 16 elements.
+# A line after a block in an unrolled loop is not in the scope of the block, and is reached in each copy of the loop body:
+# bitonic.cl executes 10 barriers for 16 elements.
 cp "$src/kernels/bitonic.cl" "$work/"
 cat >"$work/bitonic.yaml" <<'END'
 program: {source: bitonic.cl, options: [-DSIZE=16]}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Features of the stub, with one session of plain gdb for each subject; with LW_LONG=1 also in gdb-multiarch.
+# Tests features of the stub, in one session of plain gdb for each subject. With LW_LONG=1 the sessions also run in gdb-multiarch.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 
 # usage: fresh LAUNCH-FILE. Starts a new program for the next session.
@@ -201,7 +201,7 @@ received signal SIGINT
 killed
 END
     server_ends
-    [ "$status" != running ] || fail "$gdb: the program lives on after kill"
+    [ "$status" != running ] || fail "$gdb: the program still runs after kill"
 
     fresh walk.yaml
     cat >"$work/session" <<'END'
@@ -245,7 +245,7 @@ Switching to thread 2
 No unwaited-for children left
 END
 
-    # The stub does not end the step inside the address range of line 7. Otherwise gdb would repeat the step many
+    # The stub ends the step only outside the address range of line 7. Otherwise gdb would have to repeat the step many
     # times.
     fresh meet.yaml
     cat >"$work/session" <<'END'
@@ -316,14 +316,14 @@ END
     [ "$status" = 0 ] || fail "$gdb: the run ended with $status"
 }
 
-# A continue that never ends is interrupted from outside, as a terminal does.
+# Interrupts a `continue` that would never end by SIGINT, which a terminal sends for Ctrl-C.
 interrupted() {
     cat >"$work/session" <<'END'
 continue
 print $pc
 kill
 END
-    # Ctrl-C is sent to gdb only, so a separate shell finds out gdb's process id.
+    # SIGINT must be sent to gdb only, so a separate shell determines gdb's process id.
     (
         wait_until_busy
         pid=$(cat "$work/gdb.pid")

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Three levels of inlined functions in stock gdb. The PTX was compiled by nvcc 13.0 from tests/clients/golden/levels.cu with -G
-# (lines and variables) and with -lineinfo (lines only). Also calls in unrolled and rolled loops,
-# compiled by each clang at each level of optimisation.
+# Tests three levels of inlined functions in stock gdb. nvcc 13.0 has compiled the PTX from tests/clients/golden/levels.cu with -G
+# (lines and variables) and with -lineinfo (lines only). Also tests calls in loops that are unrolled or not, compiled by each
+# clang at each level of optimisation.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 cp "$src"/tests/ptx/corpus/inlined_nvcc.ptx "$src"/tests/ptx/corpus/inlined_nvcc_lines.ptx \
@@ -107,9 +107,9 @@ server_ends
 grep -q '^no variables are known: nvcc .*which keeps values of optimised code$' "$work/transcript" ||
     fail "-lineinfo: the shell does not name clang: $(cat "$work/transcript")"
 
-# Each breakpoint stops the lane as often as the source reaches the line, whether the loop is unrolled or not. The locals
-# of the caller are found between the copies of a call. `limit` is called 4 and 3 times by `weigh`, and twice on line 32 in 3
-# iterations.
+# Each breakpoint stops the lane as often as execution of the source reaches the line, whether the loop is unrolled or not. The
+# caller's local variables are visible between the copies of a call. `limit` is called 4 and 3 times by `weigh`, and twice on
+# line 32 in each of 3 iterations.
 need "${LLDB:-lldb-19}"
 cp "$src/tests/clients/golden/unrolled_calls.cl" "$work/"
 points='5:13 7:13 14:7 15:7 25:4 26:4 27:4 31:3 32:3 33:3 37:3 38:3 39:3'

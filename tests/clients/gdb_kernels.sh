@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# A file with several kernels in stock gdb: in each kernel `next` over a call and `finish` follow the focus lane
-# even if other lanes return first, and backtraces end at the kernel.
+# Tests a file with several kernels in stock gdb. In each kernel, `next` over a call and `finish` must follow the focus lane
+# even if other lanes return first, and backtraces must end at the kernel.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 need gdb-multiarch
@@ -43,7 +43,7 @@ steps:
 END
 line() { grep -n "# $1\$" "$work/team.s" | cut -d: -f1; }
 
-# $1 is gdb and $2 its target architecture. $3 is the last line of `backtrace`, and $4 the kernel.
+# usage: walk GDB TARGET-ARCHITECTURE LAST-LINE-OF-BACKTRACE KERNEL
 walk() {
     for k in second first fourth; do
         cat <<END
@@ -92,15 +92,15 @@ END
     done >"$work/want"
     echo 'exited normally' >>"$work/want"
     expect "$1, $2: next and finish in three kernels" <"$work/want"
-    # Frames outside the kernel appear if gdb does not know that the kernel is the outermost function.
+    # gdb shows frames outside the kernel if it does not know that the kernel is the outermost function.
     n=$(grep -c '^#1' "$work/transcript")
-    [ "$n" = 1 ] || fail "$1, $2: $n backtraces go on below the kernel, expected 1"
+    [ "$n" = 1 ] || fail "$1, $2: $n backtraces continue past the kernel, expected 1"
     server_ends
 }
 walk gdb x86-64
 walk gdb-multiarch aarch64
 
-# Python omits that frame, and gdb finds a main at the start.
+# With the Python file, backtraces omit that frame, and gdb finds a function main at the start of the code.
 (cd "$work" && timeout 400 "$lanewise" gdb team.yaml -- -nx -batch -ex 'tbreak fourth' -ex continue \
     -ex backtrace -ex 'break main' -ex 'info symbol early' </dev/null) >"$work/transcript" 2>&1
 sed -i "s#$work/##g" "$work/transcript"
@@ -110,5 +110,5 @@ Temporary breakpoint 1, fourth \(
 ^Breakpoint 2 at .* file .*team\.s, line 3
 ^early\(int\) in section
 END
-! grep -q '^#1' "$work/transcript" || fail "a frame below the kernel: $(grep '^#1' "$work/transcript")"
+! grep -q '^#1' "$work/transcript" || fail "there is a frame outside the kernel: $(grep '^#1' "$work/transcript")"
 finish

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Library of the gdb_*.sh tests: starts a program that serves gdb, runs sessions of real gdb with it, and checks
-# their transcripts. The checker is itself tested by removing lines from transcripts.
+# Library of the tests gdb_*.sh: starts a program that serves gdb, runs sessions of real gdb with it, and checks
+# their transcripts. The check itself is tested with transcripts from which a line was removed.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
@@ -57,7 +57,7 @@ serve() {
     done
 }
 
-# usage: serve_unix COMMAND... . Does the same as serve for a socket in the file system
+# usage: serve_unix COMMAND... . Does the same as serve, for a Unix domain socket
 serve_unix() {
     stop_server
     : >"$work/server.out"
@@ -71,8 +71,8 @@ serve_unix() {
     done
 }
 
-# wait_until_busy: waits until a program under test in $work has used CPU time for a while, as a running kernel does,
-# however loaded the host is
+# wait_until_busy: waits until a program under test in $work has used some CPU time, as a running kernel does. It measures CPU
+# time, so it also works on a loaded host
 wait_until_busy() {
     tries=0 ticks_before=
     while [ $tries -lt 1200 ]; do
@@ -97,7 +97,7 @@ wait_until_busy() {
 server_ends() {
     tries=0
     while kill -0 "$server" 2>/dev/null && [ $tries -lt 600 ]; do
-        # kill(1) treats a zombie process as alive.
+        # kill -0 also succeeds for a zombie process.
         grep -q '^State:.*Z' "/proc/$server/status" 2>/dev/null && break
         sleep 0.1
         tries=$((tries + 1))
@@ -111,12 +111,12 @@ server_ends() {
     server=
 }
 
-# usage: session GDB. Runs a batch session connected to $port. $work/session has the commands, and $work/transcript
-# gets the transcript with each command echoed. A command that fails does not end the session.
+# usage: session GDB. Runs a batch session that is connected to $port, with the commands in $work/session. Writes the transcript
+# to $work/transcript, which also contains the commands. A command that fails does not end the session.
 session() {
     session_gdb=$1
-    # $gdb_off is a command of gdb that switches a feature of the stub off. $connect may be extended-remote. $target
-    # is the address to connect to, instead of $port.
+    # Optional variables: $gdb_off is a command of gdb that disables a feature; $connect may be extended-remote; $target is the
+    # address to connect to, instead of $port.
     set -- -nx -batch ${gdb_off:+-iex "$gdb_off"} -iex 'set debuginfod enabled off' -iex 'set confirm off' \
         -iex 'set width 0' -iex 'set height 0' -iex 'set style enabled off' \
         -ex "directory $work" -ex "target ${connect:-remote} ${target:-:$port}" -ex 'set trace-commands on'
@@ -143,8 +143,8 @@ in_order() {
     ' "$1" "$2"
 }
 
-# usage: expect NAME <EXPECTATIONS. The last transcript must match EXPECTATIONS. Without any one of the matched lines it must not
-# match, so that the check detects a missing feature.
+# usage: expect NAME <EXPECTATIONS. The last transcript must match EXPECTATIONS. If one of the matched lines is removed, it must
+# not match: this shows that the check would detect a missing feature.
 expect() {
     cat >"$work/expected"
     if ! in_order "$work/expected" "$work/transcript" >"$work/lines"; then
@@ -165,7 +165,7 @@ expect() {
         END { for (k = 1; k <= m; k++) if (holds(needed[k])) print needed[k] ": " text[needed[k]] }
     ' "$work/expected" "$work/lines" "$work/transcript" >"$work/unneeded"
     while read -r number; do
-        fail "$1: the expectations hold without line ${number%%:*} of the transcript: ${number#*: }"
+        fail "$1: the transcript also matches without line ${number%%:*}: ${number#*: }"
     done <"$work/unneeded"
     [ $failures != $before ] || echo "ok: $1"
 }

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gdb's machine interface, which VS Code and other front ends use: each command that they need, and its reply. A
-# command is sent when the previous one has been answered.
+# Tests gdb's machine interface (MI), which VS Code and other front ends use: each command that they need, and its reply. A
+# command is sent after the previous one has been answered.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 cp "$src"/tests/clients/golden/variables.cl "$work"/
 token=0
 checks=0
 
-# start: starts gdb, which reads from pipe 3 and writes to $work/mi
+# start: starts gdb, which reads commands from file descriptor 3 and writes to $work/mi
 start() {
     rm -f "$work/in"
     mkfifo "$work/in"
@@ -45,14 +45,14 @@ say() {
     printf '%s%s\n' "$token" "$command" >&3
 }
 
-# usage: ask COMMAND PATTERN. The result record of COMMAND, after "done", must match PATTERN
+# usage: ask COMMAND PATTERN. Sends COMMAND; its result record must match PATTERN
 ask() {
     say "$1"
     wait_for "^$token\\^" || fail "$command: no answer"
     check result "^$token\\^$2"
 }
 
-# usage: go COMMAND PATTERN. The command runs the program, which must stop with a record that matches
+# usage: go COMMAND PATTERN. Sends COMMAND, which runs the program. The *stopped record must match PATTERN
 go() {
     say "$1"
     wait_for '^\*stopped|\^error' || fail "$command: no stop"
@@ -67,7 +67,7 @@ leave() {
 }
 
 # The commands that cpptools and Native Debug send before a session, and those of docs/howto/debug-in-vscode.md.
-page() { # KEY: the texts in the first list of that name
+page() { # KEY: prints the texts in the first list with this name
     sed -n "/\"$1\": \\[/,/^ *\\],*\$/p" "$src/docs/howto/debug-in-vscode.md" | sed -n 's/.*{"text": "\(.*\)"[,}].*/\1/p' |
         sed 's/", "ignoreFailures.*//'
 }
@@ -184,7 +184,7 @@ ask '-break-watch k' 'done,(hw-)?wpt=\{number="2",exp="k"\}'
 check note '^~"\[k: block\(1,0,0\) w0 lane 3\]'
 go '-exec-continue' 'reason="watchpoint-trigger",(hw-)?wpt=\{number="2",exp="k"\}'
 ask '-data-evaluate-expression $lane' 'done,value="3"'
-# When another lane gets the focus, gdb would delete the watchpoint, so the stub then watches the memory itself.
+# When another lane gets the focus, gdb would delete the watchpoint, so the Python file replaces it by one on the address.
 ask '-interpreter-exec console "set $lane = 9"' done
 check replacement '^=breakpoint-created,bkpt=\{number="3",type="hw watchpoint"'
 check replacement '^=breakpoint-deleted,id="2"'
@@ -197,7 +197,7 @@ wait_for "^$token\\^" && check refusal "^$token\\^error"
 leave
 stop_server
 
-# The negative counterpart: if the stub does not provide the program, gdb shows no lines, and the check of lines fails.
+# The negative counterpart: if the stub does not send the program's object, gdb has no lines, and the check of lines fails.
 serve "$server_program" walk.yaml x86-64 --without exec-file
 start
 ask "-target-select remote 127.0.0.1:$port" connected

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Compares a kernel with the same C code compiled for the host, in the same gdb. Both must stop at the same lines: at
-# breakpoints on all lines of a function with many loops, and by `next` and `step`. Kernels are OpenCL C and CUDA C++,
+# Compares a kernel in gdb with the same C code compiled for the host. Both must stop at the same lines: at
+# breakpoints on all lines of a function with many loops, and after `next` and `step`. Kernels are in OpenCL C and CUDA C++,
 # compiled by clang without optimisation. Eight lanes of the kernel diverge; the compared lines are those of lane 0.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
@@ -61,18 +61,18 @@ for command in continue next step; do
     lines_of beside.c $command None native
     [ "$(grep -c '^beside ' "$work/beside.c.$command")" -gt 200 ] || {
         tail -n 3 "$work/said"
-        echo "skipped: gdb does not run a program of this machine"
+        echo "skipped: gdb cannot run a program of this host"
         exit 77
     }
     for form in cl cu; do
         serve "$lanewise" run beside_$form.yaml --gdb 127.0.0.1:0
         lines_of beside.$form $command "'\$lane == 0'" -ex "target remote :$port"
         stop_server
-        # native: the line of main after the last one
+        # the native program also stops in main, after the last line of the function
         if diff "$work/beside.c.$command" "$work/beside.$form.$command" >"$work/diff"; then
-            echo "ok: $command stops in .$form where it does natively, $(grep -c '^[bd]' "$work/beside.$form.$command") times"
+            echo "ok: $command stops at the same lines in .$form and natively, $(grep -c '^[bd]' "$work/beside.$form.$command") times"
         else
-            fail ".$form: $command stops elsewhere than natively (<)"
+            fail ".$form: $command does not stop at the same lines as natively (<)"
             head -n 40 "$work/diff"
         fi
     done

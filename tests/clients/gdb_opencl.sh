@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# OpenCL C kernels, through clang, in stock gdb: lines, conditions on threads, barriers.
+# Tests kernels in OpenCL C, compiled by clang, in stock gdb: lines, conditions on threads, barriers.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 sh "$src/kernels/prepare" "$work/k" || exit 1
@@ -35,8 +35,8 @@ END
 server_ends
 [ "$status" = 0 ] || fail "saxpy: the run ended with status $status"
 
-# OpenCL's work-item functions, for which gdb has no variables, are available as values, and in conditions that the stub
-# evaluates.
+# gdb can print the values of OpenCL's work-item functions, for which it has no variables, and use them in conditions that the
+# stub evaluates.
 serve "$lanewise" run saxpy.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<END
 break saxpy.cl:$line if get_local_id(0) == 37 && get_group_id(0) == 2
@@ -92,7 +92,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "saxpy: the run ended with status $status"
 
-# One warp is stepped to a barrier, then over it. The other warps run, because the stepped warp waits for them.
+# Steps one warp to a barrier, then over it. The other warps run, because the stepped warp waits for them.
 serve "$lanewise" run reduction.yaml --gdb 127.0.0.1:0
 line=$(sed -n '/barrier(/=' "$src/kernels/reduction.cl" | head -n 1)
 cat >"$work/session" <<END
@@ -113,7 +113,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "reduction: the run ended with status $status"
 
-# The second launch of the file has other threads, and conditions on threads of the first launch do not apply.
+# The second launch of the file has other threads; a condition on threads of the first launch is not true for them.
 serve "$lanewise" run reduction.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<END
 break reduction.cl:$line if \$gridid == 2 && threadIdx.x == 64

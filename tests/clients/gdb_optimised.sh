@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Variables of optimised code in gdb, lldb and the shell: the session of docs/howto/debug-optimised-code.md,
-# conditions for each lane, watchpoints, assignments, structures in pieces, findings.
+# Tests variables of optimised code in gdb, lldb and the shell: the session of docs/howto/debug-optimised-code.md,
+# conditions for each lane, watchpoints, assignments, structures in several pieces, findings.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 page=$src/docs/howto/debug-optimised-code.md
@@ -11,11 +11,11 @@ cd "$work" || exit 1
 sed -n '/^<!-- tests\/clients\/gdb_optimised.sh -->$/,/^```$/p' "$page" | sed -e '1,2d' -e '$d' >"$work/block"
 sed -n '/^(gdb) /,$p' "$work/block" >"$work/golden"
 sed -n 's/^(gdb) //p' "$work/block" >"$work/session"
-[ -s "$work/session" ] || fail "$page has no session behind its marker"
+[ -s "$work/session" ] || fail "$page has no session after its marker"
 "$lanewise" run nearby.yaml >run.out 2>&1
 [ $? = 1 ] || fail "the wrong kernel does not fail its check"
 grep '^nearby.yaml:' run.out >symptom
-grep -qxF "$(cat symptom)" block || fail "the page does not say what the run says: $(cat symptom)"
+grep -qxF "$(cat symptom)" block || fail "the page does not contain the output of the run: $(cat symptom)"
 serve "$lanewise" run nearby.yaml --gdb 127.0.0.1:0
 session gdb
 server_ends
@@ -26,7 +26,7 @@ sed -n '/^+break/,$p' transcript |
 if diff -u golden said >diff; then
     echo "ok: the session of the page"
 else
-    fail "the session of $page prints something else"
+    fail "the session of $page has other output"
     cat diff
 fi
 
@@ -47,7 +47,7 @@ kernel void pieces(global int *out, global const int *in, int n)
 END
 "$lanewise" run pieces.cl --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[128]:ramp' --arg n=4 --values \
     --save-launch pieces.yaml >/dev/null || fail "--values with --save-launch"
-grep -q 'values: kept' pieces.yaml || fail "the saved launch file does not keep values"
+grep -q 'values: kept' pieces.yaml || fail "the saved launch file lacks 'values: kept'"
 cat >"$work/session" <<'END'
 break pieces.cl:10 if gid == 13 && v == 56
 continue
@@ -75,7 +75,7 @@ expect "values in optimised code" <<'END'
 ^\$6 = 
 ^\$7 = 1000
 END
-# In the shell: the same values, and a note where some are missing.
+# The shell shows the same values, and a note where values are missing.
 cat >shell.lw <<'END'
 break pieces.cl:10 if gid == 13 && v == 56
 continue
@@ -90,7 +90,7 @@ for want in '^p.a = 57' 'a = 57, b = 55' '^i = 2' '^gid = 13' \
     '^total was written by lane 13 at pieces.* \(.*pieces.cl:1?[0-9]\): ' '^ +from v[0-9]+ = '; do
     grep -qE "$want" shell.out || fail "the shell does not show $want: $(cat shell.out)"
 done
-# Members without a value.
+# Some members of a structure have no value.
 sed -e 's/v - 1}/v * v * 3}/' -e 's/p.a \* p.b/p.a * i/' pieces.cl >partly.cl
 cat >"$work/session" <<'END'
 break partly.cl:10 if gid == 13
@@ -115,8 +115,8 @@ for command in 'p p' locals 'p p.b'; do
     esac
     grep -q "$want" partly.out || fail "$command in the shell: $(cat partly.out)"
 done
-# Branches that clang has replaced by selections: the variable has its value after them, in lanes that take the branch and in
-# others.
+# clang replaces branches by selections. After such a branch the variable has the right value in lanes that take the branch and
+# in the others.
 cat >selected.cl <<'END'
 kernel void selected(global int *out, int n)
 {
@@ -143,17 +143,17 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
         [ "$said" = '3 25 4 25 4 19 ' ] || fail "$clang $level: selected values $said: $(cat selected.out)"
     done
 done
-# The note about how to see more variables depends on the options of the compilation.
+# The note that says how to see more variables depends on the compiler options.
 for keep in '' --values '-g -X -O2'; do
     # shellcheck disable=SC2086
     "$lanewise" debug pieces.cl $keep --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[128]:ramp' --arg n=4 -b -c locals >more.out 2>&1
     case "$keep$(grep '^some variables are optimized out' more.out)" in
     'some variables are optimized out: compile with --values to see more variables, with -g to see all') ;;
     '--valuessome variables are optimized out: compile with -g to see all variables' | '-g -X -O2some variables are optimized out: compile with -g to see all variables') ;;
-    *) fail "locals with '$keep' says: $(cat more.out)" ;;
+    *) fail "locals with '$keep' prints: $(cat more.out)" ;;
     esac
 done
-# A run without debugger and checks needs no debug values, so clang does not print them; the code is the same.
+# A run without debugger and checks needs no debug values, so clang is not asked to print them. The code is the same.
 clang=$(command -v clang-19 || command -v clang-16 || command -v clang-14)
 printf '#!/bin/sh\necho "$*" >>args\nexec %s "$@"\n' "$clang" >clang
 chmod +x clang
@@ -164,7 +164,7 @@ for how in run 'run --check' 'debug -b'; do
         fail "$how: $(cat out)"
     case "$how:$(grep -c -- -print-after args)" in
     run:0 | run\ --check:[1-9]* | debug\ -b:[1-9]*) ;;
-    *) fail "$how asks clang: $(cat args)" ;;
+    *) fail "$how passes wrong options to clang: $(cat args)" ;;
     esac
 done
 cat >linked.yaml <<'END'
@@ -179,11 +179,11 @@ for how in run 'run --check'; do
     "$lanewise" $how linked.yaml >out 2>&1 || fail "$how of two sources: $(cat out)"
     case "$how:$(grep -c -- -print-after args)" in
     run:0 | run\ --check:2) ;;
-    *) fail "$how of two sources asks clang: $(cat args)" ;;
+    *) fail "$how of two sources passes wrong options to clang: $(cat args)" ;;
     esac
 done
 hashes() { "$lanewise" "$@" --hash --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[128]:ramp' --arg n=4 | grep hash; }
-[ "$(hashes run pieces.cl)" = "$(hashes run pieces.cl --check)" ] || fail "values change what runs"
+[ "$(hashes run pieces.cl)" = "$(hashes run pieces.cl --check)" ] || fail "debug values change the results"
 # A finding names the variable of the optimised kernel.
 cat >unwritten.cl <<'END'
 kernel void unwritten(global int *out, int n)
@@ -200,9 +200,9 @@ kernel void unwritten(global int *out, int n)
 END
 "$lanewise" run unwritten.cl --grid 1 --block 32 --arg 'out=i32[32]' --arg n=3 --check=uninitialised >finding.out 2>&1
 grep -q "unwritten.cl:9: uninitialised-branch: .*: shared 'tile\[31\]', declared in line 3, read at .*unwritten.cl:8;" finding.out ||
-    fail "no finding with the variable's name: $(cat finding.out)"
-# An object whose location expressions refer to the debug address range of expressions: lanewise refuses the object or shows
-# no values, and does not crash.
+    fail "no finding names the variable: $(cat finding.out)"
+# If the location expressions of an object refer to the debug address range for expressions themselves, lanewise refuses the
+# object or shows no values, but does not crash.
 need python3
 "$lanewise" compile pieces.cl -o pieces.lwo || fail "compile pieces.cl"
 cat >hostile.py <<'END'
@@ -221,8 +221,8 @@ for hostile in hostile*.lwo; do
         -b -c 'break pieces.cl:10' -c continue -c locals -c 'watch p' >hostile.out 2>&1
     [ $? -lt 128 ] || fail "$hostile: $(tail -n 2 hostile.out)"
 done
-# A branch that has become guarded instructions: breakpoints with a condition stop there only for lanes that take the branch. No lane
-# stops at code of the branch that all lanes execute.
+# A branch was converted to guarded instructions. Breakpoints with a condition stop there only for lanes that take the branch. No
+# lane stops at code of the branch that all lanes execute.
 cat >guarded.cl <<'END'
 kernel void guarded(global uint *out, global const uint *in, uint n)
 {
@@ -246,8 +246,8 @@ guarded 45
 grep -q '^breakpoint 1, lanes 0x00002000' guarded.out && grep -q '^x = 13$' guarded.out && grep -q '^z = 403$' guarded.out &&
     [ "$(grep -c '^breakpoint [12].*lanes 0x00002000' guarded.out)" = 2 ] || fail "breakpoints in a guarded branch: $(cat guarded.out)"
 guarded 3
-grep -q '^breakpoint [12],\|^breakpoint [12]:' guarded.out && fail "no lane takes the branch: $(cat guarded.out)"
-grep -q 'all launches have ended' guarded.out || fail "no lane takes the branch: $(cat guarded.out)"
+grep -q '^breakpoint [12],\|^breakpoint [12]:' guarded.out && fail "a stop although no lane takes the branch: $(cat guarded.out)"
+grep -q 'all launches have ended' guarded.out || fail "no lane takes the branch, but the run does not end: $(cat guarded.out)"
 cat >guarded.yaml <<'END'
 program: {source: guarded.cl, options: [-O2]}
 buffers: {out: {type: u32, count: 96}, in: {type: u32, count: 64, init: {ramp: {start: 0}}}}
@@ -263,10 +263,10 @@ expect "a condition in a guarded branch" <<'END'
 exited normally
 END
 server_ends
-# nvcc writes no debug information of variables; the message names the compiler that writes it.
+# nvcc writes no debug information of variables for optimised code. The message names a compiler that does.
 if command -v nvcc >/dev/null; then
     echo '__global__ void k(int *out, int n) { int i = threadIdx.x; if (i * 3 + n > 5) out[i] = i; }' >nvcc.cu
     "$lanewise" debug nvcc.cu --compiler nvcc --grid 1 --block 32 --arg 'out=i32[32]' --arg n=3 -b -c locals >nvcc.out 2>&1
-    grep -q 'which keeps values of optimised code' nvcc.out || fail "nothing is said about nvcc: $(cat nvcc.out)"
+    grep -q 'which keeps values of optimised code' nvcc.out || fail "there is no message about nvcc: $(cat nvcc.out)"
 fi
 finish

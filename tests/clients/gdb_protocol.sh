@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests packets that stock gdb sends by itself: watchpoints, printing breakpoints, `info os`, `run`, the end of a warp at a
-# breakpoint. It also tests which clients may connect. Both target architectures are used.
+# Tests packets of stock gdb for watchpoints, dprintf, `info os`, `run`, and the end of a warp at a breakpoint, with both target
+# architectures. Also tests which clients may connect.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 
 protocol() {
@@ -150,7 +150,7 @@ exited normally
 END
 }
 
-# The connection remains open after a run that ended at a fault.
+# After a run has ended at a fault, the connection remains open, and the program can be started again.
 run_again_behind_a_fault() {
     serve "$lanewise" run fault.yaml --gdb 127.0.0.1:0
     connect=extended-remote
@@ -175,7 +175,7 @@ END
     [ "$status" = 3 ] || fail "after a fault in the last run the program ends with $status, not 3"
 }
 
-# A second client is refused with gdb's message, and is accepted after the first has left.
+# A second client is refused with a message of gdb. After the first client has disconnected, another client is accepted.
 second_client() {
     serve "$server_program" walk.yaml
     mkfifo "$work/hold"
@@ -202,7 +202,7 @@ END
 unix_socket() {
     socket=$work/socket
     serve_unix "$lanewise" run walk.yaml --gdb "unix:$socket"
-    [ "$(stat -c %a "$socket")" = 600 ] || fail "the socket is not its owner's alone"
+    [ "$(stat -c %a "$socket")" = 600 ] || fail "other users may open the socket"
     port=
     target=$socket
     cat >"$work/session" <<'END'
@@ -217,7 +217,7 @@ exited normally
 END
     server_ends
     [ "$status" = 0 ] || fail "run --gdb unix: ended with $status"
-    [ ! -e "$socket" ] || fail "the socket outlives the program"
+    [ ! -e "$socket" ] || fail "the socket is not removed when the program ends"
 }
 
 need gdb

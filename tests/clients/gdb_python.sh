@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The Python file in stock gdb, sent by the stub and sourced. Without gdb's Python, and with another program, it
-# fails with a message. `lanewise gdb` starts server and gdb; the TUI shows the lanes.
+# Tests the Python file in stock gdb, loaded from the stub and by `source`. In a gdb without Python, and with another program, it
+# must fail with a message. Also tests `lanewise gdb`, which starts server and gdb, and the window of lanes in the TUI.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 need gdb-multiarch
@@ -76,7 +76,7 @@ hit Breakpoint 2, square
 ^exec +0xffffffff$
 ^\* *1  block\(0,0,0\) w0 lane 2 .*square
 END
-    grep -q 'Python Exception\|Traceback' "$work/transcript" && fail "$1: an exception is seen"
+    grep -q 'Python Exception\|Traceback' "$work/transcript" && fail "$1: gdb prints a Python exception"
 }
 for gdb in gdb gdb-multiarch; do
     if [ $gdb = gdb ]; then arch=x86-64; else arch=aarch64; fi
@@ -86,7 +86,7 @@ for gdb in gdb gdb-multiarch; do
     looks "$gdb, sent by the stub"
 done
 
-# Focus by coordinates: gdb's selected thread and lane change to it, and variables and steps are those of that lane.
+# Focus by coordinates: gdb selects the thread and the lane, and shows variables and steps of this lane.
 serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
 {
     echo "$python"
@@ -162,8 +162,8 @@ TUI
 ^info cuda threads$
 ^lanewise print$
 END
-grep -q 'Python Exception\|Traceback' "$work/transcript" && fail "coordinates: an exception is seen"
-# Loaded as a file, twice: the second load replaces the first. Before gdb is connected, commands fail with
+grep -q 'Python Exception\|Traceback' "$work/transcript" && fail "coordinates: gdb prints a Python exception"
+# The file is loaded by `source`, twice: the second load replaces the first. Before gdb is connected, commands fail with
 # messages.
 serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
 {
@@ -171,7 +171,7 @@ serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
     echo "source $python_file"
     cat "$work/looks"
     printf '%s\n' delete 'tbreak walk.s:27' continue 'set scheduler-locking on' stepi stepi \
-        'monitor warps' lane 'info warps' 'print-lanes 1' # the commands are for a warp that has ended
+        'monitor warps' lane 'info warps' 'print-lanes 1' # the selected warp has ended
     echo 'kill'
     printf '%s\n' 'lane' 'info warps' 'print-lanes 1' 'print $lane_of(1)' 'help lanewise'
 } >"$work/session"
@@ -193,7 +193,7 @@ expect "a session that has ended" <<'END'
 ^print-lanes EXPR  
 END
 
-# The negative counterparts: without the features the commands do not exist.
+# The negative counterparts: with a stub without the features, the commands do not exist.
 serve "$server_program" walk.yaml x86-64 --without python --without disassemble
 { echo "source $python_file"; printf '%s\n' 'info warps' 'lane' 'x/i $pc'; } >"$work/session"
 session gdb
@@ -202,7 +202,7 @@ expect "a stub that knows nothing of it" <<'END'
 ^gdb is connected to another program than Lanewise$
 ^=> 0x100000000 <walk>:	
 END
-grep -q '^=>.*v_s2r' "$work/transcript" && fail "instructions are ours without the feature"
+grep -q '^=>.*v_s2r' "$work/transcript" && fail "gdb shows GPU instructions without the feature"
 stop_server
 
 # usage: ours NAME STATUS OPTIONS... . Runs `lanewise gdb` in a batch session
@@ -213,7 +213,7 @@ ours() {
     status=$?
     [ $status = "$want" ] || { fail "$name: status $status, not $want"; sed 's/^/    | /' "$work/transcript"; }
 }
-# A backtrace shows the same as a stop: parameters even in code without lines, and names of functions without types. A watchpoint
+# A backtrace shows parameters as a stop does: also in code without lines, and with names of functions without types. A watchpoint
 # on a variable that all lanes share prints no note.
 cat >"$work/bare.ptx" <<'END'
 .version 7.5
@@ -248,7 +248,7 @@ END
 ^#1  .* bare \(out=35184372088832, n=3\)
 ^Hardware watchpoint 2: \*\(int \*\)0x200000000000$
 END
-    grep -q '^note: ' "$work/transcript" && fail "$bare: a note on what is everybody's"
+    grep -q '^note: ' "$work/transcript" && fail "$bare: there is a note on a variable that all lanes share"
 done
 ours "a run to its end" 0 walk.yaml -- -nx -batch -ex 'break square' -ex continue -ex 'lane' \
     -ex delete -ex continue
@@ -258,23 +258,23 @@ hit Breakpoint 1, square
 exited normally
 ^ok: 1 check passed, 1 launch
 END
-# With a timing model, blocks begin one after the other.
+# With a GPU model, blocks begin one after the other. gdb must not print a line for each new warp.
 ours "calm" 1 many.yaml --timing volta -- -nx -batch -ex 'tbreak *0x100000020 if blockIdx.x > 1000' -ex continue
 expect "lanewise gdb: calm" <<'END'
 hit Temporary breakpoint 1
 END
-grep -q 'New Thread\|lines off' "$work/transcript" && fail "lanewise gdb: a line for each warp that begins"
-# gdb evaluates the condition of this breakpoint itself
+grep -q 'New Thread\|lines off' "$work/transcript" && fail "lanewise gdb: gdb prints a line for each new warp"
+# gdb's own breakpoint of `start` has a condition that gdb evaluates; there must be no note about it
 ours "start" 1 walk.yaml -- -nx -batch -ex start -ex lane -ex stepi -ex lane
 expect "lanewise gdb: start" <<'END'
 hit Temporary breakpoint 1, walk
 ^\[block\(0,0,0\) w0 lane 0: active
 ^\[block\(0,0,0\) w0 lane 0: active
 END
-grep -q '^note:\|No frame' "$work/transcript" && fail "start: gdb's own condition is told of"
+grep -q '^note:\|No frame' "$work/transcript" && fail "start: there is a note about gdb's own condition"
 ours "packets of a step" 1 walk.yaml -- -nx -batch -ex stepi -ex 'set debug remote 1' -ex stepi -ex 'set debug remote 0'
 sent=$(grep -c 'Sending packet: \$[mv]' "$work/transcript")
-# the reads are those of the step and of its frame; the code that `stop` shows comes from gdb's copy of the file
+# a step reads memory only for itself and for its frame. gdb reads the code at the stop from its copy of the file
 [ "$sent" -ge 1 ] && [ "$sent" -le 2 ] || { fail "lanewise gdb: a step reads $sent times"; cat "$work/transcript"; }
 ours "gdb leaves" 1 walk.yaml -- -nx -batch -ex 'x/i $pc'
 expect "lanewise gdb: gdb leaves before the end" <<'END'
@@ -295,7 +295,7 @@ expect "lanewise gdb: a fault" <<'END'
 ^fault: 
 received signal SIG
 END
-# A source that changes between two runs: gdb's copy of the file changes with it, and does not change otherwise.
+# If the source changes between two runs, gdb's copy of the object changes, too. Otherwise gdb does not read it again.
 mkdir "$work/edited"
 cp "$work"/walk.* "$work/edited/"
 cp "$work/edited/walk.s" "$work/before.s"
@@ -311,9 +311,9 @@ hit Breakpoint 1, walk .*walk\.s:24$
 walk\.s:36: nonsense
 ^\$1 = 28$
 END
-[ "$(grep -c 're-reading symbols' "$work/transcript")" = 1 ] || fail "gdb reads a program again that is the same"
+[ "$(grep -c 're-reading symbols' "$work/transcript")" = 1 ] || fail "gdb reads an unchanged program again"
 cp "$work/before.s" "$work/edited/walk.s"
-# A server without Python: a message says which command to type, and that command works.
+# In a gdb without Python, a message says which command to type, and that command works.
 serve "$lanewise" run edited/walk.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<'END'
 run
@@ -331,7 +331,7 @@ expect "run behind an edit says that the program is another one" <<'END'
 ^note: the program has changed, and gdb may still use .*: `file target:/lanewise/walk\.s\.lwo` makes
 ^Line 32 of
 END
-[ "$(grep -c '^note: the program' "$work/transcript")" = 1 ] || fail "a program that is the same is called another one"
+[ "$(grep -c '^note: the program' "$work/transcript")" = 1 ] || fail "there is a note although the program has not changed"
 stop_server
 ours "no gdb" 2 walk.yaml --gdb-program /nonexistent/gdb
 expect "lanewise gdb: no gdb" <<'END'
@@ -344,8 +344,8 @@ expect "lanewise gdb: a wrong carrier" <<'END'
 --arch: expected x86-64 or aarch64, found "arm"
 END
 
-# A session in a terminal. Input is sent when the terminal shows the expected text.
-# usage: typed PATTERN TEXT. Sends TEXT (a format of printf) when PATTERN is in the terminal, after at most a minute
+# Sessions in a terminal. Input is sent when the terminal shows an expected text.
+# usage: typed PATTERN TEXT. Waits, at most a minute, until the terminal shows PATTERN, and prints TEXT (a format of printf)
 typed() {
     tries=0
     until grep -aq "$1" "$work/typescript" 2>/dev/null || [ $tries -ge 1200 ]; do
@@ -362,7 +362,7 @@ terminal() {
         typescript >/dev/null 2>&1)
 }
 
-# gdb receives Ctrl-C: the kernel stops, and the server continues to run.
+# Ctrl-C goes to gdb: the kernel stops, and the server is not ended.
 rm -f "$work/typescript"
 {
     typed '(gdb)' 'continue\n'
@@ -382,7 +382,7 @@ received signal SIGINT
 lanewise: gdb disconnected before the program ended
 END
 
-# `layout regs` shows the machine's registers, and marks those that change.
+# `layout regs` shows the GPU registers of the focus lane, and marks those that changed.
 rm -f "$work/typescript"
 {
     typed 'hit Breakpoint 1' 'print $lane + 1000\n'
@@ -412,14 +412,14 @@ else
     sed 's/^/    | /' "$work/transcript" | grep -v '| *$' | head -n 200
 fi
 
-# The layout is drawn, and drawn again when the focus moves.
+# The window of lanes is drawn, and is drawn again when the focus moves.
 rm -f "$work/typescript"
 {
     typed 'hit Breakpoint 1' 'print-lanes $v7\n'
     typed '  24:' 'layout lanewise\n'
     typed '24 of 32 active' 'lanes-window $v7\n'
     typed '\$v7:' 'lanes-window $v7 * 1000000.5\n'
-    typed '28:' 'lane 2\n' # a row of the table has four wide values instead of eight
+    typed '28:' 'lane 2\n' # a row of the table now has four values instead of eight, because they are wider
     typed 'w0 lane 2' 'quit\n'
     typed 'Quit anyway' 'y\n'
     typed 'disconnected before' ''

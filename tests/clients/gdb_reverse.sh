@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Reverse execution in stock gdb: by source lines, and from the end of the run.
+# Tests reverse execution in stock gdb: by source lines, and from the end of the run.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 need gdb-multiarch
@@ -36,7 +36,7 @@ steps:
   - launch: {entry: k, grid: [1], block: [32], args: [a]}
 END
 
-# usage: lines. Prints the numbers of the source lines that the transcript shows after "+$1", in one line
+# usage: lines COMMAND. Prints, in one line, the numbers of the source lines that the transcript shows after "+COMMAND"
 lines() {
     sed -n "/^+$1/,\$p" "$work/transcript" | sed -n 's/^\([0-9][0-9]*\)	.*/\1/p' | tr '\n' ' '
 }
@@ -54,8 +54,8 @@ same() {
     fi
 }
 
-# $1: gdb; $2: its target architecture. reverse-step and reverse-next must stop at the lines that step and next
-# passed.
+# usage: there_and_back GDB TARGET-ARCHITECTURE. reverse-step and reverse-next must stop at the same lines as step and next, in
+# reverse order
 there_and_back() {
     serve "$lanewise" run loop.yaml --gdb 127.0.0.1:0 --gdb-arch $2
     { echo 'tbreak k'; echo continue; repeat 24 step; repeat 24 reverse-step; } >"$work/session"
@@ -75,7 +75,7 @@ there_and_back() {
 there_and_back gdb x86-64
 there_and_back gdb-multiarch aarch64
 
-# Reverse steps stop at the head of a loop whose end is only a jump.
+# Reverse steps stop at the head of a loop, also if the end of the loop has no code except a jump.
 cat >"$work/while.cl" <<'END'
 __kernel void k(__global uint *a)
 {
@@ -94,7 +94,7 @@ session gdb
 same "reverse-next through while" "4 6 5 4 6 5 4 3 " "$(lines reverse-next)"
 server_ends
 
-# gdb stops at the end of the run: the session goes back from this stop, and reaches it again by continue and by a step.
+# gdb stops at the end of the run. The session goes back from this stop, and reaches it again by continue and by a step.
 back_from_end() {
     serve "$lanewise" run walk.yaml ${3:-} --gdb 127.0.0.1:0 --gdb-arch $2
     cat >"$work/session" <<'END'
@@ -140,7 +140,8 @@ END
 done
 server_ends
 [ "$status" = 0 ] || fail "the run ended with status $status"
-# Before gdb goes back in the selected warp, it steps the reported warp off its breakpoint; the reply is for the selected warp.
+# Before gdb goes back in the selected warp, it steps the warp of the last stop off its breakpoint. The stub's reply to the
+# reverse step must be for the selected warp.
 sed 's/: 32}/: 64}/; s/block: .32./block: [64]/' "$work/loop.yaml" >"$work/two.yaml"
 serve "$lanewise" run two.yaml --gdb 127.0.0.1:0
 { echo 'break early'; repeat 2 continue; echo 'thread 1'; echo reverse-stepi; echo thread; } >"$work/session"
@@ -150,19 +151,18 @@ expect "reverse-stepi of another warp than the reported one" <<'END'
 ^\+reverse-stepi
 ^\[Current thread is 1
 END
-! grep -q SIGTRAP "$work/transcript" || fail "the warp that was reported is shown"
+! grep -q SIGTRAP "$work/transcript" || fail "gdb shows the warp of the last stop"
 server_ends
-# Without history gdb does not stop at the end of the run, and sends no request twice.
+# Without history gdb does not stop at the end of the run, and no command is executed twice.
 back_from_end gdb x86-64 '--history 0'
 expect "an end without history" <<'END'
 ^at the end of the run gdb stops before the last instruction
 ^\+continue
 exited normally
 END
-! grep -q 'was undone' "$work/transcript" || fail "the end is a stop without history"
+! grep -q 'was undone' "$work/transcript" || fail "gdb stops at the end of the run without history"
 
-# If gdb disconnects at the end of the run, the program has ended normally. If gdb has changed the state before, the program has
-# not.
+# If gdb disconnects at the end of the run, the exit status is 0. If gdb has changed a value in the past before, it is 1.
 leave() {
     (cd "$work" && timeout 400 "$lanewise" gdb walk.yaml -- -nx -ex 'set confirm off' "$@" -ex quit \
         </dev/null) >"$work/transcript" 2>&1
@@ -173,11 +173,11 @@ expect "leaving behind the end" <<'END'
 ^all launches have ended: the last instruction was undone
 ^ok: 1 check passed, 1 launch
 END
-[ "$status" = 0 ] || fail "leaving behind the end: status $status"
+[ "$status" = 0 ] || fail "disconnecting at the end of the run: exit status $status"
 leave -ex continue -ex 'set $v3.u32[0]=5'
 expect "leaving a changed past" <<'END'
 ^all launches have ended: the last instruction was undone
 ^lanewise: gdb disconnected before the program ended
 END
-[ "$status" = 1 ] || fail "leaving a changed past: status $status"
+[ "$status" = 1 ] || fail "disconnecting after a changed past: exit status $status"
 finish

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The recorded session: stock gdb, connected only by `target remote`, stops a kernel at a source line, inspects
-# warps and lanes, steps, and runs the kernel to its verified end.
+# Runs a recorded session: stock gdb, connected by `target remote` only, stops a kernel at a source line, inspects warps and
+# lanes, steps, and runs the kernel to its end. The transcript must be equal to the recorded one.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 golden=$src/tests/clients/golden/session.txt
 cat >"$work/session" <<'END'
@@ -40,14 +40,15 @@ for gdb in gdb gdb-multiarch; do
         fail "$gdb: the transcript differs from $golden"
         cat "$work/diff"
     else
-        echo "ok: $gdb gives the recorded session"
+        echo "ok: $gdb prints the recorded session"
     fi
     cp "$work/transcript" "$work/last"
 done
 
-# The same session with a stub that lacks a feature must fail because of that feature. For this, gdb is set not to use the
-# feature's packet. usage: without PACKET LOST FOUND KEPT. The recorded session has lines LOST and KEPT and no line FOUND (basic
-# regular expressions). Without the packet there is no line LOST, and there are lines FOUND and KEPT.
+# Without a feature the same session must fail because of this feature. For this, gdb is set not to use the packet of the feature.
+# usage: without PACKET LOST FOUND KEPT. LOST, FOUND and KEPT are basic regular expressions. The recorded session has lines that
+# match LOST and KEPT, and none that matches FOUND. Without the packet it has lines that match FOUND and KEPT, and none that
+# matches LOST.
 without() {
     serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
     gdb_off="set remote $1-packet off"
@@ -65,7 +66,7 @@ without() {
             sed 's/^/    | /' "$work/transcript"
         }
     done
-    [ $failures != $before ] || echo "ok: the session fails without $1, for want of it"
+    [ $failures != $before ] || echo "ok: without $1 the session fails for the expected reason"
 }
 without target-features '^\$1 = 1$' '^\$1 = void$' 'hit Breakpoint 1, walk'
 without pid-to-exec-file '^Reading symbols from target:' \

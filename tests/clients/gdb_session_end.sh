@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests how sessions of stock gdb end and begin again: attach, signals to lanewise, hangs. It also tests the text of a stop for
-# several conditions.
+# Tests how sessions of stock gdb end and begin again: attach, signals to lanewise, hangs. Also tests the text of a stop at which
+# several conditions are true.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 
-# gdb kills the program before it attaches to it: the program restarts with gdb's breakpoints.
+# gdb kills the program, and then attaches to it: the program starts again, with gdb's breakpoints.
 connect=extended-remote
 serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<'END'
@@ -31,7 +31,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "attach: the run ended with status $status"
 
-# After a signal lanewise removes its folder and ends its gdb.
+# After a signal, `lanewise gdb` removes its temporary folder and ends gdb.
 for signal in TERM HUP; do
     mkdir "$work/tmp"
     : >"$work/out"
@@ -43,17 +43,17 @@ for signal in TERM HUP; do
         sleep 0.1
         tries=$((tries + 1))
     done
-    [ -n "$(ls "$work/tmp")" ] || fail "SIG$signal: there is no folder to remove"
+    [ -n "$(ls "$work/tmp")" ] || fail "SIG$signal: lanewise has created no temporary folder"
     kill -$signal "$server"
     server_ends
     case $(ls "$work/tmp")$status in
-        143 | 129) echo "ok: SIG$signal leaves nothing behind" ;;
+        143 | 129) echo "ok: SIG$signal: the temporary folder is removed and gdb has ended" ;;
         *) fail "SIG$signal: status $status, left: $(ls "$work/tmp")" ;;
     esac
     rm -rf "$work/tmp"
 done
 
-# The server prints a warning for an address that other hosts can reach, but not for one of this host.
+# The server prints a warning if other hosts can reach its address, but not for a loopback address.
 for address in 0.0.0.0:0 127.0.0.1:0; do
     serve "$lanewise" run walk.yaml --gdb $address
     warned=$(grep -c '^lanewise: warning: --gdb .*anyone who can reach this address' "$work/server.out")
@@ -64,7 +64,7 @@ for address in 0.0.0.0:0 127.0.0.1:0; do
 done
 stop_server
 
-# The report of a hang names its location once.
+# A hang report shows the location once.
 cp "$src"/tests/clients/behaviours/simt_barrier_stack.yaml "$src"/tests/kernels/simt_barrier.s "$work/"
 serve "$lanewise" run simt_barrier_stack.yaml --gdb 127.0.0.1:0
 printf '%s\n' continue 'info os warps' >"$work/session"
@@ -76,10 +76,10 @@ received signal SIGABRT
 ^\+info os
 END
 n=$(sed '/^+info os/,$d' "$work/transcript" | grep -c '^10	')
-[ "$n" = 1 ] || fail "the place of a hang is shown $n times"
+[ "$n" = 1 ] || fail "the location of a hang is shown $n times"
 stop_server
 
-# Two conditions at one location hold for two lanes of a split: the stop reports both.
+# Two conditions at one location are true in two lanes of a split. The stop reports both breakpoints.
 serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<'END'
 break square if $lane == 3
@@ -99,11 +99,11 @@ breakpoint already hit 1 time
 ^\$1 = 0x208
 ^\$2 = 3
 END
-grep -c 'another breakpoint' "$work/transcript" | grep -qx 1 || fail "the other breakpoint is told more than once"
+grep -c 'another breakpoint' "$work/transcript" | grep -qx 1 || fail "the other breakpoint is not reported exactly once"
 stop_server
 
-# The other warp reaches the kernel's last instruction first. gdb steps it off its breakpoint there, and past
-# the breakpoint of `advance` at the kernels' return address.
+# The other warp reaches the last instruction of the kernel first. gdb steps it off its breakpoint there, which also moves it past
+# the breakpoint that `advance` has inserted at the return address of the kernel.
 serve "$lanewise" run meet.yaml --gdb 127.0.0.1:0
 printf '%s\n' 'advance meet.s:10' 'print $warp' 'stepi' continue >"$work/session"
 session gdb

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Waiting times in gdb stay small. The test counts packets. Times (the best of several) may be at most five times the documented
-# figures. If a busy host slows everything, the CPU time of gdb and server is used instead. bench/debugger measures exactly.
+# Tests that commands of gdb need few packets and little time. The time (the best of several) may be at most five times the
+# documented figure. On a busy host, the CPU time of gdb and server is used instead. bench/debugger measures exactly.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
-slow=${ASAN_OPTIONS:+10} # sanitizers
+slow=${ASAN_OPTIONS:+10} # factor for the limits in a build with sanitizers
 slow=${slow:-1}
-# lanewise is a program for another processor, which an emulator runs
+# in tests/aarch64.sh, qemu runs lanewise
 case $server_program in */tests/gdb_server) ;; *) slow=20 ;; esac
 cat >"$work/speed.py" <<'END'
 import os, time
@@ -32,7 +32,7 @@ def measure(name, command, count):
     gdb.execute('set debug remote 0', to_string=True)
     print('%s: %.2f ms, %d packets' % (name, min(times), text.count('Sending packet')))
 END
-# a loop with a counter, whose position is not obvious: 3 * n instructions
+# writes a loop that executes 3 * n instructions
 cat >"$work/count.s" <<'END'
 # SPDX-License-Identifier: Apache-2.0
 .kernel count
@@ -53,8 +53,8 @@ done
 step=$(tail -n 1 "$work/count15000000.yaml")
 printf '%s\n%s\n%s\n' "$step" "$step" "$step" >>"$work/count15000000.yaml"
 
-# usage: measured LAUNCH NAME COMMAND TIMES-BEFORE MOST-MS MOST-PACKETS [GDB-COMMAND]... . COMMAND must not take more milliseconds
-# or packets
+# usage: measured LAUNCH NAME COMMAND TIMES-BEFORE MOST-MS MOST-PACKETS [GDB-COMMAND]... . COMMAND must take at most MOST-MS
+# milliseconds and MOST-PACKETS packets
 measured() {
     launch=$1 name=$2 command=$3 count=$4 ms=$5 packets=$6
     shift 6
@@ -67,8 +67,8 @@ measured() {
     stop_server
     sed -n "s/^$name: \([0-9]*\)\.[0-9]* ms, \([0-9]*\) packets$/\1 \2/p" "$work/out" >"$work/figures"
     read -r took sent <"$work/figures" || { fail "$name: not measured"; cat "$work/out"; return; }
-    [ "$took" -le $((ms * slow)) ] || fail "$name takes $took ms, which may be $((ms * slow))"
-    [ "$sent" -ge 1 ] && [ "$sent" -le "$packets" ] || fail "$name takes $sent packets, which may be $packets"
+    [ "$took" -le $((ms * slow)) ] || fail "$name takes $took ms, more than $((ms * slow))"
+    [ "$sent" -ge 1 ] && [ "$sent" -le "$packets" ] || fail "$name takes $sent packets, expected 1 to $packets"
     echo "ok: $name: $took ms (at most $((ms * slow))), $sent packets (at most $packets)"
 }
 measured spin.yaml 'a step' stepi 20 5 12
@@ -80,9 +80,9 @@ measured count100000.yaml '100000 false conditions' continue 0 20000 30 \
     -ex 'break count.s:6 if $lane == 77' -ex 'break count.s:9'
 measured count4000000.yaml 'reverse-stepi at instruction ten million' reverse-stepi 0 5000 24 \
     -ex 'break count.s:9' -ex continue -ex 'monitor goto 10000000' -ex 'maint flush register-cache'
-# Reverse execution over a watched location that changes often. gdb tests the condition itself at each hit, which
-# takes as long for the last hit as for the first. With the Python file the stub reports only the hit whose condition
-# is true.
+# Reverse execution with a watchpoint on a location that changes often. Without the Python file gdb tests the condition at each
+# hit, and the last hit must not take longer than the first. With the Python file the stub reports only the hit at which the
+# condition is true.
 place='*(unsigned *)0xf00000000000000c'
 measured count8000.yaml 'back over 8000 hits that gdb finds false' reverse-continue 0 9000 120000 \
     -ex 'break count.s:9' -ex continue -ex delete -ex "watch $place if $place == 3"
@@ -91,7 +91,7 @@ measured count20000.yaml 'back over 20000 hits that are false' reverse-continue 
     -ex "python exec(bytes.fromhex(gdb.selected_inferior().connection.send_packet('qGpuPy').decode()))" \
     -ex "watch $place if $place == 3"
 
-# usage: cpu COMMAND... . Stores its CPU time in hundredths of a second in $hundredths
+# usage: cpu COMMAND... . Runs COMMAND and sets $hundredths to its CPU time in hundredths of a second
 cpu() {
     TIMEFORMAT='%U %S'
     { time "$@" >/dev/null 2>&1; } 2>"$work/cpu"
@@ -118,6 +118,6 @@ for _ in 1 2 3; do
     [ "$hundredths" -ge $with ] || with=$hundredths
 done
 [ $with -le $((alone * 125 / 100 + 10 * slow)) ] ||
-    fail "an attached gdb with nothing set: $with hundredths of a second instead of $alone"
-echo "ok: attached with nothing set: $with hundredths of a second, alone $alone"
+    fail "with gdb attached, without breakpoints: $with hundredths of a second instead of $alone"
+echo "ok: with gdb attached, without breakpoints: $with hundredths of a second; without gdb: $alone"
 finish

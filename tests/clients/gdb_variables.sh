@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Source variables in stock gdb: OpenCL C compiled with -O0 -g (everything), CUDA C that nvcc
-# compiled with -G (registers), and parameters of optimised code.
+# Tests source variables in stock gdb: of OpenCL C compiled with -O0 -g (all variables in memory), of CUDA C++ compiled by nvcc
+# with -G (variables in registers), and parameters of optimised code.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 cp "$src"/tests/clients/golden/variables.cl "$src"/tests/clients/golden/calls.cl "$src"/tests/ptx/corpus/debug_nvcc.ptx \
@@ -95,8 +95,8 @@ END
 server_ends
 [ "$status" = 0 ] || fail "variables: the run ended with status $status"
 
-# Optimised code: parameters have names and types, and are in the constant bank. Debug information contains inlined functions and
-# other variables, but no locations for them.
+# In optimised code, parameters have names and types, and are in the constant bank. Debug information contains inlined functions
+# and other variables, but no locations of the variables.
 sed 's/-O0, -g, -cl-opt-disable/-O3/' "$work/variables.yaml" >"$work/fast.yaml"
 serve "$lanewise" run fast.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<END
@@ -123,7 +123,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "fast: the run ended with status $status"
 
-# Variables of every frame of a recursion, for one of the five lanes that are in the recursion.
+# gdb shows the variables of each frame of a recursion, for one of the five lanes that are in the recursion.
 serve "$lanewise" run calls.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<END
 break calls.cl:$(sed -n '/in the leaf/=' "$work/calls.cl") if global_id.x == 5
@@ -166,7 +166,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "calls: the run ended with status $status"
 
-# nvcc: variables in registers have values at the instructions at which the registers contain them.
+# In code of nvcc, a variable in a register has a value at those instructions at which the register contains it.
 cat >"$work/nvcc.yaml" <<END
 program: {source: debug_nvcc.ptx}
 buffers: {out: {type: f32, count: 128}, records: {type: u8, count: 4096}}
@@ -214,7 +214,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "nvcc: the run ended with status $status"
 
-# Parameters that code loads into registers also have values before the load.
+# A parameter that is loaded into a register also has a value before the load.
 cat >"$work/late.yaml" <<END
 program: {source: debug_params.ptx}
 buffers: {out: {type: s32, count: 32}}
@@ -231,7 +231,7 @@ late.cu:1
 ^weight \+ i = 2.75
 END
 
-# A stack overflow: the argument of the innermost frame is outside of the stack, as $fault_addr shows.
+# After a stack overflow, the argument of the innermost frame is outside the stack, as $fault_addr shows.
 cat >"$work/deep.cl" <<'END'
 static int deep(int n) { volatile int room[8]; room[n & 7] = n; return deep(n + 1) + room[n & 7]; }
 __kernel void top(__global int *out) { out[0] = deep(1); }
@@ -252,8 +252,8 @@ expect "a stack that overflows" <<'END'
 lane -1 does not exist
 END
 
-# Static shared variables with the same name in a kernel and in functions that it calls: each has its own memory and its own debug
-# entry. The code was compiled by clang, and by nvcc -G.
+# A kernel and functions that it calls have static shared variables with the same name. Each has its own memory and its own debug
+# information. The code was compiled by clang, and by nvcc -G.
 cp "$src/tests/ptx/corpus/shared_nvcc.ptx" "$work/"
 cat >"$work/twice.cu" <<'END'
 __device__ __noinline__ int first(int x)
@@ -313,7 +313,7 @@ twice.cu:26: out-of-bounds: .*the block has 64 bytes of shared memory; kernel .*
 END
 done
 
-# nvcc -G writes no length for `extern __shared__ float s[]`, which has the size that the launch requests.
+# For `extern __shared__ float s[]`, nvcc -G writes no length. The size of s is what the launch requests.
 cp "$src/tests/ptx/corpus/dynamic_nvcc.ptx" "$work/"
 cat >"$work/dynamic.yaml" <<END
 program: {source: dynamic_nvcc.ptx}
@@ -333,7 +333,8 @@ expect 'dynamic shared memory of nvcc -G' <<'END'
 ^  0: +0 +0\.5 +1 +1\.5
 ^error: the size of s is not known: watch a part of it, as in s\[0\]$
 END
-# gdb sends no type with a watchpoint. An element of a buffer of floats is shown as a float, and a part of one is not.
+# gdb sends no type with a watchpoint. The message of a hit shows an element of a buffer of floats as a float, but not a part of
+# an element.
 cat >"$work/half.cl" <<'END'
 kernel void half_it(global float *y, global double *z) { y[get_global_id(0)] *= 0.5f; z[get_global_id(0)] = 0.25; }
 END
@@ -350,9 +351,9 @@ expect 'floats at a watchpoint' <<'END'
 ^memory at 0x200000002010 \(8 bytes\) was written by lane 2 at .*: 0 -> 0\.25$
 ^memory at 0x200000000016 \(2 bytes\) was written by lane 5 at .*: 16576 -> 16448$
 END
-# In nvcc's location lists, the location of a variable stays valid in the order of the instructions, not along the executed path:
-# from one side of an `if` into the other side, and from a loop's body into the code after the loop. Lanewise shows the location
-# for the executed path. The source of arms_nvcc.ptx has `else v /= 2` and `for (j = n; j-- > 0;)`.
+# In nvcc's location lists, a location remains valid in the order of the instructions in memory, not along the executed path: from
+# one side of an `if` into the other side, and from the body of a loop into the code after the loop. Lanewise shows the location
+# that is valid on the executed path. The source of arms_nvcc.ptx has `else v /= 2` and `for (j = n; j-- > 0;)`.
 cp "$src/tests/ptx/corpus/arms_nvcc.ptx" "$work/"
 cat >"$work/arms.yaml" <<END
 program: {source: arms_nvcc.ptx}
@@ -368,7 +369,7 @@ expect 'variables of nvcc -G where ways part and join' <<'END'
 ^Breakpoint 2, arms 
 ^  0: -1 -1 -1 -1 -1 -1 -1 -1
 END
-# nvcc -lineinfo: frames of inlined functions.
+# gdb shows frames of inlined functions in code of nvcc -lineinfo.
 cat >"$work/inlined.yaml" <<END
 program: {source: debug_inlined.ptx}
 buffers: {out: {type: s32, count: 64}}
@@ -399,7 +400,7 @@ END
 server_ends
 [ "$status" = 0 ] || fail "inlined: the run ended with status $status"
 
-# The shell shows the same variables, with its own DWARF reader.
+# The shell, which has its own DWARF reader, shows the same variables.
 cat >"$work/commands" <<END
 break variables.cl:$inner if k == 2 && i == 70
 continue
@@ -452,8 +453,8 @@ expect "a function's variables in the shell" <<END
 ^q = 0
 END
 
-# Structures that are parameters of functions, at -g: clang gives no location for them. The source assigns to `a`, and does
-# not use `c`. The stack passes `last`.
+# With -g, clang writes no locations for structures that are parameters of functions. The source assigns to `a`, does not use `c`,
+# and passes `last` on the stack.
 cat >"$work/structures.cl" <<'END'
 typedef struct { float x, y, z; } vec;
 typedef struct __attribute__((packed)) { char tag; short middle; } odd;
@@ -517,7 +518,7 @@ done
 if command -v lldb-19 >/dev/null; then
     serve "$lanewise" run variables.yaml --gdb 127.0.0.1:0
     "$lanewise" compile -X -O0 -X -g -X -cl-opt-disable -o "$work/v.lwo" "$work/variables.cl"
-    # an ELF file for a processor that lldb supports, as the stub serves it to gdb
+    # changes the processor in the ELF header to one that lldb supports, as the stub does
     printf '\076\000' | dd of="$work/v.lwo" bs=1 seek=18 conv=notrunc 2>/dev/null
     timeout 400 lldb-19 --no-lldbinit --batch -o "target create $work/v.lwo" \
         -o "gdb-remote $port" -o "breakpoint set -f variables.cl -l $behind" -o continue \

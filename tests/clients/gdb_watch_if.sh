@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Watchpoints with conditions in stock gdb. The stub evaluates the condition at each hit, forwards and backwards. gdb
-# shows the same stops as when gdb evaluates the conditions itself, and prints no line for a hit whose condition is
-# false. The number of packets of a search does not depend on the length of the search.
+# Tests watchpoints with conditions in stock gdb with the Python file. The stub evaluates the condition at each hit, in forward
+# and reverse execution. gdb must show the same stops as if it evaluated the conditions itself, and print no line for a hit with
+# a false condition. The number of packets of a search must not depend on its length.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 need gdb
 cat >"$work/count.cl" <<'END'
@@ -102,22 +102,22 @@ expect "conditions of watchpoints are tested where they are hit" <<'END'
 ^New value = 60
 ^New value = 62
 END
-# One line for each true hit, and no condition is left to gdb.
+# There is one line for each hit with a true condition; gdb has evaluated no condition.
 lines=$(grep -c '^memory at' "$work/here")
-[ "$lines" = 6 ] || fail "$lines lines tell of hits"
+[ "$lines" = 6 ] || fail "$lines lines report hits, expected 6"
 
-# If gdb evaluates the conditions, it shows the same session, except for the lines about hits.
+# If gdb evaluates the conditions, the session is the same, except for the lines about hits.
 if [ -x "$(pwd)/tests/clients/gdb_server" ]; then
     run "$(pwd)/tests/clients/gdb_server" --without watch-if
     for file in here transcript; do
         grep -v -e '^memory at' -e 'packets' "$work/$file" >"$work/$file.same"
     done
     cmp -s "$work/here.same" "$work/transcript.same" || {
-        fail "gdb shows something else where it tests the conditions itself"
+        fail "the session differs if gdb evaluates the conditions"
         diff "$work/transcript.same" "$work/here.same"
     }
     lines=$(grep -c '^memory at' "$work/transcript")
-    [ "$lines" -gt 6 ] || fail "only $lines lines tell of hits where gdb tests them"
-    grep -q '^packets: [0-9]\{4\}' "$work/transcript" || fail "gdb's own tests take few packets"
+    [ "$lines" -gt 6 ] || fail "only $lines lines report hits if gdb evaluates the conditions"
+    grep -q '^packets: [0-9]\{4\}' "$work/transcript" || fail "gdb needs few packets to evaluate the conditions itself"
 fi
 finish

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Drives lldb-dap 19 as an editor does, attached as docs/howto/debug-in-vscode.md describes. Every run must have the same stops.
-# LW_DAP_RUNS: number of runs.
+# Drives lldb-dap 19 as an editor does, attached to lanewise as docs/howto/debug-in-vscode.md describes. All runs must have the
+# same stops. LW_DAP_RUNS is the number of runs.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 adapter=${LLDB_DAP:-lldb-dap-19}
 need "$adapter"
@@ -11,7 +11,8 @@ behind=$(sed -n '/behind the barrier/=' "$work/wait.cl")
 TMPDIR=$work
 export TMPDIR
 
-# usage: attach NAME [CONDITION] <WANTED. Expects the stops of a run, in any order, and its end
+# usage: attach NAME [CONDITION] <WANTED. Runs the program with a breakpoint. Expects the stops WANTED, in any order, and a
+# normal end
 attach() {
     name=$1
     shift

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# lldb 19 with the target architecture x86-64: `gdb-remote PORT` alone gives lines, variables, frames, steps and
-# names of warps; no file remains afterwards.
+# Tests lldb 19 with the target architecture x86-64. After `gdb-remote PORT`, without other options, lldb must have lines,
+# variables, frames, steps and names of warps. No file may remain afterwards.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 lldb=${LLDB:-lldb-19}
 need "$lldb"
@@ -101,7 +101,7 @@ big = -7
 END
 left_behind 0
 
-# With --gdb-file, as editors require, the stub writes this file and no other one.
+# With --gdb-file, which editors need, the stub writes the object to this file and to no other one.
 serve "$lanewise" run calls.yaml --gdb 127.0.0.1:0 --gdb-file "$work/kernels.lwo"
 printf '%s\n' 'breakpoint set -f calls.cl -l 7' continue bt next 'image list' 'breakpoint delete -f' continue \
     >"$work/session"
@@ -114,10 +114,10 @@ stop reason = step over
 ^\[  0\] .* kernels\.lwo
 ^Process 1 exited with status = 0
 END
-grep -q '^\[  1\]' "$work/transcript" && fail "lldb has two files of the program"
+grep -q '^\[  1\]' "$work/transcript" && fail "lldb has loaded the program's object twice"
 left_behind 0
 
-# A watchpoint, a condition, and the end by kill.
+# Tests a watchpoint, a condition, and the end of the run by kill.
 serve "$lanewise" run calls.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<'END'
 breakpoint set -f calls.cl -l 7 -c "x == 301"
@@ -137,10 +137,10 @@ expect "lldb: a condition and a watchpoint" <<'END'
 stop reason = watchpoint 1
 ^Process 1 exited with status = 9 
 END
-grep -q 'read failed' "$work/transcript" && fail "lldb cannot read the end of a buffer"
+grep -q 'read failed' "$work/transcript" && fail "lldb cannot read the last bytes of a buffer"
 left_behind 1
 
-# 160 warps reach a line after a barrier, 32 at a time. The breakpoint on this line hits once for each warp.
+# 160 warps reach a line after a barrier, 32 at the same time. The breakpoint on this line is hit once by each warp.
 sed 's/127/1023/; s/128/1024/' "$src/tests/clients/behaviours/wait.cl" >"$work/wait.cl"
 sed 's/256/5120/; s/\[2\]/[5]/; s/\[128\]/[1024]/' "$src/tests/clients/behaviours/wait.yaml" >"$work/wait.yaml"
 behind=$(sed -n '/behind the barrier/=' "$work/wait.cl")
@@ -185,7 +185,7 @@ expect "lldb: a condition that holds in one lane of each block" <<'END'
 END
 left_behind 0
 
-# Registers of more than 8 bytes: three components, and a pc for each lane.
+# Registers of more than 8 bytes: those with three components, and lane_pcs with a pc for each lane.
 printf '.kernel dims\n    exit\n.end\n' >"$work/dims.s"
 cat >"$work/dims.yaml" <<'END'
 program: {source: dims.s}
@@ -203,7 +203,7 @@ expect "lldb: registers of several numbers" <<'END'
 END
 stop_server
 
-# A call or a return requested by the debugger changes nothing, and prints a message.
+# If the user asks lldb to call a function or to return from one, the state does not change, and lldb prints a message.
 cat >"$work/saved.cl" <<'END'
 __attribute__((noinline)) int f(int n)
 {
@@ -250,7 +250,7 @@ thread returned$
 END
 left_behind 0
 
-# The negative counterpart: a stub without the replies for lldb gives it no lines.
+# The negative counterpart: without the stub's replies for lldb, lldb has no lines.
 serve "$server_program" calls.yaml x86-64 --without lldb
 printf '%s\n' 'breakpoint set -f calls.cl -l 7' 'image list' >"$work/session"
 talk
@@ -258,10 +258,10 @@ expect "lldb without what it asks" <<'END'
 ^WARNING: +Unable to resolve breakpoint
 ^error: the target has no associated executable images
 END
-grep -q 'calls.cl:' "$work/transcript" && fail "there are lines without the feature"
+grep -q 'calls.cl:' "$work/transcript" && fail "lldb has lines without the feature"
 stop_server
 
-# lldb shows a fault as a signal, with the fault's message. In batch mode lldb ends at a fault.
+# lldb shows a fault as a signal with the message of the fault. In batch mode lldb ends at a fault.
 serve "$lanewise" run fault.yaml --gdb 127.0.0.1:0
 printf '%s\n' 'continue' >"$work/session"
 talk
@@ -271,7 +271,7 @@ expect "lldb: a fault" <<'END'
 END
 left_behind 3
 
-# If another warp hits a breakpoint while one steps over a barrier, the step ends.
+# If another warp hits a breakpoint while a warp steps over a barrier, the step ends.
 cat >"$work/behind.s" <<'END'
 .kernel behind
 .param ptr.global out
@@ -312,11 +312,12 @@ thread #2: .* at behind\.s:4,
 Process 1 exited with status = 0
 END
 left_behind 0
-# The warp still waits, and the next step cannot move it: the other warp, for which it waits, reaches its next breakpoint first.
+# The warp still waits. The next step cannot move it either, because the warp for which it waits reaches its next breakpoint
+# first.
 serve "$lanewise" run behind.yaml --gdb 127.0.0.1:0
 sed -i -e '/^thread list/,$d' -e 's/^\(breakpoint set -f behind.s -l \)5$/&\n\16/' "$work/session"
 echo 'thread step-inst' >>"$work/session"
-# In batch mode lldb ends when it considers a stop a crash. lldb 19 then kills the program, lldb 22 lets it run.
+# In batch mode lldb ends at a stop that it considers a crash. lldb 19 then kills the program; lldb 22 lets it continue.
 on_crash=kill
 talk
 on_crash=
@@ -328,7 +329,7 @@ thread #1, .*stop reason = block\(0,0,0\) w1 stopped; this warp ran because the 
 END
 left_behind 1
 
-# A second debugger is refused immediately, with lldb's own message.
+# A second debugger is refused immediately; lldb prints its usual message for a refused connection.
 echo 'thread list' >"$work/session"
 serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
 began=$(date +%s)
@@ -350,6 +351,6 @@ wait $first 2>/dev/null
 expect "lldb: a second one" <<'END'
 ^error: Connection shut down by remote side
 END
-[ $took -le $((2 * usual + 10)) ] || fail "a second lldb waits for $took seconds, the first one did for $usual"
+[ $took -le $((2 * usual + 10)) ] || fail "the second lldb waits for $took seconds; the first one took $usual"
 stop_server
 finish

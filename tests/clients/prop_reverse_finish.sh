@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests gdb's reverse-finish from random positions of a run, in random warps and lanes. It must end at the same
-# position as the stub's `monitor reverse-finish`.
+# Tests gdb's reverse-finish at random positions of a run, in random warps and lanes. It must end at the same position as
+# `monitor reverse-finish`.
 #
 #   LW_RANDOM_COUNT  number of positions (20)   LW_SEED  selects other positions
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
@@ -43,7 +43,7 @@ while tried < count:
     quiet("set var $lane = %d" % lane)
     older = gdb.newest_frame().older()
     if older is None or older.name() in (None, "<launch>"):
-        continue  # the kernel's own frame, which has no caller
+        continue  # the selected frame is that of the kernel, which has no caller
     tried += 1
     quiet("reverse-finish")
     found = state()
@@ -59,9 +59,9 @@ END
     </dev/null >"$work/ends" 2>&1
 count=${LW_RANDOM_COUNT:-20}
 if grep -q "^$count of $count ends are the same$" "$work/ends"; then
-    echo "ok: $count times reverse-finish ends where monitor's does"
+    echo "ok: $count times reverse-finish ends at the same position as monitor reverse-finish"
 else
-    fail "reverse-finish and monitor's end at different places"
+    fail "reverse-finish and monitor reverse-finish end at different positions"
     grep -E '^from instruction|ends are the same|rror' "$work/ends" | head -n 20
 fi
 [ $failures -eq 0 ]

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Compares random sessions of gdb, with and without the Python file, and of lldb with the shell. After each command, stops,
-# locations and values must be equal, and each packet must be answered for the thread that it names.
+# Compares random sessions of gdb (with and without the Python file) and of lldb with sessions of the shell. After each command,
+# stops, locations and values must be equal. Each packet must be answered for the thread that it names.
 #
 #   LW_SESSIONS=N  sessions of each client (4)    LW_SEED=NUMBER|random  the first seed (1)
-#   LW_CLIENTS="gdb plain lldb"  those clients alone: `plain` is gdb without the Python file
+#   LW_CLIENTS="gdb plain lldb"  runs only these clients; `plain` is gdb without the Python file
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 lldb=${LLDB:-lldb-19}
 need gdb
@@ -21,7 +21,8 @@ for client in ${LW_CLIENTS:-gdb plain lldb}; do
         fail "$client: $(cat "$work/said")"
     tail -n 3 "$work/said"
 done
-# usage: kept CLIENT PROGRAM SESSION. Runs a session that found an error earlier.
+# usage: kept CLIENT PROGRAM SESSION. Runs a session that failed with an earlier version of the stub. The comments describe the
+# errors.
 kept() {
     python3 "$src/tests/clients/sessions/random_sessions.py" --lanewise "$lanewise" --kernels "$work/kernels" --lldb "$lldb" \
         --client "$1" --count 1 --program "$2" --session "$3" >"$work/said" 2>&1 || fail "$1: $(cat "$work/said")"
@@ -34,18 +35,18 @@ if [ -z "${LW_SESSIONS:-}" ]; then
     kept lldb histogram "[('stepi', 2), ('next',), ('break', 17, ''), ('continue',), ('next',), ('lane', 0), ('continue',), ('step',), \
         ('break', 12, ''), ('stepi', 7), ('set', 'n', 78), ('next',), ('delete', 2), ('stepi', 2), ('break', 10, ''), ('lane', 1), \
         ('next',), ('step',), ('continue',)]"
-    # gdb inserts one watchpoint for all at the same address, and stops once.
+    # For two watchpoints at the same address, gdb inserts one and stops once.
     kept gdb bitonic "[('watch', 35184372088840), ('watch', 35184372088840), ('continue',), ('next',)]"
     # While gdb stepped a warp over its breakpoint, the warp reached another breakpoint with a false condition, and
     # gdb stepped it over that, too.
     kept gdb bitonic "[('break', 24, ''), ('continue',), ('break', 25, 'threadIdx.x == 1'), ('focus', 2), ('stepi', 1), ('focus', 4)]"
-    # A step into a static function: gdb lets all warps run there, and another warp is then selected.
+    # For a step into a static function, gdb lets all warps run, and another warp is selected afterwards.
     kept gdb scan "[('break', 15, ''), ('break', 30, ''), ('continue',), ('next',), ('continue',), ('next',), ('next',), \
         ('continue',), ('next',), ('step',), ('continue',)]"
-    # When breakpoints are set, lldb does not read the pcs again of a warp that waits, or of a warp whose lane was selected.
+    # When a breakpoint is set, lldb does not read again the pcs of a warp that waits, or of a warp of which a lane was selected.
     kept lldb reduction "[('break', 16, ''), ('continue',), ('stepi', 1), ('break', 17, ''), ('stepi', 1)]"
-    # lldb caches lines of 512 bytes of memory. The computed values of two variables were in one line, and the later
-    # one was read as 0.
+    # lldb caches memory in lines of 512 bytes. The computed values of two variables were in one line, and lldb read the second
+    # value as 0.
     kept lldb bitonic "[('lane', 26), ('break', 33, ''), ('continue',)]"
     kept lldb calls "[('break', 5, ''), ('continue',), ('lane', 28), ('break', 15, ''), ('stepi', 1), ('continue',)]"
 fi

@@ -1,39 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Runs the rows of tests/clients/behaviours/*.rows in one debugger, and their negative counterparts: the same rows
-# against a stub without the feature that the row shows. The scripts tests/clients/behaviours_*.sh source this file
-# and select the client.
+# Runs the rows of tests/clients/behaviours/*.rows in one debugger, the client. A row consists of commands and their expected
+# output, and shows that a feature of the stub works. Also runs negative counterparts of rows: the same row with a stub without
+# the feature, where the row must fail. The scripts tests/clients/behaviours_*.sh source this file and select the client.
 #
-#   LW_LONG=1        every session and every negative counterpart; else a selection (behaviours and twins below)
-#   LW_TWINS=none    no counterparts
-#   LW_SESSIONS="a b" only these sessions; LW_ROWS="a b": only the counterparts of these rows
-#   LLDB=PROGRAM     another lldb than lldb-19
-#   LW_JOBS=N        number of concurrent sessions (default: processors + 1, since counterparts often wait)
-#   LW_KEEP=1        does not remove the folder and prints its path; LW_VERBOSE=1 prints the output of counterparts
+#   LW_LONG=1        runs all sessions and all negative counterparts; otherwise the selection of behaviours() and twins()
+#   LW_TWINS=none    runs no counterparts
+#   LW_SESSIONS="a b"  runs only these sessions
+#   LW_ROWS="a b"    runs only the counterparts of these rows
+#   LLDB=PROGRAM     lldb to use (default: lldb-19)
+#   LW_JOBS=N        number of concurrent sessions (default: processors + 1, because counterparts often wait)
+#   LW_KEEP=1        prints the path of the temporary folder and does not remove it
+#   LW_VERBOSE=1     prints the output of counterparts
 #
-# A session is one debugger and one server. `launch:` names the launch file and an option of the server. The rows of a
-# session run one after the other on the same machine. `every-architecture` below the session's name: gdb-multiarch
-# runs the session even without LW_LONG=1 (a third of these sessions for each target architecture), since registers,
-# calls, conditions or addresses may differ there. A row has the form
+# A session has one debugger and one server. `launch:` names the launch file and options of the server. The rows of a session run
+# one after the other in the same run of the program. `every-architecture` below the name of a session means that gdb-multiarch
+# runs the session also without LW_LONG=1 (each target architecture a third of these sessions), because registers, calls,
+# conditions or addresses may depend on the target architecture. A row has the form
 #
 #   row NAME
-#   shows: WHAT           what the row shows: a row of the features of a stub, or a rule of splits
-#   off: FEATURE          the counterpart: the row fails against tests/clients/gdb_server --without FEATURE
-#   needs: FEATURE...     the row also fails without these; counterparts of later rows may then fail here
-#   without: PATTERN      the output that the command with the wrong output prints without the feature
-#   hangs                 the counterpart never ends: the debugger waits
-#   no-twin: WHY          the reason why no feature can be switched off
+#   shows: WHAT           name in shown.list of what the row shows: a feature of a stub, or a rule of splits
+#   off: FEATURE          the counterpart: the row fails with tests/clients/gdb_server --without FEATURE
+#   needs: FEATURE...     the row also fails without these features, so counterparts of later rows may fail at this row
+#   without: PATTERN      wrong output that the counterpart must print
+#   hangs                 the counterpart does not end, because the debugger waits for ever
+#   no-twin: WHY          the reason why the row has no counterpart
 #   clients: NAME...      gdb gdb-x86-64 gdb-aarch64 lldb mi mi-x86-64 mi-aarch64; default: clients with commands
-#   gdb> COMMAND          a command for gdb (`lldb>`: for lldb, `mi>`: for gdb's machine interface, as editors use
-#     PATTERN             it). The lines below, indented by two blanks, are extended regular expressions that must
-#                         match its output, in order. !PATTERN must not match
+#   gdb> COMMAND          a command for gdb (`lldb>`: for lldb; `mi>`: for gdb's machine interface, which editors use)
+#     PATTERN             an extended regular expression that must match the output of the command, after the matches of
+#                         earlier patterns; !PATTERN must not match
 #
-# @FILE:TEXT@ is the number of the line of FILE that contains TEXT (not a comment line), and @PORT@ the server's port.
+# @FILE:TEXT@ is replaced by the number of the line of FILE that contains TEXT (not a comment line), and @PORT@ by the server's
+# port.
 #
-# The session of a counterpart ends after its row. The row must fail for the expected reason. The rows before it must
-# hold, except those that need the feature as well. The row must be reached, and its commands before the wrong one
-# must give the expected output. The wrong command must be executed and must end with a wrong output, which matches
-# `without:` if that is given. Messages such as "The program is not being run" must be declared there.
+# The session of a counterpart ends after its row. Earlier rows must succeed, except those that also need the feature. In the row
+# itself, one command must have a wrong output, which matches `without:` if that is given, and the commands before it must have
+# the expected output. An output such as "The program is not being run" is only accepted if `without:` matches it.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 rows_dir=$src/tests/clients/behaviours
 kernels=$work/kernels
@@ -44,7 +46,7 @@ client=
 mkfifo "$work/never"
 exec 8<>"$work/never"
 
-# Remove all files and end all processes when the script is ended.
+# When the script ends, removes all files and ends all processes.
 leave() {
     # shellcheck disable=SC2046 # numbers
     kill $(jobs -p) 2>/dev/null
@@ -61,7 +63,7 @@ table() {
     awk -v use="$table_use" -v dir="$kernels" "$@" -f "$rows_dir/check.awk" "$rows_dir"/*.rows
 }
 
-# prepare: puts the programs to debug into $kernels
+# prepare: puts the programs that are debugged into the folder $kernels
 prepare() {
     mkdir "$kernels"
     for file in "$rows_dir"/*; do
@@ -70,7 +72,7 @@ prepare() {
     mv "$work"/*.yaml "$work"/*.s "$work/walk.expected" "$kernels/"
     cp "$src"/tests/clients/golden/*.cl "$src"/tests/kernels/launch_chain.* "$src"/tests/kernels/simt_barrier.* \
         "$src"/tests/ptx/corpus/debug_nvcc.ptx "$src"/tests/ptx/corpus/debug_inlined.ptx "$kernels/"
-    # Each source is compiled only once, not by each server.
+    # Compiles each source once, so that the servers need not compile it.
     sed -n 's/^program: {source: \([a-z_]*\.c[lu]\)\(, options: \[\(.*\)\]\)\{0,1\}}$/\1 \3/p' "$kernels"/*.yaml | sort -u |
         while read -r source options; do
             # shellcheck disable=SC2046 # words
@@ -81,8 +83,8 @@ prepare() {
     sed -i 's/^program: {source: \([a-z_]*\.c[lu]\)[,}].*/program: {source: \1.lwo}/' "$kernels"/*.yaml
 }
 
-# usage: ticks PID. Appends the CPU time of each of the process's threads to $ticks, and adds it to $used. $busy is set if a
-# thread runs
+# usage: ticks PID. Appends the CPU time of each thread of the process to $ticks, and adds it to $used. Sets $busy if a thread is
+# running
 ticks() {
     for stat in "/proc/$1"/task/*/stat; do
         read -r line 2>/dev/null <"$stat" || continue
@@ -105,10 +107,10 @@ has_child() {
     return 1
 }
 
-# usage: watch_client LIMIT HANGS. Waits for $client, at most LIMIT tenths of a second. If the client and the server
-# both sleep and use no CPU time for two seconds, however loaded the host is, each waits for the other for ever, and
-# the function ends the client. If HANGS is "yes" it also ends the client when they use a second of CPU time without
-# output. $client_status is that of timeout(1).
+# usage: watch_client LIMIT HANGS. Waits for $client, at most LIMIT tenths of a second. If client and server both sleep and use no
+# CPU time for two seconds, they wait for each other (on a loaded host they would be running), and the function ends the client.
+# If HANGS is "yes", it also ends the client after they have used a second of CPU time without output. Sets $client_status as
+# timeout(1) does.
 watch_client() {
     waited=0 still=0 last='' printed='' used_then=0
     while kill -0 "$client" 2>/dev/null; do
@@ -146,7 +148,7 @@ launch_with() {
     esac
     limit=$2 hangs=$3 input=/dev/null
     if [ "$1" = lldb ]; then
-        # Commands on gdb's own command line would end at the first one that fails.
+        # The commands are not on the command line of lldb, which would end at the first one that fails.
         sed "s/^$(printf '\001')/# @@row /" "$work/commands" >"$work/commands.lldb"
         set -- --no-lldbinit --no-use-colors --batch \
             -O 'settings set symbols.enable-external-lookup false' \
@@ -186,8 +188,8 @@ launch_with() {
     sed -e "s#$work/##g" -e 's/^(lldb) # @@row/@@row/' -e 's/^~"\(@@[^"\\]*\)\(\\n\)\{0,1\}"$/\1/' "$work/raw" >"$work/transcript"
 }
 
-# usage: run_session JOB CLIENT SESSION [FEATURE ROW HANGS]. Runs a session in a folder of its own. With a feature and
-# a row it runs the negative counterpart of that row
+# usage: run_session JOB CLIENT SESSION [FEATURE ROW HANGS]. Runs a session in a new folder. With FEATURE and ROW, runs the
+# negative counterpart of this row
 run_session() {
     work=$work/$1
     cp -rl "$kernels" "$work"
@@ -205,7 +207,7 @@ run_session() {
     table commands -v session="$3" -v client="$2" -v port="$port" -v row="${5:-}" >"$work/commands" || exit 1
     launch_with "$2" "$((10 * ${LW_SESSION_SECONDS:-120}))" "${6:-}"
     stop_server
-    # Without the feature, gdb may wait for ever, or end the session.
+    # In a counterpart, gdb may wait for ever or fail.
     [ "$client_status" -le 1 ] || [ -n "${4:-}" ] || fail "$2: session $3 ended with status $client_status"
     if [ -z "${4:-}" ]; then
         exception=$(grep -m 1 'Python Exception' "$work/transcript") && fail "$2: session $3: $exception"
@@ -242,7 +244,7 @@ report() {
     rm -f "$work/order" "$work/failed"
 }
 
-# usage: own SESSION CLIENT. Tests whether the session has a row for only that client
+# usage: own SESSION CLIENT. Tests whether the session has a row that only this client runs
 own() {
     while IFS=$tab read -r own_session _ own_client _; do
         [ "$own_session" != "$1" ] || [ "$own_client" != "$2" ] || return 0
@@ -284,10 +286,10 @@ behaviours() {
     finish
 }
 
-# usage: twins CLIENT. Prints the negative counterparts to run, as lines for pool. With LW_LONG=1 it prints all. Otherwise it
-# prints for gdb one for each feature, the one with the fewest rows before it. For gdb's machine interface and lldb it prints the
-# same for features that gdb does not show, and a third of those for other features. For other target architectures it prints the
-# counterparts of rows that only this client has.
+# usage: twins CLIENT. Prints the negative counterparts to run, as lines for pool. With LW_LONG=1 it prints all. Otherwise, for
+# gdb it prints one counterpart per feature, that with the fewest rows before it. For gdb's machine interface and lldb it does
+# the same for features that no row of gdb shows, and for a third of the other features. For other target architectures it prints
+# the counterparts of rows that only this client has.
 twins() {
     [ "${LW_TWINS:-}" != none ] || return 0
     awk -F '\t' -v OFS='\t' -v client="$1" -v all="${LW_LONG:-}" -v sessions=" ${LW_SESSIONS:-} " -v rows=" ${LW_ROWS:-} " '
