@@ -41,8 +41,8 @@ awk -v use=list -f "$src/tests/clients/behaviours/check.awk" "$src"/tests/client
             for (t = 1; t <= n; t++) line(theme[t], theme[t])
             line("**all**", "all")
         }' "$new.tsv"
-    printf '\n## What is not shown in lldb\n\n'
-    awk '/^  not in lldb: / { sub(/^  not in lldb: /, ""); print "- " shown ": not shown, because " $0 "." }
+    printf '\n## What is not shown in lldb\n\n| behaviour | why no session of lldb shows the behaviour |\n|---|---|\n'
+    awk '/^  not in lldb: / { sub(/^  not in lldb: /, ""); print "| " shown " | " $0 " |" }
         !/^[# ]/ { shown = $0 }' "$src/tests/clients/behaviours/shown.list"
 } >"$new"
 [ -z "${UPDATE_GOLDEN:-}" ] || { cp "$new" "$page"; cp "$new.tsv" "${page%.md}.tsv"; }
