@@ -27,6 +27,7 @@ struct options {
     struct cmd_gdb *our_gdb; /* gdb that `lanewise gdb` starts, or NULL if there is none */
     bool hash, serve, silent, verbose;
     bool native; /* --engine native was given */
+    struct lnc_limits native_limit; /* the seconds of --native-timeout, or 0 */
 };
 
 static enum lw_status take(void *context, unsigned option, const char *value,
@@ -85,6 +86,8 @@ static enum lw_status take(void *context, unsigned option, const char *value,
         if (strcmp(value, "native") != 0 && strcmp(value, "interpreter") != 0)
             return LW_FAIL(err, LW_EUSAGE, "expected interpreter or native, found \"%.40s\"", value);
         o->native = strcmp(value, "native") == 0;
+    } else if (strcmp(name, "native-timeout") == 0) {
+        return lnc_limit_set(&o->native_limit, "timeout", value, err);
     } else if (strcmp(name, "threads") == 0) {
         uint64_t threads;
 
@@ -664,6 +667,15 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
     lw_file_sink_init(&out.file, text_stream(&o));
     lw_file_sink_init(&messages, stderr);
     o.machine.no_values = !o.serve && !o.check.enabled && o.machine.log == NULL && o.machine.replay == NULL;
+    if (o.native) { /* before the machine, because the translator forks a process */
+        if (nat_create(&native, &err) != LW_OK) {
+            status = cmd_error(&err);
+            goto cleanup;
+        }
+        if (o.native_limit.seconds > 0)
+            nat_set_limit(native, o.native_limit.seconds);
+        nat_set_sink(native, o.verbose ? &messages.sink : NULL);
+    }
     if (cmd_machine_open(argv[1], &o.machine, &out.sink, &messages.sink, &m, &err) != LW_OK) {
         status = cmd_open_error(&err, o.machine.clang);
         goto cleanup;
@@ -715,13 +727,8 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
                 : o.check.chk != NULL      ? "executed instructions are counted"
                 : o.limits.instructions != 0 ? "instructions are counted in their order"
                                              : "checkpoints are written");
-    if (o.native) {
-        if (nat_create(&native, &err) != LW_OK) {
-            status = cmd_error(&err);
-            goto cleanup;
-        }
+    if (native != NULL)
         emu_machine_set_native(m.machine, native);
-    }
     outcome.load_seconds = seconds() - started;
     started = seconds();
     bool detached = false;
@@ -759,7 +766,7 @@ cleanup:
         cmd_gdb_wait(gdb);
     cmd_check_close(&o.check);
     cmd_end_engine(NULL);
-    if (native != NULL && o.verbose) {
+    if (native != NULL && m.machine != NULL && o.verbose) {
         struct nat_stats counts;
         nat_get_stats(native, &counts);
         fprintf(stderr, "native code: %u kernel%s compiled in %.0f ms, %u left to the interpreter; %" PRIu64

@@ -142,7 +142,7 @@ static struct nat_shared *shared_function(struct nat_unit *u, const struct nat_s
         return NULL;
     }
     f->enter = enter;
-    for (unsigned r = 0; r < u->request->vregs && r < 255; r++) {
+    for (unsigned r = 0; r < u->job->vregs && r < 255; r++) {
         const struct nat_shape *shape = &u->state.v[r];
         const bool low = nat_has(live, NAT_V + r);
         const bool pair = shape->kind == NAT_AFFINE && shape->pair; /* one register of the pair may be dead */
@@ -298,7 +298,7 @@ static void park(struct nat_unit *u, const struct nat_set *live)
 {
     const struct nat_llvm *l = u->b.llvm;
 
-    for (unsigned r = 0; r < u->request->vregs && r < 255; r++) {
+    for (unsigned r = 0; r < u->job->vregs && r < 255; r++) {
         const struct nat_shape *shape = &u->state.v[r];
         if (!nat_has(live, NAT_V + r))
             continue;
@@ -323,7 +323,7 @@ static void resume(struct nat_unit *u, const struct nat_block *b)
 {
     const struct nat_llvm *l = u->b.llvm;
 
-    for (unsigned r = 0; r < u->request->vregs && r < 255; r++) {
+    for (unsigned r = 0; r < u->job->vregs && r < 255; r++) {
         const struct nat_shape *shape = &u->state.v[r];
         if (!nat_has(&b->live, NAT_V + r))
             continue;
@@ -703,7 +703,7 @@ static void emit_entry(struct nat_unit *u, const struct nat_block *b)
     LLVMValueRef all = NULL, ok = l->ConstInt(u->b.i1, 1, 0), any;
 
     u->state = *b->in;
-    for (unsigned r = 0; !through && r < u->request->vregs && r < 255; r++)
+    for (unsigned r = 0; !through && r < u->job->vregs && r < 255; r++)
         if (nat_has(&b->live, NAT_V + r))
             enter_vector(u, r, &b->in->v[r], &all);
     if (all != NULL)

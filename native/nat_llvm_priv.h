@@ -22,22 +22,24 @@ typedef struct nat_opaque_target *LLVMTargetRef;
 typedef struct nat_opaque_machine *LLVMTargetMachineRef;
 typedef struct nat_opaque_pass_options *LLVMPassBuilderOptionsRef;
 typedef struct nat_opaque_error *LLVMErrorRef;
+typedef struct nat_opaque_layout *LLVMTargetDataRef;
+typedef struct nat_opaque_buffer *LLVMMemoryBufferRef;
 typedef struct nat_opaque_jit *LLVMOrcLLJITRef;
 typedef struct nat_opaque_jit_builder *LLVMOrcLLJITBuilderRef;
-typedef struct nat_opaque_jit_machine *LLVMOrcJITTargetMachineBuilderRef;
 typedef struct nat_opaque_dylib *LLVMOrcJITDylibRef;
-typedef struct nat_opaque_ts_context *LLVMOrcThreadSafeContextRef;
-typedef struct nat_opaque_ts_module *LLVMOrcThreadSafeModuleRef;
 
 /* Values of llvm-c's enumerations that we use. */
 enum { NAT_INT_EQ = 32, NAT_INT_NE, NAT_INT_UGT, NAT_INT_UGE, NAT_INT_ULT, NAT_INT_ULE, NAT_INT_SGT, NAT_INT_SGE,
        NAT_INT_SLT, NAT_INT_SLE };
 enum { NAT_REAL_OEQ = 1, NAT_REAL_OGT, NAT_REAL_OGE, NAT_REAL_OLT, NAT_REAL_OLE, NAT_REAL_ONE, NAT_REAL_ORD,
        NAT_REAL_UNO, NAT_REAL_UEQ, NAT_REAL_UGT, NAT_REAL_UGE, NAT_REAL_ULT, NAT_REAL_ULE, NAT_REAL_UNE };
-enum { NAT_CODEGEN_NONE = 0, NAT_CODEGEN_DEFAULT = 2, NAT_RELOC_DEFAULT = 0, NAT_RELOC_PIC = 2, NAT_MODEL_JIT = 1, NAT_LINKAGE_INTERNAL = 8 };
+enum { NAT_CODEGEN_NONE = 0, NAT_CODEGEN_DEFAULT = 2, NAT_RELOC_DEFAULT = 0, NAT_RELOC_PIC = 2, NAT_MODEL_JIT = 1,
+       NAT_LINKAGE_INTERNAL = 8, NAT_OBJECT_FILE = 1 };
 
 /* F(result, name without its prefix, (parameters)) */
 #define NAT_LLVM_FUNCTIONS(F)                                                                                   \
+    F(LLVMContextRef, ContextCreate, (void))                                                                    \
+    F(void, ContextDispose, (LLVMContextRef))                                                                   \
     F(void, DisposeMessage, (char *))                                                                           \
     F(LLVMModuleRef, ModuleCreateWithNameInContext, (const char *, LLVMContextRef))                             \
     F(void, DisposeModule, (LLVMModuleRef))                                                                     \
@@ -128,24 +130,24 @@ enum { NAT_CODEGEN_NONE = 0, NAT_CODEGEN_DEFAULT = 2, NAT_RELOC_DEFAULT = 0, NAT
     F(int, GetTargetFromTriple, (const char *, LLVMTargetRef *, char **))                                       \
     F(LLVMTargetMachineRef, CreateTargetMachine, (LLVMTargetRef, const char *, const char *, const char *, int, int, int)) \
     F(void, DisposeTargetMachine, (LLVMTargetMachineRef))                                                       \
+    F(LLVMTargetDataRef, CreateTargetDataLayout, (LLVMTargetMachineRef))                                        \
+    F(char *, CopyStringRepOfTargetData, (LLVMTargetDataRef))                                                   \
+    F(void, DisposeTargetData, (LLVMTargetDataRef))                                                             \
+    F(char *, GetTargetMachineTriple, (LLVMTargetMachineRef))                                                   \
+    F(int, TargetMachineEmitToMemoryBuffer, (LLVMTargetMachineRef, LLVMModuleRef, int, char **, LLVMMemoryBufferRef *))\
+    F(const char *, GetBufferStart, (LLVMMemoryBufferRef))                                                      \
+    F(size_t, GetBufferSize, (LLVMMemoryBufferRef))                                                             \
+    F(void, DisposeMemoryBuffer, (LLVMMemoryBufferRef))                                                         \
+    F(LLVMMemoryBufferRef, CreateMemoryBufferWithMemoryRangeCopy, (const char *, size_t, const char *))         \
     F(LLVMPassBuilderOptionsRef, CreatePassBuilderOptions, (void))                                              \
     F(void, DisposePassBuilderOptions, (LLVMPassBuilderOptionsRef))                                             \
     F(LLVMErrorRef, RunPasses, (LLVMModuleRef, const char *, LLVMTargetMachineRef, LLVMPassBuilderOptionsRef))  \
     F(char *, GetErrorMessage, (LLVMErrorRef))                                                                  \
     F(void, DisposeErrorMessage, (char *))                                                                      \
-    F(LLVMOrcLLJITBuilderRef, OrcCreateLLJITBuilder, (void))                                                    \
-    F(void, OrcLLJITBuilderSetJITTargetMachineBuilder, (LLVMOrcLLJITBuilderRef, LLVMOrcJITTargetMachineBuilderRef)) \
-    F(LLVMOrcJITTargetMachineBuilderRef, OrcJITTargetMachineBuilderCreateFromTargetMachine, (LLVMTargetMachineRef)) \
     F(LLVMErrorRef, OrcCreateLLJIT, (LLVMOrcLLJITRef *, LLVMOrcLLJITBuilderRef))                                \
     F(LLVMErrorRef, OrcDisposeLLJIT, (LLVMOrcLLJITRef))                                                         \
     F(LLVMOrcJITDylibRef, OrcLLJITGetMainJITDylib, (LLVMOrcLLJITRef))                                           \
-    F(const char *, OrcLLJITGetTripleString, (LLVMOrcLLJITRef))                                                 \
-    F(const char *, OrcLLJITGetDataLayoutStr, (LLVMOrcLLJITRef))                                                \
-    F(LLVMOrcThreadSafeContextRef, OrcCreateNewThreadSafeContext, (void))                                       \
-    F(void, OrcDisposeThreadSafeContext, (LLVMOrcThreadSafeContextRef))                                         \
-    F(LLVMContextRef, OrcThreadSafeContextGetContext, (LLVMOrcThreadSafeContextRef))                            \
-    F(LLVMOrcThreadSafeModuleRef, OrcCreateNewThreadSafeModule, (LLVMModuleRef, LLVMOrcThreadSafeContextRef))   \
-    F(LLVMErrorRef, OrcLLJITAddLLVMIRModule, (LLVMOrcLLJITRef, LLVMOrcJITDylibRef, LLVMOrcThreadSafeModuleRef)) \
+    F(LLVMErrorRef, OrcLLJITAddObjectFile, (LLVMOrcLLJITRef, LLVMOrcJITDylibRef, LLVMMemoryBufferRef))          \
     F(LLVMErrorRef, OrcLLJITLookup, (LLVMOrcLLJITRef, uint64_t *, const char *))
 
 struct nat_llvm {

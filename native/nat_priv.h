@@ -8,7 +8,9 @@
  *   nat_values.c IR of registers
  *   nat_row.c    IR of arithmetic, from the expressions of isa/insns.def
  *   nat_memory.c IR of loads and stores
- *   native.c     compiles the IR and keeps the code
+ *   nat_compile.c  the steps above in turn, and LLVM's code generation: compiles a kernel to an object file
+ *   nat_process.c  the process that compiles
+ *   native.c     links the object file to the program and keeps the code
  *
  * The lanes of a warp form a grid: lane = x + y * columns, with columns = the block's first dimension if it divides
  * the warp, else the warp's width.
@@ -128,11 +130,25 @@ struct nat_values {
     LLVMValueRef vec[256], same[256], step[256], wide[256], wide_step[256], scalar[128], pred[8], pred_same[8], spred[8];
 };
 
-struct nat_kernel;
-/** Translation of one kernel, for one block shape and warp width. */
+/** What is compiled: a kernel, for one block shape and warp width. The members are as in struct emu_native_request. */
+struct nat_job {
+    uint32_t first, count;
+    unsigned width;
+    uint32_t block[3], stride, first_row;
+    unsigned vregs;
+    bool masked;
+    uint32_t number;          /* distinguishes the job from the other jobs of its translator */
+    uint64_t most_leave_cost; /* if nat_leave_cost() exceeds this limit, registers are stored where they are written */
+    double seconds;           /* limit of the processor time */
+};
+/** Writes the name of the function that is compiled for @job. */
+enum { NAT_NAME_BYTES = 32 };
+void nat_name(const struct nat_job *job, char *out);
+
+/** Translation of one kernel. */
 struct nat_unit {
     struct nat_build b; /* LLVM objects; functions that build values get a pointer to this member */
-    const struct emu_native_request *request;
+    const struct nat_job *job;
     const struct isa_insn *insn; /* [count] instructions of the kernel */
     uint32_t first, count;       /* first: index of insn[0] in the program */
     unsigned width, columns, rows; /* lanes of a warp: `rows` rows of the block, each with `columns` lanes */

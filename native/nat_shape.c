@@ -148,14 +148,14 @@ bool nat_known_special(const struct nat_unit *unit, enum isa_special sr, uint32_
 {
     if (sr != ISA_SR_NTID_X && sr != ISA_SR_NTID_Y && sr != ISA_SR_NTID_Z)
         return false;
-    *value = unit->request->block[sr - ISA_SR_NTID_X];
+    *value = unit->job->block[sr - ISA_SR_NTID_X];
     return true;
 }
 
 /** Returns the shape of a special register in a warp without missing lanes. */
 struct nat_shape nat_special_shape(const struct nat_unit *unit, enum isa_special sr)
 {
-    const uint32_t *block = unit->request->block;
+    const uint32_t *block = unit->job->block;
     uint32_t value;
 
     if (nat_known_special(unit, sr, &value))

@@ -335,7 +335,7 @@ LLVMValueRef nat_call(struct nat_unit *u, uintptr_t function, LLVMTypeRef result
 
 static LLVMValueRef row_address(struct nat_unit *u, unsigned reg)
 {
-    return nat_address(u, u->regs, quad(u, (uint64_t)(u->request->first_row + reg) * u->request->stride));
+    return nat_address(u, u->regs, quad(u, (uint64_t)(u->job->first_row + reg) * u->job->stride));
 }
 LLVMValueRef nat_load_mask(struct nat_unit *u, unsigned p)
 {
@@ -409,7 +409,7 @@ void nat_spill(struct nat_unit *u, const struct nat_set *set)
 {
     const struct nat_llvm *l = u->b.llvm;
 
-    for (unsigned r = 0; r < u->request->vregs && r < 255; r++)
+    for (unsigned r = 0; r < u->job->vregs && r < 255; r++)
         if (nat_has(set, NAT_V + r) && u->state.v[r].kind != NAT_UNKNOWN &&
             !(u->through && u->state.v[r].kind == NAT_LANES && !is_raw(u, r)))
             nat_store_row(u, r, nat_get_lanes(u, r, false));

@@ -1,27 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiles kernels to native code on request, and stores the code for later requests. */
+/* Gets native code of kernels from the compiler process on request, and stores the code for later requests. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "native/nat_priv.h"
+#include "native/nat_process_priv.h"
 
-/* Limits that were chosen by measurement (docs/evidence/performance.md). The interpreter executes kernels of more than
- * MOST_INSTRUCTIONS instructions. Above MOST_OPTIMISED instructions LLVM does not optimise. If nat_leave_cost() exceeds
- * MOST_LEAVE_COST, registers are stored where they are written. */
-enum { MOST_INSTRUCTIONS = 4000, MOST_OPTIMISED = 600, MOST_LEAVE_COST = 1000 };
+/* If nat_leave_cost() exceeds this limit, which was chosen by measurement (docs/evidence/performance.md), registers are stored
+ * where they are written. */
+enum { MOST_LEAVE_COST = 1000 };
 
 /** Code of a kernel, and the parameters for which it was compiled: block shape, warp width and others. */
 struct nat_kernel {
     struct emu_native_kernel code; /* `count` is 0 if the kernel could not be compiled */
     struct isa_word *text; /* [count] instructions of the kernel; owned */
-    uint32_t first, count;
-    unsigned width;
-    uint32_t block[3], stride;
-    unsigned vregs;
-    bool masked;
+    struct nat_job job;
     uint16_t *entry; /* owned */
     struct emu_native_site *site; /* owned */
     struct nat_kernel *next;
@@ -30,14 +25,21 @@ struct nat_kernel {
 struct translator {
     struct emu_native native; /* the first member, because pointers to it are cast to struct translator */
     struct nat_llvm llvm;
-    LLVMTargetMachineRef machine;
-    LLVMOrcLLJITRef jit[2]; /* [0]: for optimised code; [1]: for code without optimisation, created when first needed */
+    struct nat_process process;
+    LLVMOrcLLJITRef jit; /* links the code of kernels; NULL until the first kernel is compiled */
     struct nat_kernel *kernels;
     struct nat_stats stats;
+    struct lw_sink *sink;
     pthread_mutex_t lock;
-    unsigned names;
+    uint32_t jobs;
     uint64_t most_leave_cost;
+    double seconds;
 };
+
+void nat_name(const struct nat_job *job, char *out)
+{
+    snprintf(out, NAT_NAME_BYTES, "kernel%u", job->number);
+}
 
 static bool failed(const struct nat_llvm *llvm, LLVMErrorRef error)
 {
@@ -50,127 +52,74 @@ static bool failed(const struct nat_llvm *llvm, LLVMErrorRef error)
     return true;
 }
 
-static void unit_free(struct nat_unit *u)
-{
-    for (uint32_t n = 0; u->block != NULL && n < u->blocks; n++)
-        free(u->block[n].in);
-    free(u->block);
-    free(u->block_of);
-    free(u->kind);
-    free(u->start);
-    free(u->live);
-    free(u->site);
-}
-
-/** Builds the IR of the function @name in a new module, and verifies and simplifies the IR. */
-static bool build(struct translator *t, struct nat_unit *u, LLVMContextRef context, const char *name)
+/** Loads the object file of @code, and gets the address of its function. Returns false if LLVM fails. */
+static bool link_code(struct translator *t, const struct nat_code *code, struct nat_kernel *k)
 {
     const struct nat_llvm *l = &t->llvm;
-    struct nat_build *b = &u->b;
+    char name[NAT_NAME_BYTES];
+    uint64_t address;
 
-    *b = (struct nat_build){.llvm = l, .context = context, .width = u->width,
-                            .module = l->ModuleCreateWithNameInContext(name, context),
-                            .b = l->CreateBuilderInContext(context), .i1 = l->IntTypeInContext(context, 1),
-                            .i8 = l->IntTypeInContext(context, 8), .i16 = l->IntTypeInContext(context, 16),
-                            .i32 = l->IntTypeInContext(context, 32), .i64 = l->IntTypeInContext(context, 64),
-                            .f32 = l->FloatTypeInContext(context), .f64 = l->DoubleTypeInContext(context),
-                            .none = l->VoidTypeInContext(context), .pointer = l->PointerTypeInContext(context, 0)};
-    l->SetTarget(b->module, l->OrcLLJITGetTripleString(t->jit[0]));
-    l->SetDataLayout(b->module, l->OrcLLJITGetDataLayoutStr(t->jit[0]));
-    LLVMTypeRef parameters[2] = {b->pointer, b->i32};
-    u->function = l->AddFunction(b->module, name, l->FunctionType(b->none, parameters, 2, 0));
-    nat_wide_vectors(u, u->function);
-    u->through = nat_leave_cost(u) > t->most_leave_cost;
-    u->entry_builder = l->CreateBuilderInContext(context);
-    bool good = nat_emit(u);
-    l->DisposeBuilder(u->entry_builder);
-    l->DisposeBuilder(b->b);
-    if (good && getenv("LANEWISE_NATIVE_DUMP") != NULL) {
-        char *text = l->PrintModuleToString(b->module);
-        fprintf(stderr, "%s", text);
-        l->DisposeMessage(text);
-    }
-    if (good) { /* an operand of a wrong type would make LLVM crash in a later pass */
-        char *message = NULL;
-        good = l->VerifyModule(b->module, 2, &message) == 0;
-        if (!good)
-            fprintf(stderr, "lanewise: native code: %s\n", message);
-        l->DisposeMessage(message);
-    }
-    if (good) {
-        LLVMPassBuilderOptionsRef options = l->CreatePassBuilderOptions();
-        good = !failed(l, l->RunPasses(b->module, "function(mem2reg,early-cse,simplifycfg)", t->machine, options));
-        l->DisposePassBuilderOptions(options);
-    }
-    if (!good)
-        l->DisposeModule(b->module);
-    return good;
-}
-
-/** Returns a JIT compiler, which does not optimise if @simple is true, or NULL. */
-static LLVMOrcLLJITRef jit_create(const struct nat_llvm *l, bool simple)
-{
-    LLVMTargetMachineRef given = nat_llvm_host(l, simple ? NAT_CODEGEN_NONE : NAT_CODEGEN_DEFAULT);
-    LLVMOrcLLJITRef jit = NULL;
-
-    if (given == NULL)
-        return NULL;
-    LLVMOrcLLJITBuilderRef builder = l->OrcCreateLLJITBuilder();
-    l->OrcLLJITBuilderSetJITTargetMachineBuilder(builder, l->OrcJITTargetMachineBuilderCreateFromTargetMachine(given));
-    return failed(l, l->OrcCreateLLJIT(&jit, builder)) ? NULL : jit; /* LLJIT takes ownership of both builders */
-}
-
-/** Compiles the kernel of @u. Returns false if LLVM fails. */
-static bool compile(struct translator *t, struct nat_unit *u, struct nat_kernel *k)
-{
-    const struct nat_llvm *l = &t->llvm;
-    LLVMOrcThreadSafeContextRef safe = l->OrcCreateNewThreadSafeContext();
-    uint64_t address = 0;
-    char name[32];
-    LLVMOrcLLJITRef *jit = &t->jit[u->count > MOST_OPTIMISED];
-
-    if (*jit == NULL)
-        *jit = jit_create(l, u->count > MOST_OPTIMISED);
-    if (*jit == NULL) {
-        l->OrcDisposeThreadSafeContext(safe);
+    nat_name(&k->job, name);
+    if (t->jit == NULL)
         return false;
-    }
-    snprintf(name, sizeof name, "kernel%u", t->names++);
-    bool good = build(t, u, l->OrcThreadSafeContextGetContext(safe), name);
-    if (good)
-        good = !failed(l, l->OrcLLJITAddLLVMIRModule(*jit, l->OrcLLJITGetMainJITDylib(*jit),
-                                                     l->OrcCreateNewThreadSafeModule(u->b.module, safe))) &&
-               !failed(l, l->OrcLLJITLookup(*jit, &address, name));
-    l->OrcDisposeThreadSafeContext(safe);
-    if (good) {
-        const uintptr_t at = address;
-        memcpy(&k->code.run, &at, sizeof at);
-    }
-    return good;
+    LLVMOrcJITDylibRef library = l->OrcLLJITGetMainJITDylib(t->jit);
+    LLVMMemoryBufferRef object = l->CreateMemoryBufferWithMemoryRangeCopy(code->object, code->size.object, name);
+    if (failed(l, l->OrcLLJITAddObjectFile(t->jit, library, object)) || failed(l, l->OrcLLJITLookup(t->jit, &address, name)))
+        return false;
+    const uintptr_t at = address;
+    memcpy(&k->code.run, &at, sizeof at);
+    return true;
 }
 
-static void translate(struct translator *t, const struct emu_native_request *request, struct nat_kernel *k)
+/** Gets the code of @k from the compiler process. */
+static enum nat_outcome translate(struct translator *t, const struct isa_insn *insn, struct nat_kernel *k)
 {
-    const uint32_t columns = request->block[0] < request->width && request->width % request->block[0] == 0
-                                 ? request->block[0] : request->width;
-    struct nat_unit u = {.request = request, .insn = request->insn + request->kernel->first, .first = request->kernel->first,
-                         .count = request->kernel->count, .width = request->width, .columns = columns,
-                         .rows = request->width / columns, .masked = request->masked};
+    struct nat_process *process = &t->process;
+    struct nat_code code;
 
-    if (u.count <= MOST_INSTRUCTIONS && nat_flow(&u) && nat_shapes(&u) && compile(t, &u, k)) {
-        k->entry = calloc(u.count, sizeof *k->entry);
-        for (uint32_t n = 0; k->entry != NULL && n < u.blocks; n++)
-            if (u.block[n].entry != 0 && u.block[n].in->reached && u.kind[u.block[n].first] != NAT_LEAVE)
-                k->entry[u.block[n].first] = u.block[n].entry;
-        k->code.entry = k->entry;
-        k->code.site = k->site = u.site; /* `k` owns the sites now */
-        u.site = NULL;
-        k->code.first = u.first;
-        k->code.count = k->entry != NULL ? u.count : 0;
-        k->code.windows = u.windows;
-        k->code.entries = u.entries;
+    if (process->pid == 0 && !nat_process_start(process, &t->llvm)) /* the process has ended, and needs a successor */
+        return NAT_CRASHED;
+    const bool sent = nat_process_send(process, &k->job, insn);
+    if (t->jit == NULL && sent && failed(&t->llvm, t->llvm.OrcCreateLLJIT(&t->jit, NULL))) /* while the process compiles */
+        t->jit = NULL;
+    enum nat_outcome outcome = nat_process_receive(process, &k->job, &code);
+    if (outcome == NAT_COMPILED && !link_code(t, &code, k))
+        outcome = NAT_UNSUPPORTED;
+    if (outcome == NAT_COMPILED) {
+        k->code.entry = k->entry = code.entry; /* `k` owns the entries and sites now */
+        k->code.site = k->site = code.site;
+        code.entry = NULL;
+        code.site = NULL;
+        k->code.first = k->job.first;
+        k->code.count = k->job.count;
+        k->code.windows = code.size.windows;
+        k->code.entries = code.size.entries;
     }
-    unit_free(&u);
+    nat_code_free(&code);
+    return outcome;
+}
+
+/** Reports a kernel that was not compiled. */
+static void report(struct translator *t, const struct isa_function *kernel, enum nat_outcome outcome)
+{
+    if (t->sink == NULL || outcome == NAT_UNSUPPORTED)
+        return;
+    if (outcome == NAT_TOO_LONG)
+        lw_printf(t->sink, "native code: the compilation of kernel %s exceeded %g s: the interpreter executes the kernel\n",
+                  kernel->name, t->seconds);
+    else
+        lw_printf(t->sink, "native code: LLVM failed to compile kernel %s: the interpreter executes the kernel\n", kernel->name);
+}
+
+static bool is_code_for(const struct nat_kernel *k, const struct emu_native_request *request)
+{
+    const struct isa_function *kernel = request->kernel;
+    const struct nat_job *job = &k->job;
+
+    return job->first == kernel->first && job->count == kernel->count && job->width == request->width &&
+           job->stride == request->stride && job->vregs == request->vregs && job->masked == request->masked &&
+           memcmp(job->block, request->block, sizeof job->block) == 0 &&
+           memcmp(k->text, request->object->text + kernel->first, kernel->count * sizeof *k->text) == 0;
 }
 
 static const struct emu_native_kernel *kernel_of(struct emu_native *native, const struct emu_native_request *request)
@@ -181,12 +130,8 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
     struct nat_kernel *k;
 
     pthread_mutex_lock(&t->lock);
-    for (k = t->kernels; k != NULL; k = k->next)
-        if (k->first == kernel->first && k->count == kernel->count && k->width == request->width &&
-            k->stride == request->stride && k->vregs == request->vregs && k->masked == request->masked &&
-            memcmp(k->block, request->block, sizeof k->block) == 0 &&
-            memcmp(k->text, request->object->text + kernel->first, kernel->count * sizeof *k->text) == 0)
-            break;
+    for (k = t->kernels; k != NULL && !is_code_for(k, request); k = k->next)
+        ;
     if (k == NULL && (k = calloc(1, sizeof *k)) != NULL) {
         k->text = malloc(kernel->count * sizeof *k->text);
         if (k->text == NULL) {
@@ -195,21 +140,28 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
             return NULL;
         }
         memcpy(k->text, request->object->text + kernel->first, kernel->count * sizeof *k->text);
-        k->first = kernel->first;
-        k->count = kernel->count;
-        k->width = request->width;
-        k->stride = request->stride;
-        k->vregs = request->vregs;
-        k->masked = request->masked;
-        memcpy(k->block, request->block, sizeof k->block);
+        k->job.first = kernel->first;
+        k->job.count = kernel->count;
+        k->job.width = request->width;
+        k->job.stride = request->stride;
+        k->job.first_row = request->first_row;
+        k->job.vregs = request->vregs;
+        k->job.masked = request->masked;
+        memcpy(k->job.block, request->block, sizeof k->job.block);
+        k->job.number = t->jobs++;
+        k->job.most_leave_cost = t->most_leave_cost;
+        k->job.seconds = t->seconds;
         k->next = t->kernels;
         t->kernels = k;
         clock_gettime(CLOCK_MONOTONIC, &begin);
-        translate(t, request, k);
+        const enum nat_outcome outcome = translate(t, request->insn + kernel->first, k);
         clock_gettime(CLOCK_MONOTONIC, &end);
         t->stats.seconds += (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
-        t->stats.kernels += k->code.count != 0;
-        t->stats.refused += k->code.count == 0;
+        t->stats.kernels += outcome == NAT_COMPILED;
+        t->stats.refused += outcome != NAT_COMPILED;
+        t->stats.too_long += outcome == NAT_TOO_LONG;
+        if (outcome != NAT_COMPILED)
+            report(t, kernel, outcome);
     }
     pthread_mutex_unlock(&t->lock);
     return k != NULL && k->code.count != 0 ? &k->code : NULL;
@@ -227,16 +179,20 @@ enum lw_status nat_create(struct emu_native **out, struct lw_error *err)
         free(t);
         return status;
     }
-    const struct nat_llvm *l = &t->llvm;
-    t->machine = nat_llvm_host(l, NAT_CODEGEN_DEFAULT);
-    t->jit[0] = t->machine != NULL ? jit_create(l, false) : NULL;
     t->native.kernel = kernel_of;
     t->native.masked_after = 64;
     t->most_leave_cost = MOST_LEAVE_COST;
+    t->seconds = NAT_SECONDS;
     pthread_mutex_init(&t->lock, NULL);
-    if (t->jit[0] == NULL) {
+    LLVMTargetMachineRef machine = nat_llvm_host(&t->llvm, NAT_CODEGEN_DEFAULT);
+    if (machine == NULL) {
         nat_destroy(&t->native);
         return LW_FAIL(err, LW_EUNSUPP, "LLVM cannot generate code for this processor");
+    }
+    t->llvm.DisposeTargetMachine(machine);
+    if (!nat_process_start(&t->process, &t->llvm)) {
+        nat_destroy(&t->native);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no process for the compilation to native code");
     }
     *out = &t->native;
     return LW_OK;
@@ -248,11 +204,9 @@ void nat_destroy(struct emu_native *native)
 
     if (t == NULL)
         return;
-    for (unsigned i = 0; i < 2; i++)
-        if (t->jit[i] != NULL)
-            (void)failed(&t->llvm, t->llvm.OrcDisposeLLJIT(t->jit[i]));
-    if (t->machine != NULL)
-        t->llvm.DisposeTargetMachine(t->machine);
+    nat_process_end(&t->process);
+    if (t->jit != NULL)
+        (void)failed(&t->llvm, t->llvm.OrcDisposeLLJIT(t->jit));
     for (struct nat_kernel *k = t->kernels, *next; k != NULL; k = next) {
         next = k->next;
         free(k->entry);
@@ -268,6 +222,16 @@ void nat_destroy(struct emu_native *native)
 void nat_set_most_leave_cost(struct emu_native *native, uint64_t most)
 {
     ((struct translator *)native)->most_leave_cost = most;
+}
+
+void nat_set_limit(struct emu_native *native, double seconds)
+{
+    ((struct translator *)native)->seconds = seconds;
+}
+
+void nat_set_sink(struct emu_native *native, struct lw_sink *sink)
+{
+    ((struct translator *)native)->sink = sink;
 }
 
 void nat_get_stats(const struct emu_native *native, struct nat_stats *out)

@@ -9,17 +9,27 @@
 struct nat_stats {
     unsigned kernels;  /* kernels that were compiled */
     unsigned refused;  /* kernels that could not be compiled, so that only the interpreter executes them */
+    unsigned too_long; /* refused kernels whose compilation exceeded the time limit */
     double seconds;    /* time spent in the translator */
 };
 
+/** Limit of the processor time for the compilation of one kernel, in seconds, unless nat_set_limit() sets another limit. */
+enum { NAT_SECONDS = 10 };
+
 /** Creates a translator for emu_machine_set_native(). Several machines may use the same translator. Errors: LW_EUNSUPP if
- *  LLVM 19 is not installed or cannot generate code for this host; LW_ENOMEM. */
+ *  LLVM 19 is not installed or cannot generate code for this host; LW_ENOMEM. The translator starts a process, which
+ *  compiles the kernels. Create the translator before the machine's memory is large, because the process is a fork. */
 enum lw_status nat_create(struct emu_native **out, struct lw_error *err) LW_MUST_CHECK;
 /** Destroys the translator and its code, which no machine may use any more; may be NULL. */
 void nat_destroy(struct emu_native *native);
 /** Sets the limit of nat_leave_cost() above which a kernel's code stores each register where it is written; with 0, all
  *  kernels do. Only tests set it, because the default compiles fastest. */
 void nat_set_most_leave_cost(struct emu_native *native, uint64_t most);
+/** Sets the limit of the processor time for the compilation of one kernel. If the limit is exceeded, only the interpreter
+ *  executes the kernel. */
+void nat_set_limit(struct emu_native *native, double seconds);
+/** Sets the sink that receives a line for each kernel whose compilation LLVM did not complete; NULL: no lines are written. */
+void nat_set_sink(struct emu_native *native, struct lw_sink *sink);
 void nat_get_stats(const struct emu_native *native, struct nat_stats *out);
 
 #endif

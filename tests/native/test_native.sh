@@ -3,7 +3,7 @@
 # Runs the sample kernels in the interpreter and in native code. Results, hashes and counts must be equal. Native code must
 # execute most instructions of kernels whose warps do not diverge, and of divergent loops. For a kernel that diverges in
 # many ways, and for a fault of one of its lanes, both must agree under each split policy. Without LLVM the option is
-# refused with a message that names the package.
+# refused with a message that names the package. A kernel whose compilation takes too long runs in the interpreter.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 work=$(mktemp -d)
@@ -51,6 +51,23 @@ done
 for kernel in mandelbrot:400000 collatz:120000 bfs:40000 saxpy:2600; do # lanes leave loops one by one, or warps are partly filled
     executed=$(sed -n "s/^${kernel%:*}.yaml //p" executed)
     [ "${executed:-0}" -ge ${kernel#*:} ] || { echo "FAIL: ${kernel%:*}: native code executed ${executed:-no} warp instructions"; bad=1; }
+done
+
+# If the compilation of a kernel exceeds the limit, the interpreter executes the kernel, and the next kernel is compiled by a new
+# process. No kernel can be compiled within the limit of this test.
+for kernel in spmv cuda_texture; do
+    "$lanewise" run --threads 1 --hash -q --stats one.json $kernel.yaml >one 2>&1 </dev/null
+    "$lanewise" run --threads 1 --hash -q -v --engine native --native-timeout 0.000001 --stats two.json $kernel.yaml >two 2>two.err </dev/null
+    cmp -s one two && [ "$(counts one.json)" = "$(counts two.json)" ] || { echo "FAIL: $kernel, a limit of compilation"; diff one two; bad=1; }
+    refused=$(sed -n 's/^native code: 0 kernels compiled in .*, \([0-9]*\) left to the interpreter; 0 warp instructions.*/\1/p' two.err)
+    given_up=$(grep -c '^native code: the compilation of kernel .* exceeded 1e-06 s: the interpreter executes the kernel$' two.err)
+    least=1
+    [ $kernel = cuda_texture ] && least=2
+    [ "${refused:-0}" -ge $least ] && [ $given_up -eq ${refused:-0} ] || {
+        echo "FAIL: $kernel: ${refused:-no} kernels refused, $given_up lines about the limit"
+        cat two.err
+        bad=1
+    }
 done
 
 # For a large kernel simpler code is generated.
