@@ -331,7 +331,7 @@ static const struct {
     {{"barriers", "CTA barriers and convergence barriers in use",
       COLUMNS("thread", "barrier", "group", "lanes", "waiting")},
      rows_barriers},
-    {{"allocations", "Global memory", COLUMNS("address", "bytes", "name", "state", "module")},
+    {{"allocations", "Allocations of global memory", COLUMNS("address", "bytes", "name", "state", "module")},
      rows_allocations},
     {{"findings", "Findings of checks",
       COLUMNS("number", "kind", "times", "instruction", "at", "finding")},

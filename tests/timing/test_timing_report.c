@@ -199,8 +199,8 @@ static void the_text_has_tables_for_kernels_ratios_counters_and_histograms(void 
     assert_has(text, "a_kernel_wi.."); /* a long name is shown by its beginning and its end */
     assert_has(text, "a_template");
     assert_has(text, "  of the slices, 3 has the most reads and writes (13) and 0 the fewest (10)\n");
-    assert_has(text, "\ncores, load_latency (cycles): time from the issue of a load to its last result, "
-                     "without loads of shared memory only\n  100 values, mean 200.0, maximum 458\n");
+    assert_has(text, "\ncores, load_latency (cycles): time from the issue of a load to its last result. "
+                     "Loads that access only shared memory are not included\n  100 values, mean 200.0, maximum 458\n");
     assert_has(text, "  16-31                                60   60.0 %  ########################\n");
     assert_has(text, "  256-511                              40   40.0 %  ################\n");
     assert_has(text, "\nenergy (an estimate: events times the keys of section energy): ");
