@@ -40,8 +40,8 @@ struct dbg_config {
     dbg_buffer_fn buffer;
     void *buffer_context;
     /** Describes the finding with the number that dbg_finding() was given: writes its message to @text, without a full
-     *  stop at the end, and fills @out. Called when the stop is made and not before, because the instruction may still
-     *  add lanes to the finding. */
+     *  stop at the end, and fills @out. The debugger calls this function when it makes the stop, because until then the
+     *  instruction may add lanes to the finding. */
     void (*finding)(void *context, unsigned number, struct dbg_finding *out, struct lw_sink *text);
     /** Emits the rows of the table "findings". May be NULL: the table is then empty. */
     void (*findings)(void *context, dbg_row_fn row, void *row_context);
@@ -103,8 +103,9 @@ enum lw_status dbg_lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 /** Returns the number of variables that are in scope at the lane's pc and have no value there. *@help is set to the
  *  compiler options with which they would have a value. */
 unsigned dbg_locals_missing(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char **help);
-/** Returns how to get variables if the compiler writes none for the code of @lane but another compiler would: nvcc, for
- *  optimised code. NULL: there are variables, or no compiler is better. */
+/** Returns advice for the user if the compiler has written no variables for the code of @lane and another compiler would
+ *  write them. nvcc writes no variables for optimised code, but clang does. Returns NULL if the code has variables, or if no
+ *  other compiler would write them. */
 const char *dbg_locals_advice(struct dbg *dbg, dbg_thread_id id, unsigned lane);
 
 /* ---- stoppoints: breakpoints, watchpoints, catchpoints --------------------------- */
@@ -147,8 +148,8 @@ struct dbg_stoppoint {
 };
 /**
  * Adds a breakpoint at @pc for all warps: the run stops before a split executes the instruction there. Several
- * breakpoints may be at one pc. If the instruction has a guard and is no branch, lanes for which the guard is false hit the
- * breakpoint only if it has no condition.
+ * breakpoints may be at one pc. If the instruction has a guard and is no branch, and if the breakpoint has a condition, lanes
+ * for which the guard is false do not hit the breakpoint.
  * @owner      the front end that adds the breakpoint; the gdb stub deletes its breakpoints when gdb disconnects
  * @condition  text of an expression, evaluated for each active lane of the split. A lane hits the breakpoint if the
  *             value is true for the lane. NULL: all active lanes hit it
@@ -165,10 +166,10 @@ enum lw_status dbg_stoppoint_enable(struct dbg *dbg, unsigned id, bool on, struc
     LW_MUST_CHECK;
 /**
  * Adds a watchpoint on @size_bytes (1 to 64) at @address, as the focus lane of @id sees the address. Global, shared and
- * local memory can be watched, and registers through their debug addresses. Memory or a register of one block, warp or
- * lane is watched for this owner alone. When the owner ends, a message says so, and the watchpoint is deleted unless
- * history is recorded. The number of watchpoints is not limited. A write that leaves the bytes unchanged is no hit of a
- * watchpoint for writes.
+ * local memory can be watched, and registers through their debug addresses. If the memory or register belongs to one block,
+ * warp or lane, the watchpoint watches it for this owner alone. When the owner ends, the debugger prints a message and, unless
+ * history is recorded, deletes the watchpoint. The number of watchpoints is not limited. A write that does not change the
+ * bytes does not hit a watchpoint for writes.
  * @access     the accesses that hit: bits of enum dbg_access
  * @condition  text of an expression, evaluated for each lane that made the access; may be NULL
  * @text       what the user watches, as typed, for lists and messages; may be NULL
@@ -183,7 +184,7 @@ struct dbg_lane_ref {
     dbg_thread_id id;
     unsigned lane;
 };
-/** Adds a watchpoint as dbg_watch_add() does, but for lane @lane_ref and not for a focus lane. Local memory and vector
+/** Adds a watchpoint as dbg_watch_add() does, but for lane @lane_ref instead of the focus lane. Local memory and vector
  *  registers of the lane can be watched even if its warp is not resident. */
 enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_lane_ref *lane_ref,
                                 uint64_t address, unsigned size_bytes, unsigned access,
@@ -197,9 +198,8 @@ enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned cat
 enum lw_status dbg_stoppoint_ignore(struct dbg *dbg, unsigned id, uint64_t count,
                                 struct lw_error *err) LW_MUST_CHECK;
 bool dbg_stoppoint_at(const struct dbg *dbg, unsigned index, struct dbg_stoppoint *out);
-/** Function that evaluates the condition of a stoppoint whose condition is not the text of an expression. @lane is the focus
- *  lane of thread @id during the call. Returns true if the lane hits the stoppoint. The gdb stub has such a function for gdb's
- *  agent expressions. */
+/** Function that evaluates a condition of a stoppoint that is not the text of an expression, such as an agent expression of
+ *  gdb. @lane is the focus lane of thread @id during the call. Returns true if the lane hits the stoppoint. */
 typedef bool (*dbg_condition_fn)(void *context, struct dbg *dbg, dbg_thread_id id,
                                  unsigned lane);
 enum lw_status dbg_stoppoint_set_condition(struct dbg *dbg, unsigned id, dbg_condition_fn fn,
@@ -252,12 +252,12 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
 const struct dbg_stop *dbg_last_stop(const struct dbg *dbg);
 bool dbg_ended(const struct dbg *dbg);
 
-/** Runs all warps until a stop. A lane that the last stop has shown at a breakpoint is stepped over the breakpoint. The lane
- *  hits the breakpoint again only after it has left that pc and returned. */
+/** Runs all warps until a stop. If the last stop has shown a lane at a breakpoint, the lane executes the instruction there
+ *  without a stop. The lane hits the breakpoint again only after it has left the pc and returned. */
 enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Runs until the focus lane of @id has retired one instruction (MACHINE 9). With @locked no other split or warp runs, and
- *  the stop is DBG_STOP_BLOCKED if the lane waits for one of them. */
+/** Runs until the focus lane of @id has retired one instruction (MACHINE 9). With @locked no other split or warp runs. If the
+ *  lane waits for another split or warp, the stop is then DBG_STOP_BLOCKED. */
 enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
                         struct lw_error *err) LW_MUST_CHECK;
 /** Steps the focus lane of @id until its pc is outside [low, high), or until another stop. */
@@ -289,8 +289,8 @@ enum lw_status dbg_history_start(struct dbg *dbg, uint64_t budget_bytes,
                                  bool (*save_host)(void *context, void **data, size_t *size),
                                  void (*load_host)(void *context, const void *data, size_t size),
                                  void *context, struct lw_error *err) LW_MUST_CHECK;
-/** Moves back to before the last instruction that the focus lane of @id has retired: the reverse of dbg_step(). The effects of
- *  all later instructions of other lanes are undone, too. At the start of history, the functions that move back make the stop
+/** Moves back to before the last instruction that the focus lane of @id has retired: the reverse of dbg_step(). This also undoes
+ *  the effects of all later instructions of other lanes. At the start of history, the functions that move back make the stop
  *  DBG_STOP_HISTORY_BEGIN. */
 enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                                 struct lw_error *err) LW_MUST_CHECK;
@@ -418,7 +418,7 @@ bool dbg_returned_words(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 
 /** Returns the address at which the code of @object was loaded; ISA_CODE_BASE if @object was not loaded. */
 uint64_t dbg_code_address(const struct dbg *dbg, const struct isa_object *object);
-/** Gets the address of global variable @index of @object; An address of 0 means that the loader allocated no memory for the
+/** Gets the address of global variable @index of @object. An address of 0 means that the loader allocated no memory for the
  *  variable. Returns false if @object is not loaded. */
 bool dbg_variable_address(const struct dbg *dbg, const struct isa_object *object, unsigned index,
                           uint64_t *out);

@@ -81,8 +81,8 @@ struct dbg_watch_hit {
     uint64_t pc;            /* pc of the instruction */
     unsigned access;        /* watchpoints: kind of the access, bits of enum dbg_access */
     unsigned catches;       /* catchpoints: events that happened, bits of enum dbg_catch */
-    bool asks;              /* reverse search: the condition has not been evaluated yet; gdb's condition functions are
-                             * evaluated when the machine is before the instruction */
+    bool asks;              /* reverse search: the condition has not been evaluated yet. gdb's condition functions must be
+                             * called when the machine is before the instruction */
     unsigned bytes;         /* number of bytes in old_bytes and new_bytes: the watched bytes before and after */
     uint8_t old_bytes[DBG_WATCH_MAX], new_bytes[DBG_WATCH_MAX];
 };
@@ -222,26 +222,27 @@ bool dbg_breakpoint_inserted(const struct dbg *dbg, uint64_t pc);
  */
 unsigned dbg_breakpoint_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                        uint64_t *lanes, char *text, size_t capacity);
-/** Finds the enabled breakpoints at @pc that lanes of the mask @active hit, as dbg_breakpoint_hit() does, but counts reported
- *  lanes as well. Counts no hits, and disregards the ignore counts of breakpoints. */
+/** Finds the enabled breakpoints at @pc that lanes of the mask @active hit, as dbg_breakpoint_hit() does, but includes reported
+ *  lanes. Counts no hits, and disregards the ignore counts of breakpoints. */
 unsigned dbg_breakpoint_peek(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                         uint64_t *lanes);
-/** Records @lanes of a thread as reported lanes at @pc: a breakpoint there does not stop for them again before they move.
- *  Every stop calls this function for the focus lane's split, unless the split is blocked (dbg_stop_at). */
+/** Records @lanes of a thread as reported lanes at @pc: a breakpoint there does not stop for these lanes again before they
+ *  move. dbg_stop_at() calls this function at every stop for the focus lane's split, unless the split is blocked. */
 void dbg_reported_lanes_add(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes);
 /** Removes @lanes of a thread from the reported lanes, because they have moved. */
 void dbg_reported_lanes_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes);
 /** Sets the pc of a lane, alone or with its split (emu_pc_write). Prints a message if other lanes keep their pc. */
 enum lw_status dbg_pc_set(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool alone, uint64_t pc,
                           struct lw_error *err) LW_MUST_CHECK;
-/** Removes reported lanes that are not at an inserted breakpoint. Called before all warps run: without a breakpoint a lane can
- *  leave its pc and return to it without a stop, so the record that it was reported would be wrong. */
+/** Removes reported lanes that are not at an inserted breakpoint. Called before all warps run, because without a breakpoint a
+ *  lane can leave its pc and return to it without a stop. The lane must then count as not reported. */
 void dbg_reported_lanes_prune(struct dbg *dbg);
 
 /** Called after history has moved the machine to instruction count @at: saves the reported lanes of the previous count, and
  *  restores those that were saved for count @at. */
 void dbg_reported_lanes_all_moved(struct dbg *dbg, uint64_t at);
-/** Drops the saved reported lanes. Called before the machine runs, as lanes may then arrive at other instruction counts. */
+/** Drops the saved reported lanes. Called before the machine runs, because lanes may then arrive at other instruction
+ *  counts than those of the saved lanes. */
 void dbg_reported_lanes_forget(struct dbg *dbg);
 void dbg_reported_lanes_free(struct dbg *dbg);
 
@@ -250,8 +251,9 @@ bool dbg_stoppoint_count_hit(struct dbg_stoppoint_record *point);
 /** Frees the memory that a stoppoint owns. */
 void dbg_stoppoint_free(struct dbg_stoppoint_record *point);
 struct dbg_stoppoint_record *dbg_stoppoint_find(const struct dbg *dbg, unsigned id);
-/** Checks the syntax of a condition and copies it for a stoppoint; *@copy is set to NULL if there is no condition. @pc is
- *  the address of a breakpoint: the condition may use the names that are in scope there. For other stoppoints it is 0. */
+/** Checks the syntax of a condition and copies it for a stoppoint. Sets *@copy to NULL if there is no condition. For a
+ *  breakpoint, @pc is its address, and the condition may use the names that are in scope there. For other stoppoints @pc is
+ *  0. */
 enum lw_status dbg_stoppoint_copy_condition(struct dbg *dbg, const char *condition, uint64_t pc, char **copy,
                                         struct lw_error *err) LW_MUST_CHECK;
 /** Adds a copy of @point to the stoppoints and gives it the next id. The memory that @point owns then belongs to the
@@ -259,9 +261,9 @@ enum lw_status dbg_stoppoint_copy_condition(struct dbg *dbg, const char *conditi
 enum lw_status dbg_stoppoint_insert(struct dbg *dbg, struct dbg_stoppoint_record *point, unsigned *id,
                                 struct lw_error *err) LW_MUST_CHECK;
 /** Returns the lanes of the mask @lanes for which the condition of the stoppoint dbg->points[@index] is true. If a
- *  breakpoint has a condition, the result excludes lanes for which the guard of its instruction is false. If the
- *  condition cannot be evaluated, its error is printed and the lane is included: an unwanted stop is better than a missed
- *  one. */
+ *  breakpoint has a condition, the result excludes lanes for which the guard of its instruction is false. If the condition
+ *  cannot be evaluated for a lane, prints the error and includes the lane, because an unwanted stop is better than a missed
+ *  stop. */
 uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, uint64_t lanes);
 
 /* ---- watchpoints and catchpoints ------------------------------------------------ */
@@ -303,15 +305,16 @@ bool dbg_watch_ready(struct dbg *dbg);
 /** Marks the tables of watchpoints as outdated. Called after stoppoints were added, removed, enabled or disabled. */
 void dbg_watch_changed(struct dbg *dbg);
 void dbg_watch_free(struct dbg *dbg);
-/** Stores the owner of a gdb watchpoint that is about to be removed, because gdb will insert the watchpoint again (struct
- *  dbg_ghost). */
+/** Called before a gdb watchpoint is removed: stores the owner of the watchpoint in a struct dbg_ghost, because gdb will insert
+ *  the watchpoint again. */
 void dbg_watch_removed(struct dbg *dbg, const struct dbg_stoppoint_record *point);
-/** Returns true if a stop is still to be made for a hit of a watchpoint or catchpoint, or for a checker's finding. */
+/** Returns true if the run must stop for a hit of a watchpoint or catchpoint, or for a checker's finding, and has not
+ *  stopped yet. */
 bool dbg_watch_pending(const struct dbg *dbg);
 /** Drops the hits of the last instruction. Called after history has moved the machine back to before that instruction. */
 void dbg_watch_forget(struct dbg *dbg);
-/** Prepares a run: drops pending hits and calls dbg_watch_hit_begin(). If the last stop left hits of further gdb
- *  watchpoints to report, one of them becomes the pending hit. */
+/** Prepares a run: drops pending hits and calls dbg_watch_hit_begin(). If hits of further gdb watchpoints at the last stop
+ *  have not been reported yet, one of these hits becomes the pending hit. */
 void dbg_watch_begin(struct dbg *dbg);
 /** Deletes the watchpoints whose owning lane, warp or block has ended, with a message. Called after each stop. If history
  *  is recorded, the message is printed but the watchpoints remain for reverse execution. */
@@ -323,7 +326,8 @@ void dbg_hits_free(struct dbg *dbg);
 
 /* ---- findings of a checker (dbg_finding_stop.c) ------------------------------------------- */
 
-/** Returns true if a stop is still to be made for a finding: a new one, or a recorded one that a replay has reached. */
+/** Returns true if the run must stop for a finding, and has not stopped yet. The finding is new, or recorded and reached by a
+ *  replay. */
 bool dbg_finding_pending(const struct dbg *dbg);
 /** Makes the stop for a pending finding. If history contains the finding's instruction, dbg_finding_finish_stop()
  *  completes the stop. */
@@ -343,7 +347,7 @@ bool dbg_finding_go_back(struct dbg *dbg, uint64_t *at);
 /** Moves to instruction count @at, which is from dbg_finding_go_back(), and makes the stop for the finding there. */
 enum lw_status dbg_finding_seek(struct dbg *dbg, uint64_t at, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Called when an edit has changed history from instruction count @from on: findings after it are no longer recorded. */
+/** Called when an edit has changed history from instruction count @from on: removes the recorded findings after @from. */
 void dbg_finding_changed(struct dbg *dbg, uint64_t from);
 /** Prints the pending findings as a message. Called when the stop is made for another reason. */
 void dbg_finding_print(struct dbg *dbg);
@@ -410,7 +414,7 @@ enum lw_status dbg_parameters_print(struct dbg *dbg, dbg_thread_id id, unsigned 
  *  call of dbg_convergence_next(). */
 struct dbg_convergence {
     unsigned reg;             /* barrier register of the current group */
-    uint64_t seen;            /* lanes of the groups of this register that have been visited, with the current one */
+    uint64_t seen;            /* lanes of those groups of `reg` that have been visited, including the current group */
     uint64_t number, lanes, waiting; /* number of the current group; lanes of the group; lanes of the group that wait */
 };
 /** Advances to the next group, by ascending register and then by ascending lowest lane. Returns false after the last
@@ -446,8 +450,8 @@ bool dbg_value_piece(struct dbg *dbg, uint64_t address, struct isa_piece *piece,
 bool dbg_value_is_missing(struct dbg *dbg, uint64_t address);
 /** Reads or writes at an address of dbg_value_address(). Returns the number of bytes copied. */
 uint64_t dbg_value_access(struct dbg *dbg, uint64_t address, uint8_t *data, uint64_t size, bool write);
-/** Returns the number of the scalar register that is shown at @offset of a lane's part of debug address range 0xF8; a
- *  number past all registers if @offset shows none. */
+/** Returns the number of the scalar register that debug address range 0xF8 shows at @offset from a lane's first address.
+ *  Returns a number past all registers if no scalar register is shown there. */
 unsigned dbg_window_scalar(uint32_t offset);
 /** Returns the number that identifies a warp's block in debug addresses. */
 unsigned dbg_block_slot(const struct dbg *dbg, const struct dbg_warp *warp);
@@ -475,7 +479,7 @@ unsigned dbg_inlined_calls(const struct dbg *dbg, const char *name, uint64_t *pc
 bool dbg_result_type(const struct dbg *dbg, uint64_t pc, const struct isa_debug **debug,
                      int64_t *type);
 
-/** A frame of a backtrace, in which each inlined call is a frame, too. */
+/** A frame of a backtrace. An inlined call has a frame of its own in the backtrace. */
 struct dbg_frame_location {
     uint64_t pc;            /* pc of the frame; for a caller, pc of the call instruction */
     unsigned frame;         /* dbg_frame_at() index of the real frame that contains this frame */
@@ -498,8 +502,8 @@ void dbg_arguments_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 unsigned dbg_frame_number(const struct dbg *dbg, dbg_thread_id id, unsigned lane);
 unsigned dbg_frame_count(struct dbg *dbg, dbg_thread_id id, unsigned lane);
 /** Gets the number of the frame to which the variables of an expression refer in @lane. If a frame is selected for the
- *  focus lane, it is the frame of @lane at the same distance from the kernel's frame. Returns false if @lane has no such
- *  frame. */
+ *  focus lane, this is the frame of @lane at the same distance from the kernel's frame as the selected frame. Returns false if
+ *  @lane has no frame at this distance. */
 bool dbg_frame_shown(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned *index);
 void dbg_frame_choose(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned index);
 
@@ -614,8 +618,8 @@ const char *dbg_base_name(const char *path);
 enum lw_status dbg_stoppoint_condition(struct dbg *dbg, unsigned id, const char *condition,
                                    struct lw_error *err) LW_MUST_CHECK;
 unsigned dbg_stoppoint_count(const struct dbg *dbg);
-/** Executes one instruction of each split that can run: the splits of the thread's warp or, if @block, of all warps of its
- *  block. Lanes and warps thus advance in lockstep. If no split can run, the stop is DBG_STOP_BLOCKED. The focus does not
+/** Executes one instruction of each split that can run: of the splits of the thread's warp or, if @block is set, of all warps
+ *  of its block. Lanes and warps thus advance in lockstep. If no split can run, the stop is DBG_STOP_BLOCKED. The focus does not
  *  change. Errors: LW_ESTATE if the thread has ended. */
 enum lw_status dbg_step_together(struct dbg *dbg, dbg_thread_id id, bool block,
                                  struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public interface of emu/: one header for each subject. emu executes kernels; it does not model cycles.
+ * The public interface of emu/: one header for each subject. emu executes kernels, and does not model cycles.
  *
- * A machine holds memory, programs and grids. A core holds resident blocks and their warps. An engine chooses which warp executes
- * next; only an engine starts, steps and frees blocks (MACHINE 5).
+ * A machine has memory, programs and grids. A core has resident blocks and their warps. An engine chooses which warp executes
+ * next. Only an engine starts, steps and frees blocks (MACHINE 5).
  */
 #ifndef EMU_H
 #define EMU_H

@@ -62,8 +62,8 @@ struct emu_engine_ops {
                                 struct emu_event *ev, struct emu_stop *stop,
                                 struct lw_error *err);
     /** Executes one rotation of the other warps: a time slice of each other warp of the block, then of the other splits of
-     *  @place's warp. If none of the other warps and splits can run, warps of other blocks get a time slice. The stop is
-     *  EMU_STOP_BLOCKED if the block makes no progress; blocks that did not run may still enable it to continue. */
+     *  @place's warp. If none of these warps and splits can run, warps of other blocks get a time slice. The stop is
+     *  EMU_STOP_BLOCKED if the block makes no progress. Blocks that did not run may later enable it to continue. */
     enum lw_status (*run_other_warps)(struct emu_engine *engine, const struct emu_thread_ref *place,
                                  struct emu_stop *stop, struct lw_error *err);
     /** warp_count returns the number of resident warps. warp_at gets the warp at an index in the order (grid, block, warp). A
@@ -113,8 +113,8 @@ void emu_observer_remove(struct emu_engine *engine, struct emu_observer *observe
 
 /* For engines outside emu/, which drive cores by emu_warp_step. */
 
-/** Fills @stop for a step whose event was a fault, and outputs the buffered printed text that a run which ends at this fault must
- *  output. */
+/** Fills @stop for a step whose event was a fault. Outputs the buffered text that must be printed if the run ends at this
+ *  fault. */
 void emu_core_fault_stop(struct emu_core *core, unsigned slot, unsigned warp,
                          struct emu_stop *stop);
 /** Spin observer: observes blocks that make no progress, for engines that have their own order of execution. The observer proves
@@ -124,7 +124,7 @@ struct emu_spin_observer;
 /**
  * Creates a spin observer. Returns NULL if there is no memory.
  *  @tries   number of earlier observations that proved nothing; each of these observations makes the new one longer
- *  @chosen  a debugger or a log chooses the splits that run; the proof then considers only these splits
+ *  @chosen  a debugger or a log chooses the splits that run, so that the proof considers only these splits
  */
 struct emu_spin_observer *emu_spin_observer_create(struct emu_machine *machine, unsigned tries, bool chosen);
 void emu_spin_observer_destroy(struct emu_spin_observer *probe);
@@ -162,8 +162,8 @@ enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool
  * Native code of kernels: a translator above emu (native/) turns a kernel into host code, and emu executes this code instead of
  * its handlers when no observer could notice the difference. Native code has two forms. Code for whole warps requires that all
  * lanes of the warp are live, active and in one split. Masked code executes the lanes of one split. Both forms access the warp's
- * registers and the machine's memory through a frame. Code of both forms may stop before any instruction, and the interpreter
- * then continues there.
+ * registers and the machine's memory through a struct emu_native_frame. Both forms may stop before any instruction, and the
+ * interpreter continues at this instruction.
  */
 
 /** Allocation that the lanes of a scattered access accessed last: arena offsets [low, low + bytes). bytes 0: no allocation. */
@@ -232,10 +232,10 @@ struct emu_native_request {
     bool masked;                 /* true: masked code is requested; false: code for whole warps */
 };
 
-/** A site at which native code leaves. next: instruction at which the interpreter continues. retired, loads, stores: added to the
- *  frame's counts. parks: 0 if the warp is not parked. Otherwise the instruction is a CTA barrier, at which the warp is parked:
- *  its uniform and affine registers are in emu_native_frame.uniform, and not in the register file. After the barrier the warp
- *  resumes at entry parks - 1. */
+/** A site at which the warp leaves native code. next: instruction at which the interpreter continues. retired, loads, stores:
+ *  added to the frame's counts. parks: 0 if the warp is not parked. Otherwise the instruction is a CTA barrier, at which the
+ *  warp is parked: its uniform and affine registers are in emu_native_frame.uniform, and not in the register file. After the
+ *  barrier the warp resumes at entry parks - 1. */
 struct emu_native_site {
     uint32_t next, retired, loads, stores, parks;
 };

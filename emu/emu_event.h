@@ -56,7 +56,8 @@ enum emu_access_kind {
     EMU_ACCESS_REDUCE,  /* atomic whose old value is not returned */
     EMU_ACCESS_CONSTANT /* constant operand: all lanes read one address of a bank */
 };
-/** Lanes whose addresses are affine: lane l of `lanes` accesses base + stride * (l - lowest lane). `lanes` is not empty. */
+/** Lanes whose addresses are affine: lane l of `lanes` accesses base + stride * (l - lowest lane). `lanes` has at least one
+ *  lane. */
 struct emu_event_segment {
     uint64_t lanes, base;
     int64_t stride; /* difference between the addresses of neighbouring lanes; 0 for a single lane */

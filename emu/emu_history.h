@@ -7,12 +7,10 @@
 
 /* ---- schedule log and replay (docs/reference/history-files.md) ----------------------------------------- */
 
-/**
- * A schedule log holds the order of execution, and the host steps and debugger edits between the instructions. From this data, a
- * replay repeats the run exactly. While a log is attached to a machine, emu records host steps, edits, starts and ends of blocks,
- * steps of warps that an engine chooses, and non-deterministic inputs. Whatever follows the functional engine's fixed order is
- * recorded only as an instruction count, so the log of a plain run takes a few bytes.
- */
+/** A schedule log holds the order of execution, and the host steps and debugger edits between the instructions. From this
+ *  data, a replay repeats the run exactly. While a log is attached to a machine, emu records host steps, edits, starts and
+ *  ends of blocks, steps of warps that an engine chooses, and non-deterministic inputs. Instructions in the functional
+ *  engine's fixed order are recorded only as an instruction count, so the log of a plain run takes a few bytes. */
 struct emu_log;
 /** Creates an empty log, which records the execution of @machine from now on. A log that is to be saved must be
  *  created before programs are loaded. Errors: LW_ESTATE when the machine already has a log. */

@@ -68,8 +68,8 @@ struct emu_config {
 void emu_config_default(struct emu_config *config);
 extern const char *const emu_policy_names[]; /* names of the split policies, terminated by NULL */
 extern const char *const emu_reconv_names[];
-/** Push orders, by name: the side of a divergent branch that becomes the last entry of the warp's table, and so runs first on a
- *  SIMT stack. By name, this is the smaller side, the larger side, or the side that falls through. */
+/** Names of push orders. The push order determines the side of a divergent branch that becomes the last entry of the warp's
+ *  table, and so runs first on a SIMT stack: the smaller side, the larger side, or the side that falls through. */
 extern const char *const emu_push_order_names[];
 /** Returns true if the reconvergence engine @name has a table of entries, and therefore uses a push order. */
 bool emu_reconv_has_push_order(const char *name);
@@ -125,12 +125,12 @@ const struct emu_config *emu_machine_config(const struct emu_machine *machine);
 void emu_machine_add_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
 void emu_machine_remove_listener(struct emu_machine *machine, struct emu_machine_listener *listener);
 /** Sets the machine's fault filter. NULL removes the filter. The filter is borrowed until it is replaced or the machine is
- *  destroyed. The filter is called on the thread that runs the block. A filter does not restrict the run to one host thread; a
- *  caller that needs this restriction also registers a listener. During a replay (emu_machine_is_replaying) the filter is called
- *  again and must give the same answers. */
+ *  destroyed. The filter is called on the thread that runs the block. A filter does not restrict the run to one host thread. A
+ *  caller that needs one host thread also registers a listener. During a replay (emu_machine_is_replaying) the filter is called
+ *  again and must return the same values. */
 void emu_machine_filter_faults(struct emu_machine *machine, struct emu_fault_filter *filter);
-/** Requests that the engine stops after the current instruction (EMU_STOP_OBSERVER). Hooks, filters and listeners may call this.
- *  A request between two runs stops the next run after at most one instruction. @halt false withdraws the request. */
+/** Requests that the engine stops after the current instruction (EMU_STOP_OBSERVER). Hooks, filters and listeners may call this
+ *  function. A request between two runs stops the next run after at most one instruction. @halt false withdraws the request. */
 void emu_machine_halt(struct emu_machine *machine, bool halt);
 /** Returns true if a halt was requested, and clears the request; for engines outside emu/. */
 bool emu_machine_consume_halt_request(struct emu_machine *machine);

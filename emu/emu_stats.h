@@ -16,9 +16,9 @@ struct emu_tag_stats {
                                    * write */
     uint64_t addresses[3];        /* addresses of memory instructions, counted by the tag of the address */
     uint64_t expansions;
-    /* Shadow mode. common: registers written, counted by the number of leading bytes that are equal in all lanes
-     * (docs/explanation/uniform-affine.md). delta_banks and row_banks: register banks that these values take, if stored as a base
-     * and deltas, and if stored as lane vectors. */
+    /* Shadow mode (docs/reference/statistics.md). common: number of register writes, by the number of leading bytes that
+         * are equal in all lanes. delta_banks: register banks that the written values take if stored as a base and deltas.
+         * row_banks: register banks that they take if stored as lane vectors. */
     uint64_t common[5], delta_banks, row_banks;
     /* Number of thread instructions that tags make unnecessary: of each instruction all lanes except one if the result is U, and
      * all except two if it is A. For a compare, the tags of its sources count instead of the tag of the result. */
@@ -33,8 +33,8 @@ struct emu_stats {
     uint64_t blocks, warps, grids;
     uint64_t divergences, reconvergences, merges, cta_barriers;
     uint64_t loads, stores, atomics;
-    uint64_t stack_pops, stack_depth; /* reconvergence engine `stack`: number of entries popped; largest number of entries that a
-                                       * warp had */
+    uint64_t stack_pops, stack_depth; /* reconvergence engines with a stack or table: number of entries popped; largest number
+                                       * of entries that a warp had */
     uint64_t threads; /* largest number of host threads that a grid ran on */
 };
 /** Returns the number of executed lane operations: thread_instructions minus the lane operations that tags saved, plus the lanes

@@ -12,11 +12,11 @@ extern const struct lw_command_table dbg_commands_points, dbg_commands_run, dbg_
     dbg_commands_frames, dbg_commands_focus;
 
 enum lw_status dbg_too_long(struct lw_error *err);
-/** Joins the operands from number @first on to one text. If there are none, fails with the message @takes or, if @takes is
- *  NULL, makes the text empty. */
+/** Joins operand number @first and all operands after it to one text. If the call has no such operand, fails with the message
+ *  @takes or, if @takes is NULL, makes the text empty. */
 enum lw_status dbg_operand_text(const struct lw_call *call, int first, char *text, size_t size, const char *takes,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Parses the only operand of a command, a count. Without an operand the count is 1. */
+/** Parses the operand of a command whose only operand is a count. Without an operand the count is 1. */
 enum lw_status dbg_one_count(const struct lw_call *call, uint64_t *count, struct lw_error *err);
 /** Prints a stop and the expressions of the command `display`. */
 void dbg_stop_show(struct dbg *dbg, const struct dbg_stop *stop, struct lw_sink *out);

@@ -13,8 +13,8 @@ enum dbg_axis {
 };
 enum { DBG_AXES_ALL = (1 << DBG_AXES) - 1 };
 
-/** Parsed coordinates. Three masks have a bit for each axis. given: the user has typed a number; queried: the name of the
- *  axis alone, or `current`; all: `all`. */
+/** Parsed coordinates. Three masks have a bit for each axis. given: the user has typed a number for the axis; queried: the
+ *  user has typed the name of the axis alone, or `current` after it; all: the user has typed `all` after it. */
 struct dbg_coordinates {
     unsigned given, queried, all;
     uint64_t value[DBG_AXES][3]; /* [axis] three numbers for block and thread, one for any other axis */
@@ -25,8 +25,8 @@ enum lw_status dbg_coordinates_parse(const char *text, struct dbg_coordinates *o
                                      struct lw_error *err) LW_MUST_CHECK;
 /**
  * Finds the lane that coordinates denote. For a coordinate that is not given, uses that of the focus. But if a block or
- * another kernel is given without thread and warp, uses the first resident warp of that block or kernel. `warp` is the index
- * of the warp in its block; with `sm`, and without block and thread, it is %warpid.
+ * another kernel is given without thread and warp, uses the first resident warp of this block or kernel. The coordinate `warp`
+ * is the index of the warp in its block. If `sm` is given without block and thread, `warp` is %warpid.
  * Errors: LW_ERANGE if a coordinate does not exist; LW_ESTATE if the thread has ended or has not started yet.
  */
 enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinates *c,

@@ -66,14 +66,14 @@ struct dbg_image {
 /** State of the parser, which evaluates an expression for one lane while it parses. */
 struct dbg_expr {
     struct dbg *dbg;
-    const struct dbg_image *image; /* memory in this range is read from the copy, or NULL if there is no copy */
+    const struct dbg_image *image; /* copy of memory, from which addresses in its range are read; NULL: no copy */
     dbg_thread_id id;
     unsigned lane, depth; /* the lane; the nesting depth of the part being parsed */
     const char *text, *at; /* the expression; the next character to parse */
     bool dry;       /* dry run: syntax and names are checked, and no state of the machine is read */
     uint64_t place; /* dry run: pc at which names must be in scope; 0: names of any scope are accepted */
-    bool plain;     /* inside the brackets of u32[...] and similar loads, where pointers are integers */
-    bool reducing;  /* inside the brackets of a reduction over lanes, such as any(...) */
+    bool plain;     /* the parser is inside the brackets of u32[...] or a similar load, where pointers are integers */
+    bool reducing;  /* the parser is inside the brackets of a reduction over lanes, such as any(...) */
     bool have_warp; /* `warp` is valid */
     struct dbg_warp warp;
     enum lw_status status;
@@ -95,7 +95,7 @@ void dbg_expr_end(struct dbg_expr *e);
 void dbg_expr_skip(struct dbg_expr *e);
 /** Skips blanks. If @token follows, skips it and returns true. */
 bool dbg_expr_take(struct dbg_expr *e, const char *token);
-/** Skips the closing bracket @token. If the next character is another one, fails the expression and returns false. */
+/** Skips the closing bracket @token. If another character is next, fails the expression and returns false. */
 bool dbg_expr_close(struct dbg_expr *e, const char *token);
 /** Evaluates a whole expression to a value. */
 struct dbg_value dbg_expr_value(struct dbg_expr *e);
@@ -130,7 +130,7 @@ struct dbg_value dbg_value_convert(const struct dbg_value *value, enum dbg_type 
 
 /* ---- names (dbg_expr_names.c) -------------------------------------------------------------- */
 
-/** Fails the expression with a message. If it has failed before, the first message remains. */
+/** Fails the expression with a message. If the expression has failed before, its first message remains. */
 void dbg_expr_fail(struct dbg_expr *e, enum lw_status status, const char *fmt, ...)
     LW_PRINTF(3, 4);
 bool dbg_name_char(char c);
@@ -206,10 +206,10 @@ bool dbg_returned(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 /* ---- values by type (dbg_print.c) ------------------------------------------------------- */
 
 enum { DBG_MOST_VALUES = 800, DBG_MOST_CELL_VALUES = 32 };
-/** Prints an operand by its type. If an aggregate has more than @most values, prints dots for the others. */
+/** Prints an operand by its type. Of an aggregate, prints at most @most values, and then dots. */
 void dbg_typed_print(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_operand *o,
                      char format, unsigned most, struct lw_sink *out);
-/** Prints an operand as dbg_typed_print() does, with the contents of memory that @image contains. */
+/** Prints an operand as dbg_typed_print() does, but reads memory from the copy @image. */
 void dbg_typed_print_image(struct dbg *dbg, struct dbg_operand *o, const struct dbg_image *image,
                            unsigned most, struct lw_sink *out);
 /** Prints @count consecutive values, of which @o is the first, as for the expression POINTER@COUNT. */

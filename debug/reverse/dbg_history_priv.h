@@ -56,9 +56,9 @@ enum lw_status dbg_mark_goto(struct dbg *dbg, const struct dbg_mark *mark, struc
 
 /* ---- reverse searches (dbg_lane_trace.c) -------------------------------------------------------- */
 
-/** Sizes of search intervals in instructions: of the first one, and the limits up to which they grow. If every instruction
- *  is inspected, an interval of DBG_LARGEST_WINDOW takes some tenths of a second. If a static filter selects few of them,
- *  the limit is DBG_LARGEST_FAST_WINDOW, which takes some seconds. */
+/** Sizes of search intervals in instructions: the size of the first interval, and the limits up to which the sizes grow. If every
+ *  instruction is inspected, the limit is DBG_LARGEST_WINDOW, and such an interval takes some tenths of a second. If a static
+ *  filter selects few instructions, the limit is DBG_LARGEST_FAST_WINDOW, and such an interval takes some seconds. */
 enum { DBG_FIRST_WINDOW = 4096, DBG_LARGEST_WINDOW = 1 << 20, DBG_LARGEST_FAST_WINDOW = 1 << 28 };
 /** Returns the number of instructions that a warp has executed: 0 before it is resident, UINT64_MAX after it has ended. */
 uint64_t dbg_progress(const struct dbg *dbg, dbg_thread_id id);
@@ -69,12 +69,13 @@ enum lw_status dbg_skip_idle(struct dbg *dbg, dbg_thread_id only, uint64_t *low,
                              struct lw_error *err) LW_MUST_CHECK;
 
 /**
- * Reverse search through intervals of history. The search begins with the interval before the current count, and each further
- * interval is earlier and longer. Each is replayed forward once. A search with a near result thus inspects little history.
+ * Reverse search through intervals of history. The search begins with the interval before the current instruction count. Each
+ * further interval is earlier and longer. The search replays each interval forward once. If the result is near, the search thus
+ * inspects little history.
  * @seen called for every instruction of an interval, in the order of execution; @at is the instruction count before the
  *        instruction. Returns true to skip the rest of the interval
- * @only  thread for whose instructions the search looks: history in which the thread executes nothing is skipped; 0: all
- *        threads
+ * @only  thread whose instructions matter: the search skips history in which this thread executes nothing; 0: all threads
+ *        matter
  */
 struct dbg_search {
     struct dbg *dbg;
@@ -114,7 +115,8 @@ enum lw_status dbg_search_between(struct dbg *dbg, uint64_t low, uint64_t high,
 struct dbg_hit {
     uint64_t at; /* instruction count before the instruction that made the hit */
     dbg_thread_id id;
-    uint64_t pc, lanes; /* pc of that instruction; lanes that made the hit, for a breakpoint the active lanes there */
+    uint64_t pc, lanes; /* pc of that instruction; lanes that made the hit, or for a breakpoint the lanes that are active at
+                         * the pc */
     bool touched;       /* true: hit of a watchpoint or catchpoint, described by `touch`; false: of a breakpoint */
     enum { DBG_HIT_TRUE, DBG_HIT_FALSE, DBG_HIT_ASKS /* value of the condition; DBG_HIT_ASKS: not evaluated yet */ } is;
     struct dbg_watch_hit touch;
@@ -162,9 +164,9 @@ bool dbg_reverse_skip_contains(const struct dbg *dbg, const struct isa_line *row
 enum lw_status dbg_reverse_skip(struct dbg_lane_trace *trace, const struct isa_line *row,
                              struct lw_error *err) LW_MUST_CHECK;
 
-/** Skips the time in which the lane has waited. The trace continues at a count shortly after the one at which the wait
- *  began, or does not change. Called when the lane has executed nothing in the last interval. Sets
- *  trace->search.interrupted if the user has interrupted it. */
+/** Skips the time in which the lane has waited. The trace continues at an instruction count shortly after the beginning of the
+ *  wait, or does not change. Called when the lane has executed nothing in the last interval. Sets
+ *  trace->search.interrupted if the user has interrupted the search. */
 enum lw_status dbg_reverse_skip_wait(struct dbg_lane_trace *trace, struct lw_error *err) LW_MUST_CHECK;
 
 /** Result of the search for the last write to a location. */

@@ -21,9 +21,10 @@ enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_st
  *  breakpoint becomes the focus lane. */
 bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                  struct dbg_stop *stop);
-/** Converts a stop of the engine to a stop of the debugger. stop->kind remains DBG_STOP_NONE if the run is to continue: a
- *  breakpoint with a false condition was stepped over, or a new launch was queued. dbg_continue() does not call this
- *  function for EMU_STOP_BREAK, because its own step over a breakpoint keeps the order in which the engine runs warps. */
+/** Converts a stop of the engine to a stop of the debugger. stop->kind remains DBG_STOP_NONE if the run must continue, because
+ *  a breakpoint with a false condition was stepped over, or because a new launch was queued. dbg_continue() does not call
+ *  this function for EMU_STOP_BREAK, because its own step over a breakpoint does not change the order in which the engine runs
+ *  warps. */
 enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
                                struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 
@@ -52,8 +53,8 @@ struct dbg_stepper {
                                     * its progress count */
     unsigned tries;                /* number of spin checks since the last progress that found no spin */
     const struct isa_insn *insn;   /* the instruction that the lane executed last */
-    /* Members for a step in the past: a replay executes instructions in the recorded order, so other lanes and warps may
-     * run as well. */
+    /* Members for a step in the past. A replay executes instructions in the recorded order, so a step may also run other
+         * lanes and warps. */
     bool in_past;                        /* the command began in the past */
     uint64_t others;                     /* number of replayed instructions that were not steps of the lane */
     uint64_t own;                        /* number of steps of the lane's warp that the stepper itself has requested */

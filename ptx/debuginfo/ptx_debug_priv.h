@@ -101,7 +101,7 @@ struct ptx_debug {
     uint32_t expression_bytes;
     size_t expression_capacity;
     const char *dropped; /* reason why the debug information is not used; NULL if there was no error */
-    uint8_t module_stepped; /* whether all functions are compiled for debuggers: 0: not known yet, 1: no, 2: yes */
+    uint8_t module_stepped; /* states whether all functions are compiled for debuggers: 0: not known yet, 1: no, 2: yes */
     bool noted;          /* the note about dropped debug information has been printed */
     uint64_t budget;     /* remaining steps for debug information, which limit the time that hostile input can take */
     uint64_t gap_budget; /* remaining steps of ptx_debug_livevalues.c; at 0, location lists are used without corrections */
@@ -146,7 +146,7 @@ uint32_t ptx_debug_entry(const struct ptx_debug *debug, const struct ptx_value *
 const struct ptx_mark *ptx_debug_mark(const struct ptx_debug *debug,
                                       const struct ptx_fixup *fixup);
 
-/** Returns a variable's name as PTX spells it ('.' and '@' become "_$_"), or NULL if it is too long. */
+/** Returns a variable's name as PTX spells it ('.' and '@' become "_$_"), or NULL if the spelling is longer than @room. */
 const char *ptx_debug_spelling(struct ptx_name name, char *room, size_t size);
 /** Location expression of a compiler: an address, a register or a constant. */
 struct ptx_location_expr {
@@ -156,15 +156,15 @@ struct ptx_location_expr {
     char reg[9];     /* name of the register; empty if the expression is not a register */
     bool constant;   /* the expression is the constant @offset */
 };
-/** Reads a location expression; returns false if the expression is not one of those that struct ptx_location_expr can
- *  represent. Pointers in @expr are borrowed from the module. */
+/** Reads a location expression. Returns false if struct ptx_location_expr cannot represent the expression. Pointers in @expr are
+ *  borrowed from the module. */
 bool ptx_debug_read_location_expr(const struct ptx_section *section, uint32_t at, uint32_t size,
                          struct ptx_location_expr *expr);
 /** Stores the location of byte @offset of a variable in @location. Returns false if the variable is not in global or
  *  constant memory of this module. */
 bool ptx_debug_variable_location(const struct ptx_symbol *s, uint64_t offset, struct isa_var_location *location);
-/** Stores in @location the location that the expression of a module variable gives; returns false if the expression gives no
- *  location. Sets @dynamic to whether the location is relative to the start of a kernel's dynamic shared memory. */
+/** Stores in @location the location that the expression of a module variable gives. Returns false if the expression gives no
+ *  location. Sets *@dynamic to true if the location is relative to the start of a kernel's dynamic shared memory. */
 bool ptx_debug_module_location(const struct ptx_module *module, const struct ptx_value *value,
                             struct isa_var_location *location, bool *dynamic);
 
@@ -174,7 +174,7 @@ struct ptx_call_site {
     uint32_t parent, file, line, column;
     bool is_call; /* the scope is an inlined call */
 };
-/** Stores the struct ptx_call_site of @scope in @out; returns false if the scope has no such location. */
+/** Stores the struct ptx_call_site of @scope in @out. Returns false if the scope has no call site. */
 typedef bool (*ptx_call_site_fn)(const void *context, uint32_t scope, struct ptx_call_site *out);
 /** Finds the duplicated code in a function. A scope is the function itself, or a block or an inlined call in the function.
  *  Returns an array with the number of the duplicate to which each machine instruction belongs in its innermost scope, or 0 if

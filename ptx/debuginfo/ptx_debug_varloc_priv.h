@@ -70,8 +70,8 @@ struct ptx_list_entry {
 static inline bool ptx_spend(struct ptx_placing *pl, uint64_t steps)
 {
     if (pl->debug->budget < steps) {
-        pl->debug->budget = 0; /* sets the budget to 0, so that later calls that need fewer steps do not continue with
-                                * incomplete results */
+        pl->debug->budget = 0; /* later calls that need fewer steps must fail, too: they would continue with incomplete
+                                * results */
         return false;
     }
     pl->debug->budget -= steps;
@@ -97,19 +97,19 @@ void ptx_debug_find_holders(struct ptx_placing *pl);
 void ptx_debug_find_moves(struct ptx_placing *pl);
 /** Returns the symbol of the kernel parameter that debug entry @index describes, or PTX_NONE. @root: the function's entry. */
 uint32_t ptx_debug_param(const struct ptx_placing *pl, uint32_t root, uint32_t index);
-/** Returns the PTX register of which @reg is a copy, if each of the two is written once; otherwise PTX_NONE. */
+/** Returns the PTX register of which @reg is a copy if each of the two registers is written once, otherwise PTX_NONE. */
 uint32_t ptx_debug_copied_from(const struct ptx_placing *pl, uint32_t reg);
-/** Returns true if a PTX register is written once, with a literal or with a copy of such a register, and stores the literal in
- *  @value. The allocator rematerialises such a literal, so no physical register may have it. */
+/** Returns true if a PTX register is written once, with a literal or with a copy of such a register. Stores the literal in
+ *  *@value. The allocator rematerialises such a literal, so there may be no physical register that contains it. */
 bool ptx_debug_literal(const struct ptx_placing *pl, uint32_t reg, uint64_t *value);
-/** Stores the location of byte @offset of the function's __local_depot variable in @location, in which LLVM keeps variables
- *  that are in memory. Returns false if the function has no such variable. */
+/** Stores in @location the location of byte @offset of the function's __local_depot variable. LLVM stores variables that are in
+ *  memory in __local_depot. Returns false if the function has no __local_depot. */
 bool ptx_debug_frame_location(struct ptx_placing *pl, uint64_t offset, struct isa_var_location *location);
 
 /** Processes entry number @n of a location list. The caller has marked the words of the entry's lines. */
 void ptx_debug_list_entry(struct ptx_placing *pl, const struct ptx_list_entry *entry, uint32_t n);
-/** Corrects the locations of a variable after the last entry of its location list: adds locations that the list omits, and
- *  replaces wrong ones. */
+/** Corrects the locations of a variable: adds locations that its location list omits, and replaces wrong locations. Called after
+ *  the last entry of the list. */
 void ptx_debug_gaps(struct ptx_placing *pl);
 
 #endif

@@ -18,8 +18,8 @@ struct ptx_note_address {
 struct ptx_memory_bytes {
     uint32_t first, end;
 };
-/** An assignment to the variable in the source. A use by which other code gets the variable's address counts as an assignment to
- *  the whole variable. */
+/** An assignment to the variable in the source. If a use of the variable gives its address to other code, the use counts as an
+ *  assignment to the whole variable. */
 struct ptx_memory_use {
     uint32_t first, last;   /* first and last line of the source statement */
     uint32_t reached, begin; /* `reached` and `begins` of struct ptx_noted_line, or 0 if they are unknown */

@@ -41,11 +41,10 @@ struct ptx_noted_event {
     bool doubts; /* the event is not a note of the text: the value is unknown from here on (note_early()) */
     bool kills;  /* the event is a write of register @value: values that use the register are not valid after it */
 };
-/** A line that may assign to a variable, or a loop.
- *  For an assignment, the lines after `begins` up to `reached` are the lines of the source block around `line`. If any of them
- *  is executed, so is the assignment. A member is 0 if there is no such line.
- *  For a loop, `line` and `reached` are its first and last line. `begins` is a flag: it is not 0 if an iteration may skip statements
- *  of the loop, as after `continue`. */
+/** A line that may assign to a variable, or a loop. For an assignment, the lines after `begins` up to `reached` are the lines
+ *  of the source block around `line`. If any of them is executed, so is the assignment. A member is 0 if there is no such
+ *  line. For a loop, `line` and `reached` are its first and last line. `begins` is a flag: it is not 0 if an iteration may
+ *  skip statements of the loop, as after `continue`. */
 struct ptx_noted_line {
     uint32_t line, reached, begins;
 };
@@ -99,10 +98,10 @@ enum { PTX_NOTE_POSITIONS = 6 };
 struct ptx_note_position {
     uint32_t line;  /* last line on the path in the variable's scope, or 0 if there is none */
     uint8_t notes;  /* number of new values that notes gave since the code of that line began */
-    bool merges;    /* there is one such value, and it selects between the old value and another one */
+    bool merges;    /* notes gave one new value, which selects between the old value and another value */
     bool left;      /* since the code of that line, the path has left the scope, on lines of the same function */
-    bool back;      /* since then, the path has taken a branch back */
-    bool crossed;   /* since then, the path has entered another block */
+    bool back;      /* since the code of that line, the path has taken a branch back */
+    bool crossed;   /* since the code of that line, the path has entered another block */
     bool none;      /* since the code of that line began, a note has said that the value is not known */
     bool owed;      /* the source has assigned before that line, and no note has given the assigned value yet */
 };
@@ -110,7 +109,7 @@ struct ptx_note_position {
 struct ptx_note_positions {
     struct ptx_note_position at[PTX_NOTE_POSITIONS];
     uint8_t count;
-    bool more; /* there are further positions, for which the array has no room */
+    bool more; /* paths have further positions, for which the array is too short */
     uint32_t doubted; /* bit set of the pieces whose values may be outdated */
     uint32_t hidden;  /* bit set of the pieces whose values are unknown until their next note (note_early()) */
     uint32_t pending; /* bit set of the pieces to which a note has given a new value since the code of the last line began; the
@@ -221,8 +220,8 @@ bool ptx_note_in_scope(const struct ptx_noted_lines *lines, uint32_t line);
 bool ptx_note_in_function(const struct ptx_noted_lines *lines, uint32_t line);
 /** Returns whether the source statement on a line assigns to the variable and contains an inlined call. */
 bool ptx_note_assigns_after_call(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line);
-/** Returns true if a path from code of line @from directly to code of line @to does not begin another iteration of a loop: there
- *  is no loop around both lines, or the path leaves out other code of the loop. @to must be lower than @from. */
+/** Returns true if a path from code of line @from directly to code of line @to does not begin another iteration of a loop,
+ *  because no loop contains both lines, or because the path omits other code of the loop. @to must be lower than @from. */
 bool ptx_note_is_no_round(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
 /** Returns whether the head of a loop assigns to the variable, and the path is at this head, or in the loop after a branch
  *  back. */
@@ -239,23 +238,23 @@ int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, con
  *  path. */
 bool ptx_note_leads_to(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
                        const struct ptx_note_position *position, uint32_t to);
-/** Returns whether value @v selects between another value and one of the values in @known, which has up to PTX_NOTE_SAME indices
+/** Returns whether value @v selects between another value and one of the values in @known. @known has up to PTX_NOTE_SAME indices
  *  of values (ptx_debug_notemerge.c). */
 bool ptx_note_merges(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_value *v,
                      const uint32_t *known);
-/** Returns whether a register has byte @offset of kernel parameter @param at a note: either all writes of the register are loads
- *  of this byte, or the last write before the note is one, in the same basic block. */
+/** Returns whether a register has byte @offset of kernel parameter @param at a note. This is so if all writes of the register are
+ *  loads of this byte, or if the last write before the note is such a load in the note's basic block. */
 bool ptx_note_is_loaded(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_event *note, uint32_t reg,
                         uint32_t param, uint64_t offset);
-/** Returns the index of the value that a note gives by clang and by the source: a register plus a constant, where the value before
- *  is the same register plus another constant, and the source adds the difference. Returns @value if this is not so. @known: up to
- *  PTX_NOTE_SAME indices of equal values before the note (ptx_debug_notemerge.c). */
+/** Returns the index of a derived value for a note whose value @value is a register plus a constant. The value before the note
+ *  must be the same register plus another constant, and the source must add the difference of the constants. Otherwise returns
+ *  @value. @known: up to PTX_NOTE_SAME indices of equal values before the note (ptx_debug_notemerge.c). */
 uint32_t ptx_note_derive(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t value,
                          const uint32_t *known);
 /** Returns whether the edge from one block to another is a back edge of the depth-first search, as at the end of a loop. */
 bool ptx_note_goes_back(const struct ptx_noting *noting, uint32_t from, uint32_t to);
-/** Counts the debug entries below @root that may describe each variable of the notes (noting->entries). If there are two, with
- *  the same name, line and inlined calls, it is unknown to which of them the notes belong. Then drops wrong notes by
+/** Counts the debug entries below @root that may describe each variable of the notes (noting->entries). If two entries have the
+ *  same name, line and inlined calls, it is unknown to which of the two the notes belong. After the count, drops wrong notes by
  *  ptx_debug_notes_doubt(). */
 void ptx_debug_notes_match(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t root);
 /** Returns the variable of the notes that debug entry @die below the function's entry @root describes. Returns NULL if the
@@ -268,7 +267,7 @@ enum ptx_noted { PTX_NOTED_NOTHING, PTX_NOTED_RANGES, PTX_NOTED_LAUNCH };
  *  variable. @param: symbol of the kernel parameter that is the variable, or PTX_NONE. */
 enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_variable *variable,
                                       uint32_t die, uint32_t param, struct ptx_noted_pieces *pieces);
-/** Sets pl->wanted for all PTX registers that notes name, and for registers of which these are copies. */
+/** Sets pl->wanted for all PTX registers that notes name, and for the registers of which these registers are copies. */
 void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *noting);
 /** Appends the locations of a variable with the values in @pieces to pl->locations. @bytes: size of the variable, or 0 if it is
  *  unknown. */
