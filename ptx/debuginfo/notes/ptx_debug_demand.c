@@ -5,9 +5,9 @@
  * computes the demanded bits again from the PTX, by a backward data-flow analysis over the registers. A debugger shows a
  * value only if the code uses all bits of the variable. If LLVM has removed the instruction that computes a value, the debug
  * value has an operation instead. Then it is unknown which bits of the value were used. So a computed value is shown only if
- * the operation is a conversion to a narrower integer, and the variable is assigned once. This file does not recognise one
- * case: after a load that is narrower than the variable, the register has the narrowed value, but the code uses all bits of
- * the register. */
+ * the operation is a conversion to a narrower integer, and the variable is assigned once. After a load that LLVM has narrowed,
+ * the code uses all bits of the register, although the register does not have all bits of the variable. For such a register
+ * ptx_values.c writes the number of known bits into the note (struct ptx_note_operand.bits). */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 enum { MOST_PASSES = 256, MOST_COPIES = 4 };
