@@ -288,8 +288,8 @@ mkdir -p bin
 ln -s "$lanewise" bin/lanewise
 cases=$((cases + 1))
 PATH=$work/bin:$PATH sh sweep.sh lines.yaml >out 2>err || fail "the sweep of docs/howto/measure-cycles.md failed"
-{ sed 1,3d sweep.sh && echo 'It prints' && cat out; } | sed '/^$/d' >want
-sed -n '/^## A sweep$/,/^## /p' "$src/docs/howto/measure-cycles.md" | sed -n '/^It prints$/p; s/^    //p' | diff - want ||
+{ sed 1,3d sweep.sh && echo 'The script prints this table:' && cat out; } | sed '/^$/d' >want
+sed -n '/^## A sweep$/,/^## /p' "$src/docs/howto/measure-cycles.md" | sed -n '/^The script prints this table:$/p; s/^    //p' | diff - want ||
     fail "docs/howto/measure-cycles.md: A sweep: script and figures are not those of docs/examples/sweep.sh"
 # Reports show kernels of CUDA C++ by their names in the source.
 sed 's/^\.kernel add$/.kernel _ZN3ops3addIiEEvPKT_PS1_j/' k.s >mangled.s
