@@ -136,7 +136,7 @@ static enum lw_status do_findings(const struct lw_call *call, struct lw_error *e
 }
 
 const struct lw_command chk_commands[] = {
-    {"check", "check", "[LIST|on|off]", "Show the enabled checks; LIST enables checks whose findings stop the run, off lets the run continue after findings, on stops it", "check memory",
+    {"check", "check", "[LIST|on|off]", "Show the enabled checks; LIST enables checks whose findings stop the run; off lets the run continue after findings; on lets findings stop the run again", "check memory",
      do_check, 0},
     {"findings", "findin", "[number]", "List the findings so far, or show one finding by its number", "findings", do_findings,
      LW_COMMAND_READONLY},
