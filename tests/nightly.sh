@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests that take too long for every run: exhaustive tests, full random campaigns, AArch64 under qemu, and the
-# fuzzers. Run it by `make nightly` in a build folder. A test that is not built fails.
+# Runs tests that take too long for `make check`: exhaustive tests, long random tests, all tests on AArch64 under qemu, and the
+# fuzzers. `make nightly` in a build folder runs this script. A test program that was not built counts as a failure.
 #
 #   LW_NIGHTLY_PROGRAMS  random programs (1000000)   LW_FUZZ_SECONDS  seconds for each fuzzer (600)
 #   LW_NIGHTLY_SWEEP     0: omit the tests of all 2^32 inputs
-#   LW_NIGHTLY_LIST      1: print the command of each step, one a line, and run none (tests/lint/lint_nightly.sh)
+#   LW_NIGHTLY_LIST      1: print the command of each step, one per line, and run none (for tests/lint/lint_nightly.sh)
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 programs=${LW_NIGHTLY_PROGRAMS:-1000000}
 seconds=${LW_FUZZ_SECONDS:-600}
-unset LW_RANDOM_DIVISOR LW_RANDOM_COUNT LW_SLOW # these variables would make campaigns smaller
+unset LW_RANDOM_DIVISOR LW_RANDOM_COUNT LW_SLOW # these variables would make random tests shorter
 passed=0; failed=0
-step() { # name, command...
+step() { # usage: step NAME COMMAND... . Runs the command; its output is written to nightly-NAME.log
     name=$1; shift
     if [ "${LW_NIGHTLY_LIST:-}" = 1 ]; then echo "$name: $*"; return; fi
     if "$@" >"nightly-$name.log" 2>&1; then
@@ -21,7 +21,7 @@ step() { # name, command...
         failed=$((failed + 1)); echo "FAILED: $name (nightly-$name.log)"
     fi
 }
-if [ "${LW_NIGHTLY_SWEEP:-1}" != 0 ]; then # each test distributes its numbers among the processors
+if [ "${LW_NIGHTLY_SWEEP:-1}" != 0 ]; then # each test runs on all processors
     for sweep in test_math test_half test_convert; do
         step "$sweep" env LW_EXHAUSTIVE=1 "tests/emu/exec/$sweep"
     done
@@ -48,11 +48,11 @@ done
 for t in emu/history/test_checkpoint program/test_matrix program/test_kernels clients/gdb_features; do
     step "${t##*/}.sh" env LW_LONG=1 "$src/tests/$t.sh"
 done
-for t in "$src"/tests/clients/behaviours_*.sh; do # each client's behaviours
+for t in "$src"/tests/clients/behaviours_*.sh; do # the behaviours of each client (debugger)
     step "$(basename "$t" .sh)" env LW_LONG=1 "$t"
 done
 step reverse env LW_SEED=random LW_RANDOM_COUNT=1000 "$src/tests/debug/prop_reverse.sh"
-for clang in clang-14 clang-15 clang-16 clang-19; do # 10,000 kernels with all compilers together
+for clang in clang-14 clang-15 clang-16 clang-19; do # 10,000 kernels in all, distributed to the compilers
     command -v $clang >/dev/null || continue
     step values-$clang env LW_SEED=random LW_VALUES_CLANG=$clang LW_RANDOM_COUNT=2500 "$src/tests/debug/prop_values.sh"
     step memory-$clang env LW_SEED=random LW_VALUES_CLANG=$clang LW_RANDOM_COUNT=500 LW_VALUES_MODE=memory "$src/tests/debug/prop_values.sh"
@@ -75,7 +75,7 @@ step front-end env LW_RANDOM_COUNT="$programs" tests/ptx/prop_ptx
 step lane-classes env LW_RANDOM_COUNT="$programs" tests/ptx/prop_ptx_affine
 step ptx-evaluator env LW_RANDOM_COUNT="$programs" tests/ptx/eval/prop_ptx_eval
 [ "${LW_NIGHTLY_LIST:-}" != 1 ] || exit 0
-# AArch64: build, test and compare under qemu.
+# Builds for AArch64, and runs and compares under qemu.
 "$src/tests/aarch64.sh" nightly-aarch64 >nightly-aarch64.log 2>&1
 case $? in
 0) passed=$((passed + 1)); echo "ok: $(tail -n 1 nightly-aarch64.log)" ;;

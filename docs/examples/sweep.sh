@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# sweep.sh LAUNCH.yaml: runs the launch file with three warp schedulers and three sizes of L1. Writes a report of each run,
-# and prints a table of cycles and hit rates.
+# sweep.sh LAUNCH.yaml: runs the launch file with three warp schedulers and three sizes of L1; writes reports, and prints a table.
 for policy in lrr gto swl; do
     for bytes in 16K 32K 64K; do
         lanewise run -q "$1" --timing fermi --timing-set issue.policy=$policy --timing-set issue.limit=4 \

@@ -421,7 +421,7 @@ static uint64_t uleb(const uint8_t **at)
     }
 }
 
-/* Changes DW_TAG_inlined_subroutine to DW_TAG_lexical_block in all abbreviations in .debug_abbrev. */
+/* Changes the tag of inlined functions to the tag of lexical blocks in all abbreviations in .debug_abbrev. */
 static void rename_inlined(uint8_t *elf)
 {
     uint64_t headers = lw_get64(elf + 40);
@@ -447,7 +447,7 @@ static void rename_inlined(uint8_t *elf)
                 name = uleb(&at);
                 form = uleb(&at);
                 if (form == 0x21)
-                    (void)uleb(&at); /* DW_FORM_implicit_const: the abbreviation contains the value */
+                    (void)uleb(&at); /* the abbreviation itself contains a value of this form */
             } while (name != 0 || form != 0);
         }
     }

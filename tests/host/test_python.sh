@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests the Python package: its tests by pytest with the library of this build, its installation by pip in a new virtual
-# environment, and the session of docs/howto/python.md. Status 77: Python, numpy or pytest is missing.
+# Tests the Python package with the library of this build: its tests by pytest, its installation by pip in a new virtual
+# environment, and the session of docs/howto/python.md. Exit status 77 means that Python, numpy or pytest is missing.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 build=$(pwd)
@@ -10,7 +10,7 @@ trap 'rm -rf "$tmp"' EXIT
 bad=0
 fail() { echo "FAIL: $*"; bad=1; }
 
-# A Python that the user has installed may lack packages that Debian's Python has.
+# Uses the first Python that has the packages: the Python on PATH may lack packages that Debian's Python has.
 python=
 for candidate in python3 /usr/bin/python3; do
     path=$(command -v $candidate) || continue
@@ -19,7 +19,7 @@ done
 [ -n "$python" ] || { echo "no Python with numpy and pytest (Debian packages python3-numpy, python3-pytest)"; exit 77; }
 library=$build/liblanewise.so.0
 if nm "$library" | grep -qE '__(asan|tsan|ubsan)_'; then
-    echo "the library has sanitizers, with which Python is not built"
+    echo "the library has sanitizers, so Python cannot load it"
     exit 77
 fi
 export PYTHONDONTWRITEBYTECODE=1 LANEWISE_LIBRARY="$library" LANEWISE_SOURCE="$src"
@@ -27,12 +27,13 @@ work=$tmp
 . "$src/tests/lib/compile_once.sh"
 cd "$tmp" || exit 99
 
-# Tests that need a clang skip themselves if there is none.
+# Tests that need clang are skipped if it is not installed.
 PYTHONPATH=$src/python "$python" -X faulthandler -m pytest -q -p no:cacheprovider -o faulthandler_timeout=300 \
     --rootdir "$src/tests/host/python" "$src/tests/host/python" >out 2>&1 || { tail -n 60 out; fail "pytest"; }
 tail -n 1 out
 
-# The installed package finds the library that $LANEWISE_LIBRARY names. pip gets a copy, since it writes to its source folder.
+# The installed package must find the library in $LANEWISE_LIBRARY. pip installs from a copy, because it writes to the source
+# folder.
 if "$python" -c 'import setuptools, wheel, pip' 2>/dev/null; then
     cp -R "$src/python" package && chmod -R u+w package
     "$python" -m venv --without-pip --system-site-packages env || fail "venv"
@@ -40,24 +41,24 @@ if "$python" -c 'import setuptools, wheel, pip' 2>/dev/null; then
     installed=$(env/bin/python -c 'import lanewise; print(lanewise.__file__, lanewise.version())')
     case $installed in
     "$tmp"/env/lib/*" 0."*) echo "installed: ${installed##* }" ;;
-    *) fail "the package is not in the environment: $installed" ;;
+    *) fail "the package is not installed in the environment: $installed" ;;
     esac
     interpreter=$tmp/env/bin/python
 else
-    echo "no pip, setuptools or wheel: the installation is not tried"
+    echo "pip, setuptools or wheel is not installed: the installation is not tested"
     export PYTHONPATH="$src/python"
     interpreter=$python
 fi
 
-# The code blocks of the page form one session. The comments in the code blocks state the output.
+# The code blocks of the page form one program. Comments in it state the output.
 sed -n '/^```python$/,/^```$/p' "$src/docs/howto/python.md" | grep -v '^```' >session.py
 [ -s session.py ] || fail "docs/howto/python.md has no code"
 if "$interpreter" session.py >said 2>err; then
     sed -n 's/^ *print(.*# //p' session.py >expected
-    [ -s expected ] || fail "docs/howto/python.md quotes no output"
-    diff expected said || fail "docs/howto/python.md: the output (>) is not what the comments quote (<)"
+    [ -s expected ] || fail "docs/howto/python.md has no comments with output"
+    diff expected said || fail "docs/howto/python.md: the output (>) differs from the comments (<)"
 elif grep -qE 'no clang found|install the Debian package' err; then
-    echo "no clang: the session of docs/howto/python.md is not tried"
+    echo "clang is not installed: the session of docs/howto/python.md is not tested"
 else
     cat err
     fail "docs/howto/python.md"

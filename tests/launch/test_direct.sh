@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests kernels that run without a launch file (docs/howto/run-and-verify.md): options, the launch file to which they are
-# equivalent, missing options, -g, and files of a wrong kind.
+# Tests runs of kernels by options, without a launch file (docs/howto/run-and-verify.md): options, the equivalent launch file,
+# missing options, -g, and files of other types.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >saxpy.cl <<'END'
 __kernel void saxpy(float a, __global const float *x, __global float *y, uint n)
@@ -42,8 +42,8 @@ arguments='--arg a=2.5 --arg x=f32[1024]:ramp --arg y=f32[1024]:constant=3 --arg
 # shellcheck disable=SC2086
 {
 expect 0 '^y f32\[1024\]: 999 elements changed: 3 5.5 8 10.5 13 15.5 18 20.5 ...$' run saxpy.cl $four $arguments
-grep -q '^x f32\[1024\]: unchanged$' out || fail "what is not changed is not said to be so"
-grep -q '^ok: results were not checked, 1 launch, ' out || fail "the summary does not say that nothing was checked"
+grep -q '^x f32\[1024\]: unchanged$' out || fail "the summary does not say that x is unchanged"
+grep -q '^ok: results were not checked, 1 launch, ' out || fail "the summary does not say that results were not checked"
 expect 0 '^y f32\[1024\]: 999 elements changed: 3 5.5 8' run saxpy.cl --global 1024 --block 256 --arg 2.5 --arg f32[1024]:ramp --arg f32[1024]:3 --arg 1000
 expect 0 '^y f32\[1024\]: 999 elements changed: 3 5.5 8' run saxpy.cl $four --arg 2.5 --arg n=1000 --arg y=float4[256]:3 --arg f32[32*32]:ramp=0,1,1024
 expect 0 '^y f32\[4\]: 4 elements changed: 6 7 8 9$' run saxpy.cl --grid 1 --block 4 --arg 1 --arg 'f32[]:6,7,8,9' --arg f32[4] --arg 4
@@ -62,9 +62,9 @@ expect 0 '^out u32\[8\]: 6 elements changed: 0 2 4' run twice.lwo --grid 1 --blo
 expect 0 '' compile saxpy.cl --emit ptx -o saxpy.ptx
 expect 0 ': 999 elements changed: 3 5.5 8' run saxpy.ptx $four --arg 2.5 --arg f32[1024]:ramp --arg f32[1024]:3 --arg 1000
 expect 0 '^y f32\[1024\]: 999 elements changed' run saxpy.cl $four $arguments --timing --warp 32
-grep -q ' cycles on fermi$' out || fail "no cycles of a kernel by options"
+grep -q ' cycles on fermi$' out || fail "the summary has no cycles"
 expect 0 '' run saxpy.cl $four $arguments --dump y=y.bin -q
-[ "$(wc -c <y.bin)" = 4096 ] && [ ! -s out ] || fail "the buffer is dumped by its parameter's name, and -q is quiet"
+[ "$(wc -c <y.bin)" = 4096 ] && [ ! -s out ] || fail "the buffer is not dumped by its parameter's name, or -q prints something"
 expect 1 'out-of-bounds' run saxpy.cl $four --check --arg 2.5 --arg f32[1024] --arg f32[1000] --arg 1024
 expect 0 '^ok: no findings; results were not checked, 1 launch, .* s (races and uninitialised values were not checked: use --check=all,-performance)$' run saxpy.cl $four --check $arguments
 expect 0 '^ok: no findings; .* s$' run saxpy.cl $four --check=default,races $arguments
@@ -74,22 +74,22 @@ expect 0 '1 launch' run several.cl --entry fill --grid 1 --block 4 --arg f32[1] 
 expect 0 '1 launch' run saxpy.cl $four --arg a=2 --arg x=u8[4096] --arg y=f32[1024] --arg n=10
 echo '__kernel void late(__global int *out, __global int *in) { out[0] = in[0]; }' >late.cl
 expect 1 '^late.cl: uninitialised-output: ' run late.cl --grid 1 --block 1 --arg s32[2] --arg s32[2]:1,2 --check=all --dump out=- --check-file u.json --check-file u.xml
-grep -q 'by options:' err u.json u.xml && fail "a finding of the host names a line of options"
-grep -q 'late.cl' u.json || fail "the file of the finding is not in the JSON"
+grep -q 'by options:' err u.json u.xml && fail "a finding at a host step names a line, but options have no lines"
+grep -q 'late.cl' u.json || fail "JSON does not contain the file of the finding"
 expect 3 'end of .y. (4000 bytes' run saxpy.cl $four --arg 2.5 --arg f32[1024] --arg f32[1000] --arg 1024
 expect 0 '^hash_mem' run saxpy.cl $four --arg 2.5 --arg f32[1024]:random=7,-1,1 --arg f32[1024] --arg 1024 --hash
 grep -v '^ok' out >seven
 expect 0 '^hash_mem' run saxpy.cl $four --arg 2.5 --arg f32[1024]:random=3,-1,1 --arg f32[1024] --arg 1024 --hash --seed 4
-grep -v '^ok' out | cmp -s - seven || fail "--seed 4 with random=3 is not random=7"
+grep -v '^ok' out | cmp -s - seven || fail "--seed 4 with random=3 gives other numbers than random=7"
 
 # ---- expected results
 expect 0 '^ok: 1 check passed, 1 launch, ' run saxpy.cl --grid 1 --block 4 --arg 1 --arg 'f32[]:6,7,8,9' --arg f32[4]:1 --arg 4 --expect y=7,8,9,10
 expect 0 '^ok: 3 checks passed' run saxpy.cl --grid 1 --block 4 --arg 1 --arg f32[8]:6 --arg f32[8] --arg 8 --expect y=6,6,6,6,0 --expect x=6 --expect x=constant=6 --save-launch expect.yaml
 grep -qx '  - check: {buffer: y, values: \[6, 6, 6, 6, 0\]}' expect.yaml && [ "$(grep -cx '  - check: {buffer: x, constant: 6}' expect.yaml)" = 2 ] &&
-    ! grep -q 'expected results:' expect.yaml || fail "the saved file does not have the checks"
+    ! grep -q 'expected results:' expect.yaml || fail "the saved file does not contain the checks"
 expect 0 '^ok: 3 checks passed' run expect.yaml
 expect 1 '^--expect y=1,6,5: check failed: y\[0\] is 6, expected 1; 2 of 3 elements differ$' run saxpy.cl --grid 1 --block 4 --arg 1 --arg f32[8]:6 --arg f32[8] --arg 8 --expect y=1,6,5 --expect y=6,6
-grep -q '^failed: 1 of 2 checks failed, ' out || fail "no count of failed checks"
+grep -q '^failed: 1 of 2 checks failed, ' out || fail "the summary does not count failed checks"
 expect 1 'by more than 0.1 + 0.1' run saxpy.cl --grid 1 --block 4 --arg 1 --arg f32[4]:6 --arg f32[4] --arg 4 --expect y=5.2,5.1,6,6 --tolerance 0.1
 expect 0 '^ok: 1 check passed' run saxpy.cl --grid 1 --block 4 --arg 1 --arg f32[4]:6 --arg f32[4] --arg 4 --expect y=5.6 --tolerance 0.1
 printf '7 7\n7 7\n' >face.bin.txt
@@ -113,7 +113,7 @@ refuse '--tolerance lots: expected a number such as 1e-5' $four_of --expect y=1 
 refuse '--tolerance is used only with --expect: add --expect$' $four_of --tolerance 1
 refuse '--expect can be used only with a kernel file' run expect.yaml --expect y=1
 
-# ---- a structure by value, given by its members
+# ---- a structure that is passed by value, given by its members
 cat >view.cu <<'END'
 struct span { const int *from; int *to; };
 struct view { int count; char sign; span data; double factor; int steps[2]; };
@@ -128,9 +128,9 @@ __global__ void move(view v, size s, int *v_data_to)
 END
 view='--grid 1 --block 4 --arg v.count=3 --arg v.sign=-1 --arg v.data.to=s32[4] --arg v.factor=0.5 --arg v.steps=1,2 --arg s=s32:10,20 --arg v_data_to=s32[4]'
 expect 0 '^v_data_to_ s32\[4\]: 3 elements changed: 131 130 129 0$' run view.cu $view --arg v.data.from=s32[]:2,4,6,8 --save-launch view.yaml
-grep -q '^v_data_to s32\[4\]: 4 elements changed: 1 1 1 1$' out || fail "a buffer of a member takes the name of a parameter's"
+grep -q '^v_data_to s32\[4\]: 4 elements changed: 1 1 1 1$' out || fail "the buffer of a member has the same name as a parameter"
 grep -qx '        - {struct: \[{s32: 3}, {s8: -1}, {struct: \[v_data_from, v_data_to_\]}, {f64: 0.5}, {s32: \[1, 2\]}\]} # count, sign, data (from, to), factor, steps' view.yaml ||
-    fail "the saved file does not have the structure and its members' names"
+    fail "the saved file does not contain the structure and the names of its members"
 echo '  - check: {buffer: v_data_to_, values: [131, 130, 129, 0]}' >>view.yaml
 expect 0 '1 check passed' run view.yaml
 expect 0 '^v_data_to_ s32\[4\]: 3 elements changed: 130 130 129 0$' run view.cu $(echo "$view" | sed 's/ --arg s=[^ ]*//') --arg s.y=30 --arg s.x=0 --arg v.data.from=s32[]:5,4,6,8
@@ -152,13 +152,14 @@ refuse '--arg v.zzzzzz=0: .*; it has v.count, v.sign, v.data.from, v.data.to, v.
 expect 2 'also give' run view.cu
 expect 0 '1 launch' run view.cu $(sed 's/.*, for example//; s/, or write.*//; s/count=[0-9]*/count=1/' err)
 
-# ---- the launch file that the options are equivalent to
+# ---- the launch file that is equivalent to the options
 expect 0 '^hash_state' run saxpy.cl $four $arguments -D UNUSED=1 -I . --hash --save-launch saved.yaml
 grep '^hash' out >by-options
 expect 0 '^hash_state' run saved.yaml --hash
-grep '^hash' out | cmp -s - by-options || fail "the saved launch file gives something else"
+grep '^hash' out | cmp -s - by-options || fail "the saved launch file gives other results"
 expect 0 '' run saxpy.cl $four $arguments -D UNUSED=1 -I . --save-launch saved.yaml
-grep -qx '  x: {type: f32, count: 1024, init: {ramp: {start: 0, step: 1}}}' saved.yaml || fail "a ramp does not say what it is"
+grep -qx '  x: {type: f32, count: 1024, init: {ramp: {start: 0, step: 1}}}' saved.yaml ||
+    fail "the saved file does not contain the ramp"
 grep -q '^  # - check: {buffer: y, file: expected.bin, tolerance: 1e-5}$' saved.yaml || fail "the saved file does not show how results are compared"
 refuse 'save-launch: saved.yaml: the file exists and would be overwritten' run saxpy.cl --grid 5 --block 256 $arguments --save-launch saved.yaml
 refuse 'save-launch saxpy.cl: the output would overwrite the program' run saxpy.cl $four $arguments --save-launch saxpy.cl
@@ -166,19 +167,20 @@ mkdir elsewhere
 printf '0 1 2 3\n' >numbers.txt
 expect 0 '' debug saxpy.cl --grid 1 --block 4 --arg 2 --arg f32[]:file=numbers.txt --arg f32[4] --arg 4 -I . --save-launch elsewhere/saved.yaml --batch
 expect 0 'ok: results were not checked (no "check" step), 1 launch' run elsewhere/saved.yaml
-mkdir -p moved/elsewhere away && cp saxpy.cl numbers.txt moved && cp elsewhere/saved.yaml moved/elsewhere # to another machine, all together
-sed -i '1i #error the launch file goes to where it was made' saxpy.cl
+mkdir -p moved/elsewhere away && cp saxpy.cl numbers.txt moved && cp elsewhere/saved.yaml moved/elsewhere # as if moved to another host
+sed -i '1i #error the launch file names the original folder' saxpy.cl
 expect 0 'ok: results were not checked (no "check" step), 1 launch' run moved/elsewhere/saved.yaml
 sed -i 1d saxpy.cl
-grep -q '"-I../."' elsewhere/saved.yaml || fail "a folder of headers has another name: $(head -n 1 elsewhere/saved.yaml)"
+grep -q '"-I../."' elsewhere/saved.yaml || fail "wrong path of a folder of headers: $(head -n 1 elsewhere/saved.yaml)"
 expect 0 '' run saxpy.cl $four $arguments --save-launch ./here.yaml
-grep -qx 'program: {source: saxpy.cl}' here.yaml || fail "the working folder has a way to itself"
-(cd away && "$lanewise" run ../saxpy.cl $four $arguments --save-launch ../back.yaml >/dev/null) || fail "no launch file in the folder above"
+grep -qx 'program: {source: saxpy.cl}' here.yaml || fail "the path of a source in the current folder contains a folder"
+(cd away && "$lanewise" run ../saxpy.cl $four $arguments --save-launch ../back.yaml >/dev/null) ||
+    fail "the launch file was not written to the parent folder"
 expect 0 'ok: results were not checked (no "check" step), 1 launch' run back.yaml
 expect 0 '^y f32\[4\]: 3 elements changed: 0 2 4 6$' run saxpy.cl --grid 1 --block 4 --arg 2 --arg f32[]:file=numbers.txt --arg f32[4] --arg 4
 
-# ---- arguments of a launch file: kernel, position, name and type of the source
-argument() { # ARGS SENTENCE
+# ---- messages about arguments of a launch file contain the kernel, and the position, name and type of the parameter
+argument() { # usage: argument ARGS MESSAGE
     printf 'program: {source: saxpy.cl}\nbuffers: {x: {type: f32, count: 4}}\nsteps: [launch: {entry: saxpy, grid: 1, block: 4, args: [%s]}]\n' "$1" >argument.yaml
     refuse "^lanewise: argument.yaml:3: $2\$" run argument.yaml
 }
@@ -188,7 +190,7 @@ argument '1, x, x, x' "argument 4 'n' (uint) of kernel 'saxpy': expected a value
 argument '1, x, {local: 16}, 1' "argument 3 'y' (float \*) of kernel 'saxpy': {local: ...} cannot be passed here: the parameter is not a pointer to __local memory"
 argument '1, x, x' "args: kernel 'saxpy' takes 4 arguments: 'a' (float), 'x' (const float \*), 'y' (float \*), 'n' (uint); found 3"
 
-# ---- missing and wrong arguments: an error of one sentence each
+# ---- missing and wrong arguments: one error message each
 echo '__kernel void see(__read_only image2d_t im, sampler_t s, __global float4 *o) { o[0] = read_imagef(im, s, (int2)(0, 0)); }
 __kernel void other(__global int *o) { o[0] = 1; }' >image.cl
 refuse '^lanewise: image.cl:1: .*images are not supported yet' run image.cl --entry see --grid 1 --block 1
@@ -271,7 +273,7 @@ for n in 1.5 M 1Q -1M 1e99 0; do refuse 'such as 1000000, 1M or 1e6, found' run 
 refuse 'such as 600, 0.5 or 10m, found "10d"' run saxpy.cl $four $arguments --timeout 10d
 echo '__kernel void spins(__global int *out, int n) { out[n + get_local_id(0)] = 1; while (n == 100) out[0] += n; }' >spins.cl
 expect 4 '^spins.cl: 1 finding' run spins.cl --grid 1 --block 1 --arg s32[2] --arg 100 --check --max-instructions 10k
-[ "$(grep -c '10000 warp instructions were executed' err)" = 1 ] || fail "a limit is said twice"
+[ "$(grep -c '10000 warp instructions were executed' err)" = 1 ] || fail "the message about the limit is not printed exactly once"
 refuse '--block 2000: block: 2000 x 1 x 1 threads are too many: a block has at most 1024' run saxpy.cl --grid 1 --block 2000 $arguments
 refuse '--block 8: block: fixed was compiled for blocks of \[16, 1, 1\]' run several.cl --entry fixed --grid 2 --block 8 --arg s32[32]
 refuse '--global 1000: global: 1000 is not a multiple' run saxpy.cl --global 1000 --block 256 $arguments
@@ -281,7 +283,7 @@ refuse 'option "-DN=1" is for\|compiler options such as "-DN=1" are for .cl and 
 refuse 'at most 256 arguments' run saxpy.cl $(yes -- --arg=1 | head -n 257)
 }
 
-# ---- -g compiles for a debugger, whatever the launch file says
+# ---- -g compiles for a debugger, regardless of the options in the launch file
 printf 'program: {source: saxpy.cl, options: [-O3, -g0]}\nbuffers: {x: {type: f32, count: 64, init: 2}, y: {type: f32, count: 64}}\nsteps: [launch: {entry: saxpy, grid: 1, block: 64, args: [3, x, y, 64]}]\n' >fast.yaml
 for how in "fast.yaml" "saxpy.cl --grid 1 --block 64 --arg 3 --arg f32[64]:2 --arg f32[64] --arg 64" "saxpy.cl -X -O3 --grid 1 --block 64 --arg 3 --arg f32[64]:2 --arg f32[64] --arg 64"; do
     # shellcheck disable=SC2086
@@ -290,15 +292,15 @@ done
 expect 2 '' debug fast.yaml --batch -c 'break 6' -c continue -c 'print sum'
 expect 0 '' compile -g saxpy.cl -X -O3 -o debuggable.lwo
 expect 0 '' compile saxpy.cl -X -O0 -X -g -X -cl-opt-disable -o by-hand.lwo
-cmp -s debuggable.lwo by-hand.lwo || fail "compile -g is not what its options are"
+cmp -s debuggable.lwo by-hand.lwo || fail "compile -g differs from a compilation with the corresponding options"
 expect 0 '1 launch' run -g fast.yaml
 printf '#!/bin/sh\necho "$@" >>words\nexit 1\n' >nvcc
 chmod +x nvcc
 expect 2 '' run -g scale.cu --compiler ./nvcc -X -O3 -X -lineinfo -X -Xptxas -X -O2 -X --optimize -X 3 -DN=4 --grid 1 --block 1
-grep -q -- ' -DN=4.* -G' words && grep -q -- '-Xptxas -O2' words || fail "nvcc is not asked for -G: $(cat words)"
-! grep -q -- ' -O3\| -lineinfo\|--optimize' words || fail "nvcc is told to optimise: $(cat words)"
+grep -q -- ' -DN=4.* -G' words && grep -q -- '-Xptxas -O2' words || fail "nvcc does not get -G: $(cat words)"
+! grep -q -- ' -O3\| -lineinfo\|--optimize' words || fail "nvcc gets options to optimise: $(cat words)"
 expect 2 '' compile -g scale.cu --compiler ./nvcc
-grep -q -- ' -G' words || fail "compile -g does not ask nvcc for -G"
+grep -q -- ' -G' words || fail "compile -g does not pass -G to nvcc"
 printf 'program: {source: twice.s}\nsteps: [launch: {entry: twice, grid: 1, block: 1, args: [0, 0]}]\n' >assembly.yaml
 for c in run debug gdb; do refuse '-g has no effect on twice.s, which is not compiled' $c -g assembly.yaml; done
 refuse '-g has no effect on saxpy.ptx' compile -g saxpy.ptx
@@ -308,7 +310,7 @@ if command -v gdb >/dev/null; then
     expect 0 '^\$1 = 6$' gdb -g fast.yaml -- -batch -ex 'break 6' -ex continue -ex 'print sum' -ex delete -ex continue
     # shellcheck disable=SC2086
     expect 0 '^y f32\[1024\]: 999 elements changed: 3 5.5' gdb -g saxpy.cl $four $arguments -- -batch -ex 'break 6 if i == 7' -ex continue -ex 'print sum' -ex delete -ex continue
-    grep -q '^\$1 = 17.5$' out || fail "gdb does not show the variable of a kernel by options"
+    grep -q '^\$1 = 17.5$' out || fail "gdb does not show the variable"
 fi
 
 # ---- files of other types: the message names the type and what to do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `lanewise template`: names and types of the source, one buffer for a parameter that several kernels share, and a
-# launch file that runs unchanged; from assembly, OpenCL C, CUDA C++ and PTX.
+# Tests `lanewise template` for assembly, OpenCL C, CUDA C++ and PTX. The launch file must have the names and types of the source,
+# one buffer for parameters with the same name in several kernels, and must run unchanged.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >k.cl <<'END'
@@ -31,12 +31,12 @@ steps:
   - launch: {entry: fill, grid: [4], block: [256], args: [points, index, where, table, {local: 2048}, 1.0, 1024]}
   - launch: {entry: use, grid: [4], block: [256], args: [points, index_2, {struct: [{f32: 1.0}, {s32: [0, 0, 0]}]}, {f32: [0, 0]}, 1]}
 END
-diff want got || fail "the launch file of k.cl"
-grep -qx '  # by: weight, place' out || fail "the members of a structure have no names"
+diff want got || fail "wrong launch file for k.cl"
+grep -qx '  # by: weight, place' out || fail "the launch file does not name the members of a structure"
 cp out k.yaml
 expect 0 'ok: results were not checked (no "check" step), 2 launches' run k.yaml
-# Two dimensions: the template guesses a square and sets the integers to its side, so no access is out of
-# bounds.
+# For a kernel with two dimensions, the template assumes a square and sets the integer arguments to its side, so that no access is
+# out of bounds.
 cat >plane.cl <<'END'
 void put(__global float *c, uint n, float v) { c[get_global_id(1) * n + get_global_id(0)] = v; }
 __kernel void multiply(__global const float *a, __global const float *b, __global float *c, uint n)
@@ -53,12 +53,14 @@ END
 expect 0 '{entry: multiply, grid: \[2, 2\], block: \[16, 16\], args: \[a, b, c, 32\]}' template plane.cl
 grep -q '{entry: line, grid: \[4\], block: \[256\], args: \[out, 1024\]}' out &&
     grep -q '{entry: tile, grid: \[8, 4\], block: \[4, 8\], args: \[out, 32\]}' out &&
-    grep -q '{entry: box, grid: \[2, 2, 2\], block: \[4, 4, 4\], args: \[cells, 8\]}' out || fail "guesses by dimension: $(cat out)"
+    grep -q '{entry: box, grid: \[2, 2, 2\], block: \[4, 4, 4\], args: \[cells, 8\]}' out ||
+        fail "wrong sizes for the dimensions: $(cat out)"
 cp out plane.yaml
 expect 0 '4 launches' run plane.yaml
 # The line after `program:` contains the options for a debugger. If the source is compiled with these options, the debugger shows
 # variables.
-grep -qx '# to debug, compile with options: \[-O0, -g, -cl-opt-disable\]' k.yaml || fail "nothing in k.yaml for a debugger"
+grep -qx '# to debug, compile with options: \[-O0, -g, -cl-opt-disable\]' k.yaml ||
+    fail "k.yaml does not contain the options for a debugger"
 sed -n 's/^# to debug, compile with \(options: .*\)\]$/program: {source: k.cl, \1, "-DSHIFT=1"]}/p; /^buffers:/,$p' k.yaml >debugged.yaml
 expect 0 '^i = 0$' debug debugged.yaml -b -c 'break k.cl:5' -c 'continue' -c 'info locals'
 
@@ -78,17 +80,18 @@ grep -q 'entry: "scale<double>".*args: \[values, by, 1024\]' below/t.yaml &&
     grep -q 'args: \[many, {f32: \[0, 0, 0\]}, r, four\]' below/t.yaml &&
     grep -q 'four: {type: f64, count: 4096, init: {random' below/t.yaml &&
     grep -q 'entry: "tool::plain", grid: \[16\], block: \[64\]' below/t.yaml ||
-    fail "the launch file of t.cu: $(cat below/t.yaml)"
-grep -qx '# to debug, compile with options: \[-O0, -g, --cuda-noopt-device-debug\]' below/t.yaml || fail "nothing in t.yaml for a debugger"
+    fail "wrong launch file for t.cu: $(cat below/t.yaml)"
+grep -qx '# to debug, compile with options: \[-O0, -g, --cuda-noopt-device-debug\]' below/t.yaml ||
+    fail "t.yaml does not contain the options for a debugger"
 # runs the launch file from another folder
 expect 0 'ok: results were not checked (no "check" step), 4 launches' run below/t.yaml
-grep -qx 'program: {source: ../t.cu}' below/t.yaml || fail "both cannot move together: $(grep program below/t.yaml)"
+grep -qx 'program: {source: ../t.cu}' below/t.yaml || fail "the path of the source is not relative: $(grep program below/t.yaml)"
 cp below/t.yaml kept
 expect 2 't.yaml: the file exists' template t.cu -o below/t.yaml
-cmp -s kept below/t.yaml || fail "a file that was there is another one"
+cmp -s kept below/t.yaml || fail "an existing file was overwritten"
 
-# Paths of headers in a launch file are relative to its folder, like the path of its program. If template writes the launch file
-# into another folder, the launch file still finds them.
+# Folders of headers in a launch file are relative to the folder of the launch file, as the path of its program is. If template
+# writes the launch file to another folder, these paths must be adapted.
 mkdir away away/inc away/sys headers
 echo '#define BY 2' >away/inc/by.h
 echo '#define BY 3' >headers/by.h
@@ -103,7 +106,7 @@ kernel void h(global int *out) { out[get_global_id(0)] = BY
 for where in '-Iinc, -isystem, sys' '-I, inc, -isystemsys'; do
     printf 'program: {source: h.cl, options: [%s, -include, each.h, -include, plus.h]}\nbuffers: {o: {type: s32, count: 4}}\nsteps: [{launch: {entry: h, grid: 1, block: 4, args: [o]}}, {check: {buffer: o, constant: 7}}]\n' "$where" >away/h.yaml
     expect 0 'ok: 1 check' run away/h.yaml
-    (cd away && "$lanewise" run h.yaml >../out 2>../err) || fail "the same from its own folder ($where)"
+    (cd away && "$lanewise" run h.yaml >../out 2>../err) || fail "the launch file does not run from its own folder ($where)"
 done
 sed '1s/options: .*\]/options: [-Iheaders]/' away/h.yaml >away/not.yaml
 expect 2 'by.h' run away/not.yaml
@@ -114,18 +117,18 @@ for where in '-I headers' '-X -I -X headers' "-I $work/headers"; do
     expect 0 '' template away/h.cl $where -o h.yaml
     expect 0 'ok: results were not checked' run h.yaml
 done
-grep -q '"-I/.*/headers"' below/h.yaml || fail "a folder of headers without its place: $(head -n 3 below/h.yaml)"
+grep -q '"-I/.*/headers"' below/h.yaml || fail "wrong path of a folder of headers: $(head -n 3 below/h.yaml)"
 
-# PTX contains types, too, but parameters have numbers in place of names. Assembly contains no types.
-"$lanewise" compile k.cl -D SHIFT=1 -X -g0 --emit ptx -o k.ptx || fail "no PTX"
+# PTX contains types, but numbers in place of parameter names. Assembly contains no types.
+"$lanewise" compile k.cl -D SHIFT=1 -X -g0 --emit ptx -o k.ptx || fail "k.cl cannot be compiled to PTX"
 expect 0 'args: \[fill_param_0, fill_param_1, fill_param_2, fill_param_3, {local: 4096}, 1.0, 1024\]' template k.ptx
 cp out ptx.yaml
 expect 0 'ok: results were not checked' run ptx.yaml
-# The file names the compiler, because another compiler may give other parameters.
+# The launch file names the compiler, because with another compiler the kernel may have other parameters.
 expect 0 'program: {source: k.cl, options: \["-DSHIFT=1"\], compiler: clang-[0-9]*}' template k.cl -D SHIFT=1 \
     --compiler "$(for c in clang-19 clang-16 clang-15 clang-14; do command -v $c >/dev/null && echo $c && break; done)"
-# In PTX of nvcc, pointers and sizes have the same type, so template finds the pointers by their uses. This PTX also has an extern
-# array in shared memory.
+# In PTX of nvcc, pointers and 64-bit sizes have the same type, so template finds the pointers by their uses. This PTX also has an
+# extern array in shared memory.
 cat >n.ptx <<'END'
 .version 7.0
 .target sm_70
@@ -142,10 +145,11 @@ E: ret;
 }
 END
 expect 0 'shared: 4096, args: \[n_param_0, n_param_1, 1024\]' template n.ptx
-grep -q '# 64-bit arguments that the kernel does not use as addresses' out || fail "a number that may be a pointer is not told"
+grep -q '# 64-bit arguments that the kernel does not use as addresses' out ||
+    fail "no comment on 64-bit arguments that may be pointers"
 cp out n.yaml
 expect 0 'ok: results were not checked' run n.yaml
-# The same for CUDA C++. Names and types come from a compilation without optimisation, in which accesses are generic.
+# The same for CUDA C++. Names and types are taken from a compilation without optimisation, in which accesses are generic.
 cat >dynamic.cu <<'END'
 extern __shared__ float s[];
 __device__ __noinline__ float there(int i) { return s[i]; }
@@ -159,13 +163,15 @@ for how in '' '-X -O0' '-X -g0' '--compiler nvcc' '--compiler nvcc -X -G'; do
     case $how in *nvcc*) command -v "${LANEWISE_NVCC:-nvcc}" >/dev/null || continue ;; esac
     expect 0 'entry: dynamic, grid: \[4\], block: \[256\], shared: 4096, args: \[out\]' template dynamic.cu $how
     cp out dynamic.yaml
-    grep -q 'entry: calls, .* shared: 4096' out || fail "shared memory of a function that a kernel calls ($how)"
-    grep -q 'entry: both, .* shared: 4096' out || fail "an extern array beside a variable in shared memory ($how)"
-    [ "$(grep -c 'shared: ' out)" = 3 ] || fail "shared memory of a kernel without any ($how)"
+    grep -q 'entry: calls, .* shared: 4096' out ||
+        fail "no dynamic shared memory for a kernel that calls a function which uses it ($how)"
+    grep -q 'entry: both, .* shared: 4096' out ||
+        fail "no dynamic shared memory for a kernel that also has static shared memory ($how)"
+    [ "$(grep -c 'shared: ' out)" = 3 ] || fail "dynamic shared memory for a kernel that does not use it ($how)"
     expect 0 'ok: results were not checked' run dynamic.yaml
 done
-# Pointers that are used directly, in sums, and in a loop. A number that is added to a loaded address is not a
-# pointer.
+# Parameters are pointers if they are used as addresses directly, in sums, or in a loop. A number that is added to a loaded
+# address is not a pointer.
 cat >sums.ptx <<'END'
 .version 7.0
 .target sm_70
@@ -182,7 +188,7 @@ ret;
 }
 END
 expect 0 'args: \[in_place, in_sum, walked, 1024\]' template sums.ptx
-# Structures by value are written by their members, which may be pointers. Gaps in C's layout are filled with zeros.
+# The template writes structures that are passed by value as lists of members, which may be pointers. Padding is written as zeros.
 cat >struct.cu <<'END'
 struct inner { char kind; double weight; };
 struct alignas(16) wide { int a; float b; };
@@ -198,18 +204,18 @@ steps:
   # i: kind, weight
   - launch: {entry: k, grid: [4], block: [256], args: [{struct: [v_data, v_index, {s16: 1}, {struct: [{s8: 1}, {f64: 1.0}]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0]}, {f32: [0, 0, 0, 0]}, {s32: [0, 0]}, {u8: [0, 0, 0, 0]}, {u8: [0, 0, 0, 0]}, {struct: [{s32: 1024}, {f32: 1.0}, {u8: [0, 0, 0, 0, 0, 0, 0, 0]}]}, {u8: 1}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}, {u8: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}, {struct: [{s8: 1}, {f64: 1.0}]}]}
 END
-expect 0 '' template struct.cu # bit fields are written as bytes, and so is a base class
+expect 0 '' template struct.cu # bit fields and base classes are written as bytes
 sed -n '/^steps/,/launch/p' out >got
-diff want got || fail "structures by value"
+diff want got || fail "wrong launch file for structures passed by value"
 sed 's/random: .*}}}/constant: 1}}/; s/{s16: 1}/{s16: 5}/; s/{s32: 1024}, {f32: 1.0}/{s32: 0}, {f32: 2.5}/; s/{f64: 1.0}]}]}$/{f64: 16}]}]}/' out >struct.yaml
 echo '  - check: {buffer: v_data, values: [24.5, 24.5]}' >>struct.yaml
 expect 0 '1 check passed' run struct.yaml # the members must be at the offsets at which the kernel reads them
 printf 'struct span { const int *from; int *to; };\n__global__ void k(span s) { s.to[0] = s.from[0]; }\n' >span.cu
-expect 0 'args: \[{struct: \[s_from, s_to\]}\]' template span.cu # pointers alone are no array of numbers
+expect 0 'args: \[{struct: \[s_from, s_to\]}\]' template span.cu # a structure of pointers is not written as an array of numbers
 cp out span.yaml
 expect 0 'ok: results were not checked (no "check" step)' run span.yaml
 
-# Halves of OpenCL C and CUDA C++ are f16, and give correct results.
+# Parameters of type half in OpenCL C and CUDA C++ have type f16 in the launch file, and the results are right.
 cat >half.cl <<'END'
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 __kernel void half_scale(__global half *y, __global const half *x, __global const half2 *z, half a)
@@ -221,7 +227,7 @@ END
 expect 0 'args: \[y, x, z, {f16: 1.0}\]' template half.cl
 for row in 'y: {type: f16, count: 1024}' 'x: {type: f16, count: 1024, init: {random: 1}}' 'z: {type: f16, count: 2048, init: {random: 2}}' \
     '# - check: {buffer: y, file: expected.bin, tolerance: 1e-3}'; do
-    grep -qF -- "$row" out || fail "the template of halves has no '$row'"
+    grep -qF -- "$row" out || fail "the template for half has no '$row'"
 done
 sed 's/random: 1}/ramp: {step: 0.5, modulo: 4}}/; s/random: 2}/constant: 0.25}/; s/{f16: 1.0}/-1.5/' out >half.yaml
 echo '  - check: {buffer: y, values: [0.25, -0.5, -1.25, -2, 0.25]}' >>half.yaml
@@ -234,7 +240,7 @@ grep -q 'x: {type: f16, count: 2048' out || fail "half2 is two f16"
 
 printf '.kernel go\n.param ptr.global yes\n.param f64 x\n.param b32 many\nexit\n.end\n' >a.s
 expect 0 'args: \[yes, 1.0, 1024\]' template a.s
-grep -q 'to debug' out && fail "assembly needs no options for a debugger"
+grep -q 'to debug' out && fail "the template for assembly contains options for a debugger"
 cp out a.yaml
 expect 0 'ok: results were not checked' run a.yaml
 
@@ -242,7 +248,7 @@ printf '.version 7.0\n.target sm_70\n.address_size 64\n.visible .func f() { ret;
 refuse 'none.ptx: the file has no kernel' template none.ptx
 expect 0 '^warning: none.ptx: there is no kernel to launch in it' compile none.ptx
 expect 0 '' compile n.ptx
-[ ! -s err ] || fail "a warning of a file with a kernel"
+[ ! -s err ] || fail "there is a warning for a file with a kernel"
 expect 0 'shared: 4096' template n.lwo
 refuse 'k.cl' template k.cl # SHIFT is not defined
 refuse 'nosuch.cl' template nosuch.cl

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Library for tests that run the program lanewise. A test sources this file first, and then continues in an empty folder,
-# $work. $src is the source tree, $build the build folder, and $lanewise the program, which the environment variable
-# LANEWISE may override. fail MESSAGE increments $failures and shows the last output of the program. expect and refuse run
-# the program.
+# Library for tests that run the program lanewise. A test sources this file first. The current folder is then $work, which is
+# empty. $src is the source tree, $build the build folder, and $lanewise the program (by default in the build folder; the
+# environment variable LANEWISE may name another one). fail MESSAGE increments $failures and shows the last output of the program.
+# expect and refuse run the program.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
@@ -21,9 +21,9 @@ fail() {
     failures=$((failures + 1))
 }
 
-# usage: expect STATUS PATTERN ARGUMENT... . Checks the exit status, and that a line of standard output or standard error
-# matches. A limit of CPU time ends endless loops. A limit of elapsed time, by timeout(1), is used only for a command that
-# may wait for a debugger, since starting timeout takes as long as lanewise itself.
+# usage: expect STATUS PATTERN ARGUMENT... . Runs lanewise. Checks the exit status, and that a line of standard output or standard
+# error matches. A limit of CPU time ends endless loops. timeout(1) is used only for commands that may wait for a debugger,
+# because starting timeout takes as long as lanewise itself.
 ulimit -S -t 300
 expect() {
     want=$1
@@ -44,8 +44,8 @@ one_line() {
     { IFS= read -r _ && ! IFS= read -r rest && [ -z "$rest" ]; } <"$1"
 }
 
-# usage: refuse PATTERN ARGUMENT... . Expects a usage error: exit status 2, one line on standard error that matches, and
-# nothing on standard output
+# usage: refuse PATTERN ARGUMENT... . Runs lanewise and expects a usage error: exit status 2, one line on standard error that
+# matches, and nothing on standard output
 refuse() {
     expect 2 "$@"
     [ ! -s out ] || fail "the error is on standard output"

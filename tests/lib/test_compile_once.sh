@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests the compiler cache of the tests (tests/lib/compile_once.c). In another folder its output must equal that of the
-# compiler there, including the folder's name in debug information. After a change of source, header or options the
-# compiler must run again.
+# Tests the compiler cache of the tests (tests/lib/compile_once.c). If the same source is compiled in another folder, the result
+# must be what the compiler itself gives there, including the name of the folder in debug information. After a change of source,
+# header or options the compiler must run again.
 plain=$PATH
 unset LW_COMPILED
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
@@ -20,7 +20,7 @@ END
 echo '#define PART 3' >"$first/part.h"
 cp "$first"/* "$second"
 
-# usage: compiles FOLDER SOURCE RESULT [OPTION...]. With PATH=$plain the compiler itself runs, without the cache
+# usage: compiles FOLDER SOURCE RESULT [OPTION...]. Compiles SOURCE in FOLDER. With PATH=$plain the cache is not used
 compiles() {
     folder=$1 source=$2 result=$3
     shift 3
@@ -45,9 +45,11 @@ for clang in clang-14 clang-19; do
                 PATH=$plain compiles "$second" $source plain.lwo $options
             }
             [ "$(stored)" = $want ] || fail "$source, $clang $options: $(stored) results in the cache, not $want"
-            cmp "$second/second.lwo" "$second/plain.lwo" || fail "$source, $clang $options: not what the compiler gives"
+            cmp "$second/second.lwo" "$second/plain.lwo" ||
+                fail "$source, $clang $options: the result differs from that of the compiler"
             case $options in
-            *-g) grep -q tmp.z0bQ1x77Yy "$second/second.lwo" || fail "$source, $clang $options: no name of a folder" ;;
+            *-g) grep -q tmp.z0bQ1x77Yy "$second/second.lwo" ||
+                fail "$source, $clang $options: debug information does not contain the folder" ;;
             esac
         done
     done
@@ -63,8 +65,9 @@ END
 cp "$first/app.cu" "$second"
 for folder in "$first" "$second" "$second"; do
     cases=$((cases + 1))
-    (cd "$folder" && rm -f app && "$lanewise" cc -G -g app.cu -o app) >out 2>err && [ -x "$folder/app" ] || fail "$folder: no program of app.cu"
-    grep -q "${folder##*/}" "$folder/app" || fail "$folder: the program has no name of its folder"
+    (cd "$folder" && rm -f app && "$lanewise" cc -G -g app.cu -o app) >out 2>err && [ -x "$folder/app" ] ||
+        fail "$folder: app.cu was not built"
+    grep -q "${folder##*/}" "$folder/app" || fail "$folder: the program does not contain the name of its folder"
 done
 want=$(stored)
 
@@ -72,11 +75,11 @@ want=$(stored)
 echo '#define PART 5' >"$second/part.h"
 compiles "$second" one.cl second.lwo -X -O3
 PATH=$plain compiles "$second" one.cl plain.lwo -X -O3
-cmp -s "$second/second.lwo" "$second/plain.lwo" || fail "a changed header is not compiled"
+cmp -s "$second/second.lwo" "$second/plain.lwo" || fail "the compiler does not run again after a change of a header"
 sed -i 's/PART \* i/PART - i/' "$first/one.cl"
 compiles "$first" one.cl first.lwo -X -O3
-[ "$(stored)" = $((want + 1)) ] || fail "a changed source is not compiled"
+[ "$(stored)" = $((want + 1)) ] || fail "the compiler does not run again after a change of the source"
 compiles "$first" one.cl first.lwo -X -O3 -X -DMORE
-[ "$(stored)" = $((want + 2)) ] || fail "another option is not compiled"
+[ "$(stored)" = $((want + 2)) ] || fail "the compiler does not run again with another option"
 echo "test_compile_once: $cases cases"
 [ $failures = 0 ]

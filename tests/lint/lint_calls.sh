@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks that calls inside a directory follow the include order. An object may refer to functions and tables of its
-# own folder, of the directory itself, and of folders before it in the table of rooms (CONTRIBUTING.md). The check
-# uses the linker's symbols, so a pointer in a table counts, too. Files in the directory itself connect the folders and may
-# call functions of all of them. The script runs in a build folder.
+# Checks the order of calls between the folders of a directory. A function may refer to functions and tables of its own folder, of
+# the directory itself, and of folders before its own in the table of section "Rooms" of CONTRIBUTING.md. Files in the directory
+# itself may refer to all folders. The check reads the symbols of object files, so that pointers in tables count, too. The script
+# runs in a build folder.
 set -u
 rooms=$(sed -n 's,^    \([a-z]*/[a-z]*\)/  *[^ ].*,\1,p' "${srcdir:-.}/CONTRIBUTING.md")
 objects=
 for o in $(find $(printf '%s\n' "$rooms" | sed 's,/.*,,' | sort -u) -name '*.o' 2>/dev/null); do
     source=$(echo "${o%.o}.c" | sed 's,/lib[a-z0-9_]*-,/,')
-    [ ! -f "${srcdir:-.}/$source" ] && [ ! -f "$source" ] || objects="$objects $o" # uses only objects whose source exists
+    [ ! -f "${srcdir:-.}/$source" ] && [ ! -f "$source" ] || objects="$objects $o" # ignores objects without a source
 done
-[ -n "$objects" ] || { echo "no objects here: run it in a build folder"; exit 99; }
+[ -n "$objects" ] || { echo "there are no objects here: run this script in a build folder"; exit 99; }
 nm -A -P $objects 2>/dev/null | awk -v rooms="$rooms" '
     BEGIN { n = split(rooms, list, /[ \n]+/); for (i = 1; i <= n; i++) place[list[i]] = i }
     {
@@ -32,6 +32,6 @@ nm -A -P $objects 2>/dev/null | awk -v rooms="$rooms" '
                 print u[4] " refers to " u[3] " of " there ", which is after " u[2] " (CONTRIBUTING.md)"; bad = 1
             }
         }
-        if (calls < 100) { print "only " calls + 0 " references between folders seen"; bad = 1 }
+        if (calls < 100) { print "only " calls + 0 " references between folders were found"; bad = 1 }
         exit bad
     }'

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Checks that docs/reference/glossary.md is sorted, has no term twice, and has one sentence of at most 30 words for
-# each term. "See" must name another term of the page. Each word of older versions (tests/lint/lint_glossary.tsv) must be in
-# the row of the term that has replaced it.
+# each term. The term after "See" must be on the page. Each word that older versions used (tests/lint/lint_glossary.tsv) must be
+# in the row of the term that has replaced it.
 set -u
 cd "${srcdir:-.}" || exit 99
 
@@ -18,13 +18,13 @@ check() {
             last = key
             n = split($3, words, / +/)
             if (n > 30) { print FILENAME ":" FNR ": \"" $2 "\" has " n " words: at most 30"; bad = 1 }
-            if (n < 3 || $3 !~ /^[A-Z].*\.$/ || $3 ~ /[.!?] +[A-Z]/) { print FILENAME ":" FNR ": \"" $2 "\": one sentence"; bad = 1 }
+            if (n < 3 || $3 !~ /^[A-Z].*\.$/ || $3 ~ /[.!?] +[A-Z]/) { print FILENAME ":" FNR ": \"" $2 "\": not one sentence"; bad = 1 }
             if ($3 ~ /^See /) { see[FNR] = tolower(substr($3, 5, length($3) - 5)); }
             terms++
         }
         END {
-            for (at in see) if (!(see[at] in line)) { print FILENAME ":" at ": there is no \"" see[at] "\""; bad = 1 }
-            if (terms < 100) { print FILENAME ": " terms + 0 " terms only"; bad = 1 }
+            for (at in see) if (!(see[at] in line)) { print FILENAME ":" at ": there is no term \"" see[at] "\""; bad = 1 }
+            if (terms < 100) { print FILENAME ": only " terms + 0 " terms"; bad = 1 }
             exit bad
         }' "$1"
 }
@@ -41,19 +41,19 @@ replaced() {
         { split($0, cell, /\t/); rows++ }
         !(cell[2] in former) { print glossary ": no term \"" cell[2] "\", which has replaced \"" cell[1] "\""; bad = 1; next }
         !index(former[cell[2]], ", " cell[1] ", ") { print glossary ": \"" cell[2] "\" does not name \"" cell[1] "\" among its former words"; bad = 1 }
-        END { if (rows < 100) { print "tests/lint/lint_glossary.tsv: " rows + 0 " words only"; bad = 1 } exit bad }
+        END { if (rows < 100) { print "tests/lint/lint_glossary.tsv: only " rows + 0 " words"; bad = 1 } exit bad }
     ' glossary=$glossary "$1" tests/lint/lint_glossary.tsv
 }
 replaced $glossary || bad=1
 
-# Tests of the check: each mistake below must be reported.
+# Tests of the check itself: each change of the glossary below is a mistake that must be reported.
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 mistake() {
     sed "$1" $glossary >"$work/glossary.md"
-    cmp -s $glossary "$work/glossary.md" && { echo "no mistake is made by $1"; bad=1; }
+    cmp -s $glossary "$work/glossary.md" && { echo "'$1' does not change the glossary"; bad=1; }
     check "$work/glossary.md" >"$work/said" && replaced "$work/glossary.md" >"$work/said" || return 0
-    echo "a glossary changed by '$1' passes"
+    echo "the glossary after '$1' is accepted"
     bad=1
 }
 mistake 's/^| warp |/| barrier |/'

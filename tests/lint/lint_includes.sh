@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks the include rules (CONTRIBUTING.md, "The source tree" and "Rooms"). Between directories it checks which directory may
-# include which, and that only public headers are included. Inside a directory a folder may include the headers of the
-# directory itself and of folders before it in the table of rooms. libyaml, libelf and readline are used in one .c file
-# each, and intrinsics in one header. With an argument the script checks that tree instead, for the test of this lint.
+# Checks the include rules of CONTRIBUTING.md, sections "The source tree" and "Rooms": which directory may include headers of
+# which other directory, and that these headers are public. Inside a directory, a folder may include headers of the directory
+# itself and of folders before it in the table of rooms. Only one .c file each may include libyaml, libelf and readline, and
+# only one header may use intrinsics. With an argument the script checks that tree instead, for the test of this lint.
 set -u
 rooms=$(cd "${srcdir:-.}" && sed -n 's,^    \([a-z]*/[a-z]*\)/  *[^ ].*,\1,p' CONTRIBUTING.md)
 top=${1:-${srcdir:-.}}
@@ -12,8 +12,8 @@ bad=0
 list=$(mktemp) || exit 99
 trap 'rm -f "$list"' EXIT
 directories="base isa ptx emu native launch check timing debug gdbstub shell host runtime cmd"
-most_files=22 # greatest number of files in a folder
-allowed() { # sets $may to the directories that a directory may include
+most_files=22 # a folder may have at most this number of files
+allowed() { # usage: allowed DIRECTORY. Sets $may to the directories whose headers DIRECTORY may include
     case $1 in
     base) may='base' ;;
     isa) may='base isa' ;;
@@ -31,7 +31,7 @@ allowed() { # sets $may to the directories that a directory may include
     cmd) may='base isa ptx emu native launch check timing debug gdbstub shell cmd' ;;
     esac
 }
-public() { # sets $headers to the public headers of a directory: the first includes the others; they may include each other
+public() { # sets $headers to the public headers of a directory. The first includes the others, which may include each other
     case $1 in
     base) headers='lw.h' ;;
     host) headers='lanewise.h' ;;
@@ -41,7 +41,7 @@ public() { # sets $headers to the public headers of a directory: the first inclu
     *) headers=$1.h ;;
     esac
 }
-# usage: sources DIRECTORY... . Lists the sources, without those of guest programs and without generated files.
+# usage: sources DIRECTORY... . Lists the sources, except those of guest programs and generated files
 sources() {
     find "$@" -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.inc' \) 2>/dev/null |
         grep -vE '^ptx/compiler/(cuda|overrides)/|^host/examples/'
@@ -52,7 +52,7 @@ for d in $directories; do
     for h in $headers; do all_public="$all_public $d/$h"; done
 done
 all_public=${all_public# }
-# Print a line for each include that is not allowed.
+# Prints a line for each include that is not allowed.
 for dir in $directories; do
     [ -d "$dir" ] || continue
     allowed "$dir"
@@ -84,9 +84,9 @@ for dir in $directories; do
             to = $2; sub("/.*", "", to)
             if (!(to in may)) { print $1 " includes " $2 ": " dir " may include only: " allowed; bad = 1; next }
             if (to != dir) {
-                # tables are part of the public interface of isa/, for sources that expand them
+                # these tables are part of the public interface of isa/: sources include them to expand their rows
                 if (!($2 in main) && $2 !~ /^isa\/(insns|mods|specials)\.def$/) {
-                    print $1 " includes " $2 ": only the public header " first[to] " is open"; bad = 1
+                    print $1 " includes " $2 ": other directories may include only the public header " first[to]; bad = 1
                 }
                 next
             }
@@ -101,7 +101,7 @@ for dir in $directories; do
             }
         }
         END { exit bad }' || bad=1
-    # Each folder, or the room that contains it, is in the table, and none has too many files.
+    # Each folder, or the room that contains it, must be in the table, and no folder may have too many files.
     awk -v rooms="$rooms" -v most="$most_files" '
         BEGIN { n = split(rooms, list, "\n"); for (i = 1; i <= n; i++) room[list[i]] = 1 }
         { sub("/[^/]*$", ""); files[$0]++ }
@@ -120,16 +120,17 @@ one_file() { # usage: one_file LIBRARY PATTERN FILE. Checks that only FILE has i
         [ "$f" = "$3" ] || { echo "$f includes $1: only $3 may"; bad=1; }
     done
 }
-# Only one file may contain instructions of a specific processor, by intrinsics or inline assembly.
+# Only one file may contain intrinsics or inline assembly.
 for f in $(grep -lE 'immintrin\.h|arm_neon\.h|arm_sve\.h|\b_mm(256|512)?_[a-z]|\b__m(128|256|512)|\b__mmask|__asm__ *(volatile *)?\("[^"]|__builtin_(ia32|aarch64)_' \
     $all /dev/null); do
-    [ "$f" = emu/interp/emu_simd_priv.h ] || { echo "$f names instructions of one processor: only emu/interp/emu_simd_priv.h may"; bad=1; }
+    [ "$f" = emu/interp/emu_simd_priv.h ] ||
+        { echo "$f contains intrinsics or inline assembly: only emu/interp/emu_simd_priv.h may"; bad=1; }
 done
 one_file libyaml 'yaml\.h' base/lw_yaml.c
 one_file libelf '(libelf|gelf)\.h' isa/object/isa_elf.c
 one_file readline 'readline/' shell/sh_line.c
 dup=$(printf '%s\n' $all | sed 's,.*/,,' | sort | uniq -d)
-[ -z "$dup" ] || { echo "file names used twice: $dup"; bad=1; }
+[ -z "$dup" ] || { echo "several files have the same name: $dup"; bad=1; }
 find $directories tests -type f \( -name '*.[ch]' -o -name '*.def' -o -name '*.sh' -o -path 'timing/machines/*.yaml' -o -path 'host/examples/*' \) 2>/dev/null >"$list"
 written=$(cat "$list")
 # shellcheck disable=SC2086

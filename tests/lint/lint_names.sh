@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks that names in comments of C code exist. Each word that contains an underscore or precedes "()" must be an identifier
-# of the code, in a string of the code, or the name of a file. NAME_* and NAME_... match names that start with NAME_, and
-# v_NAME and s_NAME match instructions. Quoted words are examples and are not checked. With an argument the script checks
-# that tree instead.
+# Checks that names in comments of C code exist. Each word that contains an underscore or is followed by "()" must be an
+# identifier of the code, be in a string of the code, or be the name of a file. NAME_* and NAME_... match names that start with
+# NAME_, and v_NAME and s_NAME match instructions. Words in quotes are examples and are not checked. With an argument the script
+# checks that tree instead.
 set -u
 cd "${1:-${srcdir:-.}}" || exit 99
 command -v perl >/dev/null || { echo "lint_names.sh: perl is not installed (autoconf needs it, too)"; exit 99; }
 exec perl -w - <<'PERL'
 use strict;
-# Names that other projects define: ELF, stat(), DWARF, gdb's agent expressions, the CUDA SDK, targets of PTX.
+# Names that are defined elsewhere: by ELF, stat(), DWARF, gdb's agent expressions, the CUDA SDK, and as targets of PTX.
 my %is_outside = map { $_ => 1 } qw(ET_DYN st_nlink st_blksize minimum_instruction_length low_pc DW_TAG_LLVM_annotation
     DW_AT_address_class DW_AT_ DW_OP_piece zero_ext helper_cuda __NVCC__ sm_90f);
 my (%is_known, @comments, $bad);
@@ -40,7 +40,7 @@ for (@comments) {
         my ($name, $after, $start) = ($1, $2, $-[0]);
         next if $name !~ /\w_/ && $after ne '()' || $is_known{$name} || $is_outside{$name};
         next if $name =~ /_$|^[vs]_/ && index($all, "\n$name") >= 0;
-        print "$path:", $first + (substr($text, 0, $start) =~ tr/\n//), ": nothing is called $name\n";
+        print "$path:", $first + (substr($text, 0, $start) =~ tr/\n//), ": there is no identifier or file $name\n";
         $bad = 1;
     }
 }

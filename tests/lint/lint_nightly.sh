@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks the steps of tests/nightly.sh. Each test that a step runs must exist. A random or exhaustive test that an environment
-# variable makes longer must have a step that sets this variable. A test that LW_RANDOM_DIVISOR makes shorter must have a
-# step, too. The argument may name another list of steps.
+# Checks the steps of tests/nightly.sh. Each test that a step runs must exist. If an environment variable makes a random or
+# exhaustive test longer, a step must run the test with this variable. If LW_RANDOM_DIVISOR makes a test shorter, a step must run
+# it, too. The argument may name another script in place of tests/nightly.sh.
 set -u
 cd "${srcdir:-.}" || exit 99
 bad=0
@@ -25,8 +25,8 @@ while read -r test; do
     grep -q "^$(echo "$test" | tr / _)_SOURCES" "$work/mk" || complain "nightly.sh: there is no test $test"
 done <"$work/named"
 
-# Each line has a pattern of the variables or functions that set the size of a random test, and the variables with which a step
-# enlarges the test.
+# A line has a pattern that matches the code of tests whose size can be changed, and the variables by which a step must make such
+# tests larger.
 cat >"$work/sizes" <<'END'
 all_values\(&?[a-z]	LW_EXHAUSTIVE
 prop_count\(.*seed\)	LW_RANDOM_COUNT
@@ -42,8 +42,7 @@ LW_SESSIONS	LW_SESSIONS
 LW_NATIVE_COUNT	LW_NATIVE_COUNT
 LW_DAP_RUNS	LW_DAP_RUNS
 END
-# test_isa_table.c is excluded, as it tests prop_count() itself, and so is behaviours/run.sh, a library of tests that have
-# their own steps.
+# Excludes test_isa_table.c, which tests prop_count() itself, and behaviours/run.sh, a library of tests that have their own steps.
 find tests \( -name '*.c' -o -name '*.sh' \) ! -path 'tests/lint/*' ! -path 'tests/lib/*' ! -path 'tests/clients/behaviours/*' \
     ! -name nightly.sh ! -name aarch64.sh ! -name test_isa_table.c >"$work/sources"
 tab=$(printf '\t')

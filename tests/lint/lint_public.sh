@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks that every function of a public header is called from another directory. tests/lint/lint_public.tsv lists the
-# exceptions, each with a reason. A row that is not needed is reported, too. host/lanewise.h is not checked, since the
-# functions of the library are called by other programs. With an argument the script checks that tree instead, for the
-# test of this lint.
+# Checks that every function of a public header is called from another directory. tests/lint/lint_public.tsv lists exceptions,
+# each with a reason; a row that is not needed is an error, too. host/lanewise.h is not checked, because other programs call its
+# functions. With an argument the script checks that tree instead, for the test of this lint.
 set -u
 cd "${1:-${srcdir:-.}}" || exit 99
 command -v perl >/dev/null || { echo "lint_public.sh: perl is not installed (autoconf needs it, too)"; exit 99; }
@@ -11,7 +10,7 @@ exec perl -w - <<'PERL'
 use strict;
 my $list = 'tests/lint/lint_public.tsv';
 my (%declared, %users, %reason, $bad);
-sub text_of { # returns a file's text without comments and strings
+sub text_of { # returns the text of a file without comments and strings
     my ($path) = @_;
     open my $in, '<', $path or die "$path: $!\n";
     my $text = do { local $/; <$in> } // '';
@@ -64,7 +63,7 @@ for my $name (sort keys %reason) {
     print "$list: no public header declares $name: drop the row\n";
     $bad = 1;
 }
-if (keys %declared < 5) { print 'only ', scalar(keys %declared), " functions seen\n"; exit 1; }
+if (keys %declared < 5) { print 'only ', scalar(keys %declared), " functions found\n"; exit 1; }
 exit 1 if $bad;
 print 'ok: ', scalar(keys %declared), " public functions\n";
 PERL

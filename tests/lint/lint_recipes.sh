@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks section "One place to touch" of CONTRIBUTING.md. The files that it names must exist. Its example of a warp scheduler
-# must compile in the file that it names, as the last row of the table. keys.def must list the rows in the same order.
+# Checks section "One place to touch" of CONTRIBUTING.md. The files that it names must exist. Its example of a warp scheduler must
+# compile when it is added to the file that the section names, as the last row of the table. keys.def must list the schedulers in
+# the order of the table.
 set -u
 cd "${srcdir:-.}" || exit 99
 bad=0
@@ -17,20 +18,20 @@ grep -o '`[a-z]*/[A-Za-z0-9_/*.<>]*`' "$work/section" | tr -d '`' | sort -u >"$w
 [ "$(wc -l <"$work/files")" -gt 15 ] || complain "CONTRIBUTING.md: the files of \"One place to touch\" are not found"
 while read -r file; do
     case $file in
-    *'<'* | *NAME*) continue ;; # the reader must replace a part of this name
+    *'<'* | *NAME*) continue ;; # a part of this name is a placeholder
     tests/*/test_* | tests/*/prop_*) ls $file* >/dev/null 2>&1 || complain "CONTRIBUTING.md: there is no $file" ;;
     *) ls -d $file >/dev/null 2>&1 || complain "CONTRIBUTING.md: there is no $file" ;;
     esac
 done <"$work/files"
 
-# Compare the rows of the table with the names in keys.def.
+# Compares the rows of the table with the names in keys.def.
 rows=$(sed -n '/^const struct tim_sched_policy tim_sched_policies/,/^};/s/^    {"\([a-z_]*\)",.*/\1/p' timing/policies/tim_sched.c | paste -sd '|')
 words=$(sed -n 's/^CHOICE(issue, policy, [A-Z_]*, "\([a-z_|]*\)".*/\1/p' timing/keys.def)
 [ -n "$rows" ] && [ "$rows" = "$words" ] || complain "warp schedulers: timing/policies/tim_sched.c has \"$rows\", timing/keys.def \"$words\""
 grep -q "\"$words|my_policy\"" CONTRIBUTING.md ||
     complain "CONTRIBUTING.md quotes other schedulers than timing/keys.def, which has \"$words\": change the line CHOICE(issue, policy, ...)"
 
-# Copy the example to the positions that CONTRIBUTING.md names, and compile it.
+# Copies the example to the positions that CONTRIBUTING.md names, and compiles the result.
 sed -n 's/^      //p' "$work/section" | sed '/^\.\.\.$/,$d' >"$work/function"
 sed -n 's/^      \(    {"my_policy",.*\)/\1/p' "$work/section" >"$work/row"
 [ -s "$work/function" ] && [ -s "$work/row" ] || complain "CONTRIBUTING.md: the example of a warp scheduler is not found"

@@ -4,7 +4,7 @@
 set -u
 top=${1:-${srcdir:-.}}
 command -v perl >/dev/null || { echo "lint_state.sh: perl is not installed (autoconf needs it, too)"; exit 99; }
-# Each entry has the macro of emu_state.def, the structure and its header.
+# Each list element has the macro of emu_state.def, the structure, and the header that defines it.
 exec perl -w -e '
 use strict;
 my ($top, $bad) = (shift, 0);
@@ -19,7 +19,7 @@ for (split /\n/, `find "$top/emu" -name "*.h"`) { $path{s,.*/,,r} = $_ }
 my $listing = text_of("$top/emu/bytes/emu_state.def");
 while (<STDIN>) {
     my ($macro, $name, $header) = split;
-    # Remove comments and inner braces from the structure. The last word of each declaration is then a member.
+    # Removes comments and inner braces from the structure. The last word of each declaration is then the name of a member.
     my $text = text_of($path{$header} // "$top/emu/$header") =~ /^struct \Q$name\E \{\n(.*?)^\}/ms ? $1 : "";
     $text =~ s{/\*.*?\*/}{ }gs;
     $text =~ s/\n/ /g;

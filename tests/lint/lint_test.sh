@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests the lints: each must fail for each violation that this script creates.
+# Tests the lints: this script creates small trees with violations, for which the lints must fail.
 set -u
 lint=$(cd "${srcdir:-.}" && pwd)/tests/lint/lint_includes.sh
 tmp=$(mktemp -d) || exit 99
 trap 'rm -rf "$tmp"' EXIT
-plant() { # usage: plant FILE LINE. Expects that the include lint fails for a tree with FILE, which contains LINE
+plant() { # usage: plant FILE LINE. Writes LINE to FILE in the tree, and expects that the include lint fails
     rm -rf "$tmp"/* && mkdir -p "$tmp/${1%/*}"
     printf '/* SPDX-License-Identifier: Apache-2.0 */\n%s\n' "$2" >"$tmp/$1"
     if "$lint" "$tmp" >/dev/null; then
-        echo "not found: $1 with $2"
+        echo "lint_includes does not report $1 with '$2'"
         exit 1
     fi
 }
@@ -31,10 +31,10 @@ plant base/a.h 'static inline void f(void) { __asm__("nop"); }'
 plant emu/a.c "$(yes ';' | head -n 1001)"
 rm -rf "$tmp"/* && mkdir "$tmp/isa"
 printf '/* SPDX-License-Identifier: Apache-2.0 */\n#include "base/lw.h"\n' >"$tmp/isa/a.c"
-"$lint" "$tmp" || { echo "a lawful tree is refused"; exit 1; }
+"$lint" "$tmp" || { echo "lint_includes reports an error in a correct tree"; exit 1; }
 
-# The lint of public headers must report a function that no other directory calls, unless a row gives a reason, and a row that
-# is not needed. usage: public STATUS TEXT ROWS. TEXT is the content of debug/a.c
+# The lint of public headers must report a function that no other directory calls and that has no row with a reason, and rows that
+# are not needed. usage: public STATUS TEXT ROWS. TEXT is the content of debug/a.c; ROWS are those of lint_public.tsv
 public() {
     rm -rf "$tmp"/* && mkdir -p "$tmp/emu" "$tmp/debug" "$tmp/tests/lint"
     printf '%s\n' 'int emu_a(int x);' 'static inline int emu_b(void) { return emu_a(1); }' 'struct s { int (*emu_m)(int); };' \
@@ -52,7 +52,7 @@ public 1 "$every" 'emu_e\t\n'
 public 1 "$every emu_e();" 'emu_e\twhy\n'
 public 1 "$every emu_e();" 'emu_gone\twhy\n'
 
-# The lint of parameters must report an @name that is no parameter, in any line of the comment. usage: params STATUS TEXT. TEXT
+# The lint of parameters must report an @name that is not a parameter, in any line of the comment. usage: params STATUS TEXT. TEXT
 # is the content of emu/a.h
 params() {
     rm -rf "$tmp"/* && mkdir -p "$tmp/emu"
@@ -69,8 +69,8 @@ params 1 '/** Of @b. */\nstatic inline int f(int a)\n{ int b = a; return b; }'
 params 1 'struct s {\n    /** Of @b. */\n    int (*f)(int a);\n};'
 params 1 '/** @b  a member */\nstruct s {\n    int b;\n};'
 
-# For the lint of names, a name in a comment must be a name of the code or of a file, or the start of one. usage: names STATUS
-# TEXT. TEXT is the content of emu/a.c
+# The lint of names must report a name in a comment that is neither a name of the code or of a file, nor the start of one. usage:
+# names STATUS TEXT. TEXT is the content of emu/a.c
 names() {
     rm -rf "$tmp"/* && mkdir -p "$tmp/emu"
     printf "$2\n" >"$tmp/emu/a.c"
@@ -87,7 +87,7 @@ names 1 '/* EMU_B_* */ enum { EMU_A_ONE };'
 names 1 '/* emu_old */ /* emu_old */ const char *s = "/* emu_old2 */";'
 names 1 'int x; // emu_old'
 
-# The lint of vector files requires that the expected values have a source other than the emulator.
+# The lint of vector files must report expected values without a source, and those whose source is the emulator.
 rm -rf "$tmp"/* && mkdir -p "$tmp/tests/emu/exec/vectors"
 for source in '# Source: exact integers.' '# Source: runs of the emulator.' '# Source: docs/reference/isa.md, by hand.' 'op nop'; do
     for name in a b; do
@@ -99,8 +99,8 @@ for source in '# Source: exact integers.' '# Source: runs of the emulator.' '# S
     [ $found = $want ] || { echo "lint_vectors: exit status $found with '$source'"; exit 1; }
 done
 
-# The lint of the steps of nightly.sh must report a test that does not exist, a test without a step, and a variable that is not
-# set.
+# The lint of the steps of nightly.sh must report a step whose test does not exist, a test without a step, and a step without its
+# variable.
 top=$(cd "${srcdir:-.}" && pwd)
 for change in 's/ / /' 's:tests/emu/exec/$sweep:tests/$sweep:' 's/LW_EXHAUSTIVE=1//' '/^step threads/d' 's/LW_REPEATS=20//' \
     '/^step silicon/d' 's:prop_endless:prop_endles:' '/^step endless/d' 's:bench/timing_trends:bench/timing_trend:'; do
@@ -111,13 +111,13 @@ for change in 's/ / /' 's:tests/emu/exec/$sweep:tests/$sweep:' 's/LW_EXHAUSTIVE=
     [ $found = $want ] || { echo "lint_nightly: exit status $found after $change"; exit 1; }
 done
 
-# The lint of the saved state must report a member that is not listed, also if the member is in padding.
+# The lint of the saved state must report a member that is not listed, also if the size of the structure does not change.
 rm -rf "$tmp"/* && cp -R "$top/emu" "$tmp/emu"
 "$top/tests/lint/lint_state.sh" "$tmp" || exit 1
 for place in 'bool parts;' 'uint64_t cta_generation;' 'struct emu_log \*log;'; do
     header=$(cd "$top/emu" && grep -l "^    $place" *_priv.h) || { echo "no '$place'"; exit 1; }
     sed "s/^    $place/    bool hidden;\n&/" "$top/emu/$header" >"$tmp/emu/$header"
-    "$top/tests/lint/lint_state.sh" "$tmp" >/dev/null && { echo "not found: a member before $place"; exit 1; }
+    "$top/tests/lint/lint_state.sh" "$tmp" >/dev/null && { echo "lint_state does not report a new member before $place"; exit 1; }
     cp "$top/emu/$header" "$tmp/emu/$header"
 done
 exit 0

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks that each key of the timing model is used and each counter can change: code other than the reader, the checks of keys
-# and the reports must contain its name. Exceptions are listed. An exception that is used is reported, too.
+# Checks that the timing model uses each key, and counts with each counter: code other than the code that reads and checks keys
+# and prints reports must contain its name. The script lists exceptions. An exception that is used is an error, too.
 set -u
 later=''
 cd "${1:-${srcdir:-.}}" || exit 99
@@ -11,18 +11,18 @@ used=$(mktemp) || exit 99
 trap 'rm -f "$used"' EXIT
 # shellcheck disable=SC2086
 cat $sources timing/tim_priv.h timing/*/*_priv.h 2>/dev/null | grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$used"
-# One macro generates the names of the counters of instruction classes.
+# A macro generates the names of the counters of instruction classes.
 sed -n 's/^WORK(\([a-z0-9_]*\),.*/TIM_SCHED_lanes_\1/p' timing/energy/energy.def >>"$used"
-# The counters of lane bins are accessed by their distance from the first one.
+# The counters issued_1_4 and so on are accessed by their distance from the first one.
 grep -qx TIM_SCHED_issued_1_4 "$used" && sed -n 's/^ *X(SCHED, \(issued_[0-9]*_[0-9]*\),.*/TIM_SCHED_\1/p' timing/stats.def >>"$used"
 missing() { # usage: missing NAME MESSAGE. Reports NAME if it is neither used nor an exception
     case " $later " in *" $1 "*)
-        grep -qx "$1" "$used" && { echo "tests/lint/lint_timing.sh: $1 is used: take it off the list"; bad=1; }
+        grep -qx "$1" "$used" && { echo "tests/lint/lint_timing.sh: $1 is used: remove it from the list of exceptions"; bad=1; }
         return ;;
     esac
     grep -qx "$1" "$used" || { echo "$2 $1"; bad=1; }
 }
-# emu reads core.reconvergence and tags.detect: tim_config_machine passes them to it.
+# tim_config_machine() passes core.reconvergence and tags.detect to emu/, which uses them.
 # shellcheck disable=SC2086
 for name in $(sed -n 's/^\(NUMBER\|SWITCH\|CHOICE\)(\([a-z0-9]*\), *\([A-Za-z0-9_]*\),.*/\2_\3/p' timing/keys.def); do
     [ "$name" = core_reconvergence ] || [ "$name" = tags_detect ] || missing "$name" "timing/keys.def: nothing reads"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks that the third line of each vector file names the source of the expected results, which must not be this emulator.
-# With an argument the script checks that tree instead, for the test of this lint.
+# Checks that the third line of each file of test vectors names the source of the expected results, which must not be this
+# emulator. With an argument the script checks that tree instead, for the test of this lint.
 set -u
 cd "${1:-${srcdir:-.}}" || exit 99
 bad=0

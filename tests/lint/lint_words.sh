@@ -6,12 +6,12 @@
 #
 #   tests/lint/lint_words.sh                prints new uses as file:line, the word, and the word to use instead
 #   tests/lint/lint_words.sh --list WHAT    prints all uses: WHAT is a zone, a directory, or both (strings emu)
-#   tests/lint/lint_words.sh --renew        lowers the counts to the current ones; code that moved may take its
-#                                           words to another directory of the same zone, if that is not closed
-#   tests/lint/lint_words.sh --adopt        counts the uses of new rows of the table; the counts of other rows stay
+#   tests/lint/lint_words.sh --renew        lowers the counts to the current ones. If code has moved to another directory, the
+#                                           counts of that directory may rise, if it is not closed
+#   tests/lint/lint_words.sh --adopt        counts the uses of new rows of the table; the counts of other rows do not change
 set -u
 cd "${srcdir:-.}" || exit 99
-[ -f tests/lint/lint_words.tsv ] || { echo "lint_words.sh: run it in the source tree, or set srcdir"; exit 99; }
+[ -f tests/lint/lint_words.tsv ] || { echo "lint_words.sh: run this script in the source tree, or set srcdir"; exit 99; }
 command -v perl >/dev/null || { echo "lint_words.sh: perl is not installed (autoconf needs it, too)"; exit 99; }
 exec perl -w - "$@" <<'PERL'
 use strict;
@@ -161,7 +161,7 @@ if ($what eq '--list') {
     exit 0;
 }
 if ($what ne '' && $what ne '--renew' && $what ne '--adopt') {
-    print "lint_words.sh: unknown argument '$what'; see its head\n";
+    print "lint_words.sh: unknown argument '$what'; see the comment at the beginning of the script\n";
     exit 2;
 }
 my $bad = 0;

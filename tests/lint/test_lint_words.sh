@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests lint_words.sh on a small tree. It must find a retired word in each zone and accept other English words, and its counts
-# must never rise.
+# Tests lint_words.sh on a small tree. It must report new uses of a retired word in each zone, accept other English words, and
+# never raise a count.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 mkdir -p tests/lint emu docs
 cp "$src/tests/lint/lint_words.sh" "$src/tests/lint/lint_words.tsv" tests/lint/
@@ -50,10 +50,10 @@ for add in 'emu/emu.h|int emu_tapped;|headers emu' 'emu/emu_run.c|/* behind */|c
     says 1 "${rest#*|}"
     says 1 "${rest#*|}" --renew
     cp kept "$file"
-    cmp -s before tests/lint/lint_words.counts || fail "a refused renewal writes the counts"
+    cmp -s before tests/lint/lint_words.counts || fail "--renew writes the counts although it fails"
 done
 
-# The use of a name that a header or another directory declares is not counted.
+# Uses of an identifier that a header or another directory declares do not count.
 mkdir launch
 for use in 'int emu_tap_set(int);' 'int a; int lnc_place; /* lnc_place */'; do
     echo "$use" >launch/lnc_priv.h
@@ -64,7 +64,7 @@ for use in 'int emu_tap_set(int);' 'int a; int lnc_place; /* lnc_place */'; do
 done
 rm -r launch
 
-# If there are fewer uses, the count falls. If there are none, the zone is closed and remains closed.
+# If there are fewer uses, --renew lowers the count. If there are none, the zone is closed and remains closed.
 echo 'The lanes diverge.' >docs/a.md
 says 0 '^ok: .* 7 uses left' --renew
 grep -q '^docs docs closed$' tests/lint/lint_words.counts || fail "a zone without words is not closed"
@@ -77,7 +77,7 @@ rm -r launch
 echo 'It stands here.' >>docs/a.md
 says 1 '^docs/a.md:2: "stands"' --renew
 
-# A new row of the table gets the current counts, once.
+# --adopt counts the current uses of a new row of the table, once.
 printf 'reads\treads\ts\tloads\t\n' >>tests/lint/lint_words.tsv
 echo 'The lanes diverge.' >docs/a.md
 says 1 'no counts of "reads"'

@@ -10,7 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . "$src/tests/lib/compile_once.sh"
 lanewise=$PWD/lanewise
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # the sanitizer ignores leaks of LLVM
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # LLVM has leaks
 sh "$src/kernels/prepare" "$work" || exit 1
 cd "$work" || exit 1
 bad=0
@@ -37,7 +37,7 @@ for file in *.yaml; do
             tail -n 2 two.err
             bad=1
         elif [ $one -eq 0 ] && [ "$(counts one.json)" != "$(counts two.json)" ]; then
-            echo "FAIL: $file, warps of $width: other counts"
+            echo "FAIL: $file, warps of $width: the counts differ"
             counts one.json >a; counts two.json >b; diff a b
             bad=1
         fi
@@ -92,7 +92,7 @@ for width in 8 32 64; do
     grep -q hash_state two || { echo "FAIL: a large kernel, warps of $width: no hash"; bad=1; }
 done
 "$lanewise" run --threads 1 -q -v --engine native large.yaml 2>&1 | grep -q '^native code: .*; [1-9][0-9]* warp instructions' || {
-    echo "FAIL: native code executed nothing of the large kernel"
+    echo "FAIL: native code executed no instruction of the large kernel"
     bad=1
 }
 
@@ -143,7 +143,7 @@ EOF
 }
 for policy in rr_quantum rr minpc maxpc most_lanes stack_like; do
     divergent $policy 100 -1 --policy $policy
-    divergent "$policy, a fault" 32 333 --policy $policy # the blocks have one warp, so that no other warp runs before the fault
+    divergent "$policy, a fault" 32 333 --policy $policy # with one warp per block no other warp runs before the fault
 done
 for width in 4 8 16 64; do
     divergent "warps of $width" 100 -1 --warp $width
@@ -152,8 +152,8 @@ done
 divergent "quantum 16" 100 -1 --quantum 16
 divergent "threads" 100 -1 --threads 2
 
-# Warps remain in native code at barriers of the block. In `ring` all warps arrive whole. In `some` one warp leaves native code
-# before some barriers, and other warps have exited. An access after a barrier may fault.
+# Warps remain in native code at barriers of the block. In `ring` all lanes of a warp arrive together. In `some` one warp leaves
+# native code before some barriers, and other warps have exited. An access after a barrier may fault.
 cat >barriers.cl <<'EOF'
 __kernel void ring(__global int *data, __local int *a, int bad)
 {
@@ -220,9 +220,9 @@ barriers some 100 -1
 barriers ring 256 -1 --threads 2
 barriers some 256 -1 --policy minpc
 barriers ring 256 -1 --quantum 16
-for kernel in ring some; do # a fault after a barrier, in blocks of one warp, so that no other warp runs before the fault
+for kernel in ring some; do # a fault after a barrier, with one warp per block, so that no other warp runs before the fault
     barriers $kernel 64 333 --warp 64
-    grep -q '^status 3' native || { echo "FAIL: barriers: no fault"; bad=1; }
+    grep -q '^status 3' native || { echo "FAIL: barriers: the run does not fault"; bad=1; }
 done
 barriers ring 256 -1
 all=$(sed -n 's/.*"warp_instructions": \([0-9]*\).*/\1/p' native.json)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests bench/run with small sizes. It must compare the results of all eight cases with those of the reference, run both
-# interleaved, and report a wrong result. The reference of this test is a script that prints what bench/reference.c would
-# print. If there is an OpenCL device, bench/reference.c runs, too.
+# Tests bench/run with small sizes. It must run all eight cases, alternate between lanewise and the reference, and report wrong
+# results of both. The reference of this test is a script that prints what bench/reference.c would print. If there is an OpenCL
+# device, the test also runs bench/reference.c.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 export LANEWISE="$lanewise"
 all='vecadd gemm gemm_tiled reduce mandel nbody bfs hist'
@@ -16,29 +16,29 @@ bench() { # usage: bench STATUS ARGUMENT... . Runs bench/run and expects its exi
     [ $got = "$want" ] || fail "bench/run --small $*: exit status $got, expected $want"
 }
 
-# Without a reference all eight cases run, and there is no ratio.
+# Without a reference all eight cases run, and their lines have no ratio.
 bench 0 --repeats 1 --no-reference --json alone.json
 [ "$(awk '$7 == "-" { printf "%s ", $1 }' out)" = "$all " ] || fail "without a reference a case is missing or has a ratio"
 [ ! -s err ] || fail "a result of lanewise is reported as wrong"
 ! command -v python3 >/dev/null || python3 -c 'import json; d = json.load(open("alone.json")); assert len(d["cases"]) == 8 and d["cases"][0]["ratio"] is None' ||
     fail "the JSON"
 
-# Every case gets a wrong kernel, and each error is reported.
+# If the kernels of all cases are wrong, each wrong result must be reported.
 mkdir wrong
 cp "$src"/bench/run "$src"/bench/*.yaml "$src"/bench/*.c "$src"/bench/*.h "$src"/bench/*.sh wrong
 sed 's/c\[i\] = a\[i\] + b\[i\]/c[i] = i == n - 1 ? 0 : a[i] + b[i]/; s/= sum;/= row == 7 \&\& column == 7 ? sum + 0.25f : sum;/
     s/= share\[0\]/= share[0] + (get_group_id(0) == 3)/; s/= k;$/= k + (y == 5);/; s/(ax, ay, az, 0)/(ax, i == 9 ? -ay : ay, az, 0)/
     s/level\[w\] = current + 1/level[w] = w == 600 ? current + 2 : current + 1/; s/atomic_inc(&mine\[data\[i\] & 255\])/atomic_inc(\&mine[data[i] \& 254])/' "$src/bench/bench.cl" >wrong/bench.cl
-# The check steps are removed, since they would find five of these errors earlier.
+# Removes the check steps, which would find five of these errors earlier.
 sed -i '/- check:/d' wrong/*.yaml
 cases=$((cases + 1))
 wrong/run --small --repeats 1 --no-reference >out 2>err
-[ $? = 1 ] || fail "wrong results of ours: not exit status 1"
-[ ! -s out ] || fail "wrong results of ours have figures"
+[ $? = 1 ] || fail "wrong results of lanewise: the exit status is not 1"
+[ ! -s out ] || fail "figures are printed for wrong results of lanewise"
 [ "$(sed -n 's/^bench.run: \([a-z_]*\): the result of ours is wrong: element .* is .*, expected .*; [0-9]* of [0-9]* differ$/\1/p' err | tr '\n' ' ')" = "$all " ] ||
-    fail "not every wrong result of ours is found: $(cat err)"
+    fail "not every wrong result of lanewise is reported: $(cat err)"
 
-# A reference that takes 1, 3 and 2 seconds, and whose results equal those of lanewise except for one.
+# Writes a reference that takes 1, 3 and 2 seconds. Its results are those of lanewise, except for the case $WRONG.
 cat >reference <<'END'
 #!/bin/sh
 while read -r line; do
@@ -59,12 +59,13 @@ END
 chmod +x reference
 export BENCH_REFERENCE="$work/reference" LOG="$work/log"
 bench 0 --repeats 1
-[ "$(grep -c '^result' log)" = 8 ] && [ "$(awk '$7 > 1' out | wc -l)" = 8 ] || fail "not every case ran on the reference"
+[ "$(grep -c '^result' log)" = 8 ] && [ "$(awk '$7 > 1' out | wc -l)" = 8 ] || fail "the reference did not run every case"
 : >log
 bench 0 --repeats 3 --json r.json bfs
-[ "$(sed -n '2,5p' log | cut -d ' ' -f 1 | tr '\n' ' ')" = 'run run run result ' ] || fail "the reference is not asked for three runs and a result"
+[ "$(sed -n '2,5p' log | cut -d ' ' -f 1 | tr '\n' ' ')" = 'run run run result ' ] ||
+    fail "the reference does not get three runs and a result as commands"
 grep -q '"reference_median_seconds": 2.0\?,' r.json || fail "the median of 1, 3 and 2 seconds is not 2"
-# The runs are interleaved: between two runs of lanewise the log of the reference grows.
+# The runs alternate: the reference runs between two runs of lanewise.
 cat >ours <<END
 #!/bin/sh
 echo ours >>"\$LOG"
@@ -73,20 +74,22 @@ END
 chmod +x ours
 : >log
 LANEWISE="$work/ours" bench 0 --repeats 2 nbody
-[ "$(cut -d ' ' -f 1 log | tr '\n' ' ')" = 'ours case ours run ours run result ours ' ] || fail "the two do not run in turns: $(tr '\n' ' ' <log)"
+[ "$(cut -d ' ' -f 1 log | tr '\n' ' ')" = 'ours case ours run ours run result ours ' ] ||
+    fail "the runs do not alternate: $(tr '\n' ' ' <log)"
 WRONG=hist bench 1 --repeats 1 bfs hist mandel
-grep -q '^bench/run: hist: the result of the reference is wrong: element 17 is .*; 1 of 256 differ$' err || fail "a wrong result of the reference"
-[ "$(awk '$7 == "-" { print $1 }' out)" = hist ] || fail "a reference that is wrong has a ratio"
+grep -q '^bench/run: hist: the result of the reference is wrong: element 17 is .*; 1 of 256 differ$' err ||
+    fail "a wrong result of the reference is not reported"
+[ "$(awk '$7 == "-" { print $1 }' out)" = hist ] || fail "there is a ratio although the result of the reference is wrong"
 LEAVE=reduce bench 1 --repeats 1 gemm reduce mandel
 grep -q '^bench/run: the reference has ended: it has left$' err || fail "a reference that ends is not reported"
-[ "$(wc -l <out)" = 3 ] || fail "without the reference the others do not go on"
+[ "$(wc -l <out)" = 3 ] || fail "the other cases do not run after the reference has ended"
 unset BENCH_REFERENCE
 
-# Run the real reference if there is an OpenCL device.
+# Runs the real reference if there is an OpenCL device.
 if printf '#include <CL/cl.h>\nint main(void) { cl_platform_id p; return clGetPlatformIDs(1, &p, NULL); }\n' >cl.c &&
     ${CC:-cc} cl.c -o cl -DCL_TARGET_OPENCL_VERSION=120 -lOpenCL 2>/dev/null && ./cl; then
     bench 0 --repeats 1
-    [ "$(awk '$7 != "-"' out | wc -l)" = 8 ] || fail "the OpenCL device has no ratio"
+    [ "$(awk '$7 != "-"' out | wc -l)" = 8 ] || fail "not every case has a ratio to the OpenCL device"
 fi
 printf '%d cases, %d failures\n' "$cases" "$failures"
 [ "$failures" = 0 ]

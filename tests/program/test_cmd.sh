@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests the program from the command line: exit statuses, messages, and the files that it writes. Most kernels are in
-# assembly, which needs no compiler. LANEWISE names the program (default: ./lanewise).
+# Tests lanewise from the command line: exit statuses, messages, and the files that it writes. Most kernels are in assembly, which
+# needs no compiler. LANEWISE names the program (default: ./lanewise).
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >k.s <<'END'
@@ -64,19 +64,19 @@ END
 expect 0 '^ok: 2 checks passed, 1 launch, [0-9]* thread instructions, [0-9.]* s$' run good.yaml
 [ ! -s err ] || fail "a successful run writes to standard error"
 expect 1 'wrong.yaml:7: check failed: y\[0\] is 6, expected 4; 1 of 3 elements differ' run wrong.yaml
-grep -q '^failed: 1 of 2 checks failed' out || fail "no summary of the failed run"
+grep -q '^failed: 1 of 2 checks failed' out || fail "the failed run has no summary"
 expect 3 'out-of-bounds' run wild.yaml
 for part in 'global load of 4 bytes at 0x2[0-9a-f]*' "0 bytes past the end of 'x'" 'kernel add' \
     'block (3,0,0)' 'warp 0' 'lanes 0x10,' 'pc 0x1000000[0-9a-f]* (.*k.s:14)'; do
-    grep -q "$part" err || fail "the fault does not tell: $part"
+    grep -q "$part" err || fail "the message of the fault lacks: $part"
 done
 expect 3 'trap' run trap.yaml
 expect 4 '^hang: ' run hang.yaml
-grep -q "warp 0 lanes 0-31.*k.s:[0-9]" err || fail "the hang does not tell who runs where"
+grep -q "warp 0 lanes 0-31.*k.s:[0-9]" err || fail "the hang report does not say which lanes are where"
 expect 0 'hash_mem' run good.yaml --hash -q
 [ "$(wc -l <out)" = 2 ] || fail "--hash -q prints more than two lines"
-grep -Eq '^hash_mem [0-9a-f]{16}$' out || fail "no hash_mem line"
-grep -Eq '^hash_state [0-9a-f]{16}$' out || fail "no hash_state line"
+grep -Eq '^hash_mem [0-9a-f]{16}$' out || fail "there is no line hash_mem"
+grep -Eq '^hash_state [0-9a-f]{16}$' out || fail "there is no line hash_state"
 cp out first
 expect 0 hash run good.yaml --hash --quiet
 cmp -s out first || fail "two runs have different hashes"
@@ -89,21 +89,21 @@ for t in compact shadow; do
         grep -q "$(tail -n 1 first)" out || fail "--tags $t changes hash_state"
     done
 done
-grep -q '^tags: instructions U [0-9.]*, A [0-9.]*, V [0-9.]* %; reads' out || fail "no line about tags"
+grep -q '^tags: instructions U [0-9.]*, A [0-9.]*, V [0-9.]* %; reads' out || fail "there is no line about tags"
 expect 3 'out-of-bounds' run wild.yaml --hash
 grep -q hash_ out && fail "a run that ended in a fault prints hashes"
 
 # ---- files
 expect 0 ok run good.yaml --dump y=y.bin --stats s.json -d x=x.bin
 [ "$(od -An -tu4 -N8 y.bin | tr -s ' ')" = ' 6 7' ] || fail "the dump of y is not 6, 7, ..."
-[ "$(wc -c <x.bin)" = 400 ] || fail "the dump of x has not 400 bytes"
+[ "$(wc -c <x.bin)" = 400 ] || fail "the dump of x does not have 400 bytes"
 for key in '"status": "ok"' '"exit_status": 0' '"launches": 1' '"checks": 2' '"warp": 32' \
     '"launch_seconds": 0\.' '"thread_instructions": [1-9]'; do
     grep -q "$key" s.json || fail "no $key in the statistics"
 done
 expect 3 'out-of-bounds' run wild.yaml --stats s.json
-grep -q '"status": "fault"' s.json || fail "the statistics do not tell of the fault"
-grep -q '"lanes": "0x10"' s.json || fail "the statistics do not tell the lanes"
+grep -q '"status": "fault"' s.json || fail "the statistics do not contain the fault"
+grep -q '"lanes": "0x10"' s.json || fail "the statistics do not contain the lanes"
 sed 's/^program/machine: {tags: shadow, tag_rules: fold, tag_expansion: eager}\nprogram/' good.yaml >tags.yaml
 expect 0 ok run tags.yaml --stats s.json
 for key in '"tags": "shadow", "tag_rules": "fold", "tag_expansion": "eager"' '"mismatches": 0' \
@@ -115,8 +115,8 @@ expect 0 ok run off.yaml
 sed 's/shadow/shade/' tags.yaml >bad.yaml
 refuse 'bad.yaml:1: tags: unknown name "shade"' run bad.yaml
 expect 0 '"status": "ok"' run good.yaml --hash --stats -
-grep -q '^ok: ' err || fail "the summary is not on standard error, beside the statistics"
-grep -q '^hash_mem ' err || fail "the hashes are not on standard error, beside the statistics"
+grep -q '^ok: ' err || fail "with statistics on standard output, the summary is not on standard error"
+grep -q '^hash_mem ' err || fail "with statistics on standard output, the hashes are not on standard error"
 if command -v python3 >/dev/null; then
     python3 -c 'import json, sys; json.load(open("out")); json.load(open("s.json"))' ||
         fail "the statistics are not JSON"
@@ -172,7 +172,7 @@ for pair in local=block jobs=threads kernel=entry warp-size=warp; do # option na
 done
 refuse 'give options of the compiler after -X, as in -X -cl-std=CL2.0' run good.yaml -cl-std=CL2.0
 refuse 'give options of the compiler after -X, as in -X -std=c++17' run good.yaml -std=c++17
-[ ! -e 'td=c++17' ] || fail "-std=c++17 is taken as -s"
+[ ! -e 'td=c++17' ] || fail "-std=c++17 is parsed as option -s"
 expect 0 'the schedule is logged: blocks run in the fixed order' run good.yaml --threads 2 --log x.log
 refuse '--seed: expected an integer of 0 or more, found "x"' run good.yaml --seed=x
 refuse '--seed: ' debug good.yaml --seed=-1
@@ -183,7 +183,7 @@ refuse 'k.s has 3 kernels: choose one with --entry NAME: add, stop, forever' run
 refuse 'none.yaml: cannot be read: No such file' run none.yaml
 expect 0 'exit status' help
 grep -q '^  timing \[MACHINE|FILE|compare A.json B.json\]$' out && grep -q '^  run .*LAUNCH.yaml|KERNEL   *[a-z]' out && [ "$(grep -c '^  *list the GPU models of ' out)" = 1 ] ||
-    { cases=$((cases + 1)); fail "help cuts what commands take"; }
+    { cases=$((cases + 1)); fail "help truncates a line"; }
 expect 0 '--stats FILE' help run
 expect 0 '--stats FILE' run --help
 expect 0 '^lanewise [0-9]' version
@@ -220,17 +220,17 @@ refuse 'bad.yaml:2: ' run bad.yaml
 
 # ---- objects
 expect 0 '' asm k.s
-[ -s k.lwo ] || fail "asm wrote no k.lwo"
+[ -s k.lwo ] || fail "asm did not write k.lwo"
 expect 0 '' asm k.s -o again.lwo
 cmp -s k.lwo again.lwo || fail "asm is not reproducible"
 expect 0 '\.kernel add' dis k.lwo
 expect 0 '' dis k.lwo -o back.s
 expect 0 '' asm back.s -o back.lwo
 expect 0 '' dis back.lwo -o back2.s
-cmp -s back.s back2.s || fail "dis, asm, dis gives another text"
+cmp -s back.s back2.s || fail "after dis, asm and dis the text differs"
 sed 's/k.s/k.lwo/' good.yaml >object.yaml
 expect 0 "$(head -n 1 first)" run object.yaml --hash
-# The assembler fills in the control fields of a function that has none. The assembler does not change a function with some
+# The assembler fills in the control fields of a function that has none. It does not change a function that has some control
 # fields, nor the disassembly of an object.
 printf '.kernel a\n  v_add_u32 v1, v1, v1\n  v_add_u32 v1, v1, v1\n  exit\n.end\n' >fields.s
 expect 0 '{st=4}' dis fields.s
@@ -241,7 +241,7 @@ expect 0 'v_add_u32 v1, v1, v1 {}$' dis kept.lwo
 cp out kept.s
 for control in auto keep; do
     expect 0 '' asm --control=$control kept.s -o again.lwo
-    cmp -s kept.lwo again.lwo || fail "asm --control $control changed what was disassembled"
+    cmp -s kept.lwo again.lwo || fail "asm --control $control changes the disassembly of an object"
 done
 refuse 'asm: --control: expected auto or keep, found "keeps"' asm --control keeps fields.s
 for file in "$src"/kernels/*.s "$src"/tests/kernels/*.s; do
@@ -282,7 +282,7 @@ refuse '^lanewise: cubin.yaml:1: gpu.cubin: this file is a cubin' run cubin.yaml
 printf 'program: {source: k.s}\nsteps:\n\t- launch: {entry: stop, grid: 1, block: 1}\n' >tab.yaml
 refuse '^lanewise: tab.yaml:3: a tab cannot be used for indentation in YAML: use blanks$' run tab.yaml
 
-# ---- addresses are computed on the scalar unit or not, which the object's number of scalar registers shows
+# ---- --scalar and --no-scalar: addresses are computed on the scalar unit or not, as the scalar registers in the object show
 cp "$src/tests/ptx/data/gemm_clang19.ptx" gemm.ptx
 cat >gemm.yaml <<'END'
 program: {source: gemm.lwo}
@@ -294,15 +294,15 @@ steps: [launch: {entry: gemm, grid: [2, 2], block: [8, 8], args: [a, b, c, 16]}]
 END
 expect 0 '' compile gemm.ptx
 expect 0 '^\.regs v=[0-9]* s=[1-9]' dis gemm.lwo
-grep -q 'ld\.global\.b32 v[0-9]*, \[s0:1+v[0-9]*\.s\*4\]' out || fail "no scalar base"
+grep -q 'ld\.global\.b32 v[0-9]*, \[s0:1+v[0-9]*\.s\*4\]' out || fail "no load has a scalar base address"
 expect 0 hash_mem run gemm.yaml --hash --quiet --dump c=scalar.bin
 head -n 1 out >scalar
 expect 0 '' compile gemm.ptx --no-scalar
 expect 0 '^\.regs v=[0-9]* s=0 ' dis gemm.lwo
-grep -Eq '(\[|[ ,])s[0-9]+(:|,|\+|$)' out && fail "--no-scalar leaves scalar registers"
+grep -Eq '(\[|[ ,])s[0-9]+(:|,|\+|$)' out && fail "the object uses scalar registers with --no-scalar"
 expect 0 "$(cat scalar)" run gemm.yaml --hash --quiet --dump c=vector.bin
 cmp -s scalar.bin vector.bin || fail "--no-scalar changes the result"
-[ "$(tr -d '\0' <scalar.bin | wc -c)" -gt 256 ] || fail "gemm writes hardly anything"
+[ "$(tr -d '\0' <scalar.bin | wc -c)" -gt 256 ] || fail "the results of gemm are mostly zero"
 
 # ---- options and messages of `lanewise debug`
 expect 0 'add' debug good.yaml --batch -c 'break add' -c continue
@@ -316,34 +316,34 @@ refuse '99999x.*is not an address' run good.yaml --gdb 99999x
 refuse 'none.yaml: cannot be read' run --gdb none.yaml
 
 # ---- demo.sh prints its purpose before it installs or builds anything
-text=$("$src/demo.sh" --help) && [ "$(echo "$text" | head -n 1)" = 'Builds Lanewise and shows its main job: a real OpenCL C kernel, stopped in stock gdb, then' ] &&
-    [ "$(echo "$text" | tail -n 1)" = 'The build lies in build/. Exit status 0: the result is right.' ] ||
+text=$("$src/demo.sh" --help) && [ "$(echo "$text" | head -n 1)" = 'Builds Lanewise, stops an OpenCL C kernel in stock gdb, runs the kernel to its end, and compares' ] &&
+    [ "$(echo "$text" | tail -n 1)" = 'The build folder is build/. The exit status is 0 if the result is right.' ] ||
     { cases=$((cases + 1)); fail "demo.sh --help says: $text"; }
 text=$("$src/demo.sh" --frobnicate 2>&1)
 [ "$?: $text" = "2: demo.sh: unknown argument '--frobnicate'; see ./demo.sh --help" ] ||
     { cases=$((cases + 1)); fail "demo.sh --frobnicate says: $text"; }
 grep -q '^echo "== build.*build/make.log' "$src/demo.sh" && tail -n 1 "$src/demo.sh" | grep -q 'Next: export PATH=.*, then docs/tutorial/' ||
-    { cases=$((cases + 1)); fail "demo.sh names no log of its build, or nothing to do next"; }
+    { cases=$((cases + 1)); fail "demo.sh does not name the log of its build, or the next step"; }
 
 # ---- the manual page and the completion contain every option
 for c in run debug compile asm dis; do
     for o in $("$lanewise" help $c | sed -n 's/^  [^-]*\(-., \)\{0,1\}--\([a-z-]*\).*/\2/p'); do
         [ "$o" = help ] && continue
         sed 's/\\-/-/g' "$src/docs/reference/lanewise.1" | grep -q -- "--$o" ||
-            { cases=$((cases + 1)); fail "docs/reference/lanewise.1 does not know --$o of $c"; }
+            { cases=$((cases + 1)); fail "docs/reference/lanewise.1 does not contain option --$o of $c"; }
     done
 done
 # The manual page also contains every key of launch files and of suppression files.
 sed -n '/^\.SH LAUNCH FILES/,/^\.SH EXIT/p' "$src/docs/reference/lanewise.1" | sed 's/\\-/-/g' >keys.man
 cat "$src"/launch/*.c "$src/check/report/chk_suppress.c" | tr '\n' ' ' | grep -o 'known\[\] = {[^}]*}' | grep -o '"[a-z_]*"' | tr -d '"' | sort -u >keys
-[ "$(wc -l <keys)" -ge 80 ] || { cases=$((cases + 1)); fail "the keys are not found"; }
+[ "$(wc -l <keys)" -ge 80 ] || { cases=$((cases + 1)); fail "the list of keys was not found"; }
 while read -r key; do
-    grep -qw -- "$key" keys.man || { cases=$((cases + 1)); fail "docs/reference/lanewise.1 does not know the key $key"; }
+    grep -qw -- "$key" keys.man || { cases=$((cases + 1)); fail "docs/reference/lanewise.1 does not contain the key $key"; }
 done <keys
 ! command -v groff >/dev/null || [ -z "$(groff -man -ww -Tutf8 "$src/docs/reference/lanewise.1" 2>&1 >/dev/null)" ] ||
     { cases=$((cases + 1)); fail "docs/reference/lanewise.1: $(groff -man -ww -Tutf8 "$src/docs/reference/lanewise.1" 2>&1 >/dev/null)"; }
 twice=$(sed -n '/^    case \$prev in$/,/^    esac$/s/^    \(-[^)]*\)).*/\1/p' "$src/cmd/lanewise.bash" | tr -d ' ' | tr '|' '\n' | sort | uniq -d)
-[ -z "$twice" ] || { cases=$((cases + 1)); fail "cmd/lanewise.bash: values of $twice stand twice"; }
+[ -z "$twice" ] || { cases=$((cases + 1)); fail "cmd/lanewise.bash contains the values of $twice twice"; }
 if command -v bash >/dev/null; then
     reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" run --st) COMP_CWORD=2
         _lanewise; echo "${COMPREPLY[@]}"' - "$src" "$lanewise")
@@ -364,7 +364,7 @@ if command -v bash >/dev/null; then
         reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" run --check "$3") COMP_CWORD=3
             _lanewise; printf "%s\n" "${COMPREPLY[@]}"' - "$src" "$lanewise" "${case%%|*}")
         for word in ${case#*|}; do
-            echo "$reply" | grep -qx -- "$word" || fail "completion of --check ${case%%|*} has no $word: $reply"
+            echo "$reply" | grep -qx -- "$word" || fail "completion of --check ${case%%|*} lacks $word: $reply"
         done
     done
     reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" run racy) COMP_CWORD=2
@@ -389,9 +389,9 @@ END
     [ "$reply" = variable-bounds ] || fail "completion of explain variable gives '$reply'"
 fi
 
-# --seed N gives the same data as a launch file whose seeds are N higher, at the start and in steps.
+# --seed N gives the same data as a launch file whose seeds are higher by N, in buffers and in steps.
 printf '.kernel none\n exit\n.end\n' >none.s
-random() { # usage: random SEED OTHER. Prints a launch file with these seeds, at the start and in a step
+random() { # usage: random SEED OTHER. Prints a launch file with these seeds, in a buffer and in a step
     printf 'program: {source: none.s}\nbuffers: {a: {type: f32, count: 9, init: {random: %s}}, b: {type: s32, count: 9}}\nsteps:\n' "$1"
     printf '%s\n' '  - launch: {entry: none, grid: 1, block: 1, args: []}' "  - fill: {buffer: b, value: {random: {seed: $2, low: 0, high: 99}}}"
 }
@@ -401,7 +401,7 @@ expect 0 ok run five.yaml --dump a=five.a --dump b=five.b
 expect 0 ok run five.yaml --seed 2 --dump a=plus.a --dump b=plus.b
 expect 0 ok run seven.yaml --dump a=seven.a --dump b=seven.b
 cmp -s plus.a seven.a && cmp -s plus.b seven.b && ! cmp -s plus.a five.a && ! cmp -s plus.b five.b ||
-    fail "--seed 2 is not two higher"
+    fail "--seed 2 does not raise the seeds by two"
 
 # A check step accepts a file that --dump wrote, as text or as bytes.
 for name in a.txt a.bin a.raw a; do
@@ -410,7 +410,7 @@ for name in a.txt a.bin a.raw a; do
     expect 0 'ok: 1 check passed' run reads.yaml
 done
 [ "$(wc -l <dumped.a.txt)" = 9 ] && cmp -s dumped.a dumped.a.txt && [ "$(wc -c <dumped.a.bin)" = 36 ] && cmp -s dumped.a.bin dumped.a.raw ||
-    fail "--dump writes another form than its name says"
+    fail "--dump writes another format than the suffix of the file says"
 
 # If the address space is limited, the machine reserves less memory, unless the user sets the size. Results are the same.
 if ! nm "$lanewise" 2>/dev/null | grep -q '__asan_init'; then # the address sanitizer needs terabytes of address space
@@ -418,12 +418,15 @@ if ! nm "$lanewise" 2>/dev/null | grep -q '__asan_init'; then # the address sani
     printf 'program: {source: small.s}\nbuffers: {a: {type: u32, count: 32}}\nsteps: [{launch: {entry: k, grid: 1, block: 32, args: [a]}}]\n' >small.yaml
     sed '1a machine: {memory: 8589934592}' small.yaml >named.yaml
     "$lanewise" run --hash small.yaml >all 2>&1 || fail "small.yaml does not run: $(cat all)"
-    (ulimit -v 4000000 && "$lanewise" run --hash small.yaml) >less 2>&1 || fail "4 GB are too few: $(cat less)"
+    (ulimit -v 4000000 && "$lanewise" run --hash small.yaml) >less 2>&1 ||
+        fail "the run fails with 4 GB of address space: $(cat less)"
     (ulimit -v 4000000 && "$lanewise" run -q --stats - small.yaml) | grep -q '"memory": 2147483648}' &&
-        "$lanewise" run -q --stats - small.yaml | grep -q '"memory": 68719476736}' || fail "no size of memory in the statistics"
+        "$lanewise" run -q --stats - small.yaml | grep -q '"memory": 68719476736}' ||
+            fail "the statistics do not contain the size of memory"
     [ "$(grep hash all)" = "$(grep hash less)" ] || fail "results differ with limited memory: $(cat less)"
     (ulimit -v 4000000 && "$lanewise" run named.yaml) >out 2>&1
-    [ $? = 2 ] && grep -q 'cannot reserve 8192 MiB .*ulimit -v.*set a smaller size' out || fail "8 GiB of 4: $(cat out)"
+    [ $? = 2 ] && grep -q 'cannot reserve 8192 MiB .*ulimit -v.*set a smaller size' out ||
+        fail "8 GiB of memory with 4 GB of address space are not refused: $(cat out)"
 fi
 
 # With a dump to standard output, only the bytes of the buffer are written there.
@@ -439,13 +442,13 @@ END
 if command -v clang-19 >/dev/null || command -v clang-14 >/dev/null; then
     expect 0 '' run --dump a=a.bin out.yaml
     expect 0 '^ok: ' run --dump a=- --hash out.yaml
-    cmp -s out a.bin || fail "the bytes on standard output are others than those in a file"
+    cmp -s out a.bin || fail "the dump on standard output differs from the dump in a file"
     grep -q '^hash_mem' err && grep -q '^text' err || fail "text is not on standard error"
     (echo first; "$lanewise" run -q -d a=- out.yaml) >both 2>err
-    [ "$(wc -c <both)" = 262 ] || fail "standard output that is a file is begun anew"
+    [ "$(wc -c <both)" = 262 ] || fail "a dump truncates the file to which standard output is redirected"
     refuse '--stats and --dump both write to standard output' run --dump a=- --stats - out.yaml
     expect 2 '--dump a=- and --gdb' run --dump a=- --gdb out.yaml
-    # sizes of grids: the message names the value and the limit
+    # if a grid is too large, the message names the value and the limit
     sed 's/grid: 2/grid: 4000000000/' out.yaml >grid.yaml
     refuse 'grid.yaml:4: grid: expected an integer from 1 to 2147483647, found "4000000000"' run grid.yaml
     sed 's/grid: 2/grid: [2000000, 2000000]/' out.yaml >grid.yaml

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests that a run that a signal or a limit ends early reports its findings so far and writes its files.
+# Tests that a run which a signal or a limit ends early reports its findings so far and writes its files.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 command -v python3 >/dev/null || exit 77
 
@@ -38,19 +38,19 @@ END
 launch k.cl 2000000000 >k.yaml
 launch clean.cl 2000000000 >clean.yaml
 
-# usage: send.py [-2] SIGNAL COMMAND... . Runs the command, sends the signal when the command is running (with -2
-# twice), and prints how it ended
+# usage: send.py [-2] SIGNAL COMMAND... . Runs the command, sends it the signal when it has run for a while (twice with -2), and
+# prints its exit status
 cat >send.py <<'END'
 import os, signal, subprocess, sys, time
 words = sys.argv[1:]
 twice = words[0] == "-2"
 words = words[twice:]
 number, command = getattr(signal, words[0]), words[1:]
-signal.signal(signal.SIGINT, signal.default_int_handler) # a program that was started with "&" ignores SIGINT
+signal.signal(signal.SIGINT, signal.default_int_handler) # the shell starts programs with "&" with SIGINT ignored
 run = subprocess.Popen(command, stdin=subprocess.PIPE if "COMMANDS" in os.environ else subprocess.DEVNULL, stdout=open("out", "w"), stderr=open("err", "w"), start_new_session=True)
 end = time.time() + 100
 caught_at = None
-def busy(): # returns true when the program catches the signal and has then run for a while
+def busy(): # returns True when the program has set its signal handler and then run for a while
     global caught_at
     try:
         status = open("/proc/%d/status" % run.pid).read()
@@ -88,8 +88,10 @@ ended() { # usage: ended STATUS SIGNAL ARGUMENT... . Expects that the signal end
     cases=$((cases + 1))
     got=$(python3 send.py "$number" "$lanewise" "$@")
     [ "$got" = "$want" ] || fail "lanewise $*: $number: ended with $got, expected $want"
-    grep -q "^interrupted: ended by $number\(, in cycle [1-9][0-9]* of fermi\)*; in kernel k, 0 of 2 blocks have ended" err || fail "lanewise $*: $number is not told"
-    [ -n "${SAYS-}" ] || grep -q '^  blocks\{0,1\} 0.* warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*:[0-9]*))' err || fail "lanewise $*: where lanes are is not told"
+    grep -q "^interrupted: ended by $number\(, in cycle [1-9][0-9]* of fermi\)*; in kernel k, 0 of 2 blocks have ended" err ||
+        fail "lanewise $*: no message about $number"
+    [ -n "${SAYS-}" ] || grep -q '^  blocks\{0,1\} 0.* warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*:[0-9]*))' err ||
+        fail "lanewise $*: no message about the positions of lanes"
 }
 
 # Every report contains the findings and says that a signal has ended the run.
@@ -97,9 +99,9 @@ for number in SIGINT SIGTERM; do
     rm -f r.* cov prof st.json dump.bin
     ended -$([ $number = SIGINT ] && echo 2 || echo 15) $number run --check --check-file r.txt --check-file r.json --check-file r.sarif \
         --check-file r.xml --coverage cov --profile prof --stats st.json --dump a=dump.bin -X -g k.yaml
-    grep -q 'k.cl:4: out-of-bounds' err || fail "$number: the finding is not told"
+    grep -q 'k.cl:4: out-of-bounds' err || fail "$number: the finding is not reported"
     grep -q 'k.cl:4: out-of-bounds' r.txt && grep -q "^interrupted: ended by $number" r.txt || fail "$number: the text"
-    python3 - $number <<'END' || fail "$number: a report is not marked"
+    python3 - $number <<'END' || fail "$number: a report does not say that a signal ended the run"
 import json, os, signal, sys
 import xml.etree.ElementTree as ET
 name = sys.argv[1]
@@ -120,23 +122,23 @@ END
     grep -q "^TN:ended_by_$number$" cov && grep -q '^DA:7,[1-9]' cov || fail "$number: the coverage"
     grep -q "^interrupted: ended by $number" prof && grep -q 'a\[i & 31\] = x' prof || fail "$number: the profile"
     left=$(ls | grep -c '\.[A-Za-z0-9]\{6\}$')
-    [ "$left" = 0 ] || fail "$number: a file is left half-written"
+    [ "$left" = 0 ] || fail "$number: a temporary file is left"
 done
 python3 "$src/tests/check/report_forms.py" r.sarif r.xml >out 2>&1 || fail "a report of a run that was ended has a wrong format"
 
-# This holds for all ways to run.
+# The same is tested for other options and commands.
 ended -15 SIGTERM run --check=all k.yaml -X -O0
-grep -q 'k.cl:4: out-of-bounds' err || fail "at -O0 with all kinds: the finding"
+grep -q 'k.cl:4: out-of-bounds' err || fail "at -O0 with all kinds: the finding is not reported"
 ended -15 SIGTERM run --threads 2 clean.yaml
 ended -2 SIGINT run --timing --check --timing-report t.json --timing-trace trace.json k.yaml
 grep -q '"ended": "ended by SIGINT' t.json && grep -q traceEvents trace.json && grep -q 'k.cl:4: out-of-bounds' err ||
-    fail "with --timing: the finding, the report and the trace"
+    fail "with --timing: the finding, the report or the trace is missing"
 ended -15 SIGTERM run --log log.bin --checkpoint c.bin clean.yaml
 expect 4 '^limit: ' run --resume c.bin --timeout 0.1 clean.yaml
 SAYS="waiting for a debugger" ended -2 SIGINT run --gdb --check --check-file waiting.json k.yaml
-grep -q '"signal": "SIGINT"' waiting.json || fail "a run that waits for gdb wrote no report"
+grep -q '"signal": "SIGINT"' waiting.json || fail "a run that waits for gdb writes no report"
 
-# A second signal ends the program immediately, also during a step of the host.
+# A second signal ends the program immediately, also during a host step.
 cat >host.yaml <<END
 program: {source: clean.cl}
 buffers: {a: {type: i32, count: 4000000}, b: {type: i32, count: 4000000}}
@@ -147,18 +149,19 @@ cases=$((cases + 1))
 got=$(python3 send.py -2 SIGTERM "$lanewise" run host.yaml)
 [ "$got" = -15 ] && [ ! -s err ] || fail "a second signal: ended with $got"
 
-# gdb ends together with the program that has started it, and prints no message.
+# If `lanewise gdb` is ended by a signal, it also ends gdb, which prints no message.
 if command -v gdb >/dev/null; then
     mkdir -p tmp
     cases=$((cases + 1))
     got=$(TMPDIR=$work/tmp SAYS=begun python3 send.py SIGTERM "$lanewise" gdb --check --check-file gdb.json k.yaml -- -batch \
         -ex continue -ex 'echo begun\n' -ex continue)
     [ "$got" = -15 ] || fail "lanewise gdb: ended with $got"
-    grep -q '"signal": "SIGTERM"' gdb.json && grep -q 'out-of-bounds' gdb.json || fail "lanewise gdb: no report of what was found"
-    [ -z "$(ls tmp)" ] || fail "lanewise gdb: a folder is left behind"
+    grep -q '"signal": "SIGTERM"' gdb.json && grep -q 'out-of-bounds' gdb.json ||
+        fail "lanewise gdb: the report lacks the signal or the finding"
+    [ -z "$(ls tmp)" ] || fail "lanewise gdb: the temporary folder is not removed"
 fi
 
-# A compiler that hangs is ended together with the program, and leaves no file.
+# If the program is ended by a signal while a compiler runs, it also ends the compiler, and no file remains.
 mkdir -p bin tmp
 cat >bin/clang <<'END'
 #!/bin/sh
@@ -170,12 +173,12 @@ chmod +x bin/clang
 cases=$((cases + 1))
 (TMPDIR=$work/tmp timeout -s TERM 2 "$lanewise" run --compiler "$work/bin/clang" --check --check-file never.json clean.yaml >out 2>err)
 [ ! -e never.json ] || fail "a run that did not begin wrote a report"
-[ -z "$(ls tmp)" ] || fail "the compiler's folder is left behind"
+[ -z "$(ls tmp)" ] || fail "the temporary folder of the compiler is not removed"
 for pid in $(cat pids); do
-    ! kill -0 "$pid" 2>/dev/null || fail "the compiler lives on"
+    ! kill -0 "$pid" 2>/dev/null || fail "the compiler still runs"
 done
 
-# The shell writes its reports, too, if the signal comes while a command runs or while it waits for a command.
+# The shell also writes its reports if the signal arrives while a command runs, or while it waits for a command.
 for commands in 'continue' 'continue
 continue'; do
     cases=$((cases + 1))
@@ -191,11 +194,13 @@ done
 expect 4 '^limit: 1000 warp instructions were executed (max-instructions 1000), in cycle [1-9][0-9]* of volta; in kernel k' run --timing volta --max-instructions 1000 --check k.yaml
 expect 4 '^limit: 1000 warp instructions were executed (max-instructions 1000); in kernel k, 0 of 2 blocks have ended' run \
     --max-instructions 1000 --check --check-file l.json --check-file l.sarif --stats st.json k.yaml
-grep -q '^  block 0 warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*k.cl:[67]))' err || fail "a limit: no positions of lanes"
+grep -q '^  block 0 warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*k.cl:[67]))' err ||
+    fail "a limit: the message does not contain the positions of lanes"
 grep -q 'k.cl:4: out-of-bounds' err && grep -q '"ended": "limit: 1000 warp' l.json && grep -q '"signal": null' l.json ||
     fail "a limit: the findings"
 grep -q '"executionSuccessful": false' l.sarif && ! grep -q exitSignal l.sarif || fail "a limit: SARIF"
-grep -q '"toolExecutionNotifications": .*"uri": "k.cl".*"startLine": [67]}}}]}]' l.sarif || fail "a limit: SARIF says no line"
+grep -q '"toolExecutionNotifications": .*"uri": "k.cl".*"startLine": [67]}}}]}]' l.sarif ||
+    fail "a limit: SARIF does not contain the line"
 grep -q '"status": "limit"' st.json && grep -q '"exit_status": 4' st.json || fail "a limit: statistics"
 expect 4 '^limit: .* s have passed (timeout 0.2)' run --timeout 0.2 clean.yaml
 expect 4 '^limit: 500 warp' run --max-instructions 500 --timing clean.yaml

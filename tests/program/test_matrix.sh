@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs every kernel at every warp width with every policy, with every reconvergence engine, and in blocks of 1, 31, 33
 # and 250 threads, and verifies the results. hash_mem must be the same in all runs of an order-free kernel, which has no
-# instruction whose result depends on the order of threads. A lock between lanes of a warp hangs on a SIMT stack, and the
-# report must say so. The test makes every seventh of these runs, so that all pairs of width and policy occur, or all runs
-# with LW_LONG=1. Arguments select kernels: tests/program/test_matrix.sh vadd bfs
+# instruction whose result depends on the order of threads. A lock between lanes of a warp must hang on a SIMT stack, and the
+# report must be that of a SIMT deadlock. The test makes every seventh of these runs, so that all pairs of width and policy occur,
+# or all runs with LW_LONG=1. Arguments select kernels: tests/program/test_matrix.sh vadd bfs
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 widths='4 8 16 32 64'
 policies='rr_quantum rr minpc minpc_step maxpc most_lanes stack_like'
@@ -20,14 +20,14 @@ fi
 # The order of threads changes the memory of these kernels, which take a lock, print or launch kernels. The other kernels are
 # order-free.
 observes=' spinlock hello launch_bfs cuda_launch enqueue '
-# In these kernels a lane may wait for another lane of its warp. In warps of four lanes none does, since they take four of the
-# seven locks.
+# In these kernels a lane may wait for another lane of its warp. In warps of four lanes none does, because the lanes take
+# different locks of the seven.
 locks=' spinlock '
 # These kernels run with any block size.
 any_block=' vadd saxpy reduction scan histogram mandelbrot bfs nbody spinlock bitonic spmv collatz vadd_asm collatz_asm gcn_saxpy gcn_branch styles '
-# The grids of these kernels are not changed, because their loops distribute the work over any number of blocks.
+# The grids of these kernels need not change with the block size, because their loops distribute the work to any number of blocks.
 any_grid=' saxpy reduction scan histogram bitonic '
-# These kernels exchange values among 32 lanes, as CUDA defines it. Narrower warps are refused.
+# These kernels exchange values between 32 lanes, as CUDA defines it, so narrower warps are refused.
 of_32=' cuda_reduction cuda_histogram '
 runs=0
 turn=0
@@ -35,15 +35,14 @@ stride=7
 [ -z "${LW_SLOW:-}" ] || stride=3 # slow builds have few runs
 [ "${LW_LONG:-}" != 1 ] || stride=1
 
-# usage: drawn. Succeeds if this run is selected. The numbers of widths, policies and engines are not multiples of seven, so that
-# all combinations occur.
+# usage: drawn. Succeeds for every seventh call. Because the numbers of widths, policies and engines are not multiples of seven,
+# all pairs occur.
 drawn() {
     turn=$((turn + 1))
     [ $((turn % stride)) = 0 ]
 }
 
-# usage: verify LAUNCH HASH NAME OPTION... . Runs LAUNCH once. File HASH stores the hash of the first run, with which later
-# hashes are compared
+# usage: verify LAUNCH HASH NAME OPTION... . Runs LAUNCH and checks that the hash is that of the first run, which file HASH stores
 verify() {
     launch=$1
     kept=$2
@@ -68,7 +67,7 @@ verify() {
     fi
 }
 
-# usage: hangs LAUNCH NAME OPTION... . Runs LAUNCH once and expects a SIMT deadlock
+# usage: hangs LAUNCH NAME OPTION... . Runs LAUNCH and expects a SIMT deadlock
 hangs() {
     launch=$1
     name=$2
@@ -81,7 +80,8 @@ hangs() {
     grep -q '^hang: SIMT deadlock' out || fail "$name $*: $(head -n 1 out)"
 }
 
-# usage: object LAUNCH SOURCE NAME OPTIONS. Writes the object NAME.lwo, and NAME.object, the launch file that runs the object
+# usage: object LAUNCH SOURCE NAME OPTIONS. Compiles SOURCE to NAME.lwo, and writes a launch file NAME.object that runs this
+# object
 object() {
     # shellcheck disable=SC2086
     if ! "$lanewise" compile "$2" -o "$3.lwo" $4 >out 2>&1; then
@@ -91,8 +91,8 @@ object() {
     sed "s/^program: .*/program: {source: $3.lwo}/" "$1" >"$3.object"
 }
 
-# usage: in_blocks LAUNCH SIZE KEEP. Prints the launch file with one-dimensional blocks of SIZE threads. With KEEP 0 the number of
-# blocks changes so that the grid has the same threads, with KEEP 1 it does not change
+# usage: in_blocks LAUNCH SIZE KEEP. Prints the launch file with one-dimensional blocks of SIZE threads. If KEEP is 1, the
+# number of blocks does not change; if it is 0, it changes so that the grid has the same number of threads
 in_blocks() {
     awk -v size="$2" -v keep="$3" '
         match($0, /grid: \[[0-9]+\], block: \[[0-9]+\]/) {
@@ -111,7 +111,7 @@ sh "$src/kernels/prepare" "$work" || exit 1
 for launch in *.yaml; do
     name=${launch%.yaml}
     [ $# = 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
-    # The kernel is compiled only once, because the runs test the machine and not the compiler.
+    # Compiles the kernel once for all runs, which test the machine and not the compiler.
     source=$(sed -n 's/^program: {source: \([^,}]*\).*/\1/p' "$launch")
     options=$(sed -n 's/^program: .*options: \[\(.*\)\]}.*/\1/p' "$launch" | tr ',' ' ' | sed 's/[^ ][^ ]*/-X &/g')
     object "$launch" "$source" "$name" "$options" || continue
@@ -131,7 +131,7 @@ for launch in *.yaml; do
             esac
         done
         case "$w$locks" in
-        [!4]*" $name "*) ;; # not run: the lanes that spin would run first, for ever
+        [!4]*" $name "*) ;; # skipped: the lanes that spin would run first, for ever
         *) ! drawn || verify "$name.object" "$name.hash" "$name" --warp "$w" --reconv frontier ;;
         esac
     done

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs every kernel of tests/kernels that must hang, whose launch file has a line "# hang: KIND". The exit status must be 4,
+# Runs all kernels of tests/kernels that must hang: their launch files have a line "# hang: KIND". The exit status must be 4,
 # the statistics must contain the kind, and `lanewise run`, the shell and gdb's console must print the text of NAME.hang,
-# byte for byte. UPDATE_GOLDEN=1 writes NAME.hang instead. Kernels with "# args: --reconv stack" or dualpath and a check step must
-# complete with convergence barriers.
+# byte for byte. UPDATE_GOLDEN=1 writes NAME.hang instead. A kernel that has a check step and hangs with --reconv stack or
+# dualpath must complete with convergence barriers.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
@@ -38,16 +38,16 @@ for launch in *.yaml; do
     fi
     # shellcheck disable=SC2086
     "$lanewise" run $args "$launch" --threads 3 2>&1 >"$work/out" |
-        sed '/^lanewise: kernel .*fixed order/d' >"$work/words" # drop the line that says why one host thread runs the kernel
+        sed '/^lanewise: kernel .*fixed order/d' >"$work/words" # removes the line that says why one host thread runs the kernel
     diff -u "$name.hang" "$work/words" || fail "$name: another report on three threads"
     # shellcheck disable=SC2086
     "$lanewise" debug $args --batch --command continue "$launch" >"$work/shell" 2>&1
     status=$?
     [ $status = 4 ] || fail "$name in the shell: exit status $status, expected 4"
     sed -n '/^hang: /,/^[^ h]/p' "$work/shell" | sed '/^[^ h]/d' >"$work/words"
-    diff -u "$name.hang" "$work/words" || fail "$name: the shell says other words"
-    # If lanes spin, the finding of --check has the pc of the first line of the hang report, wherever in the loop the
-    # lanes were when the run stopped.
+    diff -u "$name.hang" "$work/words" || fail "$name: the shell prints another report"
+    # If lanes spin, the finding of --check has the pc of the first line of the hang report. It does not depend on where in
+    # the loop the lanes were when the run stopped.
     case $kind in value | livelock)
         spins=$(sed -n '/ spins* with /{s/.* at pc \(0x[0-9a-f]*\).*/\1/p;q;}' "$name.hang")
         if [ -n "$spins" ]; then
@@ -64,9 +64,9 @@ for launch in *.yaml; do
     esac
 done
 [ $count -ge 16 ] || fail "only $count kernels"
-[ $spun -ge 6 ] || fail "only $spun kernels with a spin"
+[ $spun -ge 6 ] || fail "only $spun kernels spin"
 
-# Kernels that compute for a long time without a store do not hang. Such kernels end, however small the hang limit is.
+# A kernel that computes for a long time without a store does not hang. It must run to its end even with a small hang limit.
 cat >"$work/long.cl" <<'END'
 kernel void lcg(global uint *out, uint n)
 {
@@ -136,7 +136,7 @@ exit
 END
 printf '%s\n' "machine: {hang_window: 2000}" "program: {source: red.s}" "buffers: {out: {type: u32, count: 64}}" \
     steps: "  - launch: {entry: red, grid: [2], block: [32], args: [out]}" >"$work/red.yaml"
-# usage: launch NAME OPTIONS KERNEL ARGS [LINE...]. Writes the launch file NAME.yaml, with the LINEs as further steps
+# usage: launch NAME OPTIONS KERNEL ARGS [LINE...]. Writes the launch file NAME.yaml, with the LINEs as more steps
 launch() {
     file=$work/$1.yaml
     printf '%s\n' "machine: {hang_window: 2000}" "program: {source: long.cl, options: [$2]}" \
@@ -189,14 +189,14 @@ if [ -n "${LW_LONG:-}" ]; then
     hangs livelock bytes-O2 --hang-limit 67108864 --max-instructions 600000000
     hangs livelock bytes-O0 --hang-limit 67108864 --max-instructions 600000000
 fi
-hangs livelock red # all threads of the barrier are in one warp, so its barrier is no progress
+hangs livelock red # all threads of the barrier are in one warp, so its completion does not count as progress
 for how in '--reconv stack' '--warp 8' '--threads 2' '--timing fermi' '--check'; do
     # shellcheck disable=SC2086
     hangs value spins-O0 $how
 done
 hangs livelock misses-O2 --timing fermi
 ends meets-O0
-# There is no hang while a resident block that has not started may still set the flag.
+# A wait for a flag is no hang while a resident block that has not started may still set the flag.
 "$lanewise" run flag.yaml --hang-limit 1000 >"$work/out" 2>&1 || fail "flag: $(head -n 2 "$work/out")"
 echo "$count kernels, $failures failures"
 [ $failures = 0 ]

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Each handler jumps to the next one, so the host's stack does not grow with the number of instructions. The kernels
-# of this test have many instructions whose handlers keep arrays of lanes on the stack. The test runs them with a
-# stack of 256 KiB.
+# Tests that each instruction's handler jumps to the next handler, so that the host's stack does not grow with the number of
+# instructions. Runs kernels with many instructions whose handlers have arrays of lanes on the stack, with a stack of 256 KiB.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >chain.cu <<'END'
 extern "C" __device__ __attribute__((noinline)) int leaf(int x) { return x * 3 + 1; }

@@ -1,11 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests printf and assert in PTX that compilers have written. Tests that the text appears in `run`, in the shell and in
-# gdb.
+# Tests printf and assert in PTX that compilers have generated. `lanewise run`, the shell and gdb must print the text.
 . "${srcdir:-.}/tests/clients/gdb_lib.sh"
 cp "$src"/tests/kernels/print* "$src"/tests/kernels/text.* "$work"
 
-# usage: same WHAT STATUS. Compares the output of the last run with the standard input, and its exit status with STATUS
+# usage: same WHAT STATUS. Expects that the output of the last run equals the standard input, and its exit status STATUS
 same() {
     cat >"$work/want"
     cmp -s "$work/want" "$work/out" || {
@@ -26,12 +25,12 @@ same "CUDA's printf" 0 <<'END'
 done
 END
 run print_opencl.yaml --quiet
-same "OpenCL's printf, its arguments one by one" 0 <<'END'
+same "OpenCL's printf, arguments in separate calls" 0 <<'END'
 word 0,1,0,1 A
 word 1,2,1,2 B
 word 2,3,2,3 C
 END
-# PTX of clang 14 with vectors of bytes. A vector of two bytes takes two bytes.
+# In PTX of clang 14, an argument that is a vector of two bytes takes two bytes.
 cat >"$work/bytes.ptx" <<'END'
 .version 3.2
 .target sm_35, texmode_independent
@@ -76,8 +75,8 @@ run bytes.yaml --quiet
 same "OpenCL's printf of two bytes" 0 <<'END'
 10,-11 1,2,200 7
 END
-# Each version of clang lays out the arguments in its own way. clang 16 leaves no gaps, so that only the format
-# distinguishes floats from vectors.
+# Versions of clang lay out the arguments differently. clang 16 leaves no gaps, so that only the format distinguishes
+# floats from vectors.
 cat >"$work/gaps.cl" <<'END'
 __constant char shape[] = "%v2lf|%c|%5.1f\n";
 __kernel void k(int n)
@@ -116,15 +115,15 @@ if command -v clang-16 >/dev/null; then
     [ "$status" = 2 ] && grep -q 'gaps.cl:11: .*the format must be a literal with clang 16, .*another clang' "$work/err" ||
         fail "a format that is chosen at run time: $(cat "$work/err")"
 fi
-# The last line of a kernel may lack a line end. The summary then begins on a new line.
+# If the last line that a kernel prints has no line end, the summary begins on a new line.
 sed 's/110, 101, 10, 0/110, 101, 0, 0/' "$src/tests/kernels/print.ptx" >"$work/open.ptx"
 sed 's/print\.ptx/open.ptx/' "$work/print_cuda.yaml" >"$work/open.yaml"
 run open.yaml --quiet
 printf '0 0.00 beef\n1 1.00 beef\ndone' >"$work/want"
-cmp -s "$work/want" "$work/out" || fail "--quiet adds to what kernels print"
+cmp -s "$work/want" "$work/out" || fail "--quiet adds text to what kernels print"
 run open.yaml
-sed -n 3p "$work/out" | grep -qx done || fail "the text runs into the summary"
-sed -n 4p "$work/out" | grep -q '^ok: 1 check passed' || fail "no summary behind the text"
+sed -n 3p "$work/out" | grep -qx done || fail "the summary is on the same line as the text"
+sed -n 4p "$work/out" | grep -q '^ok: 1 check passed' || fail "there is no summary after the text"
 
 run print_assert.yaml
 same "what was printed before an assertion failed" 3 <<'END'
@@ -132,12 +131,12 @@ same "what was printed before an assertion failed" 3 <<'END'
 1 1.00 beef
 END
 grep -q 'fault: assert: a.cu:77: a.cu: assertion .x < 4. failed; kernel cuda, block (0,0,0), warp 0, lanes 0x60' \
-    "$work/err" || fail "the assertion is not named: $(cat "$work/err")"
+    "$work/err" || fail "the message does not name the assertion: $(cat "$work/err")"
 
 # The shell prints the same text once.
 run text.yaml --quiet
 (cd "$work" && "$lanewise" debug text.yaml --batch -c continue) >"$work/shell" 2>&1 ||
-    fail "the shell ends with $?"
+    fail "the shell ended with status $?"
 grep '^block [0-9]' "$work/shell" | cmp -s - "$work/out" || fail "the shell does not show what run prints"
 [ "$(wc -l <"$work/out")" = 4190 ] || fail "text.yaml does not print 4190 lines"
 
@@ -155,5 +154,5 @@ exited normally
 END
 server_ends
 [ "$status" = 0 ] || fail "the run under gdb ended with status $status"
-grep -q beef "$work/server.out" && fail "the text came out at the server, too"
+grep -q beef "$work/server.out" && fail "the server has printed the text, too"
 finish

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests textures from source to result. Kernels fetch every texel type of CUDA C++, compiled with every installed
-# compiler, optimised and for debuggers. Also tests errors in launch files, and a watchpoint on a texel.
+# Tests textures. Kernels fetch texels of every type of CUDA C++; they are compiled by every installed compiler, optimised and
+# for debuggers. Also tests errors in launch files, and a watchpoint on a texel.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
-# Each thread stores one component of texel 2; 1000 stands for a component that the texture lacks.
+# Each thread stores one component of texel 2, or 1000 for a component that the texture does not have.
 cat >types.cu <<'END'
 texture<float, 1, cudaReadModeElementType> t_float;
 texture<float2, 1> t_float2;
@@ -140,13 +140,13 @@ done
 if [ $have_nvcc = yes ]; then
     try ", compiler: nvcc"
     try ", compiler: nvcc, options: [-G]"
-    # the compiler's temporary folder must not appear in the path of the header, since its name differs in each run
+    # the path of the header must not contain the compiler's temporary folder, whose name differs in each run
     "$lanewise" compile --compiler nvcc types.cu -o types.lwo && "$lanewise" dis types.lwo >types.s
-    grep -q '^\.file [0-9]* "lanewise_compat\.h"' types.s || fail "nvcc: the header's name: $(grep '^\.file' types.s)"
+    grep -q '^\.file [0-9]* "lanewise_compat\.h"' types.s || fail "nvcc: wrong path of the header: $(grep '^\.file' types.s)"
 fi
 
-# __ldg is compiled in the same way, as ld.global.nc. The bytes at each pointer are 0, 1, 2 ... 255, 0 ..., so that
-# each sum differs. The expected sums were computed by hand.
+# Tests __ldg for all types, which is compiled to ld.global.nc. The bytes at each pointer are 0, 1, 2 ... 255, 0 ..., so that
+# each sum is different. The expected sums were computed by hand.
 cat >ldg.cu <<'END'
 #define AT(T) (__ldg((const T *)b + 1))
 __global__ void k(double *o, const unsigned char *b)
@@ -177,10 +177,10 @@ for compiler in clang-14 clang-15 clang-16 clang-19; do
         "$lanewise" run try.yaml >out 2>&1 || { fail "__ldg, $compiler $options"; head -5 out; }
     done
     "$lanewise" compile ldg.cu --clang $compiler --emit ptx -o - >out 2>&1 || fail "ldg.cu with $compiler"
-    [ "$(grep -c 'ld\.global\.nc' out)" -gt 15 ] || fail "__ldg is no ld.global.nc with $compiler"
+    [ "$(grep -c 'ld\.global\.nc' out)" -gt 15 ] || fail "__ldg is not compiled to ld.global.nc with $compiler"
 done
 
-# Each error in a launch file is one message with its line.
+# For each error in a launch file there is one message, which names the line.
 cat >one.cu <<'END'
 __device__ int word;
 namespace deep { texture<float, 1> line; }
@@ -200,7 +200,7 @@ steps: [launch: {entry: k, grid: 1, block: 32, args: [${3:-A}]}]
 END
     "$lanewise" run one.yaml >out 2>&1
     [ $? = 2 ] || fail "'$2' is accepted"
-    grep -qF "$1" out || { fail "'$2' does not say: $1"; cat out; }
+    grep -qF "$1" out || { fail "'$2' does not print: $1"; cat out; }
 }
 wrong 'one.yaml:3: texture t: the texture is not used: the program has no texture of this name' 't: {buffer: A}'
 wrong 'one.yaml:3: texture word: the program'"'"'s variable of this name is not a texture' 'word: {buffer: A}'
@@ -221,7 +221,7 @@ wrong 'rows of 32 bytes cannot have a pitch of 16 bytes' 'line: {buffer: A, widt
 wrong '9 rows do not fit: buffer A has 256 bytes' 'line: {buffer: A, width: 8, height: 9}'
 wrong 'unknown key "count"' 'line: {buffer: A, count: 8}'
 wrong 'there is no "none" under textures:' 'line: {buffer: A}' '{texture: none}'
-# Textures have their names of the source. If two names match equally well, the message asks which one is meant.
+# In a launch file, textures have the names of the source. If several textures match a name, the message lists them.
 cat >good.yaml <<'END'
 program: {source: one.cu}
 buffers: {A: {type: f32, count: 64, init: {ramp: {start: 1, step: 1}}}, out: {type: f32, count: 32}}
@@ -229,12 +229,12 @@ textures: {line: {buffer: A}, same: {buffer: A}, 'other::same': {buffer: A, inde
 steps: [launch: {entry: k, grid: 1, block: 32, args: [out]},
         check: {buffer: out, values: [4, 5, 6]}]
 END
-"$lanewise" run good.yaml >out 2>&1 || { fail "names in namespaces"; cat out; }
+"$lanewise" run good.yaml >out 2>&1 || { fail "textures with names in namespaces"; cat out; }
 sed "s/, same: {buffer: A}//" good.yaml >unbound.yaml
 "$lanewise" run unbound.yaml >out 2>&1
-[ $? = 3 ] || fail "a texture that is not bound is no fault"
+[ $? = 3 ] || fail "a fetch from a texture that is not bound does not fault"
 grep -q "^fault: bad-texture: texture 'same' at 0x.*: no memory is bound to the texture" out ||
-    { fail "the unbound texture is not named"; cat out; }
+    { fail "the message does not name the unbound texture"; cat out; }
 
 # A debugger shows the buffers to which textures are bound.
 printf 'break colour\ncontinue\nallocations\nquit\n' >script
@@ -258,6 +258,6 @@ grep -q ' image, module variable, read-only, texture of 15 x 10 s16 x 2 read as 
 
 # A read watchpoint on a texel stops at the fetch, and names the lane.
 printf 'rwatch f32[A+20]\ncontinue\nquit\n' | "$lanewise" debug good.yaml >out 2>&1
-grep -q 'was read by lane 5 at k+0x.* (one.cu:6): 6' out || { fail "the watchpoint does not see the fetch"; cat out; }
+grep -q 'was read by lane 5 at k+0x.* (one.cu:6): 6' out || { fail "the watchpoint does not stop at the fetch"; cat out; }
 
 [ $failures = 0 ]

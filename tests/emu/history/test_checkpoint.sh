@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Tests checkpoints from the command line. Every kernel, including those that fault, hang or depend on the order of
-# blocks, is resumed from several positions, and every engine runs some of the kernels (with LW_LONG=1: all of them).
-# Hang report, messages, text, checks, counts and hashes must equal those of the uninterrupted run. A checkpoint that
-# does not match must be refused with a message.
+# blocks, is resumed from several positions. Each reconvergence engine runs some of the kernels (with LW_LONG=1: all).
+# Hang report, messages, text, checks, counts and hashes must be equal to those of the uninterrupted run. A checkpoint
+# that does not match the program must be refused with a message.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
@@ -20,7 +20,7 @@ fail() {
     failures=$((failures + 1))
 }
 # usage: one NAME ARGUMENT... . Runs `lanewise run` and writes output, report, status and counts, without times, to
-# NAME.*. Counts of tags are omitted, because a resumed run detects tags anew
+# NAME.*. Counts of tags are omitted, because a resumed run starts again to detect tags
 one() {
     name=$1
     shift
@@ -29,21 +29,21 @@ one() {
     sed '/^tags: /d; s/, [0-9.]* s$//' "$work/$name.raw" >"$work/$name.out"
     sed '/second/d; /"threads"/d; /"tags": {/,/}/d' "$work/stats" >"$work/$name.stats"
 }
-# usage: goes_on LAUNCH OPTIONS. Without options resumes from two of start, middle and end (LW_LONG=1: from all three).
-# With options resumes from one position.
+# usage: goes_on LAUNCH OPTIONS. Writes checkpoints in a run, and resumes it from them. Without options it resumes from two of
+# start, middle and end (LW_LONG=1: all three), with options from one position.
 # shellcheck disable=SC2086
 goes_on() {
     launch=$1
     options=$2
     rm -f "$work"/c.*
     one want "$launch" $options --threads 1
-    # kernels whose lanes exchange values in CUDA's way need warps of 32 lanes, and are refused on narrower warps
+    # kernels with CUDA's exchange of values between lanes need warps of 32 lanes, and are refused with narrower warps
     grep -q 'needs warps of 32 lanes' "$work/want.err" && return
     all=$(sed -n 's/.*"warp_instructions": \([0-9]*\).*/\1/p' "$work/stats")
     places=$((all * 2 / 3))
     if [ -z "$options" ] && [ "${LW_LONG:-}" = 1 ]; then
         places=$(printf '%s\n' 0 $((all / 3)) $places "$all" | sort -nu)
-    elif [ -z "$options" ]; then # which two of start, middle and end are used changes from kernel to kernel
+    elif [ -z "$options" ]; then # uses two of start, middle and end, in turn
         kernels=$((kernels + 1))
         places=$(printf '%s\n' $((all / 3 * (kernels % 2))) $((kernels % 3 == 0 ? all : places)) | sort -nu)
     fi
@@ -77,13 +77,13 @@ refused() {
     "$lanewise" "$@" >"$work/out" 2>"$work/err" </dev/null
     [ $? = 2 ] || fail "not refused: $*"
     grep -q -- "$words" "$work/err" || fail "no '$words': $*: $(cat "$work/err")"
-    [ "$(wc -l <"$work/err")" = 1 ] || fail "not one sentence: $*"
+    [ "$(wc -l <"$work/err")" = 1 ] || fail "the message is not one line: $*"
 }
 
 sh "$src/kernels/prepare" "$work/k" || exit 1
 cp "$src"/tests/kernels/* "$work/k"
 cd "$work/k" || exit 1
-# Each source is compiled once instead of in every run.
+# Compiles each source once, instead of in each run.
 for source in *.cl *.cu; do
     launch=$(grep -l "source: $source" ./*.yaml | head -n 1)
     [ -n "$launch" ] || continue
@@ -93,7 +93,7 @@ for source in *.cl *.cu; do
 done
 sed -i 's/source: \([a-z_0-9]*\)\.c[lu]/source: \1.lwo/; s/, options: \[.*\]//' ./*.yaml
 
-# The hang limit is small, so that the hang at the lock is reported soon.
+# A small hang limit, so that the hang at the lock is reported soon.
 sed 's/^program:/machine: {hang_window: 100000}\nprogram:/' spinlock.yaml >spinlock2.yaml
 mv spinlock2.yaml spinlock.yaml
 
@@ -117,49 +117,50 @@ for launch in collatz.yaml bfs.yaml spinlock.yaml styles.yaml text.yaml; do
     in_turn "$launch" '--tags compact'
 done
 
-# Resume on two threads, with kernels that have the same result on two threads.
+# Resumes on two host threads. The kernels have the same results on two threads.
 threads=2
 for launch in vadd.yaml reduction.yaml hello.yaml text.yaml; do
     goes_on "$launch" ''
 done
 threads=1
 
-# No result depends on tags, so a run may resume from a checkpoint of a run with another tag mode.
+# Results do not depend on tags, so a run can resume from a checkpoint of a run with another tag mode.
 for modes in 'off compact' 'compact off' 'shadow compact' 'compact shadow'; do
     one want bfs.yaml --threads 1
     one got bfs.yaml --tags "${modes% *}" --checkpoint "$work/tags" --checkpoint-at 20000
     one got bfs.yaml --tags "${modes#* }" --threads 1 --resume "$work/tags"
-    cmp -s "$work/want.out" "$work/got.out" || fail "from tags ${modes% *} to ${modes#* }"
+    cmp -s "$work/want.out" "$work/got.out" ||
+        fail "resuming a run with tags ${modes% *} with tags ${modes#* } changes the output"
 done
 
-# A run may overwrite its checkpoint as it continues. Without a position the checkpoint is written at the end of the
-# run, so that a fault can be inspected from the checkpoint.
+# A run may overwrite its checkpoint several times. Without a position the checkpoint is written at the end of the run, so that
+# a fault can be inspected from the checkpoint.
 one want collatz.yaml
 one got collatz.yaml --checkpoint "$work/last" --checkpoint-every 400
 cmp -s "$work/want.out" "$work/got.out" || fail "checkpoints every 400 instructions change the run"
 one got collatz.yaml --resume "$work/last" --checkpoint "$work/%n of %n" --checkpoint-every 100000
-cmp -s "$work/want.out" "$work/got.out" || fail "the last checkpoint of collatz ends elsewhere"
-ls "$work"/*' of '* >/dev/null 2>&1 && fail "a checkpoint that was not due"
+cmp -s "$work/want.out" "$work/got.out" || fail "a run from the last checkpoint of collatz has other output"
+ls "$work"/*' of '* >/dev/null 2>&1 && fail "a checkpoint was written that was not requested"
 printf '%s\n' "lanewise: --checkpoint-every 100000: no checkpoint was written, as the run ended at instruction $(
     sed -n 's/.*"warp_instructions": \([0-9]*\).*/\1/p' "$work/stats")" 'status 0' | cmp -s - "$work/got.err" ||
-    fail "that no checkpoint was written is told as: $(cat "$work/got.err")"
+    fail "wrong message that no checkpoint was written: $(cat "$work/got.err")"
 one got collatz.yaml --checkpoint "$work/last" --checkpoint-every 400
-[ "$(cat "$work/got.err")" = 'status 0' ] || fail "with checkpoints something is told: $(cat "$work/got.err")"
+[ "$(cat "$work/got.err")" = 'status 0' ] || fail "there is a message although checkpoints were written: $(cat "$work/got.err")"
 one got collatz.yaml --checkpoint "$work/end"
 one got collatz.yaml --resume "$work/end"
-cmp -s "$work/want.out" "$work/got.out" || fail "a checkpoint of the end has another end"
-"$lanewise" run fault7.yaml --checkpoint "$work/fault" >"$work/out" 2>"$work/err" && fail "fault7 made no fault"
+cmp -s "$work/want.out" "$work/got.out" || fail "a run from the checkpoint at the end has other output"
+"$lanewise" run fault7.yaml --checkpoint "$work/fault" >"$work/out" 2>"$work/err" && fail "fault7 does not fault"
 "$lanewise" debug fault7.yaml --resume "$work/fault" --batch -c 'info warps' -c continue \
     >"$work/out" 2>&1
-[ $? = 3 ] || fail "a checkpoint of a fault makes no fault"
-grep -q 'block(7,0,0) w1' "$work/out" || fail "the warp that made a fault is not there"
+[ $? = 3 ] || fail "a run from the checkpoint of a fault does not fault"
+grep -q 'block(7,0,0) w1' "$work/out" || fail "the checkpoint does not contain the warp that faulted"
 "$lanewise" run collatz.yaml -q --checkpoint "$work/mid" --checkpoint-at 500 || fail "at 500"
 "$lanewise" debug collatz.yaml --resume "$work/mid" --batch -c continue >"$work/out" ||
-    fail "a checkpoint in the shell"
-# The schedule of a run is the same with and without checkpoints.
-"$lanewise" run bfs.yaml -q --log "$work/log1" || fail "a log"
+    fail "the shell cannot use the checkpoint"
+# The schedule log of a run is the same with and without checkpoints.
+"$lanewise" run bfs.yaml -q --log "$work/log1" || fail "the run with a log fails"
 "$lanewise" run bfs.yaml -q --log "$work/log2" --checkpoint "$work/x" --checkpoint-every 999 ||
-    fail "a log with checkpoints"
+    fail "the run with a log and checkpoints fails"
 cmp -s "$work/log1" "$work/log2" || fail "checkpoints change the schedule log"
 
 refused 'needs a file: add --checkpoint FILE' run collatz.yaml --checkpoint-at 5
@@ -191,4 +192,4 @@ refused 'damaged' run collatz.yaml --resume "$work/changed"
 refused 'is a checkpoint of version 127' run collatz.yaml --resume "$work/version"
 
 [ $failures = 0 ] || exit 1
-echo "$resumed runs went on from checkpoints"
+echo "$resumed runs were resumed from checkpoints"

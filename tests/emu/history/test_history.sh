@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests schedule logs from the command line. A replay of every kernel, and of a debugger's session, must give the same
-# hashes. A log that does not match must be refused with a message.
+# Tests schedule logs from the command line. Replays of all kernels, and of sessions of a debugger, must have the same
+# hashes as the recorded run. A log that does not match the program must be refused with a message.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
@@ -16,7 +16,7 @@ fail() {
     head -n 5 "$work/out" "$work/err" 2>/dev/null | sed 's/^/    /'
     failures=$((failures + 1))
 }
-# usage: ok WHAT ARGUMENT... . Expects exit status 0. Writes the output without times to $work/out
+# usage: ok WHAT ARGUMENT... . Runs lanewise and expects exit status 0. Writes the output without times to $work/out
 ok() {
     what=$1
     shift
@@ -30,7 +30,7 @@ refused() {
     "$lanewise" "$@" >"$work/out" 2>"$work/err" </dev/null
     [ $? = 2 ] || fail "not refused: $*"
     grep -q -- "$words" "$work/err" || fail "no '$words': $*"
-    [ "$(wc -l <"$work/err")" = 1 ] || fail "not one sentence: $*"
+    [ "$(wc -l <"$work/err")" = 1 ] || fail "the message is not one line: $*"
 }
 
 sh "$src/kernels/prepare" "$work/k" || exit 1
@@ -39,12 +39,12 @@ for launch in *.yaml; do
     ok "$launch" run "$launch" --hash --log "$work/log"
     cp "$work/out" "$work/first"
     ok "$launch, replayed" run "$launch" --hash --replay "$work/log"
-    cmp -s "$work/first" "$work/out" || fail "$launch: the replay ends elsewhere"
+    cmp -s "$work/first" "$work/out" || fail "$launch: the replay has other output"
     [ "$(wc -c <"$work/log")" -lt 100000 ] || fail "$launch: its log has $(wc -c <"$work/log") bytes"
 done
 
-# Steps of single warps and an edit change the schedule, which the kernel observes by clocks. The replay has the changed
-# schedule.
+# Steps of single warps, and an edit, change the schedule. The kernel observes the schedule by clocks. The replay must have the
+# changed schedule.
 cat >order.s <<'END'
 .kernel order
 .param ptr.global c
@@ -81,11 +81,11 @@ ok "a session" debug order.yaml --log "$work/log" --batch -x "$work/session"
 ok "the session replayed" run order.yaml --replay "$work/log" --dump c=c1
 ok "the session replayed in the shell" debug order.yaml --replay "$work/log" --batch -c continue
 ok "a plain run" run order.yaml --log "$work/log2" --dump c=c2
-cmp -s c1 c2 && fail "the session has left no trace"
+cmp -s c1 c2 && fail "the steps and the edit did not change the results"
 ok "it replayed" run order.yaml --replay "$work/log2" --dump c=c3
 cmp -s c2 c3 || fail "the replay of a plain run differs"
 
-# A session that moves backwards and forwards again writes the same log as a session that never moved backwards.
+# A session with reverse execution writes the same log as a session without it.
 cat >"$work/back" <<'END'
 stepi 3
 reverse-stepi 2
@@ -95,26 +95,25 @@ stepi
 goto end
 END
 ok "a session that goes back" debug order.yaml --log "$work/log3" --batch -x "$work/back"
-grep -q '^goto\|^error' "$work/out" && fail "the session that goes back: $(cat "$work/out")"
+grep -q '^goto\|^error' "$work/out" && fail "the session with reverse execution: $(cat "$work/out")"
 ok "its log" run order.yaml --replay "$work/log3" --dump c=c4
 cat >"$work/steps" <<'END'
 stepi 3
 continue
 END
 ok "one that does not" debug order.yaml --log "$work/log4" --batch -x "$work/steps"
-cmp -s "$work/log3" "$work/log4" || fail "going back has changed the schedule"
+cmp -s "$work/log3" "$work/log4" || fail "reverse execution has changed the schedule"
 ok "another future" debug order.yaml --log "$work/log5" --batch -c continue -c 'goto 2' \
     -c 'set v4 = 100000' -c continue
 grep -q '^a value was changed in the past: history after instruction 2 was deleted' "$work/out" ||
-    fail "nobody says that the past was changed"
+    fail "no message that the past was changed"
 ok "its log" run order.yaml --replay "$work/log5" --dump c=c5
-cmp -s c4 c5 && fail "the change in the past has left no trace"
+cmp -s c4 c5 && fail "the change in the past did not change the results"
 ok "back in a replay" debug order.yaml --replay "$work/log" --batch -c continue -c 'goto 7' \
     -c 'reverse-stepi' -c continue
 refused 'add --gdb, or use "lanewise debug"' run order.yaml --history 16
 refused 'expected an integer from 0 to 1048576, found "much"' debug order.yaml --history much
-# If the next instruction of a lane was never executed in the recorded run, a step of the lane starts at the end of
-# history.
+# If the recorded run has not executed the next instruction of a lane, a step of the lane first goes to the end of history.
 cat >"$work/steps" <<'END'
 stepi
 reverse-stepi
@@ -125,19 +124,19 @@ focus 1
 assert $retired == 1
 END
 ok "a step after the end of the record" debug order.yaml --batch -x "$work/steps"
-grep -q 'other lanes and warps ran' "$work/out" && fail "others ran for a lane that waits for nobody"
+grep -q 'other lanes and warps ran' "$work/out" && fail "other warps ran although the lane waits for no other lane"
 # A step in the past follows the recorded schedule. A message says that other lanes ran, and shows their position.
 ok "a step of a warp after steps of other warps" debug order.yaml --batch -c continue -c 'goto 2' -c stepi -c 'warp 2' \
     -c stepi -c stepi
 [ "$(grep '^the step was replayed as recorded: ' "$work/out")" = "the step was replayed as recorded: other lanes and warps executed 11 instructions; \
 w0 is at order+0x70 (order.s:10); w1 is at order+0x70 (order.s:10)" ] ||
-    fail "the step does not say once what others ran: $(grep '^replayed' "$work/out")"
+    fail "the step does not print once what other warps ran: $(grep '^replayed' "$work/out")"
 ok "the same in a replay" debug order.yaml --replay "$work/log2" --batch -c 'warp 2' -c stepi
 [ "$(grep '^the step was replayed as recorded: ' "$work/out")" = "the step was replayed as recorded: other lanes and warps executed 14 instructions; \
 w0 is at order+0x70 (order.s:10); w1 is at order+0x70 (order.s:10)" ] ||
-    fail "the step of a replay does not say what others ran: $(grep '^replayed' "$work/out")"
+    fail "the step of a replay does not print what other warps ran: $(grep '^replayed' "$work/out")"
 ok "a step of a line in the past" debug order.yaml --batch -c continue -c 'goto 7' -c 'warp 1' -c next
-grep -q '^replayed: ' "$work/out" && fail "others are said to run where none did"
+grep -q '^replayed: ' "$work/out" && fail "a message says that other warps ran, but none did"
 ok "no history" debug order.yaml --history 0 --batch -c stepi
 refused 'no history is recorded' debug order.yaml --history 0 --batch -c stepi -c reverse-stepi
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests that `lanewise dis --slices` prints the slices of slices.s as in slices.txt (UPDATE_GOLDEN=1 writes this file):
-# for assembly, for an object without slices, and for an object with slices from `compile --slices`. Also tests its
-# other messages.
+# Tests that `lanewise dis --slices` prints the slices of slices.s as in slices.txt (UPDATE_GOLDEN=1 writes this file): for
+# assembly, for an object without slices, and for an object in which `compile --slices` has stored slices. Also tests the
+# messages of the command.
 set -u
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,12 +23,13 @@ for f in plain kept; do
     "$lanewise" dis --slices "$work/$f.lwo" | cmp - "$here/slices.txt" || fail "$f.lwo"
 done
 readelf -SW "$work/plain.lwo" | grep '\.lanewise\.slices' >"$work/section"
-grep -q ' 000000 00 ' "$work/section" || fail "an object has slices that nobody asked for: $(cat "$work/section")"
-readelf -SW "$work/kept.lwo" | grep '\.lanewise\.slices' | grep -q ' 000000 00 ' && fail "--slices keeps none"
+grep -q ' 000000 00 ' "$work/section" || fail "an object contains slices without --slices: $(cat "$work/section")"
+readelf -SW "$work/kept.lwo" | grep '\.lanewise\.slices' | grep -q ' 000000 00 ' &&
+    fail "an object compiled with --slices contains no slices"
 # The code itself is the same with and without slices.
 "$lanewise" dis "$work/plain.lwo" >"$work/a"
 "$lanewise" dis "$work/kept.lwo" >"$work/b"
 cmp "$work/a" "$work/b" || fail "the disassembly differs with and without slices"
 "$lanewise" dis --slices "$here/slices.s" -o "$work/out" || fail "-o"
-cmp "$work/out" "$here/slices.txt" || fail "-o writes something else"
+cmp "$work/out" "$here/slices.txt" || fail "-o writes other slices"
 exit $failed

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests the engine `likely` on a compiled kernel whose loop has a rarely taken exit. The common code runs once for all lanes
-# that meet at the likely convergence point, as with thread frontiers. Under the engine `stack` it runs once for each side of
-# the branch. All engines must give the same memory. This is the kernel of docs/explanation/reconvergence.md.
+# Tests the engine `likely` on the compiled kernel of docs/explanation/reconvergence.md, whose loop has a rarely taken exit. The
+# code after the branch must run once for all lanes, which reconverge at the likely convergence point, as with thread frontiers.
+# With the engine `stack` it runs once for each side of the branch. With all engines memory must be the same.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >leaves.cl <<'END'
 __kernel void leaves(__global int *out, __global const int *in, int n)
@@ -41,8 +41,8 @@ for engine in cbar stack likely frontier multipath early dualpath; do
     expect 0 '' run leaves.yaml -q --reconv $engine --stats $engine.json --hash
     grep hash_mem out >>hashes
 done
-[ "$(sort -u hashes | wc -l)" = 1 ] || fail "the engines leave other memory: $(cat hashes)"
-python3 - <<'END' || fail "other counts of warp instructions"
+[ "$(sort -u hashes | wc -l)" = 1 ] || fail "memory differs between engines: $(cat hashes)"
+python3 - <<'END' || fail "wrong counts of warp instructions"
 import json
 def instructions(engine):
     stats = json.load(open(engine + '.json'))
