@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests the output of compilers. For a source with many errors, compile, run and debug must print the whole output of the
-# compiler, then one message, and exit with status 2. Our own messages must name source locations.
+# Tests that lanewise shows the output of compilers. For a source with many errors, compile, run and debug must print the whole
+# output of the compiler, then one message, and exit with status 2. Messages of lanewise itself must name source locations.
 set -u
 lanewise=$(realpath "${LANEWISE:-./lanewise}")
 srcdir=$(realpath "${srcdir:-..}")
@@ -25,7 +25,7 @@ steps:
 END
 sed 's/source: k.cl/sources: [m.cl, k.cl]/' k.yaml >linked.yaml
 
-# usage: shows ARGUMENTS. Checks the output of lanewise for the source with errors
+# usage: shows ARGUMENTS. Runs lanewise with the source that has errors, and checks its output
 shows() {
     "$lanewise" "$@" >out 2>err </dev/null
     status=$?
@@ -47,17 +47,17 @@ shows compile m.cl k.cl -o both.lwo
 shows run k.yaml
 shows run linked.yaml
 shows debug k.yaml
-# A message about arguments names each parameter and its type, also if the program was compiled without debug
+# A message about the number of arguments names each parameter with its type, also if the program was compiled without debug
 # information.
 printf '__kernel void m(__global int *p, int n, __local float *t) { p[0] = n + t[0]; }\n' >m.cl
 sed 's/k.cl/m.cl/; s/entry: k/entry: m/' k.yaml >few.yaml
 "$lanewise" run few.yaml >out 2>err && bad=1
 grep -q "kernel 'm' takes 3 arguments: 'p' (int \*), 'n' (int), 't' (__local float \*); found 1\$" err || {
-    echo "FAIL: an argument too few:"
+    echo "FAIL: one argument is missing:"
     cat err
     bad=1
 }
-# usage: says WHAT MESSAGE ARGUMENTS. Checks that lanewise fails with the message
+# usage: says WHAT MESSAGE ARGUMENTS. Runs lanewise and expects that it fails with the message
 says() {
     what=$1 sentence=$2
     shift 2
@@ -76,7 +76,7 @@ says "nvcc in a launch file" '^lanewise: nvcc.yaml:1: m.cl: nvcc does not compil
 printf 'program:\n  sources: [m.cl,\n    nope.cl]\n' >nope.yaml
 sed 1d k.yaml >>nope.yaml
 says "a source that is not there" '^lanewise: nope.yaml:3: nope.cl: No such file' run nope.yaml
-# An error in a header gives the header's name and line.
+# The message for an error in a header names the header and the line.
 printf 'int gone(int x);\n\nint wrap(int x)\n{\n    return gone(x);\n}\n' >wrap.h
 printf '#include "wrap.h"\n__kernel void w(__global int *p) { p[0] = wrap(p[0]); }\n' >w.cl
 says "a call in a header" 'wrap.h:5: call to gone: .*(line [0-9]* of the PTX of w.cl)$' \
@@ -85,13 +85,13 @@ printf '\n\nint gone(int x) { return 1; }\n' >one.cl
 printf 'int gone(int x) { return 2; }\n' >two.cl
 says "two definitions" "'gone' is defined in one.cl:3 and in two.cl:1: remove one" \
     compile w.cl one.cl two.cl -o x.lwo
-# Some editors write a byte order mark before UTF-8.
+# A source may begin with a byte order mark, which some editors write.
 printf '\357\273\277__kernel void m(__global int *p) { p[0] = 1; }\n' >mark.cl
 "$lanewise" compile mark.cl -o mark.lwo && "$lanewise" compile m.cl --emit ptx >m.ptx &&
     "$lanewise" compile m.ptx --emit asm >m.s &&
     for f in ptx s; do (printf '\357\273\277' && cat m.$f) >mark.$f; done &&
     "$lanewise" compile mark.ptx -o mark.lwo && "$lanewise" asm mark.s -o mark.lwo || {
-    echo "FAIL: a byte order mark"
+    echo "FAIL: a source with a byte order mark"
     bad=1
 }
 sed 's/k.cl/m.ptx/; s/entry: k/entry: m/' k.yaml >ptx.yaml
@@ -101,19 +101,19 @@ printf '#include <thrust/sort.h>\n__global__ void k(int *p) { p[0] = 1; }\n' >so
 says "a library that is not here" "sort.cu:1.*'thrust/sort.h' file not found; Thrust is not supported" compile sort.cu
 printf '#include <nosuch/sort.h>\n__global__ void k(int *p) { p[0] = 1; }\n' >sort.cu
 says "a header that is not here" "'nosuch/sort.h' file not found$" compile sort.cu
-# Linked files share extern variables and functions, with clang and with nvcc.
+# Files that are linked share extern variables and functions, with clang and with nvcc.
 printf 'extern __device__ int shared_by; __global__ void k(int *p) { p[0] = shared_by; }\n' >a.cu
 printf '__device__ int shared_by = 5;\n' >b.cu
 { command -v "${LANEWISE_NVCC:-nvcc}" || [ -x /usr/local/cuda/bin/nvcc ]; } >/dev/null && nvcc=nvcc || nvcc=
 for compiler in '' ${nvcc:+', compiler: nvcc' ', compiler: nvcc, options: [-G]'}; do
     { echo "program: {sources: [a.cu, b.cu]$compiler}"; sed 1d k.yaml; echo '  - check: {buffer: p, values: [5]}'; } >ab.yaml
     "$lanewise" run -q ab.yaml || {
-        echo "FAIL: extern over two files$compiler"
+        echo "FAIL: an extern variable in two files$compiler"
         bad=1
     }
 done
-# Options of the command line follow those of the launch file. Paths in options of the command line are relative to the
-# current folder.
+# Compiler options of the command line are passed after those of the launch file. Paths in them are relative to the current
+# folder.
 mkdir -p there include
 echo '#define MORE 5' >include/more.h
 cat >there/n.cl <<'END'
@@ -132,7 +132,7 @@ steps: [launch: {entry: n, grid: 1, block: 1, args: [p]}, check: {buffer: p, val
 END
 done
 sed 's/source: n.cl/sources: [n.cl, ..\/m.cl]/' there/n12.yaml >there/linked.yaml
-runs() { # WHAT arguments
+runs() { # usage: runs WHAT ARGUMENTS. Runs lanewise and expects success
     what=$1
     shift
     "$lanewise" "$@" >out 2>err </dev/null || {
@@ -149,7 +149,7 @@ runs "of debug" debug there/n12.yaml --define N=12 --batch -c continue
     runs "of gdb, and of its run" gdb -q there/n12.yaml --option -DN=12 -- -batch -ex run -ex continue
 says "options for a compiler without one" '^lanewise: option "-DN=7" is for the compiler of .cl and .cu sources, but m.ptx is not compiled: remove the option$' \
     run -D N=7 ptx.yaml
-# -W options show warnings about the user's source only. -Werror makes them errors.
+# Options -W show only warnings about the user's source. -Werror makes them errors.
 cat >maybe.cl <<'END'
 __kernel void k(__global int *p)
 {
@@ -171,7 +171,7 @@ for source in maybe.cl maybe.cu; do
         runs "without -Wall: $command" $command
         # shellcheck disable=SC2086
         runs "with -Wno- alone: $command" $command -X -Wno-unused
-        [ ! -s err ] || { echo "FAIL: without -Wall $command says something:"; cat err; bad=1; }
+        [ ! -s err ] || { echo "FAIL: $command prints something without -Wall:"; cat err; bad=1; }
         # shellcheck disable=SC2086
         runs "with -Wall: $command" $command -X -Wall -X -Wextra
         { grep -q "$source:[0-9]*:[0-9]*: warning: variable 'level' is used uninit" err && [ "$(grep -c warning: err)" = 1 ]; } || {
@@ -187,10 +187,10 @@ done
 if [ -n "$nvcc" ]; then
     sed 's/int level;/int level, unused;/' maybe.cu >unused.cu
     runs "nvcc's warnings are off" compile unused.cu --compiler nvcc -o maybe.lwo
-    [ ! -s err ] || { echo "FAIL: nvcc warns"; bad=1; }
+    [ ! -s err ] || { echo "FAIL: nvcc prints a warning"; bad=1; }
     says "nvcc's warnings as errors" 'unused.cu' compile unused.cu --compiler nvcc -X -Werror -X all-warnings -o maybe.lwo
 fi
-# clang's default warnings about the user's source are shown once and have no other effect.
+# clang's default warnings about the user's source are shown once. The run continues.
 cat >warns.cl <<'END'
 __kernel void k(__global int *p)
 {
@@ -213,18 +213,18 @@ for source in warns.cl warns.cu; do
         }
         # shellcheck disable=SC2086
         runs "-w: $command" $command -X -w
-        [ ! -s err ] || { echo "FAIL: -w: $command says something:"; cat err; bad=1; }
+        [ ! -s err ] || { echo "FAIL: $command prints something with -w:"; cat err; bad=1; }
     done
     runs "--quiet" run --quiet warns.yaml
     [ ! -s err ] || { echo "FAIL: --quiet: $source: warnings:"; cat err; bad=1; }
     says "--quiet, -Werror: $source" 'error: implicit conversion' run --quiet warns.yaml -X -Werror
 done
-# If the program is stopped while a compiler runs, the compiler ends and its folder is removed.
+# If a signal ends lanewise while a compiler runs, the compiler is also ended, and its temporary folder is removed.
 mkdir folder
 printf '#!/bin/sh\necho $$ >%s/pid\nsleep 60\n' "$work" >slow
 chmod +x slow
 signals='TERM HUP'
-# Under nohup the signal is ignored, also by child processes of this shell.
+# If this script runs under nohup, SIGHUP is ignored, also by child processes, and is not tested.
 [ "$(sh -c 'kill -HUP $$; echo ignored' 2>/dev/null)" != ignored ] || signals=TERM
 for signal in $signals; do
     rm -f pid
@@ -235,7 +235,7 @@ for signal in $signals; do
     wait $program
     status=$?
     { [ $status -gt 128 ] && [ -z "$(ls folder)" ] && ! kill -0 "$(cat pid)" 2>/dev/null; } || {
-        echo "FAIL: stopped by $signal: status $status, left: $(ls folder)"
+        echo "FAIL: ended by $signal: status $status, remaining files: $(ls folder)"
         bad=1
     }
 done

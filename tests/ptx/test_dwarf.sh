@@ -19,7 +19,7 @@ if [ -z "$dump" ]; then
     exit 77
 fi
 
-# usage: verify NAME. Moves object $work/o to the folder of objects that verified() checks
+# usage: verify NAME. Moves object $work/o to the folder $work/kept, for verified()
 mkdir "$work/kept"
 verify() {
     checked=$((checked + 1))
@@ -29,8 +29,8 @@ verify() {
 }
 names=
 
-# usage: verified. Checks that llvm-dwarfdump reports no error for any object in $work/kept. If its output lacks the success
-# message of an object, this object is checked alone
+# usage: verified. Checks that llvm-dwarfdump reports no error for any object in $work/kept. If its output for all objects lacks
+# the success message of an object, checks this object alone
 verified() {
     # shellcheck disable=SC2046
     (cd "$work/kept" && $dump --verify $(seq $checked)) >"$work/out" 2>&1
@@ -47,8 +47,8 @@ verified() {
     done <"$work/doubtful"
 }
 
-# usage: object NAME OPTIONS... SOURCE. Compiles a source to an object, which verified() checks. A source that does not compile is
-# a failure.
+# usage: object NAME OPTIONS... SOURCE. Compiles a source to an object, for verified(). It is a failure if the source does not
+# compile
 object() {
     name=$1
     shift
@@ -67,7 +67,7 @@ for clang in clang-19 clang-16 clang-15 clang-14; do
     [ $clang = clang-19 ] || kernels="$src/kernels/gemm_tiled.cl $src/kernels/bfs.cl"
     for file in $kernels "$src/tests/clients/golden/variables.cl"; do
         for form in '-X -O3' '-X -gline-tables-only' '-X -O0 -X -g -X -cl-opt-disable'; do
-            case "$form $file" in # with these options the objects of all kernels are similar, so a few kernels are enough
+            case "$form $file" in # with -gline-tables-only the objects of all kernels are similar: a few are enough
             *tables*gemm_tiled* | *tables*bfs* | *tables*variables*) ;;
             *tables*) continue ;;
             *enqueue*) form="$form -X -cl-std=CL2.0" ;;
@@ -103,11 +103,11 @@ for file in "$src"/tests/ptx/corpus/debug_*.ptx; do
     object "${file##*/}" "$file"
 done
 verified
-# The debug information must contain variables: the verifier would also accept objects without them.
+# The debug information must contain variables. llvm-dwarfdump would also accept objects without them.
 "$lanewise" compile -o "$work/o" "$src/tests/ptx/corpus/debug_clang19.ptx"
 $dump --debug-info "$work/o" 2>/dev/null | grep -q 'DW_AT_name.*"weight"' ||
     { echo "FAIL: the object lacks the structure's member"; failures=$((failures + 1)); }
-# In loops of nvcc, code of other lines jumps back into the middle of a statement. The line table must have a row there.
+# In loops of nvcc, code of other lines jumps back into the middle of a statement. The line table must have a row at the target.
 cat >"$work/head.s" <<'END'
 .producer "nvcc"
 .file 1 "head.cu"
@@ -129,6 +129,6 @@ END
 "$lanewise" asm -o "$work/o" "$work/head.s"
 rows=$($dump --debug-line "$work/o" | awk '/^0x/ { printf "%s:%s ", substr($1, length($1) - 1), $2 }')
 [ "$rows" = "00:9 10:9 30:10 50:12 60:12 " ] ||
-    { echo "FAIL: the line rows of a loop like nvcc's are $rows"; failures=$((failures + 1)); }
+    { echo "FAIL: wrong rows of the line table for a loop like nvcc's: $rows"; failures=$((failures + 1)); }
 echo "$checked objects verified by $dump"
 [ $failures = 0 ] && [ $checked -ge 3 ]

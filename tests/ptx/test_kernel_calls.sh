@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Tests an OpenCL C kernel that calls another kernel as a function (docs/reference/ptx-support.md). With two compilers, with
-# optimisation and for debuggers, the results must equal those of a host program. The shell and gdb must show the frames of such
-# a call.
+# optimisation and for debuggers, the results must be equal to those of a host program. The shell and gdb must show the frames of
+# such a call.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >calls.cl <<'END'
 struct weights { int first; uchar step; float4 scale; };
@@ -90,7 +90,7 @@ int main(void)
     return 0;
 }
 END
-${CC:-cc} -o host host.c && ./host >expected.txt || fail "the host program"
+${CC:-cc} -o host host.c && ./host >expected.txt || fail "the host program does not run"
 launches='buffers: {out: {type: s32, count: 192, init: {ramp: {start: 0}}}}
 steps:
   - launch: {entry: both, grid: 3, block: 64, args: [out, {local: 256}, -3]}
@@ -111,7 +111,7 @@ for clang in clang-19 clang-14 clang; do
         done
     done
 done
-# Runs the PTX of the kernels, as if a compiler on another host had generated it.
+# Runs the PTX of the kernels without the source.
 expect 0 '' compile --emit ptx calls.cl -o calls.ptx
 sed -i 's/^program: .*/program: {source: calls.ptx}/' calls.yaml
 expect 0 'ok: 1 check passed, 5 launches' run calls.yaml
@@ -119,9 +119,9 @@ expect 0 'ok: 1 check passed, 5 launches' run calls.yaml
 # In a debugger, each of the two kernels must have its own lines, frames and variables.
 sed -i 's/^program: .*/program: {source: calls.cl, options: [-O0, -g, -cl-opt-disable]}/' calls.yaml
 expect 0 '' debug calls.yaml --batch -c 'break calls.cl:7' -c continue -c backtrace -c 'print bias' -c 'print small' -c 'print i'
-grep -q 'add.*calls.cl:7' out || fail "the shell does not stop in the kernel that is called"
-grep -q 'both.*calls.cl:37' out || fail "the shell's backtrace lacks the kernel that calls"
-grep -q -- '-1000' out || fail "the parameter of the kernel that is called"
+grep -q 'add.*calls.cl:7' out || fail "the shell does not stop in the called kernel"
+grep -q 'both.*calls.cl:37' out || fail "the shell's backtrace lacks the calling kernel"
+grep -q -- '-1000' out || fail "the shell does not show the parameter of the called kernel"
 if command -v gdb >/dev/null; then
     cat >session <<'END'
 set pagination off
@@ -142,12 +142,14 @@ print small
 kill
 END
     timeout 120 "$lanewise" gdb calls.yaml -- -batch -x session >out 2>err </dev/null
-    grep -q '^#0 .*triangle .*n=2) at .*calls.cl:27' out || fail "gdb: the innermost call"
-    grep -q '^#1 .*triangle .*n=3) at .*calls.cl:28' out || fail "gdb: the call that called it"
-    grep -q '^#2 .*both .*small=-3 .*) at .*calls.cl:39' out || fail "gdb: the kernel that called first"
-    grep -q '^0x[0-9a-f]* in both .* at .*calls.cl:39' out || fail "gdb: finish goes back to the caller"
-    grep -q '^Breakpoint 2 at .*: add\. (2 locations)' out || fail "gdb: a breakpoint on the name is in both"
-    [ "$(sed -n 's/^\$[0-9]* = //p' out | tr '\n' ' ')" = "7 253 '\\375' -3 '\\375' " ] || fail "gdb: values of the frames"
+    grep -q '^#0 .*triangle .*n=2) at .*calls.cl:27' out || fail "gdb: wrong frame 0"
+    grep -q '^#1 .*triangle .*n=3) at .*calls.cl:28' out || fail "gdb: wrong frame 1"
+    grep -q '^#2 .*both .*small=-3 .*) at .*calls.cl:39' out || fail "gdb: wrong frame of the kernel"
+    grep -q '^0x[0-9a-f]* in both .* at .*calls.cl:39' out || fail "gdb: finish does not return to the caller"
+    grep -q '^Breakpoint 2 at .*: add\. (2 locations)' out ||
+        fail "gdb: a breakpoint on the name is not at both copies of the kernel"
+    [ "$(sed -n 's/^\$[0-9]* = //p' out | tr '\n' ' ')" = "7 253 '\\375' -3 '\\375' " ] ||
+        fail "gdb: wrong values of variables in the frames"
 fi
 
 # A kernel with an unsupported feature must be refused with its name, and the other kernels must run.
@@ -164,7 +166,7 @@ cat >pointer.ptx <<'END'
 	ret;
 }
 END
-"$lanewise" compile pointer.ptx -o pointer.lwo 2>err || { cat err; fail "the address of a kernel, which launches by the device need"; }
+"$lanewise" compile pointer.ptx -o pointer.lwo 2>err || { cat err; fail "PTX that takes the address of a kernel, as device launches do, is refused"; }
 sed 's/mov.u64 %rd2, k;/cp.async.bulk.commit_group;/' pointer.ptx >bulk.ptx
 refuse 'bulk.ptx:8: cp: only cp.async without .bulk is supported' compile bulk.ptx
 printf '%d cases, %d failures\n' "$cases" "$failures"

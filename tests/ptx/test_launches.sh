@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests kernels that launch kernels, in CUDA C++ and OpenCL C. The kernels use each supported call of CUDA's device runtime,
 # groups of blocks, and enqueue_kernel. They are compiled by the oldest and the newest clang, for debuggers, and by nvcc, and also
-# run with a timing model. Also tests that unsupported calls are refused with their names. Expected results are closed forms.
+# run with a GPU model. Also tests that unsupported calls are refused with their names. Expected results are computed by formulas.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 # Each thread of a child grid adds its arguments, and 1000 times the number of blocks, to its own word.
@@ -85,7 +85,7 @@ for t in range(32):
 for t in range(32):
     out[64 + t] = 31 - t + 100 + 3 + 4 + 2000
 out[98], out[99] = 5, 7
-out[100] = 1 + 4 + 8  # a thread; 2 blocks of 2 threads, of each of which one launches as many
+out[100] = 1 + 4 + 8  # one thread; 2 blocks of 2 threads; one thread of each block launches 2 blocks of 2 threads
 for k in range(6):
     out[101 + k] = 1 + 3 + 4 + 1 + 3000
 text = open('forms.yaml').read().replace('V', ', '.join(map(str, out)), 1)
@@ -154,12 +154,12 @@ for launch in forms calls blocks; do
     for more in "" "--mechanism dtbl" "--mechanism dtbl,laperm --timing-set dtbl.kernels=true" "--timing-set kernels.ideal=true --timing-reference"; do
         # shellcheck disable=SC2086
         "$lanewise" run $launch.yaml --timing=kepler-k20c --timing-set kernels.launch_lane=10 $more >out 2>&1 ||
-            { fail "$launch under timing $more"; head -n 5 out; }
+            { fail "$launch with a GPU model $more"; head -n 5 out; }
     done
     "$lanewise" run $launch.yaml --check=all,-performance,-uninitialised >out 2>&1 || { fail "$launch: findings"; head -n 5 out; }
 done
 
-# Kernels compiled by nvcc call other functions of the device runtime, and need -rdc=true.
+# Kernels that nvcc compiles need -rdc=true, and call other functions of the device runtime than those that clang compiles.
 if command -v "${LANEWISE_NVCC:-nvcc}" >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     cat >nv.cu <<'C'
 struct pair { char a; double b; };
@@ -197,7 +197,7 @@ fi
 # usage: refused MESSAGE FILE [OPTIONS]. Checks that a run of kernel k fails with the message
 refused() {
     "$lanewise" run "$2" --entry k --grid 1 --block 1 --arg out=s32[4] ${3:-} >out 2>&1 && fail "$2: no failure"
-    grep -qF -e "$1" out || { fail "$2 does not say: $1"; head -n 3 out; }
+    grep -qF -e "$1" out || { fail "$2 does not print: $1"; head -n 3 out; }
 }
 cat >tail.cu <<'C'
 __global__ void child(int *out) { out[0] = 1; }

@@ -47,7 +47,7 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
         [ $std = CL2.0 ] || level="-O0 -X -g"
         # shellcheck disable=SC2086
         "$lanewise" compile --clang "$clang" -X -cl-std=$std -X $level -o atomics.lwo atomics.cl 2>err ||
-            fail "$clang $std $level: atomics.cl is not compiled"
+            fail "$clang $std $level: atomics.cl does not compile"
         expect 0 "" run -q --check=default,races each.yaml
         "$lanewise" compile --clang "$clang" -X -cl-std=$std -e asm -o - orders.cl >out 2>err
         [ "$(sed -n 's/^ *\(ld\|st\|atom\|red\)\.generic\.\([^ ]*\) .*/\1.\2/p' out | grep -v volatile | tr '\n' ' ')" = \
@@ -57,7 +57,8 @@ red.add.u32.acq_rel red.or.b32.relaxed red.max.s32.acquire.cta atom.exch.b32.rel
     done
 done
 [ $cases -ge 4 ] || fail "no clang is installed"
-# An instruction of a later PTX version is accepted only directly after pragma lanewise.newer. The second load has no pragma.
+# An instruction of a later PTX version than the module's is accepted only directly after the pragma lanewise.newer. The second
+# load has no pragma, so it must be refused.
 cat >late.ptx <<'END'
 .version 6.0
 .target sm_35

@@ -29,21 +29,22 @@ steps:
   - check: {buffer: bad, file: zeros.bin}
 END
 head -c 262144 /dev/zero >zeros.bin
-cc -O1 -o check halfmath_check.c -lm || fail "halfmath_check.c is not compiled"
+cc -O1 -o check halfmath_check.c -lm || fail "halfmath_check.c does not compile"
 for clang in clang-14 clang-15 clang-16 clang-19; do
     command -v "$clang" >/dev/null || continue
     for form in "CL2.0 -X -O3" "CL3.0 -X -O0 -X -g"; do
         # shellcheck disable=SC2086
         "$lanewise" compile --clang "$clang" -X -cl-std=$form -o groups.lwo groups.cl 2>err ||
-            fail "$clang $form: groups.cl is not compiled: $(cat err)"
+            fail "$clang $form: groups.cl does not compile: $(cat err)"
         expect 0 "" run -q --check=default,races groups.yaml
         expect 0 "" run -q --warp 64 groups.yaml
     done
-    "$lanewise" compile --clang "$clang" -o halfmath.lwo halfmath.cl 2>err || fail "$clang: halfmath.cl is not compiled: $(cat err)"
+    "$lanewise" compile --clang "$clang" -o halfmath.lwo halfmath.cl 2>err ||
+        fail "$clang: halfmath.cl does not compile: $(cat err)"
     expect 0 "" run -q --dump one=one.bin --dump two=two.bin half.yaml
     ./check one.bin two.bin >err || fail "$clang: half: $(cat err)"
 done
-# clang 19 crashes on this comparison. In that case an older clang must be tried, if one is installed.
+# clang 19 crashes when it compiles this comparison. lanewise must then use an older clang, if one is installed.
 cat >pair.cl <<'END'
 kernel void pair(global short2 *a, global short2 *b) { a[0] = a[1] < b[1]; }
 END

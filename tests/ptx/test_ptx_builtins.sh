@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 all=${LW_BUILTINS:-}
 
 cat >"$work/make.awk" <<'END'
-# usage: k(name, parameters, body). Prints one kernel, if its width is selected. W is the vector width, or "" for scalars.
+# usage: k(name, parameters, body). Prints one kernel, if the current vector width W ("" for scalars) is selected for it.
 function k(name, params, body) {
     if (W != "" && !all && width[++turn % 5 + 2] != W && turns++ >= 0)
         return
@@ -201,8 +201,8 @@ BEGIN {
     k("printf", "__global int *p", "p[0] = printf(\"%d %s %v4f\\n\", p[1], \"x\", (float4)(1));")
 }
 END
-# By default, all kernels are in one file. LW_BUILTINS=all uses one file for each width, because a compiler may run for at most a
-# minute.
+# By default, all kernels are in one file. With LW_BUILTINS=all, each width has a file, because lanewise lets a compiler run for
+# at most a minute.
 parts=0
 [ -z "$all" ] || parts='1 2 3 4 5 6'
 kernels=0
@@ -227,8 +227,8 @@ for clang in clang-19 clang-16 clang-15 clang-14; do
     echo "$clang: $kernels kernels"
     [ -n "$all" ] || break
 done
-[ $tried != 0 ] || { echo "no clang of the list is installed"; exit 77; }
-# If a function is refused, the error names it.
+[ $tried != 0 ] || { echo "none of these versions of clang is installed"; exit 77; }
+# If a function is refused, the error message names it.
 cat >"$work/image.cl" <<'END'
 __kernel void k(read_only image2d_t i, __global float4 *p)
 {
@@ -240,5 +240,6 @@ if "$lanewise" compile "$work/image.cl" -o "$work/image.lwo" >"$work/out" 2>&1; 
     echo "FAIL: an image was accepted"
     failures=$((failures + 1))
 fi
-grep -q 'image' "$work/out" || { echo "FAIL: the image is not named: $(head -n 1 "$work/out")"; failures=$((failures + 1)); }
+grep -q 'image' "$work/out" ||
+    { echo "FAIL: the message does not name the image: $(head -n 1 "$work/out")"; failures=$((failures + 1)); }
 exit $((failures > 0))

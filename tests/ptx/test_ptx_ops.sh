@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests that expressions over all scalar types have the same results in the emulator and in code of the host's compiler, with
-# every installed clang, with and without optimisation. Halves are compared with a soft float. The test includes half precision
-# for a target that computes with halves, and cases in which compilers and libclc were found wrong (lib, edges; in CUDA C++ fun).
+# Tests that expressions over all scalar types have the same results in the emulator as in code of the host's compiler, with every
+# installed clang, with and without optimisation. The results in half precision are compared with software floating point. Also
+# tests a target with instructions for half precision, and cases in which compilers or libclc have errors (lib, edges; in CUDA C++
+# fun).
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 tried=0
 
@@ -14,7 +15,7 @@ for what in ops half lib fun edges; do
         command -v $clang >/dev/null || continue
         tried=$((tried + 1))
         for level in -O3 -O1 '-O0, -g'; do
-            case "$what $clang $level" in # skips combinations whose results differ least from others
+            case "$what $clang $level" in # skips combinations that are most similar to others
             edges*-1[56]* | edges*-O[01]* | *-1[56]*-O1) continue ;;
             esac
             [ "$what $level" != 'fun -O0, -g' ] || level='-O0, -g, --cuda-noopt-device-debug'
@@ -27,7 +28,7 @@ for what in ops half lib fun edges; do
         done
     done
 done
-# Links two files of OpenCL C, of which one calls a function that the other one defines.
+# Links two files of OpenCL C: one calls a function that the other one defines.
 cat >one.cl <<'E'
 extern constant int table[2];
 int twice(int);
@@ -52,8 +53,8 @@ for clang in clang-14 clang-19; do
     head -n 5 out
     failures=$((failures + 1))
 done
-# After a barrier, a thread must read the values that other threads stored to a shared variable. Without the workaround in our
-# library, clang 14 keeps the old value in a register.
+# After a barrier, a thread must read the values that other threads have stored to a shared variable. Without the workaround in
+# Lanewise's library, clang 14 would use the old value in a register.
 cat >near.cl <<'E'
 kernel void near(global const int *in, global int *out)
 {
@@ -100,8 +101,8 @@ E
         failures=$((failures + 1))
     done
 done
-# One lane writes a value, and all lanes read it by a shuffle of our headers, by functions of the source, and by assembly. If
-# clang assumed that arguments are initialised in all lanes, it would remove the `if`.
+# One lane initialises a value, and all lanes read it by a shuffle of Lanewise's headers, by functions of the source, and by
+# assembly. If clang assumed that arguments of these functions are initialised in all lanes, it would remove the `if`.
 cat >own.cu <<'E'
 __device__ int from(int x, int lane) { return __shfl_sync(~0u, x, lane); }
 template <class T> __device__ T tell(T x, int lane) { return __shfl_sync(~0u, x, lane); }
@@ -148,7 +149,7 @@ kernel void k(volatile global int *cell, global int *out)
 E
 want=$(awk 'BEGIN { s[0] = 35; s[4] = 47; s[5] = 39
     for (i = 0; i < 32; i++) printf "%s%d", i ? ", " : "", 65 + i + s[i] }')
-# Creates a clang 14 whose file name does not contain the version.
+# Creates a program that is clang 14, but whose file name does not contain the version.
 printf '#!/bin/sh\nexec clang-14 "$@"\n' >unnumbered
 command -v clang-14 >/dev/null && chmod +x unnumbered
 for run in cu:clang-14 cu:clang-15 cu:clang-16 cu:clang-19 cl:clang-15 cl:./unnumbered; do

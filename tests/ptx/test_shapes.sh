@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests kernels with code shapes of public suites that are easily translated wrongly (docs/evidence/suites.md). The kernels are
-# compiled with optimisation and for debuggers, and run in warps of 8, 32 and 64 lanes, with policies that switch splits rarely
-# and often.
+# Tests kernels with the forms of code in public suites that are difficult to translate (docs/evidence/suites.md). The kernels are
+# compiled with optimisation and for debuggers, and run in warps of 8, 32 and 64 lanes, with policies that switch between splits
+# rarely and often.
 set -u
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 here=$(cd "$(dirname "$0")" && pwd)/suites
@@ -14,7 +14,7 @@ cp "$here/shapes.cl" "$work"
 for width in 8 32 64; do
     for options in -O3 "-O0, -g, -cl-opt-disable"; do
         sed "s/options: .*/options: [-DW=$width, $options]}/" "$here/shapes.yaml" >"$work/shapes.yaml"
-        # The kernels are translated once, and all policies run the same object.
+        # Translates the kernels once; the runs with all policies use the same object.
         flags=$(echo "-X $options" | sed 's/, / -X /g')
         # shellcheck disable=SC2086
         "$lanewise" compile "$work/shapes.cl" -DW=$width $flags -o "$work/shapes.lwo" || exit 1

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Tests the checks of a program's calls (`lanewise app --check=api`) with the examples of `lanewise explain` for each kind, and
-# with programs that have several findings. Each finding names the line of the call, also in reports.
+# Tests the checks of a program's API calls (`lanewise app --check=api`) with the examples of `lanewise explain` for each kind,
+# and with programs that have several findings. Each finding must name the line of the call, also in reports.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
@@ -11,7 +11,7 @@ trap 'rm -rf "$scratch"' EXIT
 failed=0
 fail() { echo "FAIL: $*"; failed=1; }
 if nm -D "$(dirname "$lanewise")/liblanewise-opencl.so" 2>/dev/null | grep -q '__asan_init'; then
-    echo "built with the address sanitizer, which programs cannot load later: skipped"
+    echo "skipped: programs cannot load a runtime that is built with the address sanitizer"
     exit 77
 fi
 work=$scratch
@@ -21,12 +21,12 @@ cd "$scratch" || exit 99
 lines=yes
 ldd "$(dirname "$lanewise")/liblanewise-runtime.so.0" | grep -q libdw || lines=
 
-# usage: build NAME. Builds a program from NAME.c
+# usage: build NAME. Compiles the program NAME from NAME.c
 build() {
     ${CC:-cc} -g -O0 -rdynamic -DCL_TARGET_OPENCL_VERSION=120 "$1.c" -lOpenCL -o "$1" 2>cc.err || { fail "$1.c does not compile: $(head -n 5 cc.err)"; return 1; }
 }
 
-# usage: app NAME OPTION... . Runs a program; its standard error is in the file err
+# usage: app NAME OPTION... . Runs a program under lanewise app; writes its standard error to the file err
 app() {
     name=$1
     shift
@@ -37,7 +37,7 @@ app() {
 finds() {
     line=$(grep -n "/\* $1 \*/" "$name.c" | cut -d: -f1)
     if [ -n "$lines" ]; then
-        grep -q "^lanewise: [^ ]*$name.c:$line: $2: .*$3" err || fail "$name: no '$2: $3' at line $line: $(cat err)"
+        grep -q "^lanewise: [^ ]*$name.c:$line: $2: .*$3" err || fail "$name: there is no '$2: $3' at line $line: $(cat err)"
     else
         grep -q "^lanewise: .*: $2: .*$3" err || fail "$name: no '$2: $3': $(cat err)"
     fi
@@ -75,7 +75,7 @@ static void end(void)
 }
 END
 
-# The examples of `lanewise explain`: the wrong one has only the finding of its kind, the right one has no finding.
+# Of the two examples of `lanewise explain`, the wrong one must have only the finding of its kind, and the right one no finding.
 kinds=$("$lanewise" explain api | awk '{print $2}')
 [ "$(echo "$kinds" | wc -w)" -ge 3 ] || fail "explain api lists no kinds"
 for kind in $kinds; do
@@ -85,13 +85,14 @@ for kind in $kinds; do
         printf '#include "frame.h"\nint main(void)\n{\n    begin();\n    { %s /* here */ }\n    end();\n    return 0;\n}\n' "$text" >"$name.c"
         build "$name" || continue
         if [ $form = wrong ]; then
-            # kinds that are not selected are not reported; skips api-use-after-release, as the loader would read the memory of a
-            # released object
-            [ "$kind" = api-use-after-release ] || { app "$name" --check=memory; [ ! -s err ] || fail "$name: not selected: $(cat err)"; }
+            # kinds that are not selected must not be reported. Skips api-use-after-release, because the loader would read the
+            # memory of a released object
+            [ "$kind" = api-use-after-release ] || { app "$name" --check=memory; [ ! -s err ] ||
+                fail "$name: a kind that was not selected is reported: $(cat err)"; }
             app "$name" --check=all --check-file findings.json --stats stats.json
             grep -q "\"kind\": \"$kind\"" findings.json && grep -q '"thread_instructions"' stats.json || fail "$name: no reports"
             finds here "$kind" ""
-            [ "$(grep -c '^lanewise: .*: api-' err)" = 1 ] || fail "$name: not one finding: $(cat err)"
+            [ "$(grep -c '^lanewise: .*: api-' err)" = 1 ] || fail "$name: expected one finding: $(cat err)"
         else
             app "$name" --check=all
             [ ! -s err ] || fail "$name: a finding: $(cat err)"
@@ -99,8 +100,8 @@ for kind in $kinds; do
     done
 done
 
-# Every kind of object, objects that one line creates, references, released objects as arguments and in lists, handles that are
-# released twice, and a global variable that is released after main.
+# Tests every kind of object, several objects that one line creates, references, released objects as arguments and in lists,
+# objects that are released twice, and an object in a global variable that is released after main().
 cat >many.c <<'END'
 #include "frame.h"
 static cl_mem late;
@@ -159,8 +160,9 @@ if build many; then
     [ ! -s out ] || fail "many: $(cat out)"
     finds loop api-leak 'a buffer of 64 bytes is not released when the program ends: call clReleaseMemObject for each of its 2 references'
     finds use api-use-after-release 'a buffer that the program has released'
-    [ -z "$lines" ] || grep -q "^lanewise:     released by main ([^ ]*many.c:$(grep -n '/\* released \*/' many.c | cut -d: -f1))" err || fail "many: the release has no line"
-    [ -z "$lines" ] || grep -q "^lanewise:     created by make ([^ ]*many.c:$(grep -n '/\* made \*/' many.c | cut -d: -f1))" err || fail "many: the creation has no line"
+    [ -z "$lines" ] || grep -q "^lanewise:     released by main ([^ ]*many.c:$(grep -n '/\* released \*/' many.c | cut -d: -f1))" err || fail "many: the message does not name the line of the release"
+    [ -z "$lines" ] || grep -q "^lanewise:     created by make ([^ ]*many.c:$(grep -n '/\* made \*/' many.c | cut -d: -f1))" err ||
+        fail "many: the message does not name the line of the creation"
     finds twice api-use-after-release 'a buffer that'
     finds launch api-use-after-release 'a buffer that'
     finds list api-use-after-release 'an event that'
@@ -170,20 +172,21 @@ if build many; then
     finds program api-leak 'a program is not released'
     finds kernel api-leak 'a kernel is not released'
     finds build api-unread-log 'the build failed.*nothing'
-    grep -q '16 bytes is not released' err && fail "many: a buffer that a destructor releases"
-    [ "$(grep -c 'api-use-after-release' err)" = 4 ] || fail "many: not four uses: $(cat err)"
-    grep -q '"kind": "api-leak", "class": "api"' findings.json && grep -q '"count": 10,' findings.json || fail "many: no leaks in JSON"
-    grep -q '"ruleId": "api-use-after-release"' findings.sarif || fail "many: no rule in SARIF"
+    grep -q '16 bytes is not released' err && fail "many: a buffer that a destructor releases is reported as a leak"
+    [ "$(grep -c 'api-use-after-release' err)" = 4 ] || fail "many: expected four uses after release: $(cat err)"
+    grep -q '"kind": "api-leak", "class": "api"' findings.json && grep -q '"count": 10,' findings.json ||
+        fail "many: JSON does not contain the leaks"
+    grep -q '"ruleId": "api-use-after-release"' findings.sarif || fail "many: SARIF does not contain the rule"
     echo '- {kind: api-leak}' >known.yaml
     app many --check=api --check-suppress known.yaml
-    grep -q 'api-leak' err && fail "many: suppressed leaks: $(cat err)"
+    grep -q 'api-leak' err && fail "many: suppressed leaks are reported: $(cat err)"
     grep -q 'api-use-after-release' err || fail "many: all findings are suppressed"
     # kinds can be selected one by one
     app many --check=api-unread-log
-    [ "$(grep -c '^lanewise: .*: api-' err)" = 1 ] || fail "many: not one finding: $(cat err)"
+    [ "$(grep -c '^lanewise: .*: api-' err)" = 1 ] || fail "many: expected one finding: $(cat err)"
 fi
 
-# Findings at the end of the program are sorted among those that were printed before. Each finding is printed once.
+# Findings that are made at the end of the program are sorted between the earlier ones in reports. Each finding is printed once.
 cat >order.c <<'END'
 #include "frame.h"
 int main(void)
@@ -208,7 +211,7 @@ int main(void)
 END
 if build order; then
     app order --check=memory,performance
-    [ "$(grep -c ': out-of-bounds: ' err)" = 1 ] || fail "order: not one access out of bounds: $(cat err)"
-    [ "$(grep -c ': uncoalesced: ' err)" = 1 ] || fail "order: not one uncoalesced load: $(cat err)"
+    [ "$(grep -c ': out-of-bounds: ' err)" = 1 ] || fail "order: expected one out-of-bounds access: $(cat err)"
+    [ "$(grep -c ': uncoalesced: ' err)" = 1 ] || fail "order: expected one uncoalesced load: $(cat err)"
 fi
 exit $failed

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# `lanewise app`: unmodified OpenCL programs run on the driver, with options of the emulator.
+# Tests `lanewise app`, which runs unmodified OpenCL programs on Lanewise's OpenCL driver, with options of the emulator.
 set -u
 lanewise=${LANEWISE:-./lanewise}
 scratch=$(mktemp -d) || exit 99
@@ -9,62 +9,64 @@ failed=0
 fail() { echo "FAIL: $*"; failed=1; }
 
 if nm -D "$(dirname "$lanewise")/liblanewise-opencl.so" 2>/dev/null | grep -q '__asan_init'; then
-    echo "built with the address sanitizer, which programs cannot load later: skipped"
+    echo "skipped: programs cannot load a runtime that is built with the address sanitizer"
     exit 77
 fi
-# clinfo makes every query of a platform. No query may return an error.
+# clinfo makes all queries of the OpenCL API. No query may return an error.
 "$lanewise" app clinfo >"$scratch/clinfo" 2>&1 || fail "clinfo: status $?"
 grep -q 'Platform Name *Lanewise' "$scratch/clinfo" || fail "clinfo: no platform Lanewise"
-grep -iE 'error|CL_[A-Z_]*INVALID' "$scratch/clinfo" | grep -v 'Error Correction support' && fail "clinfo: an error"
-[ "$(grep -c 'Number of platforms *1$' "$scratch/clinfo")" = 1 ] || fail "clinfo: not one platform"
+grep -iE 'error|CL_[A-Z_]*INVALID' "$scratch/clinfo" | grep -v 'Error Correction support' &&
+    fail "clinfo: a query returns an error"
+[ "$(grep -c 'Number of platforms *1$' "$scratch/clinfo")" = 1 ] || fail "clinfo: expected one platform"
 "$lanewise" app --timing volta clinfo >"$scratch/clinfo" 2>&1
-grep -q 'Device Name *Lanewise volta' "$scratch/clinfo" || fail "clinfo: the GPU model has no name"
-grep -q 'Max compute units *80' "$scratch/clinfo" || fail "clinfo: the GPU model has not 80 cores"
-grep -q 'Max clock frequency *1380MHz' "$scratch/clinfo" || fail "clinfo: the GPU model's clock"
+grep -q 'Device Name *Lanewise volta' "$scratch/clinfo" || fail "clinfo: the name of the device lacks the GPU model"
+grep -q 'Max compute units *80' "$scratch/clinfo" || fail "clinfo: the device does not have 80 cores"
+grep -q 'Max clock frequency *1380MHz' "$scratch/clinfo" || fail "clinfo: wrong clock frequency"
 
-# The tests of the OpenCL driver run as a program: lanewise reports their overrun, writes reports, and returns the program's
-# status.
+# Runs the tests of the OpenCL driver as a program. lanewise must report their out-of-bounds store, write reports, and return the
+# exit status of the program.
 LW_PROGRAM=$(dirname "$lanewise")/tests/runtime/test_opencl
 "$lanewise" app --hash --stats "$scratch/stats.json" --check=memory --check-file="$scratch/findings file.json" \
     "$LW_PROGRAM" >"$scratch/out" 2>"$scratch/err" || fail "the program: status $?"
-grep -q 'out-of-bounds: global store of 4 bytes' "$scratch/err" || fail "no finding of the overrun"
+grep -q 'out-of-bounds: global store of 4 bytes' "$scratch/err" || fail "the out-of-bounds store is not reported"
 grep -q '^hash_mem [0-9a-f]\{16\}$' "$scratch/err" || fail "no hash_mem"
 grep -q '"thread_instructions": [1-9]' "$scratch/stats.json" || fail "no statistics"
-grep -q '"out-of-bounds"' "$scratch/findings file.json" || fail "no file of findings"
+grep -q '"out-of-bounds"' "$scratch/findings file.json" || fail "the report of findings lacks the store"
 ls "$scratch"/*.tmp >/dev/null 2>&1 && fail "a temporary file was left"
 "$lanewise" app --check-file "$scratch/a.json" --check-file "$scratch/b b.sarif" --check-file "$scratch/c.txt" "$LW_PROGRAM" \
-    >"$scratch/out" 2>"$scratch/err" || fail "three files of findings: status $?"
+    >"$scratch/out" 2>"$scratch/err" || fail "three reports of findings: exit status $?"
 grep -q '"findings": \[' "$scratch/a.json" && grep -q '"ruleId": "out-of-bounds"' "$scratch/b b.sarif" &&
-    grep -q ': out-of-bounds: ' "$scratch/c.txt" || fail "three files of findings"
+    grep -q ': out-of-bounds: ' "$scratch/c.txt" || fail "three reports of findings: one lacks the store"
 "$lanewise" app --check-file "$scratch/d.json" --check-file "$scratch/none/e.json" "$LW_PROGRAM" >"$scratch/out" 2>"$scratch/err"
-grep -q 'none/e.json: ' "$scratch/err" || fail "no message on the second of two files, which cannot be written"
+grep -q 'none/e.json: ' "$scratch/err" || fail "no message that the second report cannot be written"
 
-# A program may change its folder: lanewise finds files from the folder in which it was started. The device has the
-# warp width of the option.
+# A program may change its current folder. lanewise writes reports relative to the folder in which it was started. The device has
+# the warp width of option --warp.
 mkdir "$scratch/a folder" && here=$(pwd)
 case $lanewise in /*) full=$lanewise ;; *) full=$here/$lanewise ;; esac
 (cd "$scratch/a folder" && "$full" app --warp 16 --stats 'own stats.json' sh -c 'cd / && exec clinfo') >"$scratch/clinfo" 2>&1
-[ -s "$scratch/a folder/own stats.json" ] || fail "the statistics are not in the folder of the start"
-grep -q 'Preferred work group size multiple (device) *16' "$scratch/clinfo" || fail "clinfo: not the warp width of --warp"
+[ -s "$scratch/a folder/own stats.json" ] || fail "the statistics are not in the folder in which lanewise was started"
+grep -q 'Preferred work group size multiple (device) *16' "$scratch/clinfo" ||
+    fail "clinfo: the device does not have the warp width of --warp"
 
-# A report may go to a pipe or a device, which must not be replaced by a file. A path that cannot be written is
-# refused immediately.
+# A report may be written to a pipe or a device, which must not be replaced by a file. If a path cannot be written, lanewise must
+# refuse it before it runs the program.
 mkfifo "$scratch/pipe"
 cat "$scratch/pipe" >"$scratch/piped" &
 "$lanewise" app --stats "$scratch/pipe" clinfo -l >"$scratch/clinfo" 2>&1
 wait
 [ -p "$scratch/pipe" ] && grep -q '"thread_instructions"' "$scratch/piped" || fail "a report replaced a pipe"
 "$lanewise" app --stats "$scratch/none/stats.json" clinfo -l >"$scratch/out" 2>"$scratch/err"
-grep -q 'none/stats.json: ' "$scratch/err" || fail "no message on a report that is read-only"
-grep -q 'Device #0: Lanewise' "$scratch/out" && fail "a program ran whose report is read-only"
+grep -q 'none/stats.json: ' "$scratch/err" || fail "no message that the report cannot be written"
+grep -q 'Device #0: Lanewise' "$scratch/out" && fail "the program runs although the report cannot be written"
 
-# exit() does not wait for a kernel that another thread executes, and writes the reports.
+# If the program calls exit() while another thread executes a kernel, exit() does not wait for the kernel. Reports are written.
 timeout 60 "$lanewise" app --stats "$scratch/endless.json" "$LW_PROGRAM" endless >"$scratch/out" 2>"$scratch/err" ||
-    fail "exit() with a kernel running: status $?"
-grep -q 'the program ended while a kernel was running' "$scratch/err" || fail "no message on the kernel that was stopped"
-grep -q '"thread_instructions"' "$scratch/endless.json" || fail "no statistics after exit() with a kernel running"
+    fail "exit() while a kernel runs: exit status $?"
+grep -q 'the program ended while a kernel was running' "$scratch/err" || fail "no message that a kernel was running"
+grep -q '"thread_instructions"' "$scratch/endless.json" || fail "no statistics after exit() while a kernel runs"
 
-# Wrong usage prints one message, returns status 2 and runs nothing.
+# For wrong usage, lanewise prints one message, ends with status 2, and does not run the program.
 refused() { # message, arguments...
     want=$1
     shift
@@ -79,6 +81,8 @@ refused 'did you mean "--timing"?' --timng volta clinfo
 LANEWISE_OPTIONS="--timng volta" "$lanewise" app clinfo -l >"$scratch/out" 2>"$scratch/err"
 grep -q 'unknown key "timng"; did you mean "timing"?' "$scratch/err" || fail "LANEWISE_OPTIONS: no message"
 "$lanewise" app --timing voltaa clinfo >"$scratch/out" 2>"$scratch/err"
-grep -q 'did you mean "volta"' "$scratch/err" && ! grep -q 'Lanewise GPU' "$scratch/out" || { fail "an unknown GPU model: a device, or no message"; cat "$scratch/err"; }
-[ "$("$lanewise" app sh -c 'exit 7' >/dev/null 2>&1; echo $?)" = 7 ] || fail "the program's exit status is lost"
+grep -q 'did you mean "volta"' "$scratch/err" && ! grep -q 'Lanewise GPU' "$scratch/out" ||
+    { fail "an unknown GPU model: the program runs, or there is no message"; cat "$scratch/err"; }
+[ "$("$lanewise" app sh -c 'exit 7' >/dev/null 2>&1; echo $?)" = 7 ] ||
+    fail "lanewise app does not return the exit status of the program"
 exit $failed

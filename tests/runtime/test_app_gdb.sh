@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests gdb for the kernels of programs: lanewise app --gdb and --debug, launches of several modules, detach, kill, a second gdb
-# for the host. It also tests that findings name the host's calls, that launches are recorded as launch files, and devices after a
-# fault.
+# Tests gdb for the kernels of programs: lanewise app --gdb and --debug, launches of several modules, detach, kill, and a second
+# gdb for the host code. Also tests that findings name the calls of the host, that launches are recorded as launch files, and
+# that a device can be used after a fault.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)/tests/runtime/debug
 lanewise=$(cd "$(dirname "${LANEWISE:-./lanewise}")" && pwd)/lanewise
@@ -11,28 +11,30 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 99
 failed=0
 fail() { echo "FAIL: $*"; failed=1; }
-has() { # file, text, what
+has() { # usage: has FILE TEXT WHAT
     grep -qF -- "$2" "$1" || { fail "$3: expected \"$2\", found:"; cat "$1"; }
 }
 if nm -D "$(dirname "$lanewise")/lanewise-cuda/libcudart.so.13" 2>/dev/null | grep -q '__asan_init'; then
-    echo "built with the address sanitizer, which programs cannot load later: skipped"
+    echo "skipped: programs cannot load a runtime that is built with the address sanitizer"
     exit 77
 fi
 command -v gdb >/dev/null || { echo "gdb is not installed"; exit 99; }
 TMPDIR=$scratch/tmp
 export TMPDIR
 mkdir tmp
-"$lanewise" cc -G -g "$src/first.cu" "$src/second.cu" -o both >log 2>&1 || { fail "both"; cat log; exit 1; }
-[ -z "$(ls tmp)" ] || fail "cc left behind: $(ls tmp)"
+"$lanewise" cc -G -g "$src/first.cu" "$src/second.cu" -o both >log 2>&1 ||
+    { fail "the program both cannot be built"; cat log; exit 1; }
+[ -z "$(ls tmp)" ] || fail "lanewise cc does not remove its temporary files: $(ls tmp)"
 
-debug() { # options of app, --; commands of gdb on standard input
+debug() { # usage: debug OPTION... PROGRAM <COMMANDS. Runs lanewise app --debug with the commands of gdb
     timeout 120 "$lanewise" app --debug "$@" >out 2>err
     status=$?
     cat out err >session
-    [ -z "$(ls tmp)" ] || { fail "$*: left behind in TMPDIR: $(ls tmp)"; rm -rf tmp/*; }
+    [ -z "$(ls tmp)" ] || { fail "$*: files remain in TMPDIR: $(ls tmp)"; rm -rf tmp/*; }
 }
 
-# gdb stops in the first launch: variables, lanes, reverse execution within the launch. The next launches run to the breakpoint.
+# gdb stops in the first launch: tests variables, lanes, and reverse execution in the launch. Later launches run to the
+# breakpoint.
 debug ./both <<'END'
 break first.cu:12
 continue
@@ -61,7 +63,7 @@ has session '$7 = 3' "the third launch sees the variable as the host has set it"
 has session 'host: 35 81 151' "the host goes on"
 has session 'exited normally' "the end"
 
-# A kernel of another module, by its name; detach.
+# gdb stops in a kernel of another module, which is selected by name. Tests detach.
 debug --gdb-kernel second ./both <<'END'
 break second.cu:6
 continue
@@ -74,7 +76,7 @@ has session 'second.cu:6' "--gdb-kernel"
 has session '#0  second' "--gdb-kernel"
 has session 'host: 35 81 151' "the host goes on after detach"
 
-# kill ends the program, with its reports.
+# `kill` ends the program, and reports are written.
 debug --stats stats.json ./both <<'END'
 break first.cu:12
 continue
@@ -83,25 +85,25 @@ END
 [ $status = 137 ] || fail "kill: status $status"
 has session 'gdb has killed the program' "kill"
 grep -q '"grids": 1' stats.json || fail "kill: no statistics"
-grep -q 'host:' out && fail "kill: the host went on"
+grep -q 'host:' out && fail "kill: the program continues"
 
-# gdb quits: the program that it was started for ends.
+# When gdb quits, the program for which it was started ends.
 printf 'break first.cu:12\ncontinue\n' | sed '$a quit' >commands
 debug ./both <commands
-grep -q 'host: 35' out && fail "quit: the host went on"
+grep -q 'host: 35' out && fail "quit: the program continues"
 
-# A kernel that is never launched; the program's exit status; options that exclude each other.
+# Tests a kernel that is never launched, the exit status of the program, and options that exclude each other.
 debug --gdb-kernel nothing ./both </dev/null
-[ $status = 0 ] || fail "no such kernel: status $status"
+[ $status = 0 ] || fail "a kernel that is never launched: exit status $status"
 has session 'without launching a matching kernel' "no such kernel"
 debug sh -c 'exit 7' </dev/null
-[ $status = 7 ] || fail "the program's status is lost: $status"
+[ $status = 7 ] || fail "lanewise app does not return the exit status of the program, but $status"
 debug ./no-such-program </dev/null
-[ $status = 2 ] || fail "no such program: status $status"
+[ $status = 2 ] || fail "a program that does not exist: exit status $status"
 debug --gdb 0 ./both </dev/null
 has session 'leave --gdb out' "--debug with --gdb"
 
-# Another gdb debugs the host code.
+# Another gdb debugs the host code at the same time.
 "$lanewise" app --gdb unix:socket gdb -q -nx -batch -ex 'break first.cu:30' -ex run -ex 'print h[10]' -ex continue ./both >host 2>&1 </dev/null &
 n=0
 while [ ! -S socket ] && [ $n -lt 600 ]; do sleep 0.1; n=$((n + 1)); done
@@ -112,21 +114,24 @@ has session 'exited normally' "a gdb on the device"
 has host '= 35' "a gdb on the host"
 has host 'exited normally' "a gdb on the host"
 
-# --record writes launch files of all launches, and their checks pass.
+# --record writes a launch file for each launch. The checks in these files must pass.
 (mkdir elsewhere && cd elsewhere && "$lanewise" app --record ../record ../both >../out 2>../err) || fail "--record: status $?"
 [ "$(cd record && echo *.yaml)" = "0001-first.yaml 0002-second.yaml 0003-first.yaml" ] || fail "--record: $(ls record)"
 ls record/*.tmp >/dev/null 2>&1 && fail "--record: a temporary file was left"
 for file in record/*.yaml; do
     "$lanewise" run "$file" >out 2>&1 || { fail "$file"; cat "$file" out; }
 done
-grep -q 'index: 200' record/0002-second.yaml || { fail "--record: a pointer into a buffer"; cat record/0002-second.yaml; }
-grep -q 'struct: \[b[0-9]*, {u8' record/0001-first.yaml || { fail "--record: a pointer in a structure"; cat record/0001-first.yaml; }
-# The recorded launch files check results: with another factor the check fails.
+grep -q 'index: 200' record/0002-second.yaml ||
+    { fail "--record: wrong argument for a pointer into a buffer"; cat record/0002-second.yaml; }
+grep -q 'struct: \[b[0-9]*, {u8' record/0001-first.yaml ||
+    { fail "--record: wrong argument for a pointer in a structure"; cat record/0001-first.yaml; }
+# The recorded launch files check the results: after a change of an argument the check must fail.
 sed 's/{u8: \[5, 0, 0, 0/{u8: [6, 0, 0, 0/' record/0003-first.yaml >record/changed.yaml
-cmp -s record/changed.yaml record/0003-first.yaml && fail "--record: no argument to change"
-"$lanewise" run record/changed.yaml >out 2>&1 && fail "--record: a wrong result was not found"
+cmp -s record/changed.yaml record/0003-first.yaml && fail "--record: the argument is not in the launch file"
+"$lanewise" run record/changed.yaml >out 2>&1 && fail "--record: the check does not find a wrong result"
 
-# Findings name the host's calls. The launch file of a launch with a finding says so, and running it reports the finding.
+# Findings name the calls of the host. The recorded launch file of a launch with a finding has a comment on it, and a run of the
+# launch file reports the finding.
 for options in "-g -O0" "-g -O2" "--compiler nvcc -g"; do
     case $options in *nvcc*) command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || continue ;; esac
     # shellcheck disable=SC2086
@@ -142,26 +147,28 @@ for options in "-g -O0" "-g -O2" "--compiler nvcc -g"; do
             "$lanewise" app --check-file $report ./past >out 2>err || fail "past $options: status $?"
             python3 -m json.tool $report >/dev/null || fail "past $options: $report is not JSON"
         done
-        grep -q '"related": \[{"message": "launched by .*", "file": ".*past.cu", "line": 7}, .*"line": 13}\]' calls.json || fail "past $options: no calls in JSON"
-        grep -q '"relatedLocations": .*"startLine": 7}}, "message": {"text": "launched by .*"startLine": 13}}' calls.sarif || fail "past $options: no calls in SARIF"
+        grep -q '"related": \[{"message": "launched by .*", "file": ".*past.cu", "line": 7}, .*"line": 13}\]' calls.json ||
+            fail "past $options: JSON does not contain the calls"
+        grep -q '"relatedLocations": .*"startLine": 7}}, "message": {"text": "launched by .*"startLine": 13}}' calls.sarif ||
+            fail "past $options: SARIF does not contain the calls"
     else
         has err 'launched by' "past $options: the launch"
     fi
 done
 "$lanewise" run record/0001-past.yaml >out 2>&1
-[ $? = 3 ] || fail "the recorded launch has no fault"
+[ $? = 3 ] || fail "the recorded launch does not fault"
 has record/0001-past.yaml 'It had findings' "a launch with a finding"
 
-# After a fault.
-"$lanewise" cc "$src/recover.cu" -o recover >log 2>&1 || { fail recover; cat log; }
+# After a fault, a CUDA program gets errors from calls, and can use the device again after cudaDeviceReset().
+"$lanewise" cc "$src/recover.cu" -o recover >log 2>&1 || { fail "the program recover cannot be built"; cat log; }
 for options in "" "--timing fermi" "--threads 2"; do
     # shellcheck disable=SC2086
     "$lanewise" app --strict $options ./recover >out 2>err || { fail "recover $options"; cat out err; }
 done
-grep -q '^lanewise: fault: ' err || fail "recover: no report of the fault"
+grep -q '^lanewise: fault: ' err || fail "recover: the fault is not reported"
 
-# In OpenCL, the context remains usable after a failed command. Sources are written to files while a debugger or a message may
-# show them.
+# In OpenCL, the context remains usable after a failed command. The driver writes sources to temporary files, as long as a
+# debugger or a message may show them.
 if [ -f "$(dirname "$lanewise")/liblanewise-opencl.so" ] && cc -g "$src/queue.c" -o queue -lOpenCL 2>log; then
     "$lanewise" app --strict ./queue >out 2>err
     has out '0 -5 0 45 567' "OpenCL after a fault"
@@ -187,17 +194,20 @@ END
     has out 'x = x * by' "the profile's source"
     rm -rf record
     "$lanewise" app --record record ./queue >out 2>err
-    "$lanewise" run record/0001-scale.yaml >out 2>&1 && "$lanewise" run record/0003-scale.yaml >out 2>&1 || { fail "--record with OpenCL"; cat out record/0001*; }
+    "$lanewise" run record/0001-scale.yaml >out 2>&1 && "$lanewise" run record/0003-scale.yaml >out 2>&1 ||
+        { fail "--record with OpenCL: the recorded launch files do not run"; cat out record/0001*; }
     grep -q 'local: 128' record/0001-scale.yaml || fail "--record: local memory"
-    # Both interfaces use one device, whose statistics include both launches.
-    "$lanewise" cc "$src/both.cu" -o two-interfaces -lOpenCL >log 2>&1 || { fail "both interfaces"; cat log; }
+    # CUDA and OpenCL in one program use the same device, so that the statistics include both launches.
+    "$lanewise" cc "$src/both.cu" -o two-interfaces -lOpenCL >log 2>&1 ||
+        { fail "both interfaces: the program cannot be built"; cat log; }
     "$lanewise" app --stats stats.json ./two-interfaces >out 2>err
     has out '7 12' "both interfaces"
-    grep -q '"grids": 2' stats.json || { fail "both interfaces: not one device"; cat stats.json err; }
-    [ -z "$(ls tmp)" ] || fail "OpenCL: left behind in TMPDIR: $(ls tmp)"
+    grep -q '"grids": 2' stats.json || { fail "both interfaces: they do not use the same device"; cat stats.json err; }
+    [ -z "$(ls tmp)" ] || fail "OpenCL: files remain in TMPDIR: $(ls tmp)"
 fi
 
 # If the folder for --record cannot be created, the command fails before the program runs.
 "$lanewise" app --record none/record ./both >out 2>err
-grep -q 'none/record' err && ! grep -q 'host: 35' out || { fail "--record in no folder"; cat out err; }
+grep -q 'none/record' err && ! grep -q 'host: 35' out ||
+    { fail "--record with a folder that cannot be created: no message, or the program runs"; cat out err; }
 exit $failed

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests lanewise cc: it builds programs of several files with clang without an SDK, and with nvcc if it is installed, and refuses
-# wrong usage.
+# Tests lanewise cc, which builds programs of several files with clang (without an SDK), and with nvcc if it is installed. It must
+# refuse wrong usage.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)/tests/runtime/cc
 lanewise=$(cd "$(dirname "${LANEWISE:-./lanewise}")" && pwd)/lanewise
@@ -11,10 +11,10 @@ cd "$scratch" || exit 99
 failed=0
 fail() { echo "FAIL: $*"; failed=1; }
 if nm -D "$(dirname "$lanewise")/lanewise-cuda/libcudart.so.13" 2>/dev/null | grep -q '__asan_init'; then
-    echo "built with the address sanitizer, which programs cannot load later: skipped"
+    echo "skipped: programs cannot load a runtime that is built with the address sanitizer"
     exit 77
 fi
-right() { # program: alone, and by lanewise app
+right() { # usage: right PROGRAM. Runs it alone and under lanewise app, and expects right results
     "./$1" >out 2>err || { fail "$1: status $?"; cat out err; }
     grep -q '^all right$' out || { fail "$1: wrong results"; cat out; }
     "$lanewise" app --stats - "./$1" >out 2>err || fail "lanewise app $1: status $?"
@@ -23,36 +23,36 @@ right() { # program: alone, and by lanewise app
 
 for clang in clang-14 clang-19; do
     command -v $clang >/dev/null || { fail "$clang is not installed"; continue; }
-    # In one command; options of nvcc are accepted.
+    # Builds the program with one command. Options of nvcc are accepted.
     "$lanewise" cc --compiler $clang -rdc=true -O2 -std=c++17 -arch=sm_80 -gencode arch=compute_80,code=sm_80 \
         -Xcompiler -Wall,-Wno-unused "$src/one.cu" "$src/two.cu" "$src/three.cpp" -o whole-$clang -lcudart >log 2>&1 ||
         { fail "$clang: whole"; cat log; }
     [ ! -s log ] || { fail "$clang: messages about a program without errors"; cat log; }
     right whole-$clang
-    # File by file, for a debugger.
+    # Compiles each file separately, with options for a debugger, and links.
     "$lanewise" cc --compiler $clang -dc -G -g "$src/one.cu" "$src/two.cu" >log 2>&1 &&
         "$lanewise" cc --compiler $clang -c -MD -DX=1 "$src/three.cpp" -o 3.o >>log 2>&1 &&
         "$lanewise" cc --compiler $clang one.o two.o 3.o -o parts-$clang >>log 2>&1 || { fail "$clang: parts"; cat log; }
-    grep -q 'parts.h' 3.d || fail "$clang: -MD wrote no 3.d"
+    grep -q 'parts.h' 3.d || fail "$clang: -MD does not write 3.d"
     right parts-$clang
 done
 # Without -rdc=true, each file is a separate module, as with nvcc. The message names the missing symbol.
 "$lanewise" cc "$src/one.cu" "$src/two.cu" "$src/three.cpp" -o apart >log 2>&1 || cat log
 ./apart >out 2>err && fail "kernels were linked without -rdc=true"
-grep -q 'twice' err || { fail "the function of another file is not named"; cat err; }
+grep -q 'twice' err || { fail "the message does not name the function of the other file"; cat err; }
 
 if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     "$lanewise" cc --compiler nvcc -arch=sm_75 -std=c++17 --expt-relaxed-constexpr "$src/../vector.cu" -o vector-nvcc >log 2>&1 || { fail "nvcc"; cat log; }
     ./vector-nvcc >out 2>err || fail "vector-nvcc: status $?"
     grep -q '^all right$' out || { fail "vector-nvcc: wrong results"; cat out; }
     "$lanewise" cc --compiler nvcc -c "$src/../vector.cu" && "$lanewise" cc --compiler nvcc vector.o -o vector-2 && ./vector-2 2>/dev/null | grep -q '^all right$' ||
-        fail "nvcc: object and program"
+        fail "nvcc: the object and the program cannot be built"
     echo 'int x = ;' >bad.cu
     "$lanewise" cc --compiler nvcc bad.cu -o bad >log 2>&1 && fail "nvcc: no error"
-    grep -q 'bad.cu(1): error' log && [ ! -e bad ] || { fail "nvcc: its error is not shown"; cat log; }
+    grep -q 'bad.cu(1): error' log && [ ! -e bad ] || { fail "nvcc: its error message is not shown"; cat log; }
 fi
 
-# Errors are shown in clang's words. After an error, an existing program remains unchanged, and no incomplete file is left.
+# Errors of clang are shown unchanged. After an error, an existing program is unchanged, and no incomplete file remains.
 mkdir empty && cd empty || exit 99
 printf '__global__ void k(int *p) { p[0] = nothing; }\nint main() { k<<<1, 1>>>(0); }\n' >bad.cu
 printf 'int main() { return also_nothing; }\n' >bad.cpp
@@ -66,7 +66,7 @@ refused() { # message, arguments...
     grep -qF -- "$want" log || { fail "cc $*: expected \"$want\", found:"; cat log; }
     [ "$(cat program)" = before ] || fail "cc $*: the output changed"
     rm log
-    [ "$(echo *)" = "bad.cpp bad.cu link.cu managed.cu program" ] || { fail "cc $*: left behind: $(echo *)"; }
+    [ "$(echo *)" = "bad.cpp bad.cu link.cu managed.cu program" ] || { fail "cc $*: files remain: $(echo *)"; }
 }
 refused "use of undeclared identifier 'nothing'" bad.cu -o program
 refused "use of undeclared identifier 'also_nothing'" bad.cpp -o program

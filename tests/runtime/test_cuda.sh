@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Programs for CUDA's runtime, which are compiled by clang without an SDK and by nvcc if it is installed, run unchanged on our
-# runtime.
+# Tests that programs for the CUDA runtime run unchanged on Lanewise's runtime. They are compiled by clang without an SDK, and by
+# nvcc if it is installed.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)/tests/runtime
 lanewise=$(cd "$(dirname "${LANEWISE:-./lanewise}")" && pwd)/lanewise
@@ -12,34 +12,36 @@ cd "$scratch" || exit 99
 failed=0
 fail() { echo "FAIL: $*"; failed=1; }
 if nm -D "$runtime/libcudart.so.13" 2>/dev/null | grep -q '__asan_init'; then
-    echo "built with the address sanitizer, which programs cannot load later: skipped"
+    echo "skipped: programs cannot load a runtime that is built with the address sanitizer"
     exit 77
 fi
 
-runs() { # name: $scratch/name is right, with findings and reports
+runs() { # usage: runs NAME. Runs the program $scratch/NAME; checks its results, findings and reports
     "$lanewise" app "./$1" >out 2>err || { fail "$1: status $?"; cat out err; }
     grep -q '^all right$' out || fail "$1: wrong results"
-    grep -q 'out-of-bounds: global store of 4 bytes' err || fail "$1: no finding of the overrun"
+    grep -q 'out-of-bounds: global store of 4 bytes' err || fail "$1: the out-of-bounds store is not reported"
     "$lanewise" app --timing fermi --timing-report report.json --strict "./$1" >out 2>err
     grep -q '"cycles"' report.json || fail "$1: no timing report"
-    grep -q 'fault: out-of-bounds' err || { fail "$1: --strict did not stop at the overrun"; cat err; }
-    grep -q ': cudaStreamSynchronize(stream) == 0' out || fail "$1: a stream has no error after a fault"
-    grep -q ': cudaMemcpy(h, a, 4' out || fail "$1: a copy has no error after a fault"
+    grep -q 'fault: out-of-bounds' err || { fail "$1: --strict does not stop at the out-of-bounds store"; cat err; }
+    grep -q ': cudaStreamSynchronize(stream) == 0' out || fail "$1: cudaStreamSynchronize() returns no error after a fault"
+    grep -q ': cudaMemcpy(h, a, 4' out || fail "$1: cudaMemcpy() returns no error after a fault"
 }
 
 for clang in clang-14 clang-19; do
     command -v $clang >/dev/null || { fail "$clang is not installed"; continue; }
     flags="-x cuda --cuda-path=/nonexistent -nocudainc -nocudalib --cuda-gpu-arch=sm_75 -Xclang -target-sdk-version=11.0 -I $src -O2 -Wno-unknown-cuda-version"
-    $clang $flags --cuda-device-only -S "$src/vector.cu" -o a.ptx 2>log || { fail "$clang: PTX"; cat log; continue; }
+    $clang $flags --cuda-device-only -S "$src/vector.cu" -o a.ptx 2>log ||
+        { fail "$clang: PTX cannot be generated"; cat log; continue; }
     printf '\0' >>a.ptx
     $clang $flags --cuda-host-only -Xclang -fcuda-include-gpubinary -Xclang a.ptx -c "$src/vector.cu" -o a.o 2>log &&
-        cc a.o -L"$runtime" -l:libcudart.so.13 -o program-$clang 2>log || { fail "$clang: program"; cat log; continue; }
+        cc a.o -L"$runtime" -l:libcudart.so.13 -o program-$clang 2>log ||
+            { fail "$clang: the program cannot be linked"; cat log; continue; }
     runs program-$clang
 done
-# The driver interface, opened by its name.
-cc -O1 -o driver "$src/test_cuda_driver.c" -ldl 2>log || { fail "the driver's program"; cat log; }
+# A program that opens the library of the CUDA driver API by its name.
+cc -O1 -o driver "$src/test_cuda_driver.c" -ldl 2>log || { fail "the program for the driver API cannot be built"; cat log; }
 "$lanewise" app ./driver >out 2>err
-grep -q '^all right$' out || { fail "the driver interface"; cat out err; }
+grep -q '^all right$' out || { fail "the program for the driver API fails"; cat out err; }
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 if [ -x "$nvcc" ]; then
     for form in "-gencode arch=compute_75,code=compute_75" "-arch=sm_75" "-arch=sm_75 --no-compress"; do
@@ -48,8 +50,10 @@ if [ -x "$nvcc" ]; then
         runs program-nvcc
     done
     "$nvcc" -cudart shared -gencode arch=compute_75,code=sm_75 "$src/vector.cu" -o no-ptx >log 2>&1 && "$lanewise" app ./no-ptx >out 2>err
-    grep -q 'compute_75,code=compute_75' err || { fail "a program without PTX: no advice"; cat err; }
+    grep -q 'compute_75,code=compute_75' err ||
+        { fail "a program without PTX: the message does not say which option to use"; cat err; }
     "$nvcc" -arch=sm_75 "$src/vector.cu" -o static >log 2>&1 && "$lanewise" app ./static >out 2>err
-    grep -q 'link it with nvcc -cudart shared' err || { fail "a program with CUDA's runtime in it: no advice"; cat out err; }
+    grep -q 'link it with nvcc -cudart shared' err ||
+        { fail "a program that contains CUDA's runtime: the message does not say how to link it"; cat out err; }
 fi
 exit $failed

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs `lanewise debug` on the sessions of tests/shell/golden and compares the output byte for byte. A session NAME.in
-# begins with "# launch: FILE" and may contain "# args: OPTIONS" and "# status: N". UPDATE_GOLDEN=1 writes the
-# expected outputs instead.
+# Runs the sessions of tests/shell/golden in `lanewise debug` and compares the output byte for byte. A session NAME.in
+# begins with a line "# launch: FILE" and may contain lines "# args: OPTIONS" and "# status: N". UPDATE_GOLDEN=1 writes
+# the expected outputs instead.
 set -u
 srcdir=${srcdir:-.}
 program=${LANEWISE:-./lanewise}
@@ -21,40 +21,40 @@ for session in "$folder"/*.in; do
     args=$(sed -n 's/^# args: //p' "$session")
     wanted=$(sed -n 's/^# status: //p' "$session")
     input=$(cd "$(dirname "$session")" && pwd)/$name.in
-    # Names of files in sessions are relative to the folder. The shell splits args into words.
+    # File names in sessions are relative to the folder of the sessions. eval splits $args into words.
     (cd "$folder" && eval "exec \"\$program\" debug $args \"\$launch\"" <"$input" \
         >"$work/$name.out" 2>&1)
     status=$?
     count=$((count + 1))
     if [ "$status" != "${wanted:-0}" ]; then
-        echo "$name: exit status $status, wanted ${wanted:-0}"
+        echo "$name: exit status $status, expected ${wanted:-0}"
         failed=1
     fi
     if [ -n "${UPDATE_GOLDEN:-}" ] && [ "$status" = "${wanted:-0}" ]; then
         cp "$work/$name.out" "$folder/$name.out"
     elif ! diff -u "$folder/$name.out" "$work/$name.out"; then
-        echo "$name: the session says something else"
+        echo "$name: the output of the session differs"
         failed=1
     fi
 done
 if [ "$count" -eq 0 ]; then
-    echo "no sessions in $folder"
+    echo "there are no sessions in $folder"
     exit 99
 fi
-# usage: stub WHAT EDIT LOST FOUND KEPT. Tests that the recorded output depends on the effects of commands. The sed script EDIT
-# changes the session saxpy as if command WHAT were accepted but did nothing. The output must then lack the line LOST of the
-# recorded output, contain FOUND, which the recorded output does not contain, and still contain KEPT.
+# usage: stub WHAT EDIT LOST FOUND KEPT. Tests that the session saxpy would fail if command WHAT had no effect. The sed script
+# EDIT changes the session as if the command had none. The output must then lack the line LOST of the recorded output, contain
+# FOUND, which the recorded output does not contain, and contain KEPT, as the recorded output does.
 stub() {
     sed "$2" "$folder/saxpy.in" >"$work/stub.in"
     (cd "$folder" && "$program" debug saxpy.yaml <"$work/stub.in" >"$work/stub.out" 2>&1)
-    [ $? = 3 ] || { echo "without $1: the session does not end with its status"; failed=1; }
+    [ $? = 3 ] || { echo "without $1: the session does not end with status 3"; failed=1; }
     for line in "$3" "$5"; do
         grep -q "$line" "$folder/saxpy.out" ||
             { echo "without $1: saxpy.out lacks '$line'"; failed=1; }
     done
     grep -q "$4" "$folder/saxpy.out" && { echo "without $1: saxpy.out has '$4'"; failed=1; }
     grep -q "$3" "$work/stub.out" &&
-        { echo "the recorded session would pass without $1"; failed=1; }
+        { echo "the session has the recorded output also without $1"; failed=1; }
     for line in "$4" "$5"; do
         grep -q "$line" "$work/stub.out" ||
             { echo "without $1: the session lacks '$line'"; failed=1; }
@@ -63,5 +63,5 @@ stub() {
 stub 'conditions of breakpoints' 's/ if lane == 3$//' '^breakpoint 1, lanes 0x08: ' \
     '^breakpoint 1, lanes 0xff: ' '^all launches have ended'
 stub 'set' '/^set v6\.f32/d' '^v7\.f32 = 101$' '^v7\.f32 = 106$' '^all launches have ended'
-[ "$failed" -eq 0 ] && echo "$count sessions say what is expected"
+[ "$failed" -eq 0 ] && echo "$count sessions have the expected output"
 exit $failed

@@ -15,7 +15,7 @@ cp "$srcdir"/tests/shell/golden/saxpy.s "$srcdir"/tests/shell/golden/saxpy.yaml 
     "$srcdir"/tests/shell/golden/calls.s "$srcdir"/tests/shell/golden/calls.yaml \
     "$srcdir"/tests/clients/behaviours/results.cl "$srcdir"/tests/clients/behaviours/results.yaml "$work"/
 cd "$work" || exit 99
-# Create the things to which the examples refer: a script, a file with memory, a checkpoint, three stoppoints, and a mark.
+# Creates what the examples use: a script, a file with memory, a checkpoint, three stoppoints, and a mark.
 echo 'echo from a script' >commands.lws
 "$program" debug saxpy.yaml --batch -c 'dump memory.bin 0x200000000000 64' -c 'save state.lwc' \
     >prepare.out 2>&1 || { cat prepare.out; exit 1; }
@@ -58,15 +58,15 @@ for name in $(sed -n 's/^  \([a-z][a-z-]*\).*/\1/p' list); do
     elif [ "$(wc -c <with.out)" -le "$(wc -c <before.out)" ]; then
         case $quiet in
         *" $name "*) ;;
-        *) echo "$name: the example \"$example\" says nothing"; failed=1 ;;
+        *) echo "$name: the example \"$example\" prints nothing"; failed=1 ;;
         esac
     fi
 done
 if [ $count -lt 40 ]; then
-    echo "help lists $count commands only"
+    echo "help lists only $count commands"
     failed=1
 fi
-# A wrong example must make the check fail.
+# Test of the check itself: a session with a failing command must not end with status 0.
 if "$program" debug saxpy.yaml --batch -c 'print nosuch' >/dev/null 2>&1; then
     echo "a batch with a failing command ends with status 0"
     failed=1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests `lanewise debug` as a program: files that commands write and read, checkpoints inside a session, exit statuses of
-# batches, and C++ kernels with the names and types of the source.
+# Tests `lanewise debug`: files that commands write and read, checkpoints in a session, exit statuses with --batch, and C++
+# kernels with the names and types of the source.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 program=${LANEWISE:-./lanewise}
@@ -20,15 +20,15 @@ session() {
     timeout 60 "$program" debug "$@" >out 2>&1 </dev/null
     got=$?
     [ $got = "$wanted" ] && return
-    echo "debug $*: exit status $got, expected $wanted"
+    echo "lanewise debug $*: exit status $got, expected $wanted"
     sed 's/^/    /' out
     failed=1
 }
 # usage: says PATTERN. Expects a matching line in the output of the last session. usage: lacks PATTERN. Expects none
-says() { grep -q -- "$1" out || { echo "no line '$1' in:"; sed 's/^/    /' out; failed=1; }; }
+says() { grep -q -- "$1" out || { echo "there is no line '$1' in:"; sed 's/^/    /' out; failed=1; }; }
 lacks() { ! grep -q -- "$1" out || { echo "a line '$1' in:"; sed 's/^/    /' out; failed=1; }; }
 
-# The output of each command must be written to the log when the command ends, because the program may be killed.
+# The output of a command must be in the log file when the command ends, because the program may be killed later.
 mkfifo lines
 "$program" debug saxpy.yaml -c 'log said' -c 'print 40 + 1' -c 'source lines' >out 2>&1 &
 session=$!
@@ -44,7 +44,7 @@ exec 3>&-
 says '^40 + 1 = 41$'
 grep -q '^40 + 1 = 41$' said || { echo "the log of a killed session lacks a command"; failed=1; }
 
-# The first session of docs/howto/debug-in-the-shell.md, compared without blanks and prompts.
+# Runs the first session of docs/howto/debug-in-the-shell.md, and compares its output without blanks and prompts.
 mkdir doc
 cp "$src"/kernels/saxpy.cl "$src"/kernels/saxpy.yaml doc/
 sed -i '/- check/d' doc/saxpy.yaml
@@ -53,20 +53,20 @@ sed -n 's/^(lanewise [^)]*) //p' session >typed
 [ "$(wc -l <typed)" -gt 5 ] || { echo "docs/howto/debug-in-the-shell.md has no session"; failed=1; }
 "$program" debug doc/saxpy.yaml <typed 2>&1 | sed 's/[[:blank:]][[:blank:]]*/ /g' >got
 sed '/^(lanewise /d' session | sed 's/[[:blank:]][[:blank:]]*/ /g' >wanted
-diff -u wanted got || { echo "docs/howto/debug-in-the-shell.md does not say what the shell says"; failed=1; }
+diff -u wanted got || { echo "docs/howto/debug-in-the-shell.md differs from the output of the shell"; failed=1; }
 
-# Write memory to a file and read it back.
+# Writes memory to a file, and reads it back.
 session 0 saxpy.yaml --batch -c 'dump x.bin x' -c 'dump y.bin y+16 8' -c 'load x.bin y' \
     -c 'assert f32[y + 12] == 3' -c 'find y, 31.0'
 says '^128 bytes at 0x[0-9a-f]* were written to file x.bin$'
-[ "$(wc -c <x.bin)" = 128 ] && [ "$(wc -c <y.bin)" = 8 ] || { echo "sizes of dumps"; failed=1; }
+[ "$(wc -c <x.bin)" = 128 ] && [ "$(wc -c <y.bin)" = 8 ] || { echo "the dumps have wrong sizes"; failed=1; }
 session 2 saxpy.yaml --batch -c 'load x.bin y+4'
 says 'file x.bin has 128 bytes, but the allocation has only 124 from that address on'
 session 2 saxpy.yaml --batch -c 'dump z.bin 0 4'
 says 'cannot read memory at 0x0'
-[ ! -e z.bin ] || { echo "a failed dump leaves a file"; failed=1; }
+[ ! -e z.bin ] || { echo "a file exists after a dump that failed"; failed=1; }
 
-# After a checkpoint is saved and restored in a session, the state, the breakpoints and the end of the run are the same.
+# After a checkpoint was saved and restored in a session, the state, the breakpoints and the rest of the run must be the same.
 session 0 saxpy.yaml --batch -c 'break 18' -c 'stepi 3' -c 'lane 5' -c 'set v1 = 77' \
     -c 'save s.lwc' -c 'continue' -c 'set v1 = 1' -c 'restore s.lwc' -c 'assert at(5, v1) == 77' \
     -c 'assert (pc & 0xfff) == 0x30' -c 'points' -c 'continue' -c 'stepi' -c 'goto start' \
@@ -85,13 +85,13 @@ says 'restore cannot be used with --log'
 session 0 saxpy.yaml -c 'stepi 3' -c 'restore x.bin' -c 'echo still at {/x pc}'
 says '^still at 0x100000030'
 
-# A log contains the session's output. -x and -c are executed in the order of the command line.
+# A log contains the output of the session. Options -x and -c are executed in the order of the command line.
 echo 'echo from the script' >one.lws
 session 0 saxpy.yaml --batch -c 'log said.txt' -c 'echo before' -x one.lws -c 'echo behind' \
     -c 'log off' -c 'echo unheard'
 [ "$(tr '\n' ' ' <said.txt)" = 'before from the script behind ' ] ||
-    { echo "the log holds:"; cat said.txt; failed=1; }
-# If a log cannot be written, an error is printed when the log or the session ends.
+    { echo "the log contains:"; cat said.txt; failed=1; }
+# If a log cannot be written, an error is printed at the end of the log or of the session.
 session 2 saxpy.yaml --batch -c 'log /dev/full' -c 'echo lost' -c 'log off'
 says '^lanewise: cannot write all of the log file: No space left'
 session 2 saxpy.yaml --batch -c 'log /dev/full' -c 'echo lost'
@@ -104,7 +104,7 @@ lacks '^heard'
 session 2 saxpy.yaml --batch -x /dev/zero
 says '^lanewise: /dev/zero: the input is longer than 256 MiB, the limit for a pipe or device: copy the input to a regular file$'
 
-# Exit statuses of batches
+# Exit statuses with --batch.
 session 0 saxpy.yaml --batch -c 'assert 1'
 session 1 saxpy.yaml --batch -c 'assert 0'
 session 0 saxpy.yaml -c 'assert 0'
@@ -166,7 +166,7 @@ END
 session 0 names.yaml -x names.lws
 says 'kernel  reduce<float>(float \*, float \*, int)  (_Z6reduceIfEvPT_S1_i)$'
 says '^0x[0-9a-f]*          util::twice(float)  (_ZN4util5twiceEf)$'
-[ "$(grep -c '^breakpoint [0-9]* at scale+' out)" = 3 ] || { echo "points in scale"; failed=1; }
+[ "$(grep -c '^breakpoint [0-9]* at scale+' out)" = 3 ] || { echo "expected three breakpoints in scale"; failed=1; }
 [ "$(grep -c '^breakpoint [0-9]* at util::twice+' out)" = 2 ] || { echo "twice"; failed=1; }
 says '^breakpoint [0-9]* at reduce<int>+'
 says '^#1  reduce<float>+'
@@ -217,8 +217,8 @@ session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.q'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print v.s4'
 session 2 vector.yaml --batch -c 'tbreak 5' -c continue -c 'print t.w'
 says 'there is no element \.w: the vector has 3 elements$'
-# Some lanes are in a function in which a name belongs to a variable of another type. The values in the other lanes are still
-# shown.
+# Some lanes are in a function in which the name is that of a variable of another type. The values in the other lanes are shown
+# nevertheless.
 cat >where.cl <<'END'
 float f(float v)
 {
@@ -255,5 +255,5 @@ session 2 where.yaml -g --batch -c 'lane where v.y =='
 says '^lanewise: expected a value at the end of "v.y =="$'
 session 2 where.yaml -g --batch -c 'tbreak 8' -c continue -c 'print f(1)'
 says 'f() cannot be called: an expression cannot run code of the program; write out what the function computes, or step into it$'
-[ $failed = 0 ] && echo "files, checkpoints, statuses and names are as they should be"
+[ $failed = 0 ] && echo "files, checkpoints, exit statuses and names are right"
 exit $failed
