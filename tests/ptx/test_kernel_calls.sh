@@ -166,7 +166,7 @@ cat >pointer.ptx <<'END'
 	ret;
 }
 END
-"$lanewise" compile pointer.ptx -o pointer.lwo 2>err || { cat err; fail "PTX that takes the address of a kernel, as device launches do, is refused"; }
+"$lanewise" compile pointer.ptx -o pointer.lwo 2>err || { cat err; fail "PTX with the address of a kernel is refused"; }
 sed 's/mov.u64 %rd2, k;/cp.async.bulk.commit_group;/' pointer.ptx >bulk.ptx
 refuse 'bulk.ptx:8: cp: only cp.async without .bulk is supported' compile bulk.ptx
 printf '%d cases, %d failures\n' "$cases" "$failures"

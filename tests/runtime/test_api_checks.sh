@@ -160,7 +160,8 @@ if build many; then
     [ ! -s out ] || fail "many: $(cat out)"
     finds loop api-leak 'a buffer of 64 bytes is not released when the program ends: call clReleaseMemObject for each of its 2 references'
     finds use api-use-after-release 'a buffer that the program has released'
-    [ -z "$lines" ] || grep -q "^lanewise:     released by main ([^ ]*many.c:$(grep -n '/\* released \*/' many.c | cut -d: -f1))" err || fail "many: the message does not name the line of the release"
+    [ -z "$lines" ] || grep -q "^lanewise:     released by main ([^ ]*many.c:$(grep -n '/\* released \*/' many.c | cut -d: -f1))" err ||
+        fail "many: the message does not name the line of the release"
     [ -z "$lines" ] || grep -q "^lanewise:     created by make ([^ ]*many.c:$(grep -n '/\* made \*/' many.c | cut -d: -f1))" err ||
         fail "many: the message does not name the line of the creation"
     finds twice api-use-after-release 'a buffer that'

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Tests the insertion of LAT barriers in a program: by --lat-barriers of run, debug and compile, and by lat_barriers in a launch
-# file. Memory must be the same with and without the barriers (U28 of section 16.1 of dwr.md), on the functional machine and on
-# a GPU model with mechanism dwr, which uses the barriers.
+# file. Memory must be the same with and without the barriers (U28, section 16.1 of dwr.md), in functional runs and on a GPU model
+# with mechanism dwr, which uses the barriers.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 sh "$src/kernels/prepare" . || exit 1
 
@@ -11,7 +11,7 @@ barriers() {
     "$lanewise" dis "$1" -o - | grep -c 'bar\.synch_partner'
 }
 
-# usage: memory ARGUMENT... . Prints hash_mem of a run that must succeed.
+# usage: memory ARGUMENT... . Runs lanewise, which must succeed, and prints hash_mem
 memory() {
     "$lanewise" run "$@" --hash --quiet >out 2>err || echo "exit status $?"
     sed -n 's/.*hash_mem[ =:]*\([0-9a-fx]*\).*/\1/p' out
@@ -27,15 +27,16 @@ for f in *.yaml; do
 done
 [ $cases -gt 15 ] || fail "only $cases kernels"
 
-# On a GPU model with warps of 8 lanes in groups of eight.
+# The same on a GPU model with warps of 8 lanes in groups of eight.
 for f in vadd gemm_tiled bfs scan transpose; do
     cases=$((cases + 1))
     set -- "$f.yaml" --timing="$src/docs/examples/dwr64.yaml" --timing-report dwr.json
     plain=$(memory "$@")
-    grep -q '"dwr_barrier_lanes": 0' dwr.json || fail "$f: implicit barriers are instructions"
+    grep -q '"dwr_barrier_lanes": 0' dwr.json || fail "$f: implicit barriers count as instructions"
     with=$(memory "$@" --lat-barriers --timing-set dwr.bar_mode=explicit)
     [ -n "$plain" ] && [ "$plain" = "$with" ] || fail "$f: hash_mem $plain with implicit barriers, with explicit ones $with"
-    grep -q '"dwr_barriers": [1-9]' dwr.json && grep -q '"dwr_barrier_lanes": [1-9]' dwr.json || fail "$f: no explicit barrier"
+    grep -q '"dwr_barriers": [1-9]' dwr.json && grep -q '"dwr_barrier_lanes": [1-9]' dwr.json ||
+        fail "$f: no explicit barrier was executed"
 done
 
 # compile, debug and run insert the same barriers.
@@ -50,7 +51,7 @@ grep -q 'bar\.synch_partner' out && fail "debug without --lat-barriers inserts b
 expect 0 '' run vadd.cl --lat-barriers --grid 4 --block 64 --arg a=f32[256] --arg b=f32[256] --arg c=f32[256] --arg n=256 --save-launch saved.yaml
 grep -q 'lat_barriers: true' saved.yaml || fail "the saved launch file has no LAT barriers"
 
-# Barriers cannot be inserted in code that the translator did not generate.
+# Barriers can be inserted only in code that the translator generates.
 refuse 'vadd.s: LAT barriers are inserted only when' run vadd_asm.yaml --lat-barriers
 refuse 'vadd.s: LAT barriers are inserted only when' compile vadd.s --lat-barriers
 refuse 'with.lwo: LAT barriers are inserted only when' compile with.lwo --lat-barriers

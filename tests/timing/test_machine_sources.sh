@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests that each key of a shipped GPU model has the value that the model's source gives. machine_sources.tsv has these values
-# separately from the models; a key with another value is reported with its row.
+# Tests that each key of a shipped GPU model has the value in the model's source. machine_sources.tsv lists these values with
+# their sources. A key with another value is reported with its row.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 python3 - "$lanewise" "$src/tests/timing/machine_sources.tsv" <<'END'
 import re, subprocess, sys
@@ -35,7 +35,7 @@ for line in open(table):
         bad = 1
 names = {l.split()[0] for l in subprocess.run([program, 'timing'], capture_output=True, text=True).stdout.split('\n') if re.match(r'\s*[a-z0-9-]+\s{2,}', l)}
 for name in sorted(names - set(keys)):
-    print('FAIL: %s: no row of machine_sources.tsv' % name)
+    print('FAIL: %s: machine_sources.tsv has no row' % name)
     bad = 1
 print('%d keys of %d machines, %d of a source' % (seen, len(keys), sourced))
 sys.exit(bad)

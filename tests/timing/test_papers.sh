@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests bench/papers. The kernels must give the results that the host computes, and wrong kernels must be reported. The
-# experiments, here with small inputs, must write tables and plots, and fail if a trend does not hold. best_swl must mark the
-# best limit. `make nightly` runs the complete experiments.
+# Tests bench/papers with small inputs. The kernels must give the results that the host computes, and wrong kernels must be
+# reported. The experiments must write tables and plots, and fail if a trend does not hold. best_swl must mark the best limit.
+# `make nightly` runs the complete experiments.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
-[ -x "$src/bench/papers/run" ] || exit 77 # bench/ belongs to the source tree, but not to its archive
+[ -x "$src/bench/papers/run" ] || exit 77 # the source archive does not contain bench/
 export LANEWISE="$lanewise"
 papers="$src/bench/papers"
 
 cases=$((cases + 1))
 "$papers/run" workloads --size .0625 >out 2>err || fail "bench/papers/run workloads: a kernel is wrong"
-[ "$(grep -c '^ok ' out)" = 103 ] || fail "bench/papers/run workloads: not all 43 kernels and 60 forms"
+[ "$(grep -c '^ok ' out)" = 103 ] || fail "bench/papers/run workloads: expected 43 kernels and 60 forms"
 
-# Copies of the kernels, each with a mistake: every kernel must be reported as wrong.
+# Copies the kernels and makes a mistake in each one. Every kernel must be reported as wrong.
 mkdir wrong
 cp -r "$src/bench/program.py" "$src/bench/trends.py" "$papers" wrong
 sed -i 's/nearest\[t\] = found/nearest[t] = found ^ (t == 77)/; s/level\[w\] = level\[v\] + 1/level[w] = level[v] + 1 + (w == 99)/
@@ -28,7 +28,7 @@ sed -i 's/level\[w\] = current + 1/level[w] = current + 1 + (w == 9)/; s/d = fro
 sed -i 's/^\( *\)\(out\|sum\|m\)\(\[.*\]\) = \(.*\);$/\1\2\3 = (\4) + 1;/' wrong/papers/locality.cl
 cases=$((cases + 1))
 wrong/papers/run workloads --size .0625 >out 2>err && fail "wrong kernels: exit status 0"
-[ "$(grep -c '^FAIL' out)" = 103 ] || fail "a wrong kernel is not found"
+[ "$(grep -c '^FAIL' out)" = 103 ] || fail "a wrong kernel is not reported"
 
 for what in ccws daws; do
     cases=$((cases + 1))
@@ -56,10 +56,10 @@ grep -q '^ok    dwr T1 same: ' out || fail "bench/papers/run dwr: large warps ar
 cases=$((cases + 1))
 "$papers/run" dwr_product --quick --only nnc --cores 1 --size .05 --out product >out 2>err || fail "bench/papers/run dwr_product: exit status $?"
 grep -q '^9 settings; T4 holds with [0-9]; all: [0-9]$' out && [ "$(wc -l <product/dwr_product.txt)" = 10 ] ||
-    fail "bench/papers/run dwr_product: not each knob alone"
+    fail "bench/papers/run dwr_product: a setting is missing"
 "$papers/run" vws_product --quick --size .0625 --out product >out 2>err || fail "bench/papers/run vws_product: exit status $?"
 grep -q '^4 settings; number of settings with each trend: T16: [0-4], ' out && [ "$(wc -l <product/vws_product.txt)" = 5 ] ||
-    fail "bench/papers/run vws_product: not all combinations"
+    fail "bench/papers/run vws_product: a combination is missing"
 cases=$((cases + 1))
 "$papers/run" dtbl --quick --only bfs_roads,pre --size .125 --out dtbl >out 2>err
 grep -q '^ok    TR-3: ' out && grep -q '^ok    TR-7 pre: ' out || fail "bench/papers/run dtbl: a trend does not hold"
@@ -87,7 +87,7 @@ wrong/papers/run locality --quick --only rows4 --size .3 >out 2>err && fail "rr 
 grep -q '^FAIL  loc R2' out || fail "bench/papers/run locality: a trend that does not hold is not named"
 cases=$((cases + 1))
 "$papers/run" vws --quick --only radix --out vws >out 2>err || fail "bench/papers/run vws: exit status $?"
-grep -q '^off   T18 radix' out || fail "bench/papers/run vws: a trend that is not reached is not named"
+grep -q '^off   T18 radix' out || fail "bench/papers/run vws: a trend that is known not to hold is not named"
 grep -q '^ok    T14 radix' out && grep -q '^ok    T15 radix' out || fail "bench/papers/run vws: a trend does not hold"
 [ "$(wc -l <vws/vws.txt)" = 2 ] && grep -q '</svg>' vws/vws.svg || fail "bench/papers/run vws --out kept no table or plot"
 cases=$((cases + 1))
@@ -106,6 +106,6 @@ cases=$((cases + 1))
 "$papers/best_swl" --set core.count=4 --set l2.slices=1 --set dram.channels=1 --limits 1,4,0 "$src/docs/examples/lines.yaml" >out 2>err ||
     fail "best_swl: exit status $?"
 [ "$(grep -c . out)" = 4 ] && [ "$(grep -c ' best$' out)" = 1 ] && [ "$(sort -n -k 2 out | sed -n 's/ *best$/ best/; 2p' | grep -c best)" = 1 ] ||
-    fail "best_swl does not mark the limit of the fewest cycles"
+    fail "best_swl does not mark the limit with the fewest cycles"
 echo "test_papers: $cases commands"
 [ $failures = 0 ]

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests L1 caches without coherence (l1.coherent off). The L1 of block 1 has a line; block 0 stores to this line and sets a flag.
-# Then block 1 loads the line in one of several ways. PTX defines which loads may return the old value: those with cache operator
-# .ca may, and those with .cg or .cv, volatile loads and atomics may not. Fences make later loads return the new value,
-# depending on their scope.
+# Tests L1 caches without coherence (l1.coherent off). The L1 of block 1 contains a line. Block 0 stores to this line and sets a
+# flag. Then block 1 loads the line in one of several ways. PTX defines which loads may return the old value: those with cache
+# operator .ca may; those with .cg or .cv, volatile loads and atomics may not. After a fence of sufficient scope, loads must
+# return the new value.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >coherent.py <<'END'
 import json, subprocess, sys
@@ -77,7 +77,7 @@ def run(load, machine, *keys, more=(), launches=1, status=0):
         out, report = [int(line) for line in f], json.load(r)
     return out, report['counts_hash'], report['sums']['cores'], done.stdout + done.stderr
 plain = 'ld.global.u32 %r5, [%a0];'
-# By name: the instructions that replace %s in the kernel, and whether they load the old value.
+# Maps a name to the instructions that replace %s in the kernel, and whether they load the old value.
 ways = {
     'plain': (plain, True),
     'at all levels': ('ld.global.ca.u32 %r5, [%a0];', True),
@@ -93,10 +93,10 @@ ways = {
     'acquire': ('ld.acquire.gpu.global.u32 %r3, [%a0+128]; ' + plain, False),
     'acquire of the block': ('ld.acquire.cta.global.u32 %r3, [%a0+128]; ' + plain, True),
     'barrier of the warp': ('bar.warp.sync 1; ' + plain, True),
-    # L1 has one set of four lines, so these loads evict the line
+    # L1 has one set of four lines, so these four loads evict the line
     'thrown out': (''.join(f'ld.global.u32 %r6, [%a0+{128 * i}]; ' for i in range(4, 8)) +
                    'mul.wide.u32 %a1, %r6, 4; add.u64 %a1, %a1, %a0; ld.global.u32 %r5, [%a1];', False),
-    # A core sees its own stores. Whether other words of the line are old depends on what L1 does with a store.
+    # A core sees its own stores. Whether other words of the line are old depends on l1.store.
     'own store to the word': ('st.global.u32 [%a0], 7; ' + plain, None),
     'bytes': ('ld.global.u8 %r5, [%a0];', True),
     'signed': ('ld.global.s16 %r5, [%a0];', True),
@@ -111,7 +111,7 @@ for machine, store in (('fermi', 'evict'), ('fermi', 'update'), ('volta', 'evict
         value = 7 if stale is None else 0 if stale else 42
         expect(name, out[64] == value and cores['l1_stale'] == bool(stale), (out[64], cores['l1_stale']))
         expect(name + ': memory', out[0] == (7 if stale is None else 42), out[0])
-        if machine == 'fermi' and store == 'evict': # the reference model, and a replay of the schedule
+        if machine == 'fermi' and store == 'evict': # also tests the reference model, and a replay of the schedule
             functional = subprocess.run([sys.argv[1], 'run', 'k.yaml', '-q', '--hash', '--replay', 'k.log'],
                                         capture_output=True, text=True).stdout
             naive = run(load, machine, *keys, 'l1.coherent=off', more=('--timing-reference',))
@@ -120,14 +120,15 @@ for machine, store in (('fermi', 'evict'), ('fermi', 'update'), ('volta', 'evict
         if machine == 'volta' and stale:
             out, _, cores, _ = run(load, machine, *keys)
             expect(name + ': coherent', out[64] == 42 and cores['l1_stale'] == cores['l1_invalidations'] == 0, out[64])
-# If a store updates the line in the core's own L1, the other words of the line remain old. Otherwise the store evicts the line.
+# If a store updates the line in the core's own L1, the other words of the line remain old. If it evicts the line, they are loaded
+# again.
 for store, value in (('evict', 42), ('update', 0)):
     out, _, _, _ = run('st.global.u32 [%a0+8], 7; ' + plain, 'fermi', 'l1.coherent=off', 'l1.store=' + store)
     expect(f'own store beside it, {store}', out[64] == value and out[2] == 7, out[:3])
-# A kernel sees the stores of earlier kernels.
+# A kernel must see the stores of earlier kernels.
 out, _, cores, _ = run(plain, 'fermi', 'l1.coherent=off', launches=2)
 expect('a later kernel', out[64] == 0 and out[65] == 42 and cores['l1_stale'] == 1, (out[64:66], cores['l1_stale']))
-# The finding names the stale load and the store.
+# The finding must name the stale load and the store.
 line = 1 + KERNEL[:KERNEL.index('%s')].count('\n')
 before = 1 + KERNEL[:KERNEL.index('st.global.u32 [%%a0], %%r0')].count('\n')
 for check in ('stale', 'all,-performance', 'memory,stale'):
@@ -137,7 +138,7 @@ for check in ('stale', 'all,-performance', 'memory,stale'):
            "in 'out'" in found[0] and f'k.ptx:{before};' in found[0] and 'block (1,0,0)' in found[0], said)
     run('membar.gl; ' + plain, 'fermi', 'l1.coherent=off', more=('--check=stale,memory',), status=0)
     run(plain, 'fermi', more=('--check=stale,memory',), status=0)
-# A loop polls a line in its L1, which is stale. That is not reported as a hang, since the line could be evicted. The limit of
+# A loop polls a stale line in its L1. This is not reported as a hang, because the line could be evicted. The limit of
 # instructions ends the run, and the finding is reported.
 poll = 'poll: ld.global.u32 %r5, [%a0]; setp.eq.u32 %p2, %r5, 0; @%p2 bra poll;'
 _, _, _, said = run(poll, 'fermi', 'l1.coherent=off', more=('--check=stale', '--max-instructions', '600000', '--hang-limit', '20000'), status=4)
@@ -146,7 +147,7 @@ sys.exit(failures != 0)
 END
 python3 coherent.py "$lanewise" || failures=1
 
-# With --check=stale, a note is printed if no line can be stale in the run.
+# With --check=stale, a note must be printed if no line can be stale in the run.
 cat >u.cl <<'END'
 __kernel void u(__global int *out) { out[get_global_id(0)] = 1; }
 END
@@ -154,7 +155,7 @@ set -- run u.cl --grid 1 --block 32 --arg 'out=s32[32]'
 expect 0 '^lanewise: u.cl: the check stale finds nothing .*: add --timing=fermi and --timing-set l1.coherent=off$' "$@" --check=stale
 expect 0 '^lanewise: u.cl: the check stale finds nothing .*: add --timing-set l1.coherent=off$' "$@" --check=stale --timing=fermi
 expect 0 '' "$@" --check=stale --timing=fermi --timing-set l1.coherent=off
-! grep -q 'stale finds nothing' err || fail "a note, although loads may be stale"
+! grep -q 'stale finds nothing' err || fail "there is a note although loads may be stale"
 expect 0 '' "$@" --check=all
-! grep -q 'stale finds nothing' err || fail "a note, although all kinds are checked"
+! grep -q 'stale finds nothing' err || fail "there is a note although all kinds are enabled"
 exit $failures

@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests the commands of the timing model in the shell, such as why and mechanism. The kernels are small, so that each wait is
-# known.
+# Tests the shell's commands for the timing model, such as why and mechanism, with small kernels in which it is known for what
+# each warp waits.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
-launch_file() { # usage: launch_file KERNEL. Prints a launch file.
+launch_file() { # usage: launch_file KERNEL. Prints a launch file for the kernel.
     cat <<END
 program: {source: $1.s}
 buffers: {x: {type: u32, count: 4096}}
 steps: [launch: {entry: $1, grid: 1, block: 32, args: [x]}]
 END
 }
-# usage: session COMMANDS ARGUMENT... . Executes COMMANDS, which are separated by semicolons, in `lanewise debug`. The output is
-# written to the file `said`, and the reference model must give the same output.
+# usage: session COMMANDS ARGUMENT... . Executes COMMANDS, which are separated by semicolons, in `lanewise debug`. Writes the
+# output to the file `said`. With the reference model the output must be the same.
 session() {
     commands=$1
     shift
@@ -23,7 +23,7 @@ session() {
     timeout 120 "$lanewise" debug --batch "$@" >out 2>err </dev/null || fail "debug $*: exit status $?"
     mv out said
     timeout 120 "$lanewise" debug --batch --timing-reference "$@" >out 2>err </dev/null
-    cmp -s out said || fail "debug $*: the reference model prints another output"
+    cmp -s out said || fail "debug $*: the output differs with the reference model"
 }
 # usage: says WHAT. The file `said` must contain the lines on standard input, in which "cycle N" stands for any cycle at the
 # beginning of a line.
@@ -83,7 +83,7 @@ grep -q '^     .*; issued 2 cycles ago; not all of its operands have been read$'
     cat said
     fail "why does not report that operands have not been read"
 }
-# With scoreboards, and with a rule (issue.war) that protects operands that have not been read.
+# Uses scoreboards, and a rule (issue.war) that protects operands which have not been read.
 session 'tbreak *0x100000030;continue;cycle 40;why' --timing volta --timing-set issue.dependence=scoreboard field.yaml
 says "the scoreboard" <<'END'
 next: 0x100000040: v_add_u32 v2, v2, v3 {st=4,wt=0x6}
@@ -95,7 +95,7 @@ next: 0x100000020: ld.global.b32 v3, [v6:7+4] {st=2,wr=1,rd=0}
 for: 0x100000010: ld.global.b32 v2, [v6:7] {st=2,wr=1}
 END
 
-# A warp without an instruction to issue: before the line of its code arrives, after that, and after a branch.
+# A warp has no instruction to issue: before the cache line of its code arrives, after that, and after a branch.
 cat >far.s <<'END'
 .kernel far
 .param ptr.global x
@@ -126,7 +126,7 @@ next: 0x100000030: v_mov_b32 v0, 2
 this takes 2 more cycles
 END
 
-# A warp at a barrier: which warps have arrived, and what the other warps wait for.
+# A warp waits at a barrier: the output has the warps that have arrived, and what the other warps wait for.
 cat >bars.s <<'END'
 .kernel bars
 .param ptr.global x
@@ -189,7 +189,7 @@ cycle = 569
 clock64 = 569
 END
 grep -q '^timing     fermi, cycle 569$' said || fail "status does not show the cycle"
-[ "$(grep -c '^cycle > 290 = 1$' said)" = 2 ] || fail "a condition on the cycle"
+[ "$(grep -c '^cycle > 290 = 1$' said)" = 2 ] || fail "a breakpoint condition on the cycle does not work"
 for c in why 'cycle 3' scoreboard collectors 'mshrs 0' queues 'cache l1' 'timing keys'; do
     expect 2 "^lanewise: ${c%% *}: this session has no timing model: start it with --timing" debug field.yaml --batch -c "$c"
 done
@@ -200,7 +200,7 @@ grep -q 'why: this session has no timing model: start it with --timing' out err 
 expect 1 '^$1 = 562$' gdb --timing fermi field.yaml -- -batch -nx -ex 'p $cycle' -ex 'monitor cycle 7' -ex 'p $cycle' -ex 'info registers cycle'
 grep -q '^$2 = 569$' out || fail "gdb does not read the cycle again"
 
-# Caches of a scheduler. In the first cycle the first line of code is requested.
+# Commands for the caches of a scheduler. The first line of code is requested in the first cycle.
 expect 0 '' debug --timing ampere field.yaml --batch -c 'cycle 5' -c 'cache l0' -c 'cache operand' -c mshrs
 for line in 'core 0, l0: 32768 bytes, 8 sets of 32 ways' '  set 0   way 0  0x100000000: 0 bytes, sectors 0x1 requested by 1 accesses, age 0' \
     'core 0, operand: 512 bytes, 4 sets of 2 ways' 'scheduler 0, l0: 1 of at most 64 outstanding lines' 'scheduler 3, operand: 0 of at most 4 outstanding lines'; do
@@ -209,8 +209,8 @@ done
 expect 2 '^lanewise: cache: this GPU model has no l0 cache$' debug --timing fermi field.yaml --batch -c 'cache l0'
 
 # ---- the memory side -----------------------------------------------------------------------------
-# x is at address 0x200000000000. Without icnt.hash the two accessed lines are in slices 8 and 10. Slice 8 shares channel 2 with
-# slice 2, and slice 10 shares channel 4 with slice 4. A line has two sectors (l2.sector), each of one burst.
+# x is at address 0x200000000000. Without icnt.hash the two accessed lines are in L2 slices 8 and 10. Slice 8 shares DRAM
+# channel 2 with slice 2, and slice 10 shares channel 4 with slice 4. A line has two sectors (l2.sector), each of one burst.
 cat >two.s <<'END'
 .kernel two
 .param ptr.global x
@@ -278,16 +278,19 @@ swl: limit 1; running warps: 0; warps that may issue, the oldest first:
 END
 session 'cycle 12000;mechanism;focus warp 3;why' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --mechanism ccws lost.yaml
-grep -q '^ccws: [1-9][0-9]* hits of victim tags in [1-9][0-9]* instructions; cutoff [34]00, [1-3] of [34] warps may load$' said || fail "no table of ccws"
-grep -q '^score computed last: [1-9][0-9]*, for warp slot [0-9]* in cycle [1-9][0-9]*; the highest: [1-9][0-9]*$' said || fail "no last score of ccws"
+grep -q '^ccws: [1-9][0-9]* hits of victim tags in [1-9][0-9]* instructions; cutoff [34]00, [1-3] of [34] warps may load$' said ||
+    fail "mechanism does not print the table of ccws"
+grep -q '^score computed last: [1-9][0-9]*, for warp slot [0-9]* in cycle [1-9][0-9]*; the highest: [1-9][0-9]*$' said ||
+    fail "mechanism does not print the last score of ccws"
 [ "$(grep -c '  held back$' said)" -ge 1 ] || fail "ccws holds no warp back"
 says "the score" <<'END'
 held back by ccws: the warp has score 100; 2 of 3 warps precede the warp by score, and 1 may load; the cutoff is 300
 END
 session 'cycle 12000;mechanism' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --mechanism daws --timing-set daws.assoc=100 lost.yaml
-grep -q '^daws: 1 of [2-4] warps may load; ' said || fail "no table of daws"
-grep -q '^load 0x100000040 of loop 0x100000040: diverged ([0-9]*), group 0$' said || fail "daws has not found the load"
+grep -q '^daws: 1 of [2-4] warps may load; ' said || fail "mechanism does not print the table of daws"
+grep -q '^load 0x100000040 of loop 0x100000040: diverged ([0-9]*), group 0$' said ||
+    fail "mechanism does not print the load that daws has classified"
 grep -q ' 0x100000040 *[0-9]* *32  held back$' said || fail "daws holds no warp back"
 session 'cycle 12000;focus warp 3;why' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --timing-set lsu.queue=4 --mechanism daws --timing-set daws.assoc=100 lost.yaml
@@ -314,8 +317,9 @@ falls = [(a, b) for a, b in zip(scores, scores[1:]) if b[1] < a[1] and b[1] > 0]
 assert len(falls) > 100 and sum(b[1] == a[1] - 1 and b[0] == a[0] + 1 for a, b in falls) > 0.9 * len(falls), falls[:5]
 END
 session 'cycle 1000;mechanism 0;focus warp 3;why' --timing="$src/docs/examples/dwr64.yaml" --timing-set core.count=1 lost.yaml
-grep -q '^dwr: 16 groups of 8 warps; storage: PST 656 bits, ILT 992 bits, warp states 128 bits, in total 222 bytes$' said || fail "no storage of dwr"
-grep -q '^ILT, 0 of 32 instructions:$' said || fail "no ILT of dwr"
+grep -q '^dwr: 16 groups of 8 warps; storage: PST 656 bits, ILT 992 bits, warp states 128 bits, in total 222 bytes$' said ||
+    fail "mechanism does not print the storage of dwr"
+grep -q '^ILT, 0 of 32 instructions:$' said || fail "mechanism does not print the ILT of dwr"
 session 'cycle 610;focus warp 3;why;cycle 10;why;mechanism 0' --timing="$src/docs/examples/dwr64.yaml" --timing-set core.count=1 lost.yaml
 says "the barrier" <<'END'
 held back by dwr: the warp's LAT barrier operation takes 8 more cycles
@@ -344,7 +348,8 @@ END
 says "their area" <<'END'
   together 1.72 mm2, 11 % of an SM of 16 mm2
 END
-# The debugger steps warp 1 of a gang while the other warps are held at the breakpoint. The gang then splits into single warps.
+# The debugger steps warp 1 of a gang while the other warps are held at the breakpoint. The gang must then split into single
+# warps.
 session 'break *0x100000060;continue;focus warp 1;stepi;stepi;stepi;mechanism;delete;continue' --timing="$src/docs/examples/vws.yaml" quads.yaml
 says "no gang" <<'END'
 vws: gangs: 0; single warps: 9 of 9 live warps; slices: 8

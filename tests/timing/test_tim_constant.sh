@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests that loads of arrays in constant space use the constant cache, in PTX, OpenCL C and CUDA. Each different word takes a
-# pass, and a word that all lanes read takes one. The number of misses depends on the size of the cache. Also tests generic
-# pointers to such an array, arrays that a launch file initialises, and a store to an array. Expected counts are computed below
-# from the kernels.
+# Tests that loads from arrays in constant space use the constant cache, in PTX, OpenCL C and CUDA. A load takes one pass for each
+# different word that its lanes read. The number of misses depends on the size of the cache. Also tests generic pointers to such
+# an array, arrays that a launch file initialises, and a store to an array. Expected counts are computed below from the kernels.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >table.ptx <<'END_PTX'
 .version 6.0
@@ -100,7 +99,7 @@ def run(source, entry, args, machine, *keys, reference=False, buffers=''):
         f.write('program: {source: %s}\nbuffers:\n  out: {type: u32, count: 32}\n%ssteps: [launch: {entry: %s, grid: [1], block: [32], '
                 'args: [%s]}]\n' % (source, buffers, entry, args))
     command = [sys.argv[1], 'run', 'k.yaml', '-q', '--dump', 'out=out.bin', '--timing=' + machine, '--timing-report', 'r.json']
-    # The only block needs one core. The reference model would simulate each further core cycle by cycle.
+    # There is one block, so one core is enough: the reference model would simulate each further core cycle by cycle.
     for key in ('core.count=1',) + keys:
         command += ['--timing-set', key]
     subprocess.run(command + ['--timing-reference'] * reference, check=True)
@@ -135,7 +134,7 @@ for source in ('table.ptx', 'table.cl', 'table.cu'):
             expect(name + ': cycles', small[1] > big[1], (small[1], big[1]))
             expect(name + ': the reference', one == big, (one, big))
         few, many = (run(source, 'walk', f'out, {rounds}, {s}', machine) for s in (0, 1))
-        # A pass takes a cycle, so each load with 32 passes takes 31 cycles more, of which few are hidden.
+        # A pass takes a cycle, so a load with 32 passes takes 31 cycles more, few of which are hidden.
         expect(f'{source} on {machine}: cycles by lanes', many[1] - few[1] > 25 * rounds * words, (many[1], few[1]))
 out, _, cores = run('table.ptx', 'pointer', 'out', 'volta')
 expect('a generic pointer reads the array', out[0] == 8 + 2 + 0, out[0])

@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests device launches with dynamic thread block launch and with all block schedulers. Results must equal those of the functional
-# run, the shipped and the reference model must have the same counters, and launches of groups must take the specified time. The
-# shell command grids must show where a block was launched. D-2 to D-15 are rows of table D of the dynamic parallelism thesis's
-# specification, 7.11. test_tim_blocks.c has the rows of tables D and L that need no instructions.
+# Tests device launches with dynamic thread block launch (dtbl) and with all block schedulers. Results must be equal to those of a
+# functional run, the event-driven model and the reference model (--timing-reference) must have equal counters, and launches of
+# groups must take the specified time. The shell command grids must show where a block was launched. D-2 to D-15 are rows of
+# table D in section 7.11 of the specification of the dynamic parallelism thesis. test_tim_blocks.c tests the rows of tables D
+# and L that need no instructions.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cp "$src"/tests/kernels/nest.* "$work"
 cat >amr.s <<'S'
@@ -39,25 +40,26 @@ steps:
   - launch: {entry: grow, grid: [1], block: [32], args: [out, 5]}
   - check: {buffer: out, values: [32, 16, 8, 4, 2, 1, 0, 0]}
 Y
-sed 's/u32 1, 1, 1, 32,/u32 1, 1, 1, 64,/' amr.s >other.s # D-2: launches blocks of another shape
+sed 's/u32 1, 1, 1, 32,/u32 1, 1, 1, 64,/' amr.s >other.s # for D-2: blocks of another shape
 sed -e 's/amr.s/other.s/' -e 's/block: \[32\]/block: [32]/' amr.yaml >other.yaml
-run() { # usage: run LAUNCH_FILE OPTION...
+run() { # usage: run LAUNCH_FILE OPTION... . Writes hashes to the file hash, and the report
     file=$1
     shift
     "$lanewise" run "$file" -q --timing=kepler-k20c "$@" --hash --timing-report r.json >hash 2>err || { cat err; return 1; }
 }
 soon='--timing-set kernels.latency=20 --timing-set kernels.buffer_base=50 --timing-set kernels.launch_base=100 --timing-set core.count=3'
 for file in amr.yaml other.yaml nest.yaml; do
-    "$lanewise" run $file -q --hash | grep hash_mem >want || fail "$file: no functional run"
+    "$lanewise" run $file -q --hash | grep hash_mem >want || fail "$file: the functional run fails"
     for policy in rr tb_pri smx_bind adaptive_bind; do
         for more in "" "--mechanism dtbl" "--mechanism dtbl --timing-set dtbl.kernels=true" \
             "--mechanism dtbl --timing-set dtbl.entries=1 --timing-set kernels.entries=1 --timing-set core.blocks=2 --timing-set laperm.entries=1"; do
             # shellcheck disable=SC2086
-            run $file $soon --timing-set kernels.policy=$policy $more || { fail "$file, $policy $more: no run"; continue; }
+            run $file $soon --timing-set kernels.policy=$policy $more || { fail "$file, $policy $more: the run fails"; continue; }
             grep hash_mem hash | cmp - want || fail "$file, $policy $more: memory differs from the functional run"
             cp r.json fast.json
             # shellcheck disable=SC2086
-            run $file $soon --timing-set kernels.policy=$policy $more --timing-reference || fail "$file, $policy $more: no run"
+            run $file $soon --timing-set kernels.policy=$policy $more --timing-reference ||
+                fail "$file, $policy $more: the run of the reference model fails"
             python3 -c 'import json; a, b = json.load(open("r.json")), json.load(open("fast.json")); assert (a["cycles"], a["counts_hash"]) == (b["cycles"], b["counts_hash"])' ||
                 fail "$file, $policy $more: the reference model has other counters"
         done
@@ -67,22 +69,23 @@ done
 gpu() { # usage: gpu COUNTER. Prints a counter of the last report.
     python3 -c 'import json, sys; print(json.load(open("r.json"))["sums"]["gpu"][sys.argv[1]])' "$1"
 }
-# D-9: groups launch groups of their own kernel. All 62 groups, of one block each, join the kernel.
+# D-9: groups launch groups of their own kernel. All 62 groups, each of one block, must join the kernel.
 run amr.yaml --mechanism dtbl
 [ "$(gpu dtbl_joined) $(gpu dtbl_missed) $(gpu dtbl_blocks)" = "62 0 62" ] || fail "D-9: $(gpu dtbl_joined) $(gpu dtbl_missed) $(gpu dtbl_blocks)"
-# D-2: groups with blocks of 64 threads do not join a kernel with blocks of 32, but join each other.
+# D-2: groups with blocks of 64 threads must not join a kernel with blocks of 32, but join each other.
 run other.yaml --mechanism dtbl
 [ "$(gpu dtbl_groups)" = 62 ] && [ "$(gpu dtbl_missed)" -ge 2 ] || fail "D-2: $(gpu dtbl_groups) groups, $(gpu dtbl_missed) missed"
-# D-15: launches that take no time wait no longer than others.
+# D-15: launches without latencies must not wait longer than others.
 run amr.yaml --mechanism dtbl
 wait=$(gpu device_wait) cycles=$(gpu cycles)
 run amr.yaml --mechanism dtbl --timing-set kernels.ideal=true
 [ "$(gpu device_wait)" -le "$wait" ] && [ "$(gpu cycles)" -lt "$cycles" ] || fail "D-15: ideal launches wait longer"
 cp r.json ideal.json
-# CT-5: launches of kernels that take no time need fewer cycles, too.
-run amr.yaml --timing-set kernels.ideal=true && [ "$(gpu cycles)" -lt "$cycles" ] || fail "CT-5"
+# CT-5: with launches of kernels without latencies, the run must take fewer cycles.
+run amr.yaml --timing-set kernels.ideal=true && [ "$(gpu cycles)" -lt "$cycles" ] ||
+    fail "CT-5: the run with ideal launches fails or takes as many cycles"
 
-# D-7: number of cycles that a launch takes in the launching warp
+# D-7: cycles that a launch takes in the launching warp
 cat >cost.s <<'S'
 .const child_d 40 8 = addr child, u32 1, 1, 1, 32, 1, 1, 0, 0
 .kernel child
@@ -111,7 +114,7 @@ for lanes in 1 32; do
         # shellcheck disable=SC2086
         printf 'program: {source: cost.s}\nbuffers: {out: {type: u32, count: 1}}\nsteps:\n  - launch: {entry: cost, grid: [1], block: [%s], args: [out]}\n' $lanes >cost.yaml
         # shellcheck disable=SC2086
-        "$lanewise" run cost.yaml -q --timing=kepler-k20c $on --timing-set $keys --dump out=out.bin >/dev/null 2>err || { cat err; fail "cost.s: no run"; }
+        "$lanewise" run cost.yaml -q --timing=kepler-k20c $on --timing-set $keys --dump out=out.bin >/dev/null 2>err || { cat err; fail "cost.s: the run fails"; }
         python3 - $lanes $keys <<'P' || fail "D-7: $lanes lanes, $keys"
 import struct, sys
 lanes, keys = int(sys.argv[1]), sys.argv[2]

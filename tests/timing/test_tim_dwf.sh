@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Mechanisms dwf, tbc and capri on a compiled kernel: lanes of several warps issue together, the reference model has the same counters, memory
-# is that of a functional run, and a replay of the schedule gives the same state. Steps of one warp do not change the result.
+# Tests mechanisms dwf, tbc and capri with a compiled kernel. Lanes of several warps must issue together, the reference model must
+# have the same counters, memory must be that of a functional run, and a replay of the schedule must give the same state. Steps of
+# one warp must not change the result.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >paths.cl <<'END'
 __kernel void paths(__global int *out, __global const int *in)
@@ -26,7 +27,7 @@ buffers:
 steps:
   - launch: {entry: paths, grid: 4, block: 128, args: [out, in]}
 END
-counter() { # report: the sum of formed_lanes over all cores, cycles and the hash of all counters
+counter() { # usage: counter REPORT. Prints formed_lanes of all cores, the cycles, and the hash of all counters
     python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(r["sums"]["cores"]["formed_lanes"], r["cycles"], r["counts_hash"])' "$1"
 }
 expect 0 '' run paths.yaml -q --hash
@@ -44,14 +45,15 @@ for heuristic in majority minority time pc policy tbc capri; do
         expect 0 '' run paths.yaml -q --hash --replay schedule
         grep hash out | cmp -s state - || fail "$heuristic $model: the replay gives another state"
     done
-    cmp counters counters--timing-reference || fail "$heuristic: the reference model counts otherwise"
+    cmp counters counters--timing-reference || fail "$heuristic: the reference model has other counters"
     [ "$(cut -d' ' -f1 counters)" -gt 1000 ] || fail "$heuristic: too few lanes issue together: $(cat counters)"
 done
 # shellcheck disable=SC2086
 expect 0 '' run paths.yaml -q --timing-report r.json $machine --mechanism dwf --timing-set dwf.threads=off
-[ "$(counter r.json | cut -d' ' -f1)" -gt 0 ] || fail "no split issues with another"
-[ "$(counter r.json | cut -d' ' -f1)" -lt "$(cut -d' ' -f1 counters)" ] || fail "whole splits issue together as often as threads"
-# Steps of one warp, whose instructions issue with those of other warps: each executes one instruction of the warp.
+[ "$(counter r.json | cut -d' ' -f1)" -gt 0 ] || fail "no splits issue together"
+[ "$(counter r.json | cut -d' ' -f1)" -lt "$(cut -d' ' -f1 counters)" ] ||
+    fail "as many lanes issue together if only whole splits are combined"
+# Steps a warp whose instructions issue together with those of other warps. Each step must execute one instruction of the warp.
 i=0
 set -- -c 'break paths.cl:8' -c continue -c delete
 while [ $i -lt 40 ]; do
@@ -70,7 +72,8 @@ grep -q "tbc: .*of the block's stack" out || fail "why does not show that a warp
 # shellcheck disable=SC2086
 expect 0 '' debug --batch paths.yaml $machine --mechanism capri "$@" -c mechanism -c continue
 grep -q '^  branch 0x[0-9a-f]*: counter [0-3] of 3: threads \(wait\|do not wait\)$' out || fail "command mechanism does not show the predictor: $(cat out)"
-# A thread that holds a lock leaves the loop in which other warps of its block spin: a hang, as with a SIMT stack.
+# A thread that holds a lock leaves the loop in which other warps of its block spin. With tbc this is a hang, as with a SIMT
+# stack.
 cat >lock.cl <<'END'
 __kernel void lock(volatile __global int *lock, __global int *sum)
 {

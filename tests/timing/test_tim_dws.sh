@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Mechanism dws on a compiled kernel: warps are divided, the reference model has the same counters, memory is that of a
-# functional run, and a replay of the schedule gives the same state, also where divided splits have merged.
+# Tests mechanism dws with a compiled kernel. Warps must be divided, the reference model must have the same counters, memory
+# must be that of a functional run, and a replay of the schedule must give the same state, also after divided splits have
+# merged.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >gather.cl <<'END'
 __kernel void gather(__global int *out, __global const int *in, __global const int *row)
@@ -22,7 +23,7 @@ buffers:
 steps:
   - launch: {entry: gather, grid: 4, block: 64, args: [out, in, row]}
 END
-counter() { # report: the sum of dws_divisions over all cores, cycles and the hash of all counters
+counter() { # usage: counter REPORT. Prints dws_divisions of all cores, the cycles, and the hash of all counters
     python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(r["sums"]["cores"]["dws_divisions"], r["cycles"], r["counts_hash"])' "$1"
 }
 expect 0 '' run gather.yaml -q --hash
@@ -38,10 +39,11 @@ for splits in 2 8; do
         expect 0 '' run gather.yaml -q --hash --replay schedule$splits$model
         grep hash out | cmp -s state$splits$model - || fail "dws.splits $splits $model: the replay gives another state"
     done
-    cmp counters$splits counters$splits--timing-reference || fail "dws.splits $splits: the reference model counts otherwise"
+    cmp counters$splits counters$splits--timing-reference || fail "dws.splits $splits: the reference model has other counters"
 done
 [ "$(cut -d' ' -f1 counters2)" -gt 0 ] || fail "no warp was divided: $(cat counters2)"
-[ "$(cut -d' ' -f1 counters8)" -gt "$(cut -d' ' -f1 counters2)" ] || fail "more splits do not allow more divisions: $(cat counters2 counters8)"
+[ "$(cut -d' ' -f1 counters8)" -gt "$(cut -d' ' -f1 counters2)" ] ||
+    fail "there are not more divisions with dws.splits 8 than with 2: $(cat counters2 counters8)"
 expect 2 'core.reconvergence=cbar' run gather.yaml --timing=fermi --mechanism dws --timing-set core.reconvergence=stack
 expect 2 'issue.split_lanes and issue.switch_on_stall' run gather.yaml --timing=fermi --timing-set dws.on=on
 [ $failures = 0 ]

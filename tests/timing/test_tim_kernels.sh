@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Runs the sample kernels on the timing model by tests/timing/tim_kernels.c. Memory must be equal to that of a functional run,
-# the schedule log must replay, and two runs must have the same counters. Each kernel runs on one GPU model, which the seed
-# selects. With LW_TIMING=all it runs on every model with every scheduler and reconvergence engine. With LW_TIMING=K/N it runs on
-# part K of these combinations, K from 0 to N - 1. With N = 8 each part has every model; the parts differ in scheduler and
-# engine.
+# a replay of the schedule log must succeed, and two runs must have the same counters. Each kernel runs on one GPU model, which
+# the seed selects. With LW_TIMING=all, it runs on every model with every scheduler and reconvergence engine. With
+# LW_TIMING=K/N, it runs with part K of these combinations, K from 0 to N - 1. With N = 8 each part contains all models; the
+# parts differ in scheduler and engine.
 set -u
 src=${srcdir:-.}
 src=$(cd "$src" && pwd)
@@ -22,13 +22,13 @@ cd "$work" || exit 1
 files=
 if [ -n "$part" ]; then
     files=$(echo *.yaml)
-else # the other kernels take longer and test nothing else
+else # omits kernels that take longer and test nothing more
     for k in bfs cuda_half cuda_reduction cuda_saxpy cuda_texture cuda_transpose gcn_branch gcn_saxpy \
         gemm_tiled hello launch_bfs cuda_launch enqueue reduction saxpy scan spinlock spmv styles transpose vadd vadd_asm; do
         files="$files $k.yaml"
     done
 fi
-# Each launch file runs many times, so its source is compiled once, here.
+# Compiles each source once, because each launch file runs many times.
 for f in $files; do
     source=$(sed -n 's/^program: {source: \([^,}]*\.c[lu]\)[,}].*/\1/p' "$f")
     [ -n "$source" ] || continue

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests address pre-computation on kernels. Memory must be the same with all block and warp schedulers (A31), and the shipped
-# and the reference model must have the same counters. An object whose section has the slices must give the same counters as the
-# source. Blocks must share the lines that were predicted. Shell commands must show why a block is on its core.
-# test_tim_blocks.c and mechanisms/test_tim_la_w.c have the rows of table A that need no instructions.
+# Tests address pre-computation with kernels. Memory must be the same with all block and warp schedulers (A31), and the
+# event-driven model and the reference model (--timing-reference) must have equal counters. An object that contains the slices
+# must give the same counters as the source. Blocks must share the lines that were predicted. Shell commands must show why a
+# block is on its core. test_tim_blocks.c and mechanisms/test_tim_la_w.c test the rows of table A that need no instructions.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >columns.s <<'S'
 .kernel columns
@@ -53,7 +53,7 @@ steps:
   - launch: {entry: columns, grid: [6, 64], block: [32], args: [in, out, 256]}
 Y
 sed 's/entry: columns, grid: \[6, 64\], block: \[32\], args: \[in, out, 256\]/entry: chosen, grid: [40], block: [32], shared: 128, args: [in, out]/' columns.yaml >chosen.yaml
-run() { # usage: run LAUNCH_FILE OPTION...
+run() { # usage: run LAUNCH_FILE OPTION... . Writes hashes to the file hash, and the report to r.json
     file=$1
     shift
     "$lanewise" run "$file" -q --timing=fermi --timing-set core.count=5 --timing-set kernels.latency=10 "$@" --hash --timing-report r.json >hash 2>err || { cat err; return 1; }
@@ -62,16 +62,17 @@ counts() { # usage: counts REPORT. Prints the cycles and the hash of all counter
     python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(r["cycles"], r["counts_hash"])' "$1"
 }
 for file in columns.yaml chosen.yaml; do
-    "$lanewise" run $file -q --hash | grep hash_mem >want || fail "$file: no functional run"
+    "$lanewise" run $file -q --hash | grep hash_mem >want || fail "$file: the functional run fails"
     for mechanism in shares bcs,shares la_b,shares la_w,shares la_bw,shares; do
         for more in "" "--timing-set ap.window=3 --timing-set ap.dispatch_cost=2" "--timing-set ap.exact=true --timing-set ap.skip_uniform=false"; do
             # shellcheck disable=SC2086
-            run $file --mechanism $mechanism $more 2>/dev/null || { fail "$file, $mechanism $more: no run"; continue; }
+            run $file --mechanism $mechanism $more 2>/dev/null || { fail "$file, $mechanism $more: the run fails"; continue; }
             grep hash_mem hash | cmp - want || fail "$file, $mechanism $more: memory differs from the functional run"
             counts r.json >fast
             cp r.json "$(echo $mechanism | tr , -).json"
             # shellcheck disable=SC2086
-            run $file --mechanism $mechanism $more --timing-reference || fail "$file, $mechanism $more: no run"
+            run $file --mechanism $mechanism $more --timing-reference ||
+                fail "$file, $mechanism $more: the run of the reference model fails"
             counts r.json | cmp - fast || fail "$file, $mechanism $more: the reference model has other counters"
         done
     done
@@ -79,7 +80,7 @@ for file in columns.yaml chosen.yaml; do
     for mechanism in bcs la_b la_bw; do
         run $file --mechanism $mechanism,shares && cp r.json $mechanism.json
     done
-    python3 - $file <<'P' || fail "$file: what is predicted, observed, or counted is wrong"
+    python3 - $file <<'P' || fail "$file: predicted lines, observed lines or counters are wrong"
 import json, sys
 r = {n: json.load(open(n + '.json')) for n in ('rr', 'bcs', 'la_b', 'la_bw')}
 gpu = {n: x['sums']['gpu'] for n, x in r.items()}
@@ -99,9 +100,9 @@ done
 "$lanewise" compile --slices columns.s -o columns.lwo || fail "compile --slices"
 sed 's/columns.s}/columns.lwo}/' columns.yaml >kept.yaml
 run columns.yaml --mechanism la_bw && counts r.json >made
-run kept.yaml --mechanism la_bw && counts r.json | cmp - made || fail "slices from the object's section give other counters"
+run kept.yaml --mechanism la_bw && counts r.json | cmp - made || fail "the counters differ with the slices in the object"
 run columns.yaml --mechanism la_w,pools && fail "la_w can be combined with pools"
-grep -q 'la_w.on cannot be combined with mechanism pools' err || fail "la_w with pools: another message"
+grep -q 'la_w.on cannot be combined with mechanism pools' err || fail "la_w with pools: wrong message"
 
 printf 'cycle 300\ngrids\nwhy\nmechanism 0\nblock (0,1,0)\nwhy\n' >in
 "$lanewise" debug --batch -x in columns.yaml --timing=fermi --timing-set core.count=5 --timing-set kernels.latency=10 --mechanism la_bw,shares >out 2>err || { cat err; fail "no session"; }

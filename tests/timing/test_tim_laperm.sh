@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests LaPerm with kernels in CUDA C++: hits of caches, the number of blocks on each core, and the lines that parents and
-# children share (L-9 to L-12 of the dynamic parallelism thesis's specification, 8.7). test_tim_blocks.c has L-1 to L-8.
+# Tests LaPerm with kernels in CUDA C++: cache hits, the number of blocks on each core, and the lines that parents and children
+# share (L-9 to L-12 in section 8.7 of the specification of the dynamic parallelism thesis). test_tim_blocks.c tests L-1 to L-8.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
 cat >laperm.cu <<'C'
@@ -81,11 +81,11 @@ launch even "children: {type: s32, count: 13, init: [$even]}, done: {type: s32, 
 
 launch family "data: {type: s32, count: 512}" parent 1 32 "data" "buffer: data, index: 256, values: [3]"
 
-run() { # usage: run NAME POLICY KEYS. Writes the report NAME.POLICY.
+run() { # usage: run NAME POLICY KEYS. Runs NAME.yaml and writes the report NAME.POLICY.
     "$lanewise" run "$1.yaml" -q --timing=kepler-k20c --mechanism dtbl --timing-set dtbl.pending=true --timing-set kernels.policy="$2" \
         --timing-report "$1.$2" $3 >out 2>err || fail "$1, $2: no run"
 }
-# Launches take little time, so that children begin while parents run. The kernels' loads use __ldca, so L1 caches them.
+# Launches take little time, so that children begin while parents run. The kernels load by __ldca, so that L1 caches the lines.
 soon='--timing-set kernels.latency=20 --timing-set kernels.buffer_base=50 --timing-set kernels.buffer_lane=1 --timing-set kernels.launch_base=100 --timing-set kernels.launch_lane=1'
 for policy in rr tb_pri smx_bind adaptive_bind; do
     run shared $policy "$soon --timing-set core.blocks=2 --timing-set l2.bytes=16384 --timing-set l1.bytes=32768"

@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs small kernels on every shipped GPU model, by bench/timing_micro, and checks cycles and counters that can be computed by
-# hand from the keys of the model. For the GPU model fermi, or with LW_TIMING=all for every one, the reference model must give
-# the same figures.
+# Runs bench/timing_micro: small kernels on every shipped GPU model, whose cycles and counters can be computed from the keys of
+# the model. The reference model must give the same figures for GPU model fermi (with LW_TIMING=all, for every GPU model).
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 LANEWISE=${LANEWISE:-$(pwd)/lanewise}
@@ -19,14 +18,14 @@ else
     "$src/bench/timing_micro" --table -m fermi --reference >"$work/naive" || status=1
 fi
 cmp "$work/same" "$work/naive" || status=1
-grep -n ';' "$work/shipped" # prints the figures that differ or have a tolerance
-# docs/evidence has these figures.
+grep -n ';' "$work/shipped" # prints the figures that differ from the computed ones within a tolerance
+# docs/evidence must contain these figures.
 figures=$src/docs/evidence/timing-microbenchmarks.tsv
 tab=$(printf '\t')
 sed "2d; s/^| *//; s/ *|\$//; s/ *| */$tab/g" "$work/shipped" >"$work/figures"
 [ -z "${UPDATE_GOLDEN:-}" ] || cp "$work/figures" "$figures"
 diff "$figures" "$work/figures" || {
-    echo "FAIL: make golden T=tests/timing/test_tim_micro.sh renews docs/evidence/timing-microbenchmarks.tsv"
+    echo "FAIL: docs/evidence/timing-microbenchmarks.tsv differs: make golden T=tests/timing/test_tim_micro.sh renews it"
     status=1
 }
 exit $status

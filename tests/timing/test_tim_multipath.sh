@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# With the engine multipath, a load on one side of a branch does not hold up the other side: the warp waits for the
-# latency of a load once. With the engine stack it waits twice. With the engine dualpath it waits once, too, unless one
-# side diverges again: then the other side is held up until the lanes of this side have reconverged. The reference model
-# has the same counters. These are the figures of docs/explanation/reconvergence.md.
+# Tests the cycles of divergent branches in docs/explanation/reconvergence.md. With the engine multipath, a load on one side of a
+# branch does not delay the other side, so the warp waits once for the latency of a load. With the engine stack it waits twice.
+# With the engine dualpath it waits once, unless one side diverges again: then the other side waits until the lanes of this side
+# have reconverged. The reference model must have the same counters.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >two.s <<'END'
 .kernel two
@@ -24,7 +24,7 @@ join:
     exit
 .end
 END
-# Each side has two loads, the second of which waits for the first. The right side diverges again.
+# Each side of the branch has two loads; the second one waits for the first one. The right side diverges again.
 cat >nest.s <<'END'
 .kernel nest
 .param ptr.global out
@@ -59,7 +59,7 @@ join:
     exit
 .end
 END
-cycles() { # kernel, engine, more options of run: prints the cycles and the hash of all counters
+cycles() { # usage: cycles KERNEL ENGINE OPTION... . Prints the cycles and the hash of all counters
     kernel=$1
     engine=$2
     shift 2
@@ -71,10 +71,11 @@ overlap='--timing-set issue.switch_on_stall=true --timing-set issue.split_lanes=
 for kernel in two nest; do
     for engine in stack dualpath multipath early; do
         # shellcheck disable=SC2086
-        cycles $kernel $engine $overlap >$kernel-$engine.fast || fail "$kernel, $engine: no run"
+        cycles $kernel $engine $overlap >$kernel-$engine.fast || fail "$kernel, $engine: the run fails"
         # shellcheck disable=SC2086
-        cycles $kernel $engine $overlap --timing-reference >$kernel-$engine.naive || fail "$kernel, $engine: no run of the reference model"
-        cmp $kernel-$engine.fast $kernel-$engine.naive || fail "$kernel, $engine: the reference model counts otherwise"
+        cycles $kernel $engine $overlap --timing-reference >$kernel-$engine.naive ||
+            fail "$kernel, $engine: the run of the reference model fails"
+        cmp $kernel-$engine.fast $kernel-$engine.naive || fail "$kernel, $engine: the reference model has other counters"
     done
 done
 for row in two-stack:2035 two-dualpath:1681 two-multipath:1681 two-early:1681 nest-stack:3469 nest-dualpath:2740 nest-multipath:2375; do

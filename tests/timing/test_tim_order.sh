@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Tests that the timing model determines the order of execution. A result that depends on the order of warps must differ between
-# two schedulers, and must be the same in every run with one scheduler. The clock that an instruction reads must be the cycle in
-# which the instruction issues, as the trace shows.
+# two schedulers, and must be the same in all runs with one scheduler. The value of the clock that an instruction reads must be
+# the cycle in which the trace shows the issue of the instruction.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cp "$src"/tests/kernels/turns.* "$work"
 # ---- order of slices
-# lsu.queue is 8: with a memory unit that accepts one load at a time, slices would run in the order of the loads, independent of
-# the scheduler. The model gcn-tahiti is not used, because each of its SIMDs has only one of the warps.
+# lsu.queue is 8, because with a memory unit that accepts one load at a time, slices would run in the order of the loads,
+# independently of the scheduler. gcn-tahiti is not tested, because each of its SIMDs has only one of the warps.
 for machine in ampere fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
     for policy in lrr gto; do
         for run in 1 2 reference; do
@@ -19,7 +19,7 @@ for machine in ampere fermi kepler-k20c rogers rogers-vws tesla-dwr volta; do
             cmp $policy.1.bin $policy.$run.bin || fail "$machine, $policy: run $run has another order"
             cmp $policy.1.hash $policy.$run.hash || fail "$machine, $policy: run $run has other hashes"
         done
-        # In any order, each of the eight warps has eight slices.
+        # Each of the eight warps must have eight slices.
         [ "$(od -An -v -tu4 -w4 $policy.1.bin | sort -n | uniq -c | tr -s ' ' | tr '\n' ';')" = \
             "$(for w in 0 1 2 3 4 5 6 7; do printf ' 8 %s;' $w; done)" ] || fail "$machine, $policy: a slice is missing"
     done
@@ -61,7 +61,7 @@ program: {source: clock.s}
 buffers: {out: {type: u32, count: 2560}}
 steps: [launch: {entry: k, grid: [2], block: [128], args: [out]}]
 END
-# The model ampere is not used, because its instructions read the clock one cycle after issue (issue.control_stage).
+# ampere is not tested, because its instructions read the clock one cycle after issue (issue.control_stage).
 for machine in fermi gcn-tahiti kepler-k20c rogers rogers-vws tesla-dwr volta; do
     "$lanewise" run clock.yaml -q --timing=$machine --dump out=traced.bin --timing-trace t.json --timing-window 0:20000 \
         --timing-report r.json || fail "$machine: no run"
@@ -69,7 +69,7 @@ for machine in fermi gcn-tahiti kepler-k20c rogers rogers-vws tesla-dwr volta; d
     "$lanewise" run clock.yaml -q --timing=$machine --dump out=naive.bin --timing-reference || fail "$machine: no run"
     cmp traced.bin plain.bin || fail "$machine: a trace changes the clock"
     cmp naive.bin plain.bin || fail "$machine: the reference model has another clock"
-    python3 - <<'END' || fail "$machine: a clock is not its issue cycle"
+    python3 - <<'END' || fail "$machine: a clock value is not the cycle of the issue"
 import json, struct
 config = json.load(open('r.json'))['config']
 mhz = config['clocks']['core']

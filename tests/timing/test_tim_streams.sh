@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Tests streams of the host. Hardware queues, the distributor's entries and the dispatcher determine which kernels run at the same
-# time, on which cores their blocks run, and when blocks begin. Each block records its core and the cycles of its begin and
-# end. Source: the dynamic parallelism thesis, 3.2 and 3.3.
+# time, on which cores their blocks run, and when blocks begin. Each block records its core, and the cycles of its beginning and
+# end. Source: sections 3.2 and 3.3 of the dynamic parallelism thesis.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >note.s <<'END'
 .kernel note
@@ -83,6 +83,6 @@ sys.exit(failures != 0)
 END
 python3 streams.py "$lanewise" || exit 1
 "$lanewise" run k.yaml >out || { cat out; exit 1; }
-grep -q '6 launches' out || { cat out; echo "FAIL: the functional run"; exit 1; }
+grep -q '6 launches' out || { cat out; echo "FAIL: the functional run does not execute 6 launches"; exit 1; }
 sed 's/stream: 3/stream: -1/' k.yaml >bad.yaml
-"$lanewise" run bad.yaml 2>&1 | grep 'bad.yaml:[0-9]*: stream: ' || { echo "FAIL: a stream below 0"; exit 1; }
+"$lanewise" run bad.yaml 2>&1 | grep 'bad.yaml:[0-9]*: stream: ' || { echo "FAIL: a negative stream is not refused"; exit 1; }

@@ -1,20 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Tests kernels.suspend: a block that waits for its own device launches leaves its core. A tree of launches, in which each launch
-# waits for its children, must run on every model, even on cores with space for one block and with one entry in the distributor.
-# Each waiting block leaves once and returns once, and its state is written to and read from memory, with the expected number
-# of lines. Without kernels.suspend the run must be refused with a message that names the key.
+# waits for its children, must run on every GPU model, even on cores with space for one block and with one entry in the
+# distributor. Each waiting block must leave once and return once, and its state must be written to memory and read again, with
+# the expected number of lines. Without kernels.suspend the run must be refused with a message that names the key.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cp "$src"/tests/kernels/nest.* "$work"
 soon='--timing-set kernels.latency=20 --timing-set kernels.buffer_base=50 --timing-set kernels.launch_base=100'
-run() { # usage: run OPTION...
+run() { # usage: run OPTION... . Runs nest.yaml; writes hashes to the file hash, and the report to r.json
     # shellcheck disable=SC2086
     "$lanewise" run nest.yaml -q $soon "$@" --hash --timing-report r.json >hash 2>err || {
         cat err
         return 1
     }
 }
-"$lanewise" run nest.yaml -q --hash | grep hash_mem >want || fail "no functional run"
+"$lanewise" run nest.yaml -q --hash | grep hash_mem >want || fail "the functional run fails"
 for machine in ampere fermi gcn-tahiti kepler-k20c rogers rogers-vws tesla-dwr volta; do
     for room in "core.blocks=3 kernels.entries=32" "core.blocks=1 kernels.entries=1" \
         "core.blocks=2 kernels.mixed=false" "core.blocks=2 kernels.bypass=true"; do
@@ -23,13 +23,13 @@ for machine in ampere fermi gcn-tahiti kepler-k20c rogers rogers-vws tesla-dwr v
             options="$options --timing-set $set"
         done
         # shellcheck disable=SC2086
-        run $options || { fail "$machine, $room: no run"; continue; }
+        run $options || { fail "$machine, $room: the run fails"; continue; }
         grep hash_mem hash | cmp - want || fail "$machine, $room: memory differs from the functional run"
         python3 - <<'END' || fail "$machine, $room: a counter differs from the computed one"
 import json
 r = json.load(open('r.json'))
 cores, config = r['sums']['cores'], r['config']
-waiting = 6 * (1 + 2 + 4 + 8)  # blocks of all levels but the last
+waiting = 6 * (1 + 2 + 4 + 8)  # blocks of all levels except the last one
 width = config['core']['warp_width']
 warps = (64 + width - 1) // width
 def up(value, unit):
@@ -42,11 +42,11 @@ assert cores['blocks'] == 6 * 31
 END
     done
 done
-# ---- the shipped and the reference model ----------------------------------------------------
+# ---- the event-driven and the reference model -------------------------------------------------
 for machine in fermi volta; do
     for reference in "" --timing-reference; do
         # shellcheck disable=SC2086
-        run --timing=$machine --timing-set core.count=1 --timing-set core.blocks=2 $reference || fail "$machine: no run"
+        run --timing=$machine --timing-set core.count=1 --timing-set core.blocks=2 $reference || fail "$machine: the run fails"
         python3 -c 'import json; r = json.load(open("r.json")); print(r["cycles"], r["counts_hash"])' >"counts$reference"
     done
     cmp counts counts--timing-reference || fail "$machine: the reference model has other counters"
@@ -59,8 +59,8 @@ run --timing=volta --timing-set kernels.entries=1024 --timing-set kernels.suspen
 python3 -c 'import json; assert json.load(open("r.json"))["sums"]["cores"]["suspends"] == 0' || fail "a block left its core"
 
 # With issue.switch_on_stall, a split that waited for a launch replaces a split that waits for a load as soon as all lanes of the
-# launch have ended. The launch's block ends later, and the core is idle at that time. The shipped model, which skips idle
-# cycles, must have the same counters as the reference model.
+# launch have ended. The block of the launch ends later, when the core is idle. The event-driven model, which skips idle cycles,
+# must have the same counters as the reference model (--timing-reference).
 cat >take.s <<'END'
 .const leaf_d 40 8 = addr leaf, u32 1, 1, 1, 32, 1, 1, 0, 0
 .kernel take
@@ -107,7 +107,7 @@ for latency in 20 40 60; do
         set -- "$@" --timing-set "$set"
     done
     { "$lanewise" run take.s "$@" --timing-report fast.json && "$lanewise" run take.s "$@" --timing-reference --timing-report naive.json; } ||
-        { fail "take.s, latency $latency: no run"; continue; }
+        { fail "take.s, latency $latency: the run fails"; continue; }
     for f in fast naive; do sed -n 's/.*"counts_hash": *"\{0,1\}\([0-9a-f]*\).*/\1/p' $f.json | head -n 1 >$f.counts; done
     [ -s fast.counts ] && cmp fast.counts naive.counts || fail "take.s, latency $latency: the reference model has other counters"
 done

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests GPU models whose L1 is also the texture cache (texture.bytes: 0), so that textures and loads share one capacity. A warp
-# fetches an array as a texture, then loads an array, and does both once more. Expected counts are computed below from the sizes
-# of the arrays and caches.
+# Tests GPU models whose L1 is also the texture cache (texture.bytes: 0), so that textures and loads share its capacity. A warp
+# fetches an array as a texture, then loads an array, and then does both a second time. Expected counts are computed below from
+# the sizes of the arrays and caches.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >both.ptx <<'END_PTX'
 .version 6.0
@@ -62,7 +62,7 @@ def run(machine, words, *keys, reference=False, other=False):
                 'steps: [launch: {entry: both, grid: [1], block: [32], args: [out, %s, %d, %d]}]\n' %
                 (words, words, 'more' if other else 'data', words, rounds))
     command = [sys.argv[1], 'run', 'k.yaml', '-q', '--dump', 'out=out.bin', '--timing=' + machine, '--timing-report', 'r.json']
-    # The only block needs one core. The reference model would simulate each further core cycle by cycle.
+    # There is one block, so one core is enough: the reference model would simulate each further core cycle by cycle.
     for key in ('l1.hash=none', 'core.count=1') + keys:
         command += ['--timing-set', key]
     subprocess.run(command + ['--timing-reference'] * reference, check=True)
@@ -73,7 +73,7 @@ def run(machine, words, *keys, reference=False, other=False):
 for machine in ('volta', 'ampere', 'gcn-tahiti', 'fermi'):
     size = run(machine, 32)[2]['l1']['bytes'] // 4
     one = machine != 'fermi'
-    # The array has half the size of L1. The array is fetched as a texture first, so all loads hit if L1 is the texture cache.
+    # The array has half the size of L1. It is first fetched as a texture, so all loads hit if L1 is the texture cache.
     cycles, core, config = run(machine, size // 2, 'l1.classes=true')
     name = '%s: half of L1' % machine
     expect(name + ': is the texture cache', (config['texture']['bytes'] == 0) == one, config['texture'])
@@ -88,7 +88,7 @@ for machine in ('volta', 'ampere', 'gcn-tahiti', 'fermi'):
     expect(name + ': classes of loads alone', sum(core['l1_hits_' + k] for k in ('thread', 'warp', 'other')) == core['l1_hits'] and
            sum(core['l1_misses_' + k] for k in ('compulsory', 'conflict', 'warp', 'other')) == core['l1_misses'], core)
     # Each array has 3/4 of the size of L1. In one cache with LRU, textures and loads evict each other's lines. Two caches of this
-    # size have all lines.
+    # size would hold all lines.
     _, shared, _ = run(machine, size * 3 // 4, other=True)
     _, apart, _ = run(machine, size * 3 // 4, 'texture.bytes=%d' % (4 * size), 'texture.line=%d' % config['l1']['line'],
                       'texture.ways=%d' % config['l1']['ways'], other=True)
@@ -100,7 +100,7 @@ for machine in ('volta', 'ampere', 'gcn-tahiti', 'fermi'):
            (apart['l1_misses'], apart['texture_misses'], accesses))
     again = run(machine, size * 3 // 4, reference=True, other=True)[1]
     expect(machine + ': the reference', again == shared, 'differs')
-    # Without L1 this model has no cache for textures either.
+    # Without L1 this model has no texture cache either.
     if machine == 'volta':
         _, none, _ = run(machine, size // 2, 'l1.bytes=0')
         expect('volta without L1', none['texture_hits'] + none['texture_misses'] + none['l1_hits'] == 0, none)

@@ -11,7 +11,7 @@ for machine in $(cut -d ' ' -f 1 out); do
     expect 0 '' timing "$machine.yaml"
     sed 1d "$machine.yaml" >one
     sed 1d out >two
-    cmp -s one two || fail "$machine, printed to a file, is read as another model"
+    cmp -s one two || fail "$machine: after it was printed to a file and read again, the model differs"
     expect 0 '^# A\|^# The' timing --source "$machine"
     cmp -s out "$src/timing/machines/$machine.yaml" || fail "$machine: --source does not print the shipped file"
 done
@@ -30,8 +30,7 @@ refuse 'cannot be read' timing ./nowhere.yaml
 printf 'core:\n  count: 0\n' >bad.yaml
 refuse '^lanewise: bad.yaml:2: core.count: expected an integer from 1 to 1024 (cores), found "0"$' timing bad.yaml
 
-# The base of a model may be another file. The name of the base is relative to the folder of the model, not to the current
-# folder.
+# The base of a model may be another file. Its path is relative to the folder of the model, not to the current folder.
 mkdir -p far/deep
 printf 'machine: volta\ncore: {count: 7}\nl1: {bytes: 64K, ways: 4}\n' >far/base.yaml
 printf 'machine: ../base.yaml\nl1: {bytes: 32KiB}\n' >far/deep/mine.yaml
@@ -106,7 +105,7 @@ expect 0 'cycles on fermi$' run --timing good.yaml
 expect 0 'cycles on fermi.yaml$' run --timing=fermi.yaml good.yaml
 expect 0 '^ok' run --timing rogers stack.yaml
 
-# If the run is shorter than the window, intervals that are open at its end are closed there.
+# If the run is shorter than the trace window, the spans that are open at the end of the run must end there.
 expect 0 '^ok' run --timing volta good.yaml --timing-report r1.json --timing-trace t.json --timing-window 0:100000
 python3 - <<'END' || fail "a span ends after the run"
 import json
@@ -116,8 +115,8 @@ assert max(x['ts'] + x['dur'] for x in t['traceEvents'] if x['ph'] == 'X') == r[
 assert t['otherData']['cycles'] == '0 to %d' % r['cycles']
 assert t['otherData']['ends'] == 'with the run'
 END
-[ ! -s err ] || fail "a warning, although the trace is complete"
-# A trace window after the end of the run, and a trace that reached its limit, are reported. Nothing else changes.
+[ ! -s err ] || fail "there is a warning although the trace is complete"
+# A message is printed if the trace window is after the end of the run, or if the trace is truncated. Counters must not change.
 cycles=$(sed -n 's/.* \([0-9]*\) cycles on volta$/\1/p' out)
 expect 0 "^lanewise: --timing-window 90000:90001: the trace has no events, as the run ended at cycle $cycles$" \
     run --timing volta good.yaml --timing-trace t.json --timing-window 90000:90001 --timing-report r2.json
@@ -126,9 +125,9 @@ expect 0 '^lanewise: --timing-trace: the trace ends at cycle [0-9]*, after 2000 
     run --timing volta good.yaml --timing-trace t.json --timing-events 2000 --timing-report r2.json
 cmp -s r1.json r2.json || fail "a truncated trace changes the counters"
 sed -n 's/.* ends at cycle \([0-9]*\),.*/\1/p' err >end
-# In a truncated trace, requests end with the trace. The arrows of the requests end at the last location that the requests
+# In a truncated trace, all requests end at the end of the trace, and the arrow of a request ends at the last unit that it
 # reached.
-python3 - "$(cat end)" <<'END' || fail "a request or an arrow does not end"
+python3 - "$(cat end)" <<'END' || fail "a request or an arrow has no end"
 import json, sys
 t, end = json.load(open('t.json')), int(sys.argv[1])
 assert t['otherData'] == {'cycles': '0 to %d' % end, 'unit': 'a microsecond is a cycle', 'ends': 'after 2000 events'}
@@ -140,9 +139,9 @@ assert all(x['ts'] + x.get('dur', 0) <= end for x in t['traceEvents'])
 END
 # A trace may be written to standard output. All other output then goes to standard error.
 expect 0 '^ok: 1 check passed' run --timing volta good.yaml --hash --timing-trace - --timing-window 0:500 --timing-report -
-python3 -c 'import json, sys; json.load(sys.stdin)["traceEvents"]' <out || fail "standard output has more than the trace"
-for line in '^hash_mem' '^timing: volta'; do grep -q "$line" err || fail "no line with $line on standard error"; done
-[ ! -e ./- ] || fail "a file with the name - was written"
+python3 -c 'import json, sys; json.load(sys.stdin)["traceEvents"]' <out || fail "standard output is not only the trace"
+for line in '^hash_mem' '^timing: volta'; do grep -q "$line" err || fail "there is no line with $line on standard error"; done
+[ ! -e ./- ] || fail "a file named - was written"
 # Two options may not write to the same file.
 ln -s t.json link.json
 for o in '--timing-report:--timing-trace:new.json:new.json' '--timing-trace:--timing-report:t.json:t.json' \
@@ -152,13 +151,14 @@ for o in '--timing-report:--timing-trace:new.json:new.json' '--timing-trace:--ti
     files=${rest#*:}
     refuse "^lanewise: run: --[a-z-]* and --[a-z-]* both write to .*: give two different files$" \
         run --timing good.yaml "${o%%:*}" "${files%:*}" "${rest%%:*}" "${files#*:}"
-    for option in "${o%%:*}" "${rest%%:*}"; do grep -q -- "$option " err || grep -q -- "$option:" err || fail "$o: $option is not named"; done
+    for option in "${o%%:*}" "${rest%%:*}"; do grep -q -- "$option " err || grep -q -- "$option:" err ||
+        fail "$o: the message does not name $option"; done
 done
 [ ! -e new.json ] || fail "a run that was refused wrote a file"
 expect 0 '^ok' run --timing good.yaml --timing-report /dev/null --timing-trace /dev/null
 
-# Reports: two runs give the same report, each issue slot has one stall reason in each cycle, and the sums of samples and the
-# counters of --stats are equal to those of the report.
+# Reports: two runs must give the same report, each issue slot must have one stall reason per cycle, and the sums of samples and
+# the counters of --stats must be equal to those of the report.
 for n in 1 2; do
     expect 0 '^ok' run --timing volta good.yaml --timing-report r$n.json --timing-sample 500 -s s.json \
         --timing-trace t.json --timing-window 0:3000
@@ -178,7 +178,7 @@ assert len(r['kernels']) == 2 and all(k['name'] == 'add' and k['blocks'] == 8 fo
 assert r['kernels'][0]['ended'] <= r['kernels'][1]['begun'] < r['kernels'][1]['ended'] <= r['cycles']
 assert sum(x['reads'] for x in r['slices']) > 0 and sum(x['l1_misses'] for x in r['cores']) > 0
 assert r['sums']['schedulers']['instructions'] == s['warp_instructions']
-# Consecutive kernels: each kernel's counters cover its own work, in whole cycles.
+# Consecutive kernels: the counters of each kernel must cover only its own work, in whole cycles.
 for k in r['kernels']:
     assert k['queued'] <= k['dispatched'] < k['started'] <= k['begun'] <= k['ended'], k
     gpu = k['sums']['gpu']
@@ -186,7 +186,7 @@ for k in r['kernels']:
     assert gpu['warp_instructions'] == k['warp_instructions'] == k['sums']['schedulers']['instructions'] > 0
     assert gpu['thread_instructions'] == k['thread_instructions']
     assert sum(k['sums']['causes'].values()) == k['cycles'] * c['core']['count'] * c['issue']['schedulers'] * c['issue']['width']
-# Histograms: the sum of their values equals the counters.
+# Histograms: the sums of their values must be equal to the counters.
 h, sums = r['histograms'], r['sums']
 for scope in h:
     for name, total in h[scope].items():
@@ -213,7 +213,7 @@ for x in spans:
 for v in tracks.values():
     v.sort()
     assert all(a[1] <= b[0] for a, b in zip(v, v[1:]))
-# A request passes the crossbar to its L2 slice, on a miss goes to a bank of DRAM, and returns.
+# In the trace, a request goes through the crossbar to its L2 slice, after a miss to a bank of DRAM, and returns.
 process = {e['pid']: e['args']['name'] if e['pid'] >= c['core']['count'] else 'core' for e in t['traceEvents'] if e['ph'] == 'M' and e['name'] == 'process_name'}
 flows = {}
 for e in t['traceEvents']:
@@ -225,7 +225,7 @@ for flow in flows.values():
     assert [x for x in flow if x[1] == 0] == [min(flow)], flow
     if max(flow)[1] == 2:
         way = [x[2] for x in sorted(flow)]
-        if way[-1] != 'core': # under way at the end of the window, where its flow ends
+        if way[-1] != 'core': # the request had not returned at the end of the window, where its flow ends
             cut += 1
             continue
         whole += 1
@@ -236,7 +236,8 @@ assert whole > 20 and cut < whole and 0 in reads and max(reads) > 0, (whole, cut
 k = r['kernels'][0]
 assert k['queued'] == 0 and k['dispatched'] == c['kernels']['latency'] < k['begun'] - 2 - c['fetch']['latency'], k
 END
-# Comparison of two reports: cycles first, then ratios, stall reasons and counters that differ, and keys that differ.
+# `timing compare` prints the cycles of two reports, then the ratios, stall reasons and counters that differ, and the keys that
+# differ.
 expect 0 '' run --timing good.yaml -q --timing-report a.json
 expect 0 '' run --timing good.yaml -q --timing-set l1.latency=99 --timing-set units.int.latency=40 --timing-report b.json
 expect 0 '^A: a.json, on fermi$' timing compare a.json b.json
@@ -244,7 +245,7 @@ for row in '  time, us  *[0-9.]*  *[0-9.]*  *[0-9.]*' '  energy, uJ  *[0-9.]*  *
     'stall reasons, as a share of all issue slots' '  issued  *[0-9.]*%  *[0-9.]*%'; do
     grep -q "^$row$" out || fail "compare: no row '$row'"
 done
-[ "$(sed -n 5p out | cut -c 1-9)" = '  cycles ' ] || fail "cycles are not first"
+[ "$(sed -n 5p out | cut -c 1-9)" = '  cycles ' ] || fail "compare does not print cycles first"
 a=$(sed -n 's/^  "cycles": \([0-9]*\),$/\1/p' a.json) b=$(sed -n 's/^  "cycles": \([0-9]*\),$/\1/p' b.json)
 [ "$a" != "$b" ] || fail "the two runs take the same cycles"
 grep -q "^  cycles  *$a  *$b  *$(echo "$a $b" | awk '{ printf "%.3f", $2 / $1 }')$" out || fail "compare does not print cycles and their ratio"
@@ -260,9 +261,9 @@ for l in lines:
     shares = l[0] in ('occupancy', 'slots_issued', 'l1_hit_rate', 'l2_hit_rate')
     assert not shares or l[1] == '%.1f%%' % (100 * a[l[0]]), l
 END
-grep -q '^stall reasons, in issue slots$' out || fail "no stall reasons"
-grep -q '^  l1.latency  *[0-9]*  *99$' out || fail "no key that differs"
-grep -q '^  units.int.latency  *[0-9]*  *40$' out || fail "no key of a unit"
+grep -q '^stall reasons, in issue slots$' out || fail "compare does not print stall reasons"
+grep -q '^  l1.latency  *[0-9]*  *99$' out || fail "compare does not print a key that differs"
+grep -q '^  units.int.latency  *[0-9]*  *40$' out || fail "compare does not print a key of a unit"
 ! grep -q '^  warp_instructions ' out || fail "compare prints a counter that does not differ"
 sed 's/"switches": [0-9]*, *//; s/, *"switches": [0-9]*//' a.json >c.json
 expect 0 '^  switches  *[0-9][0-9]*  *-$' timing compare a.json c.json
@@ -282,7 +283,7 @@ expect 0 '^timing: ' run --timing good.yaml -q --timing-report - --timing-set co
 [ ! -s err ] || fail "--timing-report - wrote to standard error"
 grep -q '^timing: fermi, 1 core of 48 warps of 32 lanes, 700 MHz$' out || fail "keys were not set"
 
-# The script in docs/howto/measure-cycles.md prints the page's table of runs.
+# docs/howto/measure-cycles.md contains the script sweep.sh and the table that it prints.
 cp "$src"/docs/examples/lines.* "$src"/docs/examples/sweep.sh .
 mkdir -p bin
 ln -s "$lanewise" bin/lanewise
@@ -297,14 +298,15 @@ sed 's/k\.s/mangled.s/; s/entry: add/entry: _ZN3ops3addIiEEvPKT_PS1_j/' good.yam
 expect 0 '^  ops::add<int>  *1 ' run --timing mangled.yaml --timing-report -
 expect 0 '^ok' run --timing mangled.yaml --timing-report m.json
 python3 -c 'import json; k = json.load(open("m.json"))["kernels"][0]
-assert (k["name"], k["plain_name"]) == ("_ZN3ops3addIiEEvPKT_PS1_j", "ops::add<int>"), k' || fail "no plain name in JSON"
+assert (k["name"], k["plain_name"]) == ("_ZN3ops3addIiEEvPKT_PS1_j", "ops::add<int>"), k' ||
+    fail "JSON does not contain the name in the source"
 
 # The schedule of a run on the model is replayed without the model.
 expect 0 '^ok' run --timing fermi good.yaml --log x.log --hash
 grep '^hash' out >want
 expect 0 '^ok' run good.yaml --replay x.log --hash
 grep '^hash' out | cmp -s - want || fail "the replay of a timed run has other hashes"
-# The debugger can also step backwards in the replay, even though it first prepares blocks in the fixed order.
+# The debugger can also step backwards in this replay, although it normally starts blocks in the fixed order.
 printf 'stepi 4\nreverse-stepi 2\nhistory\nstepi 2\ngoto start\ncontinue\n' |
     "$lanewise" debug good.yaml --replay x.log >out 2>&1
 grep -q '^now at instruction .*history covers instructions 0 to' out && ! grep '^error' out && grep -q '^all launches have ended' out || {
@@ -316,8 +318,8 @@ grep '^hash' out >want
 expect 0 '^ok' run --reconv stack good.yaml --replay x.log --hash
 grep '^hash' out | cmp -s - want || fail "the replay of a timed run on rogers has other hashes"
 
-# Faults and hangs end a run as they do without the timing model, and the report is written. If one warp of a block has ended and
-# another one spins, the hang is detected.
+# A fault or hang must end a run with the same message as without a GPU model, and the report must be written. A hang must also be
+# detected if one warp of a block has ended and another one spins.
 cat >ends.s <<'END'
 .kernel beyond
 .param ptr.global x
@@ -364,15 +366,16 @@ assert 0 <= sum(sums['causes'].values()) - r['cycles'] * slots < slots, sums['ca
 END
 done
 
-# Invalid options, and notes about keys without effect.
+# Invalid options are refused, and there are notes about keys without effect.
 refuse '^lanewise: --timing: "volt" is neither a shipped GPU model nor a file; did you mean "volta"?$' run --timing volt good.yaml
 refuse '^lanewise: --timing: bad.yaml:2: core.count: expected' run --timing=bad.yaml good.yaml
 refuse 'give the file of a GPU model as --timing=FILE' run --timing bad.yaml good.yaml
-"$lanewise" run --timing --mechanism loads --timing-report loads.json -q good.yaml >out 2>err || fail 'no profile of loads is written'
+"$lanewise" run --timing --mechanism loads --timing-report loads.json -q good.yaml >out 2>err ||
+    fail 'the profile of loads is not written'
 expect 0 '^lanewise: note: --timing-set issue.limit has no effect: only GPU models with swl.on=true or issue.policy=swl use this key$' run --timing --timing-set issue.limit=4 good.yaml
 expect 0 '' run --timing --timing-set issue.limit=4 -q good.yaml
 expect 0 '^lanewise: note: --timing-set issue.stall_odd has no effect: only GPU models with issue.dependence=control use this key$' run --timing --timing-set issue.stall_odd=3 --timing-set issue.limit=4 --mechanism swl good.yaml
-[ "$(grep -c 'note:' err)" = 1 ] || fail 'a note for a key that the model reads'
+[ "$(grep -c 'note:' err)" = 1 ] || fail 'expected one note'
 expect 0 '^lanewise: note: --timing-set ccws.k has no effect' run --timing --timing-set ccws.k=4 good.yaml
 refuse '--timing-set: unknown key "l1.byts"; did you mean "l1.bytes"?' run --timing --timing-set l1.byts=1 good.yaml
 refuse '--timing: l1.bytes is 1000, which is not a power of two of sets' run --timing --timing-set l1.bytes=1000 good.yaml
@@ -394,7 +397,7 @@ done
 refuse '--policy: unknown name "rrr"; did you mean "rr"?' run --timing --policy rrr good.yaml
 refuse '--warp: the GPU model fermi has warps of 32 lanes: use --timing-set core.warp_width=8' run --timing --warp 8 good.yaml
 refuse '--reconv: the GPU model fermi has cbar: use --timing-set core.reconvergence=stack' run --timing --reconv stack good.yaml
-expect 0 '^ok' run --timing --warp 32 --reconv cbar good.yaml # same values as in the GPU model; options override the launch file
+expect 0 '^ok' run --timing --warp 32 --reconv cbar good.yaml # options with the values of the GPU model are accepted; options override the launch file
 expect 0 '^ok' run --timing --warp 32 eight.yaml
 refuse 'eight.yaml: the launch file has warps of 8 lanes, but the GPU model fermi has warps of 32: use --warp 32, or --timing-set core.warp_width=8' run --timing eight.yaml
 refuse 'core.threads is 1536, but core.warps (48) with 8 lanes each have fewer threads: set core.warps to 192' \
@@ -431,8 +434,8 @@ for key in registers.tags=uniform tags.scalar=lane tags.affine=unit tags.address
     refuse "--timing: ${key%=*} has no effect while tags.detect is off: set tags.detect to table, exact or fold" \
         run --timing --timing-set $key good.yaml
 done
-# If no key of the model uses tags, tags change only the counters of tags. If keys use them, results are the same, however the
-# emulator stores tags.
+# If no key of the model uses tags, tags may change only the counters of tags. If keys use tags, results must not depend on how
+# the emulator stores tags.
 cycles() { sed -n 's/^ok: .* \([0-9]*\) cycles on .*/\1/p' out; }
 expect 0 '^ok' run --timing good.yaml --hash
 plain=$(cycles)
@@ -491,9 +494,9 @@ n=0
 while [ $n -lt 30 ]; do set -- "$@" -c cycle; n=$((n + 1)); done
 expect 0 '' debug --timing good.yaml --batch "$@" -c 'why all' -c timing
 sed -n '/resident warps: [0-9]*$/,$p' at_once >one
-sed -n '/resident warps: [0-9]*$/,$p' out | cmp -s - one || fail "30 single cycles give another run"
-[ -s one ] || fail "no report after cycle 900"
-refuse_last() { # usage: refuse_last MESSAGE COMMAND. The shell must refuse COMMAND with MESSAGE.
+sed -n '/resident warps: [0-9]*$/,$p' out | cmp -s - one || fail "30 commands of one cycle have another effect than one command"
+[ -s one ] || fail "there is no report after cycle 900"
+refuse_last() { # usage: refuse_last MESSAGE COMMAND. Expects that the shell refuses COMMAND with MESSAGE.
     expect 2 "$1" debug --timing good.yaml --batch -c "$2"
 }
 refuse_last 'cycle: expected a number of cycles, found "x"' 'cycle x'
@@ -504,7 +507,7 @@ refuse_last 'cache: expected l1, constant, texture, fetch, l0, operand or l2, fo
 refuse_last 'cache: expected a set from 0 to 31, found "32"' 'cache l1 32'
 refuse_last 'timing: expected keys or no operand (for the report), found "x"' 'timing x'
 expect 2 '^lanewise: why: this session has no timing model: start it with --timing, as in `lanewise debug --timing LAUNCH.yaml`$' debug good.yaml --batch -c why
-# The same commands in gdb, which runs a kernel on the timing model as it runs any other.
+# The same commands in gdb, with a GPU model.
 expect 0 '^ok: 1 check passed, 2 launches, .* cycles on volta$' gdb --timing volta good.yaml --timing-report g.json -- \
     -batch -nx -ex 'monitor why' -ex 'break *0x100000080' -ex continue -ex 'monitor why' -ex stepi \
     -ex 'monitor cycle 5' -ex delete -ex continue
@@ -513,8 +516,7 @@ for line in 'the warp.s instruction buffer is empty' '^next: 0x100000080: v_add_
 done
 grep -q '"machine": "volta"' g.json || fail "gdb --timing wrote no report"
 
-# Steps of a warp from a breakpoint at which other warps are stopped, too. The other warps wait at the breakpoint, and
-# continue later.
+# Steps a warp from a breakpoint at which other warps are also stopped. These must wait at the breakpoint, and continue later.
 cat >loop.s <<'END'
 .kernel loop
 .param ptr.global out
@@ -534,15 +536,15 @@ END
 set -- -c 'break 5' -c continue
 for verb in next stepi 'stepi 7' continue next next; do set -- "$@" -c "$verb"; done
 expect 0 'all launches have ended' debug --timing loop.yaml --batch "$@" -c delete -c continue
-# If the condition of a breakpoint is false, all warps continue. The watched register belongs to a warp that is not on the first
-# core.
+# If the condition of a breakpoint is false, all warps must continue. Also tests a watchpoint on a register of a warp that is
+# not on the first core.
 expect 0 'all launches have ended' debug --timing loop.yaml --batch -c 'break 5 if v0 > 30' -c continue
 expect 0 ': v0 was written by lane 5 at .*: 18 -> 19$' debug --timing loop.yaml --batch \
     -c 'break 5 if ctaid.x == 2 && tid.x == 37 && v0 == 18' -c continue -c 'watch v0' -c continue
 grep -q '^breakpoint 1, lanes 0x00000020: block(2,0,0) w1 lane 5 at loop+0x10 ' out ||
     fail "debug --timing: the condition did not stop the lane that it names"
 
-# Each stall reason of stall_reasons.def must occur in one of these runs. not_picked occurs only while a debugger steps one of
+# Each stall reason of stall_reasons.def must occur in one of these runs. not_picked can occur only while a debugger steps one of
 # several ready warps.
 cat >why.s <<'END'
 .kernel why
@@ -618,35 +620,36 @@ never = [r for r in reasons if not any(s[r] for s in seen)]
 assert never == ['not_picked'], never
 END
 
-# On a model whose issue obeys control fields, wrong control fields are reported once. On other models they are not reported.
+# On a model that obeys control fields, wrong control fields must be reported once. On other models they must not be reported.
 printf '.kernel k\n.param ptr.global out\n  v_mov_b64 v4:5, c[out] {st=4}\n  v_add_u32 v1, v1, 1\n  v_add_u32 v1, v1, 1\n' >wrong.s
 printf '  st.global.b32 [v4:5], v1 {rd=0,st=2}\n  exit {wt=1}\n.end\n' >>wrong.s
 sed 's/ {.*//' wrong.s >filled.s
 set -- --grid 1 --block 32 --arg 'u32[1]'
 expect 0 '^lanewise: note: wrong.s:5: k+0x20: v_add_u32: the stall counts before this instruction are too short for v1; on volta, .* 2 instr' run wrong.s "$@" --timing=volta
-[ "$(grep -c note err)" = 1 ] || fail "run --timing=volta: not exactly one note about wrong control fields"
+[ "$(grep -c note err)" = 1 ] || fail "run --timing=volta: expected one note about wrong control fields"
 for other in 'wrong.s --timing' 'wrong.s --timing=volta -q' 'wrong.s --timing=volta --timing-set issue.dependence=scoreboard' \
     'filled.s --timing=volta'; do
     expect 0 '' run $other "$@"
-    ! grep -q note err || fail "run $other: a note about control fields"
+    ! grep -q note err || fail "run $other: there is a note about control fields"
 done
 
-# On a model where only waitcnt protects the registers of loads, a missing waitcnt is reported, with a line for each instruction
-# that needs one. On other models it is not reported.
+# On a model on which only waitcnt protects the registers of loads, a missing waitcnt must be reported, with the number of
+# instructions that need one. On other models it must not be reported.
 printf '.kernel k\n.param ptr.global out\n  v_mov_b64 v4:5, c[out]\n  ld.global.b32 v1, [v4:5]\n  ld.global.b32 v2, [v4:5+4]\n' >wait.s
 printf '  waitcnt vmcnt(1)\n  v_add_u32 v1, v1, 1\n  v_add_u32 v1, v1, v2\n  waitcnt vmcnt(0)\n  st.global.b32 [v4:5], v1\n  exit\n.end\n' >>wait.s
 sed 's/vmcnt(1)/vmcnt(0)/' wait.s >waits.s
 sed /waitcnt/d wait.s >compiled.s
 set -- --grid 1 --block 32 --arg 'u32[2]'
 expect 0 '^wait.s:8: k+0x50: v_add_u32: no waitcnt waits until v2 has the result of k+0x20' run wait.s "$@" --timing=gcn-tahiti
-[ "$(grep -c 'no waitcnt' err)" = 1 ] && grep -q 'like GPU model gcn-tahiti .* at 1 instruction without' err || fail "run --timing=gcn-tahiti: not exactly one note about a missing waitcnt"
+[ "$(grep -c 'no waitcnt' err)" = 1 ] && grep -q 'like GPU model gcn-tahiti .* at 1 instruction without' err ||
+    fail "run --timing=gcn-tahiti: expected one note about a missing waitcnt"
 for other in 'wait.s --timing' 'wait.s --timing=gcn-tahiti -q' 'waits.s --timing=gcn-tahiti' 'compiled.s --timing=gcn-tahiti'; do
     expect 0 '' run $other "$@"
-    ! grep -q note err || fail "run $other: a note about a missing waitcnt"
+    ! grep -q note err || fail "run $other: there is a note about a missing waitcnt"
 done
 
-# All trends but many_launches, which takes longer; under sanitizers only the shortest. bench/ belongs to the source tree, but
-# not to its archive.
+# Checks all trends except many_launches, which takes long; under sanitizers only those that take little time. The source archive
+# does not contain bench/.
 if [ -x "$src/bench/timing_trends" ]; then
     trends='--skip many_launches'
     [ -z "${LW_SLOW:-}" ] || trends='streaming requests launches'
@@ -656,7 +659,7 @@ if [ -x "$src/bench/timing_trends" ]; then
         grep FAIL out
         fail "bench/timing_trends: a claim does not hold"
     }
-    [ "$(wc -l <trends/streaming.txt)" = 4 ] || fail "bench/timing_trends --out wrote no figures"
+    [ "$(wc -l <trends/streaming.txt)" = 4 ] || fail "bench/timing_trends --out does not write figures"
 fi
 
 echo "test_timing: $cases commands"
