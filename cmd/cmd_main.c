@@ -14,7 +14,8 @@
 static const char out_help[] = "write the output to this file; - is standard output";
 #define COMPILER_OPTIONS                                                                   \
     {"compiler", 0, "PROGRAM", "the compiler for .cl and .cu sources: a clang, or nvcc"},               \
-    {"clang", 0, "PROGRAM", "the compiler for .cl and .cu sources (same as --compiler)"}
+    {"clang", 0, "PROGRAM", "the compiler for .cl and .cu sources (same as --compiler)"},               \
+    {"cache", 0, "MODE", "on (the default): use the stored result if clang has compiled the same source before; off: always run clang"}
 #define SOURCE_OPTIONS                                                                     \
     {"define", 'D', "NAME[=VALUE]", "define a macro for the compiler of .cl and .cu sources"},            \
     {"include", 'I', "FOLDER", "add a folder in which the compiler of .cl and .cu sources searches for headers"},                 \

@@ -211,6 +211,14 @@ int cmd_wrong_operands(const struct cmd *cmd, int count, char **operand, const s
                                     : "expected only one launch file");
 }
 
+/** Takes option --cache, which sets the environment variable for this program and the programs that it starts. */
+static enum lw_status take_cache(const char *mode, struct lw_error *err)
+{
+    if (strcmp(mode, "on") != 0 && strcmp(mode, "off") != 0)
+        return LW_FAIL(err, LW_EUSAGE, "expected on or off, found \"%.40s\"", mode);
+    return setenv("LANEWISE_CACHE", mode, 1) == 0 ? LW_OK : LW_FAIL(err, LW_ENOMEM, "the host has no memory for the environment");
+}
+
 int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, void *context,
               int *status)
 {
@@ -290,7 +298,7 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
             (strcmp(o->operand, "[MACHINE]") == 0 ? looks_like_machine : looks_like_address)(
                 argv[optind]))
             optarg = argv[optind++];
-        if (take(context, (unsigned)i, optarg, &err) != LW_OK) {
+        if ((strcmp(o->name, "cache") == 0 ? take_cache(optarg, &err) : take(context, (unsigned)i, optarg, &err)) != LW_OK) {
             lw_error_prefix(&err, "%s: --%s", cmd->name, o->name);
             cmd_error(&err);
             return -1;

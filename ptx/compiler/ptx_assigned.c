@@ -519,9 +519,29 @@ static bool is_step(const struct ptx_assigned *source, size_t from, size_t to, i
     return true;
 }
 
+/* Returns true if the occurrence of a variable's name at [@from, @to) begins the condition of a `for` that compares the variable
+ * with a constant, such as `i < 4`, and stores the lowest value with which a rising variable ends the loop. */
+static bool is_limit(const struct ptx_assigned *source, size_t from, size_t to, int64_t *limit)
+{
+    const size_t before = before_blanks(source, from);
+    size_t next = after_blanks(source, to);
+    const bool inclusive = at(source, next) == '<' && at(source, next + 1) == '=';
+
+    if (before == SIZE_MAX || source->text[before] != ';' || at(source, next) != '<')
+        return false;
+    next = after_blanks(source, next + 1 + inclusive);
+    if (!take_literal(source, next, limit))
+        return false;
+    *limit += inclusive;
+    while (is_word(at(source, next)))
+        next++;
+    return at(source, after_blanks(source, next)) == ';';
+}
+
 bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out)
 {
-    int64_t step = 0, one;
+    int64_t step = 0, one, limit = 0, other;
+    unsigned limits = 0; /* number of loops that compare the variable with a constant */
     bool steps = !source->passes_variables; /* each assignment other than the declaration adds @step, or assigns a constant */
     size_t declaration = SIZE_MAX;          /* index in the source at which the declaration names the variable */
     struct ptx_assigned text = *source;
@@ -564,6 +584,10 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
         line = line_at(source, from);
         if (line < declared || (end_line != 0 && line > end_line))
             continue;
+        if (is_limit(source, from, after, &other)) {
+            limit = other;
+            limits++;
+        }
         to = text.is_pointer ? after_blanks(source, after) : after_parts(source, after);
         if (!may_assign(&text, from, after) && !may_assign(&text, from, to) && at(source, to) != '(' && at(source, to) != '{')
             continue;
@@ -589,6 +613,8 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
               lines.text != NULL ? lines.text : "");
     if (steps && step != 0)
         lw_printf(out, ",+%lld", (long long)step);
+    if (steps && step > 0 && limits == 1)
+        lw_printf(out, ",<%lld", (long long)limit);
     for (size_t i = 0; i < source->loop_count && last != 0; i++)
         if (source->loops[i].first >= declared && (end_line == 0 || source->loops[i].last <= end_line))
             lw_printf(out, ",-%u:%u%s", source->loops[i].first, source->loops[i].last, source->loops[i].has_jumps ? ":1" : "");

@@ -212,7 +212,9 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
     argv[n++] = "cl";
     argv[n++] = path;
     argv[n] = NULL;
+    job->cached = true;
     status = ptx_run_compiler(job, path, argv, result, ptx, size, err);
+    job->cached = false;
     free(argv);
     return status;
 }
@@ -294,7 +296,9 @@ enum lw_status ptx_compile_ir(const char *path, const char *const *flags, size_t
         argv[n++] = "-x";
         argv[n++] = "cl";
         argv[n] = path;
+        job->cached = true;
         status = ptx_run_compiler(job, path, argv, result, ir, size, err);
+        job->cached = false;
     }
     if (job != NULL)
         ptx_remove_scratch(job->scratch);

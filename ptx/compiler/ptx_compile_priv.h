@@ -3,6 +3,8 @@
 #ifndef PTX_COMPILE_PRIV_H
 #define PTX_COMPILE_PRIV_H
 
+#include <time.h>
+
 #include "ptx/ptx.h"
 
 enum { PTX_PATH_BYTES = 4096 };
@@ -18,6 +20,7 @@ struct ptx_job {
     bool values;                         /* clang prints the dump of its debug values (ptx_values.c) */
     bool has_other;                      /* if the compiler crashes, another installed clang is tried */
     bool crashed;                        /* the compiler crashed in its last run */
+    bool cached;                         /* the result may come from the cache (ptx_cache.c) */
     struct lw_sink *words;               /* receives the compiler's output, including warnings; may be NULL */
 };
 
@@ -112,6 +115,24 @@ void ptx_remove_scratch(const char *path);
 /** Stores the path of the cache folder in @out, and creates the folder if necessary. Returns false if there is no writable
  *  one. */
 bool ptx_cache_folder(char *out);
+
+/** Key of a compilation in the cache (ptx_cache.c). */
+struct ptx_cache_key {
+    char path[PTX_PATH_BYTES + 64]; /* path of the entry */
+    struct lw_buffer text;          /* owned; also if ptx_cache_key() returns false */
+    struct timespec start;          /* time at which the compilation began */
+};
+/** Makes the key for the compilation of @source to @result by the command line @argv. Returns false if the compilation must not be
+ *  cached: LANEWISE_CACHE is "off", there is no cache folder, or an option uses further files. */
+bool ptx_cache_key(const struct ptx_job *job, const char *source, const char *const *argv, const char *result,
+                   struct ptx_cache_key *key);
+/** Returns true if the cache has the result. Then *@ptx is the PTX, which the caller frees, and @output has the compiler's
+ *  messages. */
+bool ptx_cache_find(const struct ptx_cache_key *key, const char *source, struct lw_buffer *output, char **ptx, size_t *size);
+/** Stores a result. @rule is the path of a file in which the compiler has listed the files that it has read, as a rule for
+ *  `make`. Errors are ignored. */
+void ptx_cache_store(const struct ptx_cache_key *key, const char *source, const char *rule, const struct lw_buffer *output,
+                     const char *ptx, size_t size);
 
 /** Compiles our override library to bitcode with the job's compiler, unless the cache contains the bitcode. Sets
  *  job->overrides and job->scratch_library. */

@@ -248,7 +248,9 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
     argv[n++] = "cuda";
     argv[n++] = path;
     argv[n] = NULL;
+    job->cached = true;
     status = ptx_run_compiler(job, path, argv, result, ptx, size, err);
+    job->cached = false;
     if (status == LW_OK)
         blank_placeholders(*ptx);
     free(argv);

@@ -667,30 +667,25 @@ static enum lw_status run_spelled(const char **argv, const char *scratch, bool d
     }
 }
 
-enum lw_status ptx_run_compiler(struct ptx_job *job, const char *path, const char **argv,
-                                const char *result, char **ptx, size_t *size,
-                                struct lw_error *err)
+/** Runs the compiler. Parameters are those of ptx_run_compiler(). @output receives the compiler's messages. */
+static enum lw_status run(struct ptx_job *job, const char *path, const char **argv, const char *result, struct lw_buffer *output,
+                          char **ptx, size_t *size, struct lw_error *err)
 {
-    struct lw_buffer output;
     enum lw_status status;
     int wait_status = 0;
     char *dump = NULL;
     size_t dump_size = 0;
 
-    lw_buffer_init(&output);
-    status = run_spelled(argv, job->scratch, job->values, job->values ? DUMP_LIMIT_BYTES : OUTPUT_LIMIT_BYTES, &output, &wait_status, err);
-    if (job->values && output.text != NULL) {
-        output.size = ptx_values_split(output.text, output.size, &dump, &dump_size);
-        if (output.size > OUTPUT_LIMIT_BYTES)
-            output.size = OUTPUT_LIMIT_BYTES;
-        output.text[output.size] = '\0';
+    status = run_spelled(argv, job->scratch, job->values, job->values ? DUMP_LIMIT_BYTES : OUTPUT_LIMIT_BYTES, output, &wait_status, err);
+    if (job->values && output->text != NULL) {
+        output->size = ptx_values_split(output->text, output->size, &dump, &dump_size);
+        if (output->size > OUTPUT_LIMIT_BYTES)
+            output->size = OUTPUT_LIMIT_BYTES;
+        output->text[output->size] = '\0';
     }
     job->crashed = status == LW_OK && has_crashed(wait_status);
     if (status == LW_OK && has_failed(wait_status))
-        status = report(path, job, wait_status, &output, err);
-    if ((status == LW_EINPUT || status == LW_OK) && job->words != NULL && !(job->crashed && job->has_other))
-        put_words(&output, job->words);
-    lw_buffer_fini(&output);
+        status = report(path, job, wait_status, output, err);
     if (status == LW_OK)
         status = lw_file_read(result, ptx, size, err);
     if (status == LW_OK && dump != NULL)
@@ -699,5 +694,52 @@ enum lw_status ptx_run_compiler(struct ptx_job *job, const char *path, const cha
     if (status == LW_ENOENT)
         return LW_FAIL(err, LW_EINPUT, "%s: %s succeeded but wrote no output; " ANOTHER, path,
                        job->compiler);
+    return status;
+}
+
+/** Works as run(), and stores the result in the cache. */
+static enum lw_status run_cached(struct ptx_job *job, const char *path, const char **argv, const char *result, struct lw_buffer *output,
+                                 char **ptx, size_t *size, struct lw_error *err)
+{
+    struct ptx_cache_key *key = malloc(sizeof *key);
+    const char **listing = NULL; /* the command line, with options to list the files that the compiler reads */
+    char rule[PTX_PATH_BYTES + 16];
+    enum lw_status status = LW_OK;
+    size_t n = 0;
+
+    while (argv[n] != NULL)
+        n++;
+    const bool caches = key != NULL && (listing = calloc(n + 4, sizeof *listing)) != NULL && ptx_cache_key(job, path, argv, result, key);
+    if (!caches || !ptx_cache_find(key, path, output, ptx, size)) {
+        snprintf(rule, sizeof rule, "%s/rule", job->scratch);
+        for (size_t i = 0; i < n && caches; i++)
+            listing[i] = argv[i];
+        if (caches) {
+            listing[n] = "-MD";
+            listing[n + 1] = "-MF";
+            listing[n + 2] = rule;
+        }
+        status = run(job, path, caches ? listing : argv, result, output, ptx, size, err);
+        if (caches && status == LW_OK)
+            ptx_cache_store(key, path, rule, output, *ptx, *size);
+    }
+    if (key != NULL && listing != NULL)
+        lw_buffer_fini(&key->text);
+    free(key);
+    free(listing);
+    return status;
+}
+
+enum lw_status ptx_run_compiler(struct ptx_job *job, const char *path, const char **argv, const char *result, char **ptx,
+                                size_t *size, struct lw_error *err)
+{
+    struct lw_buffer output;
+    enum lw_status status;
+
+    lw_buffer_init(&output);
+    status = (job->cached ? run_cached : run)(job, path, argv, result, &output, ptx, size, err);
+    if ((status == LW_EINPUT || status == LW_OK) && job->words != NULL && !(job->crashed && job->has_other))
+        put_words(&output, job->words);
+    lw_buffer_fini(&output);
     return status;
 }

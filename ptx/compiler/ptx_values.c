@@ -23,7 +23,7 @@
  * Before the first comment of a variable, another comment describes the variable in the source, by which
  * ptx_debug_notedoubt.c detects wrong debug values of clang:
  *
- *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN...,+STEP,-LOOP:END:JUMPS...
+ *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN...,+STEP,<LIMIT,-LOOP:END:JUMPS...
  *
  * The numbers except ONCE and JUMPS are lines, or 0 if a line is unknown:
  *     END                 last line of the variable's scope
@@ -34,6 +34,8 @@
  *                         BEGIN is missing
  *     +STEP               constant that each assignment after the declaration adds to the variable, except those of constants.
  *                         It is missing if there are other assignments, or if they add several constants
+ *     <LIMIT              lowest value with which the variable, a rising counter, ends the only `for` that compares it with a
+ *                         constant. It is missing if there is no such loop
  *     -LOOP:END:JUMPS     first and last line of a loop in the scope. JUMPS is 1 if the loop contains `continue`, `break`,
  *                         `return` or `goto`, otherwise it is missing
  *

@@ -8,6 +8,7 @@
  *     has at the n-th visit with -O0.
  *   - If the numbers of visits differ, or if the variable has no value yet with -O0, the value must be one that the variable
  *     has at any time with -O0, in the same thread and call.
+ *   - All values that are shown together at a visit of a line must be those of one visit of this line with -O0.
  *
  *   prop_values                       random kernels (values_kernels.c)
  *   prop_values LAUNCH.yaml...        the kernels of these launch files, which tests/debug/prop_values.sh prepares
@@ -52,7 +53,7 @@ enum { USUAL = 8, MOST_PRINTED = 6, CORRUPTED = 4, MOST_EXCHANGES = 8 };
 #define SOME_LANES UINT64_C(0x8000000080010023)
 
 struct counts {
-    uint64_t kernels, requested, shown, by_visit, by_set, between, unset, unwritten, skipped, unknown, unreadable, elsewhere, moved, early, own, arms, never, another_time, wrong_kernels;
+    uint64_t kernels, requested, shown, by_visit, by_set, between, unset, unwritten, skipped, unknown, unreadable, elsewhere, moved, early, own, arms, never, another_time, mixed, wrong_kernels;
 };
 
 struct test {
@@ -74,12 +75,14 @@ struct pair {
     const char *index;    /* prefix of the names of variables that are not compared, or NULL */
     bool quiet, keeps; /* keeps: the optimised build has `values: kept` */
     uint64_t never, another_time; /* number of wrong values that the variable never has, or has at another time */
+    uint64_t mixed;               /* number of visits that show values of several visits (compare_together()) */
     struct values_table moved;    /* visits of lines that the optimised build has moved (find_moved()) */
     /* by thread and line: whether the optimised build has code of the line before code of earlier lines */
     struct values_table early;
     /* by thread and line: whether the optimised build visits the line in a scope in which -O0 does not visit it */
     struct values_table astray;
     struct values_table following; /* by thread and time in the reference: 1 + the index of the visit */
+    struct values_table previous;  /* by visit of the optimised build: 1 + the index of the thread's visit before it, or 0 */
     struct values_table printed;   /* by variable and line: number of wrong values that have been found */
     unsigned lines;                /* number of wrong values that have been printed */
 };
@@ -125,17 +128,22 @@ static void print_values(const char *label, const struct values_trace *reference
     printf("\n");
 }
 
+/** Prints how to repeat the case, and its source. */
+static void print_case(const struct pair *p)
+{
+    printf("%s%s\n", p->what, p->keeps ? " (values: kept)" : "");
+    if (p->source != NULL)
+        print_file(p->source);
+}
+
 static void report(struct pair *p, const struct values_trace *other, const struct values_shown *s, bool had)
 {
     const struct values_trace *reference = &p->reference;
     const char *visit = p->names.text[s->visit], *variable = p->names.text[s->variable];
     const uint64_t *there = values_table_find(&other->visits, values_visits_key(s->thread, s->visit));
 
-    if (p->never + p->another_time == 0 && !p->quiet) {
-        printf("%s%s\n", p->what, p->keeps ? " (values: kept)" : "");
-        if (p->source != NULL)
-            print_file(p->source);
-    }
+    if (p->never + p->another_time + p->mixed == 0 && !p->quiet)
+        print_case(p);
     *(had ? &p->another_time : &p->never) += 1;
     if (p->quiet || p->lines == MOST_PRINTED ||
         (*values_table_at(&p->printed, values_mix(s->variable, s->visit)))++ != 0)
@@ -161,12 +169,12 @@ static bool is_unset(const struct values_trace *reference, const struct values_s
     return false;
 }
 
-/** Returns whether @s shows the value that the line itself assigns to the variable. If the compiler generates no code for the
- *  assignment, the variable has its new value at the start of the line. */
-static bool is_own(struct pair *p, const struct values_shown *s)
+/** Returns whether @s shows the value that the line itself assigns to the variable at visit @nth. If the compiler generates no code
+ *  for the assignment, the variable has its new value at the start of the line. */
+static bool is_own(struct pair *p, const struct values_shown *s, uint32_t nth)
 {
     const struct values_trace *reference = &p->reference;
-    const uint64_t *when = values_table_find(&reference->when, values_when_key(s->thread, s->visit, s->nth)), *at, *value;
+    const uint64_t *when, *at, *value;
     const struct values_visit *v;
 
     if (p->following.count == 0)
@@ -175,7 +183,7 @@ static bool is_own(struct pair *p, const struct values_shown *s)
             when = values_table_find(&reference->when, values_when_key(v->thread, v->visit, v->nth));
             *values_table_at(&p->following, values_mix(v->thread, *when)) = i + 1;
         }
-    when = values_table_find(&reference->when, values_when_key(s->thread, s->visit, s->nth));
+    when = values_table_find(&reference->when, values_when_key(s->thread, s->visit, nth));
     at = when != NULL ? values_table_find(&p->following, values_mix(s->thread, *when + 1)) : NULL;
     if (at == NULL)
         return false;
@@ -262,6 +270,92 @@ static void find_astray(struct pair *p, const struct values_trace *other)
     }
 }
 
+/** Returns whether a shown value is compared with the reference. */
+static bool is_compared(const struct pair *p, const struct values_shown *s)
+{
+    return !p->names.pointer[s->variable] &&
+           (p->index == NULL || strncmp(split_name(p->names.text[s->variable], '|'), p->index, strlen(p->index)) != 0) &&
+           values_table_find(&p->reference.known, values_known_key(s->variable)) != NULL;
+}
+
+/** Returns whether visit @nth of line @visit with -O0 has all @count values that are shown together at one visit. */
+static bool has_all(struct pair *p, const struct values_shown *shown, size_t count, uint32_t visit, uint32_t nth)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct values_shown s = shown[i];
+        const uint64_t *value = values_table_find(&p->reference.at, values_at_key(s.thread, visit, nth, s.variable));
+
+        s.visit = visit;
+        if (is_compared(p, &s) && value != NULL && *value != s.value && !is_own(p, &s, nth))
+            return false;
+    }
+    return true;
+}
+
+static void find_previous(struct pair *p, const struct values_trace *other)
+{
+    struct values_table last = {.count = 0};
+
+    values_table_free(&p->previous);
+    p->previous = (struct values_table){.count = 0};
+    for (size_t i = 0; i < other->order_count; i++) {
+        const struct values_visit *v = &other->order[i];
+        uint64_t *before = values_table_at(&last, v->thread);
+
+        *values_table_at(&p->previous, values_when_key(v->thread, v->visit, v->nth)) = *before;
+        *before = i + 1;
+    }
+    values_table_free(&last);
+}
+
+/** Returns whether the visit before that of @shown has with -O0 all @count values that are shown together. The debugger shows these
+ *  values if the compiler has moved code of the line up, or executes it more often than -O0, in lanes that do not reach the line. */
+static bool has_before(struct pair *p, const struct values_trace *other, const struct values_shown *shown, size_t count)
+{
+    const uint64_t *before = values_table_find(&p->previous, values_when_key(shown->thread, shown->visit, shown->nth));
+    const struct values_visit *v = before != NULL && *before != 0 ? &other->order[*before - 1] : NULL;
+    const uint64_t key = values_visits_key(shown->thread, shown->visit);
+    const uint64_t *here = values_table_find(&p->reference.visits, key), *there = values_table_find(&other->visits, key);
+    const bool is_extra = here != NULL && there != NULL && *there > *here;
+
+    return v != NULL && (is_extra || values_table_find(&p->early, line_key(p, shown->thread, shown->visit)) != NULL) &&
+           values_table_find(&p->reference.when, values_when_key(v->thread, v->visit, v->nth)) != NULL &&
+           has_all(p, shown, count, v->visit, v->nth);
+}
+
+/** Counts the visits of lines whose values, shown together, are those of no single visit with -O0. */
+static void compare_together(const struct test *test, struct pair *p, const struct values_trace *other)
+{
+    enum { MOST_VISITS = 200 };
+
+    for (size_t i = 0, end; i < other->count; i = end) {
+        const struct values_shown *s = &other->shown[i];
+        const uint64_t *here = values_table_find(&p->reference.visits, values_visits_key(s->thread, s->visit));
+        bool found = s->nth == 0 || here == NULL || *here > MOST_VISITS;
+
+        for (end = i + 1; end < other->count && other->shown[end].thread == s->thread && other->shown[end].visit == s->visit &&
+                          other->shown[end].nth == s->nth && other->shown[end].insn == s->insn; end++)
+            ;
+        for (uint32_t n = 1; !found && n <= *here; n++)
+            found = has_all(p, s, end - i, s->visit, n);
+        found = found || (!test->strict && has_before(p, other, s, end - i));
+        if (found)
+            continue;
+        if (p->never + p->another_time + p->mixed == 0 && !p->quiet)
+            print_case(p);
+        if (p->mixed++ != 0 || p->quiet)
+            continue;
+        printf("  WRONG: values of several visits: %s, thread warp %" PRIu64 " lane %" PRIu64 ", visit %u, instruction %u\n", p->names.text[s->visit],
+               s->thread / EMU_MAX_LANES, s->thread % EMU_MAX_LANES, s->nth, s->insn);
+        for (size_t k = i; k < end; k++)
+            if (is_compared(p, &other->shown[k])) {
+                printf("    in %s%s: 0x%" PRIx64 " is shown\n", p->names.text[other->shown[k].variable],
+                       other->shown[k].outer ? " (outer frame)" : "", other->shown[k].value);
+                print_values("-O0 has at the visits of this line", &p->reference, &other->shown[k]);
+            }
+    }
+}
+
 static void compare(struct test *test, struct pair *p, const struct values_trace *other)
 {
     const struct values_trace *reference = &p->reference;
@@ -270,6 +364,8 @@ static void compare(struct test *test, struct pair *p, const struct values_trace
     find_moved(p, other);
     find_early(p, other);
     find_astray(p, other);
+    find_previous(p, other);
+    compare_together(test, p, other);
     c->requested += other->requested;
     c->shown += other->count;
     c->unreadable += other->unreadable;
@@ -298,10 +394,10 @@ static void compare(struct test *test, struct pair *p, const struct values_trace
                 if (*value != s->value && had && !test->strict &&
                     values_table_find(&p->moved, values_when_key(s->thread, s->visit, s->nth)) != NULL)
                     c->moved++;
-                else if (*value != s->value && !test->strict && has_at_a_visit(reference, s) &&
-                         values_table_find(&p->early, line_key(p, s->thread, s->visit)) != NULL)
+                else if (*value != s->value && !test->strict && values_table_find(&p->early, line_key(p, s->thread, s->visit)) != NULL &&
+                         (has_at_a_visit(reference, s) || has_before(p, other, s, 1)))
                     c->early++;
-                else if (*value != s->value && !test->strict && is_own(p, s))
+                else if (*value != s->value && !test->strict && is_own(p, s, s->nth))
                     c->own++;
                 else if (*value != s->value)
                     report(p, other, s, had);
@@ -378,6 +474,7 @@ static void end(struct pair *p)
     values_table_free(&p->astray);
     values_table_free(&p->early);
     values_table_free(&p->following);
+    values_table_free(&p->previous);
     values_trace_free(&p->reference);
     values_names_fini(&p->names);
 }
@@ -385,11 +482,12 @@ static void end(struct pair *p)
 /** Adds the results of a comparison to the test's counts, and frees the comparison. Returns the number of wrong values. */
 static uint64_t conclude(struct test *test, struct pair *p)
 {
-    uint64_t wrong = p->never + p->another_time;
+    uint64_t wrong = p->never + p->another_time + p->mixed;
 
     test->counts.kernels++;
     test->counts.never += p->never;
     test->counts.another_time += p->another_time;
+    test->counts.mixed += p->mixed;
     test->counts.wrong_kernels += wrong != 0;
     end(p);
     return wrong;
@@ -560,12 +658,12 @@ static void corrupted_kernels(const struct test *whole, uint64_t seed)
         use_ptx(&test, &k, ptx, size);
         options.flag_count = 0;
         options.launch = test.has_values ? k.keeping : k.launch;
-        for (unsigned k = 0; k < MOST_EXCHANGES && p.never + p.another_time == 0; k++) {
+        for (unsigned k = 0; k < MOST_EXCHANGES && p.never + p.another_time + p.mixed == 0; k++) {
             options.corrupt = (seed + i + 1) * MOST_EXCHANGES + k; /* 0 would exchange nothing */
             changed |= check(&test, &p, &options) != 0;
         }
         corrupted += changed;
-        found += p.never + p.another_time != 0;
+        found += p.never + p.another_time + p.mixed != 0;
         end(&p);
     }
     printf("%u kernels with exchanged locations of two variables: wrong values in %u\n", corrupted, found);
@@ -608,11 +706,16 @@ static uint64_t launch_file(struct test *test, const char *path, int number)
     char what[1200], keeping[1200];
     struct pair p = {.what = what};
     bool all = getenv("LW_RANDOM_DIVISOR") == NULL;
+    const char *level = getenv("LW_VALUES_LEVEL"), *clang = getenv("LW_VALUES_CLANG");
     struct values_options options = {.launch = path, .flag_count = 0, .steps = true, .blocks = 1,
                                      .lanes = all ? UINT64_MAX : SOME_LANES, .most = 300000, .seed = 1};
 
-    snprintf(what, sizeof what, "%s", path);
+    snprintf(what, sizeof what, "%s%s%s%s%s", path, clang != NULL ? " " : "", clang != NULL ? clang : "", level != NULL ? " " : "",
+             level != NULL ? level : "");
     begin(&p, &options);
+    options.compiler = clang;
+    options.flags[0] = level;
+    options.flag_count = level != NULL;
     if (all || number % 3 == 0)
         (void)check(test, &p, &options);
     if (test->has_values && (all || number % 3 == 1) && write_keeping_copy(path, keeping, sizeof keeping)) {
@@ -641,9 +744,9 @@ static void print_counts(const char *what, const struct counts *c)
            " of these in uninitialised memory), %" PRIu64 " pointers skipped, %" PRIu64
            " of variables that -O0 does not have, %" PRIu64 " unreadable; %" PRIu64
            " others on lines that the thread never visits at -O0, %" PRIu64 " of another time on moved lines, %" PRIu64 " of another visit of these lines, %" PRIu64 " that the line itself assigns, %" PRIu64 " of a branch side that other threads take; wrong, in %" PRIu64 " kernels: %" PRIu64
-           " that the variable never has, %" PRIu64 " of another time\n",
+           " that the variable never has, %" PRIu64 " of another time, %" PRIu64 " visits with values of several visits\n",
            what, c->kernels, c->requested, c->shown, c->by_visit, c->by_set, c->between, c->unset, c->unwritten, c->skipped, c->unknown,
-           c->unreadable, c->elsewhere, c->moved, c->early, c->own, c->arms, c->wrong_kernels, c->never, c->another_time);
+           c->unreadable, c->elsewhere, c->moved, c->early, c->own, c->arms, c->wrong_kernels, c->never, c->another_time, c->mixed);
 }
 
 /** Returns whether this version of Lanewise supports `values: kept`. */

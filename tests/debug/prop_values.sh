@@ -168,6 +168,75 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
         shows 22 r.a 78 none
     done
 done
+# Tests unrolled loops in which clang moves code of an iteration down, after debug values of the next iteration: values that are
+# shown together must be those of one iteration. In `sorted`, the code of all iterations is in the block after the last inner loop,
+# and the debug values are in other blocks.
+cat >rounds.cl <<'END'
+kernel void rounds(global int *out, global const int *in, int n)
+{
+    int lid = get_local_id(0);
+    int wide = 0;
+    for (int round = 0; round < 2; round++) {
+        int low = in[lid + round * 8];
+        int high = in[lid + round * 8 + 4];
+        for (int k = 0; k < low && in[k] > 20; k++)
+            ;
+        int distance = high - low;
+        if (distance > 50)
+            wide++;
+    }
+    out[lid] = wide + n;
+}
+END
+cat >sorted.cl <<'END'
+static void sort(int *list)
+{
+    for (int i = 1; i < 5; i++) {
+        int x = list[i];
+        int j = i - 1;
+        while (j >= 0 && list[j] > x) {
+            list[j + 1] = list[j];
+            j--;
+        }
+        list[j + 1] = x;
+    }
+}
+kernel void sorted(global int *out, global const int *in, int n)
+{
+    int lid = get_local_id(0);
+    int list[5];
+    int sum = n;
+    for (int round = 0; round < 3; round++) {
+        for (int k = 0; k < 5; k++)
+            list[k] = in[(lid * 5 + round * 3 + k) & 63];
+        sort(list);
+        int middle = list[2];
+        int distance = list[4] - list[0];
+        if (distance > 150)
+            sum += 7;
+        else
+            sum += middle;
+    }
+    out[lid] = sum;
+}
+END
+for name in rounds sorted; do
+    cat >$name.yaml <<END
+program: {source: $name.cl}
+buffers:
+  in: {type: s32, count: 64, init: {random: {seed: 5, low: 0, high: 200}}}
+  out: {type: s32, count: 64}
+steps:
+  - launch: {entry: $name, grid: [1], block: [8], args: [out, in, 13]}
+END
+done
+for clang in clang-14 clang-15 clang-16 clang-19; do
+    command -v $clang >/dev/null || continue
+    for level in -O2 -O3; do
+        (unset LW_RANDOM_DIVISOR && LW_VALUES_CLANG=$clang LW_VALUES_LEVEL=$level "$program" rounds.yaml sorted.yaml) >out 2>&1 ||
+            fail "$clang $level: $(cat out)"
+    done
+done
 [ $failures = 0 ] || random=1
 [ $other = 0 ] && exit $random
 exit $other

@@ -283,7 +283,12 @@ static void lines_that_assign_are_found_with_scopes_and_loops(void **state)
     } cases[] = {
         {"void f(void)\n{\n    int n = 1;\n    g(n);\n}\n", 3, "5,1,2,5,3:5:2"},
         {"void f(int n)\n{\n    n += 2;\n    if (n)\n        n++;\n}\n", 1, "6,0,2,6,3:6:2,5:5:4"},
-        {"void f(void)\n{\n    for (int n = 0; n < 4; n++) {\n        g(n);\n    }\n}\n", 3, "5,0,2,6,3:0,+1,-3:5"},
+        {"void f(void)\n{\n    for (int n = 0; n < 4; n++) {\n        g(n);\n    }\n}\n", 3, "5,0,2,6,3:0,+1,<4,-3:5"},
+        {"void f(void)\n{\n    for (uint n = 0; n <= 4u; n += 2) {\n        g(n);\n    }\n}\n", 3, "5,0,2,6,3:0,+2,<5,-3:5"},
+        {"void f(void)\n{\n    for (int n = 4; n > 0; n--) {\n        g(n);\n    }\n}\n", 3, "5,0,2,6,3:0,+-1,-3:5"},
+        {"void f(void)\n{\n    for (int n = 0; n < m; n++) {\n        g(n < 3);\n    }\n}\n", 3, "5,0,2,6,3:0,+1,-3:5"},
+        {"void f(void)\n{\n    int n;\n    for (n = 0; n < 4; n++)\n        g(n);\n    for (n = 0; n < 5; n++)\n        g(n);\n}\n", 3,
+         "8,0,2,8,4:0,6:0,+1,-4:5,-6:7"},
         {"void f(int n)\n{\n    if (n)\n        n++;\n    n += 1;\n    n = 4;\n}\n", 1, "7,0,2,7,4:4:3,5:7:2,6:7:2,+1"},
         {"void f(void)\n{\n    int n = m;\n    n -= 3;\n    n = m;\n}\n", 3, "6,0,2,6,3:6:2,4:6:2,5:6:2"},
         {"void f(void)\n{\n    int n = m;\n    n -= 3u;\n    g(n -= 3 + m);\n}\n", 3, "6,0,2,6,3:6:2,4:6:2,5:0"},

@@ -283,7 +283,7 @@ expect 0 '^timing: ' run --timing good.yaml -q --timing-report - --timing-set co
 [ ! -s err ] || fail "--timing-report - wrote to standard error"
 grep -q '^timing: fermi, 1 core of 48 warps of 32 lanes, 700 MHz$' out || fail "keys were not set"
 
-# docs/howto/measure-cycles.md contains the script sweep.sh and the table that it prints.
+# docs/howto/measure-cycles.md contains a script and the table that the script prints.
 cp "$src"/docs/examples/lines.* "$src"/docs/examples/sweep.sh .
 mkdir -p bin
 ln -s "$lanewise" bin/lanewise

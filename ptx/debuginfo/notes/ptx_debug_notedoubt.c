@@ -303,6 +303,18 @@ static bool skips_begin(const struct ptx_noting *noting, const struct ptx_noted_
     return false;
 }
 
+/* Returns whether the source assigns to the variable between line @to and code of line @from after it, including loops that begin
+ * after @to and contain @from: the path may have executed these loops. */
+static bool assigns_between(const struct ptx_noted_lines *lines, uint32_t to, uint32_t from)
+{
+    uint32_t last = from;
+
+    for (size_t l = 0; l < lines->loops.count && lines->loops.at[l].line <= from; l++)
+        if (lines->loops.at[l].line > to && lines->loops.at[l].reached > last)
+            last = lines->loops.at[l].reached;
+    return ptx_note_assigns(lines, to, last);
+}
+
 /* Compares notes with assignments as ptx_note_agrees() does. @strict: see struct times. */
 static int agree(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
                  const struct ptx_note_position *position, uint32_t to, bool strict)
@@ -321,7 +333,7 @@ static int agree(struct ptx_placing *pl, const struct ptx_noting *noting, const 
             return -1;
         count_forward(&t, from, to, false);
     } else if (loop != NULL) {
-        if (!position->back && to != loop->line && ptx_note_assigns(lines, to, from))
+        if (!position->back && to != loop->line && assigns_between(lines, to, from))
             return -1; /* the compiler may have moved code of one of the lines */
         if (!loop->begins && skips_code(noting, lines, loop, from)) /* the loop has no jumps such as `continue` */
             return -1;
@@ -329,7 +341,7 @@ static int agree(struct ptx_placing *pl, const struct ptx_noting *noting, const 
         count_forward(&t, loop->line, to, false);
         if (to != loop->line && ptx_note_assigns(lines, loop->line, loop->line))
             add_times(&t, 1, 0); /* the head of a `for` changes the counter in each iteration */
-    } else if (position->notes == 0 && !ptx_note_assigns(lines, to, from)) {
+    } else if (position->notes == 0 && !assigns_between(lines, to, from)) {
         return 0;
     } else if (v->is_inlined && (position->back || position->left)) { /* the path executes the inlined function again */
         count_from_outside(&t, v, to);
@@ -527,6 +539,195 @@ static void doubt_late(struct doubting *d, const struct ptx_noted_variable *v, c
     }
 }
 
+/* ---- code of an earlier iteration ---------------------------------------------------------------- */
+
+/* A statement and, in the same block after code of another line, the next copy of it: a statement with the same operation and
+ * place in the source. In a loop that clang has unrolled, the copies belong to different iterations. */
+struct copy {
+    uint32_t statement, next;
+};
+
+/* Statement with what its copies have in common. */
+struct placed {
+    uint32_t block, line, op, owner, statement;
+    uint16_t column;
+    uint32_t group; /* index of the group of the statement */
+};
+
+static int compare_placed(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    const uint32_t one[] = {x->block, x->line, x->column, x->op, x->owner, x->statement};
+    const uint32_t other[] = {y->block, y->line, y->column, y->op, y->owner, y->statement};
+
+    for (size_t i = 0; i < LW_COUNT_OF(one); i++)
+        if (one[i] != other[i])
+            return one[i] < other[i] ? -1 : 1;
+    return 0;
+}
+
+static int compare_copies(const void *a, const void *b)
+{
+    const struct copy *x = a, *y = b;
+
+    return x->statement < y->statement ? -1 : x->statement > y->statement;
+}
+
+/* Finds all statements that have a copy after them in their block, in the order of the text. */
+static struct copy *find_copies(struct doubting *d, size_t *count)
+{
+    const struct ptx_noting *noting = d->noting;
+    const uint32_t n = (uint32_t)d->pl->fn->insns.count;
+    struct placed *placed = PTX_ARRAY(d->pl->job, struct placed, n + 1);
+    struct copy *copies = PTX_ARRAY(d->pl->job, struct copy, n + 1);
+    uint32_t found = 0;
+
+    *count = 0;
+    for (uint32_t g = 0; g < noting->groups.count; g++)
+        for (uint32_t s = noting->groups.at[g].first; s < noting->groups.at[g].end; s++) {
+            const struct ptx_insn *in = &d->pl->fn->insns.at[s];
+
+            if (noting->groups.at[g].line != 0)
+                placed[found++] = (struct placed){noting->block_of[s], noting->groups.at[g].line, in->op, noting->owner[s], s,
+                                                  d->pl->module->locs.at[in->loc].column, g};
+        }
+    qsort(placed, found, sizeof *placed, compare_placed);
+    for (uint32_t i = 0, k = 0; i < found; i++) {
+        struct placed other;
+
+        for (k = k > i ? k : i; k < found && placed[k].group == placed[i].group; k++)
+            ;
+        if (k == found)
+            break;
+        other = placed[k];
+        other.statement = placed[i].statement;
+        if (compare_placed(&placed[i], &other) == 0)
+            copies[(*count)++] = (struct copy){placed[i].statement, placed[k].statement};
+    }
+    qsort(copies, *count, sizeof *copies, compare_copies);
+    return copies;
+}
+
+/* Returns true if the source assigns to the variable between two executions of code on a line: in the loop around the line, or at
+ * the declaration, if the line is in no other loop of the scope. */
+static bool assigns_before_next(const struct ptx_noted_lines *lines, uint32_t line)
+{
+    if (!ptx_note_in_scope(lines, line))
+        return false;
+    if (loop_around(lines, line, line) != NULL)
+        return ptx_note_loop_assigns(lines, line, line);
+    return line > lines->declared && ptx_note_assigns(lines, lines->declared, lines->declared);
+}
+
+/* Returns the last statement from @from on that has a copy before @to, and before whose next execution the source assigns to the
+ * variable. Returns PTX_NONE if there is none. */
+static uint32_t last_copied(struct doubting *d, const struct ptx_noted_lines *lines, const struct copy *copies, size_t count, uint32_t from,
+                            uint32_t to)
+{
+    size_t low = 0;
+
+    for (size_t high = count; low < high;) { /* finds the first statement from @to on */
+        const size_t middle = low + (high - low) / 2;
+
+        if (copies[middle].statement < to)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low-- > 0 && copies[low].statement >= from && ptx_spend(d->pl, 1)) {
+        if (copies[low].next < to && assigns_before_next(lines, line_of(d->pl, copies[low].statement)))
+            return copies[low].statement;
+    }
+    return PTX_NONE;
+}
+
+/* Returns whether a register of the value is written by statements [from, to). */
+static bool is_written(struct doubting *d, const struct ptx_noted_value *v, uint32_t from, uint32_t to)
+{
+    const struct ptx_noting *noting = d->noting;
+
+    for (unsigned k = 0; k < v->operand_count; k++)
+        for (uint32_t reg = v->operand[k].reg, w = v->operand[k].kind == PTX_NOTE_REG ? noting->first_write[reg] : UINT32_MAX;
+             w != UINT32_MAX && w < noting->first_write[reg + 1]; w++)
+            if (!ptx_spend(d->pl, 1) || (noting->writes[w] >= from && noting->writes[w] < to))
+                return true;
+    return false;
+}
+
+/* Returns the position (struct ptx_noted_event.at) of the first note from @from to @to on, of the first @count notes of a variable,
+ * for the same piece as @value, or for any piece if @value is NULL. Returns @to if there is none. */
+static uint32_t next_note(struct doubting *d, const struct ptx_noted_variable *v, size_t count, const struct ptx_noted_value *value,
+                          uint32_t from, uint32_t to)
+{
+    for (size_t k = 0; k < count && ptx_spend(d->pl, 1); k++) {
+        const struct ptx_noted_value *other = &d->noting->values.at[v->notes.at[k].value];
+
+        if (v->notes.at[k].at >= from && v->notes.at[k].at < to &&
+            (value == NULL || (other->first == value->first && other->bytes == value->bytes)))
+            to = v->notes.at[k].at;
+    }
+    return to;
+}
+
+/* Hides the values of a variable in a block from position @from (struct ptx_noted_event.at) to statement @last. */
+static void hide(struct doubting *d, struct ptx_noted_variable *v, uint32_t block, uint32_t from, uint32_t last)
+{
+    for (uint8_t k = 1; k <= 2; k++)
+        *PTX_PUSH(d->pl->job, v->notes) = (struct ptx_noted_event){
+            .at = k == 1 ? from : 2 * (last + 1), .block = block, .value = d->nothing, .doubts = true, .earlier = k};
+}
+
+/* Hides the values of a variable in code of earlier iterations. If clang has unrolled a loop, it may move code of an iteration
+ * down, after notes of the next iteration. Then a block has two copies of this code without a note of the variable between them,
+ * although each iteration assigns to the variable. The first copy belongs to an iteration before the note. A note in the block is
+ * moved after the first copy. */
+static void doubt_earlier(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines, const struct copy *copies,
+                          size_t count)
+{
+    struct ptx_noting *noting = d->noting;
+    const size_t notes = v->notes.count;
+    uint32_t first = UINT32_MAX;
+
+    for (size_t n = 0; n < notes; n++) {
+        first = v->notes.at[n].at < first ? v->notes.at[n].at : first;
+        if (noting->values.at[v->notes.at[n].value].operand[0].kind == PTX_NOTE_FRAME)
+            return; /* ptx_debug_notememory.c compares the variable's stores with the source */
+    }
+    for (size_t n = 0; n < notes && count != 0; n++) {
+        struct ptx_noted_event event = v->notes.at[n];
+        const struct ptx_noted_value value = noting->values.at[event.value];
+
+        if (event.at == first || event.doubts || value.operand_count == 0)
+            continue;
+        const uint32_t end = next_note(d, v, notes, &value, event.at + 1, 2 * noting->blocks.at[event.block].end);
+        const uint32_t last = last_copied(d, lines, copies, count, event.at / 2, (end + 1) / 2);
+
+        if (last == PTX_NONE)
+            continue;
+        v->notes.at[n].value = (uint32_t)noting->values.count;
+        v->notes.at[n].doubts = true;
+        *PTX_PUSH(d->pl->job, noting->values) = (struct ptx_noted_value){.first = value.first, .bytes = value.bytes};
+        if (!is_written(d, &value, event.at / 2, last + 1) && 2 * (last + 1) < end) {
+            event.at = 2 * (last + 1);
+            *PTX_PUSH(d->pl->job, v->notes) = event;
+        }
+    }
+    for (size_t c = 0; c < count && ptx_spend(d->pl, 1);) {
+        const uint32_t b = noting->block_of[copies[c].statement], begin = noting->blocks.at[b].first, end = noting->blocks.at[b].end;
+
+        for (; c < count && copies[c].statement < end; c++)
+            ;
+        if (first >= 2 * begin || end <= v->from || begin >= v->to)
+            continue;
+        const uint32_t note = next_note(d, v, notes, NULL, 2 * begin, 2 * end);
+        const uint32_t last = last_copied(d, lines, copies, count, begin, (note + 1) / 2);
+
+        if (last == PTX_NONE)
+            continue;
+        hide(d, v, b, 2 * begin, last);
+    }
+}
+
 /* Finds the lines of the function that contains the call of the variable's function, if that function is inlined. */
 static void find_caller(const struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
 {
@@ -598,6 +799,30 @@ static const struct head *find_heads(struct doubting *d, size_t *count)
     return heads.at;
 }
 
+/* Hides the value of a loop's counter in code of the loop's body, if the counter has reached its limit: the compiler has moved the
+ * code down, after the last iteration. */
+static void doubt_ended(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
+{
+    struct ptx_noting *noting = d->noting;
+    const size_t notes = v->notes.count;
+    uint32_t head;
+
+    for (size_t n = 0; n < notes && lines->has_limit && counts_in_head(lines, &head); n++) {
+        const struct ptx_noted_event event = v->notes.at[n];
+        const struct ptx_noted_value *value = &noting->values.at[event.value];
+        const uint32_t end = next_note(d, v, notes, NULL, event.at + 1, 2 * noting->blocks.at[event.block].end);
+        uint32_t last = PTX_NONE;
+
+        if (event.doubts || !ptx_note_is_plain(value) || value->operand[0].kind != PTX_NOTE_CONST || (int64_t)value->operand[0].value < lines->limit)
+            continue;
+        for (uint32_t s = event.at / 2; s < end / 2 && ptx_spend(d->pl, 1); s++)
+            if (line_of(d->pl, s) > head && line_of(d->pl, s) <= loop_from(lines, head)->reached)
+                last = s;
+        if (last != PTX_NONE)
+            hide(d, v, event.block, event.at, last);
+    }
+}
+
 static void find_groups(struct doubting *d)
 {
     struct ptx_noting *noting = d->noting;
@@ -653,12 +878,26 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
     struct doubting d = {.pl = pl, .noting = noting, .nothing = (uint32_t)noting->values.count};
     uint32_t *scaled = PTX_ARRAY(pl->job, uint32_t, pl->fn->regs.count + 1);
 
+    size_t count;
+
     *PTX_PUSH(pl->job, noting->values) = (struct ptx_noted_value){.operand_count = 0};
     find_groups(&d);
+
+    const struct copy *copies = find_copies(&d, &count);
+
     number_blocks(&d);
     doubt_shared(&d);
     doubt_computed(&d);
     noting->demand = ptx_debug_notes_demand(pl);
+    for (uint32_t i = 0; i < noting->variables.count; i++) {
+        struct ptx_noted_variable *v = &noting->variables.at[i];
+        const struct ptx_noted_lines *its = lines_of(&d, v);
+
+        if (its != NULL) {
+            doubt_earlier(&d, v, its, copies, count);
+            doubt_ended(&d, v, its);
+        }
+    }
     noting->value_count = (uint32_t)noting->values.count;
     for (uint32_t i = 0; i < noting->variables.count; i++) {
         struct ptx_noted_variable *v = &noting->variables.at[i];

@@ -365,6 +365,7 @@ struct walk {
     bool outside;                    /* the path is in code of other functions, such as an inlined call */
     bool ahead;                      /* the path is in code that has moved up in a loop (is_ahead) */
     bool astray;                     /* the path is in code of another inlined call than the sections say (is_astray) */
+    bool earlier;                    /* the path is in code of an earlier iteration (doubt_earlier()) */
 };
 
 /* Returns whether the path is in the code of an inlined call, in a source statement that assigns to the variable after the call.
@@ -381,7 +382,7 @@ static void show_up_to(struct following *f, struct walk *w, uint32_t to)
 {
     uint32_t shown[PTX_NOTE_PIECES * PTX_NOTE_SAME];
 
-    if (w->ranges != NULL && !w->ahead && !w->astray && !is_in_call(f, w)) {
+    if (w->ranges != NULL && !w->ahead && !w->astray && !w->earlier && !is_in_call(f, w)) {
         memcpy(shown, w->state, f->pieces->count * PTX_NOTE_SAME * sizeof *shown);
         for (uint32_t k = 0; k < f->pieces->count * PTX_NOTE_SAME; k++)
             if ((w->positions.doubted | w->positions.hidden | (w->outside ? w->positions.pending : 0)) >> k / PTX_NOTE_SAME & 1 ||
@@ -700,6 +701,10 @@ static bool may_be_of_branch(const struct following *f, const struct walk *w, co
 
 static void take_note(struct following *f, struct walk *w, const struct ptx_noted_event *note)
 {
+    if (note->earlier != 0) {
+        w->earlier = note->earlier == 1;
+        return;
+    }
     const struct ptx_noted_value value = f->noting->values.at[note->value], *v = &value; /* the list may move */
     const bool hides = note->doubts || may_be_of_branch(f, w, note), joins = is_at_join(f, w, note);
     const bool news = !note->doubts && is_news(f, w, note), uncertain = news && is_uncertain(f, w, note);
@@ -779,6 +784,7 @@ static bool pass(struct following *f, uint32_t b, struct walk *w)
     if (w->state[0] == UNSEEN)
         return false;
     w->block = b;
+    w->earlier = false;
     w->positions = search->positions[b];
     walk_block(f, w);
     return true;

@@ -406,8 +406,8 @@ static void sort_lines(struct ptx_placing *pl, struct ptx_noted_lines *lines)
     }
 }
 
-/* Reads a note about the source of a variable. "NAME LINE = END,ONCE,FUNCTION,END,LINE:END:BEGIN...,-FROM:TO:JUMPS..." contains
- * the lines that may assign to the variable, and loops. "NAME LINE @ USE..." contains the uses of a variable in memory. Returns
+/* Reads a note about the source of a variable. "NAME LINE = END,ONCE,FUNCTION,END,LINE:END:BEGIN...,+STEP,<LIMIT,-FROM:TO:JUMPS..." contains
+ * the lines that may assign to the variable, and loops (ptx_values.c). "NAME LINE @ USE..." contains the uses of a variable in memory. Returns
  * false if the text is another note. */
 static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note)
 {
@@ -449,6 +449,10 @@ static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const 
 
         if (word.text[0] == '+' && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line))
             lines.step = (int64_t)line;
+        if (word.text[0] == '<' && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line)) {
+            lines.limit = (int64_t)line;
+            lines.has_limit = true;
+        }
         if (colon == NULL || !ptx_note_number(number, 10, &line) || line > UINT32_MAX ||
             !ptx_note_number((struct ptx_name){colon + 1, (size_t)((second != NULL ? second : end) - colon - 1)}, 10, &reached) || reached > UINT32_MAX ||
             (second != NULL && (!ptx_note_number((struct ptx_name){second + 1, (size_t)(end - second - 1)}, 10, &begins) || begins > UINT32_MAX)))

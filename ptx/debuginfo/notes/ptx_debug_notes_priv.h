@@ -39,6 +39,7 @@ struct ptx_noted_event {
     uint32_t block, order;
     uint32_t value; /* index of the note's value; if @kills is set: the register that the statement writes */
     bool doubts; /* the event is not a note of the text: the value is unknown from here on (note_early()) */
+    uint8_t earlier; /* 1 or 2: the event is not a note of the text; code of an earlier iteration begins or ends here */
     bool kills;  /* the event is a write of register @value: values that use the register are not valid after it */
 };
 /** A line that may assign to a variable, or a loop. For an assignment, the lines after `begins` up to `reached` are the lines
@@ -54,6 +55,8 @@ struct ptx_noted_lines {
                                                      * the function; 0 if the line is unknown */
     int64_t step; /* constant that each assignment after the declaration adds, except those of constants; 0 if unknown */
     bool once; /* one execution of the function assigns to the variable once */
+    bool has_limit; /* the variable is at least @limit when the only `for` that compares it with a constant has ended */
+    int64_t limit;
     PTX_LIST(struct ptx_noted_line) loops; /* loops of the variable's scope; an outer loop is before its inner loops */
     PTX_LIST(uint32_t) outer; /* by loop: 1 + index of the innermost other loop around the loop's first line, or 0 */
     struct ptx_noted_line *at; /* the lines that may assign to the variable */
