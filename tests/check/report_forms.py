@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""report_forms.py FILE...: checks that .sarif and .xml files have the format that their readers expect. It prints a line
-for each violation; the exit status is then 1.
+"""report_forms.py FILE...: checks that .sarif and .xml files have the right format. Prints a line for each violation; the exit
+status is then 1.
 
-For SARIF the table FORMS contains the requirements of the standard (OASIS SARIF 2.1.0, section 3) on the objects that
-Lanewise writes. A property without a row in the table is reported, too. JUnit has no standard. tests/check/junit.xsd
+For SARIF the table FORMS contains the requirements of the standard (OASIS SARIF 2.1.0, section 3) for the objects that
+Lanewise writes. A property that is not in the table is an error, too. JUnit has no standard: tests/check/junit.xsd
 defines its format, and this program checks what a schema cannot express.
 """
 import json
@@ -12,7 +12,7 @@ import sys
 import xml.etree.ElementTree as tree
 
 TEXT = {"type": str}
-# object: its properties, its required properties, and sets of properties of which one is required
+# Maps an object to (its properties, its required properties, sets of properties at least one of which is required)
 FORMS = {
     "sarifLog": ({"$schema": {"type": str, "uri": True}, "version": {"type": str, "one_of": ["2.1.0"]},
                   "runs": {"type": list, "of": "run"}}, ["version", "runs"], []),
@@ -48,7 +48,7 @@ FORMS = {
     "region": ({"startLine": {"type": int, "least": 1}}, [], []),
     "suppression": ({"kind": {"type": str, "one_of": ["inSource", "external"]}}, ["kind"], []),
 }
-# RFC 3986, 4.1: a reference has a scheme, or no colon in its first segment. Other characters than those of a URI are
+# RFC 3986, 4.1: a URI reference has a scheme, or no colon in its first segment. Characters that a URI must not contain are
 # escaped.
 URI = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?(?!:)(?:[A-Za-z0-9._~!$&'()*+,;=@/?-]|%[0-9A-F]{2}|(?<=/):)*"
                  r"(?:#(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-F]{2})*)?\Z")
@@ -59,18 +59,18 @@ def look_value(value, rule, at, wrong):
         wrong.append(f"{at}: {type(value).__name__}, not {rule['type'].__name__}")
         return
     if "one_of" in rule and value not in rule["one_of"]:
-        wrong.append(f"{at}: '{value}' is none of {rule['one_of']}")
+        wrong.append(f"{at}: '{value}' is not one of {rule['one_of']}")
     if "least" in rule and value < rule["least"]:
         wrong.append(f"{at}: {value} is less than {rule['least']}")
     if "uri" in rule and not URI.match(value):
-        wrong.append(f"{at}: '{value}' is no URI reference")
+        wrong.append(f"{at}: '{value}' is not a URI reference")
     if rule["type"] is dict:
         look(value, rule["of"], at, wrong)
     if rule["type"] is list:
         for i, v in enumerate(value):
             (look_value if isinstance(rule["of"], dict) else look)(v, rule["of"], f"{at}[{i}]", wrong)
         if rule.get("unique") and len({json.dumps(v, sort_keys=True) for v in value}) != len(value):
-            wrong.append(f"{at}: an item is there twice")
+            wrong.append(f"{at}: two items are equal")
 
 
 def look(value, form, at, wrong):
@@ -86,14 +86,14 @@ def look(value, form, at, wrong):
             wrong.append(f"{at}: a {form} without any of {names}")
     for name, v in value.items():
         if name not in properties:
-            wrong.append(f"{at}: a {form} has no row here for {name}")
+            wrong.append(f"{at}: a {form} must not have {name}")
         else:
             look_value(v, properties[name], f"{at}.{name}", wrong)
 
 
 def no_twins(pairs):
     if len(dict(pairs)) != len(pairs):
-        raise ValueError(f"a name is there twice among {[k for k, _ in pairs]}")
+        raise ValueError(f"two of these names are equal: {[k for k, _ in pairs]}")
     return dict(pairs)
 
 
@@ -105,7 +105,7 @@ def sarif(path):
     for run in log.get("runs", []) if not wrong else []:
         ids = [r["id"] for r in run["tool"]["driver"]["rules"]]
         if len(set(ids)) != len(ids):
-            wrong.append("rules: an id is there twice")
+            wrong.append("rules: two rules have the same id")
         for i, r in enumerate(run.get("results", [])):  # SARIF 3.27.6: if both properties are present, they must agree
             if not 0 <= r["ruleIndex"] < len(ids) or ids[r["ruleIndex"]] != r["ruleId"]:
                 wrong.append(f"results[{i}]: rule {r['ruleIndex']} is not {r['ruleId']}")
@@ -120,10 +120,10 @@ def junit(path):
                             ("errors", len(suite.findall("testcase/error"))),
                             ("skipped", len(suite.findall("testcase/skipped")))):
             if suite.get(name) != str(count):
-                wrong.append(f"{name} is {suite.get(name)}, there are {count}")
+                wrong.append(f"{name} is {suite.get(name)}, but there are {count}")
         for c in cases:
             if len(c) > 1:
-                wrong.append(f"{c.get('name')}: {len(c)} verdicts")
+                wrong.append(f"{c.get('name')}: {len(c)} results")
     return wrong
 
 

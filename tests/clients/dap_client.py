@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""dap_client.py ADAPTER PAGE PORT PROGRAM SOURCE LINE [CONDITION]: runs a session in the debug adapter protocol, as
-an editor does: it attaches with the first `attachCommands` of PAGE, at PORT in place of 4711, sets a breakpoint, and
-continues up to the end.
+"""dap_client.py ADAPTER PAGE PORT PROGRAM SOURCE LINE [CONDITION]: runs a session of the debug adapter protocol, as an
+editor does. It attaches with the first `attachCommands` in PAGE (with PORT in place of 4711), sets a breakpoint at
+SOURCE:LINE, and continues until the end.
 
-Prints a line for each stop: its reason, the name of its thread, function:line, and lid=VALUE of variable lid. Exits with
-status 1 if the adapter does not answer."""
+Prints a line for each stop: its reason, the name of its thread, function:line, and lid=VALUE with the value of variable lid.
+Exits with status 1 if the adapter does not answer."""
 import json
 import queue
 import re
@@ -39,7 +39,7 @@ class Adapter:
         self.messages.put(None)
 
     def wait(self, wanted):
-        """Returns the first message for which wanted() is true; other messages are kept for later calls."""
+        """Returns the first message for which wanted() is true. Other messages are stored for later calls."""
         for i, message in enumerate(self.kept):
             if wanted(message):
                 return self.kept.pop(i)
@@ -104,7 +104,7 @@ def main():
     adapter.ask("setBreakpoints", source={"path": source}, breakpoints=[point])
     adapter.ask("setExceptionBreakpoints", filters=[])
     adapter.ask("configurationDone")
-    adapter.ask("threads")  # as editors do: lldb-dap 22 answers the first of these with the state that it read while it attached
+    adapter.ask("threads")  # as editors do. lldb-dap 22 answers the first request with the state that it read when it attached
     if first["type"] == "event":
         adapter.reply(attach)
     while True:

@@ -5,12 +5,12 @@
   random_sessions.py --lanewise PATH --kernels DIR [--client gdb|plain|lldb] [--count N] [--seed S]
   random_sessions.py --lanewise PATH --kernels DIR --client CLIENT --count 1 --program NAME --session LIST
 
-A session is a list of abstract commands (break, continue, next, lane ...). The client executes each command. A model of
-the client (session_oracle.py) makes the shell with the same launch file execute an equivalent command. After each
-command both print their position (block, warp, lane, pc, active lanes, instructions retired), the reason of the stop,
-the line, and the values of the variables that are in scope. All must be equal.
-For gdb, packets are recorded as well: the answer to a packet for a thread must have the values of that
-thread. Exit status 0: all sessions were equal; 1: the first difference of each unequal session was printed.
+A session is a list of abstract commands (break, continue, next, lane ...). The client (gdb or lldb) executes each command.
+A model of the client (session_oracle.py) makes the shell execute an equivalent command with the same launch file. After
+each command both print their position (block, warp, lane, pc, active lanes, instructions retired), the reason of the
+stop, the line, and the values of the variables in scope. All of these must be equal. For gdb, packets are recorded, too:
+the answer to a packet for a thread must have the values of that thread. The exit status is 0 if all sessions are equal,
+and 1 if the first difference of an unequal session was printed.
 """
 import argparse
 import ast
@@ -33,7 +33,8 @@ PROGRAMS = ["reduction", "mandelbrot", "histogram", "bitonic", "scan", "spmv", "
 
 
 class Program:
-    """A launch file compiled for a debugger, with its lines that have code, its variables and its launch's shape."""
+    """A launch file whose source is compiled for a debugger: the lines that have code, the variables, and the size of the
+    launch."""
 
     def __init__(self, args, folder, name):
         self.name, self.source = name, f"{name}.cl"
@@ -49,7 +50,8 @@ class Program:
                      [f"echo @A {{/x $v0}} {{{word}}}" for word in ("out", "sums", "counts", "key")])
         ours = [int(line) for line in re.findall(
             r"^breakpoint \d+ at .*\(" + re.escape(self.source) + r":(\d+)\)$", text, re.M)]
-        # gdb skips the prologue of a function whose first line is requested, so its location differs.
+        # For the first line of a function gdb skips the prologue, so that the address differs from the shell's. Such lines are
+        # not used.
         words = [word for line in sorted(set(ours)) for word in
                  ("-ex", f"echo @L {line}\\n", "-ex", f"break {self.source}:{line}")]
         run = subprocess.run([args.lanewise, "gdb", self.path, "--", "-batch", *words,
@@ -73,7 +75,7 @@ def shell(args, launch, commands):
 
 
 def prepare(args, folder):
-    """Copies the launch files of the sample kernels, with options that disable optimisation."""
+    """Copies the launch files of the sample kernels, and adds options that disable optimisation."""
     tests = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden")
     for source in [os.path.join(where, name) for where in (args.kernels, tests)
                    for name in os.listdir(where)]:
@@ -92,11 +94,12 @@ def prepare(args, folder):
 
 KINDS = ["break", "tbreak", "continue", "next", "step", "stepi", "lane", "focus", "delete", "finish", "set", "watch",
          "monitor", "rstepi", "rnext", "rcontinue", "advance"]
-AWAY = 9  # one of AWAY selections is of a warp that is not resident
+AWAY = 9  # one of AWAY selections of a warp selects a warp that is not resident
 
 
 def make(rng, program, client):
-    """Returns a session, a list of tuples. lldb 19 cannot go back, and evaluates conditions itself."""
+    """Returns a random session, a list of tuples. Sessions of lldb have no reverse execution, which lldb 19
+    does not support, and no conditions, which lldb evaluates itself."""
     session, points = [], 0
     for _ in range(rng.randint(16, 32)):
         kind = rng.choices(KINDS, [5, 1, 7, 6, 3, 4, 4, 3, 1, 2 * program.calls, 1] +
@@ -117,7 +120,7 @@ def make(rng, program, client):
         elif kind in ("focus", "monitor"):
             session.append((kind, rng.randrange(AWAY * 1000)))
         elif kind == "set":
-            names = [name for name in program.variables if name != "lane"]  # in the shell, also the focus lane
+            names = [name for name in program.variables if name != "lane"]  # in the shell, `lane` is also the focus lane
             session.append((kind, rng.choice(names), rng.randrange(100)))
         elif kind == "watch":
             session.append((kind, program.memory + 4 * rng.randrange(8)))
@@ -132,7 +135,7 @@ def make(rng, program, client):
 
 
 def resolved(step, oracle):
-    """Completes a `focus` or `monitor` step with the number of a warp, which is resident or, seldom, not."""
+    """Adds the number of a warp to a `focus` or `monitor` step. The warp is resident, except in one of AWAY cases."""
     if step[0] not in ("focus", "monitor"):
         return step
     warps = [number for number, _, _ in oracle.warps()]
@@ -184,7 +187,7 @@ def same_value(a, b):
 
 
 def client_kind(client, text):
-    """Returns why the client stopped, as kind_of() in session_oracle.py; None: the client does not show the reason."""
+    """Returns why the client stopped, as kind_of() of session_oracle.py does, or None if the client does not show the reason."""
     if client == "lldb":
         found = re.search(r"stop reason = (\w+)", text)
         return {"breakpoint": "breakpoint", "watchpoint": "watchpoint"}.get(found.group(1), "step") if found else None
@@ -203,14 +206,14 @@ def line_shown(text):
 
 
 class Session:
-    """One session of a client, and of the shell with which it is compared."""
+    """One session of a client, together with the session of the shell with which it is compared."""
 
     def __init__(self, args, program, folder, packets):
         self.args, self.program = args, program
         self.oracle = (LldbOracle if args.client == "lldb" else GdbOracle)(args, program)
         self.client = lldb_client(args, program, folder, packets) if args.client == "lldb" else \
             gdb_client(args, program, folder, args.client == "plain", packets)
-        self.numbers = []   # numbers that the client gives to the session's stoppoints
+        self.numbers = []   # the client's numbers of the session's stoppoints
         self.last = ("", "")
         self.packets = packets
         self.places = {}    # maps the number of a thread to its block and warp
@@ -233,7 +236,8 @@ class Session:
         return answer
 
     def step(self, step):
-        """Executes a step in the shell and in the client. Returns the difference or None, or raises Unknown."""
+        """Executes a step in the shell and in the client. Returns the difference as text, or None if there is none. Raises
+        Unknown if the model cannot predict what the client shows."""
         user = self.oracle.warp()
         self.oracle.perform(step)
         begin = os.path.getsize(self.packets) if os.path.exists(self.packets) else 0
@@ -241,8 +245,8 @@ class Session:
         self.last = (self.oracle.text, seen.text)
         self.learn_places()
         if self.shows_ended(seen):
-            # A warp that ended during the client's step is shown at the return address of kernels. The shell shows
-            # the next warp.
+            # If the warp ended during the step, the client shows it at the return address of kernels, and the shell shows the
+            # next warp.
             number = self.oracle.warp()
             if self.oracle.place() is None:
                 return None
@@ -252,11 +256,11 @@ class Session:
             self.follow(step, seen)
         expected = self.oracle.values() if self.oracle.place() else self.oracle.answer
         if expected.where != seen.where and "was written by" in self.last[1] and "hit Hardware" not in self.last[1]:
-            raise Unknown("a watchpoint that gdb ignores: after another one of the same instruction, backwards, it has an old value")
+            raise Unknown("a second watchpoint of an instruction in reverse execution: gdb ignores it, because its value is old")
         if expected.where != seen.where and self.args.client == "lldb" and step[0] in RUNS and (
                 carries_on(step[0], user, self.packets, begin) or
                 step[0] == "continue" and client_kind("lldb", self.last[1]) == "step"):
-            raise Unknown("lldb carries on a step that was interrupted")
+            raise Unknown("lldb continues an earlier step that another stop has ended")
         if expected.where != seen.where and self.oracle.doubt:
             raise Unknown(self.oracle.doubt)
         if expected.where != seen.where:
@@ -268,7 +272,7 @@ class Session:
             return wrong
         if step[0] in RUNS and here == seen.where:
             a, b = self.oracle.why(), client_kind(self.args.client, self.last[1])
-            # lldb reports a step that ends at a breakpoint as a step.
+            # If a step ends at a breakpoint, lldb reports only the end of the step.
             said = self.args.client == "lldb" and b == "step"
             if not said and b not in a and b is not None and a - {"step", "waiting", "end", "ended", "error"}:
                 return f"the shell stopped by {' and '.join(sorted(a))}, the client by {b}"
@@ -278,7 +282,7 @@ class Session:
         for name, value in expected.values.items():
             other = seen.values.get(name, "error")
             if name == "lane" and other.startswith("error"):
-                continue  # no variable has this name, which the shell then uses for the focus lane
+                continue  # no variable of this name is in scope: the shell then prints the focus lane
             if value.startswith("error") != other.startswith("error") or \
                     not value.startswith("error") and not same_value(value, other):
                 return f"{name}: shell {value}, client {other}"
@@ -292,13 +296,12 @@ class Session:
         a, b = self.oracle.answer.where.split(), seen.where.split()
         if len(a) != 6 or len(b) != 6 or a[:2] != b[:2]:
             return
-        # If several breakpoints are at one instruction, clients name different ones first, with the lanes of
-        # that one.
+        # If several breakpoints are at one instruction, clients and shell may report different ones, with different lanes.
         several = "; also hit: watchpoint or catchpoint" in self.oracle.text or step[0] in BACK and self.oracle.kind() == "watchpoint"
         if step[0] in RUNS and several and a[3:] == b[3:]:
             self.oracle.do(f"lane {b[2]}")
-        # gdb goes back to the start of the line's code, the shell to the instruction with which the lane reached the
-        # line. In a loop that is the jump to its head.
+        # In reverse, gdb goes to the start of the line's code, and the shell to the instruction by which the lane reached the
+        # line, which in a loop is the jump to its head.
         line = [line_shown(text) for text in self.last]
         if step[0] == "rnext" and int(b[5]) > int(a[5]) and line[0] == line[1]:
             for _ in range(int(b[5]) - int(a[5]) + 1):
@@ -311,7 +314,7 @@ class Session:
             self.places[int(number)] = int(block), int(warp)
 
     def wrong_thread(self, seen):
-        """Checks that the registers that the client shows for thread N are those of the warp with number N."""
+        """Checks that the registers that the client shows for thread N are those of warp N. Returns the difference, or None."""
         if seen.thread is None:
             return None
         number, block, warp = seen.thread
@@ -323,9 +326,9 @@ class Session:
 
 
 def carries_on(kind, user, path, begin):
-    """Returns true if lldb continues an earlier command that another stop has ended, such as a `next` during which
-    another breakpoint was hit. lldb keeps the plans of that command's thread: a later command, even in another thread,
-    begins with the remaining steps of the earlier one, or with its breakpoint at the return address of a call."""
+    """Returns True if lldb continues an earlier command that another stop has ended, such as a `next` during which another
+    breakpoint was hit. lldb keeps the plans of the thread of that command: a later command, even in another thread, begins with
+    the remaining steps of the earlier one, or with its breakpoint at the return address of a call."""
     lifted, seen, ran, last = set(), set(), False, 0
     with open(path, errors="replace") as log:
         log.seek(begin)
@@ -365,7 +368,7 @@ def check_packets(places, path):
             continue
         answer = got.group(1)
         stop = re.match(r"T..(?:.*;)?thread:(\w+);", answer)
-        if stop:  # a warp that has ended: its pc is the return address of kernels
+        if stop:  # if the warp has ended, its pc is the return address of kernels
             general = None if ":f0ffffff00000000;" in answer else int(stop.group(1), 16)
         elif asked and asked.startswith("Hg") and answer == "OK" and asked not in ("Hg0", "Hg-1"):
             general = int(asked[2:], 16)
@@ -381,7 +384,7 @@ def check_packets(places, path):
 
 
 class Campaign:
-    """The number of comparisons, and why each session ended."""
+    """A series of sessions: counts compared commands, and the reasons why sessions ended."""
 
     def __init__(self, args):
         self.args = args
@@ -426,7 +429,7 @@ class Campaign:
         broken = re.search(r"^.*(?:internal-error|Fatal signal|Python Exception|Traceback).*$",
                            session.client.everything, re.M)
         if broken:
-            wrong = f"{self.args.client} says {broken.group(0)!r}"
+            wrong = f"{self.args.client} prints {broken.group(0)!r}"
         self.done += 1
         if not wrong:
             self.ends[why] += 1
@@ -441,7 +444,7 @@ class Campaign:
 
     def summary(self):
         for why, times in self.ends.most_common():
-            print(f"{times} were compared up to {why}")
+            print(f"{times} sessions were compared until {why}")
         print("compared:", ", ".join(f"{kind} {times}" for kind, times in self.kinds.most_common()))
         print(f"{self.done - self.bad} of {self.done} sessions are equal, {sum(self.kinds.values())} commands compared")
 
@@ -456,10 +459,10 @@ def main():
     parser.add_argument("--count", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--timeout", type=float, default=60)
-    parser.add_argument("--program", choices=PROGRAMS, help="that one in all sessions")
-    parser.add_argument("--session", help="this one, as it is printed where it differs, in place of random ones")
+    parser.add_argument("--program", choices=PROGRAMS, help="uses only this program")
+    parser.add_argument("--session", help="runs this session instead of random ones; the form is that of reports")
     parser.add_argument("--verbose", action="store_true")
-    parser.add_argument("--packets", help="keeps the packets of the last session in this file")
+    parser.add_argument("--packets", help="writes the packets of the last session to this file")
     args = parser.parse_args()
     args.lanewise = os.path.abspath(args.lanewise)
     campaign = Campaign(args)
@@ -472,7 +475,7 @@ def main():
                       flush=True)
     campaign.summary()
     if args.count >= 6 and sum(campaign.kinds.values()) < 12 * args.count:
-        print("too few commands were compared to show anything")
+        print("too few commands were compared")
         return 1
     return 1 if campaign.bad else 0
 

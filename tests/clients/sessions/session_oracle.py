@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Computes what a session of a client must show, by means of the shell with the same launch file.
+"""Computes what a session of a client (gdb or lldb) must show, by a session of the shell with the same launch file.
 
-The shell executes each command of a session. Where a client behaves differently by design, its model here makes the
-shell execute equivalent commands. For example, before gdb resumes the program, it steps the warp that a breakpoint has
-reported off this breakpoint, while all other warps are stopped.
+The shell executes each command of the session. If a client behaves differently by design, its model in this file makes the
+shell execute other commands with the same effect. For example, before gdb resumes the program, it steps the warp of the last
+breakpoint hit off the breakpoint, while all other warps are stopped.
 """
 import re
 
@@ -15,24 +15,24 @@ RUNS = STEPS + ("continue", "rcontinue", "advance")
 
 
 class Unknown(Exception):
-    """Raised where no model predicts what the client shows."""
+    """Raised if the models cannot predict what the client shows. The comparison of the session ends then."""
 
 
 class Oracle:
-    """The shell, and the behaviour that all clients have in common."""
+    """The shell, with the behaviour that all clients share."""
 
     def __init__(self, args, program):
         self.program = program
         self.shell = Shell(args.lanewise, program.path, args.timeout, program.variables)
         self.answer = self.shell.do("focus")
         self.functions = re.findall(r"^(?:static )?(?:__kernel void|int|uint|float|void) (\w+)\(", program.code, re.M)
-        self.override = None  # why the client stopped, if the shell's last answer does not say it
-        self.text = ""      # the shell's answers to the commands of this step
-        self.made = {}      # the commands that created stoppoints, by the number of the stoppoint
-        self.numbers = []   # the shell's numbers of the session's stoppoints; None: the shell has created none
-        self.at_own = False # the client stopped at an internal breakpoint, and reports a step
-        self.doubt = None   # why the model may be wrong in this step; None: no reason is known
-        self.notes = []     # what only the client did in this step
+        self.override = None  # why the client stopped, if this is not the reason in the shell's last answer
+        self.text = ""      # the shell's answers to all commands of this step
+        self.made = {}      # maps the number of a stoppoint to the command that created it
+        self.numbers = []   # the shell's numbers of the session's stoppoints; None if the shell did not create one
+        self.at_own = False # True if the client stopped at an internal breakpoint, which it reports as the end of a step
+        self.doubt = None   # the reason why the model may be wrong in this step, or None
+        self.notes = []     # descriptions of what the client, but not the shell's user, did in this step
 
     # ---- the shell's state ----
 
@@ -47,7 +47,7 @@ class Oracle:
         return tuple(int(word, 0) for word in words) if len(words) == 6 else None
 
     def warp(self):
-        """Returns the number of the focus warp, which gdb uses as its thread number; 0: there is none."""
+        """Returns the number of the focus warp, which is its thread number in gdb, or 0 if there is no focus warp."""
         for number, focus, _ in self.warps():
             if focus:
                 return number
@@ -63,7 +63,7 @@ class Oracle:
         return {int(pc, 0) for pc in re.findall(r"^\d+ +enabled(?:, once)? +(0x\w+)", self.shell.do("points").text, re.M)}
 
     def function(self):
-        """Returns the name of the focus lane's function, and its call depth."""
+        """Returns the name of the function in which the focus lane is, and the depth of calls."""
         frames = re.findall(r"^#(\d+).* (\w+)(?:\+0x\w+)? \(", self.shell.do("where").text, re.M)
         return (frames[0][1], len(frames)) if frames else ("", 0)
 
@@ -72,21 +72,21 @@ class Oracle:
         return self.override or kind_of(self.answer.text)
 
     def why(self):
-        """Returns the possible results of kind() for the client: of several hits, each client names a different one first."""
+        """Returns the possible results of kind() for the client. Of several hits at one stop, a client may report any one."""
         if self.at_own or self.override:
             return {"step" if self.at_own else self.override}
         also = {"breakpoint"} if re.search(r"^breakpoint \d+, lanes ", self.answer.text, re.M) else set()
         return also | {self.kind()}
 
     def values(self):
-        """Returns the state, with the values of the variables."""
+        """Returns the state of the shell, with the values of the variables."""
         return self.shell.do("echo", values=True)
 
     def caller(self):
         """Returns the location to which the function of the focus lane returns."""
         call = re.search(r"^#1 +(\w+)\+(0x\w+) \(", self.shell.do("where").text, re.M)
         if not call:
-            raise Unknown("a function whose caller is not known")
+            raise Unknown("the caller of the function is not known")
         return f"*{call.group(1)}+{int(call.group(2), 0) + 16:#x}"
 
     def line_range(self):
@@ -107,7 +107,7 @@ class Oracle:
         return any(re.search(r"\b" + name + r"\(", code) for name in self.functions)
 
     def moved_on(self, user, lane):
-        """Returns true if the last step ended for another reason than that the lane has retired an instruction."""
+        """Returns True if the last step ended for another reason than that the lane has retired an instruction."""
         place = self.place()
         return self.kind() not in ("step", "waiting") or place is None or place[2] != lane or self.warp() != user
 
@@ -175,15 +175,16 @@ class GdbOracle(Oracle):
 
     def __init__(self, args, program):
         super().__init__(args, program)
-        self.reported = {}       # warps that a breakpoint has reported and that were not resumed since: their pc
-        self.beside = (0,)       # a warp that waits at a breakpoint: its pc, instructions retired, and the pc shown
-        self.user = 0            # the warp that the user has chosen
-        self.later = 0           # number of further watchpoints that the last instruction has hit
-        self.faulted = False     # the last stop was a fault
+        self.reported = {}       # maps each warp whose breakpoint hit was reported, and that was not resumed since, to its pc
+        self.beside = (0,)       # for a warp that waits at a breakpoint: its pc, instructions retired, and the pc shown
+        self.user = 0            # the warp that the user has selected
+        self.later = 0           # number of hits of watchpoints by the last instruction that are not reported yet
+        self.faulted = False     # True if the last stop was a fault
         self.stopped = None      # the warp of the last stop, and its pc
 
     def shown_pc(self):
-        """For a warp that waits, and so cannot step over its breakpoint, the stub shows a pc next to the breakpoint."""
+        """Returns the pc that the stub shows. If a warp waits, and so cannot step over the breakpoint at its pc, the stub shows
+        a pc next to the breakpoint."""
         place, user = self.place(), self.warp()
         waits = re.search(rf"^\*? +{user}  .* state=(?!ready)", self.shell.do("warps").text, re.M)
         if waits and self.beside[:3] == (user, place[3], place[5]):
@@ -202,21 +203,23 @@ class GdbOracle(Oracle):
         self.keep_temporary()
         self.later = len(self.watched_as_well())
         self.stopped = (self.warp(), self.shown_pc()) if place else None
-        # The same holds if the run stopped for another reason, or the condition is false. This rule does not hold after the
-        # end of the stepped warp, whose stop has no signal.
+        # The same holds if the run stopped for another reason, or the condition is false, but not if the stepped warp has ended:
+        # that stop has no signal.
         ended = self.kind() == "step" and place and self.stopped[0] != self.user
         if place and not self.faulted and not ended and (self.at_own or self.stopped[1] in self.breakpoints()):
             self.reported[self.stopped[0]] = place[3]
 
     def watched_as_well(self):
-        """Returns the ranges of the other watchpoints that the instruction has hit. gdb inserts one for equal ranges."""
+        """Returns the ranges of the other watchpoints that the instruction has hit. gdb inserts one watchpoint for equal
+        ranges."""
         found = re.search(r"^watchpoint (\d+): .*; also hit: watchpoint or catchpoint ([\d, ]+)", self.answer.text, re.M)
         if not found:
             return set()
         return {self.made[int(point)] for point in found.group(2).split(",")} - {self.made[int(found.group(1))]}
 
     def keep_temporary(self):
-        """If several breakpoints are at one location, gdb treats those as hit whose conditions are true in the focus lane."""
+        """Creates temporary breakpoints again that the shell has deleted, but gdb has not: if several breakpoints are at one
+        location, gdb treats only those as hit whose conditions are true in the focus lane."""
         answer, override = self.answer, self.override
         for number, lanes in re.findall(r"breakpoint (\d+), lanes (0x\w+)", answer.text):
             number = int(number)
@@ -229,7 +232,8 @@ class GdbOracle(Oracle):
         self.answer, self.override = answer, override
 
     def step_alone(self, warp, back=False, once=False):
-        """gdb's own step over a breakpoint, and over others with false conditions that it reaches, except @once. Returns true if it ends the user's command."""
+        """Steps a warp over its breakpoint, as gdb does before it resumes, and over further breakpoints with false conditions
+        that it reaches, unless @once. Returns True if this ends the user's command."""
         self.do(f"focus {warp}")
         before = self.place()
         while True:
@@ -245,9 +249,9 @@ class GdbOracle(Oracle):
                 shown += 16
             self.beside = warp, after[3], after[5], shown
         elif self.kind() == "waiting" and not back and after[3] in self.breakpoints():
-            # The warp waits, for example at a CTA barrier, and its pc is at the next breakpoint. gdb reports the end
-            # of its own step as a hit, also for a breakpoint without condition that the machine reports when the warp
-            # is released.
+            # The warp waits, for example at a barrier of the block, and its pc is at the next breakpoint. gdb reports the end of
+            # its own step as a hit, also of a breakpoint without condition, which the machine reports only when the warp no
+            # longer waits.
             there = re.findall(rf"^\d+ +enabled(?:, once)? +{after[3]:#x} .*", self.shell.do("points").text, re.M)
             if all(" if " in point for point in there):
                 raise Unknown("a warp waits at a breakpoint whose condition gdb tests")
@@ -257,24 +261,25 @@ class GdbOracle(Oracle):
             return self.kind() not in ("step", "waiting")
         if self.kind() in ("step", "ended"):
             raise Unknown("a warp ended in the step over its breakpoint")
-        # Other warps ran as they did in the past, and one of them stopped. gdb gets a stop of the warp that it steps.
+        # Other warps ran, as they did in the recorded past, and one of them stopped. The stub reports a stop of the stepped warp.
         self.do(f"focus {warp}")
         self.override = "step"
         return True
 
     def has_reached_another(self, before, after):
-        """Returns true if the warp, which has run and does not wait, is at a breakpoint that has not hit."""
+        """Returns True if the warp has run, does not wait, and is at a breakpoint that was not reported as hit."""
         return self.kind() == "step" and after is not None and after[:2] == before[:2] and \
             after[3] != before[3] and after[3] in self.breakpoints()
 
     def run(self, step):
         kind = step[0]
         back = kind in BACK
-        if self.faulted and not back:  # gdb delivers the signal
+        if self.faulted and not back:  # gdb delivers the signal of the fault
             self.answer = Answer("")
             return
         if self.later and not back:
-            # The stub names one watchpoint in a stop, and the other watchpoints of the same instruction in the next stops.
+            # The stub reports one watchpoint per stop. It reports the other watchpoints of the same instruction in the next
+            # stops.
             self.later -= 1
             self.text, self.override = "; also hit: watchpoint or catchpoint", "watchpoint"
             return
@@ -313,7 +318,7 @@ class GdbOracle(Oracle):
         self.finish_stop()
 
     def stepi(self, user, count, over):
-        """gdb counts the steps itself, and continues counting in the next lane after a lane has exited."""
+        """Steps instructions. gdb counts them itself, and after the lane has exited, it counts those of the next focus lane."""
         for number in range(count):
             if over and number == 0:
                 ended = self.step_alone(user, once=True)
@@ -324,8 +329,8 @@ class GdbOracle(Oracle):
                 return
 
     def run_to(self, user, lane, places, over, back=False, begun=False):
-        """Runs to internal breakpoints of gdb, for one warp and, where a place has a frame depth, for one lane. gdb steps
-        the other warps over them, each alone. @begun: the user's breakpoints are already inserted."""
+        """Runs to internal breakpoints of gdb for one warp and, if an element of @places has a frame depth, for one lane. gdb
+        steps each other warp alone over them. If @begun is True, the user's breakpoints are already inserted."""
         mine, users = {}, []
         for location, depth in places:
             there = self.shell.do("points").text
@@ -335,8 +340,8 @@ class GdbOracle(Oracle):
             mine[int(found.group(1))] = depth
             pc = re.search(rf"^{found.group(1)} .*?(0x\w+)", self.shell.do("points").text, re.M).group(1)
             users = re.findall(rf"^\d+ +enabled(?:, once)? +{pc} .*", there, re.M)
-            # gdb 13 does not insert its own breakpoint if all breakpoints of the user at the same address have
-            # conditions that it has sent.
+            # gdb 13 does not insert its own breakpoint if it has sent conditions for all breakpoints of the user at the same
+            # address.
             if begun and users and all(" if " in point for point in users):
                 self.shell.do(f"disable {found.group(1)}")
         self.at_own = False
@@ -344,15 +349,15 @@ class GdbOracle(Oracle):
             if over and self.step_alone(user):
                 return
             while True:
-                if back:  # a hit is shown in the lane in focus
+                if back:  # in reverse, gdb shows a hit in the focus lane
                     self.do(f"focus {user} {lane}")
                 self.do("reverse-continue" if back else "continue")
                 place, warp = self.place(), self.warp()
                 hits = {int(point): int(lanes, 0) for point, lanes in
                         re.findall(r"breakpoint (\d+), lanes (0x\w+)", self.answer.text)}
                 depths = [depth for point, depth in mine.items() if point in hits]
-                # If gdb has a breakpoint of its own there, it tests the conditions of the others itself, in the focus
-                # lane.
+                # If gdb has an internal breakpoint at the address, it tests the conditions of the user's breakpoints itself, in
+                # the focus lane.
                 if self.kind() != "breakpoint" or not depths or any(
                         lanes >> place[2] & 1 for point, lanes in hits.items() if point not in mine):
                     return
@@ -370,7 +375,8 @@ class GdbOracle(Oracle):
             self.answer, self.override = answer, override
 
     def advance(self, user, line, over):
-        """gdb's advance stops where the first lane of the warp reaches the line, or where the function returns."""
+        """Executes gdb's `advance`, which stops where the first lane of the warp reaches the line, or where the function
+        returns."""
         depth = self.function()[1]
         self.run_to(user, self.place()[2], [(line, 0)] + ([(self.caller(), depth - 1)] if depth > 1 else []), over)
 
@@ -379,8 +385,9 @@ class GdbOracle(Oracle):
         self.run_to(user, self.place()[2], [(self.caller(), depth - 1)], over)
 
     def step_line_back(self, user):
-        """gdb goes back by instructions, to the beginning of the current line's code, or, if it is there, of the previous
-        line's code. gdb goes back over a call by a breakpoint at the function's entry."""
+        """Executes gdb's reverse-step or reverse-next. gdb goes back by instructions, to the beginning of the current line's code
+        or, if the lane is already there, of the previous line's code. It goes back over a call by a breakpoint at the function's
+        entry."""
         lane, (line, low, high), (_, depth) = self.place()[2], self.line_range(), self.function()
         while True:
             self.do("reverse-stepi")
@@ -407,7 +414,8 @@ class GdbOracle(Oracle):
             line, low, high, depth = at, begin, end, now
 
     def step_line(self, user, kind, over):
-        """If the line calls a function, gdb runs all warps to an internal breakpoint; a return does not end the command within the caller's line."""
+        """Executes gdb's step or next. If the line calls a function, gdb runs all warps to an internal breakpoint. After a return
+        into the middle of the caller's line, the command continues to the end of that line."""
         lane, (line, _), (_, depth) = self.place()[2], self.source_line(), self.function()
         while over:
             before = self.place()
@@ -434,21 +442,22 @@ class GdbOracle(Oracle):
 
 
 class LldbOracle(Oracle):
-    """Model of lldb. lldb steps one warp by instructions. The stub shows lldb a warp at a breakpoint only if the warp has
-    hit it. If the stepped warp waits, and other warps run and stop, the stub shows the stop in the stepped warp."""
+    """Model of lldb. lldb steps one warp by instructions. The stub shows a warp to lldb at a breakpoint only if the warp has
+    hit the breakpoint. If the stepped warp waits, and other warps run and stop, the stub reports a stop of the stepped warp."""
 
     def __init__(self, args, program):
         super().__init__(args, program)
         self.chosen = 0, 0      # the warp and the lane that the user selected last, to which the stub returns
-        self.shown = {}          # by warp, what the stub has shown of it at a stop: (pc, instructions retired)
-        self.free = {}           # by warp, its pc at the last stop, if no breakpoint was there
+        self.shown = {}          # maps a warp to what the stub has shown of it at a stop: (pc, instructions retired)
+        self.free = {}           # maps a warp to its pc at the last stop, if no breakpoint was at this pc
         self.own = set()         # addresses of lldb's internal breakpoints at the last stop
-        self.seen = 0            # the pc of the stepped warp that lldb has read
-        self.then = set()        # the addresses of breakpoints at the last stop; None: the program runs
-        self.reread = {}         # by warp, the breakpoints when the user selected its lane, after which lldb reads its pc
+        self.seen = 0            # pc of the stepped warp that lldb has read
+        self.then = set()        # addresses of breakpoints at the last stop; None while the program runs
+        self.reread = {}         # maps a warp to the breakpoints when the user selected one of its lanes, at which lldb reads its pc
 
     def shown_pc(self):
-        """A warp that has not yet hit the breakpoint at its pc is shown one instruction earlier. lldb caches this: a breakpoint that is added or removed later does not change it."""
+        """Returns the pc that lldb shows. A warp that has not yet hit the breakpoint at its pc is shown one instruction
+        earlier. lldb caches this pc, so that a breakpoint which is added or removed later does not change it."""
         place = self.place()
         points = self.breakpoints() if self.then is None else self.reread.get(self.warp(), self.then)
         pc = place[3]
@@ -463,7 +472,7 @@ class LldbOracle(Oracle):
         pc = self.shown_pc() if place else 0
         if place and pc != place[3]:
             answer.where = answer.where.replace(f"{place[3]:#x}", f"{pc:#x}")
-            answer.values = {}  # the scope is that of the shown pc
+            answer.values = {}  # lldb shows the variables in scope at the shown pc
         return answer
 
     def source_line(self):
@@ -497,15 +506,16 @@ class LldbOracle(Oracle):
                 self.free[self.warp()] = self.place()[3]
 
     def end_temporary(self):
-        """At the end of each command, lldb 19 assumes that each thread at a breakpoint has hit it. If a warp was at the
-        location of a new `breakpoint set -o`, lldb therefore removes the breakpoint (z0) after a step of another thread."""
+        """Deletes temporary breakpoints as lldb 19 does. At the end of each command, it assumes that each thread at a
+        breakpoint has hit it. If a warp was at the location of a new `breakpoint set -o`, lldb therefore removes this
+        breakpoint (z0) after a step of another thread."""
         once = re.findall(r"^(\d+) +enabled, once +(0x\w+)", self.shell.do("points").text, re.M)
         for number, pc in once:
             if any(at == int(pc, 0) == self.shown.get(warp, (0, 0))[0] for warp, _, at in self.warps()):
                 self.shell.do(f"delete {number}")
 
     def at_breakpoint(self, warp):
-        """Returns true if lldb assumes that the warp has hit a breakpoint; the warp then gets the focus."""
+        """Returns True if lldb assumes that the warp has hit a breakpoint; the warp then gets the focus."""
         pc = {number: at for number, _, at in self.warps()}.get(warp)
         if warp not in self.shown or pc != self.shown[warp][0] or pc not in self.breakpoints():
             return False
@@ -513,12 +523,12 @@ class LldbOracle(Oracle):
         return self.place()[5] == self.shown[warp][1]
 
     def step_one(self, user):
-        """Steps one instruction. Returns true if that ends the command."""
+        """Steps one instruction. Returns True if this ends the user's command."""
         lane, before = self.place()[2], self.place()
         waits = self.free.get(user) == before[3] in self.breakpoints() and not self.is_ready()
         self.free, self.own = {}, set()  # the next stop shows these warps next to their breakpoints
-        # If the warp waits and a breakpoint was set at its pc, lldb's step over the breakpoint executes nothing, and
-        # lldb shows the breakpoint next to it.
+        # If the warp waits, and a breakpoint was set at its pc, lldb's step over the breakpoint executes no instruction, and
+        # lldb shows the pc next to the breakpoint.
         self.do("step-alone" if self.at_breakpoint(user) else "echo" if waits else "stepi")
         if self.warp() == user:
             self.show()
@@ -528,7 +538,7 @@ class LldbOracle(Oracle):
             self.do(f"focus {user}")
             self.override = "step"
             self.show()
-            self.doubt = "a step of lldb's in which another warp stopped"
+            self.doubt = "another warp stopped during a step of lldb"
             return self.place()[3] == before[3]
         if self.warp() == user:
             self.show()
@@ -536,7 +546,8 @@ class LldbOracle(Oracle):
         return self.moved_on(user, lane)
 
     def resume(self):
-        """Steps each warp at a breakpoint over it, alone, then resumes all warps. Returns true if one of these steps stopped."""
+        """Steps each warp that is at a breakpoint over it, one after the other, and then resumes all warps. Returns True if one
+        of these steps ended with a stop."""
         user, stepped, self.seen = self.warp(), set(), 0
         for warp in sorted(self.shown):
             if not self.at_breakpoint(warp):
@@ -546,8 +557,8 @@ class LldbOracle(Oracle):
             self.show()
             if self.kind() not in ("step", "waiting"):
                 return
-        # A breakpoint was set at the location at which a warp had been shown. lldb uses the pcs of the last stop, and
-        # sends `z0, vCont;s:T, Z0` for each of these warps, too.
+        # lldb uses the pcs of the last stop. If a breakpoint was set where a warp was shown, lldb also sends `z0, vCont;s:T, Z0`
+        # for this warp.
         points = self.breakpoints()
         for warp, _, pc in self.warps():
             if self.free.get(warp) == pc and pc in points and warp not in stepped:
@@ -582,7 +593,7 @@ class LldbOracle(Oracle):
             self.step_line(user, kind)
 
     def run_to(self, user, lane, location, depth=0):
-        """Runs to an internal breakpoint of lldb, for one warp and, if @depth (of frames) is given, for one lane."""
+        """Runs to an internal breakpoint of lldb for one warp and, if the frame depth @depth is given, for one lane."""
         text = self.do(f"break {location}").text
         found = re.search(r"breakpoint (\d+) at ", text)
         if not found:
@@ -617,7 +628,7 @@ class LldbOracle(Oracle):
                 self.run_to(user, lane, location, depth if kind == "next" else 0)
                 if kind == "step" or not self.at_own:
                     if not self.at_own:
-                        self.doubt = "a step of lldb's over or into a call, in which another stop came"
+                        self.doubt = "another stop occurred during a step of lldb over or into a call"
                     return
             at, begins = self.source_line()
             if begins and at != line or self.function()[1] < depth:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the shell, gdb and lldb as child processes that execute one command at a time.
 
-Each answer is the text that the command printed, the position at which the program is then, and the values of the variables.
+An answer consists of the text that the command printed, the position of the program after it, and the values of variables.
 """
 import json
 import os
@@ -14,12 +14,17 @@ END = "@@end"
 
 
 class Gone(Exception):
-    """Raised if the program has ended, or does not answer."""
+    """Raised if the child process has ended, or does not answer."""
 
 
 class Answer:
-    """An answer. text: the output; where: "block warp lane pc active retired", "none", or the client's text about a warp
-    that has ended; values: by name; thread: in a client, (thread number, block and warp in its registers)."""
+    """An answer.
+
+    text    the output of the command
+    where   "block warp lane pc active retired", "none", or the client's text about a warp that has ended
+    values  maps the name of a variable to its value
+    thread  for gdb and lldb: (thread number, block and warp in the registers of the thread)
+    """
 
     def __init__(self, text):
         said, _, state = text.partition("@@state\n")
@@ -32,7 +37,7 @@ class Answer:
 
 
 class Talk:
-    """A child process that reads requests, a line each, and ends each answer with a marker line."""
+    """A child process that reads requests, one per line, and ends each answer with a marker line."""
 
     def __init__(self, command, timeout, requests=None):
         if requests is not None:
@@ -44,12 +49,12 @@ class Talk:
                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         self.pipe = self.child.stdin
         if requests is not None:
-            # The pipe is also opened for reading, so that the open does not wait for the child, and reads do not end
-            # with the child.
+            # The pipe is opened for reading and writing, so that open() does not wait for the child, and the pipe remains open
+            # after the child has ended.
             self.pipe = os.fdopen(os.open(requests, os.O_RDWR), "wb")
 
     def read(self, word=END):
-        """Returns the text up to a line that equals @word."""
+        """Returns the text before the first line that is equal to @word."""
         until = time.monotonic() + self.timeout
         mark = ("\n" + word + "\n").encode()
         text = b"\n" + self.rest
@@ -158,7 +163,7 @@ serve(PATH)
 
 
 class Client(Talk):
-    """A debugger that runs our driver script, which reads requests from a named pipe."""
+    """A debugger that executes one of the driver scripts in this file, which reads requests from a named pipe."""
 
     def __init__(self, command, timeout, folder, variables, server=None):
         super().__init__(command, timeout, requests_path(folder))

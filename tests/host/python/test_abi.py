@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the tables of lanewise/_abi.py with lanewise.h: a C compiler must give the same sizes, offsets and values."""
+"""Compares the tables of lanewise/_abi.py with lanewise.h by a C compiler: sizes, offsets, types and values must be equal."""
 import ctypes
 import os
 import re
@@ -14,14 +14,14 @@ COMPILER = os.environ.get("CC", "cc").split()
 
 
 def compiled(text, *options):
-    """Returns the output of the compiler for a program that includes the header, and whether it succeeded."""
+    """Compiles a program that includes the header. Returns the output of the compiler, and True if it succeeded."""
     done = subprocess.run(COMPILER + ["-std=gnu11", "-Werror", "-I" + SOURCE, "-x", "c", "-", *options],
                           input='#include "host/lanewise.h"\n' + text, capture_output=True, text=True, check=False)
     return done.stdout + done.stderr, done.returncode == 0
 
 
 def assert_all(conditions):
-    """Has the compiler check each condition; the messages of those that do not hold are printed."""
+    """Lets the compiler check each condition. Its messages name the conditions that are false."""
     text = "".join('_Static_assert(%s, "%s");\n' % (c, c.replace("\\", "\\\\").replace('"', '\\"')) for c in conditions)
     output, good = compiled(text, "-fsyntax-only")
     assert good, output
@@ -29,7 +29,7 @@ def assert_all(conditions):
 
 @pytest.fixture(scope="module")
 def header():
-    """The header after the preprocessor, without lines of other headers."""
+    """Returns the preprocessed header, without the lines of other headers."""
     output, good = compiled("", "-E")
     assert good, output
     kept, inside = [], False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests the Python package in the way of its users."""
+"""Tests the Python package by its public functions."""
 import gc
 import json
 import os
@@ -75,7 +75,7 @@ def ramp(machine):
 
 
 def clang(source, name, machine, **more):
-    """Compiles a source, or skips the test if there is no compiler."""
+    """Compiles a source on @machine. Skips the test if clang is not installed."""
     try:
         return machine.compile(source, name, **more)
     except lanewise.CompileError as error:
@@ -340,7 +340,7 @@ def test_findings_are_raised():
             kernel(1, 8, out, 8, 1.0)
         assert len(caught.value.findings) == 1
         assert (out == [0, 1, 2, 3]).all()
-        kernel(1, 8, out, 8, 1.0)  # an earlier run has already reported the location
+        kernel(1, 8, out, 8, 1.0)  # raises nothing: the location has already been reported
         assert len(gpu.findings) == 1
 
 
@@ -401,7 +401,8 @@ def test_another_thread_interrupts_a_wait():
 
 @pytest.fixture
 def control_c():
-    """A shell starts commands in the background with SIGINT ignored; Python then raises no KeyboardInterrupt."""
+    """Makes SIGINT raise KeyboardInterrupt during a test. If pytest runs in the background, the shell has started it with SIGINT
+    ignored, and Python would raise nothing."""
     former = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, former)
@@ -548,7 +549,7 @@ def test_the_version_is_that_of_the_package():
 
 
 def test_a_missing_library_is_one_error_with_what_was_tried(tmp_path):
-    # Test a copy, since the package in the source tree would find the library of a build.
+    # Tests a copy, because the package in the source tree would find the library of a build.
     package = tmp_path / "lanewise"
     package.mkdir()
     for name in os.listdir(os.path.dirname(lanewise.__file__)):
