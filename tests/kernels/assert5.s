@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# An assertion fails in block 5, and in all from 20 on.
+# An assertion fails in block 5, and in each block from block 20 on.
 .const message 16 = str "x != 5"
 .const file 16 = str "assert5.cu"
 .const function 16 = str "kernel"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A lock that is kept, asked for at growing distances, with a count of the rounds that now and then is looked at.
+# Threads try to take a lock that is never released. They wait longer after each try, and sleep at each 16th try.
 .kernel backoff
 .param ptr.global lock
     v_mov_b64 v4:5, c[lock]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Half of block 5 never comes to the barrier; block 9 traps.
+# Half of the threads of block 5 wait at another barrier than the rest. Block 9 traps.
 .kernel k
     v_s2r v0, %ctaid.x
     v_s2r v1, %tid.x

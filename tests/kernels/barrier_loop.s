@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Two warps meet at a barrier in each round of a loop without a way out.
+# Two warps synchronise at a barrier in each iteration of an endless loop.
 .kernel barrier_loop
 again:
     v_add_u32 v0, v0, 3

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Lane 3 leaves the inner region by a way without bbreak: the others wait for it there, and it
-# for them at the outer one.
+# Lane 3 leaves the inner region without a bbreak. The other lanes wait for it at the inner barrier, and lane 3 waits for them
+# at the outer barrier.
 .kernel broken_region
     v_s2r v0, %tid.x
     v_setp_u32.eq p0, _, v0, 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Integer reductions from all blocks meet in few words: real atomics on the host.
+# All blocks execute integer reductions on a few words, which are atomic operations on the host.
 .kernel k
 .param ptr.global sums
 .param ptr.global most

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A loop whose counter passes its end without meeting it.
+# The loop ends only if the counter is 99, but the counter is always even.
 .kernel endless
     v_s2r v0, %tid.x
     v_mul_u32 v0, v0, 2

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Two lanes count past the end of their loop. On a SIMT stack they lie above the two that have left it, but
-# wait for nobody.
+# Two lanes count past the end of their loop. On a SIMT stack they are above the two lanes that do not enter the loop, but
+# they wait for no other lane.
 .kernel endless_arm
     v_s2r v0, %tid.x
     v_setp_u32.lt p0, _, v0, 2

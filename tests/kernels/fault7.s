@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Blocks 7 and 9 to 63 store behind the buffer; 7 takes longest to get there. All print.
+# Blocks 7 and 9 to 63 store outside of the buffer. Block 7 takes longest to reach the store. All blocks print.
 .const hello 16 = str "block %d\n"
 .const late 32 = str "block %d is late\n"
 .kernel k

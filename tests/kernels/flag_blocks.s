@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each block sets the flag of the next one when its own is set: somebody would have to begin.
+# Each block waits for its flag and then sets the flag of the next block, but no block sets the first flag.
 .kernel flag_blocks
     .param ptr.global flags
     v_s2r v0, %ctaid.x

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each warp waits for a flag of its own; nobody sets one.
+# Each warp waits for its own flag. No warp sets a flag.
 .kernel flag_never
     .param ptr.global flags
     v_s2r v0, %tid.x

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# As a compiler without optimisation writes it: the shared counter is reached by a generic
-# address, which might be a global one for all the instruction says.
+# Code as compilers generate it without optimisation: the shared counter is accessed by a generic address. The instruction
+# does not tell whether the address is a shared or a global one.
 .kernel k
 .param ptr.global out
 .shared counter 4

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each thread makes a list of (thread & 3) + 1 objects, each pointing to the one before it, sums it up and frees
-# every second list: the others stay behind.
+# Each thread allocates a list of (thread & 3) + 1 objects, each with a pointer to the previous one, and computes a number from
+# the values. Threads with an odd number free their list.
 .kernel k
 .param ptr.global out
     v_s2r v0, %ctaid.x

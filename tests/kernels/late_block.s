@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# From block 3 on four lanes leave out the barrier, for a count that needs them. Blocks share
-# nothing: whatever runs beside it, the lowest that hangs is reported.
+# From block 3 on, four lanes exit before a barrier that expects them. Blocks do not communicate, so the lowest block that
+# hangs is reported, whichever blocks run at the same time.
 .kernel late_block
     .param ptr.global done
     v_mov_b32 v1, 32

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Kernels that launch kernels, three deep; the last one stores behind its buffer.
+# Kernels launch kernels, to a depth of three. The last kernel stores past the end of the buffer.
 .const child_d 40 8 = addr child, u32 2, 1, 1, 4, 1, 1, 0, 0
 .kernel parent
 .param ptr.global out
@@ -25,7 +25,7 @@
     v_s2r v1, %ctaid.x
     v_add_u32 v0, v0, v1
     v_setp_u32.ne p0, v0, 0
-    @p0 exit                            # thread 0 of block 0 goes on
+    @p0 exit                            # only thread 0 of block 0 continues
     v_mov_b64 v4:5, c[out]
     v_mov_b32 v6, c[left]
     v_setp_u32.eq p0, v6, 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The parent waits for a child whose threads meet at two barriers.
+# The parent kernel waits for a child kernel whose threads wait at two different barriers.
 .const child_d 40 8 = addr child, u32 1, 1, 1, 64, 1, 1, 0, 0
 .kernel parent
     v_s2r v0, %tid.x

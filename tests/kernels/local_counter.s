@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A spin that counts its rounds in local memory, as code without optimisation does.
+# A loop that waits for a flag, and counts its iterations in local memory as unoptimised code does.
 .kernel local_counter
 .param ptr.global flags
 .local 16

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A spin lock whose holder waits for the others before it gives the lock back, without a yield.
+# A spin lock without a yield. The lane that holds the lock waits for the other lanes before it releases the lock.
 .kernel lock_kept
     .param ptr.global lock
     v_mov_b64 v2:3, c[lock]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# A tree of launches: each block launches two blocks of the same kernel, one level less deep, waits for
-# them, and counts itself.
+# A tree of launches: each block launches two blocks of the same kernel, whose number of levels left is smaller by 1, waits
+# for them, and counts itself.
 .const nest_d 40 8 = addr nest, u32 2, 1, 1, 64, 1, 1, 256, 0
 .kernel nest
-.param ptr.global out               # by level left: blocks
+.param ptr.global out               # number of blocks, for each number of levels left
 .param u32 left
     v_s2r v0, %tid.x
     v_mov_b64 v2:3, c[out]
@@ -22,7 +22,7 @@
     @p1 launch.kernel v12, v8:9, v6:7, vz
     launch.sync
     bar.sync 0
-    v_setp_u32.ne p2, v10, 12345        # what the registers held is there
+    v_setp_u32.ne p2, v10, 12345        # the register has kept its value
     @p2 trap 1
     v_mov_b32 v5, 1
     v_madwide_u32 v2:3, v1, 4, v2:3

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A barrier for 64 lanes, to which only those of three warps come. One warp leaves by another
-# barrier: neither completes.
+# The lanes of three warps wait at a barrier for 64 lanes. The fourth warp waits at another barrier. Neither barrier
+# completes.
 .kernel partial_barrier
     v_s2r v0, %tid.x
     v_mov_b32 v1, 64

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Waits for a flag that nobody sets, with a divergent region in the loop: its barrier opens all
-# the time, and yet nothing comes of it.
+# Waits for a flag that is never set. The loop contains a divergent region, whose barrier opens in each iteration, although
+# the kernel makes no progress.
 .kernel region_in_loop
     .param ptr.global flag
     v_mov_b64 v2:3, c[flag]

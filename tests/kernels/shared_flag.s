@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The lanes of warp 1 wait for a word of shared memory, which warp 0 writes too early: each lane
-# of warp 1 clears it first.
+# The lanes of warp 1 wait for a word of shared memory. Warp 0 writes it too early, because each lane of warp 1 clears it
+# before it waits.
 .kernel shared_flag
     .shared word 4
     v_s2r v0, %tid.x

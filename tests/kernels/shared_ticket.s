@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Numbers are drawn in the block: the order of warps is seen, that of blocks is not.
+# Threads take tickets of their block: results depend on the order of warps, but not on the order of blocks.
 .kernel k
 .param ptr.global out
 .shared counter 4
@@ -9,7 +9,7 @@
     v_mov_b32 v3, counter
     v_mov_b32 v4, 1
     v_mov_b32 v10, v2
-delay:                                  # warps come at different times
+delay:                                  # warps take tickets at different times
     v_sub_u32 v10, v10, 1
     v_setp_s32.gt p0, v10, 0
     @p0 bra delay

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each half of a warp comes to the block's barrier on its own way. On a SIMT stack the first
-# half waits there, on top of the other.
+# Each half of a warp reaches the block's barrier on another path. On a SIMT stack, the half that runs first waits at the
+# barrier, above the other half.
 .kernel simt_barrier
     v_s2r v0, %tid.x
     v_setp_u32.lt p0, _, v0, 4

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Lane 0 sets a flag that the others wait for. On a SIMT stack it depends on which side of the
-# branch runs first.
+# Lane 0 sets a flag for which the other lanes wait. On a SIMT stack, the kernel hangs if the waiting side of the branch runs
+# first.
 .kernel simt_flag
     .param ptr.global flag
     v_mov_b64 v2:3, c[flag]

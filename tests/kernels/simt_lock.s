@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A spin lock: one lane takes it and leaves the loop. A machine with a SIMT stack lets it wait
-# at the loop's end for the lanes that wait for it; with barriers they yield, and it goes on.
+# A spin lock: one lane takes it and leaves the loop. On a SIMT stack, this lane waits at the loop's end for the other lanes,
+# which wait for the lock. With convergence barriers, the other lanes yield, and the lane that holds the lock continues.
 .kernel simt_lock
     .param ptr.global lock
     .param ptr.global count

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Lane 0 sets a flag that lanes 2 and 3 wait for. On a dual-path stack lane 0 is the other path of their level, but waits
-# below them since lane 1 diverged from them.
+# Lane 0 sets a flag for which lanes 2 and 3 wait. On a dual-path stack, lane 0 is on the other path of their level, but has
+# waited below them since lane 1 diverged from them.
 .kernel simt_paths
     .param ptr.global flag
     v_mov_b64 v2:3, c[flag]

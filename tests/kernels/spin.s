@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Blocks 3 and 11 spin on a word that nobody writes; 3 does something before.
+# Each eighth block, from block 3 on, waits in a loop for a word that is never written. Block 3 first executes a long loop.
 .kernel k
 .param ptr.global word
     v_s2r v0, %ctaid.x

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Blocks take their time in turn, and print before and behind it.
+# Each block prints, executes a loop whose length depends on the block, and prints again.
 .const begins 32 = str "block %d begins\n"
 .const ends 32 = str "block %d ends, %d\n"
 .kernel k

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each thread draws a number: who gets which tells the order of blocks.
+# Each thread takes a ticket, so the results depend on the order of blocks.
 .kernel k
 .param ptr.global counter
 .param ptr.global out

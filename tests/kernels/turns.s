@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each warp draws eight tickets, one after another, and leaves its number at each: the order of the
-# warps' turns. What comes out depends on who issues when.
+# Each warp takes eight tickets, one after another, and stores its number at each ticket. The results tell in which order the
+# warps issued, which depends on the timing.
 .kernel k
 .param ptr.global counter
 .param ptr.global out

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Even and odd lanes wait for each other with different masks.
+# Even and odd lanes wait for each other at warpsync, with different masks.
 .kernel warpsync_apart
     v_s2r v0, %tid.x
     v_and_b32 v1, v0, 1
