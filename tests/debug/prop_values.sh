@@ -20,7 +20,8 @@ fi
 wait $!
 other=$?
 cat files.txt
-# usage: kept SEED CLANG. Runs a random kernel in which an earlier version showed a wrong value.
+# usage: kept SEED CLANG. Runs a random kernel in which an earlier version showed a wrong value. In the comments below, a note is
+# a record of the object that says where the value of a variable is.
 kept() {
     command -v "$2" >/dev/null || return 0
     LW_SEED=$1 LW_RANDOM_COUNT=1 LW_VALUES_CLANG=$2 "$program" >kept.txt 2>&1 || { cat kept.txt; random=1; }
@@ -34,30 +35,30 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     memory 203 clang-14
     memory 205 clang-16
     memory 205 clang-19
-    kept 57 clang-16  # clang coalesced the register from which a value is computed with the register of the result
-    kept 198 clang-16 # code without a line, in the preceding block, has the line of the code after it
+    kept 57 clang-16  # the register from which a value is computed is also the register of the result
+    kept 198 clang-16 # code without a line number at the end of a block belongs to the line of the next block
     kept 252 clang-16 # the debugger showed the value of a branch side that is never executed
-    kept 287 clang-19 # a parameter had the value of the launch, because the analysis of its notes exceeded the limit of steps
-    kept 394 clang-14 # the thread left the scope and entered it again, and the value was that of the previous execution
+    kept 287 clang-19 # a parameter was shown with the value of the launch: the analysis of its notes exceeded the limit of steps
+    kept 394 clang-14 # the thread left the scope and entered it again, and the value shown was that of the previous execution
     kept 405 clang-19 # clang narrowed a variable of 64 bits, and its debug value sign-extends the variable
     kept 429 clang-19 # code of an inlined call is outside of the call's range, and the test counted visits wrongly
     kept 443 clang-16 # there is one note for two assignments in straight-line code
     kept 465 clang-16 # there is one note for two assignments, in code without a line after a branch
     kept 465 clang-19 # at the head of a loop, the note of the counter's increment was one line too late
-    kept 83000105 clang-14            # of the notes of two assignments, clang has moved the second one up, and lost the first one
+    kept 83000105 clang-14            # of the notes of two assignments, clang has moved the second up and omitted the first
     kept 84000008 clang-14            # an unknown value was taken for the value of the launch
     kept 84000093 clang-19            # the note of one assignment is at the position of another assignment's note
     kept 84000123 clang-14            # an assignment on a branch side is before the branch, on the block's first line
     kept 82000038 clang-19            # clang preserves only the bits that are used later
     kept 85000116 clang-16            # moved-up code was taken for an iteration of a loop
     kept 85000149 clang-19            # code of an assignment has the number of the next line
-    kept 86000022 clang-14            # the notes of two assignments are before the branch to them, and one is lost
+    kept 86000022 clang-14            # the notes of two assignments are before the branch to them, and one note is missing
     kept 90000124 clang-19            # a piece of a variable is a copy of a loop counter that clang has replaced
     kept 90000181 clang-14
     kept 91000001 clang-14            # at the head of a loop, the debug value is that before the increment
-    kept 91000005 clang-19            # one side of an if-converted branch reused the register of lanes on the other side
+    kept 91000005 clang-19            # code of one side of an if-converted branch overwrites the register of other lanes
     kept 94000183 clang-14            # the code of an assignment on a branch side is before code that has the line of the branch
-    kept 95000079 clang-14            # code of a branch side is before code of lines before the branch side
+    kept 95000079 clang-14            # code of a branch side is before code of lines that precede the branch side in the source
     kept 97000171 clang-19
     kept 97000337 clang-14            # the value of an assignment was shown in the inlined call before the assignment
     kept 97000337 clang-19
@@ -115,11 +116,12 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
     for level in -O1 -O2 -O3; do
         timeout 60 "$lanewise" debug lost.cl --compiler $clang -X $level --entry lost --grid 1 --block 32 --arg 'out=u32[64]' --arg 'in=u32[64]:ramp' \
             --arg n=44 --arg big=700 --arg scale=2.5 --arg small=111 -b -c 'break lost.cl:10' -c continue -c 'p n' -c 'p small' >out 2>&1 </dev/null
-        grep -q '^small = 5$\|^5$\|small has no value here' out && grep -q '\b44$' out || fail "$clang $level: a parameter that has been assigned: $(cat out)"
+        grep -q '^small = 5$\|^5$\|small has no value here' out && grep -q '\b44$' out ||
+            fail "$clang $level: expected 5 or no value for the assigned parameter small, and 44 for n: $(cat out)"
     done
 done
-# Tests variables in memory: each part that is shown must have the value of the source. clang leaves out stores to `r.a`, `r.b`
-# and `list[2]`.
+# Tests variables in memory: each member or element that is shown must have the value that the source assigns. clang omits some
+# stores to `r.a`, `r.b` and `list[2]`.
 cat >mixed.cl <<'END'
 struct mixed { uint a; uint b; uint arr[4]; };
 static void bump(struct mixed *to, uint by)

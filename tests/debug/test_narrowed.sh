@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Values in optimised code for which clang notes another value: a debugger shows them as at -O0 or not at all. Clang loads only the
-# byte of an int that the code uses. Clang moves the assignment in a branch before the branch. Clang counts with a multiple of a
-# loop's counter. An int that is loaded from an array of bytes keeps its value.
+# Tests variables in optimised code for which clang's debug information gives wrong values. The debugger must show the value of
+# -O0 or none. In the kernels, clang loads only the byte of an int that the code uses, moves an assignment in a branch before
+# the branch, and counts with a multiple of a loop's counter. An int loaded from an array of bytes must have a value.
 src=$(cd "${srcdir:-.}" && pwd)
 lanewise=${LANEWISE:-$(pwd)/lanewise}
 work=$(mktemp -d)
@@ -101,16 +101,18 @@ values() {
         sed -n "s/^$variable = //p; s/.*$variable has no value.*/none/p"
 }
 
-# usage: compare FILE VARIABLE CLANG OPTION... . The values must be those at -O0 or "none"; $known counts the known ones.
+# usage: compare FILE VARIABLE CLANG OPTION... . Each value must be that at -O0 or "none". Sets $known to the number of other
+# values than "none".
 compare() {
     file=$1 variable=$2 clang=$3
     shift 3
     values "$file" "$variable" --clang "$clang" -g >"$work/all"
     values "$file" "$variable" --clang "$clang" "$@" >"$work/some"
-    [ -s "$work/all" ] && ! grep -q none "$work/all" || { echo "FAIL: $file has no values at -O0, $clang"; failures=$((failures + 1)); }
+    [ -s "$work/all" ] && ! grep -q none "$work/all" ||
+        { echo "FAIL: $variable in $file lacks values at -O0, $clang"; failures=$((failures + 1)); }
     known=$(grep -cv none "$work/some")
     if ! paste "$work/all" "$work/some" | awk '$2 != "none" && $2 != "" && $1 != $2 {print "at -O0 " $1 ", shown " $2; bad = 1} END {exit bad}'; then
-        echo "FAIL: $variable in $file, $clang $*"
+        echo "FAIL: $variable in $file has other values than at -O0, $clang $*"
         failures=$((failures + 1))
     fi
 }
@@ -120,11 +122,11 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
     for level in -O1 -O2 -O3; do
         compare narrow.cl whole $clang -X $level
         compare narrow.cl byte $clang -X $level
-        [ "$known" != 0 ] || { echo "FAIL: byte in narrow.cl has no value, $clang $level"; failures=$((failures + 1)); }
+        [ "$known" != 0 ] || { echo "FAIL: byte in narrow.cl never has a value, $clang $level"; failures=$((failures + 1)); }
         compare swap.cl q $clang -X $level
         compare swap.cl rest $clang -X $level
         compare reduced.cl pc $clang -X $level
     done
 done
-[ $failures = 0 ] && echo "all values are those at -O0"
+[ $failures = 0 ] && echo "ok: all values shown are those at -O0"
 exit $failures

@@ -33,13 +33,14 @@ watchpoint 2: out[0] was written by lane 8 at watched (watched.cl:6): 0 -> 7
 block(0,0,0) w1 lane 8 at watched (watched.cl:6)
 6	        out[0] = 7;
 END
-    cmp -s "$work/expected" "$work/end" || fail "shell, $command over another warp's write: $(cat "$work/said")"
-    # The lane itself wrote the range, in the middle of a line. The reverse step goes back one line, or many instructions.
+    cmp -s "$work/expected" "$work/end" ||
+        fail "shell, $command: expected a stop at the write of the other warp: $(cat "$work/said")"
+    # The lane itself wrote the range, in the middle of a line. The reverse step goes back one line, or 30 instructions.
     [ "${command#*i}" = "$command" ] && count= || count=30
     printf '%s\n' 'tbreak 9' continue 'watch out[me + 1]' "$command $count" "$command $count" >session
     "$lanewise" debug watched.yaml --batch -x session >"$work/said" 2>&1 </dev/null
     grep -q '^watchpoint 2: .* was written by lane 0 at watched.* (watched.cl:8)' "$work/said" ||
-        fail "shell, $command over the lane's own write: $(cat "$work/said")"
+        fail "shell, $command: expected a stop at the lane's own write: $(cat "$work/said")"
 done
 
 for command in reverse-next reverse-stepi; do
@@ -47,7 +48,7 @@ for command in reverse-next reverse-stepi; do
     "$lanewise" gdb watched.yaml -- -batch -x session >"$work/said" 2>&1 </dev/null
     tr '\n' ' ' <"$work/said" |
         grep -q 'Thread 2 "block(0,0,0) w1 lane 8" hit Hardware watchpoint .*Old value = 7 New value = 0 .*watched.cl:6 ' ||
-        fail "gdb, $command over another warp's write: $(cat "$work/said")"
+        fail "gdb, $command: expected a stop at the write of the other warp: $(cat "$work/said")"
 done
 [ $failures = 0 ] || exit 1
 echo "ok: reverse steps stop at writes of watched ranges"

@@ -31,8 +31,8 @@ steps:
   - fill: {buffer: a, value: 7}
   - launch: {entry: k, grid: [2], block: [64], args: [a, b]}
 END
-# usage: found FILE POINT [ALL]. Sets stoppoint POINT and writes the positions of three reverse-continues to FILE. The command
-# ALL makes the search inspect all instructions
+# usage: found FILE POINT [ALL]. Sets stoppoint POINT and writes the positions after three reverse-continues to FILE. If command
+# ALL is given, it makes the search inspect all instructions.
 found() {
     printf '%s\n' continue 'goto 50000' "$2" 'goto end' ${3:+"$3"} reverse-continue 'history' \
         'print pc' reverse-continue 'history' 'print pc' reverse-continue 'history' 'print pc' \
@@ -45,7 +45,7 @@ while read -r point; do
     found few "$point"
     found all "$point" 'catch diverge if 0'
     if ! [ -s "$work/few" ] || ! cmp -s "$work/few" "$work/all"; then
-        echo "FAIL: $point"
+        echo "FAIL: $point: the searches have no hit or different hits"
         diff "$work/few" "$work/all" || cat "$work/few"
         failures=$((failures + 1))
     else
@@ -64,9 +64,9 @@ END
 # The stoppoint must be hit: if neither kind of search found a hit, the comparison above would also succeed.
 found few 'watch u32[a + 512]'
 [ "$(grep -c '^watchpoint 1: ' "$work/few")" = 3 ] ||
-    { echo "FAIL: expected three writes"; cat "$work/few"; failures=$((failures + 1)); }
-# usage: waits TURNS ROUNDS. Writes a kernel with a loop of ROUNDS iterations. In each, lanes 1, 5, ... wait while the other lanes
-# spin TURNS times
+    { echo "FAIL: expected three hits of watch u32[a + 512]"; cat "$work/few"; failures=$((failures + 1)); }
+# usage: waits COUNT ROUNDS. Writes a kernel with a loop of ROUNDS iterations. In each, lanes 1, 5, ... wait while the other
+# lanes execute an inner loop COUNT times.
 waits() {
     cat >"$work/waits.s" <<END
 .kernel waits
@@ -92,8 +92,8 @@ joined:
 END
     printf '%s\n' 'program: {source: waits.s}' 'steps: [{launch: {entry: waits, grid: [2], block: [32]}}]' >"$work/waits.yaml"
 }
-# usage: back FILE STEPS [FIRST]. Writes the positions of STEPS reverse steps of lane 5, from the end of the first block, to
-# FILE. FIRST is the first command of the session
+# usage: back FILE STEPS [FIRST]. Makes STEPS reverse steps of lane 5, from the breakpoint at the end of the kernel, and writes
+# the position after each to FILE. FIRST is the first command of the session.
 back() {
     { echo "${3:-where}" && printf '%s\n' 'break 19' continue 'lane 5'; i=0
       while [ $i -lt "$2" ]; do printf '%s\n' reverse-stepi 'history' 'print pc'; i=$((i + 1)); done; } >"$work/commands"
@@ -106,7 +106,7 @@ back all 24 'set pc = pc'
 if cmp -s "$work/few" "$work/all" && grep -q '^now at instruction 180023;' "$work/few" && grep -q '^now at instruction 7;' "$work/few"; then
     echo "ok: a lane that waited: $(grep -c '^pc' "$work/few") steps back"
 else
-    echo "FAIL: a lane that waited"
+    echo "FAIL: reverse steps of a lane that waited: the positions differ, or instruction 180023 or 7 is missing"
     diff "$work/few" "$work/all" || cat "$work/few"
     failures=$((failures + 1))
 fi

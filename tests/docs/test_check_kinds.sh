@@ -16,6 +16,6 @@ trap 'rm -rf "$work"' EXIT
     sed -n '/^<!-- end -->$/,$p' "$page"
 } >"$work/page"
 [ "$(grep -c '^| `[a-z-]*` | `[a-z]*` | \(default\|with its class\|by name only\) | ' "$work/page")" = "$(wc -l <"$work/list")" ] ||
-    { echo "FAIL: lines of lanewise explain have another form"; exit 1; }
+    { echo "FAIL: a line of lanewise explain is not of the form: CLASS KIND WHAT (SELECTED)"; exit 1; }
 [ -z "${UPDATE_GOLDEN:-}" ] || cp "$work/page" "$page"
 diff -u "$page" "$work/page" || { echo "FAIL: make golden T=tests/docs/test_check_kinds.sh renews the table"; exit 1; }

@@ -32,7 +32,8 @@ sub roff { my ($t) = @_; $t =~ s/\\/\\e/g; $t =~ s/-/\\-/g; $t =~ s/"/\\(dq/g; r
 for my $of (@groups) {
     print ".SS ", roff($of), "\n";
     for (@{$group{$of}}) {
-        my ($letter, $name, $operand, $help) = /^(?:-(\w), | {4})--([a-z-]+)(\[=\S+\]| [A-Z]\S*)? +(.*)$/ or die "another form: $_\n";
+        my ($letter, $name, $operand, $help) = /^(?:-(\w), | {4})--([a-z-]+)(\[=\S+\]| [A-Z]\S*)? +(.*)$/
+            or die "unexpected form of an option: $_\n";
         my $head = (defined $letter ? "\\fB\\-$letter\\fR, " : '') . '\fB' . roff("--$name") . '\fR';
         $operand = '' if !defined $operand;
         $head .= '[=\fI' . roff($1) . '\fR]' if $operand =~ /^\[=(.*)\]$/;
@@ -43,10 +44,10 @@ for my $of (@groups) {
 PERL
     sed -n '/^\.\\" end$/,$p' "$page"
 } >"$work/page"
-[ "$(grep -c '^\.TP' "$work/page")" -gt 120 ] || { echo "FAIL: help has another form"; exit 1; }
+[ "$(grep -c '^\.TP' "$work/page")" -gt 120 ] || { echo "FAIL: expected more than 120 options in lanewise help"; exit 1; }
 for command in run gdb debug compile dis timing; do
     awk -F '\t' -v c="$command" '$1 == c { print $2 }' "$work/list" | grep -o -- '--[a-z-]*' | head -n 1 | sed 's/-/\\\\-/g' >"$work/name"
-    grep -q "$(cat "$work/name")" "$work/page" || { echo "FAIL: no option of $command"; exit 1; }
+    grep -q "$(cat "$work/name")" "$work/page" || { echo "FAIL: the page lacks the first option of $command"; exit 1; }
 done
 [ -z "${UPDATE_GOLDEN:-}" ] || cp "$work/page" "$page"
 diff -u "$page" "$work/page" || { echo "FAIL: make golden T=tests/docs/test_man_options.sh renews OPTIONS"; exit 1; }

@@ -4,7 +4,7 @@
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 picture=$src/docs/recording.svg
 
-# usage: draw [SESSION]. Draws picture.svg from a session in a new folder with the examples
+# usage: draw [SESSION]. Runs a session in a new folder with the examples, and draws picture.svg from it.
 draw() {
     rm -rf run
     mkdir run
@@ -15,11 +15,11 @@ draw() {
 draw
 [ -z "${UPDATE_GOLDEN:-}" ] || cp picture.svg "$picture"
 if ! cmp -s picture.svg "$picture"; then
-    fail "docs/recording.svg is not what the program prints today (UPDATE_GOLDEN=1 renews it)"
+    fail "docs/recording.svg differs from what the program prints now (UPDATE_GOLDEN=1 renews it)"
     diff "$picture" picture.svg
 fi
-[ "$(wc -c <"$picture")" -lt 100000 ] || fail "docs/recording.svg is too large"
-python3 - "$picture" <<'END' || fail "docs/recording.svg: no drawing that GitHub shows"
+[ "$(wc -c <"$picture")" -lt 100000 ] || fail "docs/recording.svg has 100000 bytes or more"
+python3 - "$picture" <<'END' || fail "docs/recording.svg: unexpected elements or text, or GitHub would not show it"
 import sys, xml.etree.ElementTree as tree
 root = tree.parse(sys.argv[1]).getroot()
 name = '{http://www.w3.org/2000/svg}'
@@ -36,7 +36,7 @@ draw
 cmp -s picture.svg "$picture" || fail "a second drawing differs"
 printf '$ lanewise run overwrite.yaml --check\n$ lanewise run nothing.yaml\n' >other
 draw other
-cmp -s picture.svg "$picture" && fail "another session has the same picture"
-grep -q 'nothing.yaml' picture.svg || fail "the other session is not drawn"
+cmp -s picture.svg "$picture" && fail "another session gives the same drawing"
+grep -q 'nothing.yaml' picture.svg || fail "the drawing of the other session lacks nothing.yaml"
 echo "$failures failures"
 exit $((failures > 0))

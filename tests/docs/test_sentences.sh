@@ -9,7 +9,7 @@ work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 command -v perl >/dev/null || { echo "perl is not installed (autoconf needs it, too)"; exit 99; }
 
-# usage: check PAGE... . Prints each sentence that is too long
+# usage: check PAGE... . Prints each sentence that is too long.
 cat >"$work/check.pl" <<'PERL'
 use strict;
 my ($limit, $bad, $pages) = ($ENV{LW_WORDS} // 40, 0, 0);
@@ -46,7 +46,8 @@ cd "$src" || exit 99
 bad=0
 perl -w "$work/check.pl" README.md CONTRIBUTING.md docs/*.md docs/tutorial/*.md docs/howto/*.md docs/explanation/*.md || bad=1
 
-# Test of the check: it must report 41 words in prose, in a list and over two lines, but not in code, tables or two sentences.
+# Test of the check: it must report sentences of 41 words in prose, in a list and over two lines, but not in code or tables, and
+# not two shorter sentences.
 unset LW_WORDS
 ten="one two three four five six seven eight nine ten"
 long="$ten $ten $ten $ten eleven"
@@ -58,5 +59,5 @@ for page in prose list lines code; do
     perl -w "$work/check.pl" "$work/$page.md" >/dev/null && { echo "a sentence of 41 words passes in $page.md"; bad=1; }
 done
 printf '    %s\n\n```\n%s\n```\n\n| %s |\n\n# %s\n\n%s. Ten %s. `Code` %s.\n' "$long" "$long" "$long" "$long" "$ten $ten" "$ten $ten" "$ten $ten" >"$work/fine.md"
-perl -w "$work/check.pl" "$work/fine.md" >/dev/null || { echo "code, tables, headings or short sentences are refused"; bad=1; }
+perl -w "$work/check.pl" "$work/fine.md" >/dev/null || { echo "code, tables, headings or short sentences are reported"; bad=1; }
 exit $bad

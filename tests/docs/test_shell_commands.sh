@@ -27,6 +27,6 @@ cp "$src"/docs/examples/lines.* "$work"
         }'
 } >"$work/page"
 [ "$(grep -o '^| `[a-z-]*[` ]\|, `[a-z]*` |' "$work/page" | wc -l)" = "$(grep -c '^  [a-z]' "$work/list")" ] && [ "$(wc -l <"$work/list")" -gt 60 ] ||
-    { echo "FAIL: help has another form"; exit 1; }
+    { echo "FAIL: the page lacks commands of help, or help has 60 lines or fewer"; exit 1; }
 [ -z "${UPDATE_GOLDEN:-}" ] || cp "$work/page" "$page"
 diff -u "$page" "$work/page" || { echo "FAIL: make golden T=tests/docs/test_shell_commands.sh renews the page"; exit 1; }

@@ -5,7 +5,7 @@
 # page with a changed line fails.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 
-# usage: runs PAGE [--update]. Runs the commands of the page in a new folder with the examples
+# usage: runs PAGE [--update]. Runs the commands of the page in a new folder with the examples.
 runs() {
     rm -rf "$work/run"
     mkdir "$work/run"
@@ -22,34 +22,34 @@ for page in "$src"/docs/tutorial/*.md "$src/docs/howto/find-a-hang.md"; do
     case $whole:$page in no:*/first-program.md) echo "first-program.md: skipped, built with the address sanitizer" && continue ;; esac
     if [ -n "${UPDATE_GOLDEN:-}" ]; then runs "$page" --update; fi
     if ! runs "$page"; then
-        fail "$(basename "$page") is not what the program does today (UPDATE_GOLDEN=1 renews it)"
+        fail "$(basename "$page") differs from what the program prints now (UPDATE_GOLDEN=1 renews it)"
         cat out err
     fi
     case $page in */howto/*) continue ;; esac
     words=$(sed -e '/^<!-- /d' -e '/^```console$/,/^```$/d' "$page" | wc -w)
     [ "$words" -ge 350 ] && [ "$words" -le 600 ] || fail "$(basename "$page") has $words words outside its sessions, not 350 to 600"
 done
-[ $cases -ge 8 ] || fail "$cases pages only"
+[ $cases -ge 8 ] || fail "expected at least 8 pages, found $cases"
 
 # The start of each page creates a folder and changes to it. The commands for this must work in a copy of the source tree.
 mkdir -p tree/docs
 cp -r "$src/docs/examples" tree/docs/
 for page in "$src"/docs/tutorial/*.md; do
     awk '/^## /{exit} {print}' "$page" | sed -n -e 's/^    \(c[pd] .*\)/\1/p' -e 's/.*`\(cp -r [^`]*\)`.*/\1/p' >enter
-    grep -q '^cp ' enter || fail "$(basename "$page") makes no folder"
+    grep -q '^cp ' enter || fail "$(basename "$page") has no command that creates a folder"
     (cd tree && rm -rf lessons && sh -e -c "$(cat ../enter)
-test -f first.cl") 2>err || fail "the folder of $(basename "$page") cannot be entered: $(cat err)"
+test -f first.cl") 2>err || fail "the commands of $(basename "$page") that create and enter a folder fail: $(cat err)"
 done
 
-# Test of the check: a changed line, a missing line, and a changed word in a file must fail.
+# Test of the check: a page with a changed line, a missing line, a changed kernel or a missing command must fail.
 sed 's/^ok: 2 checks passed/ok: 3 checks passed/' "$src/docs/tutorial/first-run.md" >page.md
 runs page.md && fail "a page with a changed line passes"
-grep -q '^page.md: +ok: 2 checks' out || fail "the difference is not shown"
+grep -q '^page.md: +ok: 2 checks' out || fail "the expected line is not shown: $(cat out)"
 sed '/^wrong.yaml:9: check failed/d' "$src/docs/tutorial/first-run.md" >page.md
 runs page.md && fail "a page that lacks a line passes"
 sed 's/^    uint i = get_global_id(0);/    uint i = get_global_id(1);/' "$src/docs/tutorial/first-run.md" >page.md
-runs page.md && fail "a page with another kernel passes"
+runs page.md && fail "a page with a changed kernel passes"
 sed '/^(gdb) continue$/d' "$src/docs/tutorial/first-gdb.md" >page.md
-runs page.md && fail "a session with a command less passes"
+runs page.md && fail "a session that lacks a command passes"
 echo "$cases pages, $failures failures"
 exit $((failures > 0))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Errors that checkers find: lane 7 stores past the end of its buffer, and warp 1 reads what warp 0 has
-# written to shared memory, without a barrier between the two.
+# Two errors that checks find: lane 7 stores outside of the buffer, and warp 1 reads what warp 0 has written to shared memory,
+# without a barrier in between.
 .kernel found
 .param ptr.global out
 .shared board 128

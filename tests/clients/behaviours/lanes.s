@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# One warp diverges, reconverges, calls a function and loses lanes; another warp waits for it at a barrier.
-# Rows name lines by their comments.
+# The lanes of one warp diverge, reconverge and call a function, and some lanes exit. Another warp waits for this warp at a
+# barrier. Files *.rows name lines of this file by their comments.
 .kernel lanes
 .param ptr.global out
     v_s2r v3, %tid.x                    # first

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Lanes end their time slice by yield, for other lanes of the warp, and by nanosleep, for the other warp.
+# Lanes end their time slice early: by yield, so that other lanes of the warp run, and by nanosleep, so that the other warp runs.
 .kernel turns
 .param ptr.global out
     v_s2r v3, %tid.x                    # first
