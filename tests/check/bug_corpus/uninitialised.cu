@@ -103,7 +103,7 @@ extern "C" __global__ void printed_good(int *g, int *in, int *raw)
         printf("%c: %lld %g\n", 'a', (long long)in[3], *(volatile double *)&value);
 }
 
-// Lanes 24 to 31 have ended, so values from them are undefined. For a lane past the last the result is the lane's own value.
+// Lanes 24 to 31 have ended, so values from them are undefined. If no such lane exists, the result is the lane's own value.
 // find: uninitialised-branch @31 0xff00
 extern "C" __global__ void tail_bad(int *g, int *in, int *raw)
 {
@@ -126,7 +126,7 @@ extern "C" __global__ void tail_good(int *g, int *in, int *raw)
     g[i] = v + __shfl_up_sync(0xffffff, v, 1);
 }
 
-// A shuffle from a lane that is not in the mask and does not take part.
+// The shuffle reads from a lane that is not in the mask and does not execute it.
 // find: uninitialised-branch @32 0xffff
 extern "C" __global__ void outside_bad(int *g, int *in, int *raw)
 {
