@@ -70,7 +70,8 @@ for command in continue next step; do
         stop_server
         # the native program also stops in main, after the last line of the function
         if diff "$work/beside.c.$command" "$work/beside.$form.$command" >"$work/diff"; then
-            echo "ok: $command stops at the same lines in .$form and natively, $(grep -c '^[bd]' "$work/beside.$form.$command") times"
+            echo "ok: $command stops at the same lines in .$form and natively," \
+                "$(grep -c '^[bd]' "$work/beside.$form.$command") times"
         else
             fail ".$form: $command does not stop at the same lines as natively (<)"
             head -n 40 "$work/diff"

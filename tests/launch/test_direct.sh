@@ -167,7 +167,8 @@ mkdir elsewhere
 printf '0 1 2 3\n' >numbers.txt
 expect 0 '' debug saxpy.cl --grid 1 --block 4 --arg 2 --arg f32[]:file=numbers.txt --arg f32[4] --arg 4 -I . --save-launch elsewhere/saved.yaml --batch
 expect 0 'ok: results were not checked (no "check" step), 1 launch' run elsewhere/saved.yaml
-mkdir -p moved/elsewhere away && cp saxpy.cl numbers.txt moved && cp elsewhere/saved.yaml moved/elsewhere # as if moved to another host
+# The files are in another folder, as if they had been moved to another host.
+mkdir -p moved/elsewhere away && cp saxpy.cl numbers.txt moved && cp elsewhere/saved.yaml moved/elsewhere
 sed -i '1i #error the launch file names the original folder' saxpy.cl
 expect 0 'ok: results were not checked (no "check" step), 1 launch' run moved/elsewhere/saved.yaml
 sed -i 1d saxpy.cl

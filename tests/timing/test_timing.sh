@@ -397,7 +397,8 @@ done
 refuse '--policy: unknown name "rrr"; did you mean "rr"?' run --timing --policy rrr good.yaml
 refuse '--warp: the GPU model fermi has warps of 32 lanes: use --timing-set core.warp_width=8' run --timing --warp 8 good.yaml
 refuse '--reconv: the GPU model fermi has cbar: use --timing-set core.reconvergence=stack' run --timing --reconv stack good.yaml
-expect 0 '^ok' run --timing --warp 32 --reconv cbar good.yaml # options with the values of the GPU model are accepted; options override the launch file
+# Options with the values of the GPU model are accepted. Options override the launch file.
+expect 0 '^ok' run --timing --warp 32 --reconv cbar good.yaml
 expect 0 '^ok' run --timing --warp 32 eight.yaml
 refuse 'eight.yaml: the launch file has warps of 8 lanes, but the GPU model fermi has warps of 32: use --warp 32, or --timing-set core.warp_width=8' run --timing eight.yaml
 refuse 'core.threads is 1536, but core.warps (48) with 8 lanes each have fewer threads: set core.warps to 192' \

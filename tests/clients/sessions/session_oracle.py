@@ -453,7 +453,7 @@ class LldbOracle(Oracle):
         self.own = set()         # addresses of lldb's internal breakpoints at the last stop
         self.seen = 0            # pc of the stepped warp that lldb has read
         self.then = set()        # addresses of breakpoints at the last stop; None while the program runs
-        self.reread = {}         # maps a warp to the breakpoints when the user selected one of its lanes, at which lldb reads its pc
+        self.reread = {}         # maps a warp to the breakpoints when the user selected one of its lanes; lldb then reads its pc
 
     def shown_pc(self):
         """Returns the pc that lldb shows. A warp that has not yet hit the breakpoint at its pc is shown one instruction
