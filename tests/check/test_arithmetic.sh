@@ -87,7 +87,7 @@ echo "a.s:$(grep -n 'v_lg2_f32' a.s | cut -d: -f1): inf-generated 0x10" >>wanted
 for how in "" "--tags compact" "--tags shadow" "--timing" "--reconv stack"; do
     # shellcheck disable=SC2086
     "$lanewise" run -q --check=arithmetic $how a.yaml >out 2>err
-    [ $? = 1 ] || fail "$how: exit status $?: $(head -n 2 err)"
+    [ $? = 1 ] || fail "$how: expected exit status 1: $(head -n 2 err)"
     sed -n 's/^\(a.s:[0-9]*: [a-z-]*\): .*, lanes \(0x[0-9a-f]*\),.*/\1 \2/p' err | sort >got
     sort wanted | diff - got >difference || fail "$how: wanted and found differ: $(cat difference)"
 done
@@ -120,9 +120,9 @@ END
         got=$?
         case $entry in
         bad) [ $got = 1 ] && grep -q "d.cu:3: division-by-zero: .*kernel bad, .*lanes 0x20," err ||
-            fail "$entry $options: exit status $got: $(cat err)" ;;
+            fail "$entry $options: expected a division by zero in line 3, exit status $got: $(cat err)" ;;
         # with -O3 the compiler may execute the division in all lanes and then select results
-        good) [ "$options" = -O3 ] || [ $got = 0 ] || fail "$entry $options: $(cat err)" ;;
+        good) [ "$options" = -O3 ] || [ $got = 0 ] || fail "$entry $options: expected no finding: $(cat err)" ;;
         esac
     done
 done

@@ -81,9 +81,9 @@ done >>conversions.cl
 echo "}" >>conversions.cl
 
 for options in "-O0, -g" -O1 -O3; do
-    run float "$options" f32 || fail "float, $options: exit status $?: $(head -n 3 err)"
-    run double "$options" f64 || fail "double, $options: exit status $?: $(head -n 3 err)"
-    run conversions "$options" f64 || fail "conversions, $options: exit status $?: $(head -n 3 err)"
+    run float "$options" f32 || fail "float, $options: the run ends with exit status $?: $(head -n 3 err)"
+    run double "$options" f64 || fail "double, $options: the run ends with exit status $?: $(head -n 3 err)"
+    run conversions "$options" f64 || fail "conversions, $options: the run ends with exit status $?: $(head -n 3 err)"
 done
 
 # usage: compare FILE OPTIONS [OPTION...]. Expects that each line marked BAD has the finding that the mark names, and that no
@@ -94,7 +94,7 @@ compare()
     shift 2
     grep -n BAD "$file" | sed "s,^\([0-9]*\):.*BAD \([a-z-]*\).*,$file:\1: \2," | sort >wanted
     run "${file%.*}" "$options" f64 "$@"
-    [ $? = 1 ] || fail "$file, $options $*: exit status: $(head -n 3 err)"
+    [ $? = 1 ] || fail "$file, $options $*: expected exit status 1: $(head -n 3 err)"
     sed -n "s,^\(.*/\)*\($file:[0-9]*: [a-z-]*\): .*,\2,p" err | sort -u >got
     diff wanted got >difference || fail "$file, $options $*: wanted and found differ: $(cat difference)"
 }

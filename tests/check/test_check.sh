@@ -65,7 +65,7 @@ for machine in '' '-w 4' '-w 8' '-w 64' '--tags compact -w 8' '--tags shadow -w 
     [ ! -s err ] || fail "$machine: there is output on the correct kernel"
     # shellcheck disable=SC2086
     expect 1 '^k.s:10: out-of-bounds: global load of 4 bytes .*3 times$' run $machine wild.yaml --check --dump x=x.bin
-    grep -q '^k.s:12: out-of-bounds: global store of 4 bytes .*3 times$' err || fail "$machine: no store"
+    grep -q '^k.s:12: out-of-bounds: global store of 4 bytes .*3 times$' err || fail "$machine: the store is not reported"
     grep -q '^wild.yaml: 2 findings$' err || fail "$machine: expected two findings"
     # the accesses of the other lanes have been executed
     [ "$(od -An -tu4 x.bin | tr -s ' ')" = "$(printf ' 6 7 8 9\n 10')" ] || fail "$machine: the results differ"
@@ -74,7 +74,8 @@ done
 sed 's/\.global\./.generic./' k.s >generic.s
 sed 's/k\.s/generic.s/' wild.yaml >generic.yaml
 expect 1 '^generic.s:10: out-of-bounds: generic load of 4 bytes' run generic.yaml --check --check-file generic.json
-[ "$(grep -c '"allocation": "x"' generic.json)" = 2 ] || fail "generic addresses: $(grep allocation generic.json)"
+[ "$(grep -c '"allocation": "x"' generic.json)" = 2 ] ||
+    fail "findings at generic addresses do not name the allocation: $(grep allocation generic.json)"
 expect 1 'lanes 0xe0' run wild.yaml --check
 expect 3 'fault: out-of-bounds' run wild.yaml --check=misaligned
 expect 3 'fault: out-of-bounds' run wild.yaml
@@ -276,9 +277,9 @@ expect 2 'there is no kind of finding "shift-too-fa"' explain shift-too-fa
 
 # ---- files, suppressions, limits
 expect 1 '' run wild.yaml --check --check-file f.json --check-file f.xml --check-file f.sarif --check-file f.txt
-grep -q '"kind": "out-of-bounds", "class": "memory"' f.json || fail "no finding in f.json"
+grep -q '"kind": "out-of-bounds", "class": "memory"' f.json || fail "f.json does not contain the finding"
 grep -q '"lanes": \[5, 6, 7\]' f.json || fail "f.json has other lanes"
-grep -q '"allocation": "x"' f.json || fail "no allocation in f.json"
+grep -q '"allocation": "x"' f.json || fail "f.json does not contain the allocation"
 cmp -s f.txt err || fail "f.txt differs from the printed findings"
 cp err first
 if command -v python3 >/dev/null; then
@@ -333,14 +334,14 @@ done
 for more in --check=all,-uninitialised-output --check '--check=all -q' '--check=all --dump x=x.bin'; do
     # shellcheck disable=SC2086
     expect 0 '' run good.yaml $more
-    grep -q 'buffer was read\|host reads' out err && fail "good.yaml $more: an unexpected message"
+    grep -q 'buffer was read\|host reads' out err && fail "good.yaml $more: there is a message about reads by the host"
 done
 for step in '{check: {buffer: x, values: [6, 7, 8, 9, 10, 11, 12, 13]}}' \
     '{repeat: {until: {buffer: x, index: 0, equals: 6, max: 2}, steps: [{fill: {buffer: x, value: {constant: 6}}}]}}' \
     '{repeat: {count: 2, steps: [{check: {buffer: x, values: [6, 7, 8, 9, 10, 11, 12, 13]}}]}}'; do
     { cat good.yaml; echo "  - $step"; } >reads.yaml
     expect 0 '^ok: ' run reads.yaml --check=all
-    grep -q 'buffer was read\|host reads' out err && fail "$step reads"
+    grep -q 'buffer was read\|host reads' out err && fail "$step is reported as a read by the host"
 done
 expect 1 '' run wild.yaml --check
 cmp -s first err || fail "the messages of two runs differ"
@@ -459,7 +460,7 @@ END
 expect 0 '^known.yaml:4: unused suppression: no finding of this run matches it; ' run wild.yaml --check --check-suppress known.yaml
 [ "$(wc -l <err)" = 1 ] || fail "more than one line is printed: $(cat err)"
 expect 0 '' run -q wild.yaml --check --check-suppress known.yaml
-[ ! -s err ] || fail "--quiet: $(cat err)"
+[ ! -s err ] || fail "--quiet does not suppress all messages: $(cat err)"
 echo '- {kind: raec}' >known.yaml
 refuse 'known.yaml:1: there is no kind of finding "raec"; did you mean "race"?' run wild.yaml --check --check-suppress known.yaml
 # several suppression lists apply together

@@ -213,8 +213,9 @@ END
 for more in "" "--timing volta" "--policy most_lanes"; do
     # shellcheck disable=SC2086
     "$lanewise" run -q --check=const-written $more flight.yaml >out 2>err
-    grep -q 'flight.cu:11: const-written: .*lanes 0xffffffff' err || fail "const-written, two launches, $more: $(cat err)"
-    [ "$(grep -c const-written err)" = 1 ] || fail "const-written $more: $(cat err)"
+    grep -q 'flight.cu:11: const-written: .*lanes 0xffffffff' err ||
+        fail "$more: no const-written names all lanes in line 11: $(cat err)"
+    [ "$(grep -c const-written err)" = 1 ] || fail "$more: expected one const-written: $(cat err)"
 done
 
 # A misaligned store is skipped, so it does not initialise memory.
@@ -255,7 +256,7 @@ steps:
 END
 "$lanewise" run -q --check=uninitialised texel.yaml >out 2>err
 grep -q "texel.cu:10: uninitialised-branch: .* 'c' .*; 64 times" err && [ "$(grep -c uninitialised err)" = 1 ] ||
-    fail "a texel's components: $(cat err)"
+    fail "expected one finding of an uninitialised component of a texel: $(cat err)"
 
 # A stack overflow is a finding that ends the run, because the return address of the function cannot be stored.
 cat >deep.cu <<'END'
@@ -282,7 +283,7 @@ for options in -O0 -O2; do
         timeout 60 "$lanewise" run -q --check $more run.yaml >out 2>err
         [ $? = 3 ] && [ "$(grep -c 'deep.cu.*out-of-bounds: .*stack overflow' err)" = 1 ] &&
             [ "$(grep -c 'deep.cu:12: out-of-bounds' err)" = 1 ] && grep -q '^run.yaml: 2 findings$' err ||
-            fail "a stack overflow, $options $more: $(cat err)"
+            fail "$options $more: expected two findings, one of them the stack overflow: $(cat err)"
     done
 done
 
@@ -358,6 +359,6 @@ END
 sed 's/W/32/' k.yaml >run.yaml
 "$lanewise" run -q --check=memory,races run.yaml >out 2>err
 [ "$(grep -c 'unrolled.cl:5: race: .*unrolled.cl:8' err)" = 1 ] && [ "$(grep -c 'unrolled.cl:10: out-of-bounds' err)" = 2 ] ||
-    fail "locations of an unrolled loop: $(cat err)"
+    fail "findings in an unrolled loop have wrong lines or counts: $(cat err)"
 
 [ $failures = 0 ] || exit 1

@@ -59,7 +59,8 @@ sed -n '/^<!-- tests\/check\/test_ci.sh -->$/,/^$/s/^    //p' "$src/docs/howto/c
 [ "$(wc -l <commands)" = 4 ] || fail "the commands of docs/howto/ci.md are not found"
 for tool in sed:1 jq:2 lcov:3 genhtml:4; do
     command -v ${tool%:*} >/dev/null || { echo "${tool%:*} is not installed: its command is not tested"; continue; }
-    sed -n "${tool#*:}p" commands | sh >out 2>err || fail "docs/howto/ci.md: ${tool%:*}: $(tail -n 1 err)"
+    sed -n "${tool#*:}p" commands | sh >out 2>err ||
+        fail "the command of docs/howto/ci.md with ${tool%:*} fails: $(tail -n 1 err)"
 done
 if command -v python3 >/dev/null; then
     python3 - <<'END' || fail "a merged report has wrong contents"

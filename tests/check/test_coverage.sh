@@ -46,7 +46,7 @@ expect 0 '^ok: ' run k.yaml --coverage k.info
 cp k.info first
 for line in DA:4,96 DA:8,96 DA:17,96 DA:18,80 DA:20,0 DA:22,16 DA:23,16 DA:26,0 BRDA:17,0,0,16 BRDA:17,0,1,80 \
     BRDA:19,0,0,80 BRDA:19,0,1,0 BRF:4 BRH:3 FNDA:96,k FNDA:0,never FNF:2 FNH:1 "SF:$(realpath k.s)"; do
-    grep -qx "$line" k.info || fail "no $line in the coverage"
+    grep -qx "$line" k.info || fail "the coverage lacks $line"
 done
 [ "$(grep -c '^DA:' k.info)" = 20 ] || fail "the coverage has other lines than those with code"
 for machine in '-w 4' '-w 8' '-w 64' '--tags compact -w 16' '--tags shadow' '--reconv stack' '--timing=fermi' '-t 2'; do
@@ -81,9 +81,12 @@ expect 0 'warp insns' run k.yaml --profile -
 # ---- performance findings
 expect 0 '^ok: ' run k.yaml --check
 expect 1 '^k.yaml: 3 findings$' run k.yaml --check=performance
-grep -q '^k.s:8: uncoalesced: warps access global memory 4 times here; an access takes 24.0 sectors of 32 bytes, but 3.0 would be enough if it were contiguous' err || fail "line 8"
-grep -q '^k.s:13: bank-conflict: warps access shared memory 4 times here; an access takes 24.0 passes over the banks because of bank conflicts, but 1.0 would be enough without them' err || fail "line 13"
-grep -q '^k.s:17: divergent-branch: the lanes of a warp diverge here in 2 of 4 executions of the branch' err || fail "line 17"
+grep -q '^k.s:8: uncoalesced: warps access global memory 4 times here; an access takes 24.0 sectors of 32 bytes, but 3.0 would be enough if it were contiguous' err ||
+    fail "line 8: expected uncoalesced"
+grep -q '^k.s:13: bank-conflict: warps access shared memory 4 times here; an access takes 24.0 passes over the banks because of bank conflicts, but 1.0 would be enough without them' err ||
+    fail "line 13: expected bank-conflict"
+grep -q '^k.s:17: divergent-branch: the lanes of a warp diverge here in 2 of 4 executions of the branch' err ||
+    fail "line 17: expected divergent-branch"
 expect 1 '^k.yaml: 1 finding$' run k.yaml --check=bank-conflict
 expect 1 'would be enough without them; kernel k, pc 0x' run k.yaml --check=bank-conflict
 echo '- {kernel: k}' >known.yaml
@@ -123,7 +126,7 @@ END
 expect 0 '' run over.yaml --coverage over.info
 for line in 'FN:1,scale [_Z5scalePff]' 'FN:2,scale [_Z5scalePii]' 'FNDA:32,scale [_Z5scalePii]' 'FNDA:0,scale [_Z5scalePff]' \
     'FN:3,fill<int; 7>' 'FN:5,alone' 'FNDA:0,alone' FNF:4 FNH:1; do
-    grep -qxF "$line" over.info || fail "no $line in the coverage: $(grep '^FN' over.info)"
+    grep -qxF "$line" over.info || fail "the coverage lacks $line: $(grep '^FN' over.info)"
 done
 
 # ---- counts of several launches

@@ -101,7 +101,7 @@ shell some 1 --check=$kinds -- 'check races' c c
 stops 1
 same
 shell late 3 -- c
-grep -q '^fault: out-of-bounds' out || fail "no fault without --check"
+grep -q '^fault: out-of-bounds' out || fail "expected a fault without --check"
 shell late 1 -- c 'check memory' c c c
 stops 2 # the run continues from the fault
 grep -q '^these checks are not enabled, because they need the option --check at the start of a run: variable-bounds$' out || fail "the kinds that are not enabled are not named"
@@ -131,18 +131,19 @@ done
 command -v gdb >/dev/null || fail "gdb is not installed"
 HOME=$work "$lanewise" gdb --check=$kinds k.yaml -- -nx -batch -ex 'set width 0' -ex c -ex 'info os findings' -ex c \
     -ex reverse-stepi -ex stepi -ex 'handle SIGUSR1 nostop noprint' -ex 'monitor check off' -ex c >out 2>err </dev/null
-[ $? = 1 ] || fail "gdb: exit status"
+[ $? = 1 ] || fail "gdb: expected exit status 1"
 what=gdb
 same
-[ "$(sed -n 's/^Thread \([12]\) .* received signal SIGUSR1.*/\1/p' out | tr -d '\n')" = 122 ] || fail "gdb: no signals"
-grep -q '^1 *uninitialised-branch *[0-9]* *[0-9]* *.*k.cl:10' out || fail "gdb: no table"
+[ "$(sed -n 's/^Thread \([12]\) .* received signal SIGUSR1.*/\1/p' out | tr -d '\n')" = 122 ] ||
+    fail "gdb: expected SIGUSR1 in threads 1, 2 and 2"
+grep -q '^1 *uninitialised-branch *[0-9]* *[0-9]* *.*k.cl:10' out || fail "gdb: the table of findings lacks finding 1"
 [ "$(cat out err | grep -c '^finding [0-9]*: ')" = 3 ] || fail "gdb: expected three messages"
 HOME=$work "$lanewise" gdb --check=$kinds k.yaml -- -nx -batch -ex 'set width 0' -ex c -ex c -ex reverse-continue -ex reverse-continue \
     -ex c -ex c -ex c >out 2>err </dev/null
 [ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out err | tr -d '\n')" = 121123 ] ||
-    fail "gdb: other findings in reverse and forward execution"
+    fail "gdb: expected findings 1, 2, 1, 1, 2, 3 in forward and reverse execution"
 [ "$(sed -n 's/.* in k (.* at .*k.cl:\([0-9]*\)$/\1/p' out | tr '\n' ' ')" = '10 6 10 10 6 9 ' ] || fail "gdb: a stop shows another line"
-grep -q 'No more reverse-execution history' out err || fail "gdb: no beginning"
+grep -q 'No more reverse-execution history' out err || fail "gdb: reverse execution does not reach the start of history"
 HOME=$work "$lanewise" gdb --check=memory k.yaml -- -nx -batch -ex c -ex run -ex c -ex c -ex c >out 2>err </dev/null
 [ $? = 1 ] || fail "gdb run: the exit status is not 1"
 [ "$(cat out err | grep -c '^finding 1: .*k.cl:9: out-of-bounds')" = 2 ] ||
@@ -168,7 +169,8 @@ steps:
   - launch: {entry: k, grid: 1, block: 64, args: [o, a, 1]}
 E2
 printf 'check out-of-bounds\ncontinue\nfindings\n' | "$lanewise" debug --check=memory,races quiet.yaml >out 2>err
-grep -q '^1  .*race: .*times$' out && grep -q '^2  .*out-of-bounds: .*`goto [0-9]*` goes back to just before it$' out || fail "instructions of findings: $(cat out)"
+grep -q '^1  .*race: .*times$' out && grep -q '^2  .*out-of-bounds: .*`goto [0-9]*` goes back to just before it$' out ||
+    fail "the table of findings lacks the race, or the instruction of out-of-bounds: $(cat out)"
 # If the user inspects blocks that have not started, the findings do not change, neither of a correct kernel nor of kernels
 # with races.
 cat >right.cl <<'E2'
@@ -214,7 +216,9 @@ printf '%s\n' continue stepi stepi reverse-continue reverse-continue |
 [ "$(grep -c '^finding 1: .*part.cu:4: barrier-divergence: ' out)" = 2 ] && grep -q '^this is the start of history' out && ! grep -q '^error' out err ||
     fail "reverse-continue does not stop at the finding of a barrier"
 for look in '' 'block 1\nlocals\n' 'block 2\nwhere\nblock 0\n' 'continue\nblock 2\nlocals\nblock 1\nlocals\n'; do
-    [ -z "$(looked right.cl "$look")" ] || fail "right.cl, after a look ($look): $(looked right.cl "$look")"
-    [ "$(looked two.cl "$look")" = '6 9 ' ] || fail "two.cl, after a look ($look): $(looked two.cl "$look")"
+    [ -z "$(looked right.cl "$look")" ] ||
+        fail "right.cl: expected no finding after the commands $look: $(looked right.cl "$look")"
+    [ "$(looked two.cl "$look")" = '6 9 ' ] ||
+        fail "two.cl: expected findings in lines 6 and 9 after the commands $look: $(looked two.cl "$look")"
 done
 [ $failures = 0 ]

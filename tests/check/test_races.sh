@@ -33,7 +33,7 @@ verify() {
     timeout 100 "$lanewise" run --check=races,benign-race,volatile-race,missing-acquire --max-findings 1000 "$@" k.yaml >out 2>err
     got=$?
     if [ $got != 1 ]; then
-        fail "$source $options $*: exit status $got"
+        fail "$source $options $*: exit status $got, expected 1"
         head -n 5 err
         return
     fi
@@ -120,7 +120,7 @@ END
         "$lanewise" run --check=default,races k.yaml >out 2>err
         got=$?
         case $flags in 0 | 1) want=1 ;; *) want=0 ;; esac
-        [ $got = $want ] || fail "$level: flags $flags: exit status $got: $(cat err)"
+        [ $got = $want ] || fail "$level: flags $flags: exit status $got, expected $want: $(cat err)"
     done
 done
 
@@ -168,7 +168,7 @@ launches_end() {
         timeout 60 "$lanewise" run --check=races $how "$2.yaml" >out 2>err
         got=$?
         [ $got = "$1" ] && { [ -z "$3" ] || grep -q -- "$3" err; } || {
-            fail "$2 $how: exit status $got, no '$3'"
+            fail "$2 $how: exit status $got, expected $1 and '$3'"
             head -n 4 err
         }
     done
@@ -218,7 +218,7 @@ END
 launches_of streams
 timeout 60 "$lanewise" run --check=races,benign-race streams.yaml >out 2>err
 grep -q 'benign-race: .*by another launch: .*; both stores write' err || {
-    fail "streams: no race between two launches in different streams"
+    fail "streams: the race between launches in different streams is not reported"
     head -n 4 err
 }
 
@@ -269,7 +269,7 @@ host_finds() {
         least=$2
         [ -z "$how" ] || [ "$2" = 0 ] || least=1
         [ $got = "$1" ] && [ "$times" -ge $least ] && [ "$times" -le "$2" ] ||
-            fail "launches by the host $how: exit status $got: $(head -n 3 err)"
+            fail "launches by the host $how: exit status $got, expected $1, and the race $times times: $(head -n 3 err)"
     done
 }
 host '' '' >h.yaml
@@ -331,7 +331,7 @@ timeout 60 "$lanewise" run --check hurries.yaml >out 2>err || fail "races are ch
 cmp a.json b.json || fail "two runs differ"
 grep -q '"other": {"kernel": "parent", ' a.json || fail "JSON does not contain the previous access"
 for kind in race benign-race volatile-race warp-synchronous atomic-scope missing-acquire; do
-    "$lanewise" explain $kind | grep -q 'right:' || fail "explain $kind"
+    "$lanewise" explain $kind | grep -q 'right:' || fail "explain $kind does not print a correct example"
 done
 # ---- the count of a finding counts lanes, not bytes. A lane counts once, also if neighbouring lanes have no finding
 cat >counts.cu <<'END'

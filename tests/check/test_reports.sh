@@ -39,7 +39,7 @@ END
         n=$((n + 1))
         # shellcheck disable=SC2086
         timeout 120 "$lanewise" run -q $more --check-file $n.sarif --check-file $n.xml k.yaml >out 2>err </dev/null
-        [ $? = 1 ] || fail "$source $more: exit status"
+        [ $? = 1 ] || fail "$source $more: expected exit status 1"
     done
     # With the list of all findings as suppression list, a run on another host has no finding. A new finding is reported.
     timeout 120 "$lanewise" run -q --check=all --check-file base.yaml --check-file base.json k.yaml >out 2>err </dev/null
@@ -94,7 +94,7 @@ END
         grep -q 'out-of-bounds' e.txt && grep -q '"ruleId": "out-of-bounds"' e.sarif ;;
     traps) [ $status = 3 ] && grep -q '<error type="trap"' e.xml && grep -q ' errors="1"' e.xml && grep -q '"ended": "fault: .*trap' e.json && grep -q trap e.txt ;;
     waits) [ $status = 4 ] && grep -q '<failure type="spin-wait"' e.xml && grep -q '"ended": "hang: ' e.json && grep -q '"ruleId": "spin-wait"' e.sarif ;;
-    esac || fail "$entry: status $status; $(cat e.txt err)"
+    esac || fail "$entry: wrong report files, or exit status $status: $(cat e.txt err)"
     grep -q '"executionSuccessful": false, "toolExecutionNotifications"' e.sarif ||
         fail "$entry: SARIF says that the run succeeded"
     # the run has not reached the check step
@@ -115,7 +115,7 @@ for entry in stray waits; do
     stray) [ $status = 3 ] && grep -q '<error type="out-of-bounds"' e.xml ;;
     waits) [ $status = 4 ] && grep -q '<error type="spin-wait"' e.xml ;;
     esac && grep -q ' failures="0" errors="1"' e.xml && [ "$(wc -l <e.txt)" = 2 ] && grep -q '0 findings, 1 suppressed' e.txt ||
-        fail "known $entry: status $status; $(cat e.txt err)"
+        fail "$entry, suppressed: wrong report files, or exit status $status: $(cat e.txt err)"
     python3 "$src/tests/check/report_forms.py" e.sarif e.xml >out 2>&1 ||
         fail "suppressed $entry: a report does not have its format: $(cat out)"
 done
@@ -138,7 +138,7 @@ named() { # usage: named WANTED-SARIF WANTED-REST OPTION... . Expects these file
     rest=$2
     shift 2
     timeout 120 "$lanewise" run -q --check --check-file b.sarif --check-file b.xml --check-file b.json "$@" src/deep/far.yaml >out 2>err </dev/null
-    [ $? = 1 ] || fail "named $*: $(cat err)"
+    [ $? = 1 ] || fail "far.yaml $*: expected exit status 1: $(cat err)"
     grep -q "\"artifactLocation\": {$wanted}" b.sarif && grep -q "name=\"out-of-bounds in stray at $rest:1\"" b.xml &&
         grep -q "\"file\": \"$rest\"" b.json || fail "$*: files are not named $rest"
     python3 "$src/tests/check/report_forms.py" b.sarif b.xml >out 2>&1 ||
@@ -180,7 +180,7 @@ steps:
 END
 sed 's#program.*#program: {source: ../src/dots.cl, options: [-I../inc]}#' tests/dots.yaml >src/dots.yaml
 "$lanewise" run -q --check=races --check-file d.sarif --check-file d.xml --check-file d.json --check-file d.txt --check-file d.yaml tests/dots.yaml >out 2>err </dev/null
-[ $? = 1 ] || fail "dots: $(cat err)"
+[ $? = 1 ] || fail "dots.yaml: expected exit status 1: $(cat err)"
 ! grep -e '\.\./' d.sarif d.xml d.json d.txt d.yaml >out || fail "a path contains '..': $(cat out)"
 ! grep "$here" d.xml d.json d.yaml >out || fail "a path is absolute: $(cat out)"
 [ "$(grep -c "$here" d.sarif)" = 1 ] || fail "SARIF: another path than that of the root is absolute"
@@ -211,7 +211,8 @@ grep -q '"file": ' e.json && ! grep -q '"file": "job/put.h"' e.json ||
     fail "with --check-base: a relative path through a link names another file: $(cat e.json)"
 # With base "/" all files are inside the base.
 "$lanewise" run -q --check=races --check-base / --check-file e.json --check-file e.xml tests/dots.yaml >out 2>err </dev/null
-grep -q "\"file\": \"${here#/}/src/dots.cl\"" e.json && grep -q "previous access at ${here#/}/src/dots.cl:7" e.xml || fail "from /: $(cat e.xml)"
+grep -q "\"file\": \"${here#/}/src/dots.cl\"" e.json && grep -q "previous access at ${here#/}/src/dots.cl:7" e.xml ||
+    fail "--check-base /: the reports do not contain paths relative to /: $(cat e.xml)"
 
 # Reports do not overwrite input files. A refused run removes the report of an earlier run.
 cp tests/dots.yaml tests/keep.yaml
@@ -258,7 +259,8 @@ python3 "$src/tests/check/report_forms.py" e.xml >out 2>&1 || fail "two: a repor
 [ $? = 0 ] || fail "a written list does not suppress the findings: $(cat e.yaml err)"
 [ "$(grep -c '^- ' e.yaml)" = 1 ] || fail "the list contains a row twice: $(cat e.yaml)"
 "$lanewise" run -q --check=races --check-suppress d.yaml src/dots.yaml >out 2>err </dev/null
-[ $? = 1 ] && ! grep -q ': race' err || fail "the list of dots.yaml: $(cat d.yaml err)" # the check step fails
+[ $? = 1 ] && ! grep -q ': race' err ||
+    fail "the list of dots.yaml does not suppress the race: $(cat d.yaml err)" # the check step fails
 sed -i '1i // a line more' two.cu
 "$lanewise" run -q --check --check-suppress e.yaml two.yaml >out 2>err </dev/null
 [ $? = 1 ] || fail "a finding at another line is suppressed"
@@ -269,11 +271,12 @@ for order in 'a.yaml b.yaml' 'b.yaml a.yaml'; do
     # shellcheck disable=SC2086
     set -- $order
     "$lanewise" run -q --check=memory,races --check-suppress "$1" --check-suppress "$2" two.yaml >out 2>err </dev/null
-    [ $? = 0 ] || fail "two lists: $order: $(cat err)"
+    [ $? = 0 ] || fail "suppression lists $order: expected exit status 0: $(cat err)"
 done
 echo '- {kind: raec}' >b.yaml
 "$lanewise" run -q --check=memory,races --check-suppress a.yaml --check-suppress b.yaml two.yaml >out 2>err </dev/null
-[ $? = 2 ] && grep -q 'b.yaml:1: there is no kind of finding "raec"; did you mean "race"?' err || fail "a mistyped kind: $(cat err)"
+[ $? = 2 ] && grep -q 'b.yaml:1: there is no kind of finding "raec"; did you mean "race"?' err ||
+    fail "a mistyped kind in a suppression list is not refused: $(cat err)"
 "$lanewise" run -q --check --check-file new.xml --check-file ./new.xml two.yaml >out 2>err </dev/null
 [ $? = 2 ] && grep -q 'both write to ./new.xml' err || fail "two reports to one file are not refused: $(cat err)"
 

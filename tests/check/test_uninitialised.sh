@@ -39,7 +39,7 @@ verify() {
     launches "$source" >k.yaml
     timeout 100 "$lanewise" run --check=uninitialised --max-findings 1000 "$@" k.yaml >out 2>err
     got=$?
-    [ $got = 1 ] || fail "$base $options $*: exit status $got: $(head -n 1 err)"
+    [ $got = 1 ] || fail "$base $options $*: exit status $got, expected 1: $(head -n 1 err)"
     if grep -q '_good' err; then
         fail "$base $options $*: a correct kernel has a finding: $(grep '_good' err | head -n 2)"
     fi
@@ -69,7 +69,8 @@ verify() {
     # without optimisation, the local variables of a kernel are in memory
     case $base$options in
     uninitialised.cl*-O0*)
-        grep -q "local 't\[[0-7]\]', declared in line 89, .*kernel [a-z_]*_bad" err || fail "$base $options $*: no t[]: $(grep ' local ' err)"
+        grep -q "local 't\[[0-7]\]', declared in line 89, .*kernel [a-z_]*_bad" err ||
+            fail "$base $options $*: no finding names an element of t: $(grep ' local ' err)"
         grep -q "local memory at" err && fail "$base $options $*: a local variable without a name: $(grep 'local memory at' err)"
         ;;
     esac
@@ -96,7 +97,7 @@ steps:
   - check: {buffer: a, constant: 0, tolerance: 1e30}
 END
         "$lanewise" run -q --check=uninitialised tail.yaml 2>err
-        case $?:$block in 1:24 | 0:32) ;; *) fail "tail.cu $1: a block of $block: $(cat err)" ;; esac
+        case $?:$block in 1:24 | 0:32) ;; *) fail "tail.cu $1: wrong exit status, blocks of $block threads: $(cat err)" ;; esac
         [ $block = 32 ] ||
             grep -q '^tail.yaml:5: uninitialised-output: .* byte 0, from the register of lane [23][0-9], which does not execute the shuffle at [^ ]*tail.cu:5' err ||
             fail "tail.cu $1: the message does not name the lane: $(cat err)"
@@ -165,12 +166,13 @@ steps:
 END
 "$lanewise" run -q --check=uninitialised host.yaml 2>err
 [ $? = 1 ] && grep -q "^host.yaml:9: uninitialised-output: the host reads 1 byte of 'a' that was never written; the first such byte is byte 4999" err ||
-    fail "a byte that no copy initialised: $(cat err)"
+    fail "the byte that no copy initialised is not reported: $(cat err)"
 # A copy between buffers also copies the state of each byte, uninitialised or not, and its origin.
 grep -q "^host.yaml:13: uninitialised-output: the host reads 1 byte of 'c' that depends on .*; the first such byte is byte 4899, from 'a'" err &&
     grep -q "^host.yaml:14: uninitialised-output: the host reads 1 byte of 'b' that depends on .*; the first such byte is byte 4956, from 'a'" err ||
-    fail "copies of uninitialised bytes: $(cat err)"
-[ "$(grep -c uninitialised-output err)" = 3 ] || fail "copies over uninitialised bytes: $(cat err)"
+    fail "copied uninitialised bytes are not reported with their origin: $(cat err)"
+[ "$(grep -c uninitialised-output err)" = 3 ] ||
+    fail "expected three uninitialised-output, none for overwritten bytes: $(cat err)"
 sed -i 's/count: 4999/count: 5000/' host.yaml
 "$lanewise" run -q --check=uninitialised host.yaml 2>err ||
     fail "there is a finding although all bytes are initialised: $(cat err)"
@@ -201,7 +203,7 @@ END
 for tags in off compact shadow; do
     "$lanewise" run -q --check=uninitialised --tags $tags reg.yaml 2>err
     [ "$(wc -l <err)" = 2 ] && grep -q "reg.s:8: uninitialised-branch: a guard depends on an uninitialised value: register v2, read at [^ ]*reg.s:7;.*lanes 0xffffff00," err ||
-        fail "a register without a value, tags $tags: $(cat err)"
+        fail "tags $tags: expected one finding, of register v2: $(cat err)"
 done
 
 # A kernel launches a kernel with three parameters. It never stores the second one, and the third one depends on an
@@ -238,7 +240,7 @@ steps:
 END
 "$lanewise" run -q --check=uninitialised launch.yaml 2>err
 grep -q "^launch.s:20: uninitialised-output: parameter 2 of the launch of child depends on .*'parameters' (24 bytes .*kernel parent, .*; 2 times" err ||
-    fail "parameters of a launch: $(cat err)"
+    fail "the uninitialised parameter of a launch is not reported: $(cat err)"
 sed -i 's/a: {type: u32, count: 32/&, init: {constant: 0}/' launch.yaml
 sed -i 's/st.global.b32 \[v6:7+12\], v9/st.global.b64 [v6:7+8], v2:3/' launch.s
 "$lanewise" run -q --check=uninitialised launch.yaml 2>err ||
@@ -272,7 +274,7 @@ steps:
 END
 "$lanewise" run -q --check=uninitialised sized.yaml 2>err
 grep -q "^launch.s:38: uninitialised-address: the grid size of a device-side launch depends on .*: 'a' (128 bytes .*, read at launch.s:31; kernel sized" err ||
-    fail "sizes of a launch: $(cat err)"
+    fail "the uninitialised grid size of a launch is not reported: $(cat err)"
 sed -i 's/a: {type: u32, count: 32/&, init: {constant: 0}/' sized.yaml
 "$lanewise" run -q --check=uninitialised sized.yaml 2>err ||
     fail "there is a finding although all sizes are initialised: $(cat err)"
@@ -294,7 +296,7 @@ END
 "$lanewise" run -q --check=uninitialised inlined.yaml 2>err
 grep -q "inlined.cu:3: uninitialised-branch: .*: shared 'tq', byte 128, read at .*inlined.cu:1; kernel one," err &&
     grep -q "inlined.cu:4: uninitialised-branch: .*: shared 'tr', byte 128, read at .*inlined.cu:2; kernel two," err ||
-    fail "shared variables of inlined functions: $(cat err)"
+    fail "findings do not name the shared variables of inlined functions: $(cat err)"
 
 # The offset of dynamic shared memory is that of a variable of a function that the kernel does not call; the message must not
 # name this variable.
@@ -323,10 +325,12 @@ steps:
   - check: {buffer: o, index: 9, count: 2, constant: 0}
 END
 "$lanewise" run -q --check=uninitialised dynamic.yaml 2>err
-grep -q 'dynamic.cu:12: uninitialised-branch: .*: shared memory at offset 0, read' err || fail "dynamic shared memory: $(cat err)"
+grep -q 'dynamic.cu:12: uninitialised-branch: .*: shared memory at offset 0, read' err ||
+    fail "no finding names dynamic shared memory: $(cat err)"
 # Each step of the launch file that reads uninitialised bytes has its own finding.
 for line in 5 6; do
-    grep -q "^dynamic.yaml:$line: uninitialised-output" err || fail "line $line of the launch file: $(cat err)"
+    grep -q "^dynamic.yaml:$line: uninitialised-output" err ||
+        fail "line $line of the launch file: expected uninitialised-output: $(cat err)"
 done
 
 # The message names variables that nvcc keeps in registers.
@@ -363,10 +367,11 @@ steps:
 END
     "$lanewise" run -q --check=uninitialised best.yaml 2>err
     grep -q "best.cu:16: uninitialised-branch: .*: 'best', declared in line 10, register [sv][0-9]*, read at [^ ]*best.cu:[0-9]*;" err ||
-        fail "no 'best': $(cat err)"
-    grep -q "uninitialised-branch: .*: 'chosen', declared in line 3, register [sv][0-9]*, read" err || fail "no 'chosen': $(cat err)"
+        fail "no finding names 'best': $(cat err)"
+    grep -q "uninitialised-branch: .*: 'chosen', declared in line 3, register [sv][0-9]*, read" err ||
+        fail "no finding names 'chosen': $(cat err)"
     grep -q "best.yaml:5: uninitialised-output: .* from 'weight', declared in line 11, register v[0-9]*;" err ||
-        fail "no 'weight': $(cat err)"
+        fail "no finding names 'weight': $(cat err)"
     echo '- {allocation: best}' >known.yaml
     "$lanewise" run -q --check=uninitialised best.yaml --check-suppress known.yaml 2>err
     grep -q 'best.cu:16' err && fail "'best' is not suppressed"

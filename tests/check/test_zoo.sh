@@ -146,7 +146,7 @@ END
 for kinds in progress default all,-performance barrier-exited; do
     run left "$kinds"
     case $kinds in progress | default) want=0 ;; *) want=1 ;; esac
-    [ $got = $want ] || fail "left.cu --check=$kinds: exit status $got: $(cat err)"
+    [ $got = $want ] || fail "left.cu --check=$kinds: exit status $got, expected $want: $(cat err)"
     [ $want = 0 ] || grep -q 'left.cu:4: barrier-exited: ' err || fail "left.cu --check=$kinds: not reported: $(cat err)"
 done
 # For optimised code (-O3), all report formats contain the inlined calls, innermost first.
@@ -156,16 +156,16 @@ run helper_bad memory --check-file calls.json --check-file calls.sarif
 inner=$(at "call of element")
 outer=$(at "call of next_two")
 grep -q "in element, inlined at .*memory.cl:$inner, in next_two, inlined at .*memory.cl:$outer; kernel helper_bad" err ||
-    fail "no inlined calls: $(cat err)"
+    fail "the message does not name the inlined calls: $(cat err)"
 grep -q "\"inlined\": \[{\"function\": \"element\", .*\"line\": $inner}, {\"function\": \"next_two\", .*\"line\": $outer}\]" calls.json ||
-    fail "no inlined calls in JSON: $(cat calls.json)"
+    fail "JSON does not contain the inlined calls: $(cat calls.json)"
 grep -q "\"relatedLocations\": .*\"startLine\": $inner}}, \"message\": {\"text\": \"element is inlined at this line\"}}, .*\"startLine\": $outer}}" calls.sarif ||
-    fail "no inlined calls in SARIF: $(cat calls.sarif)"
+    fail "SARIF does not contain the inlined calls: $(cat calls.sarif)"
 # A suppression also matches the line of an inlined call. Its file and line must belong to the same location.
 for known in "0 memory.cl, line: $inner" "0 memory.cl, line: $outer" "1 memory.cl, line: 1" "1 x.cl, line: $inner"; do
     echo "- {file: ${known#* }}" >known.yaml
     run helper_bad memory --check-suppress known.yaml
-    [ $got = "${known%% *}" ] || fail "suppressed ${known#* }: exit status $got"
+    [ $got = "${known%% *}" ] || fail "suppression of file ${known#* }: exit status $got, expected ${known%% *}"
 done
 # If a finding is in a system header, its first location is the call in the user's file.
 cat >header.cl <<'END'

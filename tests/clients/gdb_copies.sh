@@ -73,7 +73,7 @@ END
 # reaches line 16.
 (cd "$work" && "$lanewise" run circle.yaml --coverage circle.info) >"$work/transcript" 2>&1
 for line in DA:12,5 DA:14,6 DA:16,7 DA:18,8 DA:19,8; do
-    grep -qx "$line" "$work/circle.info" || fail "no $line: $(grep '^DA' "$work/circle.info" | tr '\n' ' ')"
+    grep -qx "$line" "$work/circle.info" || fail "the coverage lacks $line: $(grep '^DA' "$work/circle.info" | tr '\n' ' ')"
 done
 
 # Debug information contains lines only. According to the source, lanes reach line 9 82 times, 16 of them from outside the loop.
@@ -89,7 +89,7 @@ steps:
 END
 (cd "$work" && "$lanewise" run middle.yaml --coverage middle.info) >"$work/transcript" 2>&1
 for line in DA:3,32 DA:6,98 DA:7,66 DA:9,82 DA:10,82; do
-    grep -qx "$line" "$work/middle.info" || fail "no $line: $(grep '^DA' "$work/middle.info" | tr '\n' ' ')"
+    grep -qx "$line" "$work/middle.info" || fail "the coverage lacks $line: $(grep '^DA' "$work/middle.info" | tr '\n' ' ')"
 done
 cat >"$work/session" <<'END'
 break middle.cu:9
@@ -165,14 +165,15 @@ expect "lldb stops in each copy of an unrolled loop" <<'END'
 END
 server_ends
 (cd "$work" && "$lanewise" debug unrolled.yaml --batch -c 'break unrolled.cl:8') >"$work/transcript" 2>&1
-[ "$(grep -c '^breakpoint [1-5] at .*unrolled.cl:8' "$work/transcript")" = 5 ] || fail "the shell: $(cat "$work/transcript")"
+[ "$(grep -c '^breakpoint [1-5] at .*unrolled.cl:8' "$work/transcript")" = 5 ] ||
+    fail "expected breakpoints at 5 addresses in the shell: $(cat "$work/transcript")"
 (cd "$work" && "$lanewise" compile unrolled.cl -o unrolled.lwo && $dwarfdump --verify unrolled.lwo) >"$work/transcript" 2>/dev/null
 expect "the scopes of copies of an unrolled loop are well formed" <<'END'
 ^No errors
 END
 (cd "$work" && "$lanewise" run unrolled.yaml --coverage unrolled.info) >"$work/transcript" 2>&1
 for line in DA:7,320 DA:8,320 DA:9,320 DA:11,32 DA:12,32; do
-    grep -qx "$line" "$work/unrolled.info" || fail "no $line: $(grep '^DA' "$work/unrolled.info" | tr '\n' ' ')"
+    grep -qx "$line" "$work/unrolled.info" || fail "the coverage lacks $line: $(grep '^DA' "$work/unrolled.info" | tr '\n' ' ')"
 done
 
 # A line after a block in an unrolled loop is not in the scope of the block, and is reached in each copy of the loop body:

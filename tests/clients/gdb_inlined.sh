@@ -139,7 +139,8 @@ END
         said=$(awk '/^[0-9]+ +breakpoint/ { n = $1 } /already hit/ { hit[n] = $4 }
             END { for (n = 1; n <= 13; n++) printf "%d ", hit[n] }' "$work/transcript")
         [ "$said" = "$want" ] || fail "$clang $level: the lines are reached $said times, not $want: $(cat "$work/transcript")"
-        ! grep -q 'No symbol' "$work/transcript" || fail "$clang $level: $(grep 'No symbol' "$work/transcript")"
+        ! grep -q 'No symbol' "$work/transcript" ||
+            fail "$clang $level: a variable is not found: $(grep 'No symbol' "$work/transcript")"
     done
 done
 [ $failures != 0 ] || echo "ok: lines in and around inlined calls in loops"

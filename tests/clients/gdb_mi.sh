@@ -34,7 +34,7 @@ check() { # KIND PATTERN
     if tail -n "+$from" "$work/mi" | grep -qE "$2"; then
         return
     fi
-    fail "$command: no $1 that matches $2:"
+    fail "$command: no $1 matches $2:"
     tail -n "+$from" "$work/mi" | cut -c1-600 | sed 's/^/    | /'
 }
 
@@ -48,7 +48,7 @@ say() {
 # usage: ask COMMAND PATTERN. Sends COMMAND; its result record must match PATTERN
 ask() {
     say "$1"
-    wait_for "^$token\\^" || fail "$command: no answer"
+    wait_for "^$token\\^" || fail "$command: gdb does not answer"
     check result "^$token\\^$2"
 }
 

@@ -46,7 +46,7 @@ kernel void pieces(global int *out, global const int *in, int n)
 }
 END
 "$lanewise" run pieces.cl --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[128]:ramp' --arg n=4 --values \
-    --save-launch pieces.yaml >/dev/null || fail "--values with --save-launch"
+    --save-launch pieces.yaml >/dev/null || fail "run with --values and --save-launch fails"
 grep -q 'values: kept' pieces.yaml || fail "the saved launch file lacks 'values: kept'"
 cat >"$work/session" <<'END'
 break pieces.cl:10 if gid == 13 && v == 56
@@ -85,7 +85,7 @@ locals
 wrote total
 origin total
 END
-"$lanewise" debug pieces.yaml -b -x shell.lw >shell.out 2>&1 || fail "the shell: $(cat shell.out)"
+"$lanewise" debug pieces.yaml -b -x shell.lw >shell.out 2>&1 || fail "the session of the shell fails: $(cat shell.out)"
 for want in '^p.a = 57' 'a = 57, b = 55' '^i = 2' '^gid = 13' \
     '^total was written by lane 13 at pieces.* \(.*pieces.cl:1?[0-9]\): ' '^ +from v[0-9]+ = '; do
     grep -qE "$want" shell.out || fail "the shell does not show $want: $(cat shell.out)"
@@ -99,7 +99,7 @@ print p
 print p.b
 END
 "$lanewise" run partly.cl --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[128]:ramp' --arg n=4 \
-    --save-launch partly.yaml >/dev/null || fail "partly.cl"
+    --save-launch partly.yaml >/dev/null || fail "the run of partly.cl fails"
 serve "$lanewise" run partly.yaml --gdb 127.0.0.1:0
 session gdb
 server_ends
@@ -113,7 +113,7 @@ for command in 'p p' locals 'p p.b'; do
     'p p.b') want='this part of the variable has no value here because the compiler has optimised it out' ;;
     *) want='^p = {a = 53, b = <optimized out>}$' ;;
     esac
-    grep -q "$want" partly.out || fail "$command in the shell: $(cat partly.out)"
+    grep -q "$want" partly.out || fail "$command in the shell: expected '$want': $(cat partly.out)"
 done
 # clang replaces branches by selections. After such a branch the variable has the right value in lanes that take the branch and
 # in the others.
@@ -140,7 +140,7 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
             -c 'break selected.cl:6' -c 'break selected.cl:9' -c 'break selected.cl:13' -c continue -c 'lane 1' -c 'p b' -c 'lane 10' -c 'p b' \
             -c continue -c 'lane 1' -c 'p b' -c 'lane 10' -c 'p b' -c continue -c 'lane 1' -c 'p b' -c 'lane 10' -c 'p b' >selected.out 2>&1
         said=$(sed -n 's/^b = //p' selected.out | tr '\n' ' ')
-        [ "$said" = '3 25 4 25 4 19 ' ] || fail "$clang $level: selected values $said: $(cat selected.out)"
+        [ "$said" = '3 25 4 25 4 19 ' ] || fail "$clang $level: b has the values $said: $(cat selected.out)"
     done
 done
 # The note that says how to see more variables depends on the compiler options.
@@ -161,7 +161,7 @@ for how in run 'run --check' 'debug -b'; do
     : >args
     # shellcheck disable=SC2086
     "$lanewise" $how pieces.cl --compiler ./clang --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[128]:ramp' --arg n=4 >out 2>&1 ||
-        fail "$how: $(cat out)"
+        fail "$how fails: $(cat out)"
     case "$how:$(grep -c -- -print-after args)" in
     run:0 | run\ --check:[1-9]* | debug\ -b:[1-9]*) ;;
     *) fail "$how passes wrong options to clang: $(cat args)" ;;
@@ -176,7 +176,7 @@ END
 for how in run 'run --check'; do
     : >args
     # shellcheck disable=SC2086
-    "$lanewise" $how linked.yaml >out 2>&1 || fail "$how of two sources: $(cat out)"
+    "$lanewise" $how linked.yaml >out 2>&1 || fail "$how fails with two sources: $(cat out)"
     case "$how:$(grep -c -- -print-after args)" in
     run:0 | run\ --check:2) ;;
     *) fail "$how of two sources passes wrong options to clang: $(cat args)" ;;
@@ -219,7 +219,7 @@ END
 for hostile in hostile*.lwo; do
     "$lanewise" debug "$hostile" --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[128]:ramp' --arg n=4 \
         -b -c 'break pieces.cl:10' -c continue -c locals -c 'watch p' >hostile.out 2>&1
-    [ $? -lt 128 ] || fail "$hostile: $(tail -n 2 hostile.out)"
+    [ $? -lt 128 ] || fail "$hostile ends the program by a signal: $(tail -n 2 hostile.out)"
 done
 # A branch was converted to guarded instructions. Breakpoints with a condition stop there only for lanes that take the branch. No
 # lane stops at code of the branch that all lanes execute.
@@ -244,7 +244,8 @@ guarded() { # usage: guarded N. Runs the shell with breakpoints on both lines of
 "$lanewise" compile guarded.cl -X -O2 --emit asm -o - | grep -q '@!*p[0-9] st.global' || fail "guarded.cl has no guarded store"
 guarded 45
 grep -q '^breakpoint 1, lanes 0x00002000' guarded.out && grep -q '^x = 13$' guarded.out && grep -q '^z = 403$' guarded.out &&
-    [ "$(grep -c '^breakpoint [12].*lanes 0x00002000' guarded.out)" = 2 ] || fail "breakpoints in a guarded branch: $(cat guarded.out)"
+    [ "$(grep -c '^breakpoint [12].*lanes 0x00002000' guarded.out)" = 2 ] ||
+        fail "breakpoints in a guarded branch stop in wrong lanes or with wrong values: $(cat guarded.out)"
 guarded 3
 grep -q '^breakpoint [12],\|^breakpoint [12]:' guarded.out && fail "a stop although no lane takes the branch: $(cat guarded.out)"
 grep -q 'all launches have ended' guarded.out || fail "no lane takes the branch, but the run does not end: $(cat guarded.out)"

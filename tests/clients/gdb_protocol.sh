@@ -202,7 +202,7 @@ END
 unix_socket() {
     socket=$work/socket
     serve_unix "$lanewise" run walk.yaml --gdb "unix:$socket"
-    [ "$(stat -c %a "$socket")" = 600 ] || fail "other users may open the socket"
+    [ "$(stat -c %a "$socket")" = 600 ] || fail "other users can open the socket"
     port=
     target=$socket
     cat >"$work/session" <<'END'

@@ -48,7 +48,7 @@ for signal in TERM HUP; do
     server_ends
     case $(ls "$work/tmp")$status in
         143 | 129) echo "ok: SIG$signal: the temporary folder is removed and gdb has ended" ;;
-        *) fail "SIG$signal: status $status, left: $(ls "$work/tmp")" ;;
+        *) fail "SIG$signal: exit status $status, remaining files: $(ls "$work/tmp")" ;;
     esac
     rm -rf "$work/tmp"
 done
@@ -59,7 +59,7 @@ for address in 0.0.0.0:0 127.0.0.1:0; do
     warned=$(grep -c '^lanewise: warning: --gdb .*anyone who can reach this address' "$work/server.out")
     case $address$warned in
         0.0.0.0:01 | 127.0.0.1:00) echo "ok: $address: $warned warnings" ;;
-        *) fail "--gdb $address: $warned warnings" ;;
+        *) fail "--gdb $address: wrong number of warnings: $warned" ;;
     esac
 done
 stop_server

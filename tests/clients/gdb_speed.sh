@@ -118,6 +118,6 @@ for _ in 1 2 3; do
     [ "$hundredths" -ge $with ] || with=$hundredths
 done
 [ $with -le $((alone * 125 / 100 + 10 * slow)) ] ||
-    fail "with gdb attached, without breakpoints: $with hundredths of a second instead of $alone"
+    fail "with gdb attached and no breakpoint, the run takes $with hundredths of a second instead of $alone"
 echo "ok: with gdb attached, without breakpoints: $with hundredths of a second; without gdb: $alone"
 finish

@@ -23,7 +23,7 @@ talk() {
 left_behind() {
     server_ends
     [ "$status" = "$1" ] || fail "the run ended with status $status, not $1"
-    [ -z "$(ls -A "$work/tmp")" ] || fail "left behind: $(ls "$work/tmp")"
+    [ -z "$(ls -A "$work/tmp")" ] || fail "files remain in TMPDIR: $(ls "$work/tmp")"
 }
 
 serve "$lanewise" run calls.yaml --gdb 127.0.0.1:0

@@ -18,14 +18,15 @@ echo "first seed $seed"
 for client in ${LW_CLIENTS:-gdb plain lldb}; do
     python3 "$src/tests/clients/sessions/random_sessions.py" --lanewise "$lanewise" --kernels "$work/kernels" \
         --client "$client" --lldb "$lldb" --count "$count" --seed "$seed" >"$work/said" 2>&1 ||
-        fail "$client: $(cat "$work/said")"
+        fail "random sessions of $client fail: $(cat "$work/said")"
     tail -n 3 "$work/said"
 done
 # usage: kept CLIENT PROGRAM SESSION. Runs a session that failed with an earlier version of the stub. The comments describe the
 # errors.
 kept() {
     python3 "$src/tests/clients/sessions/random_sessions.py" --lanewise "$lanewise" --kernels "$work/kernels" --lldb "$lldb" \
-        --client "$1" --count 1 --program "$2" --session "$3" >"$work/said" 2>&1 || fail "$1: $(cat "$work/said")"
+        --client "$1" --count 1 --program "$2" --session "$3" >"$work/said" 2>&1 ||
+            fail "the session of $1 fails: $(cat "$work/said")"
 }
 if [ -z "${LW_SESSIONS:-}" ]; then
     # gdb 13 aborted: it stepped the reported warp back off its breakpoint, and got a watchpoint stop of another warp.

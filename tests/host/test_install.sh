@@ -11,7 +11,7 @@ bad=0
 fail() { echo "FAIL: $*"; bad=1; }
 
 # lanewise.pc contains the prefix of the Makefile, so pkg-config is called with the prefix of this installation.
-${MAKE:-make} -s install DESTDIR="$tmp" >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail "make install"; }
+${MAKE:-make} -s install DESTDIR="$tmp" >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail "make install fails"; }
 pc=$(find "$tmp" -name lanewise.pc)
 prefix=$(sed -n 's/^prefix=//p' "$pc")
 root=$tmp$prefix
@@ -52,7 +52,7 @@ cc=${CC:-cc}
 for standard in c99 gnu11; do
     # shellcheck disable=SC2046
     $cc -std=$standard -Wall -Wextra -Werror "$root/share/doc/lanewise/examples/saxpy.c" \
-        $(pkg --cflags --libs lanewise) -o "$tmp/saxpy" || fail "saxpy.c as $standard"
+        $(pkg --cflags --libs lanewise) -o "$tmp/saxpy" || fail "saxpy.c does not compile as $standard"
 done
 # A program that is linked with -rpath finds the library without ldconfig, as docs/howto/use-from-c-or-python.md describes.
 # shellcheck disable=SC2046
@@ -65,7 +65,7 @@ int main() { lanewise_destroy(lanewise_create()); return 0; }' >"$tmp/plus.cc"
 if command -v c++ >/dev/null; then
     # shellcheck disable=SC2046
     c++ -Wall -Wextra -Werror "$tmp/plus.cc" $(pkg --cflags --libs lanewise) -o "$tmp/plus" &&
-        LD_LIBRARY_PATH=$lib "$tmp/plus" || fail "lanewise.h from C++"
+        LD_LIBRARY_PATH=$lib "$tmp/plus" || fail "the C++ program with lanewise.h does not compile or run"
 fi
 export LD_LIBRARY_PATH="$lib" LANEWISE_LIBRARY="$lib/liblanewise.so.0"
 cd "$tmp" || exit 99
@@ -81,12 +81,12 @@ for form in ./saxpy ${python:+"$python $root/share/doc/lanewise/examples/saxpy.p
     case $plain in
     "saxpy: 0 of 1000 elements are wrong; "[1-9]*" thread instructions") ;;
     *"no clang found"* | *"clang"*"install the Debian package"*) echo "clang is not installed: $form is not tested"; continue ;;
-    *) fail "$form: $plain" ;;
+    *) fail "$form: unexpected output: $plain" ;;
     esac
     timed=$($form volta 2>&1)
     case $timed in
     "saxpy: 0 of 1000 elements are wrong; "[1-9]*" cycles") ;;
-    *) fail "$form volta: $timed" ;;
+    *) fail "$form volta: unexpected output: $timed" ;;
     esac
     case $($form vloat 2>&1) in
     *vloat*) ;;
@@ -95,7 +95,7 @@ for form in ./saxpy ${python:+"$python $root/share/doc/lanewise/examples/saxpy.p
     checked=$($form check 2>&1)
     case $?:$checked in
     1:*"saxpy.cu:"*": out-of-bounds in _Z5saxpyifPKfPf, block (7,0,0): global load of 4 bytes at "*"past the end of 'y' (3996 bytes at "*) ;;
-    *) fail "$form check: $checked" ;;
+    *) fail "$form check: unexpected output: $checked" ;;
     esac
     echo "$plain"; echo "$timed"
 done | sort | uniq -c >"$tmp/lines"

@@ -29,15 +29,16 @@ cd "$tmp" || exit 99
 
 # Tests that need clang are skipped if it is not installed.
 PYTHONPATH=$src/python "$python" -X faulthandler -m pytest -q -p no:cacheprovider -o faulthandler_timeout=300 \
-    --rootdir "$src/tests/host/python" "$src/tests/host/python" >out 2>&1 || { tail -n 60 out; fail "pytest"; }
+    --rootdir "$src/tests/host/python" "$src/tests/host/python" >out 2>&1 || { tail -n 60 out; fail "pytest fails"; }
 tail -n 1 out
 
 # The installed package must find the library in $LANEWISE_LIBRARY. pip installs from a copy, because it writes to the source
 # folder.
 if "$python" -c 'import setuptools, wheel, pip' 2>/dev/null; then
     cp -R "$src/python" package && chmod -R u+w package
-    "$python" -m venv --without-pip --system-site-packages env || fail "venv"
-    env/bin/python -m pip install -q --no-index --no-build-isolation --disable-pip-version-check ./package >log 2>&1 || { cat log; fail "pip install"; }
+    "$python" -m venv --without-pip --system-site-packages env || fail "python -m venv fails"
+    env/bin/python -m pip install -q --no-index --no-build-isolation --disable-pip-version-check ./package >log 2>&1 ||
+        { cat log; fail "pip install fails"; }
     installed=$(env/bin/python -c 'import lanewise; print(lanewise.__file__, lanewise.version())')
     case $installed in
     "$tmp"/env/lib/*" 0."*) echo "installed: ${installed##* }" ;;

@@ -36,7 +36,7 @@ expect() {
     esac
     got=$?
     [ $got = "$want" ] || fail "lanewise $*: exit status $got, expected $want"
-    [ -z "$pattern" ] || grep -q -- "$pattern" out err || fail "lanewise $*: no line with '$pattern'"
+    [ -z "$pattern" ] || grep -q -- "$pattern" out err || fail "lanewise $*: no line matches '$pattern'"
 }
 
 # usage: one_line FILE. Succeeds if the file consists of one line with a line end

@@ -17,7 +17,7 @@ says() {
     $lint "$@" >out 2>err
     got=$?
     [ $got = "$want" ] || fail "lint_words.sh $*: exit status $got, expected $want"
-    grep -q -- "$pattern" out || fail "lint_words.sh $*: no line with '$pattern'"
+    grep -q -- "$pattern" out || fail "lint_words.sh $*: no line matches '$pattern'"
 }
 
 cat >emu/emu.h <<'END'
@@ -87,6 +87,6 @@ echo 'static const char more[] = "reads";' >>emu/emu_run.c
 says 1 '"reads" was there 1 times and is now 2' --adopt
 printf 'no tabs\n' >>tests/lint/lint_words.tsv
 says 1 'a row is a name'
-[ $cases -gt 20 ] || fail "$cases cases only"
+[ $cases -gt 20 ] || fail "expected more than 20 cases, found $cases"
 echo "$cases cases, $failures failures"
 exit $((failures > 0))

@@ -21,7 +21,7 @@ bench 0 --repeats 1 --no-reference --json alone.json
 [ "$(awk '$7 == "-" { printf "%s ", $1 }' out)" = "$all " ] || fail "without a reference a case is missing or has a ratio"
 [ ! -s err ] || fail "a result of lanewise is reported as wrong"
 ! command -v python3 >/dev/null || python3 -c 'import json; d = json.load(open("alone.json")); assert len(d["cases"]) == 8 and d["cases"][0]["ratio"] is None' ||
-    fail "the JSON"
+    fail "alone.json is not JSON with 8 cases without ratios"
 
 # If the kernels of all cases are wrong, each wrong result must be reported.
 mkdir wrong

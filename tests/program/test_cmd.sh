@@ -99,7 +99,7 @@ expect 0 ok run good.yaml --dump y=y.bin --stats s.json -d x=x.bin
 [ "$(wc -c <x.bin)" = 400 ] || fail "the dump of x does not have 400 bytes"
 for key in '"status": "ok"' '"exit_status": 0' '"launches": 1' '"checks": 2' '"warp": 32' \
     '"launch_seconds": 0\.' '"thread_instructions": [1-9]'; do
-    grep -q "$key" s.json || fail "no $key in the statistics"
+    grep -q "$key" s.json || fail "the statistics lack $key"
 done
 expect 3 'out-of-bounds' run wild.yaml --stats s.json
 grep -q '"status": "fault"' s.json || fail "the statistics do not contain the fault"
@@ -108,7 +108,7 @@ sed 's/^program/machine: {tags: shadow, tag_rules: fold, tag_expansion: eager}\n
 expect 0 ok run tags.yaml --stats s.json
 for key in '"tags": "shadow", "tag_rules": "fold", "tag_expansion": "eager"' '"mismatches": 0' \
     '"lane_operations_done": [1-9]'; do
-    grep -q "$key" s.json || fail "no $key in the statistics"
+    grep -q "$key" s.json || fail "the statistics lack $key"
 done
 sed 's/shadow/off/' tags.yaml >off.yaml
 expect 0 ok run off.yaml
@@ -341,7 +341,7 @@ while read -r key; do
     grep -qw -- "$key" keys.man || { cases=$((cases + 1)); fail "docs/reference/lanewise.1 does not contain the key $key"; }
 done <keys
 ! command -v groff >/dev/null || [ -z "$(groff -man -ww -Tutf8 "$src/docs/reference/lanewise.1" 2>&1 >/dev/null)" ] ||
-    { cases=$((cases + 1)); fail "docs/reference/lanewise.1: $(groff -man -ww -Tutf8 "$src/docs/reference/lanewise.1" 2>&1 >/dev/null)"; }
+    { cases=$((cases + 1)); fail "groff warns about lanewise.1: $(groff -man -ww -Tutf8 "$src/docs/reference/lanewise.1" 2>&1 >/dev/null)"; }
 twice=$(sed -n '/^    case \$prev in$/,/^    esac$/s/^    \(-[^)]*\)).*/\1/p' "$src/cmd/lanewise.bash" | tr -d ' ' | tr '|' '\n' | sort | uniq -d)
 [ -z "$twice" ] || { cases=$((cases + 1)); fail "cmd/lanewise.bash contains the values of $twice twice"; }
 if command -v bash >/dev/null; then
@@ -350,7 +350,7 @@ if command -v bash >/dev/null; then
     [ "$reply" = --stats ] || fail "completion of --st gives '$reply'"
     reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" timing com) COMP_CWORD=2
         _lanewise; echo "${COMPREPLY[*]}"' bash "$src" "$lanewise")
-    [ "$reply" = compare ] || { cases=$((cases + 1)); fail "completion of timing com: $reply"; }
+    [ "$reply" = compare ] || { cases=$((cases + 1)); fail "completion of timing com is not compare: $reply"; }
     reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" ru) COMP_CWORD=1
         _lanewise; echo "${COMPREPLY[@]}"' - "$src" "$lanewise")
     [ "$reply" = run ] || fail "completion of ru gives '$reply'"

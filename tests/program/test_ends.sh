@@ -89,9 +89,9 @@ ended() { # usage: ended STATUS SIGNAL ARGUMENT... . Expects that the signal end
     got=$(python3 send.py "$number" "$lanewise" "$@")
     [ "$got" = "$want" ] || fail "lanewise $*: $number: ended with $got, expected $want"
     grep -q "^interrupted: ended by $number\(, in cycle [1-9][0-9]* of fermi\)*; in kernel k, 0 of 2 blocks have ended" err ||
-        fail "lanewise $*: no message about $number"
+        fail "lanewise $*: the message about $number is missing"
     [ -n "${SAYS-}" ] || grep -q '^  blocks\{0,1\} 0.* warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*:[0-9]*))' err ||
-        fail "lanewise $*: no message about the positions of lanes"
+        fail "lanewise $*: the positions of lanes are not printed"
 }
 
 # Every report contains the findings and says that a signal has ended the run.
@@ -100,7 +100,8 @@ for number in SIGINT SIGTERM; do
     ended -$([ $number = SIGINT ] && echo 2 || echo 15) $number run --check --check-file r.txt --check-file r.json --check-file r.sarif \
         --check-file r.xml --coverage cov --profile prof --stats st.json --dump a=dump.bin -X -g k.yaml
     grep -q 'k.cl:4: out-of-bounds' err || fail "$number: the finding is not reported"
-    grep -q 'k.cl:4: out-of-bounds' r.txt && grep -q "^interrupted: ended by $number" r.txt || fail "$number: the text"
+    grep -q 'k.cl:4: out-of-bounds' r.txt && grep -q "^interrupted: ended by $number" r.txt ||
+        fail "$number: r.txt lacks the finding or how the run ended"
     python3 - $number <<'END' || fail "$number: a report does not say that a signal ended the run"
 import json, os, signal, sys
 import xml.etree.ElementTree as ET
@@ -119,8 +120,10 @@ assert s["status"] == "interrupted" and s["signal"] == name and s["findings"] ==
 assert s["exit_status"] == 128 + getattr(signal, name)
 assert os.path.getsize("dump.bin") == 256
 END
-    grep -q "^TN:ended_by_$number$" cov && grep -q '^DA:7,[1-9]' cov || fail "$number: the coverage"
-    grep -q "^interrupted: ended by $number" prof && grep -q 'a\[i & 31\] = x' prof || fail "$number: the profile"
+    grep -q "^TN:ended_by_$number$" cov && grep -q '^DA:7,[1-9]' cov ||
+        fail "$number: the coverage lacks how the run ended or line 7"
+    grep -q "^interrupted: ended by $number" prof && grep -q 'a\[i & 31\] = x' prof ||
+        fail "$number: the profile lacks how the run ended or the source"
     left=$(ls | grep -c '\.[A-Za-z0-9]\{6\}$')
     [ "$left" = 0 ] || fail "$number: a temporary file is left"
 done
@@ -197,11 +200,12 @@ expect 4 '^limit: 1000 warp instructions were executed (max-instructions 1000); 
 grep -q '^  block 0 warp 0 lanes 0-31 (at pc 0x[0-9a-f]* (.*k.cl:[67]))' err ||
     fail "a limit: the message does not contain the positions of lanes"
 grep -q 'k.cl:4: out-of-bounds' err && grep -q '"ended": "limit: 1000 warp' l.json && grep -q '"signal": null' l.json ||
-    fail "a limit: the findings"
-grep -q '"executionSuccessful": false' l.sarif && ! grep -q exitSignal l.sarif || fail "a limit: SARIF"
+    fail "a limit: the finding is missing, or JSON lacks how the run ended"
+grep -q '"executionSuccessful": false' l.sarif && ! grep -q exitSignal l.sarif ||
+    fail "a limit: SARIF does not say how the run ended"
 grep -q '"toolExecutionNotifications": .*"uri": "k.cl".*"startLine": [67]}}}]}]' l.sarif ||
     fail "a limit: SARIF does not contain the line"
-grep -q '"status": "limit"' st.json && grep -q '"exit_status": 4' st.json || fail "a limit: statistics"
+grep -q '"status": "limit"' st.json && grep -q '"exit_status": 4' st.json || fail "a limit: the statistics lack the status"
 expect 4 '^limit: .* s have passed (timeout 0.2)' run --timeout 0.2 clean.yaml
 expect 4 '^limit: 500 warp' run --max-instructions 500 --timing clean.yaml
 launch clean.cl 10 >short.yaml

@@ -113,7 +113,7 @@ for clang in clang-14 clang-19; do
     expect 2 "a call with $clang" "$lanewise" compile call.cl -o x.lwo --clang $clang
     grep -q 'call.cl:4: call to sq' "$work/out" || fail "the message about the call does not name it with $clang"
     # printf prints the same as C's printf. If statistics go to standard output, this text goes to standard error.
-    "$lanewise" run hello.yaml --quiet --clang $clang >text 2>err || fail "hello with $clang"
+    "$lanewise" run hello.yaml --quiet --clang $clang >text 2>err || fail "the run of hello.yaml with $clang fails"
     cmp -s text hello.expected.txt || fail "the output of hello differs with $clang"
     "$lanewise" run hello.yaml --quiet --stats - --clang $clang >text 2>err
     cmp -s err hello.expected.txt || fail "the text of hello is mixed with the statistics with $clang"

@@ -6,8 +6,8 @@
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 [ -x "$src/bench/timing_samples" ] || exit 77 # the source archive does not contain bench/timing_samples
 large=$src/kernels/large
-"$large/prepare" --small small || fail "kernels/large/prepare --small"
-"$large/prepare" full || fail "kernels/large/prepare"
+"$large/prepare" --small small || fail "kernels/large/prepare --small fails"
+"$large/prepare" full || fail "kernels/large/prepare fails"
 names=$(cd "$large" && ls ./*.yaml | sed 's/^..//; s/\.yaml$//')
 [ "$(echo "$names" | wc -l)" = 8 ] || fail "there are not eight samples"
 for name in $names; do

@@ -146,7 +146,8 @@ sed 's/-cl-std=CL2.0/&, -O0, -g/' blocks.yaml >blocks-debug.yaml
 for clang in clang-14 clang-19; do
     command -v $clang >/dev/null || continue
     for launch in forms calls blocks forms-debug calls-debug blocks-debug; do
-        LANEWISE_CLANG=$clang "$lanewise" run $launch.yaml >out 2>&1 || { fail "$launch with $clang"; head -n 5 out; }
+        LANEWISE_CLANG=$clang "$lanewise" run $launch.yaml >out 2>&1 ||
+            { fail "$launch with $clang: the run fails"; head -n 5 out; }
         grep warning: out && fail "$launch with $clang: the compiler warns"
     done
 done
@@ -154,9 +155,10 @@ for launch in forms calls blocks; do
     for more in "" "--mechanism dtbl" "--mechanism dtbl,laperm --timing-set dtbl.kernels=true" "--timing-set kernels.ideal=true --timing-reference"; do
         # shellcheck disable=SC2086
         "$lanewise" run $launch.yaml --timing=kepler-k20c --timing-set kernels.launch_lane=10 $more >out 2>&1 ||
-            { fail "$launch with a GPU model $more"; head -n 5 out; }
+            { fail "$launch with a GPU model $more: the run fails"; head -n 5 out; }
     done
-    "$lanewise" run $launch.yaml --check=all,-performance,-uninitialised >out 2>&1 || { fail "$launch: findings"; head -n 5 out; }
+    "$lanewise" run $launch.yaml --check=all,-performance,-uninitialised >out 2>&1 ||
+        { fail "$launch: expected no findings"; head -n 5 out; }
 done
 
 # Kernels that nvcc compiles need -rdc=true, and call other functions of the device runtime than those that clang compiles.
@@ -188,15 +190,15 @@ steps:
   - launch: {entry: parent, grid: [1], block: [4], args: [out]}
   - check: {buffer: out, values: [1008, 1008, 1009, 1009, 1010, 1010, 1011, 1011, 2009, 2009, 1009]}
 Y
-    "$lanewise" run nv.yaml --compiler nvcc >out 2>&1 || { fail "nvcc"; head -n 5 out; }
+    "$lanewise" run nv.yaml --compiler nvcc >out 2>&1 || { fail "nvcc: the run fails"; head -n 5 out; }
     sed 's/-rdc=true/&, -G/' nv.yaml >nvg.yaml
-    "$lanewise" run nvg.yaml --compiler nvcc >out 2>&1 || { fail "nvcc -G"; head -n 5 out; }
+    "$lanewise" run nvg.yaml --compiler nvcc >out 2>&1 || { fail "nvcc -G: the run fails"; head -n 5 out; }
 fi
 
 # ---- refusals -----------------------------------------------------------------------------------
 # usage: refused MESSAGE FILE [OPTIONS]. Checks that a run of kernel k fails with the message
 refused() {
-    "$lanewise" run "$2" --entry k --grid 1 --block 1 --arg out=s32[4] ${3:-} >out 2>&1 && fail "$2: no failure"
+    "$lanewise" run "$2" --entry k --grid 1 --block 1 --arg out=s32[4] ${3:-} >out 2>&1 && fail "$2: the run does not fail"
     grep -qF -e "$1" out || { fail "$2 does not print: $1"; head -n 3 out; }
 }
 cat >tail.cu <<'C'

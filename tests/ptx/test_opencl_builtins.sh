@@ -42,7 +42,7 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
     "$lanewise" compile --clang "$clang" -o halfmath.lwo halfmath.cl 2>err ||
         fail "$clang: halfmath.cl does not compile: $(cat err)"
     expect 0 "" run -q --dump one=one.bin --dump two=two.bin half.yaml
-    ./check one.bin two.bin >err || fail "$clang: half: $(cat err)"
+    ./check one.bin two.bin >err || fail "$clang: functions of half have wrong results: $(cat err)"
 done
 # clang 19 crashes when it compiles this comparison. lanewise must then use an older clang, if one is installed.
 cat >pair.cl <<'END'

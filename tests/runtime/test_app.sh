@@ -13,8 +13,8 @@ if nm -D "$(dirname "$lanewise")/liblanewise-opencl.so" 2>/dev/null | grep -q '_
     exit 77
 fi
 # clinfo makes all queries of the OpenCL API. No query may return an error.
-"$lanewise" app clinfo >"$scratch/clinfo" 2>&1 || fail "clinfo: status $?"
-grep -q 'Platform Name *Lanewise' "$scratch/clinfo" || fail "clinfo: no platform Lanewise"
+"$lanewise" app clinfo >"$scratch/clinfo" 2>&1 || fail "clinfo ends with exit status $?"
+grep -q 'Platform Name *Lanewise' "$scratch/clinfo" || fail "clinfo does not list the platform Lanewise"
 grep -iE 'error|CL_[A-Z_]*INVALID' "$scratch/clinfo" | grep -v 'Error Correction support' &&
     fail "clinfo: a query returns an error"
 [ "$(grep -c 'Number of platforms *1$' "$scratch/clinfo")" = 1 ] || fail "clinfo: expected one platform"
@@ -27,10 +27,10 @@ grep -q 'Max clock frequency *1380MHz' "$scratch/clinfo" || fail "clinfo: wrong 
 # exit status of the program.
 LW_PROGRAM=$(dirname "$lanewise")/tests/runtime/test_opencl
 "$lanewise" app --hash --stats "$scratch/stats.json" --check=memory --check-file="$scratch/findings file.json" \
-    "$LW_PROGRAM" >"$scratch/out" 2>"$scratch/err" || fail "the program: status $?"
+    "$LW_PROGRAM" >"$scratch/out" 2>"$scratch/err" || fail "test_opencl ends with exit status $?"
 grep -q 'out-of-bounds: global store of 4 bytes' "$scratch/err" || fail "the out-of-bounds store is not reported"
-grep -q '^hash_mem [0-9a-f]\{16\}$' "$scratch/err" || fail "no hash_mem"
-grep -q '"thread_instructions": [1-9]' "$scratch/stats.json" || fail "no statistics"
+grep -q '^hash_mem [0-9a-f]\{16\}$' "$scratch/err" || fail "--hash does not print hash_mem"
+grep -q '"thread_instructions": [1-9]' "$scratch/stats.json" || fail "--stats does not write statistics"
 grep -q '"out-of-bounds"' "$scratch/findings file.json" || fail "the report of findings lacks the store"
 ls "$scratch"/*.tmp >/dev/null 2>&1 && fail "a temporary file was left"
 "$lanewise" app --check-file "$scratch/a.json" --check-file "$scratch/b b.sarif" --check-file "$scratch/c.txt" "$LW_PROGRAM" \
@@ -73,13 +73,14 @@ refused() { # message, arguments...
     "$lanewise" app "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
     [ $? = 2 ] || fail "app $*: not status 2"
     grep -qF "$want" "$scratch/err" || { fail "app $*: expected \"$want\", found:"; cat "$scratch/err"; }
-    [ ! -s "$scratch/out" ] || fail "app $*: something ran"
+    [ ! -s "$scratch/out" ] || fail "app $*: expected no output"
 }
 refused 'expected the name of a program'
 refused 'the program does not exist' ./no-such-program
 refused 'did you mean "--timing"?' --timng volta clinfo
 LANEWISE_OPTIONS="--timng volta" "$lanewise" app clinfo -l >"$scratch/out" 2>"$scratch/err"
-grep -q 'unknown key "timng"; did you mean "timing"?' "$scratch/err" || fail "LANEWISE_OPTIONS: no message"
+grep -q 'unknown key "timng"; did you mean "timing"?' "$scratch/err" ||
+    fail "LANEWISE_OPTIONS: the unknown option is not reported"
 "$lanewise" app --timing voltaa clinfo >"$scratch/out" 2>"$scratch/err"
 grep -q 'did you mean "volta"' "$scratch/err" && ! grep -q 'Lanewise GPU' "$scratch/out" ||
     { fail "an unknown GPU model: the program runs, or there is no message"; cat "$scratch/err"; }

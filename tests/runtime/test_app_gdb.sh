@@ -53,7 +53,7 @@ print t
 print factor
 continue
 END
-[ $status = 0 ] || fail "a session: status $status"
+[ $status = 0 ] || fail "a session: exit status $status, expected 0"
 has session 'first (a=' "a session"
 has session '$1 = 0' "a session"
 has session '$3 = 14' "the lane"
@@ -71,7 +71,7 @@ print t
 backtrace
 detach
 END
-[ $status = 0 ] || fail "--gdb-kernel: status $status"
+[ $status = 0 ] || fail "--gdb-kernel: exit status $status, expected 0"
 has session 'second.cu:6' "--gdb-kernel"
 has session '#0  second' "--gdb-kernel"
 has session 'host: 35 81 151' "the host goes on after detach"
@@ -82,9 +82,9 @@ break first.cu:12
 continue
 kill
 END
-[ $status = 137 ] || fail "kill: status $status"
+[ $status = 137 ] || fail "kill: exit status $status, expected 137"
 has session 'gdb has killed the program' "kill"
-grep -q '"grids": 1' stats.json || fail "kill: no statistics"
+grep -q '"grids": 1' stats.json || fail "kill: the statistics lack the launch"
 grep -q 'host:' out && fail "kill: the program continues"
 
 # When gdb quits, the program for which it was started ends.
@@ -119,7 +119,7 @@ has host 'exited normally' "a gdb on the host"
 [ "$(cd record && echo *.yaml)" = "0001-first.yaml 0002-second.yaml 0003-first.yaml" ] || fail "--record: $(ls record)"
 ls record/*.tmp >/dev/null 2>&1 && fail "--record: a temporary file was left"
 for file in record/*.yaml; do
-    "$lanewise" run "$file" >out 2>&1 || { fail "$file"; cat "$file" out; }
+    "$lanewise" run "$file" >out 2>&1 || { fail "the run of $file fails"; cat "$file" out; }
 done
 grep -q 'index: 200' record/0002-second.yaml ||
     { fail "--record: wrong argument for a pointer into a buffer"; cat record/0002-second.yaml; }
@@ -135,16 +135,17 @@ cmp -s record/changed.yaml record/0003-first.yaml && fail "--record: the argumen
 for options in "-g -O0" "-g -O2" "--compiler nvcc -g"; do
     case $options in *nvcc*) command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || continue ;; esac
     # shellcheck disable=SC2086
-    "$lanewise" cc $options "$src/past.cu" -o past >log 2>&1 || { fail "past $options"; cat log; continue; }
+    "$lanewise" cc $options "$src/past.cu" -o past >log 2>&1 ||
+        { fail "past.cu does not compile with $options"; cat log; continue; }
     rm -rf record
-    "$lanewise" app --record record ./past >out 2>err || fail "past $options: status $?"
+    "$lanewise" app --record record ./past >out 2>err || fail "past $options: the program ends with exit status $?"
     has err 'out-of-bounds' "past $options"
     if ldd "$(dirname "$lanewise")/lanewise-cuda/libcudart.so.13" | grep -q libdw; then
         has err 'past.cu:7)' "past $options: the launch"
         has err 'buffer 1 was created by main (' "past $options: the buffer"
         has err 'past.cu:13)' "past $options: the buffer"
         for report in calls.json calls.sarif; do
-            "$lanewise" app --check-file $report ./past >out 2>err || fail "past $options: status $?"
+            "$lanewise" app --check-file $report ./past >out 2>err || fail "past $options: the program ends with exit status $?"
             python3 -m json.tool $report >/dev/null || fail "past $options: $report is not JSON"
         done
         grep -q '"related": \[{"message": "launched by .*", "file": ".*past.cu", "line": 7}, .*"line": 13}\]' calls.json ||
@@ -163,7 +164,7 @@ has record/0001-past.yaml 'It had findings' "a launch with a finding"
 "$lanewise" cc "$src/recover.cu" -o recover >log 2>&1 || { fail "the program recover cannot be built"; cat log; }
 for options in "" "--timing fermi" "--threads 2"; do
     # shellcheck disable=SC2086
-    "$lanewise" app --strict $options ./recover >out 2>err || { fail "recover $options"; cat out err; }
+    "$lanewise" app --strict $options ./recover >out 2>err || { fail "recover $options: the program fails"; cat out err; }
 done
 grep -q '^lanewise: fault: ' err || fail "recover: the fault is not reported"
 
@@ -189,7 +190,7 @@ END
     has session '= 9' "OpenCL: a lane"
     "$lanewise" app --sources kept ./queue >out 2>err
     has err "$scratch/kept/program-" "--sources: a finding's file"
-    grep -q 'x = x \* by' kept/program-*.cl || fail "--sources: no source"
+    grep -q 'x = x \* by' kept/program-*.cl || fail "--sources does not write the source"
     "$lanewise" app --profile - ./queue >out 2>err
     has out 'x = x * by' "the profile's source"
     rm -rf record

@@ -15,10 +15,10 @@ if nm -D "$(dirname "$lanewise")/lanewise-cuda/libcudart.so.13" 2>/dev/null | gr
     exit 77
 fi
 right() { # usage: right PROGRAM. Runs it alone and under lanewise app, and expects right results
-    "./$1" >out 2>err || { fail "$1: status $?"; cat out err; }
+    "./$1" >out 2>err || { fail "$1 ends with exit status $?"; cat out err; }
     grep -q '^all right$' out || { fail "$1: wrong results"; cat out; }
-    "$lanewise" app --stats - "./$1" >out 2>err || fail "lanewise app $1: status $?"
-    grep -q '"thread_instructions"' out || fail "lanewise app $1: no statistics"
+    "$lanewise" app --stats - "./$1" >out 2>err || fail "lanewise app $1 ends with exit status $?"
+    grep -q '"thread_instructions"' out || fail "lanewise app $1 does not print statistics"
 }
 
 for clang in clang-14 clang-19; do
@@ -26,13 +26,14 @@ for clang in clang-14 clang-19; do
     # Builds the program with one command. Options of nvcc are accepted.
     "$lanewise" cc --compiler $clang -rdc=true -O2 -std=c++17 -arch=sm_80 -gencode arch=compute_80,code=sm_80 \
         -Xcompiler -Wall,-Wno-unused "$src/one.cu" "$src/two.cu" "$src/three.cpp" -o whole-$clang -lcudart >log 2>&1 ||
-        { fail "$clang: whole"; cat log; }
-    [ ! -s log ] || { fail "$clang: messages about a program without errors"; cat log; }
+        { fail "$clang: compiling and linking in one command fails"; cat log; }
+    [ ! -s log ] || { fail "$clang: a program without errors causes messages"; cat log; }
     right whole-$clang
     # Compiles each file separately, with options for a debugger, and links.
     "$lanewise" cc --compiler $clang -dc -G -g "$src/one.cu" "$src/two.cu" >log 2>&1 &&
         "$lanewise" cc --compiler $clang -c -MD -DX=1 "$src/three.cpp" -o 3.o >>log 2>&1 &&
-        "$lanewise" cc --compiler $clang one.o two.o 3.o -o parts-$clang >>log 2>&1 || { fail "$clang: parts"; cat log; }
+        "$lanewise" cc --compiler $clang one.o two.o 3.o -o parts-$clang >>log 2>&1 ||
+            { fail "$clang: compiling each file separately fails"; cat log; }
     grep -q 'parts.h' 3.d || fail "$clang: -MD does not write 3.d"
     right parts-$clang
 done
@@ -42,13 +43,14 @@ done
 grep -q 'twice' err || { fail "the message does not name the function of the other file"; cat err; }
 
 if command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
-    "$lanewise" cc --compiler nvcc -arch=sm_75 -std=c++17 --expt-relaxed-constexpr "$src/../vector.cu" -o vector-nvcc >log 2>&1 || { fail "nvcc"; cat log; }
-    ./vector-nvcc >out 2>err || fail "vector-nvcc: status $?"
+    "$lanewise" cc --compiler nvcc -arch=sm_75 -std=c++17 --expt-relaxed-constexpr "$src/../vector.cu" -o vector-nvcc >log 2>&1 ||
+        { fail "nvcc: vector.cu does not compile"; cat log; }
+    ./vector-nvcc >out 2>err || fail "vector-nvcc ends with exit status $?"
     grep -q '^all right$' out || { fail "vector-nvcc: wrong results"; cat out; }
     "$lanewise" cc --compiler nvcc -c "$src/../vector.cu" && "$lanewise" cc --compiler nvcc vector.o -o vector-2 && ./vector-2 2>/dev/null | grep -q '^all right$' ||
         fail "nvcc: the object and the program cannot be built"
     echo 'int x = ;' >bad.cu
-    "$lanewise" cc --compiler nvcc bad.cu -o bad >log 2>&1 && fail "nvcc: no error"
+    "$lanewise" cc --compiler nvcc bad.cu -o bad >log 2>&1 && fail "nvcc: bad.cu compiles"
     grep -q 'bad.cu(1): error' log && [ ! -e bad ] || { fail "nvcc: its error message is not shown"; cat log; }
 fi
 
@@ -62,7 +64,7 @@ echo before >program
 refused() { # message, arguments...
     want=$1
     shift
-    "$lanewise" cc "$@" >log 2>&1 && fail "cc $*: status 0"
+    "$lanewise" cc "$@" >log 2>&1 && fail "cc $*: expected an error, but the exit status is 0"
     grep -qF -- "$want" log || { fail "cc $*: expected \"$want\", found:"; cat log; }
     [ "$(cat program)" = before ] || fail "cc $*: the output changed"
     rm log

@@ -17,7 +17,7 @@ if nm -D "$runtime/libcudart.so.13" 2>/dev/null | grep -q '__asan_init'; then
 fi
 
 runs() { # usage: runs NAME. Runs the program $scratch/NAME; checks its results, findings and reports
-    "$lanewise" app "./$1" >out 2>err || { fail "$1: status $?"; cat out err; }
+    "$lanewise" app "./$1" >out 2>err || { fail "$1 ends with exit status $?"; cat out err; }
     grep -q '^all right$' out || fail "$1: wrong results"
     grep -q 'out-of-bounds: global store of 4 bytes' err || fail "$1: the out-of-bounds store is not reported"
     "$lanewise" app --timing fermi --timing-report report.json --strict "./$1" >out 2>err
@@ -46,7 +46,8 @@ nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 if [ -x "$nvcc" ]; then
     for form in "-gencode arch=compute_75,code=compute_75" "-arch=sm_75" "-arch=sm_75 --no-compress"; do
         # shellcheck disable=SC2086
-        "$nvcc" -cudart shared $form "$src/vector.cu" -o program-nvcc >log 2>&1 || { fail "nvcc $form"; cat log; continue; }
+        "$nvcc" -cudart shared $form "$src/vector.cu" -o program-nvcc >log 2>&1 ||
+            { fail "nvcc $form: vector.cu does not compile"; cat log; continue; }
         runs program-nvcc
     done
     "$nvcc" -cudart shared -gencode arch=compute_75,code=sm_75 "$src/vector.cu" -o no-ptx >log 2>&1 && "$lanewise" app ./no-ptx >out 2>err

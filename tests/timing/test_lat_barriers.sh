@@ -23,9 +23,9 @@ for f in *.yaml; do
     cases=$((cases + 1))
     plain=$(memory "$f")
     with=$(memory "$f" --lat-barriers)
-    [ -n "$plain" ] && [ "$plain" = "$with" ] || fail "$f: hash_mem $plain, with LAT barriers $with"
+    [ -n "$plain" ] && [ "$plain" = "$with" ] || fail "$f: hash_mem is $plain, but $with with LAT barriers"
 done
-[ $cases -gt 15 ] || fail "only $cases kernels"
+[ $cases -gt 15 ] || fail "expected more than 15 kernels, found $cases"
 
 # The same on a GPU model with warps of 8 lanes in groups of eight.
 for f in vadd gemm_tiled bfs scan transpose; do
@@ -34,7 +34,8 @@ for f in vadd gemm_tiled bfs scan transpose; do
     plain=$(memory "$@")
     grep -q '"dwr_barrier_lanes": 0' dwr.json || fail "$f: implicit barriers count as instructions"
     with=$(memory "$@" --lat-barriers --timing-set dwr.bar_mode=explicit)
-    [ -n "$plain" ] && [ "$plain" = "$with" ] || fail "$f: hash_mem $plain with implicit barriers, with explicit ones $with"
+    [ -n "$plain" ] && [ "$plain" = "$with" ] ||
+        fail "$f: hash_mem is $plain with implicit barriers, but $with with explicit ones"
     grep -q '"dwr_barriers": [1-9]' dwr.json && grep -q '"dwr_barrier_lanes": [1-9]' dwr.json ||
         fail "$f: no explicit barrier was executed"
 done

@@ -74,7 +74,8 @@ grep -q 'TR-13: ' out || fail "bench/papers/run laperm: no trend"
 grep -q 'TR-14 power: ' out || fail "bench/papers/run power: no trend"
 cases=$((cases + 1))
 sed -i "s/'dwr.on=true'/'dwr.on=false'/" wrong/papers/dwr.py
-wrong/papers/run dwr --quick --only bkp --cores 1 --size .125 >out 2>err && fail "narrow warps in place of large ones: exit status 0"
+wrong/papers/run dwr --quick --only bkp --cores 1 --size .125 >out 2>err &&
+    fail "narrow warps instead of large ones: expected an error, but the exit status is 0"
 grep -q '^FAIL  dwr T1 same' out || fail "bench/papers/run dwr: a trend that does not hold is not named"
 cases=$((cases + 1))
 "$papers/run" locality --quick --only rows4,nn --size .5 --out locality >out 2>err || fail "bench/papers/run locality: a trend does not hold"
@@ -83,7 +84,8 @@ cases=$((cases + 1))
 cases=$((cases + 1))
 cp "$papers/locality.cl" wrong/papers
 sed -i "s/LA_B = .*/LA_B = []/" wrong/papers/locality.py
-wrong/papers/run locality --quick --only rows4 --size .3 >out 2>err && fail "rr in place of la_b: exit status 0"
+wrong/papers/run locality --quick --only rows4 --size .3 >out 2>err &&
+    fail "rr instead of la_b: expected an error, but the exit status is 0"
 grep -q '^FAIL  loc R2' out || fail "bench/papers/run locality: a trend that does not hold is not named"
 cases=$((cases + 1))
 "$papers/run" vws --quick --only radix --out vws >out 2>err || fail "bench/papers/run vws: exit status $?"
@@ -93,18 +95,20 @@ grep -q '^ok    T14 radix' out && grep -q '^ok    T15 radix' out || fail "bench/
 cases=$((cases + 1))
 cp "$papers/vws.cl" wrong/papers
 sed -i "s/'vws.mode=slice'/'vws.mode=gang'/" wrong/papers/vws.py
-wrong/papers/run vws --quick --only radix >out 2>err && fail "gangs in place of warps of four: exit status 0"
+wrong/papers/run vws --quick --only radix >out 2>err &&
+    fail "gangs instead of warps of four: expected an error, but the exit status is 0"
 grep -q '^FAIL  T14 radix' out || fail "a trend of vws that does not hold is not named"
 
 cases=$((cases + 1))
 sed -i "s/'lrr': \['issue.policy=lrr'\]/'lrr': []/" wrong/papers/experiment.py
 cp "$papers/workloads.cl" wrong/papers
-wrong/papers/run ccws --quick --only kmn --cores 1 --size .0625 >out 2>err && fail "gto in place of lrr: exit status 0"
+wrong/papers/run ccws --quick --only kmn --cores 1 --size .0625 >out 2>err &&
+    fail "gto instead of lrr: expected an error, but the exit status is 0"
 grep -q '^FAIL  T1 lrr' out || fail "a trend that does not hold is not named"
 
 cases=$((cases + 1))
 "$papers/best_swl" --set core.count=4 --set l2.slices=1 --set dram.channels=1 --limits 1,4,0 "$src/docs/examples/lines.yaml" >out 2>err ||
-    fail "best_swl: exit status $?"
+    fail "best_swl ends with exit status $?"
 [ "$(grep -c . out)" = 4 ] && [ "$(grep -c ' best$' out)" = 1 ] && [ "$(sort -n -k 2 out | sed -n 's/ *best$/ best/; 2p' | grep -c best)" = 1 ] ||
     fail "best_swl does not mark the limit with the fewest cycles"
 echo "test_papers: $cases commands"

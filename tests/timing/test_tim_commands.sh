@@ -20,7 +20,7 @@ session() {
     for c in $commands; do set -- "$@" -c "$c"; done
     unset IFS
     cases=$((cases + 1))
-    timeout 120 "$lanewise" debug --batch "$@" >out 2>err </dev/null || fail "debug $*: exit status $?"
+    timeout 120 "$lanewise" debug --batch "$@" >out 2>err </dev/null || fail "debug $* ends with exit status $?"
     mv out said
     timeout 120 "$lanewise" debug --batch --timing-reference "$@" >out 2>err </dev/null
     cmp -s out said || fail "debug $*: the output differs with the reference model"
@@ -204,7 +204,7 @@ grep -q '^$2 = 569$' out || fail "gdb does not read the cycle again"
 expect 0 '' debug --timing ampere field.yaml --batch -c 'cycle 5' -c 'cache l0' -c 'cache operand' -c mshrs
 for line in 'core 0, l0: 32768 bytes, 8 sets of 32 ways' '  set 0   way 0  0x100000000: 0 bytes, sectors 0x1 requested by 1 accesses, age 0' \
     'core 0, operand: 512 bytes, 4 sets of 2 ways' 'scheduler 0, l0: 1 of at most 64 outstanding lines' 'scheduler 3, operand: 0 of at most 4 outstanding lines'; do
-    grep -q "^$line$" out || fail "no line '$line'"
+    grep -q "^$line$" out || fail "the output lacks the line '$line'"
 done
 expect 2 '^lanewise: cache: this GPU model has no l0 cache$' debug --timing fermi field.yaml --batch -c 'cache l0'
 
@@ -233,7 +233,7 @@ for line in '  line 0x200000000000 (set 20, way 1): sectors 0x3 requested by 1 a
     'channel [0-9]*: requests 0 of 16; open rows: [0-9]* in bank [0-9]*.*' \
     'l2: 12 slices of 65536 bytes' '  slice 8   2 lines, 0 dirty, 1 outstanding' '  slice 3   0 lines, 0 dirty, 0 outstanding' \
     'slice 8, l2: 65536 bytes, 64 sets of 8 ways' 'no valid lines'; do
-    grep -q "^$line$" said || fail "no line '$line'"
+    grep -q "^$line$" said || fail "the output lacks the line '$line'"
 done
 [ "$(grep -c 'packets are without an answer' said)" = 2 ] || fail "queues counts packets twice"
 says "a set of a slice" <<'END'

@@ -71,15 +71,18 @@ gpu() { # usage: gpu COUNTER. Prints a counter of the last report.
 }
 # D-9: groups launch groups of their own kernel. All 62 groups, each of one block, must join the kernel.
 run amr.yaml --mechanism dtbl
-[ "$(gpu dtbl_joined) $(gpu dtbl_missed) $(gpu dtbl_blocks)" = "62 0 62" ] || fail "D-9: $(gpu dtbl_joined) $(gpu dtbl_missed) $(gpu dtbl_blocks)"
+[ "$(gpu dtbl_joined) $(gpu dtbl_missed) $(gpu dtbl_blocks)" = "62 0 62" ] ||
+    fail "D-9: groups joined, groups missed, blocks: $(gpu dtbl_joined) $(gpu dtbl_missed) $(gpu dtbl_blocks), expected 62 0 62"
 # D-2: groups with blocks of 64 threads must not join a kernel with blocks of 32, but join each other.
 run other.yaml --mechanism dtbl
-[ "$(gpu dtbl_groups)" = 62 ] && [ "$(gpu dtbl_missed)" -ge 2 ] || fail "D-2: $(gpu dtbl_groups) groups, $(gpu dtbl_missed) missed"
+[ "$(gpu dtbl_groups)" = 62 ] && [ "$(gpu dtbl_missed)" -ge 2 ] ||
+    fail "D-2: expected 62 groups of which at least 2 missed, found $(gpu dtbl_groups) and $(gpu dtbl_missed)"
 # D-15: launches without latencies must not wait longer than others.
 run amr.yaml --mechanism dtbl
 wait=$(gpu device_wait) cycles=$(gpu cycles)
 run amr.yaml --mechanism dtbl --timing-set kernels.ideal=true
-[ "$(gpu device_wait)" -le "$wait" ] && [ "$(gpu cycles)" -lt "$cycles" ] || fail "D-15: ideal launches wait longer"
+[ "$(gpu device_wait)" -le "$wait" ] && [ "$(gpu cycles)" -lt "$cycles" ] ||
+    fail "D-15: ideal launches wait longer, or take no fewer cycles"
 cp r.json ideal.json
 # CT-5: with launches of kernels without latencies, the run must take fewer cycles.
 run amr.yaml --timing-set kernels.ideal=true && [ "$(gpu cycles)" -lt "$cycles" ] ||
@@ -115,7 +118,7 @@ for lanes in 1 32; do
         printf 'program: {source: cost.s}\nbuffers: {out: {type: u32, count: 1}}\nsteps:\n  - launch: {entry: cost, grid: [1], block: [%s], args: [out]}\n' $lanes >cost.yaml
         # shellcheck disable=SC2086
         "$lanewise" run cost.yaml -q --timing=kepler-k20c $on --timing-set $keys --dump out=out.bin >/dev/null 2>err || { cat err; fail "cost.s: the run fails"; }
-        python3 - $lanes $keys <<'P' || fail "D-7: $lanes lanes, $keys"
+        python3 - $lanes $keys <<'P' || fail "D-7: wrong cycles with $lanes lanes, $keys"
 import struct, sys
 lanes, keys = int(sys.argv[1]), sys.argv[2]
 got, = struct.unpack('<I', open('out.bin', 'rb').read(4))
@@ -129,7 +132,8 @@ done
 
 # ---- the output of grids -------------------------------------------------------------------------
 printf 'cycle 60000\ngrids\n' >in
-"$lanewise" debug --batch -x in nest.yaml --timing=kepler-k20c --mechanism laperm,dtbl --timing-set dtbl.kernels=true >out 2>err || { cat err; fail "no session"; }
+"$lanewise" debug --batch -x in nest.yaml --timing=kepler-k20c --mechanism laperm,dtbl --timing-set dtbl.kernels=true >out 2>err ||
+    { cat err; fail "the debug session fails"; }
 for words in 'block scheduler adaptive_bind' 'launch 1, nest: entry 0 of 32; 6 of 6 blocks placed' 'a group of the kernel of launch 1; ' \
     'launched by block 0 of launch 1, warp 0, lane 0, on core 0, ' 'priority 2, near core' '1096 bytes of registers, 20480 bytes of the table' \
     'the next decision is for core'; do

@@ -39,7 +39,7 @@ for heuristic in majority minority time pc policy tbc capri; do
     for model in '' --timing-reference; do
         # shellcheck disable=SC2086
         expect 0 '' run paths.yaml -q --hash $forms $model --timing-report r.json --log schedule
-        grep hash_mem out | cmp -s functional - || fail "$heuristic $model: other memory"
+        grep hash_mem out | cmp -s functional - || fail "$heuristic $model: the memory differs from that of the functional run"
         grep hash out >state
         counter r.json >counters$model
         expect 0 '' run paths.yaml -q --hash --replay schedule

@@ -33,7 +33,8 @@ for splits in 2 8; do
         # shellcheck disable=SC2086
         expect 0 '' run gather.yaml -q --hash --timing=fermi --mechanism dws --timing-set dws.splits=$splits $model --timing-report r$splits$model.json \
             --log schedule$splits$model
-        grep hash_mem out | cmp -s functional - || fail "dws.splits $splits $model: other memory"
+        grep hash_mem out | cmp -s functional - ||
+            fail "dws.splits $splits $model: the memory differs from that of the functional run"
         grep hash out >state$splits$model
         counter r$splits$model.json >counters$splits$model
         expect 0 '' run gather.yaml -q --hash --replay schedule$splits$model

@@ -94,7 +94,7 @@ for policy in rr tb_pri smx_bind adaptive_bind; do
 done
 run family adaptive_bind "$soon --mechanism dtbl,family"
 run family rr "$soon --mechanism family"
-python3 - <<'P' || fail "L-9 to L-12"
+python3 - <<'P' || fail "properties L-9 to L-12 do not hold"
 import json
 policies = ('rr', 'tb_pri', 'smx_bind', 'adaptive_bind')
 report = {(n, p): json.load(open('%s.%s' % (n, p))) for n in ('shared', 'heavy', 'even') for p in policies}

@@ -39,7 +39,7 @@ for launch in long short; do
         cmp -s $launch.count.bin $launch.$how.bin || fail "P-12: $launch: the results with $how differ"
     done
 done
-python3 - <<'P' || fail "P-11"
+python3 - <<'P' || fail "property P-11 does not hold"
 import json
 read = lambda name: json.load(open(name))
 saves, loss = {}, {}

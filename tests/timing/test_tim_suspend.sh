@@ -56,7 +56,8 @@ run --timing=fermi --timing-set core.count=1 --timing-set core.blocks=8 --timing
     fail "a run without space for the children was not refused"
 grep -q 'set kernels.suspend' said || { cat said; fail "the refusal does not name the key to set"; }
 run --timing=volta --timing-set kernels.entries=1024 --timing-set kernels.suspend=false || fail "a run with space for all blocks failed"
-python3 -c 'import json; assert json.load(open("r.json"))["sums"]["cores"]["suspends"] == 0' || fail "a block left its core"
+python3 -c 'import json; assert json.load(open("r.json"))["sums"]["cores"]["suspends"] == 0' ||
+    fail "a block was suspended although kernels.suspend is false"
 
 # With issue.switch_on_stall, a split that waited for a launch replaces a split that waits for a load as soon as all lanes of the
 # launch have ended. The block of the launch ends later, when the core is idle. The event-driven model, which skips idle cycles,

@@ -17,7 +17,7 @@ for machine in $(cut -d ' ' -f 1 out); do
 done
 expect 0 '^  bytes: 32768  *# bytes, 0 to 16777216' timing fermi -s l1.bytes=32768
 expect 0 '' timing fermi -o saved.yaml
-cmp -s saved.yaml fermi.yaml || fail "--output wrote something else"
+cmp -s saved.yaml fermi.yaml || fail "the file that --output writes differs from the printed GPU model"
 refuse 'did you mean "volta"?' timing volt
 refuse 'timing: --set: unknown key "l1.byts"; did you mean "l1.bytes"?' timing fermi --set l1.byts=1
 refuse 'timing: --set: issue.policy: unknown name "gt0"; did you mean "gto"? The names are lrr, gto, two_level, swl, cggty, active_pending$' timing fermi --set issue.policy=gt0
@@ -35,7 +35,8 @@ mkdir -p far/deep
 printf 'machine: volta\ncore: {count: 7}\nl1: {bytes: 64K, ways: 4}\n' >far/base.yaml
 printf 'machine: ../base.yaml\nl1: {bytes: 32KiB}\n' >far/deep/mine.yaml
 expect 0 '^  count: 7 ' timing far/deep/mine.yaml --set l2.bytes=96K
-for line in '^  bytes: 32768 ' '^  ways: 4 ' '^  bytes: 98304 '; do grep -q "$line" out || fail "a base's keys: no $line"; done
+for line in '^  bytes: 32768 ' '^  ways: 4 ' '^  bytes: 98304 '; do grep -q "$line" out ||
+    fail "the GPU model based on another lacks the line $line"; done
 printf 'machine: deep/two.yaml\n' >far/one.yaml
 printf 'machine: ../deep/../one.yaml\n' >far/deep/two.yaml
 refuse '^lanewise: far/deep/two.yaml:1: base: ../deep/../one.yaml is, directly or through other files, its own base: one of the files must have a shipped GPU model as its base$' timing far/one.yaml
@@ -243,7 +244,7 @@ expect 0 '' run --timing good.yaml -q --timing-set l1.latency=99 --timing-set un
 expect 0 '^A: a.json, on fermi$' timing compare a.json b.json
 for row in '  time, us  *[0-9.]*  *[0-9.]*  *[0-9.]*' '  energy, uJ  *[0-9.]*  *[0-9.]*  *[0-9.]*' '  power, W  *[0-9.]*  *[0-9.]*  *[0-9.]*' 'energy by component, in uJ' \
     'stall reasons, as a share of all issue slots' '  issued  *[0-9.]*%  *[0-9.]*%'; do
-    grep -q "^$row$" out || fail "compare: no row '$row'"
+    grep -q "^$row$" out || fail "compare does not print the row '$row'"
 done
 [ "$(sed -n 5p out | cut -c 1-9)" = '  cycles ' ] || fail "compare does not print cycles first"
 a=$(sed -n 's/^  "cycles": \([0-9]*\),$/\1/p' a.json) b=$(sed -n 's/^  "cycles": \([0-9]*\),$/\1/p' b.json)
@@ -446,8 +447,8 @@ for tags in '--tags shadow' '--tags compact' '--tags shadow --tag-rules table --
     case $tags in *.yaml) file=$tags && tags= ;; esac
     # shellcheck disable=SC2086
     expect 0 '^tags: ' run --timing $tags $file --hash
-    [ "$(cycles)" = "$plain" ] || fail "$tags $file: $(cycles) cycles, $plain without tags"
-    grep '^hash_' out | cmp -s - plain.hash || fail "$tags $file: other hashes than without tags"
+    [ "$(cycles)" = "$plain" ] || fail "$tags $file: the run takes $(cycles) cycles, but $plain without tags"
+    grep '^hash_' out | cmp -s - plain.hash || fail "$tags $file: the hashes differ from those without tags"
 done
 for tags in '' '--tags compact' '--tags compact --tag-plan all' '--timing-set tags.expansion=eager'; do
     # shellcheck disable=SC2086
@@ -485,7 +486,7 @@ for line in '^cycle 562$' '^cycle 562, core 0, warp slot 0, scheduler 0: the war
     '^next: 0x100000080: v_add_u64' 'instructions in flight' '^fetch: . of at most 4 outstanding lines$' \
     'packets are without an answer$' '^core 0, fetch: 16384 bytes, 32 sets of 4 ways$' \
     '^timing: fermi, 15 cores' '^# The GPU model fermi: all keys'; do
-    grep -q -- "$line" out || fail "debug --timing: no line with '$line'"
+    grep -q -- "$line" out || fail "debug --timing: no line matches '$line'"
 done
 # Stepping by cycle does not change the run: 30 cycles with one command, or with 30 commands.
 expect 0 '' debug --timing good.yaml --batch -c 'cycle 900' -c 'why all' -c timing
@@ -513,7 +514,7 @@ expect 0 '^ok: 1 check passed, 2 launches, .* cycles on volta$' gdb --timing vol
     -batch -nx -ex 'monitor why' -ex 'break *0x100000080' -ex continue -ex 'monitor why' -ex stepi \
     -ex 'monitor cycle 5' -ex delete -ex continue
 for line in 'the warp.s instruction buffer is empty' '^next: 0x100000080: v_add_u64' 'hit Breakpoint 1, add'; do
-    cat out err | grep -q -- "$line" || fail "gdb --timing: no line with '$line'"
+    cat out err | grep -q -- "$line" || fail "gdb --timing: no line matches '$line'"
 done
 grep -q '"machine": "volta"' g.json || fail "gdb --timing wrote no report"
 

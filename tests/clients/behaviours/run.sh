@@ -210,7 +210,8 @@ run_session() {
     # In a counterpart, gdb may wait for ever or fail.
     [ "$client_status" -le 1 ] || [ -n "${4:-}" ] || fail "$2: session $3 ended with status $client_status"
     if [ -z "${4:-}" ]; then
-        exception=$(grep -m 1 'Python Exception' "$work/transcript") && fail "$2: session $3: $exception"
+        exception=$(grep -m 1 'Python Exception' "$work/transcript") &&
+            fail "$2: session $3: the Python file raises an exception: $exception"
     fi
     table check -v session="$3" -v client="$2" -v port="$port" -v only="${4:-}" -v row="${5:-}" \
         -v verbose="${LW_VERBOSE:-}" -v transcript="$work/transcript" || failures=$((failures + 1))

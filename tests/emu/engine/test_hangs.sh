@@ -63,8 +63,8 @@ for launch in *.yaml; do
         fi ;;
     esac
 done
-[ $count -ge 16 ] || fail "only $count kernels"
-[ $spun -ge 6 ] || fail "only $spun kernels spin"
+[ $count -ge 16 ] || fail "expected at least 16 kernels, found $count"
+[ $spun -ge 6 ] || fail "expected at least 6 kernels that spin, found $spun"
 
 # A kernel that computes for a long time without a store does not hang. It must run to its end even with a small hang limit.
 cat >"$work/long.cl" <<'END'
@@ -197,6 +197,7 @@ done
 hangs livelock misses-O2 --timing fermi
 ends meets-O0
 # A wait for a flag is no hang while a resident block that has not started may still set the flag.
-"$lanewise" run flag.yaml --hang-limit 1000 >"$work/out" 2>&1 || fail "flag: $(head -n 2 "$work/out")"
+"$lanewise" run flag.yaml --hang-limit 1000 >"$work/out" 2>&1 ||
+    fail "flag.yaml does not run to its end: $(head -n 2 "$work/out")"
 echo "$count kernels, $failures failures"
 [ $failures = 0 ]

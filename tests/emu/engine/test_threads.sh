@@ -48,7 +48,7 @@ same() {
         for threads in 2 3; do
             one "$1" $threads "$work/got" "$4"
             cmp -s "$work/want" "$work/got" || {
-                fail "$1 on $threads threads"
+                fail "$1: the output on $threads threads differs from that on one thread"
                 diff "$work/want" "$work/got" | head -n 8 | sed 's/^/    /'
             }
             case $2 in
@@ -102,7 +102,7 @@ grep -q 'assert5.cu:12: kernel: assertion .x != 5. failed; kernel k, block (5,0,
     fail "assert5: the assertion of block 5 is not named"
 
 # The disassembly also contains the reason for the fixed order, and can be assembled.
-"$lanewise" dis "$work/mixed.s" >"$work/dis.s" || fail "dis"
+"$lanewise" dis "$work/mixed.s" >"$work/dis.s" || fail "lanewise dis fails"
 grep -q '^# kernel k: fixed order: red.global.add.u32 .* (mixed with a different operation' "$work/dis.s" ||
     fail "dis does not name the instruction that observes order"
 "$lanewise" asm "$work/dis.s" -o "$work/dis.lwo" || fail "the assembler does not accept the output of dis"

@@ -128,7 +128,7 @@ steps:
 END
 try() {
     sed "s/@/$1/" types.yaml >try.yaml
-    "$lanewise" run try.yaml >out 2>&1 || { fail "types.cu, $1"; head -5 out; }
+    "$lanewise" run try.yaml >out 2>&1 || { fail "the run of types.cu with type $1 fails"; head -5 out; }
 }
 nvcc=${LANEWISE_NVCC:-nvcc}
 { command -v "$nvcc" || [ -x /usr/local/cuda/bin/nvcc ]; } >/dev/null && have_nvcc=yes || have_nvcc=no
@@ -174,9 +174,9 @@ for compiler in clang-14 clang-15 clang-16 clang-19; do
     command -v $compiler >/dev/null || continue
     for options in -O3 '-O0, -g, --cuda-noopt-device-debug'; do
         sed "s/@/, compiler: $compiler, options: [$options]/" ldg.yaml >try.yaml
-        "$lanewise" run try.yaml >out 2>&1 || { fail "__ldg, $compiler $options"; head -5 out; }
+        "$lanewise" run try.yaml >out 2>&1 || { fail "the run of ldg.yaml fails, $compiler $options"; head -5 out; }
     done
-    "$lanewise" compile ldg.cu --clang $compiler --emit ptx -o - >out 2>&1 || fail "ldg.cu with $compiler"
+    "$lanewise" compile ldg.cu --clang $compiler --emit ptx -o - >out 2>&1 || fail "ldg.cu does not compile with $compiler"
     [ "$(grep -c 'ld\.global\.nc' out)" -gt 15 ] || fail "__ldg is not compiled to ld.global.nc with $compiler"
 done
 
@@ -254,7 +254,8 @@ steps: [launch: {entry: colour, grid: 1, block: 32, args: [out, lines]}]
 END
 "$lanewise" debug shown.yaml <script >out 2>&1
 grep -q ' image, module variable, read-only, texture of 15 x 10 s16 x 2 read as floats, clamp and border, at B+8$' out &&
-    grep -q ' lines, read-only, texture of 62 f32, clamp, at A+8$' out || { fail "allocations"; cat out; }
+    grep -q ' lines, read-only, texture of 62 f32, clamp, at A+8$' out ||
+        { fail "allocations does not print the textures"; cat out; }
 
 # A read watchpoint on a texel stops at the fetch, and names the lane.
 printf 'rwatch f32[A+20]\ncontinue\nquit\n' | "$lanewise" debug good.yaml >out 2>&1

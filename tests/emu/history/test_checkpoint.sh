@@ -61,10 +61,10 @@ goes_on() {
         bytes=$(wc -c <"$work/got.out")
         [ "$n" = 0 ] || tail -c "$bytes" "$work/want.out" >"$work/tail"
         [ "$n" = 0 ] && cp "$work/want.out" "$work/tail"
-        cmp -s "$work/tail" "$work/got.out" || fail "$* from $n: another output"
+        cmp -s "$work/tail" "$work/got.out" || fail "$* from checkpoint $n: the output differs"
         for f in err stats; do
             cmp -s "$work/want.$f" "$work/got.$f" || {
-                fail "$* from $n: another $f"
+                fail "$* from checkpoint $n: $f differs"
                 diff "$work/want.$f" "$work/got.$f" | head -n 6 | sed 's/^/    /'
             }
         done
@@ -76,7 +76,7 @@ refused() {
     shift
     "$lanewise" "$@" >"$work/out" 2>"$work/err" </dev/null
     [ $? = 2 ] || fail "not refused: $*"
-    grep -q -- "$words" "$work/err" || fail "no '$words': $*: $(cat "$work/err")"
+    grep -q -- "$words" "$work/err" || fail "$*: expected the message '$words': $(cat "$work/err")"
     [ "$(wc -l <"$work/err")" = 1 ] || fail "the message is not one line: $*"
 }
 
@@ -154,7 +154,7 @@ cmp -s "$work/want.out" "$work/got.out" || fail "a run from the checkpoint at th
     >"$work/out" 2>&1
 [ $? = 3 ] || fail "a run from the checkpoint of a fault does not fault"
 grep -q 'block(7,0,0) w1' "$work/out" || fail "the checkpoint does not contain the warp that faulted"
-"$lanewise" run collatz.yaml -q --checkpoint "$work/mid" --checkpoint-at 500 || fail "at 500"
+"$lanewise" run collatz.yaml -q --checkpoint "$work/mid" --checkpoint-at 500 || fail "run --checkpoint-at 500 fails"
 "$lanewise" debug collatz.yaml --resume "$work/mid" --batch -c continue >"$work/out" ||
     fail "the shell cannot use the checkpoint"
 # The schedule log of a run is the same with and without checkpoints.

@@ -20,7 +20,7 @@ fail() {
 ok() {
     what=$1
     shift
-    "$lanewise" "$@" >"$work/raw" 2>"$work/err" </dev/null || fail "$what"
+    "$lanewise" "$@" >"$work/raw" 2>"$work/err" </dev/null || fail "$what: the command fails"
     sed 's/, [0-9.]* s$//' "$work/raw" >"$work/out"
 }
 # usage: refused WORDS ARGUMENT... . Expects exit status 2 and one message that contains WORDS
@@ -29,7 +29,7 @@ refused() {
     shift
     "$lanewise" "$@" >"$work/out" 2>"$work/err" </dev/null
     [ $? = 2 ] || fail "not refused: $*"
-    grep -q -- "$words" "$work/err" || fail "no '$words': $*"
+    grep -q -- "$words" "$work/err" || fail "$*: expected the message '$words'"
     [ "$(wc -l <"$work/err")" = 1 ] || fail "the message is not one line: $*"
 }
 
@@ -95,7 +95,7 @@ stepi
 goto end
 END
 ok "a session that goes back" debug order.yaml --log "$work/log3" --batch -x "$work/back"
-grep -q '^goto\|^error' "$work/out" && fail "the session with reverse execution: $(cat "$work/out")"
+grep -q '^goto\|^error' "$work/out" && fail "a command of the session with reverse execution fails: $(cat "$work/out")"
 ok "its log" run order.yaml --replay "$work/log3" --dump c=c4
 cat >"$work/steps" <<'END'
 stepi 3

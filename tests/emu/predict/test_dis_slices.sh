@@ -16,11 +16,12 @@ fail() {
 
 "$lanewise" dis --slices "$here/slices.s" >"$work/text" || exit 1
 [ -z "${UPDATE_GOLDEN:-}" ] || cp "$work/text" "$here/slices.txt"
-cmp "$work/text" "$here/slices.txt" || fail "slices.s: $(diff "$work/text" "$here/slices.txt" | head -5)"
+cmp "$work/text" "$here/slices.txt" ||
+    fail "the slices of slices.s differ from slices.txt: $(diff "$work/text" "$here/slices.txt" | head -5)"
 "$lanewise" asm "$here/slices.s" -o "$work/plain.lwo" || exit 1
 "$lanewise" compile --slices "$here/slices.s" -o "$work/kept.lwo" || exit 1
 for f in plain kept; do
-    "$lanewise" dis --slices "$work/$f.lwo" | cmp - "$here/slices.txt" || fail "$f.lwo"
+    "$lanewise" dis --slices "$work/$f.lwo" | cmp - "$here/slices.txt" || fail "the slices of $f.lwo differ from slices.txt"
 done
 readelf -SW "$work/plain.lwo" | grep '\.lanewise\.slices' >"$work/section"
 grep -q ' 000000 00 ' "$work/section" || fail "an object contains slices without --slices: $(cat "$work/section")"
@@ -30,6 +31,6 @@ readelf -SW "$work/kept.lwo" | grep '\.lanewise\.slices' | grep -q ' 000000 00 '
 "$lanewise" dis "$work/plain.lwo" >"$work/a"
 "$lanewise" dis "$work/kept.lwo" >"$work/b"
 cmp "$work/a" "$work/b" || fail "the disassembly differs with and without slices"
-"$lanewise" dis --slices "$here/slices.s" -o "$work/out" || fail "-o"
+"$lanewise" dis --slices "$here/slices.s" -o "$work/out" || fail "dis --slices -o fails"
 cmp "$work/out" "$here/slices.txt" || fail "-o writes other slices"
 exit $failed
