@@ -56,7 +56,7 @@ for launch in *.yaml; do
     compared=$((compared + 1))
     if [ -z "$want" ] || [ "$want" != "$got" ]; then
         differ=$((differ + 1))
-        echo "FAIL: $launch:" $want "here," $got "on AArch64"
+        echo "FAIL: $launch: the hash is" $want "here, but" $got "on AArch64"
     fi
 done
 echo "aarch64: $compared kernels compared, $differ differ;" \

@@ -14,7 +14,7 @@ count=${LW_SESSIONS:-4}
 seed=${LW_SEED:-1}
 [ "$seed" != random ] || seed=$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')
 echo "first seed $seed"
-"$src/kernels/prepare" "$work/kernels" >/dev/null || { echo "FAIL: kernels/prepare"; exit 1; }
+"$src/kernels/prepare" "$work/kernels" >/dev/null || { echo "FAIL: kernels/prepare fails"; exit 1; }
 for client in ${LW_CLIENTS:-gdb plain lldb}; do
     python3 "$src/tests/clients/sessions/random_sessions.py" --lanewise "$lanewise" --kernels "$work/kernels" \
         --client "$client" --lldb "$lldb" --count "$count" --seed "$seed" >"$work/said" 2>&1 ||

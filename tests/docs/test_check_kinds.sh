@@ -7,7 +7,7 @@ src=$(cd "${srcdir:-.}" && pwd)
 page=$src/docs/reference/check-kinds.md
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
-"${LANEWISE:-./lanewise}" explain >"$work/list" || { echo "FAIL: lanewise explain"; exit 1; }
+"${LANEWISE:-./lanewise}" explain >"$work/list" || { echo "FAIL: lanewise explain fails"; exit 1; }
 {
     sed '/^<!-- tests.docs.test_check_kinds.sh -->$/q' "$page"
     echo '| kind | class | selected | what it is |'
@@ -18,4 +18,5 @@ trap 'rm -rf "$work"' EXIT
 [ "$(grep -c '^| `[a-z-]*` | `[a-z]*` | \(default\|with its class\|by name only\) | ' "$work/page")" = "$(wc -l <"$work/list")" ] ||
     { echo "FAIL: a line of lanewise explain is not of the form: CLASS KIND WHAT (SELECTED)"; exit 1; }
 [ -z "${UPDATE_GOLDEN:-}" ] || cp "$work/page" "$page"
-diff -u "$page" "$work/page" || { echo "FAIL: make golden T=tests/docs/test_check_kinds.sh renews the table"; exit 1; }
+diff -u "$page" "$work/page" ||
+    { echo "FAIL: the table is out of date: make golden T=tests/docs/test_check_kinds.sh renews it"; exit 1; }

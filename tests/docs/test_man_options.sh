@@ -50,4 +50,5 @@ for command in run gdb debug compile dis timing; do
     grep -q "$(cat "$work/name")" "$work/page" || { echo "FAIL: the page lacks the first option of $command"; exit 1; }
 done
 [ -z "${UPDATE_GOLDEN:-}" ] || cp "$work/page" "$page"
-diff -u "$page" "$work/page" || { echo "FAIL: make golden T=tests/docs/test_man_options.sh renews OPTIONS"; exit 1; }
+diff -u "$page" "$work/page" ||
+    { echo "FAIL: OPTIONS is out of date: make golden T=tests/docs/test_man_options.sh renews it"; exit 1; }

@@ -29,4 +29,5 @@ cp "$src"/docs/examples/lines.* "$work"
 [ "$(grep -o '^| `[a-z-]*[` ]\|, `[a-z]*` |' "$work/page" | wc -l)" = "$(grep -c '^  [a-z]' "$work/list")" ] && [ "$(wc -l <"$work/list")" -gt 60 ] ||
     { echo "FAIL: the page lacks commands of help, or help has 60 lines or fewer"; exit 1; }
 [ -z "${UPDATE_GOLDEN:-}" ] || cp "$work/page" "$page"
-diff -u "$page" "$work/page" || { echo "FAIL: make golden T=tests/docs/test_shell_commands.sh renews the page"; exit 1; }
+diff -u "$page" "$work/page" ||
+    { echo "FAIL: the page is out of date: make golden T=tests/docs/test_shell_commands.sh renews it"; exit 1; }

@@ -14,5 +14,5 @@ LW_NATIVE=1 LW_RANDOM_COUNT=${COUNT:-${LW_NATIVE_COUNT:-90}} tests/emu/exec/prop
 LW_NATIVE=1 LW_SEED=211 tests/emu/exec/prop_exec 2>>"$err" || status=1
 LW_NATIVE=1 LW_SEED=4766775470639846578 timeout 60 tests/emu/exec/prop_exec 2>>"$err" || status=1
 cat "$err" >&2
-! grep -q '^lanewise: native code:' "$err" || { echo "FAIL: LLVM does not accept native code"; status=1; }
+! grep -q '^lanewise: native code:' "$err" || { echo "FAIL: LLVM refuses native code"; status=1; }
 exit $status

@@ -20,7 +20,8 @@ if [ $? -eq 2 ] && grep -q 'install the Debian package libllvm19' out; then
     exit 77
 fi
 "$lanewise" run --engine fast -q vadd_asm.yaml >out 2>&1
-[ $? -eq 2 ] && grep -q 'expected interpreter or native, found "fast"' out || { echo "FAIL: --engine fast"; cat out; bad=1; }
+[ $? -eq 2 ] && grep -q 'expected interpreter or native, found "fast"' out ||
+    { echo "FAIL: --engine fast is not refused"; cat out; bad=1; }
 
 counts() { # usage: counts FILE. Prints the statistics without times
     sed -e 's/"[a-z_]*seconds*": [0-9.e+-]*,*//g' "$1"
@@ -32,7 +33,7 @@ for file in *.yaml; do
         "$lanewise" run --threads 1 --warp $width --hash -q -v --engine native --stats two.json "$file" >two 2>two.err </dev/null
         two=$?
         if [ $one -ne $two ] || ! cmp -s one two; then
-            echo "FAIL: $file, warps of $width: status $one, $two"
+            echo "FAIL: $file, warps of $width: native code has another result or exit status ($one, $two)"
             diff one two
             tail -n 2 two.err
             bad=1
@@ -46,11 +47,13 @@ for file in *.yaml; do
 done
 for kernel in gemm nbody mandelbrot transpose; do # kernels whose warps do not diverge
     executed=$(sed -n "s/^$kernel.yaml //p" executed)
-    [ "${executed:-0}" -ge 5000 ] || { echo "FAIL: $kernel: native code executed ${executed:-no} warp instructions"; bad=1; }
+    [ "${executed:-0}" -ge 5000 ] ||
+        { echo "FAIL: $kernel: native code executed ${executed:-no} warp instructions, expected at least 5000"; bad=1; }
 done
 for kernel in mandelbrot:400000 collatz:120000 bfs:40000 saxpy:2600; do # lanes leave loops one by one, or warps are partly filled
     executed=$(sed -n "s/^${kernel%:*}.yaml //p" executed)
-    [ "${executed:-0}" -ge ${kernel#*:} ] || { echo "FAIL: ${kernel%:*}: native code executed ${executed:-no} warp instructions"; bad=1; }
+    [ "${executed:-0}" -ge ${kernel#*:} ] ||
+        { echo "FAIL: ${kernel%:*}: native code executed ${executed:-no} of at least ${kernel#*:} warp instructions"; bad=1; }
 done
 
 # If the compilation of a kernel exceeds the limit, the interpreter executes the kernel, and the next kernel is compiled by a new
@@ -88,8 +91,8 @@ EOF
 for width in 8 32 64; do
     "$lanewise" run --threads 1 --warp $width --hash -q large.yaml >one 2>&1
     "$lanewise" run --threads 1 --warp $width --hash -q --engine native large.yaml >two 2>&1
-    cmp -s one two || { echo "FAIL: a large kernel, warps of $width"; diff one two; bad=1; }
-    grep -q hash_state two || { echo "FAIL: a large kernel, warps of $width: no hash"; bad=1; }
+    cmp -s one two || { echo "FAIL: a large kernel, warps of $width: native code has another result"; diff one two; bad=1; }
+    grep -q hash_state two || { echo "FAIL: a large kernel, warps of $width: no hash is printed"; bad=1; }
 done
 "$lanewise" run --threads 1 -q -v --engine native large.yaml 2>&1 | grep -q '^native code: .*; [1-9][0-9]* warp instructions' || {
     echo "FAIL: native code executed no instruction of the large kernel"

@@ -31,11 +31,11 @@ shows() {
     status=$?
     last=$(tail -n 1 err)
     if [ $status != 2 ]; then
-        echo "FAIL: $*: status $status"
+        echo "FAIL: $*: exit status $status, expected 2"
     elif [ "$(grep -c 'k.cl:[3-9]:[0-9]*: error: ' err)" -lt 8 ] || ! grep -q 'missing7;$' err; then
         echo "FAIL: $*: the compiler's output is not complete"
     elif [ "${last#*missing3}" = "$last" ] || [ "${last#*(and 4 more)}" = "$last" ]; then
-        echo "FAIL: $*: no message after the compiler's output"
+        echo "FAIL: $*: the message after the compiler's output is missing or incomplete"
     else
         return
     fi
@@ -64,7 +64,7 @@ says() {
     "$lanewise" "$@" >out 2>err </dev/null
     status=$?
     { [ $status = 2 ] && grep -q "$sentence" err; } || {
-        echo "FAIL: $what: status $status"
+        echo "FAIL: $what: exit status $status, or the expected message is missing"
         sed 's/^/    /' err
         bad=1
     }
@@ -91,7 +91,7 @@ printf '\357\273\277__kernel void m(__global int *p) { p[0] = 1; }\n' >mark.cl
     "$lanewise" compile m.ptx --emit asm >m.s &&
     for f in ptx s; do (printf '\357\273\277' && cat m.$f) >mark.$f; done &&
     "$lanewise" compile mark.ptx -o mark.lwo && "$lanewise" asm mark.s -o mark.lwo || {
-    echo "FAIL: a source with a byte order mark"
+    echo "FAIL: a source with a byte order mark is refused"
     bad=1
 }
 sed 's/k.cl/m.ptx/; s/entry: k/entry: m/' k.yaml >ptx.yaml
@@ -108,7 +108,7 @@ printf '__device__ int shared_by = 5;\n' >b.cu
 for compiler in '' ${nvcc:+', compiler: nvcc' ', compiler: nvcc, options: [-G]'}; do
     { echo "program: {sources: [a.cu, b.cu]$compiler}"; sed 1d k.yaml; echo '  - check: {buffer: p, values: [5]}'; } >ab.yaml
     "$lanewise" run -q ab.yaml || {
-        echo "FAIL: an extern variable in two files$compiler"
+        echo "FAIL: the run with an extern variable in two files fails$compiler"
         bad=1
     }
 done
@@ -136,7 +136,7 @@ runs() { # usage: runs WHAT ARGUMENTS. Runs lanewise and expects success
     what=$1
     shift
     "$lanewise" "$@" >out 2>err </dev/null || {
-        echo "FAIL: $what: status $?"
+        echo "FAIL: $what: exit status $?, expected 0"
         sed 's/^/    /' out err
         bad=1
     }
@@ -175,7 +175,7 @@ for source in maybe.cl maybe.cu; do
         # shellcheck disable=SC2086
         runs "with -Wall: $command" $command -X -Wall -X -Wextra
         { grep -q "$source:[0-9]*:[0-9]*: warning: variable 'level' is used uninit" err && [ "$(grep -c warning: err)" = 1 ]; } || {
-            echo "FAIL: -Wall: $command:"
+            echo "FAIL: -Wall: $command: expected one warning:"
             cat err
             bad=1
         }
@@ -207,7 +207,7 @@ for source in warns.cl warns.cu; do
         # shellcheck disable=SC2086
         runs "clang's own warnings: $command" $command
         { grep -q "$source:[0-9]*:[0-9]*: warning: implicit conversion" err && [ "$(grep -c warning: err)" = 1 ]; } || {
-            echo "FAIL: clang's own warnings: $command:"
+            echo "FAIL: clang's own warnings: $command: expected one warning:"
             cat err
             bad=1
         }
@@ -216,7 +216,7 @@ for source in warns.cl warns.cu; do
         [ ! -s err ] || { echo "FAIL: $command prints something with -w:"; cat err; bad=1; }
     done
     runs "--quiet" run --quiet warns.yaml
-    [ ! -s err ] || { echo "FAIL: --quiet: $source: warnings:"; cat err; bad=1; }
+    [ ! -s err ] || { echo "FAIL: --quiet: $source: there are warnings:"; cat err; bad=1; }
     says "--quiet, -Werror: $source" 'error: implicit conversion' run --quiet warns.yaml -X -Werror
 done
 # If a signal ends lanewise while a compiler runs, the compiler is also ended, and its temporary folder is removed.

@@ -41,7 +41,7 @@ verified() {
         END { for (i = 1; i <= n; i++) if (!(i in good)) print name[i] }' - "$work/out" >"$work/doubtful"
     while read -r number name; do
         $dump --verify "$work/kept/$number" >"$work/out" 2>&1 && grep -q '^No errors' "$work/out" && continue
-        echo "FAIL: $name"
+        echo "FAIL: $name: the debug information is not valid"
         grep -v '^Verifying' "$work/out" | head -n 10
         failures=$((failures + 1))
     done <"$work/doubtful"

@@ -210,7 +210,7 @@ for part in $parts; do
     awk -v all="$all" -v part="$part" -f "$work/make.awk" >"$work/builtins$part.cl" || exit 1
     kernels=$((kernels + $(wc -l <"$work/builtins$part.cl")))
 done
-[ "$kernels" -gt 1000 ] || { echo "FAIL: only $kernels kernels"; exit 1; }
+[ "$kernels" -gt 1000 ] || { echo "FAIL: expected more than 1000 kernels, found $kernels"; exit 1; }
 failures=0
 tried=0
 for clang in clang-19 clang-16 clang-15 clang-14; do
@@ -219,7 +219,7 @@ for clang in clang-19 clang-16 clang-15 clang-14; do
     for part in $parts; do
         "$lanewise" compile --clang $clang -X -O0 "$work/builtins$part.cl" -o "$work/builtins.lwo" \
             >"$work/out" 2>&1 && continue
-        echo "FAIL: $clang: $(head -n 1 "$work/out")"
+        echo "FAIL: $clang does not compile the functions: $(head -n 1 "$work/out")"
         line=$(sed -n 's/.*builtins[0-9]\.cl:\([0-9]*\):.*/\1/p' "$work/out" | head -n 1)
         [ -z "$line" ] || sed -n "${line}p" "$work/builtins$part.cl"
         failures=$((failures + 1))

@@ -21,7 +21,7 @@ for what in ops half lib fun edges; do
             [ "$what $level" != 'fun -O0, -g' ] || level='-O0, -g, --cuda-noopt-device-debug'
             sed "s/\[-O3/[$level/" $what.yaml >run.yaml
             if ! LANEWISE_CLANG=$clang "$lanewise" run run.yaml >out 2>&1; then
-                echo "FAIL: $what: $clang $level"
+                echo "FAIL: the run of $what.yaml fails: $clang $level"
                 head -n 5 out
                 failures=$((failures + 1))
             fi
@@ -49,7 +49,7 @@ E
 for clang in clang-14 clang-19; do
     command -v $clang >/dev/null || continue
     LANEWISE_CLANG=$clang "$lanewise" run two.yaml >out 2>&1 && continue
-    echo "FAIL: two files: $clang"
+    echo "FAIL: the run with two files fails: $clang"
     head -n 5 out
     failures=$((failures + 1))
 done
@@ -96,7 +96,7 @@ E
     for clang in clang-14 clang-19; do
         command -v $clang >/dev/null || continue
         LANEWISE_CLANG=$clang "$lanewise" run near.yaml >out 2>&1 && continue
-        echo "FAIL: $file: $clang"
+        echo "FAIL: the run of $file fails: $clang"
         head -n 5 out
         failures=$((failures + 1))
     done
@@ -164,10 +164,10 @@ steps:
   - check: {buffer: cell, values: [63]}
 E
     LANEWISE_CLANG=$clang "$lanewise" run own.yaml >out 2>&1 && continue
-    echo "FAIL: $file: $clang"
+    echo "FAIL: the run of $file fails: $clang"
     head -n 5 out
     failures=$((failures + 1))
 done
-[ $tried != 0 ] || { echo "FAIL: no clang-14 or clang-19"; exit 1; }
+[ $tried != 0 ] || { echo "FAIL: neither clang-14 nor clang-19 is installed"; exit 1; }
 [ $failures = 0 ] && echo "all expressions agree"
 [ $failures = 0 ]

@@ -21,7 +21,7 @@ for width in 8 32 64; do
         sed -i 's/^program: .*/program: {source: shapes.lwo}/' "$work/shapes.yaml"
         for policy in rr_quantum rr minpc; do
             "$lanewise" run -q "$work/shapes.yaml" -w $width -p $policy && continue
-            echo "FAIL: shapes in warps of $width, $options, $policy"
+            echo "FAIL: the run of shapes.yaml fails: warps of $width lanes, $options, $policy"
             failed=1
         done
     done

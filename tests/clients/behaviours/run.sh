@@ -79,7 +79,7 @@ prepare() {
             (cd "$kernels" && "$lanewise" compile $(echo " $options" | sed 's/[ ,]\{1,\}/ -X /g; s/ -X $//') \
                 -o "$source.lwo" "$source") || echo "$source" >>"$work/failed"
         done
-    [ ! -e "$work/failed" ] || { echo "FAIL: not compiled: $(cat "$work/failed")"; exit 1; }
+    [ ! -e "$work/failed" ] || { echo "FAIL: kernels do not compile: $(cat "$work/failed")"; exit 1; }
     sed -i 's/^program: {source: \([a-z_]*\.c[lu]\)[,}].*/program: {source: \1.lwo}/' "$kernels"/*.yaml
 }
 
