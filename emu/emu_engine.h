@@ -166,7 +166,8 @@ enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool
  * interpreter continues at this instruction.
  */
 
-/** Allocation that the lanes of a scattered access accessed last: arena offsets [low, low + bytes). bytes 0: no allocation. */
+/** Allocation that the lanes of a scattered access accessed last: arena offsets [low, low + bytes). low is a multiple of
+ *  EMU_NATIVE_ALIGN. bytes 0: no allocation. */
 struct emu_native_window {
     uint64_t low, bytes;
 };
@@ -201,7 +202,8 @@ struct emu_native_frame {
     uint64_t stores;         /* number of retired stores, counted as `loads` is. `loads` and `stores` are not adjacent: otherwise
                               * a compiler could read both by one load, and the host cannot forward two stores to one load */
 };
-enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3, EMU_NATIVE_RESUME = 1 << 16, EMU_NATIVE_UNPARK = 1 << 17 };
+enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3, EMU_NATIVE_ALIGN = 16,
+       EMU_NATIVE_RESUME = 1 << 16, EMU_NATIVE_UNPARK = 1 << 17 };
 
 /** Functions that native code calls. These functions return false, and change nothing, if the instruction would fault or needs a
  *  case that they do not handle. Native code then leaves before the instruction. */
@@ -211,8 +213,9 @@ bool emu_native_execute(struct emu_native_frame *frame, uint32_t index);
 /** Tests whether the bytes [offset, offset + bytes) of the arena may be loaded or, if @write, stored; marks the pages of a store
  *  as written. */
 bool emu_native_reach(struct emu_native_frame *frame, uint64_t offset, uint64_t bytes, bool write);
-/** Sets window @slot to the allocation that contains arena offset @offset. */
-bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint64_t offset);
+/** Tests whether the lanes of @mask may load @bytes at the arena offsets @offset[lane]. All must be in one allocation, to which
+ *  window @slot is set. */
+bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint32_t bytes, const uint64_t *offset, uint64_t mask);
 /** Executes a bssy of barrier register @reg for the running split. */
 bool emu_native_bssy(struct emu_native_frame *frame, uint32_t reg);
 /** Executes a bsync if the running split is the warp's only split. @retired: number of instructions that the native code has

@@ -253,11 +253,14 @@ static void leave_here(struct nat_unit *u)
     leave(u, site_here(u), &u->live[u->at - u->block_first]);
 }
 
+static void leave_segment(struct nat_unit *u);
 void nat_leave_unless(struct nat_unit *u, LLVMValueRef ok)
 {
     LLVMBasicBlockRef go = nat_new_block(u);
-    const bool again = u->leave_at == u->at + 1; /* all checks of one instruction jump to the same code, which leaves native
-                                                  * code */
+    /* all checks of one segment, and with u->through all checks of one instruction, jump to the same code, which leaves native
+     * code */
+    const uint32_t at = u->through ? u->at : u->segment.first;
+    const bool again = u->leave_at == at + 1;
 
     if (!again && u->through) {
         u->leave_site = add_site(u, site_here(u));
@@ -266,15 +269,133 @@ void nat_leave_unless(struct nat_unit *u, LLVMValueRef ok)
     } else if (!again) {
         u->leave = nat_new_block(u);
     }
-    u->leave_at = u->at + 1;
+    u->leave_at = at + 1;
     (void)u->b.llvm->BuildCondBr(u->b.b, ok, go, u->leave);
     if (u->through && u->leave_shared != NULL)
         comes_from_here(u, u->leave_shared, u->leave_site);
     if (!again && !u->through) {
         position(u, u->leave);
-        leave_here(u);
+        leave_segment(u);
     }
     position(u, go);
+}
+
+/* ---- segments --------------------------------------------------------------------------------- */
+
+/*
+ * A segment is a sequence of instructions that change only registers, except that the last one may change other state. If a
+ * check in a segment fails, native code leaves before the segment's first instruction, with the registers that the warp had
+ * there, and the interpreter executes the instructions of the segment again. So there is one place in each segment, and not one
+ * for each check, at which registers are stored. Branches and other instructions at which native code is left often are
+ * segments of their own.
+ */
+
+/* Largest number of registers whose values before the segment are live only because code may leave there. Each needs one or
+ * several registers of the host. */
+enum { MOST_KEPT = 3 };
+
+/** Calls @each for each variable that has a value of a register that is live before the segment: the variable, its value before
+ *  the segment, and its type. */
+static void each_variable(struct nat_unit *u, void (*each)(struct nat_unit *, LLVMValueRef, LLVMValueRef *, LLVMTypeRef))
+{
+    const struct nat_set *live = &u->live[u->segment.first - u->block_first];
+    struct nat_values *now = &u->values, *before = &u->segment.before;
+
+#define EACH(member, type)                       \
+    if (now->member != NULL)                     \
+        each(u, now->member, &before->member, type);
+    for (unsigned r = 0; r < u->job->vregs && r < 255; r++) {
+        if (!nat_has(live, NAT_V + r) && !nat_has(live, NAT_V + r + 1)) /* the low register of a pair may be dead */
+            continue;
+        EACH(vec[r], lanes_type(u, u->b.i32))
+        EACH(same[r], u->b.i32)
+        EACH(step[r], u->b.i32)
+        EACH(wide[r], u->b.i64)
+        EACH(wide_step[r], u->b.i64)
+    }
+    for (unsigned r = 0; r < ISA_S_EXEC; r++)
+        if (nat_has(live, NAT_S + r)) {
+            EACH(scalar[r], u->b.i32)
+        }
+    for (unsigned p = 0; p < 7; p++) {
+        if (nat_has(live, NAT_P + p)) {
+            EACH(pred[p], lanes_type(u, u->b.i1))
+            EACH(pred_same[p], u->b.i1)
+        }
+        if (nat_has(live, NAT_SP + p)) {
+            EACH(spred[p], u->b.i1)
+        }
+    }
+#undef EACH
+}
+static void keep_value(struct nat_unit *u, LLVMValueRef variable, LLVMValueRef *before, LLVMTypeRef type)
+{
+    *before = u->b.llvm->BuildLoad2(u->b.b, type, variable, "");
+}
+static void restore_value(struct nat_unit *u, LLVMValueRef variable, LLVMValueRef *before, LLVMTypeRef type)
+{
+    (void)type;
+    if (*before != NULL) /* otherwise the variable was created in the segment */
+        (void)u->b.llvm->BuildStore(u->b.b, *before, variable);
+}
+
+/** Begins a segment with the instruction that is being emitted. */
+static void begin_segment(struct nat_unit *u)
+{
+    u->segment.first = u->at;
+    u->segment.loads = u->block_loads;
+    u->segment.stores = u->block_stores;
+    u->segment.state = u->state;
+    memset(&u->segment.before, 0, sizeof u->segment.before);
+    each_variable(u, keep_value); /* LLVM deletes the values that are not used */
+}
+
+/** Emits code that leaves native code before the segment. */
+static void leave_segment(struct nat_unit *u)
+{
+    const struct nat_segment *s = &u->segment;
+    const struct nat_state kept = u->state;
+    const struct nat_lanes lanes = u->lanes;
+
+    u->state = s->state;
+    u->lanes = u->split; /* a guard of the access does not apply */
+    each_variable(u, restore_value);
+    leave(u, (struct emu_native_site){u->first + s->first, s->first - u->block_first, s->loads, s->stores, 0},
+          &u->live[s->first - u->block_first]);
+    u->state = kept;
+    u->lanes = lanes;
+}
+
+/** Returns true if the instruction that is being emitted must begin a segment. @kept: number of registers that the segment has
+ *  overwritten although they were live before it. */
+static bool begins_segment(const struct nat_unit *u, unsigned kept)
+{
+    const uint32_t i = u->at;
+
+    if (i == u->block_first || kept > MOST_KEPT)
+        return true;
+    for (uint32_t k = i - 1; k <= i; k++) { /* alone: generic instructions, flow and barriers */
+        const enum nat_kind kind = (enum nat_kind)u->kind[k];
+        if (kind != NAT_ROW && kind != NAT_NOTHING && kind != NAT_LOAD && kind != NAT_SCALAR_LOAD && kind != NAT_STORE)
+            return true;
+    }
+    const enum nat_kind last = (enum nat_kind)u->kind[i - 1];
+    const bool access = last == NAT_LOAD || last == NAT_STORE || last == NAT_SCALAR_LOAD;
+    return last == NAT_STORE || u->generic || (access && u->insn[i - 1].guard != ISA_PT);
+}
+
+/** Returns the number of registers that the instruction that is being emitted overwrites, and that were live before the
+ *  segment. */
+static unsigned overwrites(const struct nat_unit *u)
+{
+    const struct nat_set *live = &u->live[u->segment.first - u->block_first];
+    struct nat_set reads, writes;
+    unsigned count = 0;
+
+    nat_uses(u, u->at, &reads, &writes);
+    for (unsigned w = 0; w < NAT_S / 64; w++)
+        count += lw_popcount(writes.word[w] & live->word[w]);
+    return count;
 }
 
 /* ---- parking ---------------------------------------------------------------------------------- */
@@ -489,6 +610,7 @@ void nat_emit_generic(struct nat_unit *u)
     LLVMTypeRef type = u->b.i32;
     LLVMValueRef index = word(u, u->first + u->at);
 
+    u->generic = true;
     nat_uses(u, u->at, &reads, &writes);
     nat_spill(u, &reads);
     nat_leave_unless(u, nat_call(u, (uintptr_t)emu_native_execute, u->b.i1, &type, &index, 1));
@@ -593,6 +715,8 @@ static void emit_bar(struct nat_unit *u, const struct nat_block *b)
 
 static void emit_block(struct nat_unit *u, const struct nat_block *b)
 {
+    unsigned kept = 0;
+
     position(u, u->start[b - u->block]);
     if (u->through)
         nat_forget_values(u);
@@ -603,6 +727,13 @@ static void emit_block(struct nat_unit *u, const struct nat_block *b)
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const struct isa_insn *insn = &u->insn[i];
         u->at = i;
+        if (!u->through && begins_segment(u, kept)) {
+            begin_segment(u);
+            kept = 0;
+        }
+        if (!u->through)
+            kept += overwrites(u);
+        u->generic = false;
         keep_halves(u);
         if (u->masked && u->kind[i] != NAT_BRANCH)
             must_be_alone(u);

@@ -360,18 +360,51 @@ static LLVMValueRef gather(struct nat_unit *u, const struct place *at, LLVMValue
                          args, 4, "");
 }
 
+/** Returns a vector of i1: true in the lanes whose offset is a multiple of @bytes, a power of two, and divided by @bytes is less
+ *  than @count. */
+static LLVMValueRef is_element(struct nat_unit *u, LLVMValueRef offsets, unsigned bytes, LLVMValueRef count)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef shift = nat_splat(&u->b, quad(u, lw_lowest(bytes)), u->width), args[3] = {offsets, offsets, shift};
+    LLVMValueRef index = nat_intrinsic(&u->b, "llvm.fshr", l->TypeOf(offsets), args, 3); /* rotates the remainder to the top */
+
+    return l->BuildICmp(u->b.b, NAT_INT_ULT, index, nat_splat(&u->b, count, u->width), "");
+}
+
 /** Leaves native code unless the lanes can access @bytes of shared memory, at offsets that are multiples of @bytes. */
 static void check_shared_lanes(struct nat_unit *u, LLVMValueRef lanes, unsigned bytes)
 {
+    LLVMValueRef count = u->b.llvm->BuildLShr(u->b.b, u->shared_bytes, quad(u, lw_lowest(bytes)), "");
+
+    nat_leave_unless(u, nat_all(u, is_element(u, lanes, bytes, count)));
+}
+
+/** Leaves native code unless the lanes can load @bytes of global memory, at offsets that are multiples of @bytes. */
+static void check_global_lanes(struct nat_unit *u, LLVMValueRef lanes, unsigned bytes)
+{
     const struct nat_llvm *l = u->b.llvm;
     LLVMBuilderRef b = u->b.b;
-    LLVMValueRef rest = l->BuildAnd(b, lanes, nat_splat(&u->b, quad(u, bytes - 1), u->width), "");
-    LLVMValueRef aligned = l->BuildICmp(b, NAT_INT_EQ, rest, l->ConstNull(l->VectorType(u->b.i64, u->width)), "");
-    LLVMValueRef room = l->BuildSub(b, u->shared_bytes, quad(u, bytes), "");
-    LLVMValueRef ok = l->BuildAnd(b, aligned, l->BuildICmp(b, NAT_INT_ULE, lanes, nat_splat(&u->b, room, u->width), ""), "");
+    const uint32_t slot = u->windows++;
+    LLVMValueRef window = nat_address(u, u->window, quad(u, slot * sizeof(struct emu_native_window)));
+    LLVMBasicBlockRef go = nat_new_block(u), slow = nat_new_block(u);
+    LLVMValueRef low = l->BuildLoad2(b, u->b.i64, window, "");
+    LLVMValueRef size = l->BuildLoad2(b, u->b.i64, nat_address(u, window, quad(u, 8)), "");
+    LLVMValueRef count = l->BuildLShr(b, size, quad(u, lw_lowest(bytes)), "");
+    LLVMValueRef from = l->BuildSub(b, lanes, nat_splat(&u->b, low, u->width), "");
 
-    ok = l->BuildAnd(b, nat_all(u, ok), l->BuildICmp(b, NAT_INT_UGE, u->shared_bytes, quad(u, bytes), ""), "");
-    nat_leave_unless(u, ok);
+    (void)l->BuildCondBr(b, nat_all(u, is_element(u, from, bytes, count)), go, slow);
+    l->PositionBuilderAtEnd(b, slow);
+    if (u->offsets == NULL)
+        u->offsets = l->BuildAlloca(u->entry_builder, l->TypeOf(lanes), "");
+    l->SetAlignment(l->BuildStore(b, lanes, u->offsets), 8);
+    LLVMTypeRef types[4] = {u->b.i32, u->b.i32, u->b.pointer, u->b.i64};
+    LLVMValueRef bits = l->ConstInt(u->b.i64, u->width < 64 ? (UINT64_C(1) << u->width) - 1 : ~UINT64_C(0), 0);
+    if (u->lanes.some)
+        bits = u->width < 64 ? l->BuildZExt(b, u->lanes.bits, u->b.i64, "") : u->lanes.bits;
+    LLVMValueRef args[4] = {l->ConstInt(u->b.i32, slot, 0), l->ConstInt(u->b.i32, bytes, 0), u->offsets, bits};
+    nat_leave_unless(u, nat_call(u, (uintptr_t)emu_native_find, u->b.i1, types, args, 4));
+    (void)l->BuildBr(b, go);
+    l->PositionBuilderAtEnd(b, go);
 }
 
 /** Emits a store of words from register @reg on to shared memory, at any addresses. If lanes have equal addresses, the highest
@@ -397,40 +430,14 @@ static bool load_scattered(struct nat_unit *u, const struct isa_insn *insn, cons
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMBuilderRef b = u->b.b;
-    LLVMValueRef zero = l->ConstNull(l->VectorType(u->b.i64, u->width)), ok, lanes = at->lanes;
+    LLVMValueRef lanes = at->lanes;
 
     if (bytes < 4)
         return false;
-    if (at->shared) {
+    if (at->shared)
         check_shared_lanes(u, lanes, bytes);
-    } else {
-        LLVMValueRef rest = l->BuildAnd(b, lanes, nat_splat(&u->b, quad(u, bytes - 1), u->width), "");
-        LLVMValueRef aligned = l->BuildICmp(b, NAT_INT_EQ, rest, zero, "");
-        const uint32_t slot = u->windows++;
-        LLVMValueRef window = nat_address(u, u->window, quad(u, slot * sizeof(struct emu_native_window)));
-        LLVMBasicBlockRef again = nat_new_block(u), go = nat_new_block(u), slow = nat_new_block(u);
-        for (unsigned attempt = 0; attempt < 2; attempt++) {
-            LLVMValueRef low = l->BuildLoad2(b, u->b.i64, window, "");
-            LLVMValueRef size = l->BuildLoad2(b, u->b.i64, nat_address(u, window, quad(u, 8)), "");
-            LLVMValueRef from = l->BuildSub(b, lanes, nat_splat(&u->b, low, u->width), "");
-            LLVMValueRef room = l->BuildSub(b, size, quad(u, bytes), "");
-            ok = l->BuildAnd(b, aligned, l->BuildICmp(b, NAT_INT_ULE, from, nat_splat(&u->b, room, u->width), ""), "");
-            ok = l->BuildAnd(b, nat_all(u, ok), l->BuildICmp(b, NAT_INT_UGE, size, quad(u, bytes), ""), "");
-            if (attempt == 1) {
-                nat_leave_unless(u, ok);
-                (void)l->BuildBr(b, go);
-                break;
-            }
-            (void)l->BuildCondBr(b, ok, go, slow);
-            l->PositionBuilderAtEnd(b, slow);
-            LLVMTypeRef types[2] = {u->b.i32, u->b.i64};
-            LLVMValueRef args[2] = {l->ConstInt(u->b.i32, slot, 0), nat_first(u, lanes)};
-            nat_leave_unless(u, nat_call(u, (uintptr_t)emu_native_find, u->b.i1, types, args, 2));
-            (void)l->BuildBr(b, again);
-            l->PositionBuilderAtEnd(b, again);
-        }
-        l->PositionBuilderAtEnd(b, go);
-    }
+    else
+        check_global_lanes(u, lanes, bytes);
     LLVMValueRef out[4];
     for (unsigned k = 0; k < words; k++)
         out[k] = gather(u, at, k == 0 ? lanes : l->BuildAdd(b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""));

@@ -178,12 +178,20 @@ struct nat_unit {
     LLVMBasicBlockRef entry_block; /* the function's first block, which allocates the variables of the registers */
     LLVMBuilderRef entry_builder;
     LLVMValueRef columns_vector, rows_vector; /* x and y of the lanes, i32 */
+    LLVMValueRef offsets;   /* a variable for the offsets of lanes, which a function of emu_engine.h reads, or NULL */
     struct nat_state state; /* shapes before the instruction being emitted */
     uint32_t at;            /* index of the instruction being emitted */
-    LLVMBasicBlockRef leave; /* block that leaves native code before instruction leave_at - 1; with `through`, leave_shared
-                              * and leave_site are used instead */
+    LLVMBasicBlockRef leave; /* block that leaves native code before the segment's first instruction; with `through`, before
+                              * instruction leave_at - 1, and leave_shared and leave_site are used instead */
     uint32_t leave_at;       /* 0: there is no block `leave` */
+    struct nat_segment {     /* without `through`: consecutive instructions, all of which leave before the first one */
+        uint32_t first;
+        unsigned loads, stores;   /* block_loads and block_stores before the segment */
+        struct nat_state state;   /* shapes before the segment */
+        struct nat_values before; /* values of the variables before the segment */
+    } segment;
     uint32_t block_first;
+    bool generic;            /* the interpreter's handler executes the instruction being emitted, or before it the previous one */
     unsigned block_loads, block_stores; /* number of loads and stores in this block before instruction `at` */
     LLVMValueRef regs, s, p, sp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, bank0,
         special, window, limit, uniform; /* members of the frame */

@@ -77,17 +77,22 @@ bool emu_native_reach(struct emu_native_frame *frame, uint64_t offset, uint64_t 
     return true;
 }
 
-bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint64_t offset)
+bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint32_t bytes, const uint64_t *offset, uint64_t mask)
 {
     const struct emu_warp *w = frame->warp;
     const struct emu_memory *memory = &w->core->machine->memory;
-    const struct emu_alloc_record *record = emu_memory_find(memory, ISA_GLOBAL_BASE + offset);
+    const struct emu_alloc_record *record = emu_memory_find(memory, ISA_GLOBAL_BASE + offset[lw_lowest(mask)]);
 
     if (record == NULL)
         return false;
-    const uint64_t low = record->address - ISA_GLOBAL_BASE;
-    if (record->size_bytes == 0 || !emu_native_reach(frame, low, record->size_bytes, false))
+    const uint64_t low = record->address - ISA_GLOBAL_BASE, count = record->size_bytes / bytes;
+    if (low % EMU_NATIVE_ALIGN != 0 || count == 0 || !emu_native_reach(frame, low, record->size_bytes, false))
         return false; /* the allocation was freed, or guests may not load all of it */
+    for (uint64_t m = mask; m != 0; m &= m - 1) {
+        const uint64_t from = offset[lw_lowest(m)] - low;
+        if (from % bytes != 0 || from / bytes >= count)
+            return false;
+    }
     frame->window[slot] = (struct emu_native_window){low, record->size_bytes};
     return true;
 }
