@@ -181,6 +181,60 @@ static const char *la_w_against(const struct tim_config *c)
                           : NULL;
 }
 
+/** Checks the keys of mechanism orf. */
+static enum lw_status check_orf(const struct tim_config *c, struct lw_error *err)
+{
+    const char *against = !c->orf_on                                             ? NULL
+                          : c->registers_collector == TIM_COLLECTOR_WINDOW       ? "registers.collector=window, whose reads are reserved in banks"
+                          : c->lsu_local != 0                                    ? "lsu.local, whose reads are reserved in banks"
+                          : c->registers_tags != TIM_REGISTERS_ROWS              ? "registers.tags, which stores registers as compact entries"
+                          : c->rows_on                                           ? "mechanism rows, whose rows are those of the main register file"
+                          : c->dwf_on || c->tbc_on                               ? "dwf and tbc, whose warps have lanes of several warps"
+                                                                                 : NULL;
+
+    if (against != NULL)
+        return LW_FAIL(err, LW_EINPUT, "orf.on cannot be combined with %s", against);
+    return LW_OK;
+}
+
+/** Checks the keys of mechanism rows. */
+static enum lw_status check_rows(const struct tim_config *c, struct lw_error *err)
+{
+    const struct {
+        bool is;
+        const char *what;
+    } against[] = {
+        {c->registers_tags != TIM_REGISTERS_ROWS, "rows.on cannot be combined with registers.tags, whose compact entries are not rows"},
+        {c->dvfs_on, "rows.on cannot be combined with dvfs.on, because a cycle of a slower clock leaks more"},
+        {c->rows_drowsy && c->registers_collector == TIM_COLLECTOR_WINDOW, "rows.drowsy cannot be combined with registers.collector=window, "
+                                                                          "whose reads have fixed cycles"},
+        {c->rows_drowsy && c->lsu_local != 0, "rows.drowsy cannot be combined with lsu.local, whose reads have fixed cycles: set lsu.local to 0"},
+        {c->rows_rename && c->kernels_mixed, "rows.rename needs kernels.mixed=off, because the rows that the oldest block of a core may still need "
+                                             "are reserved: set kernels.mixed to off, or use --mechanism rename"},
+        {c->rows_rename && c->kernels_suspend, "rows.rename needs kernels.suspend=off, because a block that returns would need all its rows at "
+                                               "once: set kernels.suspend to off, or use --mechanism rename"},
+    };
+    const char *held = c->swl_on || c->issue_policy == TIM_SCHED_SWL                ? "swl"
+                       : c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING ? "pools"
+                       : c->ccws_on                                                ? "ccws"
+                       : c->daws_on                                                ? "daws"
+                       : c->la_w_on                                                ? "la_w"
+                       : c->equalizer_on                                           ? "equalizer"
+                       : c->dwr_on                                                 ? "dwr"
+                       : c->vws_on                                                 ? "vws"
+                       : c->dwf_on                                                 ? "dwf"
+                       : c->tbc_on                                                 ? "tbc"
+                                                                                   : NULL;
+
+    for (unsigned i = 0; c->rows_on && i < LW_COUNT_OF(against); i++)
+        if (against[i].is)
+            return LW_FAIL(err, LW_EINPUT, "%s", against[i].what);
+    if (c->rows_on && c->rows_rename && held != NULL)
+        return LW_FAIL(err, LW_EINPUT, "rows.rename cannot be combined with mechanism %s: a warp that waits for a row could wait for one that %s "
+                                       "holds back", held, held);
+    return LW_OK;
+}
+
 enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err)
 {
     const struct cache_keys caches[] = {
@@ -270,6 +324,8 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
                                        "set fetch.width instead", c->fetch_ports);
     status = check_vws(c, err);
     status = status == LW_OK ? check_forms(c, err) : status;
+    status = status == LW_OK ? check_rows(c, err) : status;
+    status = status == LW_OK ? check_orf(c, err) : status;
     if (status != LW_OK)
         return status;
     if (c->issue_width > 2 && !c->issue_types)
@@ -449,6 +505,14 @@ static const struct {
     {"reuse.*", "reuse.on=true"},
     {"equalizer.*", "equalizer.on=true"},
     {"mrpb.*", "mrpb.on=true"},
+    {"orf.last", "orf.kind=compiler"},
+    {"orf.liveness", "orf.kind=cache"},
+    {"orf.*", "orf.on=true"},
+    {"rows.wake", "rows.drowsy=true"},
+    {"rows.overcommit", "rows.rename=true"},
+    {"rows.reserve", "rows.rename=true"},
+    {"rows.threshold", "rows.rename=true"},
+    {"rows.*", "rows.on=true"},
     {"dws.*", "dws.on=true"},
     {"dwf.*", "dwf.on=true"},
     {"tbc.capri_*", "tbc.capri=true"},

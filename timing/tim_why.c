@@ -52,11 +52,13 @@ static void print_cycles(uint64_t cycles, struct lw_sink *out)
 }
 
 /** Prints the stage of an instruction in flight. */
-static void print_stage(const struct tim_op *op, uint64_t now, struct lw_sink *out)
+static void print_stage(const struct tim_config *config, const struct tim_op *op, uint64_t now, struct lw_sink *out)
 {
     switch (op->stage) {
     case TIM_STAGE_COLLECT:
         lw_printf(out, "in its operand collector, with %u unread operands", lw_popcount(op->operands));
+        if (now <= op->issued + tim_wake_cycles(config, op->what))
+            lw_put(out, ", whose rows wake");
         break;
     case TIM_STAGE_READY:
         lw_put(out, "in its operand collector, because its pipe is busy");
@@ -89,13 +91,13 @@ static void print_stage(const struct tim_op *op, uint64_t now, struct lw_sink *o
 }
 
 /** Prints @op, an instruction in flight for which the warp waits. */
-static void print_op(const struct tim_warp *w, const struct tim_op *op, uint64_t now,
+static void print_op(const struct tim_config *config, const struct tim_warp *w, const struct tim_op *op, uint64_t now,
                      struct lw_sink *out)
 {
     lw_put(out, "\nfor: ");
     print_insn(w, op->pc, out);
     lw_put(out, "\n     ");
-    print_stage(op, now, out);
+    print_stage(config, op, now, out);
 }
 
 /** Prints why the control field makes the warp wait: a stall count, or dependence barriers, each with the instructions
@@ -119,7 +121,7 @@ static bool print_control(const struct tim_core *core, unsigned warp, uint64_t n
              op = tim_op_after(core, op->age)) {
             if (op->warp != warp || (op->write_bar != b && op->read_bar != b) || shown++ >= MOST)
                 continue;
-            print_op(w, op, now, out);
+            print_op(core->config, w, op, now, out);
             if (op->write_bar != b) /* the barrier counts the operand reads of `op`, not its result */
                 lw_put(out, "; not all of its operands have been read");
         }
@@ -145,7 +147,7 @@ static void print_wait(const struct tim_core *core, unsigned warp, enum tim_stal
     }
     op = reason == TIM_STALL_WAR ? overtaken(core, warp) : blocker(core, warp);
     if (op != NULL)
-        print_op(w, op, now, out);
+        print_op(core->config, w, op, now, out);
 }
 
 /** Prints how many lanes have arrived at a barrier of the block, and the state of the warps that have not arrived. */

@@ -43,6 +43,11 @@ class Result:
         self.writes = report['sums']['channels']['writes'] # bursts of 32 bytes
         self.icnt_blocked = core['icnt_blocked']
         self.blocks_changed = core['equalizer_fewer'], core['equalizer_more']
+        self.rows = {k: core['rows_' + k] for k in ('on', 'drowsy', 'off', 'named', 'missing')}
+        self.orf = {k: core['orf_' + k] for k in ('reads', 'writes', 'last_reads', 'last_writes', 'writebacks', 'values', 'values_unread', 'values_once', 'values_twice', 'wrong')}
+        self.main_file = core['register_reads'], core['register_writes']
+        self.register_joules = report['energy']['components']['registers']
+        self.occupancy = report['ratios']['occupancy']
         self.throttled = report['sums']['causes'].get('throttled', 0)
         parts = report['energy']['components']
         self.memory_joules = parts['l1'] + parts['l2'] + parts['dram']

@@ -118,6 +118,42 @@ static void random_mrpb(struct rnd *r, struct tim_config *c)
         c->lsu_queue = between(r, 2, 24);
 }
 
+/* Draws mechanism rows, and removes keys that exclude it. If rows are allocated at writes, the register file often has space for
+ * little more than a block, whose 4 warps have at most 64 registers. */
+static void random_rows(struct rnd *r, struct tim_config *c)
+{
+    const bool held = c->swl_on || c->pools_on || c->ccws_on || c->daws_on || c->la_w_on || c->equalizer_on || c->dwr_on || c->vws_on || c->dwf_on ||
+                      c->tbc_on || c->issue_policy == TIM_SCHED_SWL || c->issue_policy == TIM_SCHED_ACTIVE_PENDING;
+
+    c->rows_drowsy = rnd_below(r, 2) && c->registers_collector != TIM_COLLECTOR_WINDOW && c->lsu_local == 0;
+    c->rows_wake = rnd_below(r, 9);
+    c->rows_rename = !held && rnd_below(r, 3) != 0;
+    c->rows_overcommit = between(r, 100, 1600);
+    c->rows_reserve = rnd_below(r, 2);
+    c->rows_threshold = rnd_below(r, 2) ? 0 : between(r, 1, 40);
+    c->rows_on = rnd_below(r, 2) && !c->dvfs_on;
+    if (!c->rows_on)
+        return;
+    c->registers_tags = TIM_REGISTERS_ROWS;
+    if (!c->rows_rename)
+        return;
+    c->kernels_mixed = c->kernels_suspend = false;
+    if (rnd_below(r, 4) != 0)
+        c->core_registers = c->core_warp_width * between(r, 4 * 64, 5 * 64);
+}
+
+/* Draws mechanism orf, if nothing that has been drawn excludes it. */
+static void random_orf(struct rnd *r, struct tim_config *c)
+{
+    c->orf_kind = rnd_below(r, 2);
+    c->orf_entries = between(r, 1, 8);
+    c->orf_last = rnd_below(r, 2);
+    c->orf_liveness = rnd_below(r, 3) != 0;
+    c->orf_on = rnd_below(r, 3) != 0 && !c->rows_on && !c->dwf_on && !c->tbc_on && c->registers_collector != TIM_COLLECTOR_WINDOW && c->lsu_local == 0;
+    if (c->orf_on)
+        c->registers_tags = TIM_REGISTERS_ROWS;
+}
+
 /* Draws mechanism equalizer, if no mechanism that has been drawn excludes it. */
 static void random_equalizer(struct rnd *r, struct tim_config *c)
 {
@@ -539,6 +575,8 @@ struct outcome {
     uint64_t companions; /* counter formed_lanes of mechanisms dwf and tbc */
     uint64_t compactions; /* counter of mechanism tbc */
     uint64_t passes;      /* the same, with its predictor */
+    uint64_t releases, drowsy; /* counters of mechanism rows */
+    uint64_t writebacks, last; /* counters of mechanism orf */
     uint64_t stale;  /* number of loads whose value in L1 was older than the value in memory */
     uint64_t midway; /* hash of the state after a random number of instructions, or 0 if the run ended before */
 };
@@ -714,6 +752,8 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     out->idle_tags = false;
     if (tags)
         random_tags(&of_tags, &config, machine, &out->idle_tags);
+    random_rows(&(struct rnd){.state = seed ^ 999999999}, machine);
+    random_orf(&(struct rnd){.state = seed ^ 99999999}, machine);
     fix_check(tim_config_check(machine, &err), &err);
     fix_open(&fix, &config, text.text);
     lw_buffer_fini(&text);
@@ -758,7 +798,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     memcpy(out->gpu, e->gpu, sizeof out->gpu);
     out->joined = out->ignored = out->explicit_barriers = 0;
     memset(out->la_w, 0, sizeof out->la_w);
-    out->overtakes = out->divisions = out->companions = out->compactions = out->passes = 0;
+    out->releases = out->drowsy = out->writebacks = out->last = out->overtakes = out->divisions = out->companions = out->compactions = out->passes = 0;
     for (unsigned c = 0; c < machine->core_count; c++) {
         const uint64_t *n = e->stats[c].count;
         const struct tim_histogram *size = &e->stats[c].histogram[TIM_CORE_H_dwr_issue_size];
@@ -772,6 +812,16 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
         out->companions += n[TIM_CORE_formed_lanes];
         out->compactions += n[TIM_CORE_tbc_compactions];
         out->passes += n[TIM_CORE_tbc_passes];
+        out->releases += n[TIM_CORE_rows_releases];
+        out->drowsy += n[TIM_CORE_rows_drowsy];
+        out->writebacks += n[TIM_CORE_orf_writebacks];
+        out->last += n[TIM_CORE_orf_last_reads];
+        if (n[TIM_CORE_orf_wrong] != 0)
+            fail_msg("LW_SEED=%llu: %llu reads of values that an upper level of the register file does not have", (unsigned long long)seed,
+                     (unsigned long long)n[TIM_CORE_orf_wrong]);
+        if (machine->rows_on && stop.kind == EMU_STOP_IDLE && n[TIM_CORE_rows_on] + n[TIM_CORE_rows_drowsy] + n[TIM_CORE_rows_off] !=
+                                    (uint64_t)(machine->core_registers / machine->core_warp_width) * out->cycles)
+            fail_msg("LW_SEED=%llu: the rows of a core in all states are not those of all cycles", (unsigned long long)seed);
         out->la_w[2] += n[TIM_CORE_shares_observed];
         out->la_w[3] += n[TIM_CORE_shares_predicted];
         if (n[TIM_CORE_dwr_nb_lat] < n[TIM_CORE_dwr_ilt_inserts] && !machine->dwr_on_foreign_release)
@@ -809,7 +859,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     const char *given = getenv("LW_RANDOM_COUNT");
     unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0, midway = 0, stale = 0;
     unsigned joined = 0, ignored = 0, explicit_barriers = 0, entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
-    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0}, overtakes = 0, divisions = 0, companions = 0, compactions = 0, passes = 0;
+    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0}, overtakes = 0, divisions = 0, companions = 0, compactions = 0, passes = 0, releases = 0, drowsy = 0, writebacks = 0, last = 0;
 
     (void)state;
     if (getenv("LW_SEED") != NULL && given == NULL)
@@ -854,6 +904,10 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
         companions += naive.companions;
         compactions += naive.compactions;
         passes += naive.passes;
+        releases += naive.releases;
+        drowsy += naive.drowsy;
+        writebacks += naive.writebacks;
+        last += naive.last;
         joined += naive.joined != 0;
         ignored += naive.ignored != 0;
         explicit_barriers += naive.explicit_barriers != 0;
@@ -886,7 +940,9 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     print_message("mrpb: %llu instructions overtook an older one; dws: %llu divisions; dwf, tbc: %llu lanes of companions, %llu compactions, %llu branches without a wait\n",
                   (unsigned long long)overtakes, (unsigned long long)divisions, (unsigned long long)companions,
                   (unsigned long long)compactions, (unsigned long long)passes);
-    assert_true((overtakes != 0 && divisions != 0 && companions != 0 && compactions != 0 && passes != 0) || !all_occur);
+    print_message("rows: %llu were freed early; drowsy for %llu rows x cycles\n", (unsigned long long)releases, (unsigned long long)drowsy);
+    print_message("orf: %llu write-backs, %llu reads of last results\n", (unsigned long long)writebacks, (unsigned long long)last);
+    assert_true((overtakes != 0 && releases != 0 && drowsy != 0 && writebacks != 0 && last != 0 && divisions != 0 && companions != 0 && compactions != 0 && passes != 0) || !all_occur);
     print_message("clocks: %llu diversions, %llu drained, %llu did not, %llu returned, %llu times all clocks fell\n",
                   (unsigned long long)gpu[TIM_GPU_dvfs_diversions], (unsigned long long)gpu[TIM_GPU_dvfs_drained],
                   (unsigned long long)gpu[TIM_GPU_dvfs_aborts], (unsigned long long)gpu[TIM_GPU_dvfs_resumes],

@@ -40,6 +40,10 @@ done
 cases=$((cases + 1))
 "$papers/run" equalizer --quick --cores 1 --size .0625 --out equalizer >out 2>err || fail "bench/papers/run equalizer: a trend does not hold"
 [ "$(wc -l <equalizer/equalizer.txt)" = 5 ] || fail "bench/papers/run equalizer --out kept no table"
+"$papers/run" orf --quick --cores 1 --size .0625 --out orf >out 2>err || fail "bench/papers/run orf: a trend does not hold"
+[ "$(wc -l <orf/orf.txt)" = 5 ] || fail "bench/papers/run orf --out kept no table"
+"$papers/run" rows --quick --cores 1 --size .0625 --out rows >out 2>err || fail "bench/papers/run rows: a trend does not hold"
+[ "$(wc -l <rows/rows.txt)" = 5 ] || fail "bench/papers/run rows --out kept no table"
 "$papers/run" mrpb --quick --cores 1 --size .0625 --out mrpb >out 2>err || fail "bench/papers/run mrpb: a trend does not hold"
 [ "$(wc -l <mrpb/mrpb.txt)" = 5 ] || fail "bench/papers/run mrpb --out kept no table"
 "$papers/run" dws --quick --cores 1 --size .0625 --out dws >out 2>err || fail "bench/papers/run dws: a trend does not hold"

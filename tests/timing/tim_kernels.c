@@ -273,6 +273,23 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
         config->vws_reform = (unsigned)(draw(random) % 2);
         config->vws_sync = config->vws_reform == TIM_REFORM_NONE ? 0 : (unsigned)(draw(random) % 100);
     }
+    if (tim_mechanisms[which] == &tim_orf) {
+        if (config->registers_tags != TIM_REGISTERS_ROWS || config->registers_collector == TIM_COLLECTOR_WINDOW || config->lsu_local != 0)
+            return "";
+        config->orf_kind = draw(random) % 2;
+        config->orf_entries = (unsigned)(1 + draw(random) % 8);
+        config->orf_last = config->orf_liveness = draw(random) % 2;
+    }
+    if (tim_mechanisms[which] == &tim_rows) {
+        if (config->registers_tags != TIM_REGISTERS_ROWS)
+            return "";
+        config->rows_wake = (unsigned)(draw(random) % 9);
+        config->rows_drowsy = draw(random) % 2 && config->registers_collector != TIM_COLLECTOR_WINDOW && config->lsu_local == 0;
+        config->rows_rename = draw(random) % 2 && config->issue_policy != TIM_SCHED_SWL && config->issue_policy != TIM_SCHED_ACTIVE_PENDING;
+        config->rows_reserve = draw(random) % 2;
+        if (config->rows_rename)
+            config->kernels_mixed = config->kernels_suspend = false;
+    }
     if (tim_mechanisms[which] == &tim_dwf || tim_mechanisms[which] == &tim_tbc) {
         if (config->core_reconvergence != TIM_RECONV_CBAR || config->issue_dependence != TIM_DEP_SCOREBOARD || config->tags_detect != TIM_DETECT_OFF ||
             config->registers_collector == TIM_COLLECTOR_WINDOW || config->lsu_local != 0 || config->lsu_separate || config->lsu_replay != TIM_REPLAY_NONE)

@@ -453,10 +453,11 @@ enum lw_status tim_core_could_fit(const struct tim_config *config, const struct 
 static bool has_space(const struct tim_core *core, const struct need *need, unsigned count, bool empty)
 {
     const struct tim_config *c = core->config;
+    const uint64_t registers = (uint64_t)c->core_registers * (tim_renames(c) ? c->rows_overcommit : 100) / 100;
 
     return (empty ? 0 : core->blocks) + count <= c->core_blocks && (empty ? 0 : core->warps) + count * need->slots <= c->core_warps &&
            (empty ? 0 : core->threads) + count * need->threads <= c->core_threads &&
-           (empty ? 0 : core->registers) + count * need->registers <= c->core_registers &&
+           (empty ? 0 : core->registers) + count * need->registers <= registers &&
            (empty ? 0 : core->shared_bytes) + count * need->shared_bytes <= c->core_shared_bytes;
 }
 

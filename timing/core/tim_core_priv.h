@@ -112,6 +112,7 @@ struct tim_op {
                             * instructions that share this instruction's accesses */
     uint16_t rides; /* number of its stores and reductions that other instructions of its packet make for it */
     bool follower;  /* the instruction is not the first of its packet, so it has no place in the load/store queue */
+    uint32_t near_reads, near_writes; /* mechanism with hook `upper`: registers that are read, and those that are written, without a bank */
     uint32_t companion; /* formed warps: of a leader, its first companion; of a companion, the next one; TIM_NONE if none */
 };
 /** An access of an instruction, and the cache or memory that serves the access. */
@@ -511,7 +512,7 @@ static inline bool tim_acts_of(const struct tim_core *core)
 {
     const struct tim_mechs *m = &core->mechs;
 
-    return m->every_cycle || m->touches || m->reaches || m->cycle || m->chooses != NULL || m->fetches != NULL || m->orders != NULL ||
+    return m->every_cycle || m->registers || m->touches || m->reaches || m->cycle || m->chooses != NULL || m->fetches != NULL || m->orders != NULL ||
            core->packets != NULL;
 }
 
@@ -834,7 +835,7 @@ static inline void tim_op_init(struct tim_core *core, uint32_t i)
     op->stage = TIM_STAGE_FREE;
     op->kind = 0;
     op->cached = false;
-    op->operands = op->writes = 0;
+    op->operands = op->writes = op->near_reads = op->near_writes = 0;
     op->age = ++core->op_age;
     op->at = op->collecting_until = op->data_at = 0;
     op->passes = op->line_count = op->line_next = op->lines_pending = 0;

@@ -423,7 +423,7 @@ static void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct t
             w->to_come.word[reg / 64] |= bit;
         *by_load = what->load ? *by_load | bit : *by_load & ~bit;
     }
-    op->operands = what->path >= TIM_PATH_COLLECT || what->fixed ? (1u << what->row_reads) - 1 : 0;
+    op->operands = tim_reads_later(what) ? (1u << what->row_reads) - 1 : 0;
     if (what->path == TIM_PATH_MEMORY && tim_has_local(core) && op->operands == 0)
         op->operands = 1u << TIM_MAX_ROWS; /* The unit reads the instruction's sources when it calculates the
                                             * address. */
@@ -461,6 +461,8 @@ static void tim_depend_read(struct tim_core *core, struct tim_op *op)
     struct tim_warp *w = &core->warp[op->warp];
 
     w->unread--;
+    if (tim_acts() && core->mechs.registers)
+        tim_mechs_read(&core->mechs, op->warp, op->what);
     if (tim_war(core) == TIM_WAR_BLOOM)
         bloom(w, op->what, -1);
     if (tim_war(core) == TIM_WAR_COUNTERS)
@@ -498,6 +500,8 @@ static void tim_depend_done(struct tim_core *core, struct tim_op *op)
     struct tim_warp *w = &core->warp[op->warp];
     const bool lanes = tim_keeps_lanes(core);
 
+    if (tim_acts() && core->mechs.registers)
+        tim_mechs_write(&core->mechs, op->warp, op->what);
     if (op->write_bar < 6)
         bar_take(core, w, op->write_bar);
     if (!ends_nothing(core, w, op))

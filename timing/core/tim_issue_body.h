@@ -166,10 +166,15 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         count[TIM_SCHED_effective] += effective;
         if (tim_issues_by_lanes(core) && what->held == 0 && c->core_warp_width > c->issue_lanes)
             core->issue_at[s] = now + occupied(core, what, ev->effective, c->issue_lanes);
-        if (tim_has_mechanisms(core))
-            tim_mechs_issue(&core->mechs, &(struct tim_mech_issue){.warp = warp, .lanes = core->issued_lanes, .mask = ev->split_lanes, .pc = pc,
-                                                                   .what = what, .code = w->code,
-                                                                   .instruction = core->op_age + 1});
+        struct tim_mech_upper upper = {0, 0};
+        if (tim_has_mechanisms(core)) {
+            const struct tim_mech_issue issue = {.warp = warp, .lanes = core->issued_lanes, .mask = ev->split_lanes, .pc = pc, .what = what,
+                                                 .code = w->code, .instruction = core->op_age + 1};
+
+            tim_mechs_issue(&core->mechs, &issue);
+            if (tim_acts() && core->mechs.upper != NULL)
+                core->mechs.upper->row->upper(core->mechs.upper, &issue, &upper);
+        }
         if (tim_divides(core) && w->divided) {
             core->stats->count[TIM_CORE_dws_divisions]++;
             core->stats->count[TIM_CORE_dws_lanes] += core->issued_lanes;
@@ -201,6 +206,8 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
                 core->formed->op = index;
             op->warp = (uint16_t)warp;
             op->what = as;
+            op->near_reads = upper.reads;
+            op->near_writes = upper.writes;
             if (tim_has_tags(core)) {
                 op->compact_reads = tagged.reads;
                 op->compact_writes = tagged.writes;

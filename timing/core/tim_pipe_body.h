@@ -12,6 +12,9 @@
  * Collector `reserved`: banks have their own write port. At issue each operand reserves the first cycle in which its
  * bank is free.
  *
+ * With rows.drowsy, rows wake before they are read: the first cycle in which an instruction may read operands is rows.wake
+ * cycles later. Rows of results wake before the instruction writes them.
+ *
  * Collector `window`: see tim_window_body.h. An instruction of fixed latency enters its pipe at issue, so the pipe
  * accepts the next instruction one interval later. Instructions of variable latency wait in collectors, and read and
  * write registers in cycles in which the ports are not reserved.
@@ -260,22 +263,25 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
         tim_op_collect(core, index);
         return;
     }
-    uint64_t complete = now + 1;
+    const uint64_t first = now + 1 + tim_wake_cycles(core->config, what);
+    uint64_t complete = first;
     for (unsigned i = 0; i < what->row_reads; i++) {
         unsigned bank = bank_of(core, op, what->row_read[i]);
         uint64_t *free_at = &core->bank_free[bank];
+        if (tim_acts() && (op->near_reads >> i & 1) != 0)
+            continue;
         if (tim_has_entries(core) && (op->compact_reads >> i & 1) != 0) {
-            uint64_t at = reserve_entry(core, op, bank, what->row_read[i], now + 1);
+            uint64_t at = reserve_entry(core, op, bank, what->row_read[i], first);
             complete = at > complete ? at : complete;
             continue;
         }
-        uint64_t at = *free_at > now + 1 && !core->config->registers_conflict_free ? *free_at : now + 1;
+        uint64_t at = *free_at > first && !core->config->registers_conflict_free ? *free_at : first;
         if (tim_has_entries(core) && tim_entries_free(core->entries, bank) > at)
             at = tim_entries_free(core->entries, bank);
         *free_at = at + 1;
         if (at > complete)
             complete = at;
-        core->stats->count[TIM_CORE_bank_conflicts] += at - (now + 1);
+        core->stats->count[TIM_CORE_bank_conflicts] += at - first;
         core->stats->count[TIM_CORE_register_reads]++;
     }
     struct tim_pipe *pipe = tim_best_pipe(core, what->pipes, op->sched);
@@ -388,6 +394,8 @@ static bool write_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
         op->writes = 0;
         return true;
     }
+    if (tim_acts())
+        op->writes &= ~op->near_writes;
     for (LW_EACH_BIT(k, op->writes)) {
         if (tim_has_entries(core) && (op->compact_writes >> k & 1) != 0) {
             unsigned row = op->what->row_write[k];
@@ -447,11 +455,13 @@ static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
     unsigned ports = window ? TIM_MAX_ROWS : core->config->registers_ports;
 
     core->stats->count[TIM_CORE_collect_cycles]++;
-    if (op->issued + (window ? 2 : 0) >= now) { /* @op issued in this cycle or, with `window`, is still in Control or the next
-                                                 * stage */
+    if (op->issued + (window ? 2 : tim_wake_cycles(core->config, op->what)) >= now) { /* @op issued in this cycle, or its rows
+                                                 * wake, or with `window` it is still in Control or the next stage */
         core->moved = true;
         return false;
     }
+    if (tim_acts())
+        op->operands &= ~op->near_reads;
     for (LW_EACH_BIT(k, op->operands)) {
         unsigned row = op->what->row_read[k];
 

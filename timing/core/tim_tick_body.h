@@ -131,6 +131,8 @@ static inline void before_issue(struct tim_core *core, uint64_t now)
         tim_sides_tick(core, now);
     if (f->collecting != 0)
         tim_pipe_collect(core, now);
+    if (tim_acts() && core->mechs.registers)
+        tim_mechs_count(&core->mechs);
     if (tim_any_reselect(core, true))
         reselect_some(core, true, now);
 }

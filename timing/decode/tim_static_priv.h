@@ -45,6 +45,32 @@ enum { TIM_REG_WORDS = (ISA_REG_NUMBERS + 63) / 64 };
 struct tim_registers {
     uint64_t word[TIM_REG_WORDS];
 };
+/** Returns whether registers get a row of the register file only while they have a value (rows.rename). */
+static inline bool tim_renames(const struct tim_config *config)
+{
+    return config->rows_on && config->rows_rename;
+}
+/** Sets of vector registers, with a bit for each register of a lane. */
+struct tim_vectors {
+    uint64_t word[4];
+};
+static inline void tim_vectors_add(struct tim_vectors *set, unsigned reg)
+{
+    set->word[reg / 64] |= UINT64_C(1) << reg % 64;
+}
+static inline void tim_vectors_remove(struct tim_vectors *set, unsigned reg)
+{
+    set->word[reg / 64] &= ~(UINT64_C(1) << reg % 64);
+}
+static inline bool tim_vectors_has(const struct tim_vectors *set, unsigned reg)
+{
+    return set->word[reg / 64] >> reg % 64 & 1;
+}
+static inline void tim_vectors_join(struct tim_vectors *set, const struct tim_vectors *other)
+{
+    for (unsigned i = 0; i < LW_COUNT_OF(set->word); i++)
+        set->word[i] |= other->word[i];
+}
 /** Condition for executing an instruction on one lane (uniform sources) or on the affine unit (affine sources) instead of
  *  on all lanes. */
 enum tim_tag_rule {
@@ -108,6 +134,22 @@ struct tim_static {
     uint64_t constant_at;    /* bank << 32 | offset */
     unsigned constant_bytes;
 };
+/** Returns whether the instruction reads its vector registers after its issue. */
+static inline bool tim_reads_later(const struct tim_static *what)
+{
+    return what->path >= TIM_PATH_COLLECT || what->fixed;
+}
+/** Returns whether the instruction loads vector registers from outside the core, or may do so: not from shared memory or the
+ *  constant cache. */
+static inline bool tim_is_far(const struct tim_static *what)
+{
+    return what->load && what->row_writes != 0 && (what->texture || (what->type == TIM_TYPE_MEMORY && !what->of_constants && !what->to_constant));
+}
+/** Returns the number of cycles for which an instruction waits until the rows of its sources are on (rows.drowsy). */
+static inline unsigned tim_wake_cycles(const struct tim_config *config, const struct tim_static *what)
+{
+    return config->rows_on && config->rows_drowsy && what->row_reads != 0 ? config->rows_wake : 0;
+}
 /** A loop: the instructions from the target of a backward branch to that branch. Backward branches with the same target
  *  form one loop, which ends at the last of them. */
 struct tim_loop {
@@ -117,6 +159,13 @@ struct tim_loop {
     uint16_t parent;     /* 1 + index of the enclosing loop, which precedes this loop in the list, or 0 if there is none */
 };
 enum { TIM_LOOPS_MOST = 65535 };
+/** Mechanism orf: the levels of the register file from which an instruction reads its vector registers, and to which it writes
+ *  results. The bits of the members are indexes into row_read and row_write. */
+struct tim_level {
+    uint16_t read_near, read_last;   /* operand register file, last result file; all others: the main register file */
+    uint8_t write_near, write_last, write_main;
+    bool starts; /* the instruction is the first of a strand */
+};
 /** All instructions of a program; owned by the engine. */
 struct tim_code {
     const struct emu_program *program;
@@ -126,6 +175,10 @@ struct tim_code {
     struct tim_loop *loop; /* [loop_count], sorted by `begin`, or NULL if no key needs loops */
     uint32_t loop_count;
     uint16_t *loop_of;     /* [count] 1 + index of the innermost loop that contains the instruction, or 0 if there is none */
+    struct tim_vectors *live; /* [count + 1] vector registers that a lane may still read before it writes them, from each
+                               * instruction on, or NULL if no key needs liveness */
+    bool writes_exec;          /* the program writes exec; valid with `live` */
+    struct tim_level *level;   /* [count + 1] levels that a compiler assigns, or NULL if mechanism orf does not need them */
     struct tim_static *tagged[2]; /* [count] variants of `insn` for execution by one lane, and by the affine unit; NULL: the
                                    * model never executes instructions in this way */
 };
@@ -135,6 +188,20 @@ bool tim_code_fill(const struct tim_config *config, const struct emu_program *pr
 void tim_code_fini(struct tim_code *code);
 /** Fills `loop` and `loop_of`. Returns false if memory is short. */
 bool tim_loops_fill(struct tim_code *code);
+/** Fills `live` and `writes_exec`. Returns false if memory is short. */
+bool tim_live_fill(struct tim_code *code);
+/** Adds to @out the registers that are live after instruction @i. */
+void tim_live_after(const struct tim_code *code, uint32_t i, struct tim_vectors *out);
+/** Returns whether instruction @i writes its results in all lanes of the split. */
+bool tim_writes_all(const struct tim_code *code, uint32_t i);
+/** Fills `level`, for an operand register file of @entries entries for each warp and, if @has_last, a last result file. `live`
+ *  must be filled. Returns false if memory is short. */
+bool tim_values_fill(struct tim_code *code, unsigned entries, bool has_last);
+/** Returns instruction number @i of the program. */
+static inline const struct isa_insn *tim_insn_at(const struct tim_code *code, uint32_t i)
+{
+    return emu_program_insn(code->program, code->base + (uint64_t)i * ISA_WORD_BYTES);
+}
 /** Returns 1 + the index of the innermost loop that contains @pc; 0: none, or tim_loops_fill() was not called. */
 static inline unsigned tim_loop_at(const struct tim_code *code, uint64_t pc)
 {

@@ -6,7 +6,8 @@
 
 const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws, &tim_daws, &tim_belady,
                                                      &tim_loads, &tim_dwr, &tim_vws, &tim_la_w, &tim_shares, &tim_family,
-                                                     &tim_pcal, &tim_reuse, &tim_equalizer, &tim_mrpb, &tim_dwf, &tim_tbc};
+                                                     &tim_pcal, &tim_reuse, &tim_equalizer, &tim_mrpb, &tim_dwf, &tim_tbc,
+                                                     &tim_rows, &tim_orf};
 const size_t tim_mechanism_count = LW_COUNT_OF(tim_mechanisms);
 const uint64_t tim_no_warps[TIM_MAX_WARPS / 64];
 _Static_assert(LW_COUNT_OF(tim_mechanisms) <= TIM_MECHANISMS_MOST, "room for all of them on a core");
@@ -59,6 +60,7 @@ bool tim_mechs_init(struct tim_mechs *mechs)
         mechs->mech[mechs->count++] = mech;
         mechs->touches |= mech->row->touches != NULL;
         mechs->resides |= mech->row->resides != NULL;
+        mechs->registers |= mech->row->reads != NULL || mech->row->writes != NULL || mech->row->counts != NULL || mech->row->upper != NULL;
         mechs->bypasses |= mech->row->bypasses != NULL;
         mechs->reaches |= mech->row->reaches != NULL;
         mechs->picks |= mech->row->picks != NULL;
@@ -70,6 +72,8 @@ bool tim_mechs_init(struct tim_mechs *mechs)
             mechs->fetches = mech;
         if (mech->row->chooses != NULL)
             mechs->chooses = mech;
+        if (mech->row->upper != NULL)
+            mechs->upper = mech;
         if (mech->row->orders != NULL)
             mechs->orders = mech;
         if (mech->row->accompanies != NULL)
@@ -83,7 +87,7 @@ void tim_mechs_fini(struct tim_mechs *mechs)
     for (unsigned i = 0; i < mechs->count; i++)
         mechs->mech[i]->row->destroy(mechs->mech[i]);
     mechs->count = 0;
-    mechs->packets = mechs->fetches = mechs->chooses = mechs->orders = mechs->forms = NULL;
+    mechs->packets = mechs->upper = mechs->fetches = mechs->chooses = mechs->orders = mechs->forms = NULL;
 }
 
 uint32_t tim_mech_formed_packet(struct tim_mech *mech, unsigned warp, const struct tim_static *what, bool *together)
@@ -93,6 +97,21 @@ uint32_t tim_mech_formed_packet(struct tim_mech *mech, unsigned warp, const stru
     (void)what;
     *together = true;
     return (uint32_t)((mech->core->now * schedulers + warp % schedulers) % UINT32_MAX) + 1;
+}
+
+bool tim_mech_live(const struct tim_mech_core *core, unsigned warp, struct tim_vectors *out)
+{
+    struct emu_split_view views[EMU_MAX_LANES];
+    struct tim_mech_warp is;
+    unsigned count;
+
+    core->look(core->context, warp, &is);
+    count = core->views(core->context, warp, views);
+    *out = (struct tim_vectors){{0}};
+    for (unsigned i = 0; i < count; i++)
+        if (views[i].pc >= is.code->base && views[i].pc < is.code->end)
+            tim_vectors_join(out, &is.code->live[(views[i].pc - is.code->base) / ISA_WORD_BYTES]);
+    return count != 0;
 }
 
 /** Calls hook @hook of each mechanism that has it. */
@@ -144,6 +163,23 @@ void tim_mechs_warp(struct tim_mechs *mechs, unsigned warp, uint64_t age, bool b
 void tim_mechs_issue(struct tim_mechs *mechs, const struct tim_mech_issue *issue)
 {
     CALL(mechs, issues, issue)
+}
+
+void tim_mechs_read(struct tim_mechs *mechs, unsigned warp, const struct tim_static *what)
+{
+    CALL(mechs, reads, warp, what)
+}
+
+void tim_mechs_write(struct tim_mechs *mechs, unsigned warp, const struct tim_static *what)
+{
+    CALL(mechs, writes, warp, what)
+}
+
+void tim_mechs_count(struct tim_mechs *mechs)
+{
+    for (unsigned i = 0; i < mechs->count; i++)
+        if (mechs->mech[i]->row->counts != NULL)
+            mechs->mech[i]->row->counts(mechs->mech[i]);
 }
 
 void tim_mechs_reach(struct tim_mechs *mechs, unsigned warp, uint64_t pc, const struct tim_static *next)
@@ -266,6 +302,10 @@ static const struct {
      "dws.on=on issue.split_lanes=on issue.switch_on_stall=on"},
     {"capri", "CAPRI: mechanism tbc, where warps wait only at branches at which compaction is predicted to help",
      "tbc.on=on tbc.capri=on issue.split_lanes=on"},
+    {"drowsy", "mechanism rows, with drowsy rows: rows of the register file that no instruction accesses use less power",
+     "rows.on=on rows.drowsy=on"},
+    {"rename", "mechanism rows, with renaming: registers have a row of the register file only from their first write to their last read",
+     "rows.on=on rows.rename=on kernels.mixed=off kernels.suspend=off"},
     {"dtbl", "dynamic thread block launch: groups of blocks that the device launches join kernels of the distributor", "dtbl.on=on"},
     {"laperm", "LaPerm: blocks of device launches are dispatched first, and to the core of their launcher", "kernels.policy=adaptive_bind"},
     {"dvfs", "diversion and voltage scaling: sends no blocks to cores with few warps, and lowers their clock and voltage", "dvfs.on=on"},
@@ -320,7 +360,7 @@ enum lw_status tim_config_add_mechanisms(struct tim_config *config, const char *
 {
     for (unsigned pass = 0; pass < 2; pass++) /* pass 0 checks all names, before pass 1 sets keys */
         for (const char *at = names, *end; at != NULL; at = *end != '\0' ? end + 1 : NULL) {
-            char assignment[64];
+            char assignment[96];
 
             end = at + strcspn(at, ",");
             if (!find(at, (size_t)(end - at), assignment, sizeof assignment))

@@ -22,7 +22,7 @@
 #include "timing/decode/tim_static_priv.h"
 #include "timing/tables/tim_reach_priv.h"
 
-enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 17, TIM_GAUGES = 2, TIM_CHOICE_OF_POLICY = -2 };
+enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 19, TIM_GAUGES = 2, TIM_CHOICE_OF_POLICY = -2 };
 
 /** Returns whether the instruction is a load of global or local memory that may go through L1. CCWS and DAWS throttle
  *  such loads. */
@@ -80,6 +80,11 @@ struct tim_mech_issue {
     const struct tim_static *what;
     const struct tim_code *code;
     uint64_t instruction; /* memory instructions: the same number as `instruction` of their accesses (tim_mech_access) */
+};
+/** Vector registers that an instruction reads or writes without a bank of the register file: bits for indexes into row_read and
+ *  row_write. */
+struct tim_mech_upper {
+    uint32_t reads, writes;
 };
 /** A block that arrives on the core or leaves it. */
 struct tim_mech_block {
@@ -155,6 +160,17 @@ struct tim_mechanism {
      *  called when a waiting warp ends. */
     void (*waits)(struct tim_mech *mech, unsigned warp, bool begins);
     void (*issues)(struct tim_mech *mech, const struct tim_mech_issue *issue);
+    /** Called when the issued instruction @what has read its vector registers. Not called for instructions without vector sources
+     *  (except with lsu.local) and for those that read none of them from banks (tim_reads_later()). */
+    void (*reads)(struct tim_mech *mech, unsigned warp, const struct tim_static *what);
+    /** Called when the issued instruction @what has written its results. Not called for instructions that end at issue. */
+    void (*writes)(struct tim_mech *mech, unsigned warp, const struct tim_static *what);
+    /** Called once per cycle when all calls of `reads` and `writes` of the cycle have been made, before any scheduler selects a warp. In
+     *  cycles that the event-driven model skips, no mechanism and no block on the core changes. */
+    void (*counts)(struct tim_mech *mech);
+    /** Called after `issues`. Sets @out to the accesses of the instruction that use no bank of the register file. At most one
+     *  mechanism has this hook. */
+    void (*upper)(struct tim_mech *mech, const struct tim_mech_issue *issue, struct tim_mech_upper *out);
     /** Called when an instruction accesses a line of global memory, through L1 or not. */
     void (*touches)(struct tim_mech *mech, unsigned warp, uint64_t line);
     void (*access)(struct tim_mech *mech, const struct tim_mech_access *access);
@@ -244,7 +260,7 @@ struct tim_mechanism {
 extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
 extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr, tim_vws,
-    tim_la_w, tim_shares, tim_family, tim_pcal, tim_reuse, tim_equalizer, tim_mrpb, tim_dwf, tim_tbc;
+    tim_la_w, tim_shares, tim_family, tim_pcal, tim_reuse, tim_equalizer, tim_mrpb, tim_dwf, tim_tbc, tim_rows, tim_orf;
 
 /** The enabled mechanisms of one core. A zeroed struct has no mechanisms. "A mechanism" below is an enabled mechanism. */
 struct tim_mechs {
@@ -254,10 +270,12 @@ struct tim_mechs {
     bool picks;       /* a mechanism has hook `picks` */
     struct tim_mech *packets; /* the mechanism that makes packets, or NULL if there is none */
     bool touches, resides; /* a mechanism has the hook of the same name */
+    bool registers;   /* a mechanism has hook `reads`, `writes`, `counts` or `upper` */
     bool bypasses;    /* a mechanism has hook `bypasses` */
     bool cycle;       /* a mechanism has hook `cycle` */
     struct tim_mech *fetches; /* the mechanism that has hook `fetches`, or NULL if there is none */
     struct tim_mech *chooses; /* the mechanism that has hook `chooses`, or NULL if there is none */
+    struct tim_mech *upper;   /* the mechanism that has hook `upper`, or NULL if there is none */
     struct tim_mech *orders;  /* the mechanism that has hook `orders`, or NULL if there is none */
     struct tim_mech *forms;   /* the mechanism that has hook `accompanies`, or NULL if there is none */
     /** Arguments of the last call of hook `cycle`. In the same cycle they can be reused to select a warp, if the issues of
@@ -291,6 +309,9 @@ void tim_mechs_touch(struct tim_mechs *mechs, unsigned warp, uint64_t line);
 /** Sets whether the warp waits at a barrier or for its launches. Calls hook `waits` if that has changed. */
 void tim_mechs_wait(struct tim_mechs *mechs, unsigned warp, bool begins);
 void tim_mechs_issue(struct tim_mechs *mechs, const struct tim_mech_issue *issue);
+void tim_mechs_read(struct tim_mechs *mechs, unsigned warp, const struct tim_static *what);
+void tim_mechs_write(struct tim_mechs *mechs, unsigned warp, const struct tim_static *what);
+void tim_mechs_count(struct tim_mechs *mechs);
 void tim_mechs_reach(struct tim_mechs *mechs, unsigned warp, uint64_t pc, const struct tim_static *next);
 void tim_mechs_access(struct tim_mechs *mechs, const struct tim_mech_access *access);
 /** Returns whether any mechanism makes the load bypass L1. Calls the hook of all mechanisms that have it. */
@@ -325,6 +346,9 @@ static inline unsigned tim_mech_slot(const struct tim_config *config, unsigned s
 {
     return (word * 64 + bit) * config->issue_schedulers + sched;
 }
+/** Gets the vector registers that live lanes of the warp, in any split, may still read. The code must have liveness. Returns false
+ *  if the warp has no live lane. */
+bool tim_mech_live(const struct tim_mech_core *core, unsigned warp, struct tim_vectors *out);
 /** Returns the mechanism that holds the warp back, or NULL if no mechanism does. */
 struct tim_mech *tim_mechs_holder(const struct tim_mechs *mechs, unsigned warp, const struct tim_static *next);
 uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since);

@@ -175,6 +175,8 @@ static unsigned reference_begin(struct tim_core *core, uint64_t now)
     if (tim_separate(core))
         tim_sides_tick(core, now);
     collect(core, now);
+    if (core->mechs.registers)
+        tim_mechs_count(&core->mechs);
     for (unsigned w = 0; w < core->config->core_warps; w++)
         if (core->warp[w].used && (core->warp[w].reselect || sleep_is_over(&core->warp[w], now)))
             tim_warp_ready_check(core, w, now);
