@@ -48,7 +48,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { USUAL = 8, MOST_PRINTED = 6, CORRUPTED = 4, MOST_EXCHANGES = 8 };
+enum { USUAL = 8, MOST_VISITS = 200, MOST_PRINTED = 6, CORRUPTED = 4, MOST_EXCHANGES = 8 };
 /* Lanes whose values are recorded for launch files, if only a part of all tests is to run (LW_RANDOM_DIVISOR). */
 #define SOME_LANES UINT64_C(0x8000000080010023)
 
@@ -308,8 +308,9 @@ static void find_previous(struct pair *p, const struct values_trace *other)
     values_table_free(&last);
 }
 
-/** Returns whether the visit before that of @shown has with -O0 all @count values that are shown together. The debugger shows these
- *  values if the compiler has moved code of the line up, or executes it more often than -O0, in lanes that do not reach the line. */
+/** Returns whether a visit of the line before that of @shown has with -O0 all @count values that are shown together. The debugger
+ *  shows these values if the compiler has moved code of the line, or executes it more often than -O0, in lanes that do not reach
+ *  the line. */
 static bool has_before(struct pair *p, const struct values_trace *other, const struct values_shown *shown, size_t count)
 {
     const uint64_t *before = values_table_find(&p->previous, values_when_key(shown->thread, shown->visit, shown->nth));
@@ -317,16 +318,21 @@ static bool has_before(struct pair *p, const struct values_trace *other, const s
     const uint64_t key = values_visits_key(shown->thread, shown->visit);
     const uint64_t *here = values_table_find(&p->reference.visits, key), *there = values_table_find(&other->visits, key);
     const bool is_extra = here != NULL && there != NULL && *there > *here;
+    const bool is_moved = values_table_find(&p->early, line_key(p, shown->thread, shown->visit)) != NULL ||
+                          values_table_find(&p->moved, values_when_key(shown->thread, shown->visit, shown->nth)) != NULL;
 
-    return v != NULL && (is_extra || values_table_find(&p->early, line_key(p, shown->thread, shown->visit)) != NULL) &&
-           values_table_find(&p->reference.when, values_when_key(v->thread, v->visit, v->nth)) != NULL &&
-           has_all(p, shown, count, v->visit, v->nth);
+    if (v == NULL || (!is_extra && !is_moved))
+        return false;
+    here = values_table_find(&p->reference.visits, values_visits_key(v->thread, v->visit));
+    for (uint32_t n = 1; here != NULL && n <= *here && n <= MOST_VISITS; n++)
+        if (has_all(p, shown, count, v->visit, n))
+            return true;
+    return false;
 }
 
 /** Counts the visits of lines whose values, shown together, are those of no single visit with -O0. */
 static void compare_together(const struct test *test, struct pair *p, const struct values_trace *other)
 {
-    enum { MOST_VISITS = 200 };
 
     for (size_t i = 0, end; i < other->count; i = end) {
         const struct values_shown *s = &other->shown[i];
