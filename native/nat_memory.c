@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * IR of loads and stores. If the addresses in a row of the lane grid are consecutive, the row is loaded or stored as a
- * vector. If the addresses are equal, one element is loaded. All other loads are gathers. All other stores of words to
- * shared memory are scatters, and the interpreter's handlers execute the remaining stores. The exact bytes of every access
- * are checked before any state changes.
+ * vector. If the addresses are equal, one element is loaded. All other loads are gathers, and all other stores of words to
+ * shared memory are scatters, unless a test at run time finds that the addresses are consecutive. The interpreter's handlers
+ * execute the remaining stores. The exact bytes of every access are checked before any state changes.
  */
 #include <string.h>
 
@@ -407,6 +407,20 @@ static void check_global_lanes(struct nat_unit *u, LLVMValueRef lanes, unsigned 
     l->PositionBuilderAtEnd(b, go);
 }
 
+/** Returns an i1 that is true if the executed lanes access consecutive elements of @bytes. *@first gets the offset of the element
+ *  of lane 0. */
+static LLVMValueRef is_run(struct nat_unit *u, LLVMValueRef lanes, unsigned bytes, LLVMValueRef *first)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef offset[64];
+
+    for (unsigned i = 0; i < u->width; i++)
+        offset[i] = quad(u, (uint64_t)i * bytes);
+    LLVMValueRef base = l->BuildSub(u->b.b, lanes, l->ConstVector(offset, u->width), "");
+    *first = nat_first(u, base);
+    return nat_all(u, l->BuildICmp(u->b.b, NAT_INT_EQ, base, nat_splat(&u->b, *first, u->width), ""));
+}
+
 /** Emits a store of words from register @reg on to shared memory, at any addresses. If lanes have equal addresses, the highest
  *  lane stores last, as in the interpreter: LLVM defines that a scatter stores in the order of lanes. */
 static void store_scattered(struct nat_unit *u, const struct place *at, unsigned reg, unsigned bytes, unsigned words)
@@ -415,6 +429,20 @@ static void store_scattered(struct nat_unit *u, const struct place *at, unsigned
     const unsigned id = l->LookupIntrinsicID("llvm.masked.scatter", 19);
 
     check_shared_lanes(u, at->lanes, bytes);
+    LLVMBasicBlockRef after = nat_new_block(u);
+    if (words == 1) {
+        LLVMBasicBlockRef run = nat_new_block(u), scatter = nat_new_block(u);
+        LLVMValueRef data = nat_get_lanes(u, reg, false), first; /* before the branch, because the value may be used after it */
+        (void)l->BuildCondBr(u->b.b, is_run(u, at->lanes, bytes, &first), run, scatter);
+        l->PositionBuilderAtEnd(u->b.b, run);
+        LLVMValueRef to = nat_address(u, memory_of(u, at), first);
+        if (u->lanes.some)
+            nat_store_masked(u, data, to, 4, u->lanes.mask);
+        else
+            l->SetAlignment(l->BuildStore(u->b.b, data, to), 4);
+        (void)l->BuildBr(u->b.b, after);
+        l->PositionBuilderAtEnd(u->b.b, scatter);
+    }
     for (unsigned k = 0; k < words; k++) {
         LLVMValueRef lanes = k == 0 ? at->lanes : l->BuildAdd(u->b.b, at->lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), "");
         LLVMValueRef args[4] = {nat_get_lanes(u, reg == ISA_VZ ? reg : reg + k, false), pointers_to(u, at, lanes),
@@ -423,13 +451,14 @@ static void store_scattered(struct nat_unit *u, const struct place *at, unsigned
         (void)l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2),
                             l->GetIntrinsicDeclaration(u->b.module, id, types, 2), args, 4, "");
     }
+    (void)l->BuildBr(u->b.b, after);
+    l->PositionBuilderAtEnd(u->b.b, after);
 }
 
 /** Emits a load of words at addresses that are not affine. */
 static bool load_scattered(struct nat_unit *u, const struct isa_insn *insn, const struct place *at, unsigned bytes, unsigned words)
 {
     const struct nat_llvm *l = u->b.llvm;
-    LLVMBuilderRef b = u->b.b;
     LLVMValueRef lanes = at->lanes;
 
     if (bytes < 4)
@@ -438,11 +467,24 @@ static bool load_scattered(struct nat_unit *u, const struct isa_insn *insn, cons
         check_shared_lanes(u, lanes, bytes);
     else
         check_global_lanes(u, lanes, bytes);
-    LLVMValueRef out[4];
+    LLVMBasicBlockRef from[2] = {nat_new_block(u), nat_new_block(u)}, after = nat_new_block(u);
+    LLVMValueRef out[2][4], first;
+    (void)l->BuildCondBr(u->b.b, is_run(u, lanes, bytes, &first), from[0], from[1]);
+    l->PositionBuilderAtEnd(u->b.b, from[0]);
+    load_run(u, at, first, u->width, isa_mod_get(insn, ISA_MOD_SIZE), words, out[0]);
+    (void)l->BuildBr(u->b.b, after);
+    l->PositionBuilderAtEnd(u->b.b, from[1]);
     for (unsigned k = 0; k < words; k++)
-        out[k] = gather(u, at, k == 0 ? lanes : l->BuildAdd(b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""));
+        out[1][k] = gather(u, at, k == 0 ? lanes : l->BuildAdd(u->b.b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""));
+    (void)l->BuildBr(u->b.b, after);
+    l->PositionBuilderAtEnd(u->b.b, after);
+    for (unsigned k = 0; k < words; k++) {
+        LLVMValueRef phi = l->BuildPhi(u->b.b, l->VectorType(u->b.i32, u->width), ""), values[2] = {out[0][k], out[1][k]};
+        l->AddIncoming(phi, values, from, 2);
+        out[0][k] = phi;
+    }
     for (unsigned k = 0; k < words && insn->d != ISA_VZ; k++)
-        nat_put_lanes(u, insn->d + k, out[k]);
+        nat_put_lanes(u, insn->d + k, out[0][k]);
     return true;
 }
 
