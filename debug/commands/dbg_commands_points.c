@@ -2,6 +2,8 @@
 /* Commands that add, change, delete and list stoppoints: breakpoints, watchpoints and catchpoints. */
 #include "debug/commands/dbg_commands_priv.h"
 
+#include <ctype.h>
+
 enum { MAX_LOCATIONS = 32 };
 enum { ALWAYS, ONCE };
 
@@ -40,6 +42,18 @@ static bool location_words(int argc, char **argv, int *next, char *text, size_t 
     return true;
 }
 
+/* If a location that the user typed, FILE:LINE or LINE, has no code, so that the breakpoint is on another line, says so. */
+static void put_moved(const struct dbg *dbg, const char *location, uint64_t pc, struct lw_sink *out)
+{
+    const char *colon = strrchr(location, ':'), *file = NULL;
+    unsigned line = 0;
+    uint64_t wanted;
+
+    if (lw_parse_u64(colon != NULL ? colon + 1 : location, &wanted) && isdigit((unsigned char)(colon != NULL ? colon[1] : *location)) &&
+        dbg_source_at(dbg, pc, &file, &line) && line != wanted)
+        lw_printf(out, "; line %llu has no code", (unsigned long long)wanted);
+}
+
 static enum lw_status do_break(const struct lw_call *call, struct lw_error *err)
 {
     struct dbg *dbg = call->context;
@@ -74,6 +88,8 @@ static enum lw_status do_break(const struct lw_call *call, struct lw_error *err)
             return status;
         lw_printf(call->out, "%sbreakpoint %u at ", temporary ? "temporary " : "", id);
         dbg_print_location(dbg, pcs[i], call->out);
+        if (!here)
+            put_moved(dbg, location, pcs[i], call->out);
         lw_put(call->out, "\n");
     }
     return LW_OK;
