@@ -127,7 +127,8 @@ struct emu_program {
     uint8_t *breakpoint;   /* [count] 1: a breakpoint is set at the instruction */
     bool prints;           /* the program contains a vprintf */
     bool launches;         /* the program contains a launch.kernel or launch.group */
-    struct isa_order_analysis *order; /* [function of the object] order analysis, filled in for kernels */
+    struct isa_order_analysis *order; /* [function of the object] whether a kernel can observe the order of its threads or blocks
+                                       * (isa_kernel_orders()); undefined for functions that are no kernels */
     struct emu_kernel_use *use; /* [function of the object] numbers of registers that a warp of the kernel needs */
     uint32_t *rpc;         /* [count] reconvergence pc of each branch; EMU_NO_RPC: the instruction has none */
     uint32_t *lpc;         /* [count] likely convergence points from isa_likely_points(); only for the reconvergence engine

@@ -327,8 +327,9 @@ bool chk_arith_takes(const struct emu_hook_site *site, unsigned lane, unsigned d
     return takes(&k, d, n);
 }
 
-/** Returns true if selects discard the lane's result within the same straight-line code, because a compiler has moved the
- *  instruction before its guard (speculation), or clamps the result. */
+/** Returns true if select instructions discard the lane's result: every instruction that reads the result is a select that chooses
+ *  its other source, there is at least one, and the result is dead or overwritten before the straight-line code ends. A compiler
+ *  generates such selects when it moves an instruction before its guard (speculation), or when the source clamps the result. */
 static bool dropped(struct chk_fp_taint *taint, const struct emu_hook_site *site, unsigned lane)
 {
     enum { FAR = 32 };

@@ -27,8 +27,8 @@ struct emu_reconv {
     const struct emu_policy *policy; /* the split policy that this engine always uses, with the policy's quantum, with merges, and
                                       * without a fairness limit; NULL: the machine's options decide */
     void (*begin)(struct emu_warp *w); /* called at the end of emu_split_begin(), which creates a warp's first split */
-    /** branch, branch2 and exit implement emu_split_branch, emu_split_branch2 and emu_split_exit, which are documented with these
-     *  functions. */
+    /** emu_split_branch(), emu_split_branch2() and emu_split_exit() below call branch, branch2 and exit. Their comments say what an
+     *  engine must do. */
     void (*branch)(struct emu_warp *w, const uint32_t *target, uint32_t next);
     void (*branch2)(struct emu_warp *w, uint64_t taken, uint32_t target, uint32_t next);
     void (*exit)(struct emu_warp *w, uint64_t lanes, uint32_t next);

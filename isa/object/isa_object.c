@@ -184,7 +184,7 @@ static enum lw_status check_functions(const struct isa_object *object, struct lw
             return LW_FAIL(err, LW_EFORMAT, "function %s: there is no file %u", function->name,
                            function->file);
         if (!function->kernel && !kernel_fields_empty(function))
-            return LW_FAIL(err, LW_EFORMAT, "function %s has properties of kernels",
+            return LW_FAIL(err, LW_EFORMAT, "function %s is not a kernel, but has parameters, memory or a block size of a kernel",
                            function->name);
         status = check_kernel(function, err);
         if (status != LW_OK)

@@ -593,7 +593,7 @@ static void objects_that_break_a_rule_are_not_written(void **state)
     BROKEN(o->functions[0].params[0].size_bytes = 99,
            "kernel k: parameter a (99 bytes at 0, aligned to 8) does not fit the 44 bytes of "
            "parameters");
-    BROKEN(o->functions[2].shared_bytes = 4, "function f 2 has properties of kernels");
+    BROKEN(o->functions[2].shared_bytes = 4, "function f 2 is not a kernel, but has parameters, memory or a block size of a kernel");
 #undef BROKEN
 }
 

@@ -929,8 +929,8 @@ static void random_programs_compute_what_their_threads_do(void **state)
     (void)state;
     for (uint64_t i = 0; i < n; i++)
         one_program(first + i, &hits);
-    printf("barrier registers are saved in %u programs, around calls in %u\n", hits.saving,
-           hits.saving_around_calls);
+    printf("barrier registers are saved in %u programs; %u of these programs contain a call before they are restored\n",
+           hits.saving, hits.saving_around_calls);
     if (n >= 100)
         assert_true(hits.saving > n / 12 && hits.saving_around_calls > n / 50);
     printf("scalar code in %u of %u programs: %u instructions, %u branches; %u with calls\n",

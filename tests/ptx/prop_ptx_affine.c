@@ -170,7 +170,7 @@ static void make_pred(struct program *p)
         lw_printf(&p->text.sink, "setp.%s.s64 %s,%%w%u,%%w%u;\n", cmp[pick(p, 2)], d,
                   recent(p, p->wide, p->wides), recent(p, p->wide, p->wides));
     else {
-        if (pick(p, 3) == 0) { /* both operands have equal strides, but the comparison may still depend on the lane */
+        if (pick(p, 3) == 0) { /* equal strides, but one operand may wrap around in some lanes */
             unsigned m = p->next_word++;
 
             snprintf(b, sizeof b, "%%a%u", m);

@@ -462,8 +462,8 @@ static void rows_in_use_are_counted_by_cycle(void **state)
     saved = &run_engine(r)->stats[0].histogram[TIM_CORE_H_register_rows_saved];
     assert_int_equal(rows->most, 2);
     assert_int_equal(saved->most, 10);
-    assert_int_equal(tim_histogram_count(rows), 3); /* one sample for each change of the number of registers that
-                                                     * are rows: at the start of the block, and at two loads */
+    assert_int_equal(tim_histogram_count(rows), 3); /* one sample for each number of registers that occupy a
+                                                     * row: 0 at the start of the block, then 1 and 2 at the loads */
     /* both counters together count 10 registers in each cycle from the block's launch to its end */
     assert_int_equal(count_of(r, TIM_CORE_register_rows) + count_of(r, TIM_CORE_register_rows_saved),
                      10 * count_of(r, TIM_CORE_active_cycles));

@@ -26,7 +26,8 @@ struct la_w {
     uint64_t age[TIM_MAX_WARPS], block[TIM_MAX_WARPS]; /* by slot: age of the warp; value of `blocks` when it began */
     unsigned actives;     /* number of active warps */
     uint64_t blocks;      /* number of blocks that have begun on the core so far */
-    int last[TIM_MAX_SCHEDS]; /* slot that issued last, or -1 if none has or its warp waits at a barrier or has ended */
+    int last[TIM_MAX_SCHEDS]; /* [scheduler] slot of the warp that issued last; -1 if no warp has issued, or after that warp
+                               * has ended or begun to wait at a barrier or for its launches */
     enum rule { GREEDY, LOCALITY, OLDEST, FIRST } rule[TIM_MAX_SCHEDS]; /* why chooses() last selected warp `chosen` */
     int chosen[TIM_MAX_SCHEDS]; /* slot selected by chooses(), or -1 if there is none or its warp has issued */
     bool short_of_memory; /* some warps have no vector because the host had no memory; their locality is 0 */

@@ -56,7 +56,7 @@ static unsigned target_of(const struct tim_mem *mem, const struct tim_channel *c
     return hit;
 }
 
-/** Runs edge @edge of a channel, which gives at most one command. */
+/** Simulates edge number @edge of the DRAM clock for a channel. The channel issues at most one command at each edge. */
 static void tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
 {
     const struct tim_config *c = mem->config;

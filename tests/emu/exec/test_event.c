@@ -347,7 +347,7 @@ static void generic_lanes_have_their_own_spaces(void **state)
     close_hand(&h);
 }
 
-/* Parameter words: 0 and 4 hold the address of `out`. */
+/* c[0][0] and c[0][4] are the low and the high word of the address of `out`, the only parameter of the kernel. */
 static void a_constant_operand_has_the_bytes_that_the_row_reads(void **state)
 {
     static const struct {
