@@ -12,7 +12,7 @@ _lanewise()
     case $prev in
     -w | --warp) COMPREPLY=($(compgen -W '4 8 16 32 64' -- "$cur")); return ;;
     -p | --policy) COMPREPLY=($(compgen -W 'rr_quantum rr minpc minpc_step maxpc most_lanes stack_like' -- "$cur")); return ;;
-    --reconv) COMPREPLY=($(compgen -W 'cbar stack' -- "$cur")); return ;;
+    --reconv) COMPREPLY=($(compgen -W 'cbar stack frontier multipath early likely dualpath' -- "$cur")); return ;;
     --push-order) COMPREPLY=($(compgen -W 'smaller larger fall_through' -- "$cur")); return ;;
     --profile-by) COMPREPLY=($(compgen -W 'kernel launch' -- "$cur")); return ;;
     --tags) COMPREPLY=($(compgen -W 'off shadow compact' -- "$cur")); return ;;
@@ -30,7 +30,9 @@ _lanewise()
             /^  [A-Za-z0-9_]*:/ { sub(":", "", $1); print section "." $1 "=" }')" -- "$cur")); compopt -o nospace 2>/dev/null; return ;;
     --mechanism) COMPREPLY=($(compgen -W "$("$program" timing --mechanisms 2>/dev/null | awk '{ print $1 }')" -- "$cur")); return ;;
     --timing-sample | --timing-window | --timing-events) COMPREPLY=(); return ;;
-    -c | --command | --grid | --block | --global | --offset | --shared | --arg | --entry | --tolerance) COMPREPLY=(); return ;;
+    -c | --command | --grid | --block | --global | --offset | --shared | --arg | --entry | --tolerance | --native-timeout) COMPREPLY=(); return ;;
+    --engine) COMPREPLY=($(compgen -W 'interpreter native' -- "$cur")); return ;;
+    --cache) COMPREPLY=($(compgen -W 'on off' -- "$cur")); return ;;
     --level) COMPREPLY=($(compgen -W '0 1 3 4' -- "$cur")); return ;;
     esac
     # --dump BUFFER=FILE: completes the buffers of the launch file, which may be anywhere in the line. Bash splits words at

@@ -348,6 +348,12 @@ if command -v bash >/dev/null; then
     reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" run --st) COMP_CWORD=2
         _lanewise; echo "${COMPREPLY[@]}"' - "$src" "$lanewise")
     [ "$reply" = --stats ] || fail "completion of --st gives '$reply'"
+    # The completion of --reconv must have all engines that the help names.
+    names=$("$lanewise" run --help | sed -n 's/^ *--reconv NAME *reconvergence engine: \(.*\)/\1/p' | sed 's/ or /, /; s/,//g')
+    reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" run --reconv "") COMP_CWORD=3
+        _lanewise; echo "${COMPREPLY[*]}"' bash "$src" "$lanewise")
+    cases=$((cases + 1))
+    [ -n "$names" ] && [ "$reply" = "$names" ] || fail "completion of --reconv: $reply, expected $names"
     reply=$(bash -c '. "$1/cmd/lanewise.bash"; COMP_WORDS=("$2" timing com) COMP_CWORD=2
         _lanewise; echo "${COMPREPLY[*]}"' bash "$src" "$lanewise")
     [ "$reply" = compare ] || { cases=$((cases + 1)); fail "completion of timing com is not compare: $reply"; }
