@@ -184,7 +184,7 @@ for how in run 'run --check'; do
 done
 hashes() { "$lanewise" "$@" --hash --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[128]:ramp' --arg n=4 | grep hash; }
 [ "$(hashes run pieces.cl)" = "$(hashes run pieces.cl --check)" ] || fail "debug values change the results"
-# A finding names the variable of the optimised kernel.
+# A finding in an optimised kernel names a variable in shared memory, whose address does not change.
 cat >unwritten.cl <<'END'
 kernel void unwritten(global int *out, int n)
 {
