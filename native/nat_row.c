@@ -84,6 +84,18 @@ bool nat_has_modifiers(const struct isa_insn *insn)
 
 /* ---- values ----------------------------------------------------------------------------------- */
 
+/** Applies the modifiers of an integer source, complement and negation, to its value. */
+static LLVMValueRef modify(const struct nat_unit *u, const struct nat_source *source, LLVMValueRef value)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    if (source->mods & 2)
+        value = l->BuildNot(u->b.b, value, "");
+    if (source->mods & 1)
+        value = l->BuildSub(u->b.b, l->ConstNull(l->TypeOf(value)), value, "");
+    return value;
+}
+
 /** Returns the value of @source, converted to @type. If @lanes is set, the value is a vector even if it is the same in all
  *  lanes. */
 static struct nat_value get(struct nat_unit *u, const struct nat_source *source, unsigned type, bool lanes)
@@ -119,11 +131,8 @@ static struct nat_value get(struct nat_unit *u, const struct nat_source *source,
             x.v = l->BuildAnd(b->b, x.v, rest.v, "");
         if (source->mods & 1)
             x.v = l->BuildXor(b->b, x.v, mask.v, "");
-    } else if (source->mods != 0) {
-        if (source->mods & 2)
-            x.v = l->BuildNot(b->b, x.v, "");
-        if (source->mods & 1)
-            x.v = l->BuildSub(b->b, l->ConstNull(l->TypeOf(x.v)), x.v, "");
+    } else {
+        x.v = modify(u, source, x.v);
     }
     x = nat_bits(b, x, type);
     return lanes ? nat_vector(b, x) : x;
@@ -197,7 +206,7 @@ static struct line line_of(struct nat_unit *u, const struct nat_source *source, 
     if (source->words == 0) {
         line.base = l->ConstNull(u->b.i32);
     } else if (!source->vector || source->reg == ISA_VZ) {
-        line.base = nat_get_uniform(u, source);
+        line.base = modify(u, source, nat_get_uniform(u, source));
     } else {
         line.base = wide ? nat_get_base_pair(u, source->reg, false) : nat_get_base(u, source->reg, false);
         if (shape->kind == NAT_AFFINE)
