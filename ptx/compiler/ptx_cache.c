@@ -138,15 +138,27 @@ static bool has_other_files(const char *word)
     return false;
 }
 
+bool ptx_cache_put_compiler(const struct ptx_job *job, struct lw_sink *out)
+{
+    char *real = realpath(job->compiler, NULL);
+    const bool ok = real != NULL && put_file_state(out, real);
+
+    if (ok)
+        put_text(out, real);
+    put_text(out, job->compiler); /* several compilers may be links to the same wrapper program, such as ccache */
+    free(real);
+    return ok;
+}
+
 bool ptx_cache_key(const struct ptx_job *job, const char *source, const char *const *argv, const char *result, struct ptx_cache_key *key)
 {
     static const char *const variables[] = {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "CCC_OVERRIDE_OPTIONS", "SOURCE_DATE_EPOCH",
                                             "CLANG_CONFIG_PATH", "LANG", "LC_ALL", "LC_MESSAGES", "COLUMNS"};
     const char *wanted = getenv("LANEWISE_CACHE");
-    char folder[PTX_PATH_BYTES], *real;
+    char folder[PTX_PATH_BYTES];
     struct lw_sink *out = &key->text.sink;
     struct lw_hash hash;
-    bool ok = true;
+    bool ok;
 
     lw_buffer_init(&key->text);
     clock_gettime(CLOCK_REALTIME_COARSE, &key->start);
@@ -155,11 +167,7 @@ bool ptx_cache_key(const struct ptx_job *job, const char *source, const char *co
     put_text(out, key->path);
     if (dl_iterate_phdr(put_build_id, out) == 0)
         return false;
-    real = realpath(job->compiler, NULL);
-    ok = real != NULL && put_file_state(out, real);
-    if (ok)
-        put_text(out, real);
-    free(real);
+    ok = ptx_cache_put_compiler(job, out);
     put_u64(out, job->values);
     for (size_t i = 0; i < LW_COUNT_OF(variables); i++)
         put_text(out, getenv(variables[i]) != NULL ? getenv(variables[i]) : "");

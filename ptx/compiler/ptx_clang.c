@@ -28,24 +28,18 @@ static const char *const scratch_source =
  *  the text and of the compiler's path, size and modification time. Returns false if there is no cache. */
 static bool cached_name(const struct ptx_job *job, const char *text, char *out)
 {
-    char folder[PTX_PATH_BYTES], *real = realpath(job->compiler, NULL);
+    char folder[PTX_PATH_BYTES];
+    struct lw_buffer key;
     struct lw_hash hash;
-    struct stat st;
-    bool ok = false;
+    bool ok;
 
-    if (real != NULL && stat(real, &st) == 0 && ptx_cache_folder(folder)) {
-        lw_hash_init(&hash);
-        lw_hash_bytes(&hash, text, strlen(text));
-        lw_hash_bytes(&hash, real, strlen(real));
-        /* several compilers may be links to the same wrapper program, such as ccache */
-        lw_hash_bytes(&hash, job->compiler, strlen(job->compiler));
-        lw_hash_u64(&hash, (uint64_t)st.st_size);
-        lw_hash_u64(&hash, (uint64_t)st.st_mtim.tv_sec);
-        lw_hash_u64(&hash, (uint64_t)st.st_mtim.tv_nsec);
-        ok = (size_t)snprintf(out, PTX_PATH_BYTES, "%s/overrides-%016llx.bc", folder,
-                              (unsigned long long)lw_hash_value(&hash)) < PTX_PATH_BYTES;
-    }
-    free(real);
+    lw_buffer_init(&key);
+    lw_put(&key.sink, text);
+    ok = ptx_cache_put_compiler(job, &key.sink) && !key.is_cut && ptx_cache_folder(folder);
+    lw_hash_init(&hash);
+    lw_hash_bytes(&hash, lw_buffer_text(&key), key.size);
+    ok = ok && (size_t)snprintf(out, PTX_PATH_BYTES, "%s/overrides-%016llx.bc", folder, (unsigned long long)lw_hash_value(&hash)) < PTX_PATH_BYTES;
+    lw_buffer_fini(&key);
     return ok;
 }
 

@@ -122,6 +122,9 @@ struct ptx_cache_key {
     struct lw_buffer text;          /* owned; also if ptx_cache_key() returns false */
     struct timespec start;          /* time at which the compilation began */
 };
+/** Writes what identifies the compiler of the job: its path, and path, size and time of the file to which this path leads. Returns
+ *  false if there is no such file. */
+bool ptx_cache_put_compiler(const struct ptx_job *job, struct lw_sink *out);
 /** Makes the key for the compilation of @source to @result by the command line @argv. Returns false if the compilation must not be
  *  cached: LANEWISE_CACHE is "off", there is no cache folder, or an option uses further files. */
 bool ptx_cache_key(const struct ptx_job *job, const char *source, const char *const *argv, const char *result,

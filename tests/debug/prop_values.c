@@ -33,6 +33,8 @@
  *     line.
  *   - At the first instruction of a line, the variable already has the value that the line assigns.
  *   - Code of a line is before code of lines that -O0 reaches first, so the value may be that of another visit of the line.
+ *   - Code of a line is moved, or executed more often than with -O0. The values that are shown together may then be those of a
+ *     visit of the line before.
  *   - Between visits, the value is that of a side of a branch that the thread does not take, but whose code it executes.
  *
  * clang gives each scope a single address range. Code of a call outside of this range counts as code of the caller. If a

@@ -641,19 +641,6 @@ static uint32_t last_copied(struct doubting *d, const struct ptx_noted_lines *li
     return PTX_NONE;
 }
 
-/* Returns whether a register of the value is written by statements [from, to). */
-static bool is_written(struct doubting *d, const struct ptx_noted_value *v, uint32_t from, uint32_t to)
-{
-    const struct ptx_noting *noting = d->noting;
-
-    for (unsigned k = 0; k < v->operand_count; k++)
-        for (uint32_t reg = v->operand[k].reg, w = v->operand[k].kind == PTX_NOTE_REG ? noting->first_write[reg] : UINT32_MAX;
-             w != UINT32_MAX && w < noting->first_write[reg + 1]; w++)
-            if (!ptx_spend(d->pl, 1) || (noting->writes[w] >= from && noting->writes[w] < to))
-                return true;
-    return false;
-}
-
 /* Returns the position (struct ptx_noted_event.at) of the first note from @from to @to on, of the first @count notes of a variable,
  * for the same piece as @value, or for any piece if @value is NULL. Returns @to if there is none. */
 static uint32_t next_note(struct doubting *d, const struct ptx_noted_variable *v, size_t count, const struct ptx_noted_value *value,
@@ -707,7 +694,7 @@ static void doubt_earlier(struct doubting *d, struct ptx_noted_variable *v, cons
         v->notes.at[n].value = (uint32_t)noting->values.count;
         v->notes.at[n].doubts = true;
         *PTX_PUSH(d->pl->job, noting->values) = (struct ptx_noted_value){.first = value.first, .bytes = value.bytes};
-        if (!is_written(d, &value, event.at / 2, last + 1) && 2 * (last + 1) < end) {
+        if (!ptx_note_is_written(d->pl, noting, &value, event.at / 2, last + 1) && 2 * (last + 1) < end) {
             event.at = 2 * (last + 1);
             *PTX_PUSH(d->pl->job, v->notes) = event;
         }

@@ -301,7 +301,8 @@ void ptx_debug_note_register(struct ptx_placing *pl, struct ptx_noting *noting, 
     ptx_map_put(pl->job, &noting->by_register, copy, sizeof key, value);
 }
 
-static bool is_written(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_value *v, uint32_t from, uint32_t to)
+bool ptx_note_is_written(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_value *v,
+                         uint32_t from, uint32_t to)
 {
     for (unsigned k = 0; k < v->operand_count; k++) {
         const uint32_t reg = v->operand[k].reg;
@@ -343,7 +344,7 @@ static void note_early(struct ptx_placing *pl, struct ptx_noting *noting, const 
     if (2 * start >= event->at)
         return;
     before.at = 2 * start;
-    if (is_written(pl, noting, &v, start, event->at / 2)) {
+    if (ptx_note_is_written(pl, noting, &v, start, event->at / 2)) {
         before.value = (uint32_t)noting->values.count;
         before.doubts = true;
         *PTX_PUSH(pl->job, noting->values) = (struct ptx_noted_value){.first = v.first, .bytes = v.bytes};
@@ -406,9 +407,9 @@ static void sort_lines(struct ptx_placing *pl, struct ptx_noted_lines *lines)
     }
 }
 
-/* Reads a note about the source of a variable. "NAME LINE = END,ONCE,FUNCTION,END,LINE:END:BEGIN...,+STEP,<LIMIT,-FROM:TO:JUMPS..." contains
- * the lines that may assign to the variable, and loops (ptx_values.c). "NAME LINE @ USE..." contains the uses of a variable in memory. Returns
- * false if the text is another note. */
+/* Reads a note about the source of a variable. "NAME LINE = END,ONCE,FUNCTION,END,LINE:END:BEGIN...,+STEP,<LIMIT,-FROM:TO:JUMPS..."
+ * contains the lines that may assign to the variable, and loops (ptx_values.c). "NAME LINE @ USE..." contains the uses of a variable
+ * in memory. Returns false if the text is another note. */
 static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note)
 {
     struct ptx_note_words c = {note->text, note->text + note->size};

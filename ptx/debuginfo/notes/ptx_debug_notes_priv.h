@@ -178,6 +178,9 @@ struct ptx_name ptx_note_word(struct ptx_note_words *words);
 /** Parses a decimal number with an optional minus sign, or a hexadecimal number with capital letters. Returns false if the
  *  number is invalid or exceeds 64 bits. */
 bool ptx_note_number(struct ptx_name word, unsigned base, uint64_t *out);
+/** Returns whether statements [@from, @to) write a register of the value. */
+bool ptx_note_is_written(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_value *v,
+                         uint32_t from, uint32_t to);
 /** Adds the value with index @value, which is a register, to the map by_register. */
 void ptx_debug_note_register(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t value);
 

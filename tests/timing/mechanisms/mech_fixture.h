@@ -182,4 +182,17 @@ static inline const char *mech_may_load(const struct mech_core *m, unsigned coun
     return text;
 }
 
+/** Program of the tests of register files: the example in section 13 of the specification of the book on GPU architectures, a
+ *  store of v4 in place of the end of the example, and then the instructions @more. */
+#define REGISTER_EXAMPLE(more) \
+    ".kernel k\n.param ptr.global out\n" \
+    "s_mov_b64 s4:5, c[out]\n" \
+    "v_mov_b32 v1, 1\n" \
+    "v_mov_b32 v2, 2\n" \
+    "v_add_u32 v3, v1, v2\n" \
+    "v_add_u32 v4, v3, v2\n" \
+    "st.global.b32 [s4:5+vz], v4\n" \
+    more \
+    "exit\n.end\n"
+
 #endif

@@ -33,30 +33,18 @@ static const char *take_counts(struct run *r)
     return text;
 }
 
-/* The vector of 13, and a store of r4. */
-#define VECTOR(more) \
-    ".kernel k\n.param ptr.global out\n" \
-    "s_mov_b64 s4:5, c[out]\n" \
-    "v_mov_b32 v1, 1\n" \
-    "v_mov_b32 v2, 2\n" \
-    "v_add_u32 v3, v1, v2\n" \
-    "v_add_u32 v4, v3, v2\n" \
-    "st.global.b32 [s4:5+vz], v4\n" \
-    more \
-    "exit\n.end\n"
-
 /* Two entries: v1 and v2 fill the cache, v3 evicts v1, which is dead, and v4 evicts v2, which is dead. v3 and v4 are in the cache
  * when the warp ends. The main register file has no access. */
 static void the_vector_of_the_book_uses_no_main_register_file(void **state)
 {
     (void)state;
-    assert_string_equal(take_counts(orf_run(TIM_ORF_CACHE, 2, true, VECTOR(""))),
+    assert_string_equal(take_counts(orf_run(TIM_ORF_CACHE, 2, true, REGISTER_EXAMPLE(""))),
                         "entries 5r 4w, last 0r 0w, main 0r 0w, 0 written back, 4 dead, 0 flushes, 0 wrong");
     /* Without liveness, the evictions of v1 and v2 are two writes. */
-    assert_string_equal(take_counts(orf_run(TIM_ORF_CACHE, 2, false, VECTOR(""))),
+    assert_string_equal(take_counts(orf_run(TIM_ORF_CACHE, 2, false, REGISTER_EXAMPLE(""))),
                         "entries 5r 4w, last 0r 0w, main 0r 2w, 2 written back, 2 dead, 0 flushes, 0 wrong");
     /* As long as v1 and v2 are live, their eviction writes them back; then they are read from the main file. v5 evicts v3. */
-    assert_string_equal(take_counts(orf_run(TIM_ORF_CACHE, 2, true, VECTOR("v_add_u32 v5, v1, v2\n"))),
+    assert_string_equal(take_counts(orf_run(TIM_ORF_CACHE, 2, true, REGISTER_EXAMPLE("v_add_u32 v5, v1, v2\n"))),
                         "entries 5r 5w, last 0r 0w, main 2r 2w, 2 written back, 3 dead, 0 flushes, 0 wrong");
 }
 
@@ -64,13 +52,13 @@ static void the_vector_of_the_book_uses_no_main_register_file(void **state)
 static void a_compiler_assigns_values(void **state)
 {
     (void)state;
-    assert_string_equal(take_counts(orf_run(TIM_ORF_COMPILER, 2, true, VECTOR(""))),
+    assert_string_equal(take_counts(orf_run(TIM_ORF_COMPILER, 2, true, REGISTER_EXAMPLE(""))),
                         "entries 3r 2w, last 2r 2w, main 0r 0w, 0 written back, 0 dead, 1 flushes, 0 wrong");
     /* without a last result file, v3 needs an entry while v2 has one, and v4 gets that of v3 */
-    assert_string_equal(take_counts(orf_run(TIM_ORF_COMPILER, 2, false, VECTOR(""))),
+    assert_string_equal(take_counts(orf_run(TIM_ORF_COMPILER, 2, false, REGISTER_EXAMPLE(""))),
                         "entries 5r 4w, last 0r 0w, main 0r 0w, 0 written back, 0 dead, 1 flushes, 0 wrong");
     /* with one entry, v2 finds it in use by v1 */
-    assert_string_equal(take_counts(orf_run(TIM_ORF_COMPILER, 1, true, VECTOR(""))),
+    assert_string_equal(take_counts(orf_run(TIM_ORF_COMPILER, 1, true, REGISTER_EXAMPLE(""))),
                         "entries 1r 1w, last 2r 2w, main 2r 1w, 0 written back, 0 dead, 1 flushes, 0 wrong");
 }
 
@@ -130,7 +118,7 @@ static void lanes_of_other_splits(void **state)
 
 static void values_are_counted_by_their_reads(void **state)
 {
-    struct run *r = orf_run(TIM_ORF_CACHE, 2, true, VECTOR("v_mov_b32 v1, 3\n"));
+    struct run *r = orf_run(TIM_ORF_CACHE, 2, true, REGISTER_EXAMPLE("v_mov_b32 v1, 3\n"));
     const uint64_t *n = run_engine(r)->stats[0].count;
 
     (void)state;

@@ -114,22 +114,12 @@ static void a_wake_up_delays_the_read(void **state)
  *   store v4         v4                 none
  *
  * Without renaming the warp has five rows. */
-#define CHAIN \
-    ".kernel k\n.param ptr.global out\n" \
-    "s_mov_b64 s4:5, c[out]\n" \
-    "v_mov_b32 v1, 1\n" \
-    "v_mov_b32 v2, 2\n" \
-    "v_add_u32 v3, v1, v2\n" \
-    "v_add_u32 v4, v3, v2\n" \
-    "st.global.b32 [s4:5+vz], v4\n" \
-    "exit\n.end\n"
-
 static void a_register_has_a_row_from_write_to_last_read(void **state)
 {
     struct run *r = rows_new(false, true, 1);
 
     (void)state;
-    run_text(r, CHAIN, 1, 32);
+    run_text(r, REGISTER_EXAMPLE(""), 1, 32);
     assert_int_equal(counted(r, TIM_CORE_rows_allocations), 4);
     assert_int_equal(counted(r, TIM_CORE_rows_releases), 4);
     assert_int_equal(counted(r, TIM_CORE_rows_missing), 0);
@@ -140,13 +130,13 @@ static void a_register_has_a_row_from_write_to_last_read(void **state)
     /* registers below the threshold keep their row */
     r = rows_new(false, true, 1);
     r->config->rows_threshold = 3;
-    run_text(r, CHAIN, 1, 32);
+    run_text(r, REGISTER_EXAMPLE(""), 1, 32);
     assert_int_equal(counted(r, TIM_CORE_rows_allocations), 4);
     assert_shown(r, "0 of 1024 rows of the register file are allocated, at most 4 so far; the resident warps have 0 registers; 0 rows are "
                     "reserved for the oldest block\n");
     run_free(r);
     r = rows_new(false, false, 1);
-    run_text(r, CHAIN, 1, 32);
+    run_text(r, REGISTER_EXAMPLE(""), 1, 32);
     assert_int_equal(counted(r, TIM_CORE_rows_on), counted(r, TIM_CORE_rows_named));
     assert_shown(r, "0 of 1024 rows of the register file are allocated, at most 5 so far; the resident warps have 0 registers\n");
     run_free(r);
