@@ -310,25 +310,36 @@ static void find_previous(struct pair *p, const struct values_trace *other)
     values_table_free(&last);
 }
 
+/** Returns whether the optimised build visits a line more often than -O0, or whether the compiler has moved code of the line. */
+static bool is_displaced(const struct pair *p, const struct values_trace *other, uint64_t thread, uint32_t visit, uint32_t nth)
+{
+    const uint64_t key = values_visits_key(thread, visit);
+    const uint64_t *here = values_table_find(&p->reference.visits, key), *there = values_table_find(&other->visits, key);
+
+    return (here != NULL && there != NULL && *there > *here) || values_table_find(&p->early, line_key(p, thread, visit)) != NULL ||
+           values_table_find(&p->moved, values_when_key(thread, visit, nth)) != NULL;
+}
+
 /** Returns whether a visit of the line before that of @shown has with -O0 all @count values that are shown together. The debugger
  *  shows these values if the compiler has moved code of the line, or executes it more often than -O0, in lanes that do not reach
- *  the line. */
+ *  the line. If the line before is such a line, too, the line before it counts. */
 static bool has_before(struct pair *p, const struct values_trace *other, const struct values_shown *shown, size_t count)
 {
-    const uint64_t *before = values_table_find(&p->previous, values_when_key(shown->thread, shown->visit, shown->nth));
-    const struct values_visit *v = before != NULL && *before != 0 ? &other->order[*before - 1] : NULL;
-    const uint64_t key = values_visits_key(shown->thread, shown->visit);
-    const uint64_t *here = values_table_find(&p->reference.visits, key), *there = values_table_find(&other->visits, key);
-    const bool is_extra = here != NULL && there != NULL && *there > *here;
-    const bool is_moved = values_table_find(&p->early, line_key(p, shown->thread, shown->visit)) != NULL ||
-                          values_table_find(&p->moved, values_when_key(shown->thread, shown->visit, shown->nth)) != NULL;
+    uint32_t visit = shown->visit, nth = shown->nth;
 
-    if (v == NULL || (!is_extra && !is_moved))
-        return false;
-    here = values_table_find(&p->reference.visits, values_visits_key(v->thread, v->visit));
-    for (uint32_t n = 1; here != NULL && n <= *here && n <= MOST_VISITS; n++)
-        if (has_all(p, shown, count, v->visit, n))
-            return true;
+    while (is_displaced(p, other, shown->thread, visit, nth)) {
+        const uint64_t *before = values_table_find(&p->previous, values_when_key(shown->thread, visit, nth));
+        const uint64_t *here;
+
+        if (before == NULL || *before == 0)
+            return false;
+        visit = other->order[*before - 1].visit;
+        nth = other->order[*before - 1].nth;
+        here = values_table_find(&p->reference.visits, values_visits_key(shown->thread, visit));
+        for (uint32_t n = 1; here != NULL && n <= *here && n <= MOST_VISITS; n++)
+            if (has_all(p, shown, count, visit, n))
+                return true;
+    }
     return false;
 }
 

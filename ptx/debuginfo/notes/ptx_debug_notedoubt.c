@@ -539,6 +539,43 @@ static void doubt_late(struct doubting *d, const struct ptx_noted_variable *v, c
     }
 }
 
+/* Returns true if the source executes line @line only if the branch on line @branch begins an iteration or a branch side. */
+static bool depends_on(const struct ptx_noted_lines *lines, uint32_t line, uint32_t branch)
+{
+    const struct ptx_noted_line *loop = loop_from(lines, branch);
+
+    if (loop != NULL && line > branch && line <= loop->reached)
+        return true;
+    for (size_t k = find_line(lines, line); k < lines->count && lines->at[k].line == line; k++)
+        if (lines->at[k].begins == branch)
+            return true;
+    return false;
+}
+
+/* Drops values of assignments that the compiler has moved up, before the branch that decides whether the source assigns: after
+ * the branch's condition, the block computes a value on a line that assigns to the variable and depends on the branch. */
+static void doubt_speculated(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
+{
+    const struct ptx_noting *noting = d->noting;
+
+    for (size_t n = 0; n < v->notes.count && ptx_spend(d->pl, 1); n++) {
+        struct ptx_noted_event *note = &v->notes.at[n];
+        const struct ptx_noted_value *value = &noting->values.at[note->value];
+        const uint32_t reg = ptx_note_is_plain(value) && value->operand[0].kind == PTX_NOTE_REG ? value->operand[0].reg : PTX_NONE;
+        const uint32_t computed = reg != PTX_NONE ? last_write(d, note->block, (note->at + 1) / 2, reg) : PTX_NONE;
+        const uint32_t branch = noting->blocks.at[note->block].end - 1, guard = d->pl->fn->insns.at[branch].guard;
+
+        if (computed == PTX_NONE || computed == branch || d->pl->fn->insns.at[branch].op != PTX_BRA || guard == PTX_NONE)
+            continue;
+        const uint32_t condition = last_write(d, note->block, branch, guard), line = line_of(d->pl, computed);
+
+        if (condition < computed && ptx_note_assigns(lines, line, line) && depends_on(lines, line, line_of(d->pl, branch))) {
+            note->value = d->nothing;
+            note->doubts = true;
+        }
+    }
+}
+
 /* ---- code of an earlier iteration ---------------------------------------------------------------- */
 
 /* A statement and, in the same block after code of another line, the next copy of it: a statement with the same operation and
@@ -881,6 +918,7 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
         const struct ptx_noted_lines *its = lines_of(&d, v);
 
         if (its != NULL) {
+            doubt_speculated(&d, v, its);
             doubt_earlier(&d, v, its, copies, count);
             doubt_ended(&d, v, its);
         }
