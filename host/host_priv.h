@@ -7,6 +7,7 @@
 #include "check/check.h"
 #include "host/lanewise.h"
 #include "launch/launch.h"
+#include "native/native.h"
 #include "timing/timing.h"
 
 enum { HOST_MAX_SETS = 64, HOST_MAX_ARGUMENT_BYTES = ISA_CONST_BANK_BYTES };
@@ -49,6 +50,8 @@ struct host_settings {
     unsigned max_findings;     /* maximal number of findings, or 0 if it is not set */
     uint32_t read_poison;
     bool debuggable; /* sources are compiled for a debugger */
+    bool native;     /* the option engine is "native" */
+    struct lnc_limits native_limit; /* the seconds of native-timeout, or 0 */
     char *record; /* folder for recorded launches */
     unsigned coverage, profile, by_launch; /* 1: the option is "yes"; by_launch: profile-by is "launch" */
     struct lnc_limits limits;
@@ -63,6 +66,7 @@ struct lanewise_machine {
     struct emu_machine *machine; /* the emulated machine; NULL until its first use */
     struct emu_engine *engine;
     struct tim_config *timing;
+    struct emu_native *native; /* translator to native code, or NULL */
     struct lanewise_module *modules;
     struct host_print print;
     struct lw_buffer error;

@@ -365,6 +365,8 @@ static void put_statistics(struct lanewise_machine *m, struct lw_sink *out)
     for (size_t i = 0; i < emu_stat_row_count; i++)
         lw_printf(out, "%s\n  \"%s\": %" PRIu64, i != 0 ? "," : "", emu_stat_rows[i].name,
                   lw_get64((const char *)&stats + emu_stat_rows[i].offset));
+    if (m->native != NULL)
+        lw_printf(out, ",\n  \"native_warp_instructions\": %" PRIu64, emu_machine_native_instructions(m->machine));
     if (has_cycles(m)) {
         lw_printf(out, ",\n  \"cycles\": %" PRIu64 ",\n  \"timing\": ",
                   m->past_cycles + m->engine->ops->cycles(m->engine));

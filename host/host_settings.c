@@ -148,6 +148,23 @@ static enum lw_status set_debuggable(struct host_settings *s, const struct key *
     return LW_OK;
 }
 
+static enum lw_status set_engine(struct host_settings *s, const struct key *key, const char *value, struct lw_error *err)
+{
+    static const char *const names[] = {"interpreter", "native", NULL};
+    unsigned at = 0;
+    enum lw_status status = choose(value, names, &at, err);
+
+    (void)key;
+    s->native = at == 1;
+    return status;
+}
+
+static enum lw_status set_native_limit(struct host_settings *s, const struct key *key, const char *value, struct lw_error *err)
+{
+    (void)key;
+    return lnc_limit_set(&s->native_limit, "timeout", value, err);
+}
+
 static enum lw_status set_record(struct host_settings *s, const struct key *key, const char *value, struct lw_error *err)
 {
     (void)key;
@@ -279,7 +296,7 @@ static const struct key keys[] = {
     {"check-base", set_base},   {"check-run", set_run},
     {"max-findings", set_most}, {"hang-limit", set_hang_limit},     {"hang-window", set_hang_limit},
     {"read-poison", set_poison}, {"coverage", set_count},     {"profile", set_count},
-    {"profile-by", set_count},  {"max-instructions", set_limit}, {"timeout", set_limit},
+    {"engine", set_engine},     {"native-timeout", set_native_limit}, {"profile-by", set_count},  {"max-instructions", set_limit}, {"timeout", set_limit},
 };
 
 const char *lanewise_key(unsigned index)
@@ -394,8 +411,17 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
                                          "likely, dualpath, multipath and early have one", config.reconv);
     if (status == LW_OK && s->timing != NULL)
         status = begin_timing(m, &config, err);
+    if (status == LW_OK && s->native) { /* before the machine, because the translator forks a process */
+        status = nat_create(&m->native, err);
+        if (status != LW_OK)
+            lw_error_prefix(err, "engine");
+        else if (s->native_limit.seconds > 0)
+            nat_set_limit(m->native, s->native_limit.seconds);
+    }
     if (status == LW_OK)
         status = emu_machine_create(&config, &m->machine, err);
+    if (status == LW_OK)
+        emu_machine_set_native(m->machine, m->native);
     if (status == LW_OK)
         status = host_engine_begin(m, err);
     if (status == LW_OK)
@@ -407,8 +433,10 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
         emu_engine_destroy(m->engine);
         m->engine = NULL;
         emu_machine_destroy(m->machine);
+        nat_destroy(m->native);
         tim_config_destroy(m->timing);
         m->machine = NULL;
+        m->native = NULL;
         m->timing = NULL;
         return status;
     }

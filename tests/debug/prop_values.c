@@ -42,7 +42,7 @@
  *
  * LW_SEED repeats a kernel. LW_RANDOM_COUNT sets the number of kernels. LW_VALUES_CLANG and LW_VALUES_LEVEL select
  * one compiler and one option. LW_VALUES_CORRUPT=N exchanges the locations of two variables; the test must then fail.
- * LW_VALUES_ALL=1 continues after a mismatch. With LW_VALUES_CONSTANT=1, kernels do not assign to their parameters.
+ * LW_VALUES_ALL=1 continues after a mismatch or other results. With LW_VALUES_CONSTANT=1, kernels do not assign to their parameters.
  */
 #include "tests/debug/values_kernels.h"
 #include "tests/debug/values_trace.h"
@@ -55,18 +55,21 @@ enum { USUAL = 8, MOST_VISITS = 200, MOST_PRINTED = 6, CORRUPTED = 4, MOST_EXCHA
 #define SOME_LANES UINT64_C(0x8000000080010023)
 
 struct counts {
-    uint64_t kernels, requested, shown, by_visit, by_set, between, unset, unwritten, skipped, unknown, unreadable, elsewhere, moved, early, own, arms, never, another_time, mixed, wrong_kernels;
+    uint64_t kernels, requested, shown, by_visit, by_set, between, unset, unwritten, skipped, unknown, unreadable, elsewhere, moved, early, own, arms, never, another_time, mixed, wrong_kernels, other_results;
 };
 
 struct test {
     char folder[64];
     const char *clang[2];
     unsigned clangs;
+    bool keep_going;       /* LW_VALUES_ALL is set */
     bool strict, free; /* true: random kernels are not observed, and the test only reports wrong values */
     enum values_kind kind; /* kind of the random kernels */
     bool has_values;       /* this version supports `values: kept` in launch files */
     struct counts counts;
 };
+
+static const char OTHER_RESULTS[] = "the results differ: the kernel has undefined behaviour, or a translation is wrong";
 
 /** One comparison. */
 struct pair {
@@ -475,7 +478,12 @@ static unsigned check(struct test *test, struct pair *p, const struct values_opt
     if (!same_results(&p->reference, &other)) {
         if (p->source != NULL)
             print_file(p->source);
-        die(p->what, "the results differ: the kernel has undefined behaviour, or a translation is wrong");
+        if (!test->keep_going)
+            die(p->what, OTHER_RESULTS);
+        printf("%s: %s\n", p->what, OTHER_RESULTS);
+        test->counts.other_results++;
+        values_trace_free(&other);
+        return 0;
     }
     if (p->reference.complete && other.complete)
         compare(test, p, &other);
@@ -763,9 +771,9 @@ static void print_counts(const char *what, const struct counts *c)
            " of these in uninitialised memory), %" PRIu64 " pointers skipped, %" PRIu64
            " of variables that -O0 does not have, %" PRIu64 " unreadable; %" PRIu64
            " others on lines that the thread never visits at -O0, %" PRIu64 " of another time on moved lines, %" PRIu64 " of another visit of these lines, %" PRIu64 " that the line itself assigns, %" PRIu64 " of a branch side that other threads take; wrong, in %" PRIu64 " kernels: %" PRIu64
-           " that the variable never has, %" PRIu64 " of another time, %" PRIu64 " visits with values of several visits\n",
+           " that the variable never has, %" PRIu64 " of another time, %" PRIu64 " visits with values of several visits; %" PRIu64 " with other results\n",
            what, c->kernels, c->requested, c->shown, c->by_visit, c->by_set, c->between, c->unset, c->unwritten, c->skipped, c->unknown,
-           c->unreadable, c->elsewhere, c->moved, c->early, c->own, c->arms, c->wrong_kernels, c->never, c->another_time, c->mixed);
+           c->unreadable, c->elsewhere, c->moved, c->early, c->own, c->arms, c->wrong_kernels, c->never, c->another_time, c->mixed, c->other_results);
 }
 
 /** Returns whether this version of Lanewise supports `values: kept`. */
@@ -791,7 +799,7 @@ int main(int argc, char **argv)
     uint64_t seed = first != NULL ? strtoull(first, NULL, 0) : prop_seed(), wrong = 0;
     const int line_by_line = setvbuf(stdout, NULL, _IOLBF, 0); /* before prop_count() prints */
     unsigned long count = prop_count(USUAL, seed);
-    bool print = argc == 2 && strcmp(argv[1], "--print") == 0, keep_going = getenv("LW_VALUES_ALL") != NULL;
+    bool print = argc == 2 && strcmp(argv[1], "--print") == 0;
     bool random_seeds = getenv("LW_SEED") != NULL && strcmp(getenv("LW_SEED"), "random") == 0;
     char command[128];
 
@@ -801,6 +809,7 @@ int main(int argc, char **argv)
         if (installed(clangs[i]))
             test.clang[test.clangs++] = clangs[i];
     test.has_values = understands_values(&test);
+    test.keep_going = getenv("LW_VALUES_ALL") != NULL;
     test.strict = getenv("LW_VALUES_STRICT") != NULL;
     test.free = mode != NULL && strcmp(mode, "free") == 0;
     test.kind = test.free ? VALUES_FREE : mode != NULL && strcmp(mode, "memory") == 0 ? VALUES_MEMORY : VALUES_OBSERVED;
@@ -815,12 +824,12 @@ int main(int argc, char **argv)
         printf("no clang is installed\n");
         return 77;
     } else {
-        for (unsigned long i = 0; i < count && argc == 1 && (wrong == 0 || keep_going || test.free || random_seeds); i++) {
+        for (unsigned long i = 0; i < count && argc == 1 && (wrong == 0 || test.keep_going || test.free || random_seeds); i++) {
             wrong += random_kernel(&test, seed + i);
             if ((i + 1) % 50 == 0 && i + 1 < count) /* a long run prints its progress */
                 printf("%lu kernels, wrong values in %" PRIu64 "\n", i + 1, test.counts.wrong_kernels);
         }
-        for (int i = 1; i < argc && (wrong == 0 || keep_going); i++)
+        for (int i = 1; i < argc && (wrong == 0 || test.keep_going); i++)
             wrong += launch_file(&test, argv[i], i);
         print_counts(argc > 1 ? "launch files" : test.free ? "free" : test.kind == VALUES_MEMORY ? "memory" : "observed", &test.counts);
         if (test.free && argc == 1) {
@@ -833,5 +842,5 @@ int main(int argc, char **argv)
     snprintf(command, sizeof command, "rm -rf '%s'", test.folder);
     if (system(command) != 0)
         die(test.folder, "cannot be removed");
-    return wrong != 0;
+    return wrong != 0 || test.counts.other_results != 0;
 }

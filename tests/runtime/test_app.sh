@@ -40,6 +40,41 @@ grep -q '"findings": \[' "$scratch/a.json" && grep -q '"ruleId": "out-of-bounds"
 "$lanewise" app --check-file "$scratch/d.json" --check-file "$scratch/none/e.json" "$LW_PROGRAM" >"$scratch/out" 2>"$scratch/err"
 grep -q 'none/e.json: ' "$scratch/err" || fail "no message that the second report cannot be written"
 
+# With native code the memory at the end must be the same as with the interpreter. Without LLVM 19 lanewise must name its package.
+cat >"$scratch/add.cu" <<'END'
+#include <cstdio>
+__global__ void add(const int *a, int *b, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int k = 0; k < n; k++)
+        b[i] += a[(i + k) % 1024] - a[i];
+}
+int main()
+{
+    int h[1024], *a, *b;
+    for (int i = 0; i < 1024; i++)
+        h[i] = i;
+    cudaMalloc(&a, sizeof h);
+    cudaMalloc(&b, sizeof h);
+    cudaMemcpy(a, h, sizeof h, cudaMemcpyHostToDevice);
+    cudaMemcpy(b, h, sizeof h, cudaMemcpyHostToDevice);
+    add<<<8, 128>>>(a, b, 20);
+    cudaMemcpy(h, b, sizeof h, cudaMemcpyDeviceToHost);
+    return h[1000] == 1000 + 20 * 19 / 2 ? 0 : 1;
+}
+END
+"$lanewise" cc "$scratch/add.cu" -o "$scratch/add" || fail "add.cu does not compile"
+if "$lanewise" app --engine native "$scratch/add" >"$scratch/out" 2>"$scratch/err"; then
+    for engine in interpreter native; do
+        "$lanewise" app --strict --hash --stats "$scratch/$engine.json" --engine $engine "$scratch/add" \
+            >"$scratch/out" 2>"$scratch/$engine.err" || fail "--engine $engine: exit status $?: $(cat "$scratch/$engine.err")"
+    done
+    [ "$(grep hash_mem "$scratch/interpreter.err")" = "$(grep hash_mem "$scratch/native.err")" ] || fail "--engine native: another hash_mem"
+    grep -q '"native_warp_instructions": [1-9]' "$scratch/native.json" || fail "--engine native: no native code was executed"
+else
+    grep -q 'libllvm19' "$scratch/err" || fail "--engine native: $(cat "$scratch/err")"
+fi
+
 # A program may change its current folder. lanewise writes reports relative to the folder in which it was started. The device has
 # the warp width of option --warp.
 mkdir "$scratch/a folder" && here=$(pwd)

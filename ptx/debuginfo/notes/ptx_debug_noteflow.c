@@ -624,7 +624,7 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
             agrees &= over >= 0 && is_sure(f, w, &position, group, over);
             position = (struct ptx_note_position){.line = group->line, .notes = (uint8_t)(over > 0 ? over : 0),
                                                   .none = position.none && position.line == group->line,
-                                                  .owed = over < 0 && owes(f, &position, group->line)};
+                                                  .owed = (position.owed && position.notes == 0) || (over < 0 && owes(f, &position, group->line))};
         } else {
             position.left = true;
             if (position.line == 0) {
@@ -735,11 +735,12 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
         for (unsigned i = 0; i < w->positions.count; i++) {
             struct ptx_note_position *position = &w->positions.at[i];
 
-            if (position->owed && position->line == next && !ptx_note_assigns(f->lines, next, next)) {
-                position->owed = false; /* the note is late: it gives the value of an assignment before the line */
-                continue;
-            }
-            position->notes += position->notes < UINT8_MAX;
+            const bool owed = position->owed;
+
+            position->owed = false;
+            if (owed && position->line == next && !ptx_note_assigns(f->lines, next, next))
+                continue; /* the note is late: it gives the value of an assignment before the line */
+            position->notes = owed || position->notes == UINT8_MAX ? UINT8_MAX : position->notes + 1; /* owed: it may be late */
             position->merges = merges && position->notes == 1;
         }
     w->counted = true;
