@@ -251,7 +251,7 @@ static enum lw_status set_run(struct host_settings *s, const struct key *key, co
 {
     (void)key;
     if (value[0] == '\0')
-        return LW_FAIL(err, LW_EUSAGE, "expected a name for the run in reports, found an empty text");
+        return LW_FAIL(err, LW_EUSAGE, "expected the name that reports give to this run, found an empty text");
     return keep(&s->run, value, err);
 }
 

@@ -526,8 +526,8 @@ enum lw_status lnc_limit_set(struct lnc_limits *limits, const char *name, const 
         rest++;
     }
     if (*value == '\0' || *rest != '\0' || errno != 0 || !(seconds > 0 && seconds <= LNC_MOST_SECONDS))
-        return LW_FAIL(err, LW_EUSAGE, "expected seconds, above 0 and up to %d, such as 600, 0.5 or 10m, found \"%.40s\"", LNC_MOST_SECONDS,
-                       value);
+        return LW_FAIL(err, LW_EUSAGE, "expected a time above 0 and up to %d seconds, such as 600, 0.5 or 10m, found \"%.40s\"",
+                       LNC_MOST_SECONDS, value);
     limits->seconds = seconds;
     return LW_OK;
 }

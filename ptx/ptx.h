@@ -10,8 +10,8 @@ struct ptx_options {
     bool no_scalar;       /* the code does not use the scalar unit; set for engines that may divide a warp at any instruction */
     bool lat_barriers;    /* a bar.synch_partner precedes loads and stores of global and local memory, for dynamic warp
                            * resizing with explicit barriers */
-    bool from_source;     /* a compiler wrote the text from the source @name. Messages give the file and line of the
-                           * last .loc, then the line of the PTX. Instructions are not checked against .version and
+    bool from_source;     /* a compiler made the text from a source file, whose name is the @name that is passed with the
+                           * text. Messages give the file and line of the last .loc, then the line of the PTX. Instructions are not checked against .version and
                            * .target, because the compiler chose both */
     bool keep_values;     /* in optimised code, a register stays live as long as a source variable has the register's
                            * value, so that debuggers can show the variable */

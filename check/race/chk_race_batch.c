@@ -26,8 +26,8 @@ static inline uint32_t mark_of(const struct race_access *ctx, const struct race_
 {
     return ctx->site | (uint32_t)(range - ctx->race->ranges.table) << RACE_SITE_BITS;
 }
-/* Form of a log record without an access, for a change of a warp's split: later accesses are by a split with the lanes in
- * `lanes`, while the lanes in `base` are live. */
+/* Form of a log record that has no access. The record says that another split of the warp makes the accesses after it.
+ * `lanes` has the lanes of that split, and `base` has the live lanes of the warp. */
 enum { FORM_SPLIT = EMU_ADDR_STRIDED + 1 };
 
 struct race_batch {

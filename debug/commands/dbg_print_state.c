@@ -71,12 +71,12 @@ enum lw_status dbg_show_tags(struct dbg *dbg, dbg_thread_id id, struct lw_sink *
         lw_put(out, "registers have no tags in this run: start it with --tags shadow or --tags compact\n");
         return LW_OK;
     }
-    lw_printf(out, "tags %s (U: uniform, A: affine), rules %s, expansion %s", emu_tag_mode_names[config->tags],
+    lw_printf(out, "--tags %s, --tag-rules %s, --tag-expansion %s", emu_tag_mode_names[config->tags],
               emu_tag_rules_names[config->tag_rules],
               emu_tag_expansion_names[config->tag_expansion]);
     if (config->tags == EMU_TAGS_COMPACT)
-        lw_printf(out, ", plan %s", emu_tag_plan_names[config->tag_plan]);
-    lw_put(out, "\n");
+        lw_printf(out, ", --tag-plan %s", emu_tag_plan_names[config->tag_plan]);
+    lw_put(out, " (U: uniform, A: affine)\n");
     for (unsigned r = 0; r < view.vreg_count; r++) {
         if (!emu_reg_tag(DBG_AT(&warp), r, &tag) || tag.kind == EMU_TAG_V)
             continue;

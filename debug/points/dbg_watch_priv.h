@@ -5,7 +5,8 @@
 
 #include "debug/debug_priv.h"
 
-/** Range [start, end) of a watchpoint: for memory the watched addresses, for registers the thread ids of their owner. */
+/** Range [start, end) of a watchpoint. Memory: the watched addresses. Registers: the thread id of the warp that owns them, so
+ *  that end is start + 1. */
 struct dbg_range {
     uint64_t start, end;
     size_t point; /* index of the watchpoint in dbg->points */

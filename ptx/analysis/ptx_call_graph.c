@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The call graph. Callees are translated before their callers, so that a caller knows which registers and barriers its
- * callees use. Mutually recursive functions (a strongly connected component, "scc") assume the worst case for each
- * other. A call through a register may call every function whose address is taken; a
- * further node of the graph, number functions.count, stands for these functions.
+ * callees use. Mutually recursive functions are a strongly connected component ("scc"). They assume the worst case for
+ * each other. A call through a register may call every function whose address is taken. The last node of the graph,
+ * number functions.count, represents these functions.
  *
- * After all functions are translated, calls get their targets, kernels get their totals (stack,
- * registers, shared memory), and the bsyncs of functions that a soft kernel calls become soft.
+ * After all functions are translated, calls get their targets, and kernels get their totals (stack, registers, shared
+ * memory). If a kernel has soft barriers, the bsyncs of all functions that it calls, directly or through others, become
+ * soft.
  */
 #include "ptx/ptx_priv.h"
 

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** The launch configuration between <<< and >>>. The program pushes it before it calls the kernel's stub, which pops it. There
- *  is a stack of them, because an argument of the stub may itself launch a kernel. */
+/** The launch configuration between <<< and >>>. The program pushes it, evaluates the arguments of the kernel's stub, and
+ *  calls the stub, which pops it. There is a stack of configurations, because the evaluation of the arguments may launch
+ *  another kernel. */
 struct configuration {
     cu_dim3 grid, block;
     size_t shared_bytes;

@@ -609,7 +609,7 @@ static void finds(void **state)
     lanewise_machine *m = lanewise_create();
     said(m, lanewise_set(m, "check-suppress", "none.yaml"), "check-suppress: none.yaml: ");
     said(m, lanewise_set(m, "check-base", "none"), "check-base: none: the folder does not exist");
-    said(m, lanewise_set(m, "check-run", ""), "expected a name");
+    said(m, lanewise_set(m, "check-run", ""), "expected the name");
     assert_int_equal(lanewise_set(m, "check-base", ""), LANEWISE_OK);
     assert_int_equal(lanewise_set(m, "check-run", "first test"), LANEWISE_OK);
     said(m, lanewise_report(m, "findings-junit", &text), "no checks are enabled: set \"check\"");
@@ -751,7 +751,7 @@ static void limits(void **state)
 
     (void)state;
     said(f.gpu, lanewise_set(f.gpu, "max-instructions", "0"), "max-instructions: expected an integer of 1 or more");
-    said(f.gpu, lanewise_set(f.gpu, "timeout", "-1"), "timeout: expected seconds, above 0");
+    said(f.gpu, lanewise_set(f.gpu, "timeout", "-1"), "timeout: expected a time above 0");
     assert_int_equal(lanewise_set(f.gpu, "max-instructions", "8"), LANEWISE_OK);
     assert_int_equal(lanewise_set(f.gpu, "timeout", "1000"), LANEWISE_OK);
     assert_int_equal(lanewise_set(f.gpu, "coverage", "yes"), LANEWISE_OK);

@@ -222,8 +222,8 @@ refuse 'limits.yaml:.*seconds: expected a number above 0' run limits.yaml
 { cat short.yaml; echo 'limits: {second: 1}'; } >limits.yaml
 refuse 'second.*did you mean "seconds"' run limits.yaml
 refuse 'run: --max-instructions: expected an integer of 1 or more, .*, found "0"' run --max-instructions 0 short.yaml
-refuse 'run: --timeout: expected seconds, above 0' run --timeout 0 short.yaml
-refuse 'run: --timeout: expected seconds, above 0' run --timeout nan short.yaml
+refuse 'run: --timeout: expected a time above 0' run --timeout 0 short.yaml
+refuse 'run: --timeout: expected a time above 0' run --timeout nan short.yaml
 expect 2 '--timeout and --gdb' run --timeout 5 --gdb short.yaml
 
 echo "$cases cases, $failures failures"

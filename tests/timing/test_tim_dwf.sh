@@ -66,7 +66,7 @@ grep -q '^dwf: formed warps: [0-9]*, with [0-9]* lanes of companions; lanes that
     fail "command mechanism does not show the pool: $(cat out)"
 # shellcheck disable=SC2086
 expect 0 '' debug --batch paths.yaml $machine --mechanism tbc "$@" -c mechanism -c 'focus warp 1' -c why -c 'focus warp 2' -c why -c 'focus warp 3' -c why -c continue
-grep -q '^tbc: compactions: [0-9]*, of [0-9]* warps into [0-9]* dynamic warps$' out && grep -q '^  block 0 entry 1 (runs): rpc 0x[0-9a-f]*, [0-9]* threads$' out ||
+grep -q '^tbc: compactions: [0-9]*, of [0-9]* warps into [0-9]* dynamic warps$' out && grep -q '^  block slot 0, stack entry 1 (runs): reconvergence pc 0x[0-9a-f]*, [0-9]* threads$' out ||
     fail "command mechanism does not show the stack: $(cat out)"
 grep -q "tbc: .*of the block's stack" out || fail "why does not show that a warp waits for its block: $(cat out)"
 # shellcheck disable=SC2086

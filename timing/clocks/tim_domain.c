@@ -62,8 +62,9 @@ void tim_domain_set_slow(struct tim_core *core, bool slow, uint64_t now)
     if (d->slow == slow)
         return;
     account(core, now);
-    /* wake_at has cycles of the core's own clock. With the new clock they fall into other cycles of clocks.core. To miss
-     * no wake-up, the core is ticked in every cycle until the time at which the last wake-up was due. */
+    /* wake_at has the core's own cycles in which wake-ups are due. After the change of the clock, the core reaches these
+     * cycles at other times. So the core is ticked in every cycle until the time at which the last wake-up was due under
+     * the old clock. */
     if (core->wakes != 0 && core->wake_at[core->wakes - 1] > crowded)
         crowded = core->wake_at[core->wakes - 1];
     const uint64_t when = crowded >= own ? tim_domain_when(d, crowded) : 0;

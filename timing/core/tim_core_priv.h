@@ -815,7 +815,7 @@ static inline void tim_set_at_barrier(struct tim_core *core, unsigned warp, bool
     core->recount = true;
     tim_set(&tim_sets_of(core, warp)->at_barrier, warp, waits);
 }
-/** Records that the number of registers in use has changed. */
+/** Adds the current numbers of rows and of compact entries of the core to their histograms. Called after a change. */
 static inline void tim_count_rows(struct tim_core *core)
 {
     tim_histogram_add(&core->stats->histogram[TIM_CORE_H_register_rows], core->rows);

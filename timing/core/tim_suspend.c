@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-/* Address in memory of the state of suspended blocks. Each emu slot of each core has its own range of addresses. */
+/* Address in memory of the state of suspended blocks. Each block slot of each emu core has its own range of addresses. */
 static const uint64_t state_base = UINT64_C(1) << 47;
 enum { STATE_SHIFT = 22, SLOT_SHIFT = 12 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes the energy estimate from counters, and the class of each instruction. */
+/* Computes the energy estimate from the counters. Also determines the class of each instruction (tim_work_of()). */
 #include "timing/energy/tim_energy_priv.h"
 
 #define COMPONENT(id, name, help) {name, "J", help},

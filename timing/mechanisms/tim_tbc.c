@@ -646,7 +646,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 
             for (unsigned i = 0; i < tbc->stack[b].warps; i++)
                 threads += lw_popcount(tbc->mask[level][tbc->stack[b].slot[i]] & core->live(core->context, tbc->stack[b].slot[i]));
-            lw_printf(out, "  block %u entry %u%s: rpc 0x%llx, %u threads\n", b, level, level == tbc->stack[b].level ? " (runs)" : "",
+            lw_printf(out, "  block slot %u, stack entry %u%s: reconvergence pc 0x%llx, %u threads\n", b, level, level == tbc->stack[b].level ? " (runs)" : "",
                       (unsigned long long)tbc->stack[b].rpc[level], threads);
         }
     for (unsigned i = 0; i < tbc->adequacy.rows; i++)

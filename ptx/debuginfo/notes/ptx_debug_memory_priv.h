@@ -66,7 +66,8 @@ void ptx_debug_memory_stores(struct ptx_memory *m);
 bool ptx_debug_memory_uses(struct ptx_memory *m, struct ptx_name text);
 /** Returns the size in bytes of the type of debug entry @die, or 0 if the size is unknown. */
 uint64_t ptx_debug_memory_size(const struct ptx_debug *debug, uint32_t die);
-/** Returns the number that is the value of an entry's attribute @name, or @none if the attribute is missing or no number. */
+/** Returns the number that is the value of an entry's attribute @name, or @none if the attribute is missing or is not a
+ *  number. */
 uint64_t ptx_debug_memory_number(const struct ptx_debug *debug, uint32_t die, unsigned name, uint64_t none);
 
 #endif
