@@ -10,7 +10,7 @@ KNOWN = {
     'T1 hill': 'The best limit is 6. The rows of a warp are consecutive and fill 34 lines, so that the lines of six warps still fit into the 256 lines of L1, and six warps hide more latency than four. '
                'The best limit of the source is 4.',
     'T3 bfs_large': 'Three of five loads miss with any schedule: with 131,072 nodes, the search rarely reads a line twice. The best limit gains 6 %, daws 5 %.',
-    'T4 ccws gc': 'With gto 82 % of the loads hit, and no limit gains more than 5 %. Scores are 279 on average, so that 24 of 32 warps may load: ccws holds back too few warps to have an effect.',
+    'T4 ccws gc': 'With gto 82 % of the loads hit, and no limit gains more than 5 %. Scores are 279 on average, so that 24 of 32 warps may load: ccws throttles too few warps to have an effect.',
     'T5 schedulers': 'Of the kernels with barriers, two hit nothing in L1, and backp hits as often with all schedulers. With lrr all warps reach their loads and barriers together, so that less latency '
                      'is hidden; two_level with groups of two warps is between lrr and the others.',
     'T11 bfs_rmat': 'In an L1 of unlimited size, 55 % of the hits are to lines that another warp loaded: the levels of nodes with many edges. Optimal replacement '
@@ -30,7 +30,7 @@ KNOWN = {
     'dwr T7': 'The size of L1 has little effect: bkp, cp and nnc read their data once, each table of mu has 256 KB, and the tiles of mtm are in shared memory. The gain of DWR is 12 % with each size.',
     'dwr T11 bkp': 'The bus limits bkp, so that the latency of a barrier changes its speed by at most 2 %.',
     'T16 lighting': 'An L0 of 256 bytes has room for 32 instructions, and the sixteen paths of this kernel have four times as many: 36 % of the fetches of single warps miss L0. '
-                    'With an L0 of 1 KB, IPC is 97 % of that with 8 ports; with 4 ports, no L0 is needed.',
+                    'With an L0 of 1 KB, IPC is 99 % of that with 8 ports; with 4 ports, no L0 is needed.',
     'T18 raytrace': 'Each quad of rays has a path of its own, so that a warp of eight lanes nearly always has two paths: base width 8 reaches 46 % of the gain of base width 4.',
     'T18 radix': 'With base width 8, the kernel makes the same accesses in other cycles. L1 has 2 % fewer misses, but the kernel takes 1.1 % more cycles.',
     'loc R6 la_bw srad': 'la_bw is 0.5 % slower than la_b: most of the warps that share lines are of two blocks. 30 % of the issue slots wait for the load/store unit, which serves '
