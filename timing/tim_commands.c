@@ -529,7 +529,7 @@ const struct lw_command tim_commands[] = {
     {"collectors", NULL, "[core]",     "Show the instructions in flight on a core, and the stage of each",               "collectors",   do_collectors, LW_COMMAND_READONLY},
     {"cycle",      NULL, "[count]",    "Run all cores for a number of cycles (default: 1); 0 prints the current cycle",  "cycle 10",     do_cycle, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
     {"grids",      NULL, "",           "Show kernel management: launches and their launchers, the distributor, groups of blocks, queues of the block scheduler", "grids", do_grids, LW_COMMAND_READONLY},
-    {"mechanism",  NULL, "[core]",     "Show the tables of the enabled mechanisms of a core, such as scores, victim tags and warps that are held back", "mechanism", do_mechanism, LW_COMMAND_READONLY},
+    {"mechanism",  NULL, "[core]",     "Show the tables of the enabled mechanisms of a core, such as scores, victim tags and warps that are throttled", "mechanism", do_mechanism, LW_COMMAND_READONLY},
     {"mshrs",      NULL, "[core]",     "Show the lines that the caches of a core have requested and not yet received",                                   "mshrs",        do_mshrs, LW_COMMAND_READONLY},
     {"queues",     NULL, "",           "Show the memory side: packets, outstanding lines, requests that wait for DRAM, open rows", "queues",       do_queues, LW_COMMAND_READONLY},
     {"scoreboard", NULL, "",           "Show the registers of the warp in focus to which a write is pending",                                  "scoreboard",   do_scoreboard, LW_COMMAND_READONLY},

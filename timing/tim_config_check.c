@@ -143,10 +143,10 @@ static enum lw_status check_forms(const struct tim_config *c, struct lw_error *e
         {c->mrpb_on, "mechanism mrpb, because the accesses of a formed warp go into the queue together"},
         {c->la_w_on, "mechanism la_w, which selects warps itself"},
         {c->tbc_on && c->issue_switch_on_stall, "issue.switch_on_stall: set it to off"},
-        {c->tbc_on && (c->swl_on || c->issue_policy == TIM_SCHED_SWL), "mechanism swl, which may hold back a warp for which others wait"},
-        {c->tbc_on && (c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING), "mechanism pools, which may hold back a warp for which others wait"},
-        {c->tbc_on && c->daws_on, "mechanism daws, which may hold back a warp for which others wait"},
-        {c->tbc_on && c->equalizer_on, "mechanism equalizer, which may hold back a warp for which others wait"},
+        {c->tbc_on && (c->swl_on || c->issue_policy == TIM_SCHED_SWL), "mechanism swl, which may throttle a warp for which others wait"},
+        {c->tbc_on && (c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING), "mechanism pools, which may throttle a warp for which others wait"},
+        {c->tbc_on && c->daws_on, "mechanism daws, which may throttle a warp for which others wait"},
+        {c->tbc_on && c->equalizer_on, "mechanism equalizer, which may throttle a warp for which others wait"},
     };
 
     if (!c->dwf_on && !c->tbc_on)
@@ -231,7 +231,7 @@ static enum lw_status check_rows(const struct tim_config *c, struct lw_error *er
             return LW_FAIL(err, LW_EINPUT, "%s", against[i].what);
     if (c->rows_on && c->rows_rename && held != NULL)
         return LW_FAIL(err, LW_EINPUT, "rows.rename cannot be combined with mechanism %s: a warp that waits for a row could wait for one that %s "
-                                       "holds back", held, held);
+                                       "throttles", held, held);
     return LW_OK;
 }
 

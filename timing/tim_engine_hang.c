@@ -35,7 +35,7 @@ void tim_engine_forget_spin(struct tim_engine *e)
     e->probe = NULL;
 }
 
-/** Returns true if a mechanism holds back at least one warp of the block until other warps act, and none of the block's
+/** Returns true if a mechanism throttles at least one warp of the block until other warps act, and none of the block's
  *  other warps can help: each of them has ended, cannot run, or provably loops without progress. */
 static bool is_held_up(const struct tim_engine *e, const struct tim_core *core, const struct tim_block *block)
 {
@@ -99,7 +99,7 @@ bool tim_engine_spins(struct tim_engine *e)
     return all_probed(e);
 }
 
-/** Fills in *stop with a report of the warps that a mechanism holds back until other warps act. Called for a hang, in
+/** Fills in *stop with a report of the warps that a mechanism throttles until other warps act. Called for a hang, in
  *  which no other warp ever will. Returns false if there are no such warps. */
 static bool hang_of_mechanism(const struct tim_engine *e, struct emu_stop *stop)
 {
@@ -116,7 +116,7 @@ static bool hang_of_mechanism(const struct tim_engine *e, struct emu_stop *stop)
                 continue;
             if (!found)
                 emu_core_hang_stop(core->emu, core->block[core->warp[i].block].slot, e->probe, stop);
-            lw_printf(&text.sink, "%score %u, warp slot %u is held back by %s: ", found ? "\n" : "", c, i, mech->row->name);
+            lw_printf(&text.sink, "%score %u, warp slot %u is throttled by %s: ", found ? "\n" : "", c, i, mech->row->name);
             mech->row->why(mech, i, &text.sink);
             found = true;
         }

@@ -277,7 +277,7 @@ bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place
             else
                 lw_put(out, tim_stall_message(reason));
             if (holder != NULL) {
-                lw_printf(out, "\nheld back by %s: ", holder->row->name);
+                lw_printf(out, "\nthrottled by %s: ", holder->row->name);
                 holder->row->why(holder, warp, out);
             }
             if (w->split >= 0 && !w->ended) {

@@ -268,8 +268,8 @@ launch_file lost | sed 's/block: 32/block: 128/' >lost.yaml
 session 'cycle 900;focus warp 1;why;mechanism;mechanism 1' --timing rogers --timing-set core.count=2 \
     --timing-set issue.limit=1 --mechanism swl lost.yaml
 says "a limit" <<'END'
-cycle N, core 0, warp slot 1, scheduler 0: a mechanism holds the warp back
-held back by swl: 1 older warps of the core run, and issue.limit is 1
+cycle N, core 0, warp slot 1, scheduler 0: a mechanism throttles the warp
+throttled by swl: 1 older warps of the core run, and issue.limit is 1
 END
 says "the limit's table" <<'END'
 swl: limit 1; running warps: 4; warps that may issue, the oldest first: 0
@@ -282,25 +282,25 @@ grep -q '^ccws: [1-9][0-9]* hits of victim tags in [1-9][0-9]* instructions; cut
     fail "mechanism does not print the table of ccws"
 grep -q '^score computed last: [1-9][0-9]*, for warp slot [0-9]* in cycle [1-9][0-9]*; the highest: [1-9][0-9]*$' said ||
     fail "mechanism does not print the last score of ccws"
-[ "$(grep -c '  held back$' said)" -ge 1 ] || fail "ccws holds no warp back"
+[ "$(grep -c '  throttled$' said)" -ge 1 ] || fail "ccws throttles no warp"
 says "the score" <<'END'
-held back by ccws: the warp has score 100; 2 of 3 warps precede the warp by score, and 1 may load; the cutoff is 300
+throttled by ccws: the warp has score 100; 2 of 3 warps precede the warp by score, and 1 may load; the cutoff is 300
 END
 session 'cycle 12000;mechanism' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --mechanism daws --timing-set daws.assoc=100 lost.yaml
 grep -q '^daws: 1 of [2-4] warps may load; ' said || fail "mechanism does not print the table of daws"
 grep -q '^load 0x100000040 of loop 0x100000040: diverged ([0-9]*), group 0$' said ||
     fail "mechanism does not print the load that daws has classified"
-grep -q ' 0x100000040 *[0-9]* *32  held back$' said || fail "daws holds no warp back"
+grep -q ' 0x100000040 *[0-9]* *32  throttled$' said || fail "daws throttles no warp"
 session 'cycle 12000;focus warp 3;why' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --timing-set lsu.queue=4 --mechanism daws --timing-set daws.assoc=100 lost.yaml
 says "the footprint" <<'END'
-held back by daws: 32 lines are predicted for the warp in its loop at 0x100000040; 32 lines are predicted for older warps, and 32 are available for all
+throttled by daws: 32 lines are predicted for the warp in its loop at 0x100000040; 32 lines are predicted for older warps, and 32 are available for all
 END
 session 'cycle 1000;focus warp 3;why;mechanism' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --timing-set issue.active=2 --mechanism pools lost.yaml
 says "the pool" <<'END'
-held back by pools: the warp is pending, after 0 others; 2 of 2 warps are active
+throttled by pools: the warp is pending, after 0 others; 2 of 2 warps are active
 END
 says "the pool's table" <<'END'
 pools: scheduler 0, active: 1 2; pending, the next first: 3 0
@@ -322,10 +322,10 @@ grep -q '^dwr: 16 groups of 8 warps; storage: PST 656 bits, ILT 992 bits, warp s
 grep -q '^ILT, 0 of 32 instructions:$' said || fail "mechanism does not print the ILT of dwr"
 session 'cycle 610;focus warp 3;why;cycle 10;why;mechanism 0' --timing="$src/docs/examples/dwr64.yaml" --timing-set core.count=1 lost.yaml
 says "the barrier" <<'END'
-held back by dwr: the warp's LAT barrier operation takes 8 more cycles
+throttled by dwr: the warp's LAT barrier operation takes 8 more cycles
 END
 says "the partners" <<'END'
-held back by dwr: at its load or store at 0x100000040 the warp waits for partners: group 0, entry 0x100000040, missing warps 5 6 7
+throttled by dwr: at its load or store at 0x100000040 the warp waits for partners: group 0, entry 0x100000040, missing warps 5 6 7
 END
 says "the group's entry" <<'END'
     0  0x100000040       1f  0 waits 1 waits 2 waits 3 waits 4 waits 5 barrier 6 barrier 7 barrier

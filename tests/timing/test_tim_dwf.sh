@@ -90,7 +90,7 @@ steps:
   - launch: {entry: lock, grid: 1, block: 64, args: [lock, sum]}
 END
 # shellcheck disable=SC2086
-expect 4 "is held back by tbc: its threads are not in entry 1 of the block's stack" run lock.yaml -q $machine --mechanism tbc
+expect 4 "is throttled by tbc: its threads are not in entry 1 of the block's stack" run lock.yaml -q $machine --mechanism tbc
 # shellcheck disable=SC2086
 expect 0 '' run lock.yaml -q $machine --mechanism dwf
 expect 2 'core.reconvergence=cbar' run paths.yaml --timing=fermi --mechanism dwf --timing-set core.reconvergence=stack

@@ -660,7 +660,7 @@ bool tim_core_is_busy(const struct tim_core *core, uint64_t now)
     return false;
 }
 
-/* ---- the functions of struct tim_mech_core, which mechanisms call; warps that mechanisms hold back ---- */
+/* ---- the functions of struct tim_mech_core, which mechanisms call; warps that mechanisms throttle ---- */
 
 static void look(const void *context, unsigned warp, struct tim_mech_warp *out)
 {
@@ -755,7 +755,7 @@ struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp)
     return core->mechs.count == 0 ? NULL : tim_mechs_holder(&core->mechs, warp, tim_head(&core->warp[warp]));
 }
 
-/** Removes from @ready the warps of scheduler @s that @mech holds back. Returns true if it removed any. */
+/** Removes from @ready the warps of scheduler @s that @mech throttles. Returns true if it removed any. */
 static bool hold_each(struct tim_core *core, struct tim_mech *mech, unsigned s, uint64_t *ready)
 {
     bool held = false;

@@ -21,7 +21,7 @@
  * RECHECK, TIMED and CAN are sets in struct tim_known; a BLOCKED warp is in none of them.
  *
  *   timing/decode/     properties of instructions
- *   tim_core.c         warps, blocks, packets; the core as mechanisms see it, and the warps that they hold back
+ *   tim_core.c         warps, blocks, packets; the core as mechanisms see it, and the warps that they throttle
  *   tim_tick_body.h    the phases of a cycle; tim_idle.c: cycles without a tick
  *   tim_fetch_body.h   instruction cache and buffers, constant operands, L0 caches
  *   tim_depend_body.h  scoreboard, dependency vectors, control field, wait counters, pending reads of operands
@@ -475,7 +475,7 @@ static inline void tim_core_show(struct tim_core *core, uint64_t now)
 {
     core->mechs.core.now = now;
 }
-/** Returns the mechanism that would hold the warp back if the warp were ready, or NULL if there is none. */
+/** Returns the mechanism that would throttle the warp if the warp were ready, or NULL if there is none. */
 struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp);
 /** Removes the warps that a mechanism throttles in this cycle from @ready, a set of warps of scheduler @s. Returns true if
  *  any. */
@@ -498,16 +498,16 @@ struct tim_kind {
     uint8_t operand_check;  /* enum tim_operand_check */
     uint8_t dependence, collector; /* values of issue.dependence and registers.collector */
     bool modern; /* the core has all features of `ampere`, such as issue.control_stage; if not, with `fixed`, none of them */
-    bool acts;   /* a mechanism may do more than hold warps back and observe (tim_acts_of()) */
+    bool acts;   /* a mechanism may do more than throttle warps and observe (tim_acts_of()) */
 };
 static const struct tim_kind tim_kind;
 
-/** Returns whether a mechanism may do more than hold warps back and observe issues, accesses and blocks. */
+/** Returns whether a mechanism may do more than throttle warps and observe issues, accesses and blocks. */
 static inline bool tim_acts(void)
 {
     return !tim_kind.fixed || tim_kind.acts;
 }
-/** Returns whether a mechanism of the core does more than hold warps back and observe. */
+/** Returns whether a mechanism of the core does more than throttle warps and observe. */
 static inline bool tim_acts_of(const struct tim_core *core)
 {
     const struct tim_mechs *m = &core->mechs;

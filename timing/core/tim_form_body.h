@@ -18,7 +18,7 @@ static uint64_t pending_lanes(const struct tim_warp *w, const struct tim_static 
     return pending;
 }
 
-/** Returns whether a mechanism other than the one that forms warps holds the warp back. */
+/** Returns whether a mechanism other than the one that forms warps throttles the warp. */
 static bool is_held_back(const struct tim_core *core, unsigned warp, const struct tim_static *what)
 {
     for (unsigned i = 0; i < core->mechs.count; i++) {

@@ -24,7 +24,7 @@ static void expire(struct tim_core *core, unsigned first, uint64_t now)
     hot->known[first].recheck_min = least;
 }
 
-/** issue.rotate: called before the stall reason of the warp becomes @reason. A mechanism may hold back warps of other schedulers
+/** issue.rotate: called before the stall reason of the warp becomes @reason. A mechanism may throttle warps of other schedulers
  *  for this reason, and the check may be in a cycle of another scheduler. The core must therefore not become idle before each
  *  scheduler has had a cycle with this reason. */
 static inline void note_reason(struct tim_core *core, const struct tim_warp *w, enum tim_stall reason)

@@ -37,7 +37,7 @@ struct ccws {
     unsigned allowed;            /* number of leading warps of `live` that may load */
     uint16_t rank[TIM_MAX_WARPS]; /* by slot: index of the warp in `live` */
     uint16_t loop[TIM_MAX_WARPS]; /* by slot: 1 + index of the outermost loop that the warp executes, or 0 if none */
-    bool held[TIM_MAX_WARPS];     /* by slot: a load of the warp was held back since the warp entered this loop */
+    bool held[TIM_MAX_WARPS];     /* by slot: a load of the warp was throttled since the warp entered this loop */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -304,7 +304,7 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
     return ccws->rank[warp] >= ccws->allowed;
 }
 
-/* Records in `held` each ready warp that is in a loop and whose load is held back. */
+/* Records in `held` each ready warp that is in a loop and whose load is throttled. */
 static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
 {
     struct ccws *ccws = (struct ccws *)mech;
@@ -363,7 +363,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 
         sum += score;
         lw_printf(out, "%9u %6" PRIu64 " %6" PRIu64 " %12u%s\n", ccws->live.warp[i], score, sum,
-                  tim_vta_count(ccws->vta, ccws->live.warp[i]), i < ccws->allowed ? "" : "  held back");
+                  tim_vta_count(ccws->vta, ccws->live.warp[i]), i < ccws->allowed ? "" : "  throttled");
     }
 }
 

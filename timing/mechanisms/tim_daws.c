@@ -3,7 +3,7 @@
  * Divergence-aware warp scheduling. The mechanism tracks in which loop each warp is, and determines which warps may
  * load. A warp in a loop with locality is charged for its footprint, which is the number of L1 lines that its active lanes
  * are predicted to need. The prediction is renewed in each iteration. The oldest warps get space in L1 first. Loads of
- * warps that get no space are held back. Source: specification of the warp scheduling thesis, 5.4 and 5.5. The thesis leaves
+ * warps that get no space are throttled. Source: specification of the warp scheduling thesis, 5.4 and 5.5. The thesis leaves
  * some points open (11: A5, A8, A25, A26, A30), which keys decide.
  *
  * Entry of a warp in the footprint prediction table:
@@ -29,7 +29,7 @@ struct level {
 };
 /** State of a warp slot. */
 struct entry {
-    bool lives, allowed;       /* the warp is live; its loads are not held back */
+    bool lives, allowed;       /* the warp is live; its loads are not throttled */
     bool granted;              /* the warp has space in L1 for its current loop */
     bool charged;              /* daws.closest: the warp has not reached the loop `loop` yet, but is charged as if it
                                 * were in it */
@@ -481,7 +481,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
         const struct entry *e = &daws->entry[daws->live.warp[i]];
 
         lw_printf(out, "%9u %#18" PRIx64 " %6u %6u%s%s\n", daws->live.warp[i], e->loop, e->lines, e->lanes,
-                  e->charged ? "  before it" : "", e->allowed ? "" : "  held back");
+                  e->charged ? "  before it" : "", e->allowed ? "" : "  throttled");
     }
     for (unsigned i = 0; i < t->samples; i++) {
         lw_printf(out, "loop %#" PRIx64 ": locality %d", t->sample[i].loop, t->sample[i].locality);

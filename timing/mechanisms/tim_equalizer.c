@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Equalizer: adapts the number of blocks that run on a core to what their warps wait for. The oldest blocks run; warps of
- * the others are held back. At regular samples the mechanism counts what the warps of running blocks do. At the
+ * the others are throttled. At regular samples the mechanism counts what the warps of running blocks do. At the
  * end of each epoch it compares the averages of the samples:
  *
  *   excess memory instructions > warps of a block     one block fewer may run, so that fewer warps share L1
@@ -37,7 +37,7 @@ struct equalizer {
     uint16_t warps[BLOCKS];     /* by block: number of its warps that have begun */
     uint16_t live[BLOCKS];      /* by block: number of its live warps */
     uint16_t able[BLOCKS];      /* by block: number of its live warps that do not wait at a barrier or for a launch */
-    bool runs[BLOCKS];          /* by block: its warps are not held back */
+    bool runs[BLOCKS];          /* by block: its warps are not throttled */
 };
 
 static bool is_on(const struct tim_config *config)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Behaviour of each load in L1: how many lines its lanes access, which warp requested the lines that hit, and in
- * which iteration of the enclosing loop the warp accessed the line before. The mechanism holds back no warp. Its report
+ * which iteration of the enclosing loop the warp accessed the line before. The mechanism throttles no warp. Its report
  * is a profile for mechanism daws. Source: specification of the warp scheduling thesis, 5.1, 5.6 and 10.
  *
  *   issues ---> when an instruction begins an iteration of a loop, the warp's iteration gets a new number

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mechanisms hold back warps of a core, so that the scheduler selects among the other warps. Some mechanisms instead decide
+ * Mechanisms throttle warps of a core, so that the scheduler selects among the other warps. Some mechanisms instead decide
  * which loads get a line of L1, or which instruction of the load/store queue makes the next access, or only count events. A
  * mechanism is an entry of tim_mechanisms[], defined in its own file. It has a section of keys, state on each core, and
  * hooks. A core calls the hooks at their events, in the order of the phases of a cycle. The core contains no code for a
@@ -214,11 +214,11 @@ struct tim_mechanism {
      *  warp is its slot divided by the number of schedulers. Returns true if the state of the mechanism has changed. */
     bool (*picks)(struct tim_mech *mech, unsigned sched, const uint64_t *ready);
     bool every_cycle; /* `picks` is also called if no warp is ready */
-    /** Returns whether the mechanism holds back a ready warp, whose next instruction is @next. The hook must not change
+    /** Returns whether the mechanism throttles a ready warp, whose next instruction is @next. The hook must not change
      *  state. */
     bool (*holds)(struct tim_mech *mech, unsigned warp, const struct tim_static *next);
     /** Does the work of `holds` for all ready warps of scheduler @sched in one call: removes the warps that the mechanism
-     *  holds back from @ready, which is as for `picks`. Returns true if it removed a warp. If this hook is NULL, the
+     *  throttles from @ready, which is as for `picks`. Returns true if it removed a warp. If this hook is NULL, the
      *  core calls `holds` for each warp. */
     bool (*holds_of)(struct tim_mech *mech, unsigned sched, uint64_t *ready);
     /** Selects the ready warp of scheduler @sched that issues, instead of issue.policy. Returns the warp's bit in @ready,
@@ -243,9 +243,9 @@ struct tim_mechanism {
     uint64_t (*next)(struct tim_mech *mech, uint64_t since);
     /** Called when the selected warp may not issue because a debugger steps another warp. */
     void (*refused)(struct tim_mech *mech, unsigned warp);
-    /** Returns whether the mechanism holds the warp back for as long as no other warp acts. */
+    /** Returns whether the mechanism throttles the warp for as long as no other warp acts. */
     bool (*is_stuck)(struct tim_mech *mech, unsigned warp);
-    /** Prints why a warp is held back, such as "score 212, ...", without a line end. */
+    /** Prints why a warp is throttled, such as "score 212, ...", without a line end. */
     void (*why)(struct tim_mech *mech, unsigned warp, struct lw_sink *out);
     /** Sets *value and *name for gauge @index, a number that a trace shows over time. Returns false if the mechanism has no
      *  gauge with this index. */
@@ -349,7 +349,7 @@ static inline unsigned tim_mech_slot(const struct tim_config *config, unsigned s
 /** Gets the vector registers that live lanes of the warp, in any split, may still read. The code must have liveness. Returns false
  *  if the warp has no live lane. */
 bool tim_mech_live(const struct tim_mech_core *core, unsigned warp, struct tim_vectors *out);
-/** Returns the mechanism that holds the warp back, or NULL if no mechanism does. */
+/** Returns the mechanism that throttles the warp, or NULL if no mechanism does. */
 struct tim_mech *tim_mechs_holder(const struct tim_mechs *mechs, unsigned warp, const struct tim_static *next);
 uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Output of variable warp sizing for the debugger: why a warp is held back, the gang table, hardware cost. */
+/* Output of variable warp sizing for the debugger: why a warp is throttled, the gang table, hardware cost. */
 #include "timing/mechanisms/tim_vws_priv.h"
 
 #include <inttypes.h>

@@ -712,8 +712,8 @@ static void u8_the_hang_names_group_and_warps(void **state)
     fix_check(r->fix->engine->ops->run(r->fix->engine, &r->stop, &err), &err);
     assert_int_equal(r->stop.kind, EMU_STOP_HANG);
     snprintf(entry, sizeof entry, "group 0, entry 0x%llx,", (unsigned long long)tim_dwr_pst(run_engine(r)->core[0]->mechs.mech[0], 0)->pc);
-    assert_non_null(strstr(r->stop.hang.detail, "warp slot 0 is held back by dwr"));
-    assert_non_null(strstr(r->stop.hang.detail, "warp slot 1 is held back by dwr"));
+    assert_non_null(strstr(r->stop.hang.detail, "warp slot 0 is throttled by dwr"));
+    assert_non_null(strstr(r->stop.hang.detail, "warp slot 1 is throttled by dwr"));
     assert_non_null(strstr(r->stop.hang.detail, entry));
     run_free(r);
 }
@@ -794,7 +794,7 @@ static void u30_a_spin_on_a_partner_that_waits(void **state)
     run_open(r, program_of(LOCK), 1, 16);
     fix_check(r->fix->engine->ops->run(r->fix->engine, &r->stop, &err), &err);
     assert_int_equal(r->stop.kind, EMU_STOP_HANG);
-    assert_non_null(strstr(r->stop.hang.detail, "warp slot 0 is held back by dwr"));
+    assert_non_null(strstr(r->stop.hang.detail, "warp slot 0 is throttled by dwr"));
     run_free(r);
     r = dwr_run();
     r->config->dwr_timeout = 1000;

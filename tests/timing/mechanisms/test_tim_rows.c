@@ -193,7 +193,7 @@ static void a_register_of_another_path_keeps_its_row(void **state)
 }
 
 /** Run 6 blocks of 2 warps with 8 registers, of which at most 5 are live, on a core with @rows rows. Return the cycles. *held: the
- *  cycles in which only warps that were held back could issue. */
+ *  cycles in which only warps that were throttled could issue. */
 static uint64_t crowded(bool rename, unsigned reserve, unsigned rows, uint64_t *held)
 {
     struct run *r = rows_new(false, rename, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Replay with Belady's algorithm. The mechanism records the loads that access L1, and replays them in three caches: L1
- * with LRU replacement, L1 that replaces the line with the furthest next use, and an unbounded cache. It holds back no
+ * with LRU replacement, L1 that replaces the line with the furthest next use, and an unbounded cache. It throttles no
  * warp. The replay has no latencies: a line is present immediately after its miss. Source:
  * specification of the warp scheduling thesis, 3.5.
  */

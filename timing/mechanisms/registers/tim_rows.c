@@ -13,7 +13,7 @@
  * rows.wake cycles before, but not before the issue of the writing instruction. rows.wake also delays reads (tim_pipe_body.h).
  * rows.rename: a row is free when no instruction in flight accesses it and no live lane of the warp, in any split, may still
  * read its register (tim_live.c). A row that waits for an older read or write stays allocated, and a new value of the same
- * register uses the same row. A warp whose next instruction needs more rows than are free is held back.
+ * register uses the same row. A warp whose next instruction needs more rows than are free is throttled.
  *
  * So that no block waits for ever, rows are reserved for the oldest block of the core. With rows.reserve block these are all rows
  * that its warps may still need, so its warps never wait. With rows.reserve warp its warps can always run one after the other (the
