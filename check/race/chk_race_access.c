@@ -31,9 +31,9 @@ static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, ui
     return true;
 }
 
-/** Returns true if the store by @lane needs no check, because it writes the value that memory already has, no enabled kind
- *  reports such races, and the cells have only weak accesses. In this case it also empties the read records, as a write
- *  does; the caller records the write. */
+/** Returns true if the store by @lane needs no check. Then three conditions hold: the store writes the value that memory already
+ *  has, no enabled kind reports such races, and the cells have only weak accesses. In this case the function also empties the
+ *  read records, as a write does; the caller records the write. */
 static bool rewrites(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t first,
                          uint32_t count, unsigned lane, uint64_t at)
 {
@@ -165,8 +165,7 @@ void race_access_scattered(struct race_access *ctx, const uint64_t *address, uin
             write[1] = site;
             continue;
         }
-        if (!read || hot[RACE_HOT_SITE] != known) { /* If neither condition holds, the record already includes this
-                                                     * access. */
+        if (!read || hot[RACE_HOT_SITE] != known) { /* otherwise the record already includes this access */
             if (read)
                 memcpy(write + RACE_WARM_READ_2, hot, 3 * sizeof *hot);
             hot[RACE_HOT_TID] = self_tid;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Race checker: accesses to consecutive words, several words at a time. chk_race_access_wide.c includes this file once
- * for each set of host instructions, and defines LEVEL(name), LEVEL_TARGET and LEVEL_COUNT(n): n or, if all calls have
- * the same n, this number.
+ * for each set of host instructions. Before that it defines LEVEL(name), LEVEL_TARGET and LEVEL_COUNT(n). LEVEL_COUNT(n) is a
+ * constant if all calls have the same n, and otherwise n.
  */
-/* The n words of an access whose lanes have consecutive words are checked together. The loops over the words have no
- * branch. The loops combine the results of all cells, and bit 31 of the combination is set if some cell needs a closer check. */
+/* If the lanes of an access have consecutive words, n words are checked together. The loops over the words have no branch.
+ * They combine the results of all cells. Bit 31 of the combination is set if some cell needs a closer check. */
 #define SIGN (UINT32_C(1) << 31)
 
 /* Vector type for the hot words of LEVEL_CELLS cells. */

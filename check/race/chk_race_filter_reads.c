@@ -14,7 +14,8 @@
  * cells was read by weak loads of unordered blocks, and was not written. The last read was by that instruction, or by
  * several instructions with different cells, as in unrolled loops. The record of each cell then has level RACE_GRID. A
  * later write finds two readers in the record, one of them in another block. Without fences the clocks of the writer
- * cannot cover that reader, whatever the time of its last read. Later reads would therefore change only the time. */
+ * cannot cover that reader, whatever the time of its last read. Further reads would change only this time, so they need no
+ * check. */
 
 enum { TABLE_PAGES = 1 << RACE_TABLE_SHIFT, MIXED = -1, LOOK_EVERY = 64 };
 

@@ -827,8 +827,8 @@ bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *
 }
 
 /** Handles the reads of record @e as reads() does. @base: offset of e->base from the first word with a packed cell. The loop
- *  has only one branch: the outcome for a lane is practically random, so a mispredicted branch would cost more than the code
- *  that it skips. */
+ *  has only one branch. Whether a lane needs the code of a further branch is practically random, so a mispredicted branch
+ *  would cost more than the code that it skips. */
 static void reads_each(struct pass *p, const struct emu_access_record *e, uint64_t base)
 {
     struct race_packed *b = p->b;

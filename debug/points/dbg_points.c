@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stoppoints: their list, their conditions and the hits of breakpoints. A lane that arrives at a breakpoint hits it once.
- * After the stop the lane is a reported lane until it leaves that pc, and a resume steps it over the breakpoint.
+ * Stoppoints: their list, their conditions and the hits of breakpoints. A lane that arrives at a breakpoint hits it once. After
+ * the stop the lane is a reported lane until it leaves that pc: a resume steps it over the breakpoint without another stop.
  */
 #include "debug/debug_priv.h"
 

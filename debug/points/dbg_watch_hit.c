@@ -2,8 +2,8 @@
 /*
  * Finds the watchpoints and catchpoints that one instruction hits. The event of the instruction holds the old and new
  * bytes of its memory accesses. Registers are compared with a saved copy of their values after the previous instruction.
- * Most instructions hit nothing: ranges of memory are sorted, and one comparison with the lowest start and the highest
- * end excludes most accesses.
+ * Most instructions hit nothing. So the ranges of memory are sorted: one comparison with the lowest start and the highest end
+ * excludes most accesses.
  */
 #include "debug/points/dbg_watch_priv.h"
 

@@ -5,15 +5,16 @@
  *             all loops;
  *   affine    base + sum of stride * index over tid.x, tid.y, tid.z and the lane; base and strides
  *             are uniform, and a stride is either known or only known to be uniform;
- *   varying anything else. For sums, products with literals, shifts etc., strides are computed modulo 2 to the power of the
- *   register's width. Column `tag` of the instruction table determines the rule for an instruction. A 32-bit value keeps its
- *   strides when it is extended to 64 bits if its range shows that no lane wraps. If the range is unknown, values that
- *   depend on it are marked `assumed`; only printed output uses them.
+ *   varying   anything else.
  *
- * A register with several definitions has their common properties: strides that are equal remain
- * known, others become unknown. A register is varying where lanes join that have executed different
- * definitions, or have left a loop in different iterations; ptx_divergence() marks these registers
- * (unit->mixed).
+ * Column `tag` of the instruction table determines the rule for an instruction. Strides are computed modulo 2 to the power of
+ * the register's width. When a 32-bit value is extended to 64 bits, it keeps its strides if no lane wraps. The range of the
+ * value may show that no lane wraps. If the range does not show this, the result is marked `assumed`, and so are all values
+ * that depend on it. Only printed output uses values that are marked `assumed`.
+ *
+ * If a register has several definitions, the strides that are equal in all of them are known, and the others are unknown. A
+ * register is varying where lanes join that have executed different definitions of it, or that have left a loop in different
+ * iterations. ptx_divergence() marks these registers (unit->mixed).
  */
 #include "ptx/ptx_priv.h"
 

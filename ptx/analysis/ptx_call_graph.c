@@ -29,7 +29,7 @@ static void join_clobber(struct ptx_clobber *into, const struct ptx_clobber *fro
     into->p |= from->p;
 }
 
-/* ---- who calls whom ------------------------------------------------------------------------- */
+/* ---- the edges of the graph ----------------------------------------------------------------- */
 
 struct graph {
     struct ptx_job *job;
@@ -317,8 +317,8 @@ static void add_callee(struct ptx_unit *unit, const struct ptx_calls *callee)
 }
 
 /* Returns the number of barrier registers that callees outside the SCC need. No function of the SCC may use these registers
- * itself. Otherwise a region around a call of another function of the SCC would lose its barrier, because the called
- * function may call a callee outside the SCC. */
+ * itself. If a function of the SCC used one, a region around its call of another function of the SCC would lose its barrier,
+ * because the called function may call a callee outside the SCC. */
 static unsigned below_scc(const struct ptx_module *module, uint32_t scc)
 {
     struct ptx_tree *recursion = &module->sccs.at[scc];
@@ -532,7 +532,7 @@ void ptx_calls_end(struct ptx_unit *unit)
     add_stack(unit);
 }
 
-/* ---- when all are translated ------------------------------------------------------------------- */
+/* ---- after all functions are translated -------------------------------------------------------- */
 
 static void add_tree(struct ptx_tree *into, const struct ptx_tree *from)
 {

@@ -106,8 +106,8 @@ static char *text_of(const struct entry *e, const uint8_t *payload)
     return text;
 }
 
-/** Returns true if a container begins at @at. Compares byte by byte as with strings, because @at may be a text that is shorter
- *  than the magic number, and no byte past its end may be read. */
+/** Returns true if a container begins at @at. @at may be a text that is shorter than the magic number, so the function compares
+ *  as with strings: it reads no byte past the end of the text. */
 static bool is_container(const uint8_t *at)
 {
     const uint32_t magic = (uint32_t)CONTAINER_MAGIC;

@@ -182,8 +182,8 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes,
     return error;
 }
 
-/** Gets the text in a column of a kernel's description (cl_program_describe()): @index: selects the line of a parameter.
- *  Column 0 is the parameter's name. */
+/** Gets the text in a column of a kernel's description (cl_program_describe()). @index selects the parameter, which has a line of
+ *  its own. Column 0 has the parameter's name. */
 static cl_int answer_column(const struct _cl_kernel *kernel, cl_uint index, unsigned column, char *text, size_t text_bytes)
 {
     const char *line = cl_program_describe(kernel->program, lanewise_kernel_name(kernel->kernel));
@@ -427,8 +427,8 @@ static int run_launch(struct rt_command *command)
     return CL_OUT_OF_RESOURCES;
 }
 
-/** Chooses a local size if the program gives none: the required size of the kernel, or in each dimension, beginning with x,
- *  the largest divisor of the global size, up to 256 work-items in all. */
+/** Chooses a local size if the program gives none. If the kernel has a required size, takes this size. Otherwise takes in each
+ *  dimension, beginning with x, the largest divisor of the global size with which the work-group has at most 256 work-items. */
 static void choose_local(const struct _cl_kernel *kernel, cl_uint dimensions, const size_t *global, size_t local[3])
 {
     size_t left = kernel->needs.max_threads < USUAL_LOCAL_SIZE ? kernel->needs.max_threads : USUAL_LOCAL_SIZE;

@@ -8,8 +8,8 @@
 
 /**
  * The clock domain of a core whose clock and voltage change during a run (mechanism dvfs). All times in struct tim_core
- * are cycles of the core's own clock; times of the engine, of memory and of kernel management are cycles of clocks.core.
- * Each cycle of a slow clock is assigned to one cycle of clocks.core, in which the engine ticks the core.
+ * are cycles of the core's own clock. Times of the engine, of memory and of kernel management are cycles of clocks.core.
+ * For each cycle of a slow clock, the engine ticks the core in one cycle of clocks.core.
  */
 enum tim_span { TIM_SPAN_DIVERTED, TIM_SPAN_LOW, TIM_SPANS };
 struct tim_domain {

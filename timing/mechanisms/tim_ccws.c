@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cache-conscious warp scheduling (CCWS): while L1 evicts lines that warps need again, fewer warps may load. If a warp
- * misses on a line whose tag is among its victim tags, which means that L1 has evicted the line, the score of the warp
- * rises above the base score. The score then falls by one per cycle. The warps are ordered by their scores, the highest
- * first. A warp may load if the sum of the scores up to its own does not exceed the sum of all base scores. Source:
- * specification of the warp scheduling thesis, 4. The thesis leaves some points open (11: A1 to A4, A17), which keys decide.
+ * Cache-conscious warp scheduling (CCWS): while L1 evicts lines that warps need again, fewer warps may load. The victim tags
+ * of a warp are the tags of its lines that L1 has evicted. If a load of the warp misses and finds its line in the victim
+ * tags, the score of the warp rises above the base score. The score then falls by one per cycle. The warps are ordered by
+ * their scores, the highest first. A warp may load if the sum of the scores up to and including its own does not exceed the
+ * sum of all base scores. Source: specification of the warp scheduling thesis, 4. The thesis leaves some points open (11: A1
+ * to A4, A17), which keys decide.
  *
  * A score is stored as the cycle in which it will have fallen to the base score, so it need not be updated in each cycle.
  */

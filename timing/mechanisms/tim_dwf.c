@@ -11,10 +11,10 @@
  *   warp 1         x . x .   other
  *
  * Source: specification of the book on GPU architectures, 11.1.1, which does not name the five heuristics of the original. Our
- * choices: a thread waits at bsync for the threads of its own warp, so that warps are static again where flow converges. A
- * scheduler forms warps of its own warps only. A warp leads with one of its splits at a time. If a split is at the pc
- * that the scheduler issued last, that split leads, so that threads whose lanes were taken issue next; else the split that
- * the heuristic prefers leads.
+ * choices: a thread waits at bsync for the threads of its own warp. So each warp has its own threads again where control flow
+ * converges. A scheduler forms warps only from its own warps. A warp leads with one of its splits at a time: with a split at the
+ * pc that the scheduler issued last, if there is one, otherwise with the split that the heuristic prefers. So threads that
+ * could not join, because their lane was taken, issue next.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 

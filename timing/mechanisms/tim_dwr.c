@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Dynamic warp resizing. A warp is only as wide as the SIMD hardware; the warps of a group (core.group) are partners. A
- * load or store of global or local memory is called a LAT. Before each LAT is a barrier of the partners. Partners that
+ * load or store of global or local memory is called a LAT. Each LAT has a barrier of the partners before it. Partners that
  * leave the barrier at the same instruction issue it as one large warp, whose accesses are coalesced together. The ignore
  * list table (ILT) learns which barriers are useless because partners have diverged; such barriers are ignored.
  * Source: A. Lashgar, A. Baniasadi, A. Khonsari, "Dynamic warp resizing in high-performance SIMT". Numbers in
@@ -16,8 +16,8 @@
  * A partner has arrived if it has begun to wait at a LAT barrier after the PST entry of the group became valid, if it waits
  * at a block barrier, if it has ended, or if its slot has no warp. The last three conditions depend only on the present state
  * of the warp, not on earlier releases (5.2). A class consists of the members of a group that are in state COMBINE at
- * the same instruction. They issue one after the other, lowest first; until the last one has issued, no other warp of
- * their schedulers issues (5.3). Barrier operations end in the order of their cycles, then of warps (6).
+ * the same instruction. The members issue one after the other, the lowest slot first. Until the last one has issued, no other
+ * warp of their schedulers issues (5.3). Barrier operations that end in the same cycle end in the order of their warps (6).
  */
 #include "timing/mechanisms/tim_dwr_priv.h"
 

@@ -8,8 +8,11 @@
  *   An active warp that waits at a barrier or ends leaves the group.
  *   When the group has space for a warp, the pending warp with most locality with the active warps joins it.
  *
- * A scheduler issues the ready active warp that issued last; if that warp is not ready, the one with most locality with it;
- * if the scheduler has no such warp, the oldest.
+ * A scheduler selects among its ready active warps in this order:
+ *
+ *   1. a warp of a block that starves: the oldest warp of the oldest such block
+ *   2. the warp that issued last
+ *   3. the warp with most locality with the warp that issued last; among equal warps the oldest
  *
  * Source: specification of address pre-computation 7.
  */

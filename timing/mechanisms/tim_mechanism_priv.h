@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mechanisms throttle warps of a core, so that the scheduler selects among the other warps. Some mechanisms instead decide
- * which loads get a line of L1, or which instruction of the load/store queue makes the next access, or only count events. A
- * mechanism is an entry of tim_mechanisms[], defined in its own file. It has a section of keys, state on each core, and
- * hooks. A core calls the hooks at their events, in the order of the phases of a cycle. The core contains no code for a
- * particular mechanism.
+ * Most mechanisms throttle warps of a core: the scheduler selects among the other warps. Some mechanisms decide which loads get a
+ * line of L1, or which instruction of the load/store queue makes the next access. Some only count events. A mechanism is an
+ * entry of tim_mechanisms[], defined in its own file. It has a section of keys, state on each core, and hooks. A core calls
+ * the hooks at their events, in the order of the phases of a cycle. The core contains no code for a particular mechanism.
  *
  *              block, warp_begins, waits, warp_ends            access, evict, issues, bypasses
  *   core ------------------------------------------> mechanism <-------------------- load/store unit, issue
@@ -165,7 +164,7 @@ struct tim_mechanism {
     void (*reads)(struct tim_mech *mech, unsigned warp, const struct tim_static *what);
     /** Called when the issued instruction @what has written its results. Not called for instructions that end at issue. */
     void (*writes)(struct tim_mech *mech, unsigned warp, const struct tim_static *what);
-    /** Called once per cycle when all calls of `reads` and `writes` of the cycle have been made, before any scheduler selects a warp. In
+    /** Called once per cycle, after all calls of `reads` and `writes` of the cycle, and before any scheduler selects a warp. In
      *  cycles that the event-driven model skips, no mechanism and no block on the core changes. */
     void (*counts)(struct tim_mech *mech);
     /** Called after `issues`. Sets @out to the accesses of the instruction that use no bank of the register file. At most one

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Thread block compaction: one stack for all warps of a block, instead of a stack for each warp. Only threads of the top entry
- * run. At a divergent branch all of them wait for each other, and so at the reconvergence pc of the entry. After both, the
- * threads of the entry are compacted into dynamic warps: the k-th dynamic warp takes, for each lane, the k-th thread with that
- * lane. It issues in lockstep until the next compaction (timing/tables/tim_formed_priv.h).
+ * run. They all wait for each other at a divergent branch, and at the reconvergence pc of the entry. After each of these waits,
+ * the threads of the new top entry are compacted into dynamic warps: the k-th dynamic warp takes, for each lane, the k-th thread
+ * with that lane. A dynamic warp issues in lockstep until the next compaction (timing/tables/tim_formed_priv.h).
  *
  *   branch: threads of the entry         stack: rpc, mask           dynamic warps of the top entry
  *     warp 0  taken x . x .              -     1111 1111
@@ -16,9 +16,10 @@
  *
  * With tbc.capri threads wait only at branches where a predictor (timing/tables/tim_adequacy_priv.h) expects that compaction
  * forms fewer warps. At other branches no entry is pushed: the threads of each warp reconverge at the bsync, as without tbc. For
- * each branch the last outcome of each thread is recorded. The predictor is trained with these outcomes when all threads that
- * waited have issued the branch, or when as many threads as the entry has have passed it without a wait. Source: the same,
- * 11.1.4; when the predictor is trained, and what happens after a branch without a wait, are our choices.
+ * each branch the last outcome of each thread is recorded. These outcomes train the predictor. If threads wait at the branch, it
+ * is trained when all of them have issued the branch. If they do not wait, it is trained when the number of threads that have
+ * passed the branch equals the number of threads of the entry. Source: the same, 11.1.4. The time of training, and the rules
+ * for a branch without a wait, are our choices.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 #include "timing/tables/tim_adequacy_priv.h"
@@ -426,7 +427,7 @@ static bool advance(struct tbc *tbc, struct stack *st)
     return changed || popped || st->level != level;
 }
 
-/** After a prediction has changed: threads of any block may begin or end their wait at the branch. */
+/** Called when a prediction has changed: threads of any block may begin or end their wait at the branch. */
 static void reconsider(struct tbc *tbc)
 {
     const struct tim_mech_core *core = tbc->base.core;

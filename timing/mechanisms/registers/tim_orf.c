@@ -8,10 +8,10 @@
  *   orf.kind compiler   operand register file without tags, and a last result file: tim_values.c assigns values to them. Results
  *                       that are live after their strand are also written to the main file.
  *
- * A warp may be descheduled at an instruction that needs the result of a load from outside the core. There the entries of the cache
- * are flushed. A strand of the compiler ends before such an instruction if the strand has issued the load; the upper levels have no
- * values between strands. Results of such loads go to the main file. An entry has the lanes of the splits
- * that wrote it; a read by other lanes first writes the entry to the main file.
+ * A warp may be descheduled at an instruction that needs the result of a load from outside the core. At such an instruction the
+ * entries of the cache are flushed. A strand of the compiler ends before such an instruction if the strand has issued the load. At
+ * the end of a strand the upper levels have no values. Results of such loads are written to the main file. An entry has a value
+ * only for the lanes of the splits that wrote it. Before other lanes read the register, the entry is written to the main file.
  * Source: specification of the book on GPU architectures 13. Our choices: write-backs use no port of a bank; a warp is flushed at
  * such an instruction even if the loaded data is there; a guarded write gets no entry of its own.
  */

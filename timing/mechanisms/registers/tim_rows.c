@@ -15,11 +15,11 @@
  * read its register (tim_live.c). A row that waits for an older read or write stays allocated, and a new value of the same
  * register uses the same row. A warp whose next instruction needs more rows than are free is throttled.
  *
- * So that no block waits for ever, rows are reserved for the oldest block of the core. With rows.reserve block these are all rows
- * that its warps may still need, so its warps never wait. With rows.reserve warp its warps can always run one after the other (the
- * banker's algorithm): those that do not wait at a barrier, in the order of their slots, and then the others. A warp never needs more
- * rows than it has registers, and when it waits at a barrier it has only registers that are live there. Without barriers the reserve
- * is that of one warp.
+ * No block may wait for ever, so rows are reserved for the oldest block of the core. With rows.reserve block these are all rows
+ * that its warps may still need, so its warps never wait. With rows.reserve warp these are so many rows that its warps can run one
+ * after the other (the banker's algorithm): in the order of their slots, first the warps that do not wait at a barrier, then the
+ * others. A warp never needs more rows than it has registers. A warp that waits at a barrier needs only rows for registers that
+ * are live there. In a block without barriers the reserve is that of one warp.
  *
  * Source: specification of the book on GPU architectures 13 (drowsy rows, virtualisation). Our choices: wake-ups of results take
  * no time; the reserve of a block with barriers, of which the source says that it suffices for one warp.
