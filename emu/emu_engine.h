@@ -193,6 +193,7 @@ struct emu_native_frame {
     uint64_t limit;          /* number of instructions after which the code leaves at the next loop head; masked code never
                               * executes more than this number */
     uint64_t mask;           /* masked code: lanes of the split */
+    uint32_t first_thread;   /* linear position of the warp's first thread in its block */
     uint64_t alone;          /* masked code: not 0 if the running split is the warp's only split */
     /* results */
     uint64_t retired;        /* warp instructions executed */

@@ -211,7 +211,6 @@ struct emu_block {
                               * printed text */
     uint64_t seen, seen_at;  /* seen: value of `progress` when it was last checked; seen_at: 1 + time of the last check that found
                               * that `progress` had grown */
-    uint64_t retired_then;   /* value of `retired` at the last check that found that any block had made progress */
     uint64_t look;           /* number of the spin observation (emu_spin_observer_priv.h) that proved that some warps of the block
                               * loop for ever; look_arrives and look_waits describe these warps */
     uint32_t look_arrives, look_waits; /* set of the CTA barriers at which the looping warps arrive, and of those at which lanes

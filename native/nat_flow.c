@@ -43,6 +43,7 @@ enum nat_kind nat_kind_of(const struct isa_insn *insn)
     case ISA_S_S2R:
     case ISA_V_CVT:
     case ISA_V_LOP3_B32:
+    case ISA_V_PRMT_B32:
     case ISA_V_PLOP3: return NAT_ROW;
     default: break;
     }

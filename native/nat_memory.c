@@ -347,13 +347,24 @@ static LLVMValueRef access_mask(struct nat_unit *u)
     return u->lanes.some ? u->lanes.mask : nat_splat(&u->b, u->b.llvm->ConstInt(u->b.i1, 1, 0), u->width);
 }
 
-/** Loads a word of each lane from offset @lanes. */
-static LLVMValueRef gather(struct nat_unit *u, const struct place *at, LLVMValueRef lanes)
+/** Loads a word of each lane, or an element of modifier @size that is smaller, from offset @lanes. The host has gathers of words
+ *  only. So a smaller element is a part of the word that contains it: memory ends at a multiple of 4 bytes. */
+static LLVMValueRef gather(struct nat_unit *u, const struct place *at, LLVMValueRef lanes, unsigned size)
 {
     const struct nat_llvm *l = u->b.llvm;
-    LLVMTypeRef result = l->VectorType(u->b.i32, u->width), pointers = l->VectorType(u->b.pointer, u->width);
-    LLVMTypeRef types[2] = {result, pointers};
-    LLVMValueRef args[4] = {pointers_to(u, at, lanes), l->ConstInt(u->b.i32, 4, 0), access_mask(u), l->ConstNull(result)};
+    LLVMTypeRef words = l->VectorType(u->b.i32, u->width);
+
+    if (size < ISA_SIZE_B32) {
+        const unsigned rest = 32 - 8 * alignment(size);
+        LLVMValueRef low = l->BuildAnd(u->b.b, lanes, nat_splat(&u->b, quad(u, 3), u->width), "");
+        LLVMValueRef all = gather(u, at, l->BuildSub(u->b.b, lanes, low, ""), ISA_SIZE_B32);
+        LLVMValueRef shift = l->BuildShl(u->b.b, l->BuildTrunc(u->b.b, low, words, ""), nat_splat(&u->b, l->ConstInt(u->b.i32, 3, 0), u->width), "");
+        LLVMValueRef by = nat_splat(&u->b, l->ConstInt(u->b.i32, rest, 0), u->width);
+        all = l->BuildShl(u->b.b, l->BuildLShr(u->b.b, all, shift, ""), by, "");
+        return size & 1 ? l->BuildAShr(u->b.b, all, by, "") : l->BuildLShr(u->b.b, all, by, "");
+    }
+    LLVMTypeRef types[2] = {words, l->VectorType(u->b.pointer, u->width)};
+    LLVMValueRef args[4] = {pointers_to(u, at, lanes), l->ConstInt(u->b.i32, 4, 0), access_mask(u), l->ConstNull(words)};
     const unsigned id = l->LookupIntrinsicID("llvm.masked.gather", 18);
 
     return l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2), l->GetIntrinsicDeclaration(u->b.module, id, types, 2),
@@ -455,14 +466,13 @@ static void store_scattered(struct nat_unit *u, const struct place *at, unsigned
     l->PositionBuilderAtEnd(u->b.b, after);
 }
 
-/** Emits a load of words at addresses that are not affine. */
+/** Emits a load at addresses that are not affine. */
 static bool load_scattered(struct nat_unit *u, const struct isa_insn *insn, const struct place *at, unsigned bytes, unsigned words)
 {
+    const unsigned size = isa_mod_get(insn, ISA_MOD_SIZE);
     const struct nat_llvm *l = u->b.llvm;
     LLVMValueRef lanes = at->lanes;
 
-    if (bytes < 4)
-        return false;
     if (at->shared)
         check_shared_lanes(u, lanes, bytes);
     else
@@ -471,11 +481,11 @@ static bool load_scattered(struct nat_unit *u, const struct isa_insn *insn, cons
     LLVMValueRef out[2][4], first;
     (void)l->BuildCondBr(u->b.b, is_run(u, lanes, bytes, &first), from[0], from[1]);
     l->PositionBuilderAtEnd(u->b.b, from[0]);
-    load_run(u, at, first, u->width, isa_mod_get(insn, ISA_MOD_SIZE), words, out[0]);
+    load_run(u, at, first, u->width, size, words, out[0]);
     (void)l->BuildBr(u->b.b, after);
     l->PositionBuilderAtEnd(u->b.b, from[1]);
     for (unsigned k = 0; k < words; k++)
-        out[1][k] = gather(u, at, k == 0 ? lanes : l->BuildAdd(u->b.b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""));
+        out[1][k] = gather(u, at, k == 0 ? lanes : l->BuildAdd(u->b.b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""), size);
     (void)l->BuildBr(u->b.b, after);
     l->PositionBuilderAtEnd(u->b.b, after);
     for (unsigned k = 0; k < words; k++) {
@@ -506,7 +516,7 @@ static bool emit_load(struct nat_unit *u, const struct isa_insn *insn)
         return load_scattered(u, insn, &at, bytes, words);
     }
     if (!equal && !run) {
-        if (at.sx < 0 || way >= EMU_NATIVE_PAGE || bytes < 4 || at.sx % bytes != 0) {
+        if (at.sx < 0 || way >= EMU_NATIVE_PAGE || at.sx % bytes != 0) {
             at.lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
             return load_scattered(u, insn, &at, bytes, words);
         }
@@ -519,7 +529,7 @@ static bool emit_load(struct nat_unit *u, const struct isa_insn *insn)
     if (!equal && !run) {
         LLVMValueRef lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
         for (unsigned k = 0; k < words; k++)
-            part[k] = gather(u, &at, l->BuildAdd(u->b.b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""));
+            part[k] = gather(u, &at, l->BuildAdd(u->b.b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""), size);
         for (unsigned k = 0; k < words && insn->d != ISA_VZ; k++)
             nat_put_lanes(u, insn->d + k, part[k]);
         return true;

@@ -511,6 +511,65 @@ static bool emit_lop3(struct nat_unit *u, const struct isa_insn *insn, const str
     return true;
 }
 
+/** Finds the source byte of each byte of the result of prmt: byte pick[i] of {c, a}, or if bit 3 of pick[i] is set, the sign of
+ *  this byte. */
+static void find_picks(unsigned mode, uint32_t selector, unsigned pick[4])
+{
+    const unsigned k = selector & 3;
+
+    for (unsigned i = 0; i < 4; i++)
+        switch (mode) {
+        case ISA_PRMT_F4E: pick[i] = k + i; break;
+        case ISA_PRMT_B4E: pick[i] = (k + 8 - i) & 7; break;
+        case ISA_PRMT_RC8: pick[i] = k; break;
+        case ISA_PRMT_ECL: pick[i] = i > k ? i : k; break;
+        case ISA_PRMT_ECR: pick[i] = i < k ? i : k; break;
+        case ISA_PRMT_RC16: pick[i] = (k & 1) * 2 + (i & 1); break;
+        default: pick[i] = selector >> (4 * i) & 15; break;
+        }
+}
+
+/** Emits a prmt whose selector is a constant: bytes of a source that move by the same distance move together. Returns false for
+ *  other selectors. */
+static bool emit_prmt(struct nat_unit *u, const struct isa_insn *insn, const struct nat_source source[3], bool lanes, struct nat_value *out)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    const struct nat_shape selector = nat_source_shape(u, &u->state, &source[1]);
+    unsigned pick[4];
+    LLVMValueRef sum = NULL;
+
+    if (selector.kind != NAT_SAME || !selector.known)
+        return false;
+    find_picks(isa_mod_get(insn, ISA_MOD_PRMT), (uint32_t)selector.value, pick);
+    for (unsigned from = 0; from < 2; from++) {
+        LLVMValueRef x = get(u, &source[2 * from], NAT_U32, lanes).v;
+
+#define NUMBER(n) (lanes ? nat_splat(&u->b, l->ConstInt(u->b.i32, (n), 0), u->width) : l->ConstInt(u->b.i32, (n), 0))
+        for (int distance = -3; distance <= 7; distance++) { /* up to 3: distance of bytes; then: the sign of byte distance - 4 */
+            const unsigned of = (unsigned)(distance - 4);
+            LLVMValueRef part = x;
+            uint32_t mask = 0;
+
+            for (unsigned i = 0; i < 4; i++)
+                if ((pick[i] >> 2 & 1) == from && (distance > 3 ? pick[i] >= 8 && (pick[i] & 3) == of : pick[i] < 8 && (int)i - (int)(pick[i] & 3) == distance))
+                    mask |= UINT32_C(0xff) << (8 * i);
+            if (mask == 0)
+                continue;
+            if (distance > 3)
+                part = l->BuildAShr(u->b.b, l->BuildShl(u->b.b, x, NUMBER(24 - 8 * of), ""), NUMBER(31), "");
+            else if (distance > 0)
+                part = l->BuildShl(u->b.b, x, NUMBER(8 * (unsigned)distance), "");
+            else if (distance < 0)
+                part = l->BuildLShr(u->b.b, x, NUMBER(8 * (unsigned)-distance), "");
+            part = l->BuildAnd(u->b.b, part, NUMBER(mask), "");
+            sum = sum == NULL ? part : l->BuildOr(u->b.b, sum, part, "");
+        }
+#undef NUMBER
+    }
+    *out = (struct nat_value){sum, NAT_U32, lanes};
+    return true;
+}
+
 static bool emit_plop3(struct nat_unit *u, const struct isa_insn *insn)
 {
     struct nat_value x[3] = {nat_get_predicate(u, isa_insn_ra(insn), isa_insn_ra_neg(insn), false),
@@ -579,6 +638,35 @@ static bool emit_convert(struct nat_unit *u, const struct isa_insn *insn, const 
     return false;
 }
 
+/** Emits a read of a thread's position in its block or warp. Returns false for other special registers, and for positions that
+ *  are neither uniform nor affine. */
+static bool emit_position(struct nat_unit *u, const struct isa_insn *insn, enum isa_special sr, const struct nat_shape *shape)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    const uint32_t *block = u->job->block;
+    LLVMValueRef value, x = l->ConstInt(u->b.i32, block[0], 0), y = l->ConstInt(u->b.i32, block[1], 0);
+
+    if ((sr != ISA_SR_TID_X && sr != ISA_SR_TID_Y && sr != ISA_SR_TID_Z && sr != ISA_SR_LANEID) || nat_info(insn)->flags & ISA_F_SCALAR ||
+        (shape->kind != NAT_SAME && shape->kind != NAT_AFFINE))
+        return false;
+    value = nat_member(u, u->b.i32, offsetof(struct emu_native_frame, first_thread)); /* the position of the warp's first thread */
+    if (sr == ISA_SR_LANEID)
+        value = l->ConstInt(u->b.i32, 0, 0);
+    else if (sr == ISA_SR_TID_X)
+        value = l->BuildURem(u->b.b, value, x, "");
+    else
+        value = l->BuildUDiv(u->b.b, value, x, "");
+    if (sr == ISA_SR_TID_Y)
+        value = l->BuildURem(u->b.b, value, y, "");
+    else if (sr == ISA_SR_TID_Z)
+        value = l->BuildUDiv(u->b.b, value, y, "");
+    if (shape->kind == NAT_SAME)
+        nat_put_same(u, insn->d, value);
+    else
+        nat_put_affine(u, insn->d, false, value, l->ConstInt(u->b.i32, (uint64_t)shape->sy, 0));
+    return true;
+}
+
 static bool emit_special(struct nat_unit *u, const struct isa_insn *insn)
 {
     const enum isa_special sr = (enum isa_special)insn->x;
@@ -588,6 +676,8 @@ static bool emit_special(struct nat_unit *u, const struct isa_insn *insn)
     LLVMValueRef value;
     uint32_t known;
 
+    if (insn->guard == ISA_PT && insn->d != ISA_VZ && emit_position(u, insn, sr, &shape))
+        return true;
     if (of_block >= (unsigned)(ISA_SR_WORKDIM + 1 - ISA_SR_NTID_X)) {
         if (nat_info(insn)->flags & ISA_F_SCALAR || insn->guard != ISA_PT || insn->d == ISA_VZ)
             return false;
@@ -691,6 +781,9 @@ static bool emit(struct nat_unit *u, const struct isa_insn *insn)
         return emit_words(u, insn, &row, source, lanes);
     if (insn->op == ISA_V_LOP3_B32) {
         if (!emit_lop3(u, insn, source, &x))
+            return false;
+    } else if (insn->op == ISA_V_PRMT_B32) {
+        if (!emit_prmt(u, insn, source, lanes, &x))
             return false;
     } else if (insn->op == ISA_V_CVT) {
         if (!emit_convert(u, insn, source, &x))

@@ -124,19 +124,16 @@ void emu_core_hang_stop(struct emu_core *core, unsigned slot, const struct emu_s
     hang_stop(emu_core_block(core, slot), &cause, stop);
 }
 
-/** Returns true if block @b has made progress since the last call, and then records @now as the time of its progress. *@latest is
+/** Records @now as the time of progress of block @b if @b has made progress since the last call. *@latest is
  *  raised to 1 + the time of the progress of @b; after calls for several blocks, it is 1 + the time of the latest progress of any
  *  of them. */
-static bool see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
+static void see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
 {
-    const bool moved = b->progress != b->seen || b->seen_at == 0;
-
-    if (moved) {
+    if (b->progress != b->seen || b->seen_at == 0) {
         b->seen = b->progress;
         b->seen_at = now + 1;
     }
     *latest = b->seen_at > *latest ? b->seen_at : *latest;
-    return moved;
 }
 
 /** Returns true if no block has made progress for config.hang_window instructions, so that the running warps must be observed
@@ -148,24 +145,18 @@ bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *curren
 {
     uint64_t window = f->base.machine->config.hang_window, latest = 0, since;
     uint64_t now = f->order_free ? current->retired : f->core->retired;
-    bool moved = false;
 
     if (window == 0 || f->core->retired < f->watch_at)
         return false;
     if (f->order_free)
-        moved = see_progress(current, now, &latest);
+        see_progress(current, now, &latest);
     for (unsigned i = 0; !f->order_free && i < f->count; i++) {
         struct emu_block *b = emu_resident_block(f, &f->resident[i]);
         if (b != NULL)
-            moved = see_progress(b, now, &latest) || moved;
+            see_progress(b, now, &latest);
     }
     if (!f->order_free && f->gone_at > latest) /* the end of a block is progress */
         latest = f->gone_at;
-    for (unsigned i = 0; moved && i < f->count; i++) {
-        struct emu_block *b = emu_resident_block(f, &f->resident[i]);
-        if (b != NULL)
-            b->retired_then = b->retired;
-    }
     since = now + 1 - latest;
     if (since < window)
         f->tries = 0;

@@ -134,6 +134,7 @@ static struct emu_native_frame *frame_of(struct emu_warp *w)
     frame->uniform = native->uniform + (size_t)w->index * native->uniform_stride;
     frame->limit = LONGEST_VISIT;
     frame->mask = w->m;
+    frame->first_thread = w->index * w->width;
     frame->alone = w->split_count == 1;
     frame->loads = frame->stores = 0;
     frame->site = 0;
