@@ -83,6 +83,18 @@ static bool declares_pointer(const struct ptx_assigned *source, size_t i)
     }
 }
 
+/* Returns true if an operator at @i assigns to its left side. */
+static bool is_assignment(const struct ptx_assigned *source, size_t i)
+{
+    const char a = at(source, i), aa = at(source, i + 1);
+
+    if (a == '=')
+        return aa != '=';
+    if (a == '<' || a == '>')
+        return aa == a && at(source, i + 2) == '=';
+    return strchr("+-*/%&|^", a) != NULL && (aa == '=' || ((a == '+' || a == '-') && aa == a));
+}
+
 /* Returns true if the occurrence of a name at [@from, @to) of the source may be an assignment to the variable. */
 static bool may_assign(const struct ptx_assigned *source, size_t from, size_t to)
 {
@@ -103,11 +115,7 @@ static bool may_assign(const struct ptx_assigned *source, size_t from, size_t to
     }
     a = at(source, to);
     aa = at(source, to + 1);
-    if (a == '=' || (a == '/' && (aa == '*' || aa == '/')))
-        return a != '=' || aa != '=';
-    if (strchr("+-*/%&|^", a) != NULL && (aa == '=' || ((a == '+' || a == '-') && aa == a)))
-        return true;
-    if ((a == '<' || a == '>') && aa == a && at(source, to + 2) == '=')
+    if (is_assignment(source, to) || (a == '/' && (aa == '*' || aa == '/')))
         return true;
     a = at(source, before);
     aa = before != 0 ? at(source, before - 1) : ';';
@@ -116,8 +124,100 @@ static bool may_assign(const struct ptx_assigned *source, size_t from, size_t to
     return ((a == '+' || a == '-') && aa == a) || (a == '&' && aa != '&' && !has_left_side(source, before)) || (a == '/' && aa == '*');
 }
 
-/* Returns true if the source contains a macro with parameters, an include of a user's header, or an asm statement. A macro,
- * a function of a header and an asm statement may assign to variables that are passed to them. */
+/* Returns the index after the "(...)" that begins at @i. */
+static size_t after_bracket(const struct ptx_assigned *source, size_t i)
+{
+    for (unsigned depth = 0; i < source->size; i++) {
+        depth += source->text[i] == '(';
+        depth -= source->text[i] == ')' && depth != 0;
+        if (depth == 0)
+            return i + 1;
+    }
+    return i;
+}
+
+static bool is_word_at(const struct ptx_assigned *source, size_t i, const char *word)
+{
+    const size_t size = strlen(word);
+
+    return i + size < source->size && memcmp(source->text + i, word, size) == 0 && !is_word(at(source, i + size));
+}
+
+/* Skips "[...]" and ".x" after a name. */
+static size_t after_parts(const struct ptx_assigned *source, size_t i)
+{
+    for (;;) {
+        i = after_blanks(source, i);
+        if (at(source, i) == '.') {
+            for (i++; is_blank(at(source, i)) || is_word(at(source, i)); i++)
+                ;
+        } else if (at(source, i) == '[') {
+            for (unsigned depth = 0; at(source, i) != ';'; i++) {
+                depth += at(source, i) == '[';
+                depth -= at(source, i) == ']';
+                if (depth == 0)
+                    break;
+            }
+            if (at(source, i) == ';')
+                return i;
+            i++;
+        } else {
+            return i;
+        }
+    }
+}
+
+/* Returns true if every use of the macro whose name is at [@name, @name + @size) is a value: no operator assigns to it or takes its
+ * address. If @numbers is set, the first argument must be a number, too. */
+static bool is_value(const struct ptx_assigned *source, size_t name, size_t size, bool numbers)
+{
+    const char *end = source->text + source->size;
+
+    for (const char *p = source->text; (p = memmem(p, (size_t)(end - p), source->text + name, size)) != NULL; p++) {
+        const size_t from = (size_t)(p - source->text), open = after_blanks(source, from + size);
+        const size_t before = before_blanks(source, from);
+        const char c = before != SIZE_MAX ? source->text[before] : ';', first = at(source, after_blanks(source, open + 1));
+
+        if ((from != 0 && is_word(source->text[from - 1])) || is_word(at(source, from + size)) || from == name || at(source, open) != '(' ||
+            (before != SIZE_MAX && before >= 5 && is_text(source, before - 5, before + 1, "define")))
+            continue;
+        if (c == '&' || c == '#' || ((c == '+' || c == '-') && before != 0 && source->text[before - 1] == c) || (numbers && (first < '0' || first > '9')) ||
+            is_assignment(source, after_blanks(source, after_parts(source, after_bracket(source, open)))))
+            return false;
+    }
+    return true;
+}
+
+/* Returns true if the macro with parameters whose name is at @name is only used as a value and cannot assign: its text contains no
+ * assignment, no address and no statement. */
+static bool is_expression(const struct ptx_assigned *source, size_t name)
+{
+    static const char *const words[] = {"for", "while", "do", "goto", "if", "else", "switch", "case", "return", "break", "continue"};
+    bool pastes = false; /* the macro creates names */
+    size_t size = 0, i;
+
+    while (is_word(at(source, name + size)))
+        size++;
+    for (i = after_bracket(source, name + size); i < source->size && source->text[i] != '\n'; i++) {
+        const char c = source->text[i], next = at(source, i + 1);
+
+        if (c == '\\' && (next == '\n' || next == '\r')) {
+            i += next == '\r' ? 2 : 1; /* the macro continues on the next line */
+            continue;
+        }
+        for (size_t k = 0; k < LW_COUNT_OF(words) && !is_word(source->text[i - 1]); k++)
+            if (is_word_at(source, i, words[k]))
+                return false;
+        pastes |= c == '#';
+        if (strchr(";{}", c) != NULL || (c == '&' && next != '&') || (c == '/' && (next == '*' || next == '/')) || is_assignment(source, i))
+            return false;
+        i += (c == '=' || c == '!' || c == '<' || c == '>' || c == '&') && (next == '=' || next == '&');
+    }
+    return is_value(source, name, size, pastes);
+}
+
+/* Returns true if the source contains a macro with parameters that is no expression, an include of a user's header, or an asm
+ * statement. A macro, a function of a header and an asm statement may assign to variables that are passed to them. */
 static bool passes_variables(const struct ptx_assigned *source)
 {
     for (size_t i = 0; i < source->size; i++) {
@@ -127,9 +227,11 @@ static bool passes_variables(const struct ptx_assigned *source)
                 at(source, after_blanks(source, i + 7)) == '"')
                 return true;
             if (i + 6 <= source->size && memcmp(source->text + i, "define", 6) == 0) {
-                for (i = after_blanks(source, i + 6); is_word(at(source, i)); i++)
+                const size_t name = after_blanks(source, i + 6);
+
+                for (i = name; is_word(at(source, i)); i++)
                     ;
-                if (at(source, i) == '(')
+                if (at(source, i) == '(' && !is_expression(source, name))
                     return true;
             }
         } else if (i + 3 <= source->size && memcmp(source->text + i, "asm", 3) == 0 && (i == 0 || source->text[i - 1] == '_' || !is_word(source->text[i - 1]))) {
@@ -156,30 +258,6 @@ bool ptx_is_never_assigned(struct ptx_assigned *source, const char *name, size_t
         found = true;
     }
     return found;
-}
-
-/* Skips "[...]" and ".x" after a name. */
-static size_t after_parts(const struct ptx_assigned *source, size_t i)
-{
-    for (;;) {
-        i = after_blanks(source, i);
-        if (at(source, i) == '.') {
-            for (i++; is_blank(at(source, i)) || is_word(at(source, i)); i++)
-                ;
-        } else if (at(source, i) == '[') {
-            for (unsigned depth = 0; at(source, i) != ';'; i++) {
-                depth += at(source, i) == '[';
-                depth -= at(source, i) == ']';
-                if (depth == 0)
-                    break;
-            }
-            if (at(source, i) == ';')
-                return i;
-            i++;
-        } else {
-            return i;
-        }
-    }
 }
 
 /* ---- lines and blocks ---------------------------------------------------------------------------- */
@@ -408,25 +486,6 @@ static size_t end_of_text(const struct ptx_assigned *source, size_t i)
         lines += c == '\n';
     }
     return i;
-}
-
-/* Returns the index after the "(...)" that begins at @i. */
-static size_t after_bracket(const struct ptx_assigned *source, size_t i)
-{
-    for (unsigned depth = 0; i < source->size; i++) {
-        depth += source->text[i] == '(';
-        depth -= source->text[i] == ')' && depth != 0;
-        if (depth == 0)
-            return i + 1;
-    }
-    return i;
-}
-
-static bool is_word_at(const struct ptx_assigned *source, size_t i, const char *word)
-{
-    const size_t size = strlen(word);
-
-    return i + size < source->size && memcmp(source->text + i, word, size) == 0 && !is_word(at(source, i + size));
 }
 
 /* Returns true if [@from, @to) contains a jump, by which the execution may skip the statements after the jump. */

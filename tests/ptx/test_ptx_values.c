@@ -260,6 +260,16 @@ static void a_name_is_assigned_where_its_text_may_do_so(void **state)
         {"f(int n) { asm(\"\" : \"=r\"(n)); }", false},   {"f(int4 n) { n.x = 5; }", false},
         {"f(int4 n) { m = n.x; }", true},                 {"f(int n) { (n) = 5; }", false},
         {"f(int n) { n /* */ = 5; }", false},             {"f(int nn) { nn = 5; }", false},
+        /* A macro that is an expression assigns to nothing that is passed to it, unless the source assigns to the macro. */
+        {"#define G(x, y) ((x) <= (y) && x != 3 ? (x) : \\\n    (y))\nf(int n) { G(n, 2); }", true},
+        {"#define G(x) x\nf(int n) { G(n) = 5; }", false},    {"#define G(x) x\nf(int n) { ++G(n); }", false},
+        {"#define G(x) x\nf(int n) { g(&G(n)); }", false},    {"#define G(x, y) y\nf(int n) { G(m, n)[1] += 5; }", false},
+        {"#define G(x) x\n#define H 1\nf(int n) { G(n); }", true}, {"#define G(x) g(&x)\nf(int n) { G(n); }", false},
+        {"#define G(x) x <<= 1\nf(int n) { G(n); }", false},  {"#define G(x) if (x) y\nf(int n) { G(n); }", false},
+        {"#define G(x) { x; }\nf(int n) { G(n); }", false},   {"#define G(x) (x == 1)\nf(int n) { G(n); }", true},
+        {"#define G(x) x##f\nf(int n) { G(1.0); g(n, 3); }", true}, {"#define G(x) x##f\nf(int n) { G(m); g(n, 3); }", false},
+        {"#define G(x) \\\n    x = 1\nf(int n) { G(n); }", false}, {"#define G(x) x \\\n    --\nf(int n) { G(n); }", false},
+        {"#define G(x) x\n#define G(x) x++\nf(int n) { G(n); }", false},
     };
     const struct fixture *f = *state;
 
