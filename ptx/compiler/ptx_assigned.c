@@ -175,14 +175,22 @@ static bool is_value(const struct ptx_assigned *source, size_t name, size_t size
 
     for (const char *p = source->text; (p = memmem(p, (size_t)(end - p), source->text + name, size)) != NULL; p++) {
         const size_t from = (size_t)(p - source->text), open = after_blanks(source, from + size);
-        const size_t before = before_blanks(source, from);
-        const char c = before != SIZE_MAX ? source->text[before] : ';', first = at(source, after_blanks(source, open + 1));
+        size_t before = before_blanks(source, from), to;
+        char c, first = at(source, after_blanks(source, open + 1));
 
-        if ((from != 0 && is_word(source->text[from - 1])) || is_word(at(source, from + size)) || from == name || at(source, open) != '(' ||
+        if ((from != 0 && is_word(source->text[from - 1])) || is_word(at(source, from + size)) ||
             (before != SIZE_MAX && before >= 5 && is_text(source, before - 5, before + 1, "define")))
             continue;
-        if (c == '&' || c == '#' || ((c == '+' || c == '-') && before != 0 && source->text[before - 1] == c) || (numbers && (first < '0' || first > '9')) ||
-            is_assignment(source, after_blanks(source, after_parts(source, after_bracket(source, open)))))
+        if (at(source, open) != '(' || (numbers && (first < '0' || first > '9')))
+            return false;
+        to = after_parts(source, after_bracket(source, open));
+        while (at(source, before) == '(' && at(source, to) == ')') {
+            before = before_blanks(source, before);
+            to = after_parts(source, to + 1);
+        }
+        c = at(source, before);
+        if (c == '&' || c == '#' || ((c == '+' || c == '-') && at(source, before - 1) == c) || is_assignment(source, to) ||
+            (at(source, to) == '/' && (at(source, to + 1) == '*' || at(source, to + 1) == '/')))
             return false;
     }
     return true;

@@ -269,7 +269,8 @@ static void a_name_is_assigned_where_its_text_may_do_so(void **state)
         {"#define G(x) { x; }\nf(int n) { G(n); }", false},   {"#define G(x) (x == 1)\nf(int n) { G(n); }", true},
         {"#define G(x) x##f\nf(int n) { G(1.0); g(n, 3); }", true}, {"#define G(x) x##f\nf(int n) { G(m); g(n, 3); }", false},
         {"#define G(x) \\\n    x = 1\nf(int n) { G(n); }", false}, {"#define G(x) x \\\n    --\nf(int n) { G(n); }", false},
-        {"#define G(x) x\n#define G(x) x++\nf(int n) { G(n); }", false},
+        {"#define G(x) x\n#define G(x) x++\nf(int n) { G(n); }", false}, {"#define G(x) x\nf(int n) { (G(n)) = 5; }", false},
+        {"#define G(x) x\n#define H G\nf(int n) { H(n) = 5; }", false},
     };
     const struct fixture *f = *state;
 
