@@ -167,8 +167,8 @@ static size_t after_parts(const struct ptx_assigned *source, size_t i)
     }
 }
 
-/* Returns true if every use of the macro whose name is at [@name, @name + @size) is a value: no operator assigns to it or takes its
- * address. If @numbers is set, the first argument must be a number, too. */
+/* Returns true if every use of the macro whose name is at [@name, @name + @size) is a value: no operator assigns to it or takes
+ * its address. If @numbers is set, the first argument must be a number, too. */
 static bool is_value(const struct ptx_assigned *source, size_t name, size_t size, bool numbers)
 {
     const char *end = source->text + source->size;
@@ -196,11 +196,12 @@ static bool is_value(const struct ptx_assigned *source, size_t name, size_t size
     return true;
 }
 
-/* Returns true if the macro with parameters whose name is at @name is only used as a value and cannot assign: its text contains no
- * assignment, no address and no statement. */
+/* Returns true if the macro with parameters whose name is at @name is only used as a value and cannot assign: its text
+ * contains no assignment, no address and no statement. */
 static bool is_expression(const struct ptx_assigned *source, size_t name)
 {
-    static const char *const words[] = {"for", "while", "do", "goto", "if", "else", "switch", "case", "return", "break", "continue"};
+    static const char *const words[] = {"for",    "while", "do",     "goto",  "if",      "else",
+                                        "switch", "case",  "return", "break", "continue"};
     bool pastes = false; /* the macro creates names */
     size_t size = 0, i;
 
@@ -217,7 +218,8 @@ static bool is_expression(const struct ptx_assigned *source, size_t name)
             if (is_word_at(source, i, words[k]))
                 return false;
         pastes |= c == '#';
-        if (strchr(";{}", c) != NULL || (c == '&' && next != '&') || (c == '/' && (next == '*' || next == '/')) || is_assignment(source, i))
+        if (strchr(";{}", c) != NULL || (c == '&' && next != '&') || (c == '/' && (next == '*' || next == '/')) ||
+            is_assignment(source, i))
             return false;
         i += (c == '=' || c == '!' || c == '<' || c == '>' || c == '&') && (next == '=' || next == '&');
     }

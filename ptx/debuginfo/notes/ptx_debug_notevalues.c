@@ -6,7 +6,8 @@
  * and right shifts require that all 64 bits are correct, and the result must have as many correct bits as the variable has. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
-enum { MOST_REGS = 16, MOST_STACK = 12 };
+/* MOST_DEPTH: maximum number of statements on a path from a computed register back to a special register or parameter. */
+enum { MOST_REGS = 16, MOST_STACK = 12, MOST_DEPTH = 8 };
 
 void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *noting)
 {
@@ -244,6 +245,7 @@ struct making {
     const struct registers *regs;
     const uint32_t *holder; /* by register of @regs: 1 + index of the holder that has the register, or 0 */
     uint32_t param;
+    uint32_t statement;     /* first statement of the range for which locations are created */
     uint8_t out[ISA_EXPRESSION_BYTES * 2];
     uint32_t size;
     uint8_t bits[MOST_STACK]; /* for each value on the stack: number of correct low bits */
@@ -352,6 +354,48 @@ static bool find_special(const struct ptx_placing *pl, uint32_t reg, struct isa_
     return false;
 }
 
+/* Returns the statement that writes a register, or NULL if several statements write the register, or if the statement has a guard
+ * or is not before the code for which locations are created. */
+static const struct ptx_insn *only_write(const struct making *m, uint32_t reg)
+{
+    const uint32_t first = m->noting->first_write[reg];
+    const uint32_t statement = m->noting->first_write[reg + 1] == first + 1 ? m->noting->writes[first] : PTX_NONE;
+    const struct ptx_insn *in = statement < m->statement ? &m->pl->fn->insns.at[statement] : NULL;
+
+    return in != NULL && in->guard == PTX_NONE && in->operand[0].kind == PTX_O_REG ? in : NULL;
+}
+
+static bool is_parameter_of(const struct ptx_function *fn, uint32_t symbol)
+{
+    for (size_t i = 0; i < fn->params.count && fn->kernel; i++)
+        if (fn->params.at[i] == symbol)
+            return true;
+    return false;
+}
+
+/* Finds the location of a kernel parameter that only one statement loads into a register, or into a register of which this one is
+ * a copy. A parameter keeps the value of the launch, so the location is valid even if the register has been reused. Stores the
+ * type of the load in @type. */
+static bool find_parameter(const struct making *m, uint32_t reg, struct isa_var_location *location, uint8_t *type)
+{
+    const struct ptx_operand *from;
+    const struct ptx_insn *in;
+
+    for (uint32_t next; (next = ptx_debug_copied_from(m->pl, reg)) != PTX_NONE; reg = next)
+        ;
+    in = only_write(m, reg);
+    if (in == NULL || in->op != PTX_LD || !ptx_has(in, PTX_W_PARAM) || in->operand_count != 2 || in->type_count != 1)
+        return false;
+    from = &in->operand[1];
+    if (from->kind != PTX_O_ADDRESS || from->reg != PTX_NONE || !is_parameter_of(m->pl->fn, from->symbol))
+        return false;
+    *location = (struct isa_var_location){.value = WINDOW_CONST + m->pl->module->symbols.at[from->symbol].offset + from->imm};
+    *type = in->type[0];
+    return true;
+}
+
+static void put_fixed(struct making *m, uint32_t reg, unsigned depth);
+
 static void put_operand(struct making *m, const struct ptx_note_operand *operand)
 {
     const struct ptx_holder *holder;
@@ -375,7 +419,7 @@ static void put_operand(struct making *m, const struct ptx_note_operand *operand
             if (ptx_debug_literal(m->pl, operand->reg, &value))
                 put_constant(m, value, 8 * ptx_type_bytes(m->pl->fn->regs.at[operand->reg].type));
             else
-                m->failed = true;
+                put_fixed(m, operand->reg, 0);
             return;
         }
         bytes = held_bytes(m->pl, holder, operand->reg);
@@ -462,6 +506,116 @@ static void put_operation(struct making *m, const struct operation *op)
     put_byte(m, op->op);
 }
 
+/* ---- values that never change --------------------------------------------------------------------------- */
+
+static bool is_integer_type(uint8_t type)
+{
+    const enum ptx_type_class class = ptx_type_class((enum ptx_type)type);
+
+    return class == PTX_CLASS_INTEGER || class == PTX_CLASS_BITS;
+}
+
+static bool is_signed_type(uint8_t type)
+{
+    return type == PTX_T_S8 || type == PTX_T_S16 || type == PTX_T_S32 || type == PTX_T_S64;
+}
+
+/* Writes operations that compute a source operand of a statement, and extends it to 64 bits if @extends is set. @type is the
+ * statement's type for this operand. */
+static void put_source(struct making *m, const struct ptx_operand *o, uint8_t type, bool extends, unsigned depth)
+{
+    if (o->kind == PTX_O_IMM && o->literal == PTX_LIT_INT)
+        put_constant(m, o->imm, 64);
+    else if (o->kind == PTX_O_REG)
+        put_fixed(m, o->reg, depth + 1);
+    else
+        m->failed = true;
+    if (extends && !m->failed && 8 * ptx_type_bytes((enum ptx_type)type) < 64)
+        extend(m, 8 * ptx_type_bytes((enum ptx_type)type), is_signed_type(type));
+}
+
+/* The operations of DWARF that compute the results of integer statements of PTX. */
+static const struct fixed_operation {
+    uint8_t op, dwarf;
+    enum sure sure;
+} fixed_operations[] = {
+    {PTX_ADD, ISA_OP_PLUS, SURE_LOW},  {PTX_SUB, ISA_OP_MINUS, SURE_LOW}, {PTX_MUL, ISA_OP_MUL, SURE_LOW},
+    {PTX_AND, ISA_OP_AND, SURE_LOW},   {PTX_OR, ISA_OP_OR, SURE_LOW},     {PTX_XOR, ISA_OP_XOR, SURE_LOW},
+    {PTX_SHL, ISA_OP_SHL, SURE_SHIFT}, {PTX_SHR, ISA_OP_SHR, SURE_ALL},
+};
+
+static void put_fixed_operation(struct making *m, const struct ptx_insn *in, unsigned depth)
+{
+    const bool wide = ptx_has(in, PTX_W_WIDE), shifts = in->op == PTX_SHL || in->op == PTX_SHR;
+    const struct ptx_operand *o = in->operand;
+    const unsigned width = in->type_count != 0 ? 8 * ptx_type_bytes((enum ptx_type)in->type[0]) : 0;
+    const bool multiplies = in->op == PTX_MUL || in->op == PTX_MAD;
+    struct operation op = {.operands = 2};
+
+    for (size_t i = 0; i < LW_COUNT_OF(fixed_operations); i++)
+        if (fixed_operations[i].op == (in->op == PTX_MAD ? PTX_MUL : in->op)) {
+            op.op = fixed_operations[i].dwarf;
+            op.sure = (uint8_t)fixed_operations[i].sure;
+        }
+    if (op.op == 0 || width == 0 || width > 64 || !is_integer_type(in->type[0]) || in->type_count != 1 ||
+        ptx_has(in, PTX_W_SAT) || ptx_has(in, PTX_W_CC) || in->operand_count != (in->op == PTX_MAD ? 4 : 3) ||
+        (multiplies && (wide ? width > 32 : !ptx_has(in, PTX_W_LO))) ||
+        (shifts && (o[2].kind != PTX_O_IMM || o[2].imm >= width))) {
+        m->failed = true;
+        return;
+    }
+    put_source(m, &o[1], in->type[0], wide || in->op == PTX_SHR, depth);
+    put_source(m, &o[2], in->type[0], wide, depth);
+    if (in->op == PTX_SHR && is_signed_type(in->type[0]))
+        op.op = ISA_OP_SHRA;
+    if (!m->failed)
+        put_operation(m, &op);
+    if (in->op == PTX_MAD && !m->failed) {
+        const struct operation plus = {.op = ISA_OP_PLUS, .operands = 2, .sure = SURE_LOW};
+
+        put_source(m, &o[3], in->type[0], false, depth);
+        put_operation(m, &plus);
+    }
+}
+
+/* Writes the operations that compute the value of a register from special registers and kernel parameters. Their values never
+ * change for a lane, so the register's value does not change either, and can be computed where no register has it any more. Only
+ * one statement may write each register of the computation. */
+static void put_fixed(struct making *m, uint32_t reg, unsigned depth)
+{
+    struct isa_var_location location;
+    const struct ptx_insn *in = only_write(m, reg);
+    const unsigned own = ptx_type_bytes(m->pl->fn->regs.at[reg].type);
+    uint64_t literal;
+    uint8_t type;
+
+    m->failed |= in == NULL || depth > MOST_DEPTH || own == 0 || own > 8 || !ptx_spend(m->pl, 1);
+    if (m->failed)
+        return;
+    if (own >= 4 && find_special(m->pl, reg, &location)) {
+        put_address(m, &location);
+        put_byte(m, ISA_OP_DEREF_SIZE);
+        put_byte(m, 4);
+        push(m, 64); /* the value is unsigned, so its extension to 64 bits is correct */
+    } else if (find_parameter(m, reg, &location, &type) && ptx_type_bytes((enum ptx_type)type) >= own) {
+        put_address(m, &location);
+        put_byte(m, ISA_OP_DEREF_SIZE);
+        put_byte(m, own);
+        push(m, 8 * own);
+    } else if (ptx_debug_literal(m->pl, reg, &literal)) {
+        put_constant(m, literal, 8 * own);
+    } else if (in->op == PTX_MOV && in->operand_count == 2 && in->operand[1].kind == PTX_O_REG) {
+        put_fixed(m, in->operand[1].reg, depth + 1);
+    } else if (in->op == PTX_CVT && in->operand_count == 2 && in->type_count == 2 && is_integer_type(in->type[0]) &&
+               is_integer_type(in->type[1]) && !ptx_has(in, PTX_W_SAT) && ptx_type_bytes((enum ptx_type)in->type[0]) == own) {
+        put_source(m, &in->operand[1], in->type[1], true, depth);
+    } else {
+        put_fixed_operation(m, in, depth);
+    }
+    if (!m->failed && m->bits[m->depth - 1] > 8 * own)
+        m->bits[m->depth - 1] = (uint8_t)(8 * own);
+}
+
 /* Writes the operations that compute a value. Afterwards m->bits[0] is the value's number of correct bits. */
 static void put_computed(struct making *m, const struct ptx_noted_value *v)
 {
@@ -532,6 +686,7 @@ static bool find_memory(struct making *m, const struct ptx_noted_value *v, uint3
 {
     const struct ptx_holder *holder;
     uint64_t offset;
+    uint8_t type;
 
     if (v->is_launch) {
         *location = (struct isa_var_location){
@@ -548,6 +703,12 @@ static bool find_memory(struct making *m, const struct ptx_noted_value *v, uint3
     holder = holder_of(m, v->operand[0].reg);
     if (holder == NULL && skip + bytes <= 4 && skip + bytes <= ptx_type_bytes(m->pl->fn->regs.at[v->operand[0].reg].type) &&
         find_special(m->pl, v->operand[0].reg, location)) {
+        location->value += skip;
+        return true;
+    }
+    if (holder == NULL && find_parameter(m, v->operand[0].reg, location, &type) &&
+        skip + bytes <= ptx_type_bytes((enum ptx_type)type) &&
+        skip + bytes <= ptx_type_bytes(m->pl->fn->regs.at[v->operand[0].reg].type)) {
         location->value += skip;
         return true;
     }
@@ -738,6 +899,7 @@ void ptx_debug_notes_locate(struct ptx_placing *pl, struct ptx_noting *noting, c
         if (!collect(noting, pieces, range->value, &regs))
             continue;
         mark_words(pl, noting, pieces, range);
+        making.statement = range->from;
         fill(pl, noting, &regs, false);
         locate_range(&making, pieces, range->value, bytes);
         fill(pl, noting, &regs, true);
