@@ -235,6 +235,19 @@ static void put_where(const struct chk *chk, const struct emu_fault *fault, stru
         chk_put_where(chk->machine, emu_program_object(grid->launch.program), grid->launch.kernel, at, out, name);
 }
 
+/** Prints the variable of the kernel past whose end an access to local memory is, if it is known. */
+static void put_local_before(const struct chk *chk, const struct emu_fault *fault, struct lw_sink *out)
+{
+    const struct emu_program *program = emu_machine_program_at(chk->machine, fault->pc);
+    const struct emu_grid *grid = emu_grid_find(chk->machine, fault->grid);
+    const uint64_t offset = fault->space == ISA_SPACE_GENERIC ? fault->address - ISA_LOCAL_BASE : fault->address;
+
+    if (fault->kind != EMU_FAULT_OUT_OF_BOUNDS || program == NULL || grid == NULL || offset >= ISA_APERTURE_BYTES / 2 ||
+        (fault->space != ISA_SPACE_LOCAL && fault->space != ISA_SPACE_GENERIC))
+        return;
+    chk_put_local_before(emu_program_object(program), grid->launch.kernel, chk_pc_index(program, fault->pc), offset, out);
+}
+
 static int add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
 {
     struct chk_finding f = chk_finding_of((enum chk_kind)kind, lw_popcount(fault->lanes));
@@ -262,6 +275,7 @@ static int add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
         lw_put(&text.sink, ": ");
     }
     lw_put(&text.sink, fault->detail[0] != '\0' ? fault->detail : chk_kinds[kind].summary);
+    put_local_before(chk, fault, &text.sink);
     return chk_add_text(chk, &f, &text);
 }
 

@@ -268,6 +268,12 @@ int64_t chk_variable_die(const struct isa_object *object, const struct isa_varia
  *  and the offset in the variable; or ISA_NO_DIE. */
 int64_t chk_local_die(const struct isa_object *object, const struct isa_function *kernel,
                       uint32_t index, uint32_t offset, uint64_t *inside);
+/** If a source variable of the kernel ends before @offset of local memory, prints the last such variable: ", and the access is 0
+ *  bytes past the end of 'list' (32 bytes, declared in line 3)". @index: instruction of the access. */
+void chk_put_local_before(const struct isa_object *object, const struct isa_function *kernel, uint32_t index, uint64_t offset,
+                          struct lw_sink *out);
+/** Prints the name, size and line of a variable's debug entry: "'list' (32 bytes, declared in line 3)". */
+void chk_put_sized(const struct isa_debug *d, int64_t die, uint64_t bytes, struct lw_sink *out);
 /** Returns the source variable that is in register @number while instruction @index reads the register, or ISA_NO_DIE.
  *  @scalar: a scalar register; otherwise a vector register. */
 int64_t chk_register_die(const struct isa_object *object, uint32_t index, bool scalar, uint32_t number);

@@ -800,7 +800,9 @@ enum isa_dw_at {
     ISA_AT_DECL_LINE = 0x3b, ISA_AT_DECLARATION = 0x3c, ISA_AT_ENCODING = 0x3e,
     ISA_AT_EXTERNAL = 0x3f, ISA_AT_TYPE = 0x49, ISA_AT_RANGES = 0x55, ISA_AT_CALL_COLUMN = 0x57,
     ISA_AT_CALL_FILE = 0x58, ISA_AT_CALL_LINE = 0x59, ISA_AT_DATA_BIT_OFFSET = 0x6b,
-    ISA_AT_ENUM_CLASS = 0x6d, ISA_AT_LINKAGE_NAME = 0x6e, ISA_AT_VECTOR = 0x2107
+    ISA_AT_ENUM_CLASS = 0x6d, ISA_AT_LINKAGE_NAME = 0x6e, ISA_AT_VECTOR = 0x2107,
+    ISA_AT_LOCAL_OFFSET = 0x2c00 /* our own: offset in the kernel's local memory at which optimised code stores the variable. The
+                                  * memory does not contain the variable's value at all instructions, so it is no location */
 };
 /** Returns the kind of value that attribute @name has in objects. */
 enum isa_attr_kind isa_debug_attr_kind(unsigned name);

@@ -242,6 +242,14 @@ static const char *put_bound(const struct emu_hook_site *site, const struct boun
         name = isa_die_name(d, (uint32_t)die);
     else
         die = ISA_NO_DIE;
+    if (b->kind == ISA_BOUND_LOCAL && die == ISA_NO_DIE && d != NULL) { /* the variable is known if it has all of the memory */
+        die = chk_local_die(object, kernel, site->index, b->which, &inside);
+        if (die != ISA_NO_DIE && inside == 0 && isa_type_bytes(d, isa_die_type(d, (uint32_t)die), 0) == b->bytes) {
+            chk_put_sized(d, die, b->bytes, out);
+            return isa_die_name(d, (uint32_t)die);
+        }
+        die = ISA_NO_DIE;
+    }
     lw_printf(out, b->kind == ISA_BOUND_LOCAL ? "the kernel's variables (" : "'%s' (", isa_symbol_text(name, room));
     lw_printf(out, "%llu bytes", (unsigned long long)(limit->end - limit->first));
     if (die != ISA_NO_DIE && isa_die_attr(d, (uint32_t)die, ISA_AT_DECL_LINE) != NULL)

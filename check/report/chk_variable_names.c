@@ -162,11 +162,122 @@ static int64_t die_at(const struct isa_object *object, const struct isa_function
     return ISA_NO_DIE;
 }
 
+/** Returns true if instruction @index belongs to all blocks and inlined calls between function entry @owner and entry @die. */
+static bool is_in_scope(const struct isa_debug *d, uint32_t owner, uint32_t die, uint32_t index)
+{
+    for (uint32_t i = owner + 1; i < die; i++) {
+        const struct isa_attr *spans = d->dies[i].end > die ? isa_die_attr(d, i, ISA_AT_RANGES) : NULL;
+        bool has_code = spans == NULL;
+
+        for (uint32_t k = 0; spans != NULL && k < spans->count; k++)
+            has_code |= index >= d->spans[spans->value + k].from && index < d->spans[spans->value + k].to;
+        if (!has_code)
+            return false;
+    }
+    return true;
+}
+
+/** Returns the variable of an optimised kernel, or of code inlined into it, that the code stores at @offset of local memory. If
+ *  several variables share the memory, returns the only one whose scope contains instruction @index, or ISA_NO_DIE. */
+static int64_t stored_die(const struct isa_object *object, const struct isa_function *f, uint32_t index, uint32_t offset,
+                          uint64_t *inside)
+{
+    const struct isa_debug *d = object->debug;
+    const int64_t owner = isa_function_die(object, f);
+    int64_t found = ISA_NO_DIE;
+    bool several = false, in_scope = false;
+
+    for (uint32_t i = owner != ISA_NO_DIE ? (uint32_t)owner + 1 : 0; owner != ISA_NO_DIE && i < d->dies[owner].end; i++) {
+        const struct isa_attr *start = isa_die_attr(d, i, ISA_AT_LOCAL_OFFSET);
+        const struct isa_attr *origin = isa_die_attr(d, i, ISA_AT_ABSTRACT_ORIGIN);
+        const uint32_t source = origin != NULL ? (uint32_t)origin->value : i; /* entry of the inlined function */
+        bool here;
+
+        if (start == NULL || isa_die_attr(d, source, ISA_AT_NAME) == NULL || offset < start->value ||
+            offset - start->value >= isa_type_bytes(d, isa_die_type(d, source), 0))
+            continue;
+        here = is_in_scope(d, (uint32_t)owner, i, index);
+        if (found != ISA_NO_DIE && here == in_scope)
+            several |= found != source;
+        if (found != ISA_NO_DIE && (in_scope || !here))
+            continue;
+        several &= here == in_scope;
+        found = source;
+        in_scope = here;
+        *inside = offset - start->value;
+    }
+    return several ? ISA_NO_DIE : found;
+}
+
 /* The variables of a kernel in local memory have fixed addresses. */
 int64_t chk_local_die(const struct isa_object *object, const struct isa_function *kernel,
                       uint32_t index, uint32_t offset, uint64_t *inside)
 {
-    return die_at(object, kernel, index, false, ISA_LOCAL_BASE + offset, inside);
+    const int64_t die = die_at(object, kernel, index, false, ISA_LOCAL_BASE + offset, inside);
+
+    return die != ISA_NO_DIE ? die : stored_die(object, kernel, index, offset, inside);
+}
+
+/** Gets the range of bytes of local memory that a variable has at all instructions. Returns false if it has none. */
+static bool local_range(const struct isa_debug *d, uint32_t die, uint64_t *first, uint64_t *bytes)
+{
+    const struct isa_attr *start = isa_die_attr(d, die, ISA_AT_LOCAL_OFFSET);
+    const struct isa_attr *location = isa_die_attr(d, die, ISA_AT_LOCATION);
+
+    *bytes = isa_type_bytes(d, isa_die_type(d, die), 0);
+    if (start != NULL) {
+        *first = start->value;
+        return true;
+    }
+    if (location == NULL || location->count != 1 || d->locations[location->value].kind != ISA_LOCATION_ADDRESS)
+        return false;
+    *first = d->locations[location->value].value - ISA_LOCAL_BASE;
+    return *first < ISA_APERTURE_BYTES;
+}
+
+void chk_put_local_before(const struct isa_object *object, const struct isa_function *kernel, uint32_t index, uint64_t offset,
+                          struct lw_sink *out)
+{
+    const struct isa_debug *d = object->debug;
+    const struct isa_bound *bound = isa_object_bound_at(object, index);
+    const int64_t owner = isa_function_die(object, kernel);
+    uint64_t first, bytes, end = 0, size = 0, inside;
+    int64_t found = ISA_NO_DIE;
+
+    if (d != NULL && bound != NULL && bound->kind == ISA_BOUND_SOURCE) { /* the instruction accesses this variable */
+        found = chk_local_die(object, kernel, index, bound->which, &inside);
+        size = found != ISA_NO_DIE ? isa_type_bytes(d, isa_die_type(d, (uint32_t)found), 0) : 0;
+        end = bound->which - inside + size;
+        if (found == ISA_NO_DIE || end > offset)
+            return;
+    }
+    const bool known = found != ISA_NO_DIE;
+
+    for (uint32_t i = owner != ISA_NO_DIE ? (uint32_t)owner + 1 : 0; owner != ISA_NO_DIE && !known && i < d->dies[owner].end; i++) {
+        if (isa_die_name(d, i) == NULL || !local_range(d, i, &first, &bytes) || bytes == 0 || first + bytes > offset ||
+            first + bytes <= end || !is_in_scope(d, (uint32_t)owner, i, index))
+            continue;
+        found = i;
+        end = first + bytes;
+        size = bytes;
+    }
+    if (found == ISA_NO_DIE)
+        return;
+    lw_printf(out, ", and the access is %llu byte%s past the end of ", (unsigned long long)(offset - end), offset - end == 1 ? "" : "s");
+    chk_put_sized(d, found, size, out);
+}
+
+void chk_put_sized(const struct isa_debug *d, int64_t die, uint64_t bytes, struct lw_sink *out)
+{
+    const struct isa_attr *origin = isa_die_attr(d, (uint32_t)die, ISA_AT_ABSTRACT_ORIGIN);
+    const uint32_t source = origin != NULL ? (uint32_t)origin->value : (uint32_t)die;
+    const struct isa_attr *line = isa_die_attr(d, source, ISA_AT_DECL_LINE);
+    char room[ISA_SYMBOL_BYTES];
+
+    lw_printf(out, "'%s' (%llu bytes", isa_symbol_text(isa_die_name(d, source), room), (unsigned long long)bytes);
+    if (line != NULL)
+        lw_printf(out, ", declared in line %llu", (unsigned long long)line->value);
+    lw_put(out, ")");
 }
 
 /* In debug address ranges a register has 4 bytes. */

@@ -41,6 +41,7 @@ enum isa_attr_kind isa_debug_attr_kind(unsigned name)
     case ISA_AT_CALL_COLUMN:
     case ISA_AT_CALL_FILE:
     case ISA_AT_CALL_LINE:
+    case ISA_AT_LOCAL_OFFSET:
     case ISA_AT_DATA_BIT_OFFSET: return ISA_ATTR_NUMBER;
     default: return ISA_ATTR_NONE;
     }

@@ -55,6 +55,8 @@ struct ptx_die {
     uint16_t source; /* index of the PTX module that contains the entry */
     bool keep;       /* the entry is copied to the object */
     bool noted;      /* notes of the PTX (struct ptx_note) determine the variable's values */
+    bool has_local_offset; /* the variable of optimised code is at `local_offset` of the kernel's local memory */
+    uint32_t local_offset;
     uint32_t parent, end; /* parent: index of the parent entry, or PTX_NONE for a compile unit; end: index of the first entry
                            * after the children */
     uint32_t unit;        /* index of the compile unit's entry */

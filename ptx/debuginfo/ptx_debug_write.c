@@ -254,7 +254,7 @@ static void put_attr(struct writing *wr, size_t first, const struct ptx_value *v
     };
     uint32_t to;
 
-    if (has_attr(wr, first, attr.name))
+    if (has_attr(wr, first, attr.name) || attr.name == ISA_AT_LOCAL_OFFSET) /* put_die() writes the local offset */
         return;
     switch (isa_debug_attr_kind(attr.name)) {
     case ISA_ATTR_TEXT:
@@ -452,6 +452,8 @@ static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
             (struct isa_attr){ .name = ISA_AT_LOW_PC, .value = d->object_function };
     if (d->span_count != 0)
         put_spans(wr, d->spans, d->span_count);
+    if (d->has_local_offset)
+        *PTX_PUSH(wr->job, wr->attrs) = (struct isa_attr){ .name = ISA_AT_LOCAL_OFFSET, .value = d->local_offset };
     if (d->location_count != 0) {
         *PTX_PUSH(wr->job, wr->attrs) = (struct isa_attr){
             .name = ISA_AT_LOCATION, .value = wr->locations.count, .count = d->location_count

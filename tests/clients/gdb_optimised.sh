@@ -201,6 +201,49 @@ END
 "$lanewise" run unwritten.cl --grid 1 --block 32 --arg 'out=i32[32]' --arg n=3 --check=uninitialised >finding.out 2>&1
 grep -q "unwritten.cl:9: uninitialised-branch: .*: shared 'tile\[31\]', declared in line 3, read at .*unwritten.cl:8;" finding.out ||
     fail "no finding names the variable: $(cat finding.out)"
+# A finding names an array in local memory and its element, although the memory does not have the array's value at all
+# instructions. The address of the array comes from the notes in the PTX. Without notes the finding gives the offset, except with
+# clang 14, whose debug sections contain the address, too.
+cat >list.cl <<'END'
+kernel void list(global int *out, global const int *in, int n)
+{
+    int list[8];
+    int i = get_local_id(0);
+    for (int k = 0; k < n; k++)
+        list[in[k] & 7] = k;
+    int v = list[in[i] & 7];
+    if (v > 3)
+        out[i] = v;
+}
+kernel void past(global int *out, global const int *in, int n)
+{
+    int list[8];
+    int i = get_local_id(0);
+    for (int k = 0; k < 8; k++)
+        list[k] = in[i + k] * 3;
+    list[in[i] + n] = 7;
+    out[i] = list[n & 7] + list[i & 3];
+}
+END
+for clang in clang-14 clang-19; do
+    command -v $clang >/dev/null || continue
+    for level in -O2 -O3; do
+        "$lanewise" compile list.cl --compiler $clang -X $level --emit ptx -o list.ptx || fail "$clang $level: compile list.cl"
+        grep -v '//lw.value list ' list.ptx >unnoted.ptx
+        for source in list.ptx unnoted.ptx; do
+            "$lanewise" run $source --entry list --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[64]:ramp' --arg n=3 \
+                --check=uninitialised >$source.out 2>&1
+        done
+        grep -q "list.cl:8: uninitialised-branch: .*: local 'list\[3\]', declared in line 3, read at .*list.cl:7;" list.ptx.out ||
+            fail "$clang $level: no finding names the array: $(cat list.ptx.out)"
+        [ $clang = clang-14 ] || grep -q "list.cl:8: uninitialised-branch: .*: local memory at offset 12, read at" unnoted.ptx.out ||
+            fail "$clang $level: without notes: $(cat unnoted.ptx.out)"
+        "$lanewise" run list.ptx --entry past --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[64]:ramp' --arg n=3 \
+            --check=memory >past.out 2>&1
+        grep -q "list.cl:17: out-of-bounds: .*, and the access is 0 bytes past the end of 'list' (32 bytes, declared in line 13);" past.out ||
+            fail "$clang $level: no finding names the array before the access: $(cat past.out)"
+    done
+done
 # If the location expressions of an object refer to the debug address range for expressions themselves, lanewise refuses the
 # object or shows no values, but does not crash.
 need python3

@@ -608,6 +608,20 @@ bool ptx_debug_memory_noted(struct ptx_placing *pl, const struct ptx_noting *not
     return find_noted(&m, &offset);
 }
 
+/* Records the variable's offset in the kernel's local memory. The offset is valid even where the memory does not have the
+ * variable's value. */
+static void record_offset(struct ptx_placing *pl, uint32_t die, uint64_t offset)
+{
+    struct ptx_die *d = &pl->debug->dies.at[die];
+    struct isa_var_location location;
+
+    if (!ptx_debug_frame_location(pl, offset, &location) || location.kind != ISA_LOCATION_ADDRESS ||
+        location.value - ISA_LOCAL_BASE > UINT32_MAX)
+        return;
+    d->has_local_offset = true;
+    d->local_offset = (uint32_t)(location.value - ISA_LOCAL_BASE);
+}
+
 void ptx_debug_memory_locate(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_variable *variable, uint32_t die,
                              uint64_t offset)
 {
@@ -620,8 +634,10 @@ void ptx_debug_memory_locate(struct ptx_placing *pl, struct ptx_noting *noting, 
     const uint32_t *uses, *lines;
     int size;
 
-    if (name == NULL || name->kind != PTX_V_TEXT || (variable != NULL && !find_noted(&m, &m.offset)) || m.offset == UINT64_MAX ||
-        (variable != NULL && noting->entries[variable - noting->variables.at] > 1))
+    if (name == NULL || name->kind != PTX_V_TEXT || (variable != NULL && !find_noted(&m, &m.offset)) || m.offset == UINT64_MAX)
+        return;
+    record_offset(pl, die, m.offset);
+    if (variable != NULL && noting->entries[variable - noting->variables.at] > 1)
         return;
     size = snprintf(key, sizeof key, "%s %llu", name->text, (unsigned long long)ptx_debug_memory_number(debug, source, ISA_AT_DECL_LINE, 0));
     if (size < 0 || (size_t)size >= sizeof key)
