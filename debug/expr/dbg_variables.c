@@ -114,9 +114,33 @@ struct found {
     uint64_t address, value; /* address: generic address of memory, or a debug address */
 };
 
-/** Returns advice for the user: compiler options with which more variables have values than in @object. */
+/** Returns true if the object is compiled for debuggers, as far as its variables show: each local variable has a location, and some
+ *  have a location that is valid at all instructions. Compilers give no location for some parameters even then. */
+static bool is_debuggable(const struct isa_object *object)
+{
+    const struct isa_debug *d = object->debug;
+    bool some = false;
+
+    for (uint32_t f = 0; f < d->die_count; f = d->dies[f].tag == ISA_TAG_SUBPROGRAM ? d->dies[f].end : f + 1)
+        for (uint32_t i = f + 1; isa_die_attr(d, f, ISA_AT_LOW_PC) != NULL && i < d->dies[f].end;
+             i = d->dies[i].tag == ISA_TAG_INLINED ? d->dies[i].end : i + 1) {
+            const struct isa_attr *attr = isa_die_attr(d, i, ISA_AT_LOCATION);
+
+            if (d->dies[i].tag == ISA_TAG_VARIABLE && attr == NULL && isa_die_attr(d, i, ISA_AT_CONST_VALUE) == NULL)
+                return false;
+            some |= is_variable(d, i) && attr != NULL && attr->count == 1 && d->locations[attr->value].to == 0 &&
+                    (d->locations[attr->value].kind == ISA_LOCATION_FRAME ||
+                     (d->locations[attr->value].kind == ISA_LOCATION_ADDRESS &&
+                      d->locations[attr->value].value - ISA_LOCAL_BASE < ISA_APERTURE_BYTES));
+        }
+    return some;
+}
+
+/** Returns the reason why variables of @object have no values, or compiler options with which more variables have values. */
 static const char *see_more(const struct isa_object *object)
 {
+    if (is_debuggable(object))
+        return "no compiler option shows more variables, because the program is already compiled with -g";
     return isa_object_keeps_values(object) ? "compile with -g to see all variables" : "compile with --values to see "
                                                                                       "more variables, with -g to see "
                                                                                       "all";

@@ -142,7 +142,9 @@ static void note_function(struct scan *scan, const uint8_t *target)
 
 /* ---- locations of .param variables -------------------------------------------------------------- */
 
-enum { MOST_COPIED = 1024 }; /* greatest size in bytes of a structure that each call copies for debuggers */
+/* Greatest size in bytes of a structure that each call copies for debuggers. The caller has a store for each word of the structure,
+ * too. MOST_COPIED_RECURSIVE: for recursive functions, whose stack has a fixed size. */
+enum { MOST_COPIED = 64 << 10, MOST_COPIED_RECURSIVE = 1024 };
 
 static bool fits_register(const struct ptx_symbol *s)
 {
@@ -259,6 +261,8 @@ void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target, bool stepped)
         if (fn->kernel)
             module->symbols.at[fn->params.at[i]].home = PTX_SPILL_CONST;
     }
+    const uint64_t most_copied = fn->calls.recursive ? MOST_COPIED_RECURSIVE : MOST_COPIED;
+
     note_function(&scan, target);
     for (size_t i = 0; !fn->kernel && i < fn->params.count + fn->results.count; i++) {
         struct ptx_symbol *s = &module->symbols.at[i < fn->params.count
@@ -273,7 +277,7 @@ void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target, bool stepped)
         }
         /* a parameter is live from the entry and a result to the end, so its offset must not be shared */
         s->last_run = s->first_run + 1;
-        if (stepped && i < fn->params.count && !ptx_param_is_scalar(s) && s->size_bytes <= MOST_COPIED)
+        if (stepped && i < fn->params.count && !ptx_param_is_scalar(s) && s->size_bytes <= most_copied)
             in_frame(sel, s, &top, fn->line);
         else if (s->first_use != 0 && !ptx_param_is_scalar(s))
             in_register(sel, s, PTX_SPILL_POINTER);

@@ -515,6 +515,63 @@ exited normally
 END
 done
 
+# A structure of more than 1,024 bytes that is a parameter has a value at -g, except in a recursive function. There the notes of
+# debuggers do not recommend the option -g.
+cat >"$work/large.cl" <<'END'
+struct large { int head, at[270]; };
+int plain(struct large b, int i)
+{
+    int r = b.at[i];
+    return r + b.head; /* plain */
+}
+int again(struct large b, int i);
+int other(int i)
+{
+    struct large y;
+    for (int k = 0; k < 270; k++)
+        y.at[k] = k;
+    return again(y, i - 1);
+}
+int again(struct large b, int i)
+{
+    int r = b.at[i];
+    return i == 0 ? r : other(i) + r; /* again */
+}
+kernel void large(global int *out, int n)
+{
+    struct large x;
+    int i = get_global_id(0);
+    x.head = 7;
+    for (int k = 0; k < 270; k++)
+        x.at[k] = k * n + i;
+    out[i] = plain(x, i) + again(x, 1);
+}
+END
+for clang in clang-14 clang-19; do
+    command -v $clang >/dev/null || continue
+    serve "$lanewise" debug large.cl -g --clang $clang --grid 1 --block 32 --arg 'out=i32[32]' --arg n=3 --gdb 127.0.0.1:0
+    cat >"$work/session" <<END
+break large.cl:$(sed -n '/plain \*\//=' "$work/large.cl") if i == 9
+break large.cl:$(sed -n '/again \*\//=' "$work/large.cl") if i == 0
+continue
+print b.head
+print b.at[i]
+print b.at[269]
+continue
+print b.head
+print r
+END
+    session gdb
+    expect "large structures that are parameters, $clang" <<'END'
+^\$1 = 7
+^\$2 = 36
+^\$3 = 816
+^note: 1 variable is optimized out here; no compiler option shows more variables, because the program is already compiled with -g
+^\$4 = <optimized out>
+^\$5 = 0
+END
+done
+
 if command -v lldb-19 >/dev/null; then
     serve "$lanewise" run variables.yaml --gdb 127.0.0.1:0
     "$lanewise" compile -X -O0 -X -g -X -cl-opt-disable -o "$work/v.lwo" "$work/variables.cl"
