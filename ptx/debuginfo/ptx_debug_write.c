@@ -17,6 +17,13 @@ struct writing {
     PTX_LIST(struct isa_attr) attrs;
     PTX_LIST(struct isa_var_location) locations;
     PTX_LIST(struct isa_span) spans;
+    PTX_LIST(struct omitted) omitted; /* sorted by scope */
+    uint32_t *seen; /* by entry: 1 + the scope that has an entry for this variable of an inlined function, or 0 */
+};
+
+/* A variable of an inlined function for which clang writes no entry in the inlined call, because the variable has no value there. */
+struct omitted {
+    uint32_t scope, variable; /* entries of the inlined call, or of a block in it, and of the variable in the inlined function */
 };
 
 /* ---- entries to keep ----------------------------------------------------------- */
@@ -58,11 +65,51 @@ static bool is_code(const struct ptx_debug *debug, uint32_t die)
     return d->tag == ISA_TAG_SUBPROGRAM && d->object_function != PTX_NONE;
 }
 
+/* Returns the entry in the inlined function that corresponds to a scope with code, or PTX_NONE. Entries of blocks do not refer to
+ * the inlined function, but entries of their variables do. */
+static uint32_t abstract_scope(const struct ptx_debug *debug, uint32_t scope)
+{
+    uint32_t origin = ptx_debug_entry(debug, ptx_debug_value(debug, scope, ISA_AT_ABSTRACT_ORIGIN));
+
+    for (uint32_t i = scope + 1; origin == PTX_NONE && debug->dies.at[scope].tag == ISA_TAG_BLOCK && i < debug->dies.at[scope].end;
+         i = debug->dies.at[i].end) {
+        const uint32_t variable = debug->dies.at[i].tag == ISA_TAG_VARIABLE
+                                      ? ptx_debug_entry(debug, ptx_debug_value(debug, i, ISA_AT_ABSTRACT_ORIGIN)) : PTX_NONE;
+
+        origin = variable != PTX_NONE ? debug->dies.at[variable].parent : PTX_NONE;
+    }
+    return origin;
+}
+
+/* Keeps variables of the inlined function that have no entry in a scope. put_omitted() creates entries for them. */
+static void keep_omitted(struct writing *wr, uint32_t scope)
+{
+    struct ptx_debug *debug = wr->debug;
+    const uint32_t origin = abstract_scope(debug, scope);
+
+    for (uint32_t i = scope + 1; origin != PTX_NONE && i < debug->dies.at[scope].end; i = debug->dies.at[i].end) {
+        const uint32_t variable = ptx_debug_entry(debug, ptx_debug_value(debug, i, ISA_AT_ABSTRACT_ORIGIN));
+
+        if (variable != PTX_NONE)
+            wr->seen[variable] = scope + 1;
+    }
+    for (uint32_t i = origin + 1; origin != PTX_NONE && i < debug->dies.at[origin].end && debug->budget != 0; i = debug->dies.at[i].end) {
+        debug->budget--;
+        if (debug->dies.at[i].tag != ISA_TAG_VARIABLE || wr->seen[i] == scope + 1 || ptx_debug_value(debug, i, ISA_AT_NAME) == NULL ||
+            ptx_debug_value(debug, i, ISA_AT_LOCATION) != NULL || ptx_debug_value(debug, i, ISA_AT_EXTERNAL) != NULL ||
+            !reachable(wr, i))
+            continue;
+        keep(wr, i);
+        *PTX_PUSH(wr->job, wr->omitted) = (struct omitted){scope, i};
+    }
+}
+
 /* Keeps the entries of a function with code: scopes with words, and variables. */
 static void keep_scope(struct writing *wr, uint32_t root)
 {
     const struct ptx_debug *debug = wr->debug;
 
+    keep_omitted(wr, root);
     for (uint32_t i = root + 1; i < debug->dies.at[root].end;) {
         const struct ptx_die *d = &debug->dies.at[i];
 
@@ -73,6 +120,7 @@ static void keep_scope(struct writing *wr, uint32_t root)
                 i = d->end;
                 continue;
             }
+            keep_omitted(wr, i);
             keep(wr, i++);
             break;
         case ISA_TAG_PARAMETER:
@@ -469,6 +517,13 @@ static void put_die(struct writing *wr, uint32_t index, struct isa_die *out)
     out->attr_count = (uint32_t)(wr->attrs.count - first);
 }
 
+/* Creates the entry of an omitted variable. */
+static void put_omitted(struct writing *wr, uint32_t variable, uint32_t number, struct isa_die *out)
+{
+    *out = (struct isa_die){.tag = ISA_TAG_VARIABLE, .end = number + 1, .first_attr = (uint32_t)wr->attrs.count, .attr_count = 1};
+    *PTX_PUSH(wr->job, wr->attrs) = (struct isa_attr){.name = ISA_AT_ABSTRACT_ORIGIN, .value = wr->debug->dies.at[variable].out};
+}
+
 /* ---- the object ---------------------------------------------------------------------- */
 
 static void *to_object(struct writing *wr, const void *list, size_t count, size_t size)
@@ -501,6 +556,7 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
     struct isa_debug *out;
     struct isa_die *dies;
     uint32_t count = 0, *before;
+    size_t omitted = 0;
 
     if (debug == NULL)
         return;
@@ -508,18 +564,22 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
     ptx_debug_make_inlines(job, module);
     if (debug->dies.count == 0)
         return;
+    wr.seen = PTX_ARRAY(job, uint32_t, debug->dies.count + 1);
     find_live(&wr);
     before = PTX_ARRAY(job, uint32_t, debug->dies.count + 1);
     for (uint32_t i = 0; i < debug->dies.count; i++) {
         before[i] = count;
         debug->dies.at[i].out = count;
-        if (debug->dies.at[i].keep) /* in the object, the entries of the entry's duplicates follow the entry */
+        if (debug->dies.at[i].keep) /* in the object, the entries of the entry's duplicates follow the entry, then omitted variables */
             count += 1 + debug->dies.at[i].copies.count;
+        for (; omitted < wr.omitted.count && wr.omitted.at[omitted].scope == i; omitted++)
+            count += debug->dies.at[i].keep;
     }
     before[debug->dies.count] = count;
     if (count == 0)
         return;
     dies = PTX_ARRAY(job, struct isa_die, count);
+    omitted = 0;
     for (uint32_t i = 0; i < debug->dies.count; i++) {
         if (!debug->dies.at[i].keep)
             continue;
@@ -534,6 +594,10 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
             dies[d->out + 1 + k] = (struct isa_die){ .tag = ISA_TAG_BLOCK, .end = d->out + 2 + k,
                                                      .first_attr = first, .attr_count = 1 };
         }
+        while (omitted < wr.omitted.count && wr.omitted.at[omitted].scope < i)
+            omitted++;
+        for (uint32_t number = d->out + 1 + d->copies.count; omitted < wr.omitted.count && wr.omitted.at[omitted].scope == i; omitted++, number++)
+            put_omitted(&wr, wr.omitted.at[omitted].variable, number, &dies[number]);
     }
     out = to_object(&wr, NULL, 0, sizeof *out);
     out->dies = to_object(&wr, dies, count, sizeof *dies);

@@ -115,6 +115,36 @@ for command in 'p p' locals 'p p.b'; do
     esac
     grep -q "$want" partly.out || fail "$command in the shell: expected '$want': $(cat partly.out)"
 done
+# clang writes no entry in an inlined call for a variable that has no value there. Debuggers list such a variable, too.
+cat >lost.cl <<'END'
+struct rgba { uchar r, g, b, a; };
+uint mixed(global const uint *in, int i)
+{
+    struct rgba h = *(global const struct rgba *)(in + i);
+    h.r ^= 3;
+    return h.r + h.a; /* in the call */
+}
+kernel void lost(global uint *out, global const uint *in)
+{
+    int gid = get_global_id(0);
+    out[gid] = mixed(in, gid + 3);
+}
+END
+for clang in clang-14 clang-19; do
+    command -v $clang >/dev/null || continue
+    set -- lost.cl --compiler $clang -X -O2 --grid 1 --block 4 --arg 'out=u32[4]' --arg 'in=u32[8]:ramp'
+    printf '%s\n' 'break lost.cl:5' continue 'info locals' 'print h' 'print sizeof h' >"$work/session"
+    serve "$lanewise" run "$@" --gdb 127.0.0.1:0
+    session gdb
+    server_ends
+    expect "a variable without a value in an inlined call, $clang" <<'END'
+^h = <optimized out>
+^\$1 = <optimized out>
+^\$2 = 4
+END
+    "$lanewise" debug "$@" -b -c 'break lost.cl:5' -c continue -c locals >lost.out 2>&1
+    [ "$(grep -c '^h = <optimized out>$' lost.out)" = 1 ] || fail "$clang: locals does not list h: $(cat lost.out)"
+done
 # clang replaces branches by selections. After such a branch the variable has the right value in lanes that take the branch and
 # in the others.
 cat >selected.cl <<'END'
