@@ -43,7 +43,7 @@ enum { DBG_REPORTED_LANES_SAVED = 16 };
 /** Owner of a watched location: all threads, one block, one warp or one lane. */
 enum dbg_scope { DBG_SCOPE_ALL, DBG_SCOPE_BLOCK, DBG_SCOPE_WARP, DBG_SCOPE_LANE };
 
-enum { DBG_WATCH_MAX = 64 };
+enum { DBG_WATCH_MAX = 64, DBG_WATCH_VARIABLES = 4 };
 /** Location that a watchpoint watches: memory or registers, with their owner. */
 struct dbg_watched {
     enum dbg_scope scope;
@@ -61,6 +61,12 @@ struct dbg_watched {
     struct dbg_operand *operand; /* the variable, or part of a variable, that the watched bytes contain, with its type in the
                                   * source; owned; NULL if the bytes are not a variable */
     bool end_reported;           /* a message has reported the end of the owner */
+    /* A watchpoint on variables in a register only reports values of these variables. */
+    const struct emu_program *program; /* program of the variables; NULL: the memory or register itself is watched */
+    uint32_t variables[DBG_WATCH_VARIABLES]; /* debug entries of the variables that the register contained when the watchpoint was set */
+    unsigned variable_count;
+    bool shown_known;             /* `shown` is set */
+    uint8_t shown[DBG_WATCH_MAX]; /* last value of the variables */
 };
 
 struct dbg_stoppoint_record {
@@ -285,6 +291,9 @@ size_t dbg_watch_was_hit(struct dbg *dbg, const struct emu_event *ev, const stru
 /** Reads the current bytes of a watched location, at most DBG_WATCH_MAX. Returns false if the owner is not
  *  resident. */
 bool dbg_watched_read(struct dbg *dbg, const struct dbg_watched *watched, uint8_t *out);
+/** Returns true if a watched register contains one of the watchpoint's variables before instruction @insn of the program. If
+ *  @begins is set, returns true only if a location of the variable begins at the instruction. */
+bool dbg_watched_has_variable(const struct dbg_watched *watched, uint32_t insn, bool begins);
 /** Prints @bytes, old or new bytes of a watched location, by the location's type. */
 void dbg_watched_print(struct dbg *dbg, const struct dbg_watched *watched, const uint8_t *bytes,
                        struct lw_sink *out);

@@ -368,6 +368,63 @@ static enum lw_status location(struct dbg *dbg, const struct dbg_lane_ref *lane_
     return status;
 }
 
+/* ---- variables in registers -------------------------------------------------------------- */
+
+/* Returns true if a location of a variable in the watched register includes instruction @insn, or begins at it if @begins is set. */
+static bool has_variable(const struct dbg_watched *w, const struct isa_debug *d, uint32_t die, uint32_t insn, bool begins)
+{
+    const struct isa_attr *attr = isa_die_attr(d, die, ISA_AT_LOCATION);
+    const uint64_t bytes = attr != NULL ? isa_type_bytes(d, isa_die_type(d, die), 0) : 0;
+
+    for (uint32_t k = 0; attr != NULL && k < attr->count; k++) {
+        const struct isa_var_location *p = &d->locations[attr->value + k];
+        const uint64_t first = p->value & lw_mask(56);
+
+        if (p->kind == ISA_LOCATION_ADDRESS && p->value >> 56 == w->window && first <= w->low && w->low + w->bytes <= first + bytes &&
+            (begins ? p->from == insn && p->to != 0 : p->to == 0 || (insn >= p->from && insn < p->to)))
+            return true;
+    }
+    return false;
+}
+
+bool dbg_watched_has_variable(const struct dbg_watched *w, uint32_t insn, bool begins)
+{
+    const struct isa_debug *d = emu_program_object(w->program)->debug;
+
+    for (unsigned i = 0; i < w->variable_count; i++)
+        if (has_variable(w, d, w->variables[i], insn, begins))
+            return true;
+    return false;
+}
+
+/* Finds the variables that the watched register contains at a lane's pc. If there are none, or too many, the watchpoint watches the
+ * register itself. */
+static void find_variables(struct dbg *dbg, const struct dbg_lane_ref *lane_ref, struct dbg_watched *w)
+{
+    struct emu_split_view split;
+    struct dbg_warp warp;
+    struct dbg_where at;
+    uint32_t scopes[64];
+
+    if (w->memory || (w->window != 0xF0 && w->window != 0xF2) || !dbg_lane_locate(dbg, lane_ref->id, lane_ref->lane, &warp, &split) ||
+        !dbg_where_is(dbg, split.pc, &at) || at.object->debug == NULL)
+        return;
+    const struct isa_debug *d = at.object->debug;
+
+    for (unsigned n = dbg_find_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)
+        for (uint32_t i = scopes[n] + 1; i < d->dies[scopes[n]].end; i = d->dies[i].end) {
+            if ((d->dies[i].tag != ISA_TAG_VARIABLE && d->dies[i].tag != ISA_TAG_PARAMETER) || !has_variable(w, d, i, at.insn, false))
+                continue;
+            if (w->variable_count == LW_COUNT_OF(w->variables)) {
+                w->variable_count = 0;
+                return;
+            }
+            w->variables[w->variable_count++] = i;
+        }
+    if (w->variable_count != 0)
+        w->program = at.program;
+}
+
 /* ---- adding ------------------------------------------------------------------------------ */
 
 /** Sets the type of the watched bytes to the element type of the buffer that contains them, if the element type is a float
@@ -407,6 +464,7 @@ static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_threa
                                               .enabled = true}};
     struct dbg_watched *w;
     enum lw_status status;
+    bool taken;
 
     if (size_bytes == 0 || size_bytes > DBG_WATCH_MAX)
         return LW_FAIL(err, LW_ERANGE, "%u bytes cannot be watched: a watchpoint covers 1 to %u bytes",
@@ -423,7 +481,8 @@ static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_threa
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for another breakpoint, watchpoint or catchpoint");
     }
     w->bytes = size_bytes;
-    if (!ghost_take(dbg, &record.pub, lane_ref, w) &&
+    taken = ghost_take(dbg, &record.pub, lane_ref, w);
+    if (!taken &&
         (lane_ref == NULL || dbg_warp_locate(dbg, lane_ref->id, &warp) ||
          !watch_absent(w, lane_ref, address)))
         status = location(dbg, lane_ref != NULL ? lane_ref : &focus, address, w, err);
@@ -431,6 +490,8 @@ static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_threa
         dbg_stoppoint_free(&record);
         return status;
     }
+    if (!taken && owner == DBG_OWNER_GDB) /* gdb only sends the address of a variable */
+        find_variables(dbg, lane_ref != NULL ? lane_ref : &focus, w);
     record.pub.thread = w->scope != DBG_SCOPE_ALL ? w->id : 0;
     record.pub.lane = w->scope == DBG_SCOPE_LANE ? w->lane : 0;
     type_of_buffer(dbg, w);
@@ -530,6 +591,7 @@ enum lw_status dbg_watch_expression(struct dbg *dbg, dbg_thread_id id, unsigned 
             return LW_FAIL(err, LW_ENOMEM, "the host has no memory for another breakpoint, watchpoint or catchpoint");
         }
         *w->operand = o;
+        find_variables(dbg, &(struct dbg_lane_ref){id, lane}, w);
     }
     if (o.kind == DBG_TARGET_P) { /* a predicate is a mask of all lanes; only the bit of this lane is watched */
         w->bit = true;

@@ -162,6 +162,20 @@ static bool passes(const struct dbg *dbg, const struct filter *filter, const str
     return (how & filter->access[space]) != 0;
 }
 
+/* Returns true if a location of a watched variable in a register begins at the instruction at @pc. */
+static bool begins_variable(const struct dbg *dbg, const struct emu_program *program, uint64_t pc)
+{
+    const struct dbg_watch *watch = dbg->watch;
+
+    for (size_t k = 0; k < watch->register_count; k++) {
+        const struct dbg_watched *w = dbg->points[watch->registers[k].point].watched;
+
+        if (w->program == program && dbg_watched_has_variable(w, (uint32_t)((pc - emu_program_base(program)) / ISA_WORD_BYTES), true))
+            return true;
+    }
+    return false;
+}
+
 /* Returns true if the instruction at @pc is the first of a kernel, with which a launch starts. */
 static bool is_entry(const struct emu_program *program, uint64_t pc)
 {
@@ -194,7 +208,7 @@ static bool filter_program(struct dbg *dbg, const struct filter *filter,
     for (uint64_t pc = emu_program_base(program);
          (insn = emu_program_insn(program, pc)) != NULL; pc += ISA_WORD_BYTES) {
         if (look != NULL && look->wanted != NULL ? !look->wanted(look->context, pc)
-                                                 : !passes(dbg, filter, insn) &&
+                                                 : !passes(dbg, filter, insn) && !begins_variable(dbg, program, pc) &&
                       !((filter->catches & DBG_CATCH_LAUNCH) && is_entry(program, pc)))
             continue;
         if (!lw_grow(&watch->filter, &watch->filter_capacity, watch->filter_count + 1,

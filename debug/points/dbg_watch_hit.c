@@ -334,6 +334,48 @@ static void look_at_memory(struct dbg *dbg, const struct emu_event *ev, dbg_thre
         memory_values(dbg->points[watch->touched[i]].watched, ev, &dbg->watch->touches[i]);
 }
 
+/* Returns true if the watched register contains a variable of the watchpoint at the pc of a lane. */
+static bool variable_here(struct dbg *dbg, const struct dbg_watched *w, dbg_thread_id id, unsigned lane)
+{
+    struct emu_split_view split;
+    struct dbg_warp warp;
+    struct dbg_where at;
+
+    return dbg_lane_locate(dbg, id, lane, &warp, &split) && dbg_where_is(dbg, split.pc, &at) && at.program == w->program &&
+           dbg_watched_has_variable(w, at.insn, false);
+}
+
+/* Finds out how an instruction accesses the variables in a watched register. @access and @lanes are its accesses to the register.
+ * A write counts if the variable is in the register afterwards and has another value than when it was there before. If a location
+ * of the variable begins at the instruction, the value counts even if an earlier instruction wrote it. */
+static void variable_access(struct dbg *dbg, const struct emu_event *ev, dbg_thread_id id, struct dbg_watched *w, const uint8_t *now,
+                            unsigned *access, uint64_t *lanes)
+{
+    const bool written = memcmp(now, w->last, w->bytes) != 0, other = !w->shown_known || memcmp(now, w->shown, w->bytes) != 0;
+    const uint64_t own = w->scope == DBG_SCOPE_LANE ? UINT64_C(1) << w->lane : ev->split_lanes;
+    struct dbg_where at;
+
+    if (*access == 0 && (!other || (own & ev->split_lanes) == 0))
+        return;
+    if (!dbg_where_is(dbg, ev->pc, &at) || at.program != w->program) {
+        *access = 0;
+        return;
+    }
+    if ((*access & DBG_ACCESS_READ) != 0 && !dbg_watched_has_variable(w, at.insn, false))
+        *access &= ~(unsigned)DBG_ACCESS_READ;
+    *access &= ~(unsigned)DBG_ACCESS_WRITE;
+    if (!other || !(written || dbg_watched_has_variable(w, at.insn, true)) || !variable_here(dbg, w, id, lw_lowest(own)))
+        return;
+    if (w->shown_known)
+        memcpy(w->last, w->shown, w->bytes); /* the old value of the hit */
+    if (w->shown_known || written) {
+        *access |= DBG_ACCESS_WRITE;
+        *lanes |= own;
+    }
+    memcpy(w->shown, now, w->bytes);
+    w->shown_known = true;
+}
+
 static void look_at_registers(struct dbg *dbg, const struct emu_event *ev, dbg_thread_id id)
 {
     const struct dbg_watch *watch = dbg->watch;
@@ -358,6 +400,8 @@ static void look_at_registers(struct dbg *dbg, const struct emu_event *ev, dbg_t
                 lanes |= changed_lanes(w, ev, w->last, now);
             access |= DBG_ACCESS_WRITE;
         }
+        if (w->program != NULL)
+            variable_access(dbg, ev, id, w, now, &access, &lanes);
         if ((access & point->pub.access) != 0 && lanes != 0) {
             struct dbg_watch_hit *touch = touch_of(dbg, watch->registers[low].point, ev, id);
 
@@ -501,5 +545,7 @@ void dbg_watch_hit_begin(struct dbg *dbg)
         memset(w->last, 0, sizeof w->last); /* registers start as zeros in a warp that is not resident yet */
         if (dbg_warp_locate(dbg, w->id, &warp))
             read_registers(w, &(struct bank){DBG_AT(&warp)}, w->last);
+        w->shown_known = w->program != NULL && variable_here(dbg, w, w->id, w->lane);
+        memcpy(w->shown, w->last, sizeof w->shown);
     }
 }

@@ -115,6 +115,52 @@ for command in 'p p' locals 'p p.b'; do
     esac
     grep -q "$want" partly.out || fail "$command in the shell: expected '$want': $(cat partly.out)"
 done
+# A watchpoint on a variable in a register reports the values of the variable, but no other values of the register: neither the
+# intermediate product of the loop nor values of another variable.
+cat >watched.cl <<'END'
+kernel void watched(global int *out, global const int *in, int n)
+{
+    int gid = get_global_id(0);
+    int total = 0;
+    #pragma nounroll
+    for (int i = 0; i < n; i++) {
+        int v = in[(gid * n + i * i) & 31];
+        total += v * v + 1;
+    }
+    out[gid] = total;
+    int other = in[gid] * 7;
+    #pragma nounroll
+    for (int k = 0; k < n; k++) {
+        other += in[(gid + k) & 31] * other;
+        out[gid + 1 + k] = other;
+    }
+    out[gid + 2] = other;
+}
+END
+for clang in clang-14 clang-19; do
+    command -v $clang >/dev/null || continue
+    set -- watched.cl --compiler $clang -X -O2 --grid 1 --block 4 --arg 'out=i32[64]' --arg 'in=i32[32]:ramp' --arg n=5
+    printf '%s\n' 'break watched.cl:8' continue 'watch total' 'delete 1' continue continue continue continue continue \
+        continue >"$work/session"
+    serve "$lanewise" run "$@" --gdb 127.0.0.1:0
+    session gdb
+    server_ends
+    expect "a watchpoint on a variable in a register, $clang" <<'END'
+^New value = 1$
+^Old value = 1$
+^New value = 3$
+^Old value = 3$
+^New value = 20$
+^New value = 102$
+^New value = 359$
+exited normally
+END
+    [ "$(grep -c '^New value' "$work/transcript")" = 5 ] || fail "$clang: the watchpoint reports other values: $(cat "$work/transcript")"
+    "$lanewise" debug "$@" -b -c 'break watched.cl:8' -c continue -c 'watch total' -c 'delete 1' -c continue -c continue -c continue \
+        -c continue -c continue -c continue -c continue >watched.out 2>&1
+    said=$(sed -n 's/^watchpoint 2: total was written by lane 0 at .*: \([0-9]* -> [0-9]*\)$/\1,/p' watched.out | tr -d '\n')
+    [ "$said" = '0 -> 1,1 -> 3,3 -> 20,20 -> 102,102 -> 359,' ] || fail "$clang: the watchpoint reports $said: $(cat watched.out)"
+done
 # clang writes no entry in an inlined call for a variable that has no value there. Debuggers list such a variable, too.
 cat >lost.cl <<'END'
 struct rgba { uchar r, g, b, a; };
