@@ -391,8 +391,8 @@ bool dbg_watched_has_variable(const struct dbg_watched *w, uint32_t insn, bool b
 {
     const struct isa_debug *d = emu_program_object(w->program)->debug;
 
-    for (unsigned i = 0; i < w->variable_count; i++)
-        if (has_variable(w, d, w->variables[i], insn, begins))
+    for (unsigned i = 0; d != NULL && i < w->variable_count; i++)
+        if (w->variables[i] < d->die_count && has_variable(w, d, w->variables[i], insn, begins))
             return true;
     return false;
 }

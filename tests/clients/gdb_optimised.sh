@@ -160,6 +160,20 @@ END
         -c continue -c continue -c continue -c continue >watched.out 2>&1
     said=$(sed -n 's/^watchpoint 2: total was written by lane 0 at .*: \([0-9]* -> [0-9]*\)$/\1,/p' watched.out | tr -d '\n')
     [ "$said" = '0 -> 1,1 -> 3,3 -> 20,20 -> 102,102 -> 359,' ] || fail "$clang: the watchpoint reports $said: $(cat watched.out)"
+    # The location of the variable begins after another instruction than the one that writes the register. The run stops there, with
+    # the static filter of watchpoints, and without it, which a catchpoint with a SIMT stack requires.
+    "$lanewise" compile watched.cl --compiler $clang -X -O2 --emit ptx -o - | awk '
+        /lw.value total 4 = / { next }
+        /lw.value total 4 - [(][)] %r/ { held = $0; next }
+        { print }
+        /^\t[a-z]/ && held != "" { print held; held = "" }' >late.ptx
+    shift 5
+    for reconv in cbar stack; do
+        "$lanewise" debug late.ptx "$@" --reconv $reconv -b -c 'break watched.cl:8' -c continue -c 'watch total' -c 'delete 1' \
+            -c 'catch reconverge' -c continue -c continue -c continue -c continue -c continue -c continue -c continue -c continue >late.out 2>&1
+        said=$(sed -n 's/^watchpoint 2: total was written by lane 0 at .*: \([0-9]* -> [0-9]*\)$/\1,/p' late.out | tr -d '\n')
+        [ "$said" = '0 -> 1,1 -> 3,3 -> 20,20 -> 102,102 -> 359,' ] || fail "$clang $reconv: the watchpoint reports $said: $(cat late.out)"
+    done
 done
 # clang writes no entry in an inlined call for a variable that has no value there. Debuggers list such a variable, too.
 cat >lost.cl <<'END'
