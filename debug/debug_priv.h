@@ -63,7 +63,8 @@ struct dbg_watched {
     bool end_reported;           /* a message has reported the end of the owner */
     /* A watchpoint on variables in a register only reports values of these variables. */
     const struct emu_program *program; /* program of the variables; NULL: the memory or register itself is watched */
-    uint32_t variables[DBG_WATCH_VARIABLES]; /* debug entries of the variables that the register contained when the watchpoint was set */
+    uint32_t variables[DBG_WATCH_VARIABLES]; /* debug entries of the variables that the register contained when the watchpoint
+                                              * was set */
     unsigned variable_count;
     bool shown_known;             /* `shown` is set */
     uint8_t shown[DBG_WATCH_MAX]; /* last value of the variables */

@@ -187,7 +187,7 @@ static int64_t stored_die(const struct isa_object *object, const struct isa_func
     int64_t found = ISA_NO_DIE;
     bool several = false, in_scope = false;
 
-    for (uint32_t i = owner != ISA_NO_DIE ? (uint32_t)owner + 1 : 0; owner != ISA_NO_DIE && i < d->dies[owner].end; i++) {
+    for (uint32_t i = (uint32_t)owner + 1; owner != ISA_NO_DIE && i < d->dies[owner].end; i++) {
         const struct isa_attr *start = isa_die_attr(d, i, ISA_AT_LOCAL_OFFSET);
         const struct isa_attr *origin = isa_die_attr(d, i, ISA_AT_ABSTRACT_ORIGIN);
         const uint32_t source = origin != NULL ? (uint32_t)origin->value : i; /* entry of the inlined function */
@@ -253,7 +253,7 @@ void chk_put_local_before(const struct isa_object *object, const struct isa_func
     }
     const bool known = found != ISA_NO_DIE;
 
-    for (uint32_t i = owner != ISA_NO_DIE ? (uint32_t)owner + 1 : 0; owner != ISA_NO_DIE && !known && i < d->dies[owner].end; i++) {
+    for (uint32_t i = (uint32_t)owner + 1; owner != ISA_NO_DIE && !known && i < d->dies[owner].end; i++) {
         if (isa_die_name(d, i) == NULL || !local_range(d, i, &first, &bytes) || bytes == 0 || first + bytes > offset ||
             first + bytes <= end || !is_in_scope(d, (uint32_t)owner, i, index))
             continue;
@@ -263,7 +263,8 @@ void chk_put_local_before(const struct isa_object *object, const struct isa_func
     }
     if (found == ISA_NO_DIE)
         return;
-    lw_printf(out, ", and the access is %llu byte%s past the end of ", (unsigned long long)(offset - end), offset - end == 1 ? "" : "s");
+    lw_printf(out, ", and the access is %llu byte%s past the end of ", (unsigned long long)(offset - end),
+              offset - end == 1 ? "" : "s");
     chk_put_sized(d, found, size, out);
 }
 

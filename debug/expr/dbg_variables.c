@@ -114,8 +114,8 @@ struct found {
     uint64_t address, value; /* address: generic address of memory, or a debug address */
 };
 
-/** Returns true if the object is compiled for debuggers, as far as its variables show: each local variable has a location, and some
- *  have a location that is valid at all instructions. Compilers give no location for some parameters even then. */
+/** Returns true if the object is compiled for debuggers, as far as its variables show: each local variable has a location, and
+ *  some have a location that is valid at all instructions. Compilers give no location for some parameters even then. */
 static bool is_debuggable(const struct isa_object *object)
 {
     const struct isa_debug *d = object->debug;

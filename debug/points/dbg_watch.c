@@ -370,7 +370,8 @@ static enum lw_status location(struct dbg *dbg, const struct dbg_lane_ref *lane_
 
 /* ---- variables in registers -------------------------------------------------------------- */
 
-/* Returns true if a location of a variable in the watched register includes instruction @insn, or begins at it if @begins is set. */
+/* Returns true if a location of a variable in the watched register includes instruction @insn. If @begins is set, the location must
+ * begin at the instruction. */
 static bool has_variable(const struct dbg_watched *w, const struct isa_debug *d, uint32_t die, uint32_t insn, bool begins)
 {
     const struct isa_attr *attr = isa_die_attr(d, die, ISA_AT_LOCATION);
@@ -380,7 +381,8 @@ static bool has_variable(const struct dbg_watched *w, const struct isa_debug *d,
         const struct isa_var_location *p = &d->locations[attr->value + k];
         const uint64_t first = p->value & lw_mask(56);
 
-        if (p->kind == ISA_LOCATION_ADDRESS && p->value >> 56 == w->window && first <= w->low && w->low + w->bytes <= first + bytes &&
+        if (p->kind == ISA_LOCATION_ADDRESS && p->value >> 56 == w->window && first <= w->low &&
+            w->low + w->bytes <= first + bytes &&
             (begins ? p->from == insn && p->to != 0 : p->to == 0 || (insn >= p->from && insn < p->to)))
             return true;
     }
@@ -397,8 +399,8 @@ bool dbg_watched_has_variable(const struct dbg_watched *w, uint32_t insn, bool b
     return false;
 }
 
-/* Finds the variables that the watched register contains at a lane's pc. If there are none, or too many, the watchpoint watches the
- * register itself. */
+/* Finds the variables that the watched register contains at a lane's pc. If there are none, or too many, the watchpoint watches
+ * the register itself. */
 static void find_variables(struct dbg *dbg, const struct dbg_lane_ref *lane_ref, struct dbg_watched *w)
 {
     struct emu_split_view split;
@@ -406,14 +408,15 @@ static void find_variables(struct dbg *dbg, const struct dbg_lane_ref *lane_ref,
     struct dbg_where at;
     uint32_t scopes[64];
 
-    if (w->memory || (w->window != 0xF0 && w->window != 0xF2) || !dbg_lane_locate(dbg, lane_ref->id, lane_ref->lane, &warp, &split) ||
-        !dbg_where_is(dbg, split.pc, &at) || at.object->debug == NULL)
+    if (w->memory || (w->window != 0xF0 && w->window != 0xF2) ||
+        !dbg_lane_locate(dbg, lane_ref->id, lane_ref->lane, &warp, &split) || !dbg_where_is(dbg, split.pc, &at) || at.object->debug == NULL)
         return;
     const struct isa_debug *d = at.object->debug;
 
     for (unsigned n = dbg_find_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)
         for (uint32_t i = scopes[n] + 1; i < d->dies[scopes[n]].end; i = d->dies[i].end) {
-            if ((d->dies[i].tag != ISA_TAG_VARIABLE && d->dies[i].tag != ISA_TAG_PARAMETER) || !has_variable(w, d, i, at.insn, false))
+            if ((d->dies[i].tag != ISA_TAG_VARIABLE && d->dies[i].tag != ISA_TAG_PARAMETER) ||
+                !has_variable(w, d, i, at.insn, false))
                 continue;
             if (w->variable_count == LW_COUNT_OF(w->variables)) {
                 w->variable_count = 0;

@@ -348,8 +348,8 @@ static bool variable_here(struct dbg *dbg, const struct dbg_watched *w, dbg_thre
 /* Finds out how an instruction accesses the variables in a watched register. @access and @lanes are its accesses to the register.
  * A write counts if the variable is in the register afterwards and has another value than when it was there before. If a location
  * of the variable begins at the instruction, the value counts even if an earlier instruction wrote it. */
-static void variable_access(struct dbg *dbg, const struct emu_event *ev, dbg_thread_id id, struct dbg_watched *w, const uint8_t *now,
-                            unsigned *access, uint64_t *lanes)
+static void variable_access(struct dbg *dbg, const struct emu_event *ev, dbg_thread_id id, struct dbg_watched *w,
+                            const uint8_t *now, unsigned *access, uint64_t *lanes)
 {
     const bool written = memcmp(now, w->last, w->bytes) != 0, other = !w->shown_known || memcmp(now, w->shown, w->bytes) != 0;
     const uint64_t own = w->scope == DBG_SCOPE_LANE ? UINT64_C(1) << w->lane : ev->split_lanes;

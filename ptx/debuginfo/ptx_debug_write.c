@@ -21,7 +21,8 @@ struct writing {
     uint32_t *seen; /* by entry: 1 + the scope that has an entry for this variable of an inlined function, or 0 */
 };
 
-/* A variable of an inlined function for which clang writes no entry in the inlined call, because the variable has no value there. */
+/* A variable of an inlined function for which clang writes no entry in the inlined call, because the variable has no value
+ * there. */
 struct omitted {
     uint32_t scope, variable; /* entries of the inlined call, or of a block in it, and of the variable in the inlined function */
 };
@@ -71,8 +72,8 @@ static uint32_t abstract_scope(const struct ptx_debug *debug, uint32_t scope)
 {
     uint32_t origin = ptx_debug_entry(debug, ptx_debug_value(debug, scope, ISA_AT_ABSTRACT_ORIGIN));
 
-    for (uint32_t i = scope + 1; origin == PTX_NONE && debug->dies.at[scope].tag == ISA_TAG_BLOCK && i < debug->dies.at[scope].end;
-         i = debug->dies.at[i].end) {
+    for (uint32_t i = scope + 1;
+         origin == PTX_NONE && debug->dies.at[scope].tag == ISA_TAG_BLOCK && i < debug->dies.at[scope].end; i = debug->dies.at[i].end) {
         const uint32_t variable = debug->dies.at[i].tag == ISA_TAG_VARIABLE
                                       ? ptx_debug_entry(debug, ptx_debug_value(debug, i, ISA_AT_ABSTRACT_ORIGIN)) : PTX_NONE;
 
@@ -93,10 +94,11 @@ static void keep_omitted(struct writing *wr, uint32_t scope)
         if (variable != PTX_NONE)
             wr->seen[variable] = scope + 1;
     }
-    for (uint32_t i = origin + 1; origin != PTX_NONE && i < debug->dies.at[origin].end && debug->budget != 0; i = debug->dies.at[i].end) {
+    for (uint32_t i = origin + 1; origin != PTX_NONE && i < debug->dies.at[origin].end && debug->budget != 0;
+         i = debug->dies.at[i].end) {
         debug->budget--;
-        if (debug->dies.at[i].tag != ISA_TAG_VARIABLE || wr->seen[i] == scope + 1 || ptx_debug_value(debug, i, ISA_AT_NAME) == NULL ||
-            ptx_debug_value(debug, i, ISA_AT_LOCATION) != NULL || ptx_debug_value(debug, i, ISA_AT_EXTERNAL) != NULL ||
+        if (debug->dies.at[i].tag != ISA_TAG_VARIABLE || wr->seen[i] == scope + 1 ||
+            ptx_debug_value(debug, i, ISA_AT_NAME) == NULL || ptx_debug_value(debug, i, ISA_AT_LOCATION) != NULL || ptx_debug_value(debug, i, ISA_AT_EXTERNAL) != NULL ||
             !reachable(wr, i))
             continue;
         keep(wr, i);
@@ -570,7 +572,7 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
     for (uint32_t i = 0; i < debug->dies.count; i++) {
         before[i] = count;
         debug->dies.at[i].out = count;
-        if (debug->dies.at[i].keep) /* in the object, the entries of the entry's duplicates follow the entry, then omitted variables */
+        if (debug->dies.at[i].keep) /* in the object, duplicates of the entry and then omitted variables follow the entry */
             count += 1 + debug->dies.at[i].copies.count;
         for (; omitted < wr.omitted.count && wr.omitted.at[omitted].scope == i; omitted++)
             count += debug->dies.at[i].keep;
@@ -596,7 +598,8 @@ void ptx_debug_write(struct ptx_job *job, struct ptx_module *module)
         }
         while (omitted < wr.omitted.count && wr.omitted.at[omitted].scope < i)
             omitted++;
-        for (uint32_t number = d->out + 1 + d->copies.count; omitted < wr.omitted.count && wr.omitted.at[omitted].scope == i; omitted++, number++)
+        for (uint32_t number = d->out + 1 + d->copies.count;
+             omitted < wr.omitted.count && wr.omitted.at[omitted].scope == i; omitted++, number++)
             put_omitted(&wr, wr.omitted.at[omitted].variable, number, &dies[number]);
     }
     out = to_object(&wr, NULL, 0, sizeof *out);

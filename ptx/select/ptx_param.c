@@ -142,8 +142,8 @@ static void note_function(struct scan *scan, const uint8_t *target)
 
 /* ---- locations of .param variables -------------------------------------------------------------- */
 
-/* Greatest size in bytes of a structure that each call copies for debuggers. The caller has a store for each word of the structure,
- * too. MOST_COPIED_RECURSIVE: for recursive functions, whose stack has a fixed size. */
+/* Greatest size in bytes of a structure that each call copies for debuggers. The caller has a store for each word of the
+ * structure, too. MOST_COPIED_RECURSIVE: for recursive functions, whose stack has a fixed size. */
 enum { MOST_COPIED = 64 << 10, MOST_COPIED_RECURSIVE = 1024 };
 
 static bool fits_register(const struct ptx_symbol *s)
