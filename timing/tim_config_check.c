@@ -197,6 +197,28 @@ static enum lw_status check_orf(const struct tim_config *c, struct lw_error *err
     return LW_OK;
 }
 
+/** Checks the keys of mechanism prf. */
+static enum lw_status check_prf(const struct tim_config *c, struct lw_error *err)
+{
+    const char *against = !c->prf_on                                       ? NULL
+                          : c->registers_collector == TIM_COLLECTOR_WINDOW ? "registers.collector=window, whose reads are reserved in banks"
+                          : c->lsu_local != 0                              ? "lsu.local, whose reads are reserved in banks"
+                          : c->registers_tags != TIM_REGISTERS_ROWS        ? "registers.tags, which stores registers as compact entries"
+                          : c->rows_on                                     ? "mechanism rows, whose rows leak as those of one partition"
+                          : c->orf_on                                      ? "mechanism orf, which reads registers from files of its own"
+                          : c->dvfs_on                                     ? "dvfs.on, because a cycle of a slower clock leaks more"
+                          : c->dwf_on || c->tbc_on                         ? "dwf and tbc, whose warps have lanes of several warps"
+                                                                           : NULL;
+
+    if (against != NULL)
+        return LW_FAIL(err, LW_EINPUT, "prf.on cannot be combined with %s", against);
+    if (c->prf_on && (uint64_t)c->prf_entries * c->core_warps * c->core_warp_width > c->core_registers)
+        return LW_FAIL(err, LW_EINPUT, "prf.entries (%u) is too large: the fast partition has a part of the register file, whose %u rows are %u "
+                                       "for each of %u warps", c->prf_entries, c->core_registers / c->core_warp_width,
+                       c->core_registers / c->core_warp_width / c->core_warps, c->core_warps);
+    return LW_OK;
+}
+
 /** Checks the keys of mechanism rows. */
 static enum lw_status check_rows(const struct tim_config *c, struct lw_error *err)
 {
@@ -326,6 +348,7 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     status = status == LW_OK ? check_forms(c, err) : status;
     status = status == LW_OK ? check_rows(c, err) : status;
     status = status == LW_OK ? check_orf(c, err) : status;
+    status = status == LW_OK ? check_prf(c, err) : status;
     if (status != LW_OK)
         return status;
     if (c->issue_width > 2 && !c->issue_types)
@@ -508,6 +531,8 @@ static const struct {
     {"orf.last", "orf.kind=compiler"},
     {"orf.liveness", "orf.kind=cache"},
     {"orf.*", "orf.on=true"},
+    {"prf.wake", "prf.idle!=0"},
+    {"prf.*", "prf.on=true"},
     {"rows.wake", "rows.drowsy=true"},
     {"rows.overcommit", "rows.rename=true"},
     {"rows.reserve", "rows.rename=true"},

@@ -57,8 +57,8 @@ static void print_stage(const struct tim_config *config, const struct tim_op *op
     switch (op->stage) {
     case TIM_STAGE_COLLECT:
         lw_printf(out, "in its operand collector, with %u unread operands", lw_popcount(op->operands));
-        if (now <= op->issued + tim_wake_cycles(config, op->what))
-            lw_put(out, ", whose rows wake");
+        if (now <= op->issued + tim_wake_cycles(config, op->what) + op->late)
+            lw_put(out, op->late != 0 ? ", whose rows are slow or wake" : ", whose rows wake");
         break;
     case TIM_STAGE_READY:
         lw_put(out, "in its operand collector, because its pipe is busy");

@@ -45,6 +45,7 @@ class Result:
         self.blocks_changed = core['equalizer_fewer'], core['equalizer_more']
         self.rows = {k: core['rows_' + k] for k in ('on', 'drowsy', 'off', 'named', 'missing')}
         self.orf = {k: core['orf_' + k] for k in ('reads', 'writes', 'last_reads', 'last_writes', 'writebacks', 'values', 'values_unread', 'values_once', 'values_twice', 'wrong')}
+        self.prf = {k: core['prf_' + k] for k in ('fast_reads', 'fast_writes', 'slow_reads', 'slow_writes', 'best', 'low', 'slow_rows', 'wakes')}
         self.main_file = core['register_reads'], core['register_writes']
         self.register_joules = report['energy']['components']['registers']
         self.occupancy = report['ratios']['occupancy']

@@ -44,6 +44,8 @@ cases=$((cases + 1))
 [ "$(wc -l <orf/orf.txt)" = 5 ] || fail "bench/papers/run orf --out kept no table"
 "$papers/run" rows --quick --cores 1 --size .0625 --out rows >out 2>err || fail "bench/papers/run rows: a trend does not hold"
 [ "$(wc -l <rows/rows.txt)" = 5 ] || fail "bench/papers/run rows --out kept no table"
+"$papers/run" prf --quick --cores 1 --size .0625 --out prf >out 2>err || fail "bench/papers/run prf: a trend does not hold"
+[ "$(wc -l <prf/prf.txt)" = 5 ] || fail "bench/papers/run prf --out kept no table"
 "$papers/run" mrpb --quick --cores 1 --size .0625 --out mrpb >out 2>err || fail "bench/papers/run mrpb: a trend does not hold"
 [ "$(wc -l <mrpb/mrpb.txt)" = 5 ] || fail "bench/papers/run mrpb --out kept no table"
 "$papers/run" dws --quick --cores 1 --size .0625 --out dws >out 2>err || fail "bench/papers/run dws: a trend does not hold"

@@ -115,7 +115,7 @@ static void each_event_has_its_key(void **state)
     }
 #define ENERGY(key, in, fj, count, scaled, help) CHANGES(key, in, +)
 #define POWER(key, in, mw, count, help) CHANGES(key, in, +)
-#define SAVING(key, in, fj, count, help) CHANGES(key, in, -)
+#define SAVING(key, in, fj, count, scaled, help) CHANGES(key, in, -)
 #include "timing/energy/energy.def"
     assert_true(pj_of(&one, config) == before);
 }

@@ -246,8 +246,8 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
 
     if (which == tim_mechanism_count || config->l1_bytes == 0 || config->issue_types)
         return "";
-    if ((config->issue_policy == TIM_SCHED_ACTIVE_PENDING && (tim_mechanisms[which] == &tim_swl || tim_mechanisms[which] == &tim_daws)) ||
-        (config->issue_policy == TIM_SCHED_SWL && tim_mechanisms[which] == &tim_pools) ||
+    if ((config->issue_policy == TIM_SCHED_ACTIVE_PENDING && (tim_mechanisms[which] == &tim_equalizer || tim_mechanisms[which] == &tim_swl || tim_mechanisms[which] == &tim_daws)) ||
+        (config->issue_policy == TIM_SCHED_SWL && (tim_mechanisms[which] == &tim_pools || tim_mechanisms[which] == &tim_equalizer)) ||
         (config->lsu_replay != TIM_REPLAY_NONE && (tim_mechanisms[which] == &tim_daws || tim_mechanisms[which] == &tim_mrpb)) ||
         (config->lsu_local != 0 && tim_mechanisms[which] == &tim_mrpb))
         return ""; /* these settings cannot be combined */
@@ -279,6 +279,15 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
         config->orf_kind = draw(random) % 2;
         config->orf_entries = (unsigned)(1 + draw(random) % 8);
         config->orf_last = config->orf_liveness = draw(random) % 2;
+    }
+    if (tim_mechanisms[which] == &tim_prf) {
+        if (config->registers_tags != TIM_REGISTERS_ROWS || config->registers_collector == TIM_COLLECTOR_WINDOW || config->lsu_local != 0)
+            return "";
+        config->prf_hot = (unsigned)(draw(random) % 4);
+        config->prf_entries = (unsigned)(1 + draw(random) % 4);
+        config->prf_slow = (unsigned)(1 + draw(random) % 6);
+        config->prf_busy = (unsigned)(1 + draw(random) % 4);
+        config->prf_idle = (unsigned)(draw(random) % 40);
     }
     if (tim_mechanisms[which] == &tim_rows) {
         if (config->registers_tags != TIM_REGISTERS_ROWS)
@@ -323,7 +332,7 @@ static const char *set_blocks(struct tim_config *config, uint64_t *random)
     config->dtbl_kernels = bits >> 9 & 1;
     config->dtbl_entries = bits >> 10 & 1 ? 1024 : 2;
     config->laperm_entries = bits >> 11 & 1 ? 128 : 2;
-    config->dvfs_on = (bits >> 12 & 3) == 0 && config->fetch_shared == 1 && config->constant_shared == 1;
+    config->dvfs_on = !config->rows_on && !config->prf_on && (bits >> 12 & 3) == 0 && config->fetch_shared == 1 && config->constant_shared == 1;
     config->dvfs_drain = bits >> 14 & 1;
     config->dvfs_sample = 10 + (unsigned)(bits >> 15 & 0xff);
     return tim_blocks_policies[config->kernels_policy]->name;

@@ -112,7 +112,8 @@ struct tim_op {
                             * instructions that share this instruction's accesses */
     uint16_t rides; /* number of its stores and reductions that other instructions of its packet make for it */
     bool follower;  /* the instruction is not the first of its packet, so it has no place in the load/store queue */
-    uint32_t near_reads, near_writes; /* mechanism with hook `upper`: registers that are read, and those that are written, without a bank */
+    uint8_t late;   /* cycles by which the instruction reads its registers later, besides tim_wake_cycles() */
+    uint32_t near_reads, near_writes, slow_reads, slow_writes; /* members of struct tim_mech_upper, from the hook `upper` of a mechanism */
     uint32_t companion; /* formed warps: of a leader, its first companion; of a companion, the next one; TIM_NONE if none */
 };
 /** An access of an instruction, and the cache or memory that serves the access. */
@@ -835,12 +836,11 @@ static inline void tim_op_init(struct tim_core *core, uint32_t i)
     op->stage = TIM_STAGE_FREE;
     op->kind = 0;
     op->cached = false;
-    op->operands = op->writes = op->near_reads = op->near_writes = 0;
+    op->operands = op->writes = op->near_reads = op->near_writes = op->slow_reads = op->slow_writes = op->late = 0;
     op->age = ++core->op_age;
-    op->at = op->collecting_until = op->data_at = 0;
+    op->at = op->collecting_until = op->data_at = op->read_at = 0;
     op->passes = op->line_count = op->line_next = op->lines_pending = 0;
     op->missed = op->early_at = 0;
-    op->read_at = 0;
     op->read_after = op->result_after = 0;
     op->companion = TIM_NONE;
     if (tim_has_packets(core)) { /* otherwise no code reads these members */

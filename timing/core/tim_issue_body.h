@@ -166,7 +166,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         count[TIM_SCHED_effective] += effective;
         if (tim_issues_by_lanes(core) && what->held == 0 && c->core_warp_width > c->issue_lanes)
             core->issue_at[s] = now + occupied(core, what, ev->effective, c->issue_lanes);
-        struct tim_mech_upper upper = {0, 0};
+        struct tim_mech_upper upper = {0};
         if (tim_has_mechanisms(core)) {
             const struct tim_mech_issue issue = {.warp = warp, .lanes = core->issued_lanes, .mask = ev->split_lanes, .pc = pc, .what = what,
                                                  .code = w->code, .instruction = core->op_age + 1};
@@ -208,6 +208,9 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             op->what = as;
             op->near_reads = upper.reads;
             op->near_writes = upper.writes;
+            op->slow_reads = upper.slow_reads;
+            op->slow_writes = upper.slow_writes;
+            op->late = upper.late;
             if (tim_has_tags(core)) {
                 op->compact_reads = tagged.reads;
                 op->compact_writes = tagged.writes;

@@ -15,6 +15,9 @@
  * With rows.drowsy, rows wake before they are read: the first cycle in which an instruction may read operands is rows.wake
  * cycles later. Rows of results wake before the instruction writes them.
  *
+ * Slow rows (prf.on): an access takes prf.slow cycles. An instruction with a slow source reads all its operands prf.slow - 1 cycles
+ * later, and an instruction with a slow result writes its registers so much later. From then on the bank is busy for prf.busy cycles.
+ *
  * Collector `window`: see tim_window_body.h. An instruction of fixed latency enters its pipe at issue, so the pipe
  * accepts the next instruction one interval later. Instructions of variable latency wait in collectors, and read and
  * write registers in cycles in which the ports are not reserved.
@@ -32,13 +35,13 @@ static inline unsigned bank_of(const struct tim_core *core, const struct tim_op 
     return op->sched * banks + (core->bank_mask != 0 ? bank & core->bank_mask : bank % banks);
 }
 
-/** Takes the port of the bank in this cycle. Returns false if it is in use. */
-static inline bool claim(struct tim_core *core, unsigned bank, uint64_t now)
+/** Takes the port of the bank in this cycle, or for prf.busy cycles if the row is slow. Returns false if it is in use. */
+static inline bool claim(struct tim_core *core, unsigned bank, bool slow, uint64_t now)
 {
-    if (core->bank_at[bank] == now + 1 ||
+    if (core->bank_at[bank] > now ||
         (tim_has_entries(core) && tim_entries_in_use(core->entries, bank, now)))
         return false;
-    core->bank_at[bank] = now + 1;
+    core->bank_at[bank] = now + (slow ? core->config->prf_busy : 1);
     core->moved = true;
     return true;
 }
@@ -51,8 +54,15 @@ static unsigned interval(const struct tim_core *core, const struct tim_op *op)
     return tim_compresses(core) && op->what->path != TIM_PATH_MEMORY ? op->interval : core->interval[op->what->unit];
 }
 
+/** Returns the number of cycles by which @op writes its registers later because rows are slow. */
+static inline unsigned write_late(const struct tim_core *core, const struct tim_op *op)
+{
+    return tim_acts() && op->slow_writes != 0 ? core->config->prf_slow - 1 : 0;
+}
+
 static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
+    at += write_late(core, op);
     if (at < op->read_at)
         at = op->read_at;
     tim_stage(op, TIM_STAGE_WRITE);
@@ -186,7 +196,7 @@ static inline void enter(struct tim_core *core, struct tim_op *op, struct tim_pi
             enter_companions(core, op, at);
     } else {
         tim_stage(op, TIM_STAGE_PIPE);
-        tim_op_await(core, op, at + op->what->latency);
+        tim_op_await(core, op, at + op->what->latency + write_late(core, op));
     }
 }
 
@@ -263,7 +273,7 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
         tim_op_collect(core, index);
         return;
     }
-    const uint64_t first = now + 1 + tim_wake_cycles(core->config, what);
+    const uint64_t first = now + 1 + tim_wake_cycles(core->config, what) + (tim_acts() ? op->late : 0);
     uint64_t complete = first;
     for (unsigned i = 0; i < what->row_reads; i++) {
         unsigned bank = bank_of(core, op, what->row_read[i]);
@@ -278,7 +288,7 @@ static void tim_pipe_issue(struct tim_core *core, uint32_t index, uint64_t left,
         uint64_t at = *free_at > first && !core->config->registers_conflict_free ? *free_at : first;
         if (tim_has_entries(core) && tim_entries_free(core->entries, bank) > at)
             at = tim_entries_free(core->entries, bank);
-        *free_at = at + 1;
+        *free_at = at + (tim_acts() && (op->slow_reads >> i & 1) != 0 ? core->config->prf_busy : 1);
         if (at > complete)
             complete = at;
         core->stats->count[TIM_CORE_bank_conflicts] += at - first;
@@ -407,7 +417,7 @@ static bool write_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
             op->writes &= ~(1u << k);
             continue;
         }
-        if (!reserved(core) && !claim(core, bank_of(core, op, op->what->row_write[k]), now)) {
+        if (!reserved(core) && !claim(core, bank_of(core, op, op->what->row_write[k]), tim_acts() && (op->slow_writes >> k & 1) != 0, now)) {
             core->stats->count[TIM_CORE_bank_conflicts]++;
             continue;
         }
@@ -455,8 +465,8 @@ static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
     unsigned ports = window ? TIM_MAX_ROWS : core->config->registers_ports;
 
     core->stats->count[TIM_CORE_collect_cycles]++;
-    if (op->issued + (window ? 2 : tim_wake_cycles(core->config, op->what)) >= now) { /* @op issued in this cycle, or its rows
-                                                 * wake, or with `window` it is still in Control or the next stage */
+    if (op->issued + (window ? 2 : tim_wake_cycles(core->config, op->what) + (tim_acts() ? op->late : 0)) >= now) {
+        /* @op issued in this cycle, or its rows wake or are slow, or with `window` it is still in Control or the next stage */
         core->moved = true;
         return false;
     }
@@ -473,8 +483,10 @@ static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
             continue;
         }
         if (ports == 0 ||
-            !(window ? window_claim_read(core, op, row, now) : claim(core, bank_of(core, op, row), now))) {
+            !(window ? window_claim_read(core, op, row, now)
+                     : claim(core, bank_of(core, op, row), tim_acts() && (op->slow_reads >> k & 1) != 0, now))) {
             core->stats->count[TIM_CORE_bank_conflicts]++;
+            core->moved |= tim_acts(); /* a slow row may have taken the bank in an earlier cycle */
             if (core->config->registers_in_order)
                 break;
             continue;

@@ -98,8 +98,8 @@ void tim_energy_of(const struct tim_sums *s, const struct tim_config *c, struct 
     out->component[TIM_COMPONENT_##in] += (double)(count) * c->energy_##key * ((scaled) ? chip : off_chip);
 #define POWER(key, in, mw, count, help) \
     out->component[TIM_COMPONENT_##in] += (double)(count) * cycle * 1e-3 * c->energy_##key;
-#define SAVING(key, in, fj, count, help) \
-    out->component[TIM_COMPONENT_##in] -= (count) * c->energy_##key * 1e-15;
+#define SAVING(key, in, fj, count, scaled, help) \
+    out->component[TIM_COMPONENT_##in] -= (double)(count) * c->energy_##key * ((scaled) ? chip : off_chip);
 #include "timing/energy/energy.def"
     out->component[TIM_COMPONENT_ISSUE] -= CORE_OF(dvfs_saved_issue) * 1e-12;
     out->component[TIM_COMPONENT_REGISTER] -= CORE_OF(dvfs_saved_registers) * 1e-12;

@@ -21,7 +21,7 @@
 #include "timing/decode/tim_static_priv.h"
 #include "timing/tables/tim_reach_priv.h"
 
-enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 19, TIM_GAUGES = 2, TIM_CHOICE_OF_POLICY = -2 };
+enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 20, TIM_GAUGES = 2, TIM_CHOICE_OF_POLICY = -2 };
 
 /** Returns whether the instruction is a load of global or local memory that may go through L1. CCWS and DAWS throttle
  *  such loads. */
@@ -80,10 +80,12 @@ struct tim_mech_issue {
     const struct tim_code *code;
     uint64_t instruction; /* memory instructions: the same number as `instruction` of their accesses (tim_mech_access) */
 };
-/** Vector registers that an instruction reads or writes without a bank of the register file: bits for indexes into row_read and
+/** Vector registers that an instruction reads or writes in another way than usual. `reads` and `writes`: without a bank of the register file: bits for indexes into row_read and
  *  row_write. */
 struct tim_mech_upper {
     uint32_t reads, writes;
+    uint32_t slow_reads, slow_writes; /* registers that are read, and written, in slow rows of their banks (prf.slow, prf.busy) */
+    uint8_t late; /* cycles by which the instruction reads its registers later */
 };
 /** A block that arrives on the core or leaves it. */
 struct tim_mech_block {
@@ -167,7 +169,7 @@ struct tim_mechanism {
     /** Called once per cycle, after all calls of `reads` and `writes` of the cycle, and before any scheduler selects a warp. In
      *  cycles that the event-driven model skips, no mechanism and no block on the core changes. */
     void (*counts)(struct tim_mech *mech);
-    /** Called after `issues`. Sets @out to the accesses of the instruction that use no bank of the register file. At most one
+    /** Called after `issues`. Sets @out, which is zeroed, to the accesses of the instruction that differ from the usual ones. At most one
      *  mechanism has this hook. */
     void (*upper)(struct tim_mech *mech, const struct tim_mech_issue *issue, struct tim_mech_upper *out);
     /** Called when an instruction accesses a line of global memory, through L1 or not. */
@@ -259,7 +261,8 @@ struct tim_mechanism {
 extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
 extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr, tim_vws,
-    tim_la_w, tim_shares, tim_family, tim_pcal, tim_reuse, tim_equalizer, tim_mrpb, tim_dwf, tim_tbc, tim_rows, tim_orf;
+    tim_la_w, tim_shares, tim_family, tim_pcal, tim_reuse, tim_equalizer, tim_mrpb, tim_dwf, tim_tbc, tim_rows, tim_orf,
+    tim_prf;
 
 /** The enabled mechanisms of one core. A zeroed struct has no mechanisms. "A mechanism" below is an enabled mechanism. */
 struct tim_mechs {
