@@ -172,6 +172,8 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
     (void)age;
     memset(w, 0, sizeof *w);
     (void)tim_mech_live(mech->core, warp, &w->live);
+    for (unsigned reg = 0; reg < REGISTERS; reg++) /* a suspended block returns with the values of its small files */
+        w->near[reg] = tim_vectors_has(&w->live, reg) ? UINT64_MAX : 0;
 }
 
 static void warp_ends(struct tim_mech *mech, unsigned warp)
