@@ -17,6 +17,9 @@ struct cache_keys {
  * latency of such a unit. */
 enum { MOST_FIXED = 64 };
 
+/* Maximum number of vector registers of an instruction: TIM_MAX_ROWS + TIM_MAX_WRITES. */
+enum { TIM_MOST_OF_INSN = 20 };
+
 static bool power_of_two(unsigned x)
 {
     return x != 0 && (x & (x - 1)) == 0;
@@ -219,6 +222,48 @@ static enum lw_status check_prf(const struct tim_config *c, struct lw_error *err
     return LW_OK;
 }
 
+/** Returns the name of a mechanism that holds back warps for other warps, or NULL if the model has none. */
+static const char *holds_back(const struct tim_config *c)
+{
+    return c->swl_on || c->issue_policy == TIM_SCHED_SWL                ? "swl"
+           : c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING ? "pools"
+           : c->ccws_on                                                ? "ccws"
+           : c->daws_on                                                ? "daws"
+           : c->la_w_on                                                ? "la_w"
+           : c->equalizer_on                                           ? "equalizer"
+           : c->dwr_on                                                 ? "dwr"
+           : c->vws_on                                                 ? "vws"
+           : c->dwf_on                                                 ? "dwf"
+           : c->tbc_on                                                 ? "tbc"
+                                                                       : NULL;
+}
+
+/** Checks the keys of mechanism regless. */
+static enum lw_status check_regless(const struct tim_config *c, struct lw_error *err)
+{
+    const unsigned most = c->regless_region > TIM_MOST_OF_INSN ? c->regless_region : TIM_MOST_OF_INSN;
+    const unsigned entries = (unsigned)((uint64_t)c->core_registers / c->core_warp_width * c->regless_size / 100);
+    const char *against = !c->regless_on                            ? NULL
+                          : c->registers_tags != TIM_REGISTERS_ROWS ? "registers.tags, which stores registers as compact entries"
+                          : c->rows_on                              ? "mechanism rows, whose rows are those of a register file"
+                          : c->orf_on                               ? "mechanism orf, which has a main register file"
+                          : c->prf_on                               ? "mechanism prf, whose partitions are those of a register file"
+                          : c->dvfs_on                              ? "dvfs.on, because a cycle of a slower clock leaks more"
+                          : c->issue_switch_on_stall                ? "issue.switch_on_stall: each split has a region of its own"
+                                                                    : NULL;
+
+    if (!c->regless_on)
+        return LW_OK;
+    if (against != NULL)
+        return LW_FAIL(err, LW_EINPUT, "regless.on cannot be combined with %s", against);
+    if (holds_back(c) != NULL)
+        return LW_FAIL(err, LW_EINPUT, "regless.on cannot be combined with mechanism %s: a warp that waits for capacity could wait for one that %s "
+                                       "holds back", holds_back(c), holds_back(c));
+    if (entries < most)
+        return LW_FAIL(err, LW_EINPUT, "regless.size: the operand staging unit has %u entries, but a region may use %u registers", entries, most);
+    return LW_OK;
+}
+
 /** Checks the keys of mechanism rows. */
 static enum lw_status check_rows(const struct tim_config *c, struct lw_error *err)
 {
@@ -236,17 +281,7 @@ static enum lw_status check_rows(const struct tim_config *c, struct lw_error *er
         {c->rows_rename && c->kernels_suspend, "rows.rename needs kernels.suspend=off, because a block that returns would need all its rows at "
                                                "once: set kernels.suspend to off, or use --mechanism rename"},
     };
-    const char *held = c->swl_on || c->issue_policy == TIM_SCHED_SWL                ? "swl"
-                       : c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING ? "pools"
-                       : c->ccws_on                                                ? "ccws"
-                       : c->daws_on                                                ? "daws"
-                       : c->la_w_on                                                ? "la_w"
-                       : c->equalizer_on                                           ? "equalizer"
-                       : c->dwr_on                                                 ? "dwr"
-                       : c->vws_on                                                 ? "vws"
-                       : c->dwf_on                                                 ? "dwf"
-                       : c->tbc_on                                                 ? "tbc"
-                                                                                   : NULL;
+    const char *held = holds_back(c);
 
     for (unsigned i = 0; c->rows_on && i < LW_COUNT_OF(against); i++)
         if (against[i].is)
@@ -349,6 +384,7 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     status = status == LW_OK ? check_rows(c, err) : status;
     status = status == LW_OK ? check_orf(c, err) : status;
     status = status == LW_OK ? check_prf(c, err) : status;
+    status = status == LW_OK ? check_regless(c, err) : status;
     if (status != LW_OK)
         return status;
     if (c->issue_width > 2 && !c->issue_types)
@@ -531,6 +567,7 @@ static const struct {
     {"orf.last", "orf.kind=compiler"},
     {"orf.liveness", "orf.kind=cache"},
     {"orf.*", "orf.on=true"},
+    {"regless.*", "regless.on=true"},
     {"prf.wake", "prf.idle!=0"},
     {"prf.*", "prf.on=true"},
     {"rows.wake", "rows.drowsy=true"},

@@ -46,11 +46,13 @@ class Result:
         self.rows = {k: core['rows_' + k] for k in ('on', 'drowsy', 'off', 'named', 'missing')}
         self.orf = {k: core['orf_' + k] for k in ('reads', 'writes', 'last_reads', 'last_writes', 'writebacks', 'values', 'values_unread', 'values_once', 'values_twice', 'wrong')}
         self.prf = {k: core['prf_' + k] for k in ('fast_reads', 'fast_writes', 'slow_reads', 'slow_writes', 'best', 'low', 'slow_rows', 'wakes')}
+        self.regless = {k: core['regless_' + k] for k in ('regions', 'hits', 'loads', 'writebacks', 'drops', 'dead', 'touched', 'entries', 'wrong')}
         self.main_file = core['register_reads'], core['register_writes']
         self.register_joules = report['energy']['components']['registers']
         self.occupancy = report['ratios']['occupancy']
         self.throttled = report['sums']['causes'].get('throttled', 0)
         parts = report['energy']['components']
+        self.joules = sum(parts.values())
         self.memory_joules = parts['l1'] + parts['l2'] + parts['dram']
         self.histograms = report.get('histograms', {}).get('cores', {})
 

@@ -8,15 +8,12 @@
  * case. LW_RANDOM_COUNT is the number of cases; the default is 1 with LW_SEED, and 200 without.
  */
 #include "tests/emu/history/random_kernels.h"
+#include "tests/timing/prop_registers.h"
 #include "timing/core/tim_core_priv.h"
 #include "timing/tim_engine_priv.h"
 
 enum { MOST_CYCLES = 60000 };
 
-static unsigned between(struct rnd *r, unsigned low, unsigned high)
-{
-    return low + rnd_below(r, high - low + 1);
-}
 static unsigned power(struct rnd *r, unsigned low, unsigned high)
 {
     unsigned x = low;
@@ -116,59 +113,6 @@ static void random_mrpb(struct rnd *r, struct tim_config *c)
     c->mrpb_queues = rnd_below(r, 2) ? 256 : between(r, 1, 12);
     if (c->mrpb_on)
         c->lsu_queue = between(r, 2, 24);
-}
-
-/* Draws mechanism rows, and removes keys that exclude it. If rows are allocated at writes, the register file often has space for
- * little more than a block, whose 4 warps have at most 64 registers. */
-static void random_rows(struct rnd *r, struct tim_config *c)
-{
-    const bool held = c->swl_on || c->pools_on || c->ccws_on || c->daws_on || c->la_w_on || c->equalizer_on || c->dwr_on || c->vws_on || c->dwf_on ||
-                      c->tbc_on || c->issue_policy == TIM_SCHED_SWL || c->issue_policy == TIM_SCHED_ACTIVE_PENDING;
-
-    c->rows_drowsy = rnd_below(r, 2) && c->registers_collector != TIM_COLLECTOR_WINDOW && c->lsu_local == 0;
-    c->rows_wake = rnd_below(r, 9);
-    c->rows_rename = !held && rnd_below(r, 3) != 0;
-    c->rows_overcommit = between(r, 100, 1600);
-    c->rows_reserve = rnd_below(r, 2);
-    c->rows_threshold = rnd_below(r, 2) ? 0 : between(r, 1, 40);
-    c->rows_on = rnd_below(r, 2) && !c->dvfs_on;
-    if (!c->rows_on)
-        return;
-    c->registers_tags = TIM_REGISTERS_ROWS;
-    if (!c->rows_rename)
-        return;
-    c->kernels_mixed = c->kernels_suspend = false;
-    if (rnd_below(r, 4) != 0)
-        c->core_registers = c->core_warp_width * between(r, 4 * 64, 5 * 64);
-}
-
-/* Draws mechanism orf, if nothing that has been drawn excludes it. */
-static void random_orf(struct rnd *r, struct tim_config *c)
-{
-    c->orf_kind = rnd_below(r, 2);
-    c->orf_entries = between(r, 1, 8);
-    c->orf_last = rnd_below(r, 2);
-    c->orf_liveness = rnd_below(r, 3) != 0;
-    c->orf_on = rnd_below(r, 3) != 0 && !c->rows_on && !c->dwf_on && !c->tbc_on && c->registers_collector != TIM_COLLECTOR_WINDOW && c->lsu_local == 0;
-    if (c->orf_on)
-        c->registers_tags = TIM_REGISTERS_ROWS;
-}
-
-/* Draws mechanism prf, if nothing that has been drawn excludes it. */
-static void random_prf(struct rnd *r, struct tim_config *c)
-{
-    const unsigned rows = c->core_registers / c->core_warp_width / c->core_warps;
-
-    c->prf_hot = rnd_below(r, 4);
-    c->prf_entries = between(r, 1, rows < 8 ? rows : 8);
-    c->prf_slow = between(r, 1, 8);
-    c->prf_busy = between(r, 1, 5);
-    c->prf_idle = rnd_below(r, 2) ? 0 : between(r, 1, 60);
-    c->prf_wake = rnd_below(r, 9);
-    c->prf_on = rnd_below(r, 4) != 0 && rows != 0 && !c->rows_on && !c->orf_on && !c->dvfs_on && !c->dwf_on && !c->tbc_on &&
-                c->registers_collector != TIM_COLLECTOR_WINDOW && c->lsu_local == 0;
-    if (c->prf_on)
-        c->registers_tags = TIM_REGISTERS_ROWS;
 }
 
 /* Draws mechanism equalizer, if no mechanism that has been drawn excludes it. */
@@ -595,6 +539,7 @@ struct outcome {
     uint64_t releases, drowsy; /* counters of mechanism rows */
     uint64_t writebacks, last; /* counters of mechanism orf */
     uint64_t fast, wakes;      /* the same of mechanism prf */
+    uint64_t found, loaded;    /* the same of mechanism regless */
     uint64_t stale;  /* number of loads whose value in L1 was older than the value in memory */
     uint64_t midway; /* hash of the state after a random number of instructions, or 0 if the run ended before */
 };
@@ -773,6 +718,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     random_rows(&(struct rnd){.state = seed ^ 999999999}, machine);
     random_orf(&(struct rnd){.state = seed ^ 99999999}, machine);
     random_prf(&(struct rnd){.state = seed ^ 9999999}, machine);
+    random_regless(&(struct rnd){.state = seed ^ 999999}, machine);
     fix_check(tim_config_check(machine, &err), &err);
     fix_open(&fix, &config, text.text);
     lw_buffer_fini(&text);
@@ -817,7 +763,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     memcpy(out->gpu, e->gpu, sizeof out->gpu);
     out->joined = out->ignored = out->explicit_barriers = 0;
     memset(out->la_w, 0, sizeof out->la_w);
-    out->fast = out->wakes = out->releases = out->drowsy = out->writebacks = out->last = out->overtakes = out->divisions = out->companions = out->compactions = out->passes = 0;
+    out->found = out->loaded = out->fast = out->wakes = out->releases = out->drowsy = out->writebacks = out->last = out->overtakes = out->divisions = out->companions = out->compactions = out->passes = 0;
     for (unsigned c = 0; c < machine->core_count; c++) {
         const uint64_t *n = e->stats[c].count;
         const struct tim_histogram *size = &e->stats[c].histogram[TIM_CORE_H_dwr_issue_size];
@@ -837,6 +783,10 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
         out->last += n[TIM_CORE_orf_last_reads];
         out->fast += n[TIM_CORE_prf_fast_reads];
         out->wakes += n[TIM_CORE_prf_wakes];
+        out->found += n[TIM_CORE_regless_hits];
+        out->loaded += n[TIM_CORE_regless_loads];
+        if (n[TIM_CORE_regless_wrong] != 0)
+            fail_msg("LW_SEED=%llu: %llu accesses to registers without an entry", (unsigned long long)seed, (unsigned long long)n[TIM_CORE_regless_wrong]);
         if (n[TIM_CORE_orf_wrong] != 0)
             fail_msg("LW_SEED=%llu: %llu reads of values that an upper level of the register file does not have", (unsigned long long)seed,
                      (unsigned long long)n[TIM_CORE_orf_wrong]);
@@ -880,7 +830,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     const char *given = getenv("LW_RANDOM_COUNT");
     unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0, midway = 0, stale = 0;
     unsigned joined = 0, ignored = 0, explicit_barriers = 0, entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
-    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0}, overtakes = 0, divisions = 0, companions = 0, compactions = 0, passes = 0, releases = 0, drowsy = 0, writebacks = 0, last = 0, fast = 0, wakes = 0;
+    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0}, overtakes = 0, divisions = 0, companions = 0, compactions = 0, passes = 0, releases = 0, drowsy = 0, writebacks = 0, last = 0, fast = 0, wakes = 0, found = 0, loaded = 0;
 
     (void)state;
     if (getenv("LW_SEED") != NULL && given == NULL)
@@ -931,6 +881,8 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
         last += naive.last;
         fast += naive.fast;
         wakes += naive.wakes;
+        found += naive.found;
+        loaded += naive.loaded;
         joined += naive.joined != 0;
         ignored += naive.ignored != 0;
         explicit_barriers += naive.explicit_barriers != 0;
@@ -966,7 +918,8 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     print_message("rows: %llu were freed early; drowsy for %llu rows x cycles\n", (unsigned long long)releases, (unsigned long long)drowsy);
     print_message("orf: %llu write-backs, %llu reads of last results\n", (unsigned long long)writebacks, (unsigned long long)last);
     print_message("prf: %llu reads of fast rows, %llu instructions woke them\n", (unsigned long long)fast, (unsigned long long)wakes);
-    assert_true((fast != 0 && wakes != 0 && overtakes != 0 && releases != 0 && drowsy != 0 && writebacks != 0 && last != 0 && divisions != 0 && companions != 0 && compactions != 0 && passes != 0) || !all_occur);
+    print_message("regless: %llu values found, %llu loaded\n", (unsigned long long)found, (unsigned long long)loaded);
+    assert_true((found != 0 && loaded != 0 && fast != 0 && wakes != 0 && overtakes != 0 && releases != 0 && drowsy != 0 && writebacks != 0 && last != 0 && divisions != 0 && companions != 0 && compactions != 0 && passes != 0) || !all_occur);
     print_message("clocks: %llu diversions, %llu drained, %llu did not, %llu returned, %llu times all clocks fell\n",
                   (unsigned long long)gpu[TIM_GPU_dvfs_diversions], (unsigned long long)gpu[TIM_GPU_dvfs_drained],
                   (unsigned long long)gpu[TIM_GPU_dvfs_aborts], (unsigned long long)gpu[TIM_GPU_dvfs_resumes],

@@ -46,6 +46,8 @@ cases=$((cases + 1))
 [ "$(wc -l <rows/rows.txt)" = 5 ] || fail "bench/papers/run rows --out kept no table"
 "$papers/run" prf --quick --cores 1 --size .0625 --out prf >out 2>err || fail "bench/papers/run prf: a trend does not hold"
 [ "$(wc -l <prf/prf.txt)" = 5 ] || fail "bench/papers/run prf --out kept no table"
+"$papers/run" regless --quick --cores 1 --size .0625 --out regless >out 2>err || fail "bench/papers/run regless: a trend does not hold"
+[ "$(wc -l <regless/regless.txt)" = 5 ] || fail "bench/papers/run regless --out kept no table"
 "$papers/run" mrpb --quick --cores 1 --size .0625 --out mrpb >out 2>err || fail "bench/papers/run mrpb: a trend does not hold"
 [ "$(wc -l <mrpb/mrpb.txt)" = 5 ] || fail "bench/papers/run mrpb --out kept no table"
 "$papers/run" dws --quick --cores 1 --size .0625 --out dws >out 2>err || fail "bench/papers/run dws: a trend does not hold"

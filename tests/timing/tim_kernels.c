@@ -289,6 +289,17 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
         config->prf_busy = (unsigned)(1 + draw(random) % 4);
         config->prf_idle = (unsigned)(draw(random) % 40);
     }
+    if (tim_mechanisms[which] == &tim_regless) {
+        const unsigned rows = config->core_registers / config->core_warp_width;
+
+        if (config->registers_tags != TIM_REGISTERS_ROWS || config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING ||
+            config->issue_switch_on_stall || rows < 32)
+            return "";
+        config->regless_region = (unsigned)(4 + draw(random) % 20);
+        config->regless_size = 1 + 3200 / rows + (unsigned)(draw(random) % 20);
+        config->regless_size = config->regless_size < 100 ? config->regless_size : 100;
+        config->regless_ports = (unsigned)(1 + draw(random) % 4);
+    }
     if (tim_mechanisms[which] == &tim_rows) {
         if (config->registers_tags != TIM_REGISTERS_ROWS)
             return "";
@@ -332,7 +343,7 @@ static const char *set_blocks(struct tim_config *config, uint64_t *random)
     config->dtbl_kernels = bits >> 9 & 1;
     config->dtbl_entries = bits >> 10 & 1 ? 1024 : 2;
     config->laperm_entries = bits >> 11 & 1 ? 128 : 2;
-    config->dvfs_on = !config->rows_on && !config->prf_on && (bits >> 12 & 3) == 0 && config->fetch_shared == 1 && config->constant_shared == 1;
+    config->dvfs_on = !config->rows_on && !config->prf_on && !config->regless_on && (bits >> 12 & 3) == 0 && config->fetch_shared == 1 && config->constant_shared == 1;
     config->dvfs_drain = bits >> 14 & 1;
     config->dvfs_sample = 10 + (unsigned)(bits >> 15 & 0xff);
     return tim_blocks_policies[config->kernels_policy]->name;

@@ -232,9 +232,11 @@ bool tim_code_fill(const struct tim_config *config, const struct emu_program *pr
              &out->insn[i]);
     if ((config->ccws_on || config->daws_on || config->loads_on) && !tim_loops_fill(out))
         return false;
-    if ((tim_renames(config) || config->orf_on) && !tim_live_fill(out))
+    if ((tim_renames(config) || config->orf_on || config->regless_on) && !tim_live_fill(out))
         return false;
     if (config->orf_on && config->orf_kind == TIM_ORF_COMPILER && !tim_values_fill(out, config->orf_entries, config->orf_last))
+        return false;
+    if (config->regless_on && !tim_regions_fill(out, config->regless_region))
         return false;
     for (unsigned kind = 0; kind < LW_COUNT_OF(out->tagged) && tim_tags_execute(config); kind++) {
         out->tagged[kind] = calloc((size_t)count + 1, sizeof *out->insn);
@@ -255,6 +257,7 @@ void tim_code_fini(struct tim_code *code)
     free(code->loop_of);
     free(code->live);
     free(code->level);
+    free(code->region);
     for (unsigned kind = 0; kind < LW_COUNT_OF(code->tagged); kind++)
         free(code->tagged[kind]);
 }

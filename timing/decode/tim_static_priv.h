@@ -166,6 +166,16 @@ struct tim_level {
     uint8_t write_near, write_last, write_main;
     bool starts; /* the instruction is the first of a strand */
 };
+/** Mechanism regless: instructions [first, end), which a warp executes while the operand staging unit has all their vector registers. */
+struct tim_region {
+    uint32_t first, end;
+    struct tim_vectors registers;
+};
+/** Returns the number of entries of the operand staging unit (regless.size). */
+static inline unsigned tim_regless_entries(const struct tim_config *config)
+{
+    return config->core_registers / config->core_warp_width * config->regless_size / 100;
+}
 /** All instructions of a program; owned by the engine. */
 struct tim_code {
     const struct emu_program *program;
@@ -179,6 +189,7 @@ struct tim_code {
                                * instruction on, or NULL if no key needs liveness */
     bool writes_exec;          /* the program writes exec; valid with `live` */
     struct tim_level *level;   /* [count + 1] levels that a compiler assigns, or NULL if mechanism orf does not need them */
+    struct tim_region *region; /* [count + 1] region of each instruction, or NULL if mechanism regless does not need them */
     struct tim_static *tagged[2]; /* [count] variants of `insn` for execution by one lane, and by the affine unit; NULL: the
                                    * model never executes instructions in this way */
 };
@@ -197,6 +208,14 @@ bool tim_writes_all(const struct tim_code *code, uint32_t i);
 /** Fills `level`, for an operand register file of @entries entries for each warp and, if @has_last, a last result file. `live`
  *  must be filled. Returns false if memory is short. */
 bool tim_values_fill(struct tim_code *code, unsigned entries, bool has_last);
+/** Returns an array with true for each instruction to which a branch may lead, or that follows a branch or barrier, or NULL if memory is
+ *  short. The caller frees it. */
+bool *tim_code_leaders(const struct tim_code *code);
+/** Returns the end of the strand that begins with instruction @begin: the index of the instruction after it. */
+uint32_t tim_strand_end(const struct tim_code *code, const bool *leads, uint32_t begin);
+/** Fills `region`, with regions of at most @most registers, or of one instruction. `live` must be filled. Returns false if memory is
+ *  short. */
+bool tim_regions_fill(struct tim_code *code, unsigned most);
 /** Returns instruction number @i of the program. */
 static inline const struct isa_insn *tim_insn_at(const struct tim_code *code, uint32_t i)
 {

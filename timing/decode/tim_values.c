@@ -22,9 +22,7 @@
 
 enum { MOST_ENTRIES = 16 };
 
-/** Sets bit @i of leads[] for each instruction that starts a strand because a branch may lead to it, or because of the instruction
- *  before it. Returns NULL if memory is short. */
-static bool *find_leaders(const struct tim_code *code)
+bool *tim_code_leaders(const struct tim_code *code)
 {
     bool *leads = calloc((size_t)code->count + 1, sizeof *leads);
     const struct isa_object *object = emu_program_object(code->program);
@@ -39,7 +37,7 @@ static bool *find_leaders(const struct tim_code *code)
 
         if (isa_insn_target(tim_insn_at(code, i), i, &target) && target >= 0 && target < (int64_t)code->count)
             leads[target] = true;
-        if (code->insn[i].flow || (isa_op_info((enum isa_op)tim_insn_at(code, i)->op)->flags & ISA_F_BARRIER) != 0)
+        if (code->insn[i].flow || (isa_op_info((enum isa_op)tim_insn_at(code, i)->op)->flags & (ISA_F_BARRIER | ISA_F_CONTROL)) != 0)
             leads[i + 1] = true;
     }
     return leads;
@@ -57,8 +55,7 @@ static bool needs(const struct tim_static *what, const struct tim_vectors *set)
     return false;
 }
 
-/** Returns the end of the strand that begins with instruction @begin: the index of the instruction after it. */
-static uint32_t strand_end(const struct tim_code *code, const bool *leads, uint32_t begin)
+uint32_t tim_strand_end(const struct tim_code *code, const bool *leads, uint32_t begin)
 {
     struct tim_vectors loaded = {{0}};
     uint32_t i = begin;
@@ -149,12 +146,12 @@ static void assign(struct tim_code *code, uint32_t begin, uint32_t end, unsigned
 
 bool tim_values_fill(struct tim_code *code, unsigned entries, bool has_last)
 {
-    bool *leads = find_leaders(code);
+    bool *leads = tim_code_leaders(code);
 
     assert(entries <= MOST_ENTRIES);
     code->level = calloc((size_t)code->count + 1, sizeof *code->level);
     for (uint32_t i = 0, end; leads != NULL && code->level != NULL && i < code->count; i = end) {
-        end = strand_end(code, leads, i);
+        end = tim_strand_end(code, leads, i);
         assign(code, i, end, entries, has_last);
     }
     free(leads);
