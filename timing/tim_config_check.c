@@ -124,10 +124,11 @@ static enum lw_status check_vws(const struct tim_config *c, struct lw_error *err
     return LW_OK;
 }
 
-/** Checks mechanisms that form warps, dwf and tbc, against other keys. */
+/** Checks mechanisms that form warps, dwf, tbc and lwm, against other keys. */
 static enum lw_status check_forms(const struct tim_config *c, struct lw_error *err)
 {
-    const char *name = c->dwf_on ? "dwf" : "tbc";
+    const char *name = c->dwf_on ? "dwf" : c->tbc_on ? "tbc" : "lwm";
+    const bool waits = c->tbc_on || c->lwm_on;
     const struct {
         bool is;
         const char *what;
@@ -145,17 +146,17 @@ static enum lw_status check_forms(const struct tim_config *c, struct lw_error *e
         {c->dws_on, "mechanism dws, which selects other splits"},
         {c->mrpb_on, "mechanism mrpb, because the accesses of a formed warp go into the queue together"},
         {c->la_w_on, "mechanism la_w, which selects warps itself"},
-        {c->tbc_on && c->issue_switch_on_stall, "issue.switch_on_stall: set it to off"},
-        {c->tbc_on && (c->swl_on || c->issue_policy == TIM_SCHED_SWL), "mechanism swl, which may throttle a warp for which others wait"},
-        {c->tbc_on && (c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING), "mechanism pools, which may throttle a warp for which others wait"},
-        {c->tbc_on && c->daws_on, "mechanism daws, which may throttle a warp for which others wait"},
-        {c->tbc_on && c->equalizer_on, "mechanism equalizer, which may throttle a warp for which others wait"},
+        {waits && c->issue_switch_on_stall, "issue.switch_on_stall: set it to off"},
+        {waits && (c->swl_on || c->issue_policy == TIM_SCHED_SWL), "mechanism swl, which may throttle a warp for which others wait"},
+        {waits && (c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING), "mechanism pools, which may throttle a warp for which others wait"},
+        {waits && c->daws_on, "mechanism daws, which may throttle a warp for which others wait"},
+        {waits && c->equalizer_on, "mechanism equalizer, which may throttle a warp for which others wait"},
     };
 
-    if (!c->dwf_on && !c->tbc_on)
+    if (!c->dwf_on && !c->tbc_on && !c->lwm_on)
         return LW_OK;
-    if (c->dwf_on && c->tbc_on)
-        return LW_FAIL(err, LW_EINPUT, "dwf.on and tbc.on cannot be combined: set only one of them");
+    if (c->dwf_on + c->tbc_on + c->lwm_on > 1)
+        return LW_FAIL(err, LW_EINPUT, "%s.on and %s.on cannot be combined: set only one of them", name, c->dwf_on && c->tbc_on ? "tbc" : "lwm");
     if (c->core_reconvergence != TIM_RECONV_CBAR || c->issue_dependence != TIM_DEP_SCOREBOARD || !c->issue_split_lanes)
         return LW_FAIL(err, LW_EINPUT, "%s.on needs %s", name,
                        c->core_reconvergence != TIM_RECONV_CBAR    ? "core.reconvergence=cbar: other reconvergence engines do not divide splits"
@@ -192,7 +193,7 @@ static enum lw_status check_orf(const struct tim_config *c, struct lw_error *err
                           : c->lsu_local != 0                                    ? "lsu.local, whose reads are reserved in banks"
                           : c->registers_tags != TIM_REGISTERS_ROWS              ? "registers.tags, which stores registers as compact entries"
                           : c->rows_on                                           ? "mechanism rows, whose rows are those of the main register file"
-                          : c->dwf_on || c->tbc_on                               ? "dwf and tbc, whose warps have lanes of several warps"
+                          : c->dwf_on || c->tbc_on || c->lwm_on                  ? "dwf, tbc and lwm, whose warps have lanes of several warps"
                                                                                  : NULL;
 
     if (against != NULL)
@@ -210,7 +211,7 @@ static enum lw_status check_prf(const struct tim_config *c, struct lw_error *err
                           : c->rows_on                                     ? "mechanism rows, whose rows leak as those of one partition"
                           : c->orf_on                                      ? "mechanism orf, which reads registers from files of its own"
                           : c->dvfs_on                                     ? "dvfs.on, because a cycle of a slower clock leaks more"
-                          : c->dwf_on || c->tbc_on                         ? "dwf and tbc, whose warps have lanes of several warps"
+                          : c->dwf_on || c->tbc_on || c->lwm_on            ? "dwf, tbc and lwm, whose warps have lanes of several warps"
                                                                            : NULL;
 
     if (against != NULL)
@@ -235,6 +236,7 @@ static const char *holds_back(const struct tim_config *c)
            : c->vws_on                                                 ? "vws"
            : c->dwf_on                                                 ? "dwf"
            : c->tbc_on                                                 ? "tbc"
+           : c->lwm_on                                                 ? "lwm"
                                                                        : NULL;
 }
 
@@ -578,6 +580,7 @@ static const struct {
     {"dws.*", "dws.on=true"},
     {"dwf.*", "dwf.on=true"},
     {"tbc.capri_*", "tbc.capri=true"},
+    {"lwm.*", "lwm.on=true"},
     {"tbc.*", "tbc.on=true"},
     {"l1.bypass", "l1.bytes!=0"},
     {"dwr.*", "dwr.on=true"},

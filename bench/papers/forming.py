@@ -93,6 +93,26 @@ def tbc(e, options):
     e.report('tbc speed', 'divergent kernels: ' + ', '.join('%s x %.2f' % x for x in speeds.items()))
 
 
+def lwm(e, options):
+    """Checks large warps, next to thread block compaction and dynamic warp formation."""
+    large = CBAR + ['lwm.on=true']
+    keys = {'static': CBAR, 'lwm': large, '2 warps': large + ['lwm.warps=2'], '4 warps': large + ['lwm.warps=4'], 'tbc': CBAR + ['tbc.on=true'],
+            'majority': FORMS}
+    e.got = e.all(e.names, keys)
+    table(e, 'lwm', keys)
+    _, divergent = common(e, 'lwm', keys)
+    core = {n: e.got[n]['lwm'].core for n in e.names}
+    e.lay_out(['kernel', 'steps', 'releases', 'instructions of a step'], [[n, core[n]['lwm_steps'], core[n]['lwm_releases'], '%.2f' % (e.got[n]['lwm'].instructions / core[n]['lwm_steps'])]
+                                                                         for n in e.names])
+    print()
+    e.trend('lwm lanes', all(e.lanes(n, 'lwm') >= .99 * e.lanes(n, 'static') for n in divergent) and max(e.lanes(n, 'lwm') / e.lanes(n, 'static') for n in divergent) > 1.2,
+            'on divergent kernels an instruction has more lanes')
+    e.trend('lwm size', all(e.lanes(n, 'lwm') >= .95 * e.lanes(n, '2 warps') for n in divergent), 'larger warps compact at least as many threads, within 5 %')
+    for k in ('lwm', 'tbc'):
+        speeds = {n: e.speed(n, k, 'static') for n in e.names}
+        e.report('lwm speed of ' + k, ', '.join('%s x %.2f' % x for x in speeds.items()))
+
+
 def capri(e, options):
     """Checks thread block compaction with the compaction-adequacy predictor (CAPRI): with its default keys, with other sizes, and
     with another initial prediction."""

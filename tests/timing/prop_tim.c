@@ -74,6 +74,17 @@ static void random_dws(struct rnd *r, struct tim_config *c)
     c->l1_global = TIM_L1_CACHE;
 }
 
+/* Sets keys that mechanisms that form warps need. */
+static void form_keys(struct tim_config *c)
+{
+    c->issue_split_lanes = true;
+    c->issue_width = 1;
+    c->issue_types = c->lsu_separate = false;
+    c->issue_compression = TIM_COMPRESS_NONE;
+    c->lsu_replay = TIM_REPLAY_NONE;
+    c->lsu_local = 0;
+}
+
 /* Draws mechanism dwf or tbc, if no mechanism that has been drawn excludes it, and removes other keys that exclude it. With
  * LW_MECHANISM=tbc each model that can have tbc has it. */
 static void random_dwf(struct rnd *r, struct tim_config *c)
@@ -97,12 +108,22 @@ static void random_dwf(struct rnd *r, struct tim_config *c)
         if (c->issue_policy == TIM_SCHED_SWL || c->issue_policy == TIM_SCHED_ACTIVE_PENDING)
             c->issue_policy = TIM_SCHED_GTO;
     }
-    c->issue_split_lanes = true;
-    c->issue_width = 1;
-    c->issue_types = c->lsu_separate = false;
-    c->issue_compression = TIM_COMPRESS_NONE;
-    c->lsu_replay = TIM_REPLAY_NONE;
-    c->lsu_local = 0;
+    form_keys(c);
+}
+
+/* Draws mechanism lwm, in place of dwf and tbc, if no other mechanism that has been drawn excludes it. */
+static void random_lwm(struct rnd *r, struct tim_config *c)
+{
+    c->lwm_warps = between(r, 1, 8);
+    c->lwm_timeout = between(r, 4, rnd_below(r, 2) ? 60 : 1500);
+    c->lwm_on = rnd_below(r, 2) && getenv("LW_MECHANISM") == NULL && c->core_reconvergence == TIM_RECONV_CBAR &&
+                c->issue_dependence == TIM_DEP_SCOREBOARD && !c->dwr_on && !c->vws_on && !c->dws_on && c->registers_collector != TIM_COLLECTOR_WINDOW &&
+                c->issue_policy != TIM_SCHED_SWL && c->issue_policy != TIM_SCHED_ACTIVE_PENDING;
+    if (!c->lwm_on)
+        return;
+    c->dwf_on = c->tbc_on = c->issue_switch_on_stall = c->swl_on = c->pools_on = c->daws_on = c->equalizer_on = false;
+    c->mrpb_on = c->la_w_on = false;
+    form_keys(c);
 }
 
 /* Draws mechanism mrpb, if no mechanism that has been drawn excludes it. */
@@ -501,7 +522,7 @@ static void random_tags(struct rnd *r, struct emu_config *config, struct tim_con
     config->tag_rules = (enum emu_tag_rules)rnd_below(r, 3);
     config->tag_expansion = (enum emu_tag_expansion)(rnd_below(r, 3) == 0);
     config->tag_plan = (enum emu_tag_plan)rnd_below(r, 2);
-    *idle = rnd_below(r, 5) == 0 || c->dwf_on || c->tbc_on;
+    *idle = rnd_below(r, 5) == 0 || c->dwf_on || c->tbc_on || c->lwm_on;
     if (*idle)
         return;
     c->tags_detect = TIM_DETECT_TABLE + (unsigned)config->tag_rules;
@@ -540,6 +561,7 @@ struct outcome {
     uint64_t writebacks, last; /* counters of mechanism orf */
     uint64_t fast, wakes;      /* the same of mechanism prf */
     uint64_t found, loaded;    /* the same of mechanism regless */
+    uint64_t lwm_releases;     /* counter */
     uint64_t stale;  /* number of loads whose value in L1 was older than the value in memory */
     uint64_t midway; /* hash of the state after a random number of instructions, or 0 if the run ended before */
 };
@@ -711,6 +733,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     random_mrpb(&(struct rnd){.state = seed ^ 555555555}, machine);
     random_dws(&(struct rnd){.state = seed ^ 333333333}, machine);
     random_dwf(&(struct rnd){.state = seed ^ 111111111}, machine);
+    random_lwm(&(struct rnd){.state = seed ^ 11}, machine);
     machine->fetch_ports = machine->fetch_l0_bytes != 0 ? 1 + (unsigned)(seed / 2 % 4) : 1;
     out->idle_tags = false;
     if (tags)
@@ -763,7 +786,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     memcpy(out->gpu, e->gpu, sizeof out->gpu);
     out->joined = out->ignored = out->explicit_barriers = 0;
     memset(out->la_w, 0, sizeof out->la_w);
-    out->found = out->loaded = out->fast = out->wakes = out->releases = out->drowsy = out->writebacks = out->last = out->overtakes = out->divisions = out->companions = out->compactions = out->passes = 0;
+    out->lwm_releases = out->found = out->loaded = out->fast = out->wakes = out->releases = out->drowsy = out->writebacks = out->last = out->overtakes = out->divisions = out->companions = out->compactions = out->passes = 0;
     for (unsigned c = 0; c < machine->core_count; c++) {
         const uint64_t *n = e->stats[c].count;
         const struct tim_histogram *size = &e->stats[c].histogram[TIM_CORE_H_dwr_issue_size];
@@ -784,6 +807,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
         out->fast += n[TIM_CORE_prf_fast_reads];
         out->wakes += n[TIM_CORE_prf_wakes];
         out->found += n[TIM_CORE_regless_hits];
+        out->lwm_releases += n[TIM_CORE_lwm_releases];
         out->loaded += n[TIM_CORE_regless_loads];
         if (n[TIM_CORE_regless_wrong] != 0)
             fail_msg("LW_SEED=%llu: %llu accesses to registers without an entry", (unsigned long long)seed, (unsigned long long)n[TIM_CORE_regless_wrong]);
@@ -830,7 +854,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     const char *given = getenv("LW_RANDOM_COUNT");
     unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0, midway = 0, stale = 0;
     unsigned joined = 0, ignored = 0, explicit_barriers = 0, entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
-    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0}, overtakes = 0, divisions = 0, companions = 0, compactions = 0, passes = 0, releases = 0, drowsy = 0, writebacks = 0, last = 0, fast = 0, wakes = 0, found = 0, loaded = 0;
+    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0}, overtakes = 0, divisions = 0, companions = 0, compactions = 0, passes = 0, releases = 0, drowsy = 0, writebacks = 0, last = 0, fast = 0, wakes = 0, found = 0, loaded = 0, large = 0;
 
     (void)state;
     if (getenv("LW_SEED") != NULL && given == NULL)
@@ -883,6 +907,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
         wakes += naive.wakes;
         found += naive.found;
         loaded += naive.loaded;
+        large += naive.lwm_releases;
         joined += naive.joined != 0;
         ignored += naive.ignored != 0;
         explicit_barriers += naive.explicit_barriers != 0;
@@ -919,7 +944,8 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     print_message("orf: %llu write-backs, %llu reads of last results\n", (unsigned long long)writebacks, (unsigned long long)last);
     print_message("prf: %llu reads of fast rows, %llu instructions woke them\n", (unsigned long long)fast, (unsigned long long)wakes);
     print_message("regless: %llu values found, %llu loaded\n", (unsigned long long)found, (unsigned long long)loaded);
-    assert_true((found != 0 && loaded != 0 && fast != 0 && wakes != 0 && overtakes != 0 && releases != 0 && drowsy != 0 && writebacks != 0 && last != 0 && divisions != 0 && companions != 0 && compactions != 0 && passes != 0) || !all_occur);
+    print_message("lwm: %llu releases\n", (unsigned long long)large);
+    assert_true((large != 0 && found != 0 && loaded != 0 && fast != 0 && wakes != 0 && overtakes != 0 && releases != 0 && drowsy != 0 && writebacks != 0 && last != 0 && divisions != 0 && companions != 0 && compactions != 0 && passes != 0) || !all_occur);
     print_message("clocks: %llu diversions, %llu drained, %llu did not, %llu returned, %llu times all clocks fell\n",
                   (unsigned long long)gpu[TIM_GPU_dvfs_diversions], (unsigned long long)gpu[TIM_GPU_dvfs_drained],
                   (unsigned long long)gpu[TIM_GPU_dvfs_aborts], (unsigned long long)gpu[TIM_GPU_dvfs_resumes],

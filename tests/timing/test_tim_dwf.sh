@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests mechanisms dwf, tbc and capri with a compiled kernel. Lanes of several warps must issue together, the reference model must
+# Tests mechanisms dwf, lwm, tbc and capri with a compiled kernel. Lanes of several warps must issue together, the reference model must
 # have the same counters, memory must be that of a functional run, and a replay of the schedule must give the same state. Steps of
 # one warp must not change the result.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
@@ -33,9 +33,9 @@ counter() { # usage: counter REPORT. Prints formed_lanes of all cores, the cycle
 expect 0 '' run paths.yaml -q --hash
 grep hash_mem out >functional
 machine='--timing=fermi --timing-set core.count=1 --timing-set core.reconvergence=cbar'
-for heuristic in majority minority time pc policy tbc capri; do
+for heuristic in majority minority time pc policy lwm tbc capri; do
     forms="$machine --mechanism dwf --timing-set dwf.heuristic=$heuristic"
-    case $heuristic in tbc | capri) forms="$machine --mechanism $heuristic" ;; esac
+    case $heuristic in lwm | tbc | capri) forms="$machine --mechanism $heuristic" ;; esac
     for model in '' --timing-reference; do
         # shellcheck disable=SC2086
         expect 0 '' run paths.yaml -q --hash $forms $model --timing-report r.json --log schedule
@@ -93,6 +93,8 @@ END
 expect 4 "is throttled by tbc: its threads are not in entry 1 of the block's stack" run lock.yaml -q $machine --mechanism tbc
 # shellcheck disable=SC2086
 expect 0 '' run lock.yaml -q $machine --mechanism dwf
+# shellcheck disable=SC2086
+expect 0 '' run lock.yaml -q $machine --mechanism lwm --timing-set lwm.timeout=500
 expect 2 'core.reconvergence=cbar' run paths.yaml --timing=fermi --mechanism dwf --timing-set core.reconvergence=stack
 expect 2 'issue.split_lanes: set it to on, or use --mechanism' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --timing-set dwf.on=on
 expect 2 'dwf.on cannot be combined with mechanism dws' run paths.yaml --timing=fermi --timing-set core.reconvergence=cbar --mechanism dwf,dws

@@ -310,13 +310,15 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
         if (config->rows_rename)
             config->kernels_mixed = config->kernels_suspend = false;
     }
-    if (tim_mechanisms[which] == &tim_dwf || tim_mechanisms[which] == &tim_tbc) {
+    if (tim_mechanisms[which] == &tim_dwf || tim_mechanisms[which] == &tim_tbc || tim_mechanisms[which] == &tim_lwm) {
         if (config->core_reconvergence != TIM_RECONV_CBAR || config->issue_dependence != TIM_DEP_SCOREBOARD || config->tags_detect != TIM_DETECT_OFF ||
             config->registers_collector == TIM_COLLECTOR_WINDOW || config->lsu_local != 0 || config->lsu_separate || config->lsu_replay != TIM_REPLAY_NONE)
             return "";
-        if (tim_mechanisms[which] == &tim_tbc && (config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING))
+        if (tim_mechanisms[which] != &tim_dwf && (config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING))
             return "";
-        config->issue_switch_on_stall &= tim_mechanisms[which] != &tim_tbc;
+        config->issue_switch_on_stall &= tim_mechanisms[which] == &tim_dwf;
+        config->lwm_warps = (unsigned)(1 + draw(random) % 8);
+        config->lwm_timeout = (unsigned)(100 + draw(random) % 2000);
         config->issue_width = 1;
         config->issue_compression = TIM_COMPRESS_NONE;
         config->tbc_capri = draw(random) % 2;

@@ -153,7 +153,7 @@ static void combinations_without_sense_are_refused(void **state)
         {"lsu.local=4", "lsu.local"},
         {"tags.detect=table registers.tags=uniform", "registers.tags"},
         {"rows.on=on", "mechanism rows"},
-        {"dwf.on=on issue.split_lanes=on", "dwf and tbc"},
+        {"dwf.on=on issue.split_lanes=on", "dwf, tbc and lwm"},
     };
 
     (void)state;
