@@ -30,6 +30,7 @@ libcuda_runtime_a_SOURCES = \
 	%D%/cuda/cu_driver_priv.h \
 	%D%/cuda/cu_driver_symbols.c \
 	%D%/cuda/cu_error.c \
+	%D%/cuda/cu_errors.def \
 	%D%/cuda/cu_launch.c \
 	%D%/cuda/cu_memory.c \
 	%D%/cuda/cu_module.c \

@@ -33,6 +33,7 @@ static struct {
     _Atomic bool running;   /* a thread waits in lanewise_wait() */
     bool strict;            /* --strict: an invalid access stops the device */
     bool hash;
+    char fault[32];         /* kind of the fault at which the machine stopped, or "" */
     unsigned mhz;           /* clock rate of the GPU model; 0: there is no GPU model */
     unsigned warp_width;    /* value of --warp or of the GPU model; 0: neither is given */
     unsigned printed;       /* number of findings printed so far */
@@ -543,6 +544,8 @@ bool rt_run(void)
         rt_complain("");
     print_sites(device.launches, NULL, -1);
     device.stopped = true;
+    if (result != LANEWISE_FAULT || sscanf(lanewise_error(device.machine), "fault: %31[^:]", device.fault) != 1)
+        device.fault[0] = '\0';
     return false;
 }
 
@@ -565,6 +568,11 @@ uint64_t rt_memory_bytes(void)
 bool rt_stopped(void)
 {
     return device.stopped;
+}
+
+const char *rt_fault(void)
+{
+    return device.stopped ? device.fault : "";
 }
 
 unsigned rt_warp_width(void)

@@ -398,7 +398,7 @@ static bool format_lanes(struct emu_warp *w, const struct emu_dinsn *di, uint64_
             if (!lw_grow(&room->data, &room->capacity, t->size + EMU_FORMAT_LIMIT + 1, 1))
                 return false;
             if (emu_format(&source, format, at, room->data + t->size, &size)) {
-                t->result[l] = (int32_t)size;
+                t->result[l] = (int32_t)source.arguments;
             } else {
                 if (t->bad == 0)
                     t->bad_address = source.bad_address;

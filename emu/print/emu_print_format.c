@@ -102,6 +102,7 @@ static uint64_t next_argument(struct work *w, unsigned size)
     uint64_t at = (w->offset + size - 1) / size * size;
 
     w->offset = at + size;
+    w->source->arguments++;
     return at;
 }
 /** Reads the next argument, of @size bytes. Returns false if a byte cannot be read. */

@@ -22,6 +22,7 @@ struct emu_format_source {
     /** Called before each argument is read, with its offset from the first argument. `argument` may be NULL. */
     void (*argument)(void *context, uint64_t offset, unsigned size_bytes);
     void *context;
+    unsigned arguments;   /* number of arguments that emu_format has read, with those for widths; the caller sets it to 0 */
     uint64_t bad_address; /* address of the first byte that could not be read; set when emu_format returned false */
 };
 

@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-cudaError_t cudaGetLastError(void);
-
-enum { RUNTIME_VERSION = 13000, DRIVER_VERSION = 13000 };
+enum { RUNTIME_VERSION = 13000, DRIVER_VERSION = 13000, LAST_ATTRIBUTE = 147 };
+static const char bus_id[] = "0000:00:00.0";
+/* What the program has set; the device has no use for it. */
+static unsigned device_flags;
+static int cache_config;
 
 static unsigned timing_number(const char *key, unsigned otherwise)
 {
@@ -108,7 +110,7 @@ CU_API cudaError_t cudaDeviceGetAttribute(int *out, int attribute, int device)
     struct cudaDeviceProp p;
     int value = 0;
 
-    if (out == NULL)
+    if (out == NULL || attribute <= 0 || attribute > LAST_ATTRIBUTE)
         return cu_return(cudaErrorInvalidValue);
     if (device != 0)
         return cu_return(cudaErrorInvalidDevice);
@@ -168,21 +170,66 @@ CU_API cudaError_t cudaSetDevice(int device)
     return cu_return(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
+/* The lowest bits of the flags are how a thread waits: none, or one of three. */
+bool cu_flags_are_valid(unsigned flags)
+{
+    enum { WAIT_BITS = 7, ALL = 0xff };
+
+    return (flags & ~(unsigned)ALL) == 0 && ((flags & WAIT_BITS) & ((flags & WAIT_BITS) - 1)) == 0;
+}
+
 CU_API cudaError_t cudaSetDeviceFlags(unsigned flags)
 {
-    (void)flags;
-    return cudaSuccess;
+    if (!cu_flags_are_valid(flags))
+        return cu_return(cudaErrorInvalidValue);
+    device_flags = flags;
+    return cu_return(cudaSuccess);
+}
+
+CU_API cudaError_t cudaGetDeviceFlags(unsigned *out)
+{
+    if (out == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    *out = device_flags;
+    return cu_return(cudaSuccess);
+}
+
+CU_API cudaError_t cudaChooseDevice(int *out, const struct cudaDeviceProp *wanted)
+{
+    if (out == NULL || wanted == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    *out = 0;
+    return cu_return(cudaSuccess);
+}
+
+CU_API cudaError_t cudaDeviceGetPCIBusId(char *out, int bytes, int device)
+{
+    if (out == NULL || bytes < (int)sizeof bus_id)
+        return cu_return(cudaErrorInvalidValue);
+    if (device != 0)
+        return cu_return(cudaErrorInvalidDevice);
+    memcpy(out, bus_id, sizeof bus_id);
+    return cu_return(cudaSuccess);
+}
+
+CU_API cudaError_t cudaDeviceGetByPCIBusId(int *out, const char *id)
+{
+    if (out == NULL || id == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    if (strcmp(id, bus_id) != 0)
+        return cu_return(cudaErrorInvalidDevice);
+    *out = 0;
+    return cu_return(cudaSuccess);
 }
 
 CU_API cudaError_t cudaDeviceSynchronize(void)
 {
-    cudaError_t error = cudaSuccess;
+    cudaError_t error;
 
     rt_lock();
-    if (rt_machine() == NULL)
-        error = cudaErrorNoDevice;
-    else if (!rt_run())
-        error = cudaErrorLaunchFailure;
+    error = cu_device_error();
+    if (error == cudaSuccess && !rt_run())
+        error = cu_device_error();
     rt_unlock();
     return cu_return(error);
 }
@@ -207,15 +254,33 @@ CU_API cudaError_t cudaDeviceReset(void)
         cu_modules_reset();
     }
     rt_unlock();
+    error = cu_return(error);
     if (error == cudaSuccess)
-        (void)cudaGetLastError();
-    return cu_return(error);
+        cu_runtime_reset();
+    return error;
+}
+
+bool cu_is_cache_config(int config)
+{
+    enum { PREFER_NONE, PREFER_EQUAL = 3 };
+
+    return config >= PREFER_NONE && config <= PREFER_EQUAL;
 }
 
 CU_API cudaError_t cudaDeviceSetCacheConfig(int config)
 {
-    (void)config;
-    return cudaSuccess;
+    if (!cu_is_cache_config(config))
+        return cu_return(cudaErrorInvalidValue);
+    cache_config = config;
+    return cu_return(cudaSuccess);
+}
+
+CU_API cudaError_t cudaDeviceGetCacheConfig(int *out)
+{
+    if (out == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    *out = cache_config;
+    return cu_return(cudaSuccess);
 }
 
 CU_API cudaError_t cudaDeviceSetSharedMemConfig(int config)
@@ -224,26 +289,49 @@ CU_API cudaError_t cudaDeviceSetSharedMemConfig(int config)
     return cudaSuccess;
 }
 
+/** Limits, in the order of enum cudaLimit. A program can set those that are not fixed. The sizes of the stack and of the buffer of
+ *  printf have no effect, because kernels get as much as they need. */
+enum { LIMIT_STACK, LIMIT_PRINTF, LIMIT_HEAP, LIMIT_DEPTH, LIMIT_PENDING, LIMIT_FETCH, LIMITS };
+static struct {
+    size_t value, most, unit; /* value; largest possible value; a value is rounded up to a multiple of this */
+    bool fixed;
+} limits[LIMITS] = {
+    [LIMIT_STACK] = {1024, 1 << 19, 16, false},
+    [LIMIT_PRINTF] = {1 << 20, SIZE_MAX, 1, false},
+    [LIMIT_HEAP] = {8 << 20, SIZE_MAX, 1, true},
+    [LIMIT_DEPTH] = {2, SIZE_MAX, 1, true},
+    [LIMIT_PENDING] = {2048, SIZE_MAX, 1, true},
+    [LIMIT_FETCH] = {64, 128, 1, false},
+};
+
 CU_API cudaError_t cudaDeviceGetLimit(size_t *out, int limit)
 {
-    static const size_t values[] = {1024, 1 << 20, 8 << 20, 2, 2048}; /* in the order of enum cudaLimit: bytes of stack,
-                                                                       * printf and heap; launch depth; pending launches */
+    cudaError_t error;
 
-    if (out == NULL || limit < 0 || limit >= (int)(sizeof values / sizeof *values))
-        return cu_return(cudaErrorInvalidValue);
-    *out = values[limit];
-    return cudaSuccess;
+    rt_lock();
+    error = cu_device_error();
+    if (error == cudaSuccess && (out == NULL || limit < 0 || limit >= LIMITS))
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        *out = limits[limit].value;
+    rt_unlock();
+    return cu_return(error);
 }
 
 CU_API cudaError_t cudaDeviceSetLimit(int limit, size_t value)
 {
-    size_t now;
-    cudaError_t error = cudaDeviceGetLimit(&now, limit);
+    cudaError_t error;
 
-    /* A limit of the stack or of printf is accepted without an effect: programs cannot change these sizes here. */
-    if (error != cudaSuccess || limit == 0 || limit == 1 || value <= now)
-        return error;
-    return cu_return(cudaErrorNotSupported);
+    rt_lock();
+    error = cu_device_error();
+    if (error == cudaSuccess && (limit < 0 || limit >= LIMITS || value > limits[limit].most))
+        error = cudaErrorInvalidValue;
+    else if (error == cudaSuccess && limits[limit].fixed)
+        error = value > limits[limit].value ? cudaErrorNotSupported : cudaSuccess;
+    else if (error == cudaSuccess)
+        limits[limit].value = (value + limits[limit].unit - 1) / limits[limit].unit * limits[limit].unit;
+    rt_unlock();
+    return cu_return(error);
 }
 
 CU_API cudaError_t cudaDriverGetVersion(int *out)
@@ -264,23 +352,23 @@ CU_API cudaError_t cudaRuntimeGetVersion(int *out)
 
 CU_API cudaError_t cudaDeviceCanAccessPeer(int *out, int device, int peer)
 {
-    (void)device, (void)peer;
     if (out == NULL)
         return cu_return(cudaErrorInvalidValue);
+    if (device != 0 || peer != 0)
+        return cu_return(cudaErrorInvalidDevice);
     *out = 0;
-    return cudaSuccess;
+    return cu_return(cudaSuccess);
 }
 
 CU_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 {
-    (void)peer, (void)flags;
-    return cu_return(cudaErrorInvalidDevice);
+    (void)flags;
+    return cu_return(peer == 0 ? cudaErrorPeerAccessUnsupported : cudaErrorInvalidDevice);
 }
 
 CU_API cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
-    (void)peer;
-    return cu_return(cudaErrorPeerAccessNotEnabled);
+    return cu_return(peer == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice);
 }
 
 CU_API cudaError_t cudaProfilerStart(void)

@@ -46,43 +46,56 @@ CUresult cu_result(cudaError_t error)
     }
 }
 
+/** Returns true if the primary context exists: the program has retained it, or uses the runtime. */
+static bool is_primary_active(void)
+{
+    return driver.primary_references != 0 || cu_runtime_use() == CU_USED;
+}
+
 /** Returns true if the handle is an existing context. The caller holds the lock. */
 static bool is_context(CUcontext context)
 {
     if (context == &driver.primary)
-        return driver.primary_references != 0 || cu_has_registered();
+        return is_primary_active();
     for (const struct cu_context *c = driver.contexts; c != NULL; c = c->next)
         if (c == context)
             return true;
     return false;
 }
 
-/** Returns the thread's current context, or NULL if there is none. In a program that also uses the runtime, a thread
- *  without a context uses the primary context. Locked. */
+/** Returns the thread's current context, or NULL if there is none. The primary context may be current after it was destroyed. In a
+ *  program that also uses the runtime, a thread without a context uses the primary context. Locked. */
 static CUcontext current_context(void)
 {
-    while (current.count != 0 && current.stack[current.count - 1] != NULL && !is_context(current.stack[current.count - 1]))
+    while (current.count != 0 && current.stack[current.count - 1] != NULL && current.stack[current.count - 1] != &driver.primary &&
+           !is_context(current.stack[current.count - 1]))
         current.count--; /* the context was destroyed */
     if (current.count != 0)
         return current.stack[current.count - 1];
-    return cu_has_registered() ? &driver.primary : NULL;
+    return cu_runtime_use() != CU_NOT_USED ? &driver.primary : NULL;
+}
+
+static CUresult need_driver(void)
+{
+    return driver.initialised || cu_runtime_use() != CU_NOT_USED ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 
 CUresult cu_need_context(void)
 {
     CUresult result;
+    CUcontext context;
 
     rt_lock();
-    result = !driver.initialised && !cu_has_registered() ? CUDA_ERROR_NOT_INITIALIZED
-             : current_context() == NULL                 ? CUDA_ERROR_INVALID_CONTEXT
-                                                         : CUDA_SUCCESS;
+    result = need_driver();
+    context = current_context();
+    if (result == CUDA_SUCCESS && context == NULL)
+        result = CUDA_ERROR_INVALID_CONTEXT;
+    if (result == CUDA_SUCCESS && !is_context(context))
+        result = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (result == CUDA_SUCCESS)
+        result = cu_device_error();
     rt_unlock();
     return result;
-}
-
-static CUresult need_driver(void)
-{
-    return driver.initialised || cu_has_registered() ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
 
 /* ---- initialisation ---------------------------------------------------------------------------------------------- */
@@ -110,51 +123,35 @@ CU_API CUresult cuDriverGetVersion(int *out)
     return CUDA_SUCCESS;
 }
 
-/** Errors of the driver interface, and their names. */
 static const struct {
     CUresult result;
     const char *name, *text;
-} result_rows[] = {
-    {CUDA_SUCCESS, "CUDA_SUCCESS", NULL},
-    {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE", NULL},
-    {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", NULL},
-    {CUDA_ERROR_NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED", NULL},
-    {CUDA_ERROR_NO_DEVICE, "CUDA_ERROR_NO_DEVICE", NULL},
-    {CUDA_ERROR_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE", NULL},
-    {cudaErrorInvalidKernelImage, "CUDA_ERROR_INVALID_IMAGE", NULL},
-    {CUDA_ERROR_INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT", NULL},
-    {cudaErrorNoKernelImageForDevice, "CUDA_ERROR_NO_BINARY_FOR_GPU", NULL},
-    {cudaErrorInvalidPtx, "CUDA_ERROR_INVALID_PTX", NULL},
-    {CUDA_ERROR_FILE_NOT_FOUND, "CUDA_ERROR_FILE_NOT_FOUND", NULL},
-    {CUDA_ERROR_INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE", NULL},
-    {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", NULL},
-    {cudaErrorNotReady, "CUDA_ERROR_NOT_READY", NULL},
-    {cudaErrorLaunchOutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", NULL},
-    {cudaErrorPeerAccessNotEnabled, "CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", NULL},
-    {cudaErrorHostMemoryAlreadyRegistered, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", NULL},
-    {cudaErrorHostMemoryNotRegistered, "CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", NULL},
-    {cudaErrorLaunchFailure, "CUDA_ERROR_LAUNCH_FAILED", NULL},
-    {CUDA_ERROR_NOT_SUPPORTED, "CUDA_ERROR_NOT_SUPPORTED", NULL},
+} rows[] = {
+#define ERROR(number, runtime_name, name, text) {number, #name, text},
+#define DRIVER_ERROR(number, name, text) {number, #name, text},
+#include "runtime/cuda/cu_errors.def"
 };
 
-CU_API CUresult cuGetErrorName(CUresult error, const char **out)
+/** Sets *@out to the name of an error, or to its text. */
+static CUresult describe(CUresult error, const char **out, bool text)
 {
     if (out == NULL)
         return CUDA_ERROR_INVALID_VALUE;
     *out = NULL;
-    for (size_t i = 0; i < sizeof result_rows / sizeof *result_rows; i++)
-        if (result_rows[i].result == error)
-            *out = result_rows[i].name;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].result == error)
+            *out = text ? rows[i].text : rows[i].name;
     return *out != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CU_API CUresult cuGetErrorName(CUresult error, const char **out)
+{
+    return describe(error, out, false);
 }
 
 CU_API CUresult cuGetErrorString(CUresult error, const char **out)
 {
-    CUresult result = cuGetErrorName(error, out);
-
-    if (result == CUDA_SUCCESS)
-        *out = cudaGetErrorString(error);
-    return result;
+    return describe(error, out, true);
 }
 
 /** Called by the static runtime that nvcc links into programs by default. The tables that it requests are not documented,
@@ -191,10 +188,10 @@ CU_API CUresult cuGetProcAddress(const char *name, void **out, int version, uint
 
 static CUresult need_device(CUdevice device, const void *out)
 {
-    return !driver.initialised && !cu_has_registered() ? CUDA_ERROR_NOT_INITIALIZED
-           : out == NULL                               ? CUDA_ERROR_INVALID_VALUE
-           : device != 0                               ? CUDA_ERROR_INVALID_DEVICE
-                                                       : CUDA_SUCCESS;
+    return need_driver() != CUDA_SUCCESS ? CUDA_ERROR_NOT_INITIALIZED
+           : out == NULL                 ? CUDA_ERROR_INVALID_VALUE
+           : device != 0                 ? CUDA_ERROR_INVALID_DEVICE
+                                         : CUDA_SUCCESS;
 }
 
 CU_API CUresult cuDeviceGet(CUdevice *out, int ordinal)
@@ -309,15 +306,20 @@ static CUresult push(CUcontext context)
 CU_API CUresult cuCtxCreate(CUcontext *out, unsigned flags, CUdevice device)
 {
     CUresult result = need_device(device, out);
-    struct cu_context *context = result == CUDA_SUCCESS ? calloc(1, sizeof *context) : NULL;
+    struct cu_context *context;
 
+    if (result == CUDA_SUCCESS && !cu_flags_are_valid(flags))
+        result = CUDA_ERROR_INVALID_VALUE;
     if (result != CUDA_SUCCESS)
         return result;
+    context = calloc(1, sizeof *context);
     if (context == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     rt_lock();
     context->flags = flags;
-    result = push(context);
+    result = cu_device_error();
+    if (result == CUDA_SUCCESS)
+        result = push(context);
     if (result == CUDA_SUCCESS) {
         context->next = driver.contexts;
         driver.contexts = context;
@@ -356,6 +358,8 @@ CU_API CUresult cuCtxDestroy(CUcontext context)
 {
     CUresult result = CUDA_ERROR_INVALID_CONTEXT;
 
+    if (context == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
     rt_lock();
     for (struct cu_context **at = &driver.contexts; *at != NULL; at = &(*at)->next)
         if (*at == context) {
@@ -375,6 +379,8 @@ CU_API CUresult cuCtxPushCurrent(CUcontext context)
 {
     CUresult result;
 
+    if (context == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
     rt_lock();
     result = is_context(context) ? push(context) : CUDA_ERROR_INVALID_CONTEXT;
     rt_unlock();
@@ -561,7 +567,7 @@ CU_API CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int
 
     if (result == CUDA_SUCCESS) {
         *flags = driver.primary.flags;
-        *active = driver.primary_references != 0 || cu_has_registered();
+        *active = is_primary_active();
     }
     return result;
 }

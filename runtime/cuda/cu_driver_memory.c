@@ -12,6 +12,7 @@ cudaError_t cudaHostGetDevicePointer(void **out, void *host, unsigned flags);
 cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags);
 cudaError_t cudaHostUnregister(void *pointer);
 cudaError_t cudaFree(void *pointer);
+cudaError_t cudaFreeHost(void *pointer);
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, cudaStream_t stream);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority);
@@ -40,7 +41,10 @@ static void *pointer_of(CUdeviceptr address)
 CU_API CUresult cuMemAlloc(CUdeviceptr *out, size_t bytes)
 {
     void *pointer = NULL;
-    CUresult result = out != NULL && bytes != 0 ? CU_IN_CONTEXT(cudaMalloc(&pointer, bytes)) : CUDA_ERROR_INVALID_VALUE;
+    CUresult result = cu_need_context();
+
+    if (result == CUDA_SUCCESS)
+        result = out != NULL && bytes != 0 ? CU_DRIVER(cudaMalloc(&pointer, bytes)) : CUDA_ERROR_INVALID_VALUE;
 
     if (result == CUDA_SUCCESS)
         *out = (uintptr_t)pointer;
@@ -57,7 +61,7 @@ CU_API CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
 CU_API CUresult cuMemAllocPitch(CUdeviceptr *out, size_t *pitch, size_t width, size_t height, unsigned element)
 {
     void *pointer = NULL;
-    CUresult result = out != NULL && (element == 4 || element == 8 || element == 16)
+    CUresult result = out != NULL && width != 0 && (element == 4 || element == 8 || element == 16)
                           ? CU_IN_CONTEXT(cudaMallocPitch(&pointer, pitch, width, height))
                           : CUDA_ERROR_INVALID_VALUE;
 
@@ -79,6 +83,8 @@ CU_API CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags
 
 CU_API CUresult cuMemFree(CUdeviceptr address)
 {
+    if (address == 0 && cu_need_context() == CUDA_ERROR_INVALID_CONTEXT)
+        return CUDA_SUCCESS;
     return CU_IN_CONTEXT(cudaFree(pointer_of(address)));
 }
 CU_ALIAS(cuMemFree, cuMemFree_v2);
@@ -102,7 +108,7 @@ CU_ALIAS(cuMemAllocHost, cuMemAllocHost_v2);
 
 CU_API CUresult cuMemFreeHost(void *pointer)
 {
-    return CU_IN_CONTEXT(cudaFree(pointer));
+    return CU_IN_CONTEXT(cudaFreeHost(pointer));
 }
 
 CU_API CUresult cuMemHostGetDevicePointer(CUdeviceptr *out, void *host, unsigned flags)
@@ -164,7 +170,7 @@ CU_API CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, int advice, CUdev
 
 CU_API CUresult cuPointerGetAttribute(void *out, int attribute, CUdeviceptr address)
 {
-    enum { CONTEXT = 1, MEMORY_TYPE = 2, DEVICE_POINTER = 3, HOST_POINTER = 4, IS_MANAGED = 8, ORDINAL = 9, BEGIN = 11, BYTES = 12,
+    enum { CONTEXT = 1, MEMORY_TYPE = 2, DEVICE_POINTER = 3, HOST_POINTER = 4, IS_MANAGED = 8, ORDINAL = 9, BEGIN = 11, BYTES = 12, LAST = 22,
            TYPE_DEVICE = 2 };
     CUresult cuCtxGetCurrent(CUcontext *);
     CUresult result = out != NULL ? cu_need_context() : CUDA_ERROR_INVALID_VALUE;
@@ -185,7 +191,7 @@ CU_API CUresult cuPointerGetAttribute(void *out, int attribute, CUdeviceptr addr
     case ORDINAL: *(int *)out = 0; return CUDA_SUCCESS;
     case BEGIN: *(CUdeviceptr *)out = begin; return CUDA_SUCCESS;
     case BYTES: *(size_t *)out = bytes; return CUDA_SUCCESS;
-    default: return CUDA_ERROR_NOT_SUPPORTED;
+    default: return attribute <= 0 || attribute > LAST ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
     }
 }
 
@@ -313,8 +319,6 @@ static CUresult fill(CUdeviceptr to, size_t pitch, const void *value, size_t byt
     rt_lock();
     if (!cu_is_stream(stream))
         result = CUDA_ERROR_INVALID_HANDLE;
-    else if (rt_stopped()) /* after a kernel has failed, all calls fail */
-        result = cudaErrorLaunchFailure;
     for (size_t y = 0; y < rows && result == CUDA_SUCCESS; y++)
         if (lanewise_fill(rt_machine(), to + y * pitch, value, bytes, count * bytes) != LANEWISE_OK) {
             rt_complain("cuMemset");

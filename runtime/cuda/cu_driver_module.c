@@ -53,6 +53,15 @@ static void report(const struct logs *logs)
 
 /* ---- modules ------------------------------------------------------------------------------------------------------ */
 
+/** Returns true if a PTX text has a version that is later than those of CUDA 13. */
+static bool is_later_ptx(const char *text, size_t bytes)
+{
+    enum { LAST_MAJOR = 9 };
+    const char *at = memmem(text, bytes, ".version", strlen(".version"));
+
+    return at != NULL && atoi(at + strlen(".version")) > LAST_MAJOR;
+}
+
 /** Loads a module from an image, and sets *@out to its handle. The caller holds the lock. */
 static cudaError_t load_image(struct cu_module **out, const void *image, const struct logs *logs)
 {
@@ -67,7 +76,9 @@ static cudaError_t load_image(struct cu_module **out, const void *image, const s
         return error;
     if (lanewise_load_text(rt_machine(), is_object ? "module.lwo" : "module.ptx", text, bytes, NULL, &module) != LANEWISE_OK) {
         report(logs);
-        error = is_object ? cudaErrorInvalidKernelImage : cudaErrorInvalidPtx;
+        error = is_object                    ? cudaErrorInvalidKernelImage
+                : is_later_ptx(text, bytes) ? cudaErrorUnsupportedPtxVersion
+                                             : cudaErrorInvalidPtx;
     } else {
         error = cu_module_adopt(module, out);
     }
@@ -156,7 +167,7 @@ CU_API CUresult cuModuleGetFunction(CUfunction *out, CUmodule module, const char
 {
     CUresult result = cu_need_context();
 
-    if (out == NULL || name == NULL)
+    if (out == NULL || name == NULL || *name == '\0')
         return CUDA_ERROR_INVALID_VALUE;
     rt_lock();
     if (result == CUDA_SUCCESS)
@@ -181,6 +192,7 @@ CU_API CUresult cuModuleGetFunctionCount(unsigned *out, CUmodule module)
 CU_API CUresult cuModuleGetGlobal(CUdeviceptr *out, size_t *bytes, CUmodule module, const char *name)
 {
     CUresult result = cu_need_context();
+    struct cu_function *kernel;
     uint64_t address = 0, size = 0;
 
     if (name == NULL || (out == NULL && bytes == NULL))
@@ -188,6 +200,8 @@ CU_API CUresult cuModuleGetGlobal(CUdeviceptr *out, size_t *bytes, CUmodule modu
     rt_lock();
     if (result == CUDA_SUCCESS)
         result = cu_is_module(module) ? cu_result(cu_module_variable(module, name, &address, &size)) : CUDA_ERROR_INVALID_HANDLE;
+    if (result == CUDA_ERROR_NOT_FOUND && cu_module_function(module, name, &kernel) == cudaSuccess)
+        result = CUDA_ERROR_INVALID_VALUE; /* the name is that of a kernel */
     rt_unlock();
     if (out != NULL)
         *out = address;
@@ -445,7 +459,7 @@ static cudaError_t unpack(const struct cu_function *f, void **extra, void **argu
         arguments[i] = buffer + at;
         at += p.bytes;
     }
-    return cudaSuccess;
+    return bytes > at ? cudaErrorLaunchOutOfResources : cudaSuccess;
 }
 
 CU_API CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
@@ -457,9 +471,11 @@ CU_API CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned gr
     struct cu_function *f;
     CUresult result = cu_need_context();
 
+    if (result == CUDA_SUCCESS && parameters != NULL && extra != NULL)
+        result = CUDA_ERROR_INVALID_VALUE;
     if (result != CUDA_SUCCESS)
         return result;
-    if (parameters == NULL && extra != NULL) {
+    if (extra != NULL) {
         rt_lock();
         result = cu_result(cu_function_get(function, &f));
         if (result == CUDA_SUCCESS)
@@ -521,9 +537,7 @@ CU_API CUresult cuFuncGetAttribute(int *out, int attribute, CUfunction function)
         case CONSTANT:
         case CACHE_MODE: *out = 0; break;
         case MAX_DYNAMIC:
-            *out = (int)(f->max_dynamic_bytes != 0              ? f->max_dynamic_bytes
-                         : needs.shared_bytes < CU_SHARED_BYTES ? CU_SHARED_BYTES - needs.shared_bytes
-                                                                : 0);
+            *out = (int)cu_function_dynamic_limit(f, needs.shared_bytes);
             break;
         case CARVEOUT: *out = -1; break;
         default: *out = 0; result = attribute < 0 || attribute > 15 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;

@@ -20,17 +20,9 @@ typedef cudaStream_t CUstream;
 typedef cudaEvent_t CUevent;
 
 enum {
-    CUDA_SUCCESS = 0,
-    CUDA_ERROR_INVALID_VALUE = 1,
-    CUDA_ERROR_OUT_OF_MEMORY = 2,
-    CUDA_ERROR_NOT_INITIALIZED = 3,
-    CUDA_ERROR_NO_DEVICE = 100,
-    CUDA_ERROR_INVALID_DEVICE = 101,
-    CUDA_ERROR_INVALID_CONTEXT = 201,
-    CUDA_ERROR_FILE_NOT_FOUND = 301,
-    CUDA_ERROR_INVALID_HANDLE = 400,
-    CUDA_ERROR_NOT_FOUND = 500,
-    CUDA_ERROR_NOT_SUPPORTED = 801
+#define ERROR(number, runtime_name, name, text) name = number,
+#define DRIVER_ERROR(number, name, text) name = number,
+#include "runtime/cuda/cu_errors.def"
 };
 
 /** Returns the driver's number of an error of the runtime. */
@@ -39,11 +31,13 @@ CUresult cu_result(cudaError_t error);
  *  change. */
 #define CU_DRIVER(call) \
     ({ \
-        const cudaError_t was_ = cudaPeekAtLastError(), error_ = (call); \
-        cu_set_last(was_); \
+        cudaError_t error_; \
+        cu_driver_begin(); \
+        error_ = (call); \
+        cu_driver_end(); \
         cu_result(error_); \
     })
-/** Returns CUDA_SUCCESS, or an error if the thread has no context or the process has not called cuInit. */
+/** Returns CUDA_SUCCESS, or an error if the thread has no context, the process has not called cuInit, or a kernel has failed. */
 CUresult cu_need_context(void);
 /** If the thread has a context, calls a function of the runtime as CU_DRIVER does. Otherwise returns the error of
  *  cu_need_context(). */
@@ -59,7 +53,5 @@ CUresult cu_need_context(void);
 
 /** Finds a function of the driver interface by its name without a suffix such as _v2. Returns NULL if there is none. */
 void *cu_driver_symbol(const char *name);
-
-cudaError_t cudaPeekAtLastError(void);
 
 #endif

@@ -1,20 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors of CUDA's runtime: the last error of each thread, and the names and texts of errors. */
+/* Errors of CUDA's runtime: the last error of each thread, the error of the device, and the names and texts of errors. */
 #include "runtime/cuda/cu_priv.h"
 
-/* The last error of the thread, which cudaGetLastError() returns. */
+#include <string.h>
+
+/* The last error of the thread, which cudaGetLastError() returns, and the number of calls of the driver interface in progress. */
 static _Thread_local cudaError_t last;
+static _Thread_local unsigned driver_calls;
+static _Atomic enum cu_use use;
 
 cudaError_t cu_return(cudaError_t error)
 {
+    if (driver_calls != 0)
+        return error;
+    use = CU_USED;
     if (error != cudaSuccess && error != cudaErrorNotReady)
         last = error;
     return error;
 }
 
-void cu_set_last(cudaError_t error)
+enum cu_use cu_runtime_use(void)
 {
-    last = error;
+    return use;
+}
+
+void cu_runtime_reset(void)
+{
+    use = CU_RESET;
+}
+
+void cu_driver_begin(void)
+{
+    driver_calls++;
+}
+
+void cu_driver_end(void)
+{
+    driver_calls--;
+}
+
+cudaError_t cu_device_error(void)
+{
+    /* The errors are those that tests/runtime/devices/ has for kernels that fail in these ways. */
+    static const struct {
+        const char *fault;
+        cudaError_t error;
+    } rows[] = {
+        {"out-of-bounds", cudaErrorIllegalAddress}, {"use-after-free", cudaErrorIllegalAddress},
+        {"null-page", cudaErrorIllegalAddress},     {"read-only", cudaErrorIllegalAddress},
+        {"misaligned", cudaErrorMisalignedAddress}, {"assert", cudaErrorAssert},
+        {"bad-pc", cudaErrorIllegalInstruction},    {"bad-call", cudaErrorIllegalInstruction},
+    };
+
+    if (rt_machine() == NULL)
+        return cudaErrorNoDevice;
+    if (!rt_stopped())
+        return cudaSuccess;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rt_fault(), rows[i].fault) == 0)
+            return rows[i].error;
+    return cudaErrorLaunchFailure;
 }
 
 CU_API cudaError_t cudaGetLastError(void)
@@ -34,35 +79,9 @@ static const struct {
     cudaError_t error;
     const char *name, *text;
 } rows[] = {
-    {cudaSuccess, "cudaSuccess", "no error"},
-    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
-    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
-    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
-    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
-    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
-    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
-    {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
-    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
-    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
-    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
-    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
-    {cudaErrorInvalidKernelImage, "cudaErrorInvalidKernelImage", "device kernel image is invalid"},
-    {cudaErrorDeviceUninitialized, "cudaErrorDeviceUninitialized", "invalid device context"},
-    {cudaErrorFileNotFound, "cudaErrorFileNotFound", "file not found"},
-    {cudaErrorSymbolNotFound, "cudaErrorSymbolNotFound", "named symbol not found"},
-    {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice",
-     "no kernel image is available for execution on the device"},
-    {cudaErrorInvalidPtx, "cudaErrorInvalidPtx", "a PTX JIT compilation failed"},
-    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
-    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
-    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
-    {cudaErrorPeerAccessNotEnabled, "cudaErrorPeerAccessNotEnabled", "peer access has not been enabled"},
-    {cudaErrorHostMemoryAlreadyRegistered, "cudaErrorHostMemoryAlreadyRegistered",
-     "part or all of the requested memory range is already mapped"},
-    {cudaErrorHostMemoryNotRegistered, "cudaErrorHostMemoryNotRegistered",
-     "pointer does not correspond to a registered memory region"},
-    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
-    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+#define ERROR(number, name, driver_name, text) {number, #name, text},
+#define RUNTIME_ERROR(number, name, text) {number, #name, text},
+#include "runtime/cuda/cu_errors.def"
 };
 
 CU_API const char *cudaGetErrorName(cudaError_t error)

@@ -41,6 +41,11 @@ CU_API cudaError_t __cudaPopCallConfiguration(cu_dim3 *grid, cu_dim3 *block, siz
     return cudaSuccess;
 }
 
+unsigned cu_function_dynamic_limit(const struct cu_function *f, unsigned static_bytes)
+{
+    return f->has_limit ? f->max_dynamic_bytes : static_bytes < CU_SHARED_BYTES ? CU_SHARED_BYTES - static_bytes : 0;
+}
+
 /** Launches a kernel, and runs it to its end. The caller holds the lock. */
 static cudaError_t launch(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments, size_t shared_bytes,
                           cudaStream_t stream)
@@ -49,8 +54,10 @@ static cudaError_t launch(const void *stub, cu_dim3 grid, cu_dim3 block, void **
     lanewise_kernel_needs needs;
     struct rt_site site;
     lanewise_shape shape = {.grid = {grid.x, grid.y, grid.z}, .block = {block.x, block.y, block.z}};
-    cudaError_t error = cu_function_get(stub, &f);
+    cudaError_t error = cu_device_error();
 
+    if (error == cudaSuccess)
+        error = cu_function_get(stub, &f);
     if (error != cudaSuccess)
         return error;
     if (!cu_is_stream(stream))
@@ -58,15 +65,13 @@ static cudaError_t launch(const void *stub, cu_dim3 grid, cu_dim3 block, void **
     lanewise_kernel_get_needs(f->kernel, &needs, sizeof needs);
     for (unsigned i = 0; i < 3; i++)
         if (shape.grid[i] == 0 || shape.block[i] == 0 || (i != 0 && shape.grid[i] > 65535))
-            return cudaErrorInvalidConfiguration;
+            return cudaErrorInvalidValue;
     if (grid.x > INT32_MAX || block.x > 1024 || block.y > 1024 || block.z > 64 ||
-        (uint64_t)block.x * block.y * block.z > LANEWISE_MAX_BLOCK_THREADS)
-        return cudaErrorInvalidConfiguration;
-    if ((uint64_t)block.x * block.y * block.z > needs.max_threads)
-        return cudaErrorLaunchOutOfResources;
-    if (f->max_dynamic_bytes > CU_SHARED_BYTES
-            ? shared_bytes > f->max_dynamic_bytes
-            : shared_bytes > CU_SHARED_BYTES || needs.shared_bytes + shared_bytes > CU_SHARED_BYTES)
+        (uint64_t)block.x * block.y * block.z > LANEWISE_MAX_BLOCK_THREADS ||
+        (uint64_t)block.x * block.y * block.z > needs.max_threads)
+        return cudaErrorInvalidValue;
+    if (shared_bytes > cu_function_dynamic_limit(f, needs.shared_bytes) ||
+        (arguments == NULL && lanewise_kernel_param_count(f->kernel) != 0))
         return cudaErrorInvalidValue;
     shape.shared_bytes = (uint32_t)shared_bytes;
     rt_site_take(&site);
@@ -74,7 +79,8 @@ static cudaError_t launch(const void *stub, cu_dim3 grid, cu_dim3 block, void **
         rt_complain("launch");
         return cudaErrorLaunchFailure;
     }
-    return rt_run() ? cudaSuccess : cudaErrorLaunchFailure;
+    (void)rt_run(); /* if the kernel fails, the next call returns the error, as with a device that runs kernels in the background */
+    return cudaSuccess;
 }
 
 CU_API cudaError_t cudaLaunchKernel(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments, size_t shared_bytes,
@@ -165,17 +171,16 @@ CU_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *out, const v
     if (out == NULL)
         return cu_return(cudaErrorInvalidValue);
     rt_lock();
-    error = cu_function_get(stub, &f);
+    error = cu_device_error();
+    if (error == cudaSuccess)
+        error = cu_function_get(stub, &f);
     if (error == cudaSuccess) {
         lanewise_kernel_get_needs(f->kernel, &needs, sizeof needs);
         *out = (struct cudaFuncAttributes){
             .sharedSizeBytes = needs.shared_bytes, .localSizeBytes = needs.local_bytes,
             .maxThreadsPerBlock = (int)needs.max_threads, .numRegs = (int)needs.vector_registers,
             .ptxVersion = 10 * CU_COMPUTE_MAJOR + CU_COMPUTE_MINOR, .binaryVersion = 10 * CU_COMPUTE_MAJOR + CU_COMPUTE_MINOR,
-            .maxDynamicSharedSizeBytes =
-                (int)(f->max_dynamic_bytes != 0 ? f->max_dynamic_bytes
-                      : needs.shared_bytes < CU_SHARED_BYTES ? CU_SHARED_BYTES - needs.shared_bytes
-                                                             : 0),
+            .maxDynamicSharedSizeBytes = (int)cu_function_dynamic_limit(f, needs.shared_bytes),
             .preferredShmemCarveout = -1};
     }
     rt_unlock();
@@ -189,13 +194,15 @@ CU_API cudaError_t cudaFuncSetAttribute(const void *stub, int attribute, int val
     cudaError_t error;
 
     rt_lock();
-    error = cu_function_get(stub, &f);
+    error = cu_device_error();
+    if (error == cudaSuccess)
+        error = cu_function_get(stub, &f);
     if (error == cudaSuccess && attribute == MAX_DYNAMIC_SHARED) {
         if (value < 0 || value > MOST_BYTES)
             error = cudaErrorInvalidValue;
-        else
-            f->max_dynamic_bytes = (unsigned)value;
-    } else if (error == cudaSuccess && attribute != CARVEOUT) {
+        f->has_limit = f->has_limit || error == cudaSuccess;
+        f->max_dynamic_bytes = error == cudaSuccess ? (unsigned)value : f->max_dynamic_bytes;
+    } else if (error == cudaSuccess && (attribute != CARVEOUT || value < -1 || value > 100)) {
         error = cudaErrorInvalidValue;
     }
     rt_unlock();
@@ -204,8 +211,15 @@ CU_API cudaError_t cudaFuncSetAttribute(const void *stub, int attribute, int val
 
 CU_API cudaError_t cudaFuncSetCacheConfig(const void *stub, int config)
 {
-    (void)stub, (void)config;
-    return cudaSuccess;
+    struct cu_function *f;
+    cudaError_t error;
+
+    if (!cu_is_cache_config(config))
+        return cu_return(cudaErrorInvalidValue);
+    rt_lock();
+    error = cu_function_get(stub, &f);
+    rt_unlock();
+    return cu_return(error);
 }
 
 CU_API cudaError_t cudaFuncSetSharedMemConfig(const void *stub, int config)
@@ -221,19 +235,21 @@ CU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *o
     lanewise_kernel_needs needs;
     cudaError_t error;
 
-    (void)flags;
-    if (out == NULL || threads <= 0)
+    if (out == NULL || threads <= 0 || flags > 1)
         return cu_return(cudaErrorInvalidValue);
     rt_lock();
-    error = cu_function_get(stub, &f);
+    error = cu_device_error();
+    if (error == cudaSuccess)
+        error = cu_function_get(stub, &f);
     if (error == cudaSuccess) {
         const unsigned warps = ((unsigned)threads + 31) / 32;
         uint64_t blocks = CU_WARPS / warps, registers, shared;
 
         lanewise_kernel_get_needs(f->kernel, &needs, sizeof needs);
         registers = (uint64_t)needs.vector_registers * 32 * warps;
-        shared = shared_bytes <= 2 * CU_SHARED_BYTES ? needs.shared_bytes + (uint64_t)shared_bytes : UINT32_MAX;
-        if ((unsigned)threads > needs.max_threads)
+        shared = shared_bytes <= cu_function_dynamic_limit(f, needs.shared_bytes) ? needs.shared_bytes + (uint64_t)shared_bytes
+                                                                                  : UINT32_MAX;
+        if ((unsigned)threads > LANEWISE_MAX_BLOCK_THREADS)
             blocks = 0;
         if (registers != 0 && CU_REGISTERS / registers < blocks)
             blocks = CU_REGISTERS / registers;

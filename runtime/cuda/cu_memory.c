@@ -15,6 +15,7 @@ struct block {
     struct block *next; /* next block in the same list */
     uint64_t address, bytes;
     enum memory_type type;
+    unsigned flags; /* of cudaHostAlloc */
 };
 enum { LISTS = 4096, PAGE_SHIFT = 12 };
 
@@ -66,15 +67,14 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind)
     const uint64_t to_address = (uint64_t)(uintptr_t)to, from_address = (uint64_t)(uintptr_t)from;
     bool to_device, from_device;
     int result;
+    const cudaError_t error = cu_device_error();
 
-    if (machine == NULL)
-        return cudaErrorNoDevice;
-    if (rt_stopped()) /* after a kernel has failed, all calls fail */
-        return cudaErrorLaunchFailure;
-    if (kind < HOST_TO_HOST || kind > DEFAULT)
-        return cudaErrorInvalidMemcpyDirection;
     if (bytes == 0)
         return cudaSuccess;
+    if (kind < HOST_TO_HOST || kind > DEFAULT)
+        return cudaErrorInvalidMemcpyDirection;
+    if (error != cudaSuccess)
+        return error;
     if (to == NULL || from == NULL)
         return cudaErrorInvalidValue;
     to_device = is_device(to);
@@ -108,9 +108,8 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind)
 static cudaError_t allocate(void **out, size_t bytes, enum memory_type type)
 {
     struct block *block;
-    lanewise_machine *machine;
     uint64_t address = 0;
-    cudaError_t error = cudaSuccess;
+    cudaError_t error;
 
     if (out == NULL)
         return cudaErrorInvalidValue;
@@ -121,14 +120,10 @@ static cudaError_t allocate(void **out, size_t bytes, enum memory_type type)
     if (block == NULL)
         return cudaErrorMemoryAllocation;
     rt_lock();
-    machine = rt_machine();
-    if (machine == NULL) {
-        error = cudaErrorNoDevice;
-    } else if (rt_stopped()) {
-        error = cudaErrorLaunchFailure;
-    } else if (rt_alloc(bytes, &address) != LANEWISE_OK) {
+    error = cu_device_error();
+    if (error == cudaSuccess && rt_alloc(bytes, &address) != LANEWISE_OK)
         error = cudaErrorMemoryAllocation;
-    } else {
+    if (error == cudaSuccess) {
         *block = (struct block){.next = *list_of(address), .address = address, .bytes = bytes, .type = type};
         *list_of(address) = block;
         memory.bytes += bytes;
@@ -151,19 +146,19 @@ CU_API cudaError_t cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream
     return cu_return(allocate(out, bytes, TYPE_DEVICE));
 }
 
-CU_API cudaError_t cudaFree(void *pointer)
+/** Frees a block of memory. @host: the block must be one of cudaHostAlloc(), otherwise it must be another one. */
+static cudaError_t free_block(void *pointer, bool host)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
-    cudaError_t error = cudaSuccess;
+    cudaError_t error;
     struct block **at, *block;
 
     rt_lock();
-    if (rt_machine() == NULL) {
-        error = cudaErrorNoDevice;
-    } else if (pointer != NULL) {
+    error = cu_device_error();
+    if (error == cudaSuccess && pointer != NULL) {
         at = find_block(address);
         block = *at;
-        if (block == NULL || lanewise_free(rt_machine(), address) != LANEWISE_OK) {
+        if (block == NULL || (block->type == TYPE_HOST) != host || lanewise_free(rt_machine(), address) != LANEWISE_OK) {
             error = cudaErrorInvalidValue;
         } else {
             *at = block->next;
@@ -172,7 +167,12 @@ CU_API cudaError_t cudaFree(void *pointer)
         }
     }
     rt_unlock();
-    return cu_return(error);
+    return error;
+}
+
+CU_API cudaError_t cudaFree(void *pointer)
+{
+    return cu_return(free_block(pointer, false));
 }
 
 void cu_memory_reset(void)
@@ -201,15 +201,15 @@ CU_API cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size
     if (pitch == NULL)
         return cu_return(cudaErrorInvalidValue);
     if (width > SIZE_MAX - PITCH_ALIGN)
-        return cu_return(cudaErrorMemoryAllocation);
+        return cu_return(cudaErrorInvalidValue);
     *pitch = (width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
     if (__builtin_mul_overflow(*pitch, height, &bytes))
-        return cu_return(cudaErrorMemoryAllocation);
+        return cu_return(cudaErrorInvalidValue);
     return cu_return(allocate(out, bytes, TYPE_DEVICE));
 }
 
 /** Allocates memory that host and device access at the same address. */
-static cudaError_t allocate_shared(void **out, size_t bytes, enum memory_type type)
+static cudaError_t allocate_shared(void **out, size_t bytes, enum memory_type type, unsigned flags)
 {
     cudaError_t error = allocate(out, bytes, type);
     uint8_t zero = 0;
@@ -217,13 +217,14 @@ static cudaError_t allocate_shared(void **out, size_t bytes, enum memory_type ty
     if (error != cudaSuccess || *out == NULL)
         return error;
     rt_lock();
+    (*find_block((uint64_t)(uintptr_t)*out))->flags = flags;
     if (lanewise_host_pointer(rt_machine(), (uint64_t)(uintptr_t)*out) == NULL)
         error = cudaErrorNotSupported;
     else /* marks all bytes as initialised, because the emulator does not see which bytes the host writes */
         lanewise_fill(rt_machine(), (uint64_t)(uintptr_t)*out, &zero, 1, bytes);
     rt_unlock();
     if (error != cudaSuccess) {
-        cudaFree(*out);
+        (void)free_block(*out, type == TYPE_HOST);
         *out = NULL;
     }
     return error;
@@ -231,48 +232,139 @@ static cudaError_t allocate_shared(void **out, size_t bytes, enum memory_type ty
 
 CU_API cudaError_t cudaMallocManaged(void **out, size_t bytes, unsigned flags)
 {
-    return cu_return(flags != 1 && flags != 2 ? cudaErrorInvalidValue : allocate_shared(out, bytes, TYPE_MANAGED));
+    return cu_return(flags != 1 && flags != 2 ? cudaErrorInvalidValue : allocate_shared(out, bytes, TYPE_MANAGED, 0));
 }
+
+/** Flags of pinned memory. The device can access all memory of cudaHostAlloc(), so this memory always has the flag MAPPED. */
+enum { HOST_PORTABLE = 1, HOST_MAPPED = 2, HOST_ALLOC_FLAGS = 7, HOST_REGISTER_FLAGS = 15 };
 
 CU_API cudaError_t cudaHostAlloc(void **out, size_t bytes, unsigned flags)
 {
-    (void)flags;
-    return cu_return(allocate_shared(out, bytes, TYPE_HOST));
+    return cu_return((flags & ~(unsigned)HOST_ALLOC_FLAGS) != 0 ? cudaErrorInvalidValue
+                                                                : allocate_shared(out, bytes, TYPE_HOST, flags | HOST_MAPPED));
 }
 
 CU_API cudaError_t cudaMallocHost(void **out, size_t bytes)
 {
-    return cu_return(allocate_shared(out, bytes, TYPE_HOST));
+    return cu_return(allocate_shared(out, bytes, TYPE_HOST, HOST_MAPPED));
 }
 
 CU_API cudaError_t cudaFreeHost(void *pointer)
 {
-    return cudaFree(pointer);
+    return cu_return(free_block(pointer, true));
+}
+
+/** Returns the block that contains an address of the device, or NULL if there is none; locked. */
+static struct block *block_of(const void *pointer)
+{
+    uint64_t begin, bytes;
+
+    if (rt_machine() == NULL || lanewise_allocation(rt_machine(), (uint64_t)(uintptr_t)pointer, &begin, &bytes) != LANEWISE_OK)
+        return NULL;
+    return *find_block(begin);
 }
 
 CU_API cudaError_t cudaHostGetDevicePointer(void **out, void *host, unsigned flags)
 {
-    (void)flags;
-    if (out == NULL)
+    const struct block *block;
+
+    if (out == NULL || flags != 0)
         return cu_return(cudaErrorInvalidValue);
     rt_lock();
-    *out = is_device(host) ? host : NULL;
+    block = block_of(host);
+    *out = block != NULL && block->type == TYPE_HOST ? host : NULL;
     rt_unlock();
     return cu_return(*out != NULL ? cudaSuccess : cudaErrorInvalidValue);
 }
 
+/* ---- memory of the host that the program registers ------------------------------------------------------------------ */
+
+struct registration {
+    struct registration *next;
+    uintptr_t begin;
+    size_t bytes;
+    unsigned flags;
+};
+static struct registration *registrations;
+
+/** Returns a registration that overlaps with @bytes at @begin, or NULL if there is none; locked. */
+static struct registration *registration_of(uintptr_t begin, size_t bytes)
+{
+    for (struct registration *r = registrations; r != NULL; r = r->next)
+        if (begin < r->begin + r->bytes && r->begin < begin + bytes)
+            return r;
+    return NULL;
+}
+
+/** Registers memory of the host. Page-locking needs no action here. */
 CU_API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
 {
-    enum { MAPPED = 2 };
+    struct registration *new;
+    cudaError_t error = cudaSuccess;
+    size_t end;
 
-    if (pointer == NULL || bytes == 0)
+    if (pointer == NULL || bytes == 0 || (flags & ~(unsigned)HOST_REGISTER_FLAGS) != 0 ||
+        __builtin_add_overflow((uintptr_t)pointer, bytes, &end))
         return cu_return(cudaErrorInvalidValue);
-    return cu_return((flags & MAPPED) != 0 ? cudaErrorNotSupported : cudaSuccess); /* page-locking needs no action here */
+    if ((flags & HOST_MAPPED) != 0) /* kernels cannot access this memory */
+        return cu_return(cudaErrorNotSupported);
+    new = calloc(1, sizeof *new);
+    if (new == NULL)
+        return cu_return(cudaErrorMemoryAllocation);
+    rt_lock();
+    if (is_device(pointer)) {
+        error = cudaErrorInvalidValue;
+    } else if (registration_of((uintptr_t)pointer, bytes) != NULL) {
+        error = cudaErrorHostMemoryAlreadyRegistered;
+    } else {
+        *new = (struct registration){registrations, (uintptr_t)pointer, bytes, flags | HOST_MAPPED};
+        registrations = new;
+        new = NULL;
+    }
+    rt_unlock();
+    free(new);
+    return cu_return(error);
 }
 
 CU_API cudaError_t cudaHostUnregister(void *pointer)
 {
-    return cu_return(pointer != NULL ? cudaSuccess : cudaErrorInvalidValue);
+    cudaError_t error = cudaErrorHostMemoryNotRegistered;
+
+    rt_lock();
+    if (pointer == NULL || is_device(pointer))
+        error = cudaErrorInvalidValue;
+    for (struct registration **at = &registrations, *r; pointer != NULL && (r = *at) != NULL; at = &r->next)
+        if (r->begin == (uintptr_t)pointer) {
+            *at = r->next;
+            free(r);
+            error = cudaSuccess;
+            break;
+        } else if (r->begin < (uintptr_t)pointer && (uintptr_t)pointer < r->begin + r->bytes) {
+            error = cudaErrorInvalidValue;
+        }
+    rt_unlock();
+    return cu_return(error);
+}
+
+CU_API cudaError_t cudaHostGetFlags(unsigned *out, void *pointer)
+{
+    const struct registration *r;
+    const struct block *block;
+    cudaError_t error = cudaSuccess;
+
+    if (out == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    rt_lock();
+    block = block_of(pointer);
+    r = registration_of((uintptr_t)pointer, 1);
+    if (block != NULL && block->type == TYPE_HOST)
+        *out = block->flags;
+    else if (r != NULL)
+        *out = r->flags;
+    else
+        error = cudaErrorInvalidValue;
+    rt_unlock();
+    return cu_return(error);
 }
 
 CU_API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, int advice, int device)
@@ -283,13 +375,17 @@ CU_API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, int advice, 
 
 CU_API cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 {
-    if (available == NULL || total == NULL)
-        return cu_return(cudaErrorInvalidValue);
+    const size_t all = rt_memory_bytes();
+    cudaError_t error;
+
     rt_lock();
-    *total = rt_memory_bytes();
-    *available = memory.bytes < *total ? *total - memory.bytes : 0;
+    error = cu_device_error();
+    if (error == cudaSuccess && total != NULL)
+        *total = all;
+    if (error == cudaSuccess && available != NULL)
+        *available = memory.bytes < all ? all - memory.bytes : 0;
     rt_unlock();
-    return cudaSuccess;
+    return cu_return(error);
 }
 
 /* ---- copies ---------------------------------------------------------------------------------------------------- */
@@ -314,40 +410,125 @@ CU_API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, int
     return cu_return(error);
 }
 
-CU_API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                                int kind)
+CU_API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
+{
+    return to_device != 0 || from_device != 0 ? cu_return(cudaErrorInvalidDevice) : cudaMemcpy(to, from, bytes, DEVICE_TO_DEVICE);
+}
+
+CU_API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t bytes,
+                                       cudaStream_t stream)
+{
+    return to_device != 0 || from_device != 0 ? cu_return(cudaErrorInvalidDevice)
+                                              : cudaMemcpyAsync(to, from, bytes, DEVICE_TO_DEVICE, stream);
+}
+
+/** A box of memory in a copy or fill of up to three dimensions. */
+struct box {
+    uint8_t *begin;
+    size_t pitch, plane; /* distances of rows, and of planes, in bytes */
+};
+struct extent {
+    size_t width, height, depth;
+};
+
+static bool is_empty(struct extent e)
+{
+    return e.width == 0 || e.height == 0 || e.depth == 0;
+}
+
+/** Copies a box. The caller holds the lock. */
+static cudaError_t copy_box(struct box to, struct box from, struct extent e, int kind)
 {
     cudaError_t error = cudaSuccess;
 
-    if (width > to_pitch || width > from_pitch)
-        return cu_return(cudaErrorInvalidPitchValue);
-    rt_lock();
-    for (size_t y = 0; y < height && width != 0 && error == cudaSuccess; y++)
-        error = copy((char *)to + y * to_pitch, (const char *)from + y * from_pitch, width, kind);
-    rt_unlock();
-    return cu_return(error);
+    if (is_empty(e))
+        return cudaSuccess;
+    if (e.width > to.pitch || e.width > from.pitch)
+        return e.height > 1 ? cudaErrorInvalidPitchValue : cudaErrorInvalidValue;
+    for (size_t z = 0; z < e.depth && error == cudaSuccess; z++)
+        for (size_t y = 0; y < e.height && error == cudaSuccess; y++)
+            error = copy(to.begin + z * to.plane + y * to.pitch, from.begin + z * from.plane + y * from.pitch, e.width, kind);
+    return error;
 }
 
 CU_API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                      size_t height, int kind, cudaStream_t stream)
 {
-    (void)stream;
-    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+    cudaError_t error;
+
+    rt_lock();
+    error = cu_is_stream(stream) ? copy_box((struct box){to, to_pitch, 0}, (struct box){(uint8_t *)(uintptr_t)from, from_pitch, 0},
+                                            (struct extent){width, height, 1}, kind)
+                                 : cudaErrorInvalidResourceHandle;
+    rt_unlock();
+    return cu_return(error);
+}
+
+CU_API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                                int kind)
+{
+    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL);
+}
+
+/** Arguments of cudaMemcpy3D. */
+struct cudaPitchedPtr {
+    void *pointer;
+    size_t pitch, width, height;
+};
+struct position {
+    size_t x, y, z;
+};
+struct cudaMemcpy3DParms {
+    void *from_array;
+    struct position from_position;
+    struct cudaPitchedPtr from;
+    void *to_array;
+    struct position to_position;
+    struct cudaPitchedPtr to;
+    struct extent extent;
+    int kind;
+};
+
+static struct box box_of(const struct cudaPitchedPtr *p, const struct position *at)
+{
+    const size_t plane = p->pitch * p->height;
+
+    return (struct box){(uint8_t *)p->pointer + at->z * plane + at->y * p->pitch + at->x, p->pitch, plane};
+}
+
+CU_API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *c, cudaStream_t stream)
+{
+    cudaError_t error;
+
+    if (c == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    if (c->to_array != NULL || c->from_array != NULL)
+        return cu_return(cudaErrorNotSupported);
+    rt_lock();
+    error = !cu_is_stream(stream) ? cudaErrorInvalidResourceHandle
+            : is_empty(c->extent) ? cudaSuccess
+            : c->to.pointer == NULL || c->from.pointer == NULL
+                ? cudaErrorInvalidValue
+                : copy_box(box_of(&c->to, &c->to_position), box_of(&c->from, &c->from_position), c->extent, c->kind);
+    rt_unlock();
+    return cu_return(error);
+}
+
+CU_API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *c)
+{
+    return cudaMemcpy3DAsync(c, NULL);
 }
 
 static cudaError_t fill(void *to, int value, size_t bytes)
 {
     const uint8_t byte = (uint8_t)value;
-    cudaError_t error = cudaSuccess;
+    cudaError_t error;
 
     if (bytes == 0)
         return cudaSuccess;
     rt_lock();
-    if (rt_machine() == NULL)
-        error = cudaErrorNoDevice;
-    else if (rt_stopped())
-        error = cudaErrorLaunchFailure;
-    else if (lanewise_fill(rt_machine(), (uint64_t)(uintptr_t)to, &byte, 1, bytes) != LANEWISE_OK) {
+    error = cu_device_error();
+    if (error == cudaSuccess && lanewise_fill(rt_machine(), (uint64_t)(uintptr_t)to, &byte, 1, bytes) != LANEWISE_OK) {
         rt_complain("cudaMemset");
         error = cudaErrorInvalidValue;
     }
@@ -366,13 +547,53 @@ CU_API cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream
     return cu_return(fill(to, value, bytes));
 }
 
+static cudaError_t fill_box(struct box to, int value, struct extent e)
+{
+    cudaError_t error = cudaSuccess;
+
+    if (is_empty(e))
+        return cudaSuccess;
+    if (e.width > to.pitch && (e.height > 1 || e.depth > 1))
+        return cudaErrorInvalidValue;
+    for (size_t z = 0; z < e.depth && error == cudaSuccess; z++)
+        for (size_t y = 0; y < e.height && error == cudaSuccess; y++)
+            error = fill(to.begin + z * to.plane + y * to.pitch, value, e.width);
+    return error;
+}
+
 CU_API cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
 {
-    cudaError_t error = width > pitch ? cudaErrorInvalidPitchValue : cudaSuccess;
+    return cu_return(fill_box((struct box){to, pitch, 0}, value, (struct extent){width, height, 1}));
+}
 
-    for (size_t y = 0; y < height && width != 0 && error == cudaSuccess; y++)
-        error = fill((char *)to + y * pitch, value, width);
-    return cu_return(error);
+CU_API cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
+{
+    (void)stream;
+    return cudaMemset2D(to, pitch, value, width, height);
+}
+
+CU_API cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct extent extent)
+{
+    return cu_return(fill_box(box_of(&to, &(struct position){0, 0, 0}), value, extent));
+}
+
+CU_API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *out, struct extent extent)
+{
+    cudaError_t error;
+    size_t rows;
+
+    if (out == NULL || __builtin_mul_overflow(extent.height, extent.depth, &rows))
+        return cu_return(cudaErrorInvalidValue);
+    error = cudaMallocPitch(&out->pointer, &out->pitch, extent.width, rows);
+    out->width = extent.width;
+    out->height = extent.height;
+    return error;
+}
+
+CU_API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct extent extent, cudaStream_t stream)
+{
+    (void)stream;
+    return cudaMemset3D(to, value, extent);
 }
 
 /* ---- symbols --------------------------------------------------------------------------------------------------- */
@@ -408,13 +629,16 @@ CU_API cudaError_t cudaGetSymbolSize(size_t *out, const void *symbol)
 /** Copies to a variable (@to is NULL) or from a variable (@from is NULL). */
 static cudaError_t copy_symbol(const void *symbol, void *to, const void *from, size_t bytes, size_t offset, int kind)
 {
+    const int copies_host = to == NULL ? HOST_TO_DEVICE : DEVICE_TO_HOST;
     uint64_t address;
     size_t size;
     cudaError_t error;
 
     rt_lock();
     error = cu_variable_get(symbol, &address, &size);
-    if (error == cudaSuccess && (offset > size || bytes > size - offset))
+    if (error == cudaSuccess && bytes != 0 && kind != copies_host && kind != DEVICE_TO_DEVICE && kind != DEFAULT)
+        error = cudaErrorInvalidMemcpyDirection;
+    if (error == cudaSuccess && bytes != 0 && (offset > size || bytes > size - offset))
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess)
         error = copy(to != NULL ? to : (void *)(uintptr_t)(address + offset),
@@ -475,7 +699,11 @@ CU_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, c
             out->hostPointer = out->devicePointer;
     } else {
         out->hostPointer = (void *)(uintptr_t)pointer;
+        if (pointer != NULL && registration_of((uintptr_t)pointer, 1) != NULL) {
+            out->type = TYPE_HOST;
+            out->device = 0;
+        }
     }
     rt_unlock();
-    return cudaSuccess;
+    return cu_return(cudaSuccess);
 }

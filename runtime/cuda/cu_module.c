@@ -280,6 +280,8 @@ static cudaError_t load(struct cu_module *m)
 
 cudaError_t cu_function_get(const void *stub, struct cu_function **out)
 {
+    if (stub == NULL)
+        return cudaErrorInvalidDeviceFunction;
     for (struct cu_module *m = modules; m != NULL; m = m->next)
         for (struct cu_function *f = m->functions; f != NULL; f = f->next)
             if (f->stub == stub || (const void *)f == stub) {
@@ -298,7 +300,7 @@ cudaError_t cu_function_get(const void *stub, struct cu_function **out)
                 }
                 return cudaSuccess;
             }
-    return cudaErrorInvalidDeviceFunction;
+    return cudaErrorInvalidResourceHandle;
 }
 
 cudaError_t cu_variable_get(const void *symbol, uint64_t *address, size_t *bytes)
@@ -326,7 +328,7 @@ void cu_modules_reset(void)
         m->error = cudaSuccess;
         for (struct cu_function *f = m->functions; f != NULL; f = f->next) {
             f->kernel = NULL;
-            f->max_dynamic_bytes = 0;
+            f->has_limit = false;
         }
     }
 }
@@ -365,14 +367,6 @@ bool cu_is_module(const struct cu_module *module)
 {
     for (const struct cu_module *m = modules; m != NULL; m = m->next)
         if (m == module)
-            return true;
-    return false;
-}
-
-bool cu_has_registered(void)
-{
-    for (const struct cu_module *m = modules; m != NULL; m = m->next)
-        if (m->wrapper != NULL)
             return true;
     return false;
 }

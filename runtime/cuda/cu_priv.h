@@ -11,45 +11,34 @@
 
 #define CU_API __attribute__((visibility("default")))
 
-/** Errors that functions return. cu_error.c has the texts of these and other errors. */
+/** Errors that functions of the runtime return. */
 typedef int cudaError_t;
 enum {
-    cudaSuccess = 0,
-    cudaErrorInvalidValue = 1,
-    cudaErrorMemoryAllocation = 2,
-    cudaErrorInitializationError = 3,
-    cudaErrorInvalidConfiguration = 9,
-    cudaErrorInvalidPitchValue = 12,
-    cudaErrorInvalidSymbol = 13,
-    cudaErrorInvalidDevicePointer = 17,
-    cudaErrorInvalidMemcpyDirection = 21,
-    cudaErrorInvalidDeviceFunction = 98,
-    cudaErrorNoDevice = 100,
-    cudaErrorInvalidDevice = 101,
-    cudaErrorInvalidKernelImage = 200,
-    cudaErrorDeviceUninitialized = 201,
-    cudaErrorNoKernelImageForDevice = 209,
-    cudaErrorInvalidPtx = 218,
-    cudaErrorInvalidResourceHandle = 400,
-    cudaErrorFileNotFound = 301,
-    cudaErrorSymbolNotFound = 500,
-    cudaErrorNotReady = 600,
-    cudaErrorLaunchOutOfResources = 701,
-    cudaErrorPeerAccessNotEnabled = 705,
-    cudaErrorHostMemoryAlreadyRegistered = 712,
-    cudaErrorHostMemoryNotRegistered = 713,
-    cudaErrorLaunchFailure = 719,
-    cudaErrorNotSupported = 801
+#define ERROR(number, name, driver_name, text) name = number,
+#define RUNTIME_ERROR(number, name, text) name = number,
+#include "runtime/cuda/cu_errors.def"
 };
+/** Returns the error of the device: cudaSuccess, cudaErrorNoDevice, or, after a kernel has failed, the error of this kernel, which
+ *  most later calls return. Locked. */
+cudaError_t cu_device_error(void);
+/** Tells whether the program has used the runtime, which creates the primary context. cudaDeviceReset destroys this context. */
+enum cu_use { CU_NOT_USED, CU_USED, CU_RESET };
+enum cu_use cu_runtime_use(void);
+void cu_runtime_reset(void);
+/** Begins and ends a call of a function of the runtime by the driver interface. Such a call does not count as a use of the runtime
+ *  and does not change the last error. */
+void cu_driver_begin(void);
+void cu_driver_end(void);
 /** Records an error for cudaGetLastError, and returns it. */
 cudaError_t cu_return(cudaError_t error);
-/** Sets the result of cudaGetLastError. Functions of the driver interface call this function to restore the result, because
- *  they must not change it. */
-void cu_set_last(cudaError_t error);
 
 typedef struct {
     unsigned x, y, z;
 } cu_dim3;
+
+/** Tells whether flags of a device or context, or a preference between L1 cache and shared memory, are valid. */
+bool cu_flags_are_valid(unsigned flags);
+bool cu_is_cache_config(int config);
 
 /** Handles of streams and events. The stream handles NULL, 1 and 2 mean the default streams. */
 typedef struct cu_stream *cudaStream_t;
@@ -71,8 +60,11 @@ struct cu_function {
     const void *stub;
     char *name;
     lanewise_kernel *kernel; /* NULL: the kernel has not been used yet */
-    unsigned max_dynamic_bytes; /* limit of dynamic shared memory by cudaFuncSetAttribute, or 0 if none was set */
+    bool has_limit;             /* cudaFuncSetAttribute has set a limit of dynamic shared memory: */
+    unsigned max_dynamic_bytes;
 };
+/** Returns the limit of dynamic shared memory of a kernel that has @static_bytes of static shared memory. */
+unsigned cu_function_dynamic_limit(const struct cu_function *f, unsigned static_bytes);
 /** Finds a kernel by its stub, or by its struct cu_function, and loads its module if necessary; locked. */
 cudaError_t cu_function_get(const void *stub, struct cu_function **out);
 /** Marks all modules as not loaded, so that each is loaded again at its next use; locked. */
@@ -90,8 +82,6 @@ cudaError_t cu_variable_get(const void *symbol, uint64_t *address, size_t *bytes
 enum { CU_OBJECT_MACHINE = 0x4c57 }; /* e_machine of Lanewise's object files */
 
 bool cu_is_module(const struct cu_module *module);
-/** Returns true if the program has fat binaries, and so uses the runtime. */
-bool cu_has_registered(void);
 /** Frees a module and its functions. Returns false if @module is not a module. */
 bool cu_module_unload(struct cu_module *module);
 /**

@@ -7,7 +7,6 @@
 struct cu_stream {
     struct cu_stream *next;
     unsigned flags;
-    int priority;
 };
 struct cu_event {
     struct cu_event *next;
@@ -15,7 +14,7 @@ struct cu_event {
     unsigned flags;
     bool recorded;
 };
-enum { EVENT_DISABLE_TIMING = 2 };
+enum { EVENT_DISABLE_TIMING = 2, EVENT_INTERPROCESS = 4 };
 
 /* All streams and events that exist. The lists are global, because a process has one device. A program may pass any value as a
  * handle, so a handle is valid only if one of these lists contains it. */
@@ -42,21 +41,25 @@ static bool is_event(cudaEvent_t event)
 
 CU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority)
 {
-    struct cu_stream *s = out != NULL ? calloc(1, sizeof *s) : NULL;
+    struct cu_stream *s;
+    cudaError_t error;
 
-    if (out == NULL || flags > 1) {
-        free(s);
+    (void)priority; /* the only priority is 0, which replaces all others */
+    if (out == NULL || flags > 1)
         return cu_return(cudaErrorInvalidValue);
-    }
+    s = calloc(1, sizeof *s);
     if (s == NULL)
         return cu_return(cudaErrorMemoryAllocation);
-    *s = (struct cu_stream){.flags = flags, .priority = priority};
     rt_lock();
-    s->next = streams;
-    streams = s;
+    error = cu_device_error();
+    if (error == cudaSuccess) {
+        *s = (struct cu_stream){.next = streams, .flags = flags};
+        streams = *out = s;
+        s = NULL;
+    }
     rt_unlock();
-    *out = s;
-    return cudaSuccess;
+    free(s);
+    return cu_return(error);
 }
 
 CU_API cudaError_t cudaStreamCreate(cudaStream_t *out)
@@ -85,10 +88,34 @@ CU_API cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return cu_return(error);
 }
 
-/** Returns the error of the device: after a kernel has failed, all calls fail. The caller holds the lock. */
-static cudaError_t check_device(void)
+CU_API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *out)
 {
-    return rt_machine() == NULL ? cudaErrorNoDevice : rt_stopped() ? cudaErrorLaunchFailure : cudaSuccess;
+    cudaError_t error = cudaErrorInvalidResourceHandle;
+
+    if (out == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    rt_lock();
+    if (cu_is_stream(stream)) {
+        *out = (uintptr_t)stream <= 2 ? 0 : stream->flags;
+        error = cudaSuccess;
+    }
+    rt_unlock();
+    return cu_return(error);
+}
+
+CU_API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *out)
+{
+    cudaError_t error = cudaErrorInvalidResourceHandle;
+
+    if (out == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    rt_lock();
+    if (cu_is_stream(stream)) {
+        *out = 0;
+        error = cudaSuccess;
+    }
+    rt_unlock();
+    return cu_return(error);
 }
 
 /** Returns the error of a call that waits for a stream. The call does not wait, because all work of the stream is complete. */
@@ -97,7 +124,7 @@ static cudaError_t check_stream(cudaStream_t stream)
     cudaError_t error;
 
     rt_lock();
-    error = cu_is_stream(stream) ? check_device() : cudaErrorInvalidResourceHandle;
+    error = cu_is_stream(stream) ? cu_device_error() : cudaErrorInvalidResourceHandle;
     rt_unlock();
     return cu_return(error);
 }
@@ -123,9 +150,11 @@ CU_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 
 CU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
+    enum { EXTERNAL = 1 };
     cudaError_t error;
 
-    (void)flags;
+    if (flags > EXTERNAL)
+        return cu_return(cudaErrorInvalidValue);
     rt_lock();
     error = cu_is_stream(stream) && is_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
     rt_unlock();
@@ -171,21 +200,24 @@ void cu_streams_reset(void)
 
 CU_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
 {
-    struct cu_event *e = out != NULL ? calloc(1, sizeof *e) : NULL;
+    struct cu_event *e;
+    cudaError_t error;
 
-    if (out == NULL || flags > 7) {
-        free(e);
+    if (out == NULL || flags > 7 || (flags & (EVENT_INTERPROCESS | EVENT_DISABLE_TIMING)) == EVENT_INTERPROCESS)
         return cu_return(cudaErrorInvalidValue);
-    }
+    e = calloc(1, sizeof *e);
     if (e == NULL)
         return cu_return(cudaErrorMemoryAllocation);
-    e->flags = flags;
     rt_lock();
-    e->next = events;
-    events = e;
+    error = cu_device_error();
+    if (error == cudaSuccess) {
+        *e = (struct cu_event){.next = events, .flags = flags};
+        events = *out = e;
+        e = NULL;
+    }
     rt_unlock();
-    *out = e;
-    return cudaSuccess;
+    free(e);
+    return cu_return(error);
 }
 
 CU_API cudaError_t cudaEventCreate(cudaEvent_t *out)
@@ -211,16 +243,18 @@ CU_API cudaError_t cudaEventDestroy(cudaEvent_t event)
 
 CU_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags)
 {
-    cudaError_t error = cudaErrorInvalidResourceHandle;
+    enum { EXTERNAL = 1 };
+    cudaError_t error;
 
-    (void)flags;
+    if (flags > EXTERNAL)
+        return cu_return(cudaErrorInvalidValue);
     rt_lock();
-    if (rt_machine() == NULL) {
-        error = cudaErrorNoDevice;
-    } else if (is_event(event) && cu_is_stream(stream)) {
+    error = !is_event(event) || !cu_is_stream(stream) ? cudaErrorInvalidResourceHandle
+            : flags == EXTERNAL                       ? cudaErrorIllegalState /* it is for captures only */
+                                                      : cu_device_error();
+    if (error == cudaSuccess) {
         event->recorded = true;
         event->time_ns = rt_now_ns();
-        error = cudaSuccess;
     }
     rt_unlock();
     return cu_return(error);
@@ -236,7 +270,7 @@ static cudaError_t check_event(cudaEvent_t event)
     cudaError_t error;
 
     rt_lock();
-    error = is_event(event) ? check_device() : cudaErrorInvalidResourceHandle;
+    error = is_event(event) ? cu_device_error() : cudaErrorInvalidResourceHandle;
     rt_unlock();
     return cu_return(error);
 }

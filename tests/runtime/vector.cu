@@ -81,14 +81,14 @@ int main()
         EXPECT(block[i] == i);
     // wrong use returns an error code, which remains until the program reads it
     reverse<<<1, 2048>>>(m);
-    EXPECT(cudaPeekAtLastError() == 9 && cudaGetLastError() == 9 && cudaGetLastError() == 0);
+    EXPECT(cudaPeekAtLastError() == 1 && cudaGetLastError() == 1 && cudaGetLastError() == 0);
     reverse<<<1, 64, 1 << 20>>>(m);
     EXPECT(cudaGetLastError() == 1);
     // sizes that overflow, rows without bytes, NULL
     reverse<<<1, 64, (size_t)-16>>>(m);
     EXPECT(cudaGetLastError() == 1);
-    EXPECT(cudaMallocPitch((void **)&m, &pitch, (size_t)1 << 60, 1 << 10) == 2);
-    EXPECT(cudaMallocPitch((void **)&m, &pitch, (size_t)-1, 1) == 2);
+    EXPECT(cudaMallocPitch((void **)&m, &pitch, (size_t)1 << 60, 1 << 10) == 1);
+    EXPECT(cudaMallocPitch((void **)&m, &pitch, (size_t)-1, 1) == 1);
     EXPECT(cudaMemset2D(a, 16, 0, 0, (size_t)-1) == 0);
     EXPECT(cudaMemcpy2D(block, 16, a, 16, 0, (size_t)-1, cudaMemcpyDefault) == 0);
     EXPECT(cudaMemcpy(block, NULL, 4, cudaMemcpyHostToHost) == 1 && cudaMemcpy(NULL, h, 4, cudaMemcpyDefault) == 1);
