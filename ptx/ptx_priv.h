@@ -114,6 +114,7 @@ enum ptx_type {
     PTX_T_F16, PTX_T_BF16, PTX_T_F16X2, PTX_T_BF16X2,
     PTX_T_F32, PTX_T_F64, PTX_T_PRED, PTX_T_U16X2, PTX_T_S16X2, PTX_T_F32X2,
     PTX_T_TF32, /* type of cvt only: a float of 19 bits in a .b32 register */
+    PTX_T_E4M3X2, PTX_T_E5M2X2, /* types of cvt only: two floats of 8 bits in a .b16 register */
     PTX_T_COUNT
 };
 const char *ptx_type_name(enum ptx_type type);
@@ -122,6 +123,16 @@ enum ptx_type_class { PTX_CLASS_NONE, PTX_CLASS_BITS, PTX_CLASS_INTEGER, PTX_CLA
 enum ptx_type_class ptx_type_class(enum ptx_type type);
 /** Returns PTX_T_NONE if @text is no type. */
 enum ptx_type ptx_type_find(const char *text, size_t size);
+/** Returns true for pairs of floats of 8 bits. */
+static inline bool ptx_is_fp8x2(enum ptx_type type)
+{
+    return type == PTX_T_E4M3X2 || type == PTX_T_E5M2X2;
+}
+/** Returns true for types that only cvt has, so that registers and variables cannot have them. */
+static inline bool ptx_is_cvt_type(enum ptx_type type)
+{
+    return type == PTX_T_TF32 || ptx_is_fp8x2(type);
+}
 static inline unsigned ptx_type_rows(enum ptx_type type)
 {
     return ptx_type_bytes(type) > 4 ? 2 : 1;

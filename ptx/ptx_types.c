@@ -161,6 +161,7 @@ static const struct {
     [PTX_T_PRED] = { "pred", 0, PTX_CLASS_NONE },
     [PTX_T_U16X2] = { "u16x2", 4, INTEGER }, [PTX_T_S16X2] = { "s16x2", 4, INTEGER },
     [PTX_T_F32X2] = { "f32x2", 8, FLOAT },  [PTX_T_TF32] = { "tf32", 4, FLOAT },
+    [PTX_T_E4M3X2] = { "e4m3x2", 2, FLOAT }, [PTX_T_E5M2X2] = { "e5m2x2", 2, FLOAT },
 #undef BITS
 #undef INTEGER
 #undef FLOAT
@@ -186,7 +187,7 @@ enum ptx_type ptx_type_find(const char *text, size_t size)
     if (size < 2 || size > 6)
         return PTX_T_NONE;
     switch (text[0]) {
-    case 'u': case 's': case 'b': case 'f': case 'p': case 't':
+    case 'u': case 's': case 'b': case 'f': case 'p': case 't': case 'e':
         break;
     default:
         return PTX_T_NONE;

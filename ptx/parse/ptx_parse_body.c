@@ -63,7 +63,7 @@ static void parse_reg(struct ptx_parser *parser)
         } else if (elements == 0 && ptx_name_is(word, "align")) { /* an alignment has no meaning for registers */
             (void)ptx_lex_integer(lex, "a number after .align");
         } else if ((type = ptx_type_find(word.text, word.size)) == PTX_T_NONE ||
-                   type == PTX_T_TF32) {
+                   ptx_is_cvt_type(type)) {
             ptx_fail(lex->job, lex->line, LW_EUNSUPP, "registers of type '.%.*s' are not supported",
                      (int)word.size, word.text);
         }

@@ -445,7 +445,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
             proto.texture = ptx_name_is(word, "texref");
             vector = proto.texture ? PTX_TEXTURE_BYTES / 8 : 1;
         } else if ((type = ptx_type_find(word.text, word.size)) == PTX_T_NONE ||
-                   type == PTX_T_TF32) {
+                   ptx_is_cvt_type(type)) {
             ptx_fail(lex->job, lex->line, LW_EUNSUPP, "a variable of type '.%.*s' is not supported",
                      (int)word.size, word.text);
         }

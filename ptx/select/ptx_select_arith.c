@@ -554,6 +554,10 @@ void ptx_rule_cvt_half(struct ptx_sel *sel)
         ptx_rule_cvt_tf32(sel);
         return;
     }
+    if (ptx_is_fp8x2(to) || ptx_is_fp8x2(from)) {
+        ptx_rule_cvt_fp8(sel);
+        return;
+    }
     if (!packed && !(half && (ptx_has(&sel->in, PTX_W_RELU) ||
                               ptx_has(&sel->in, PTX_W_SATFINITE)))) {
         ptx_rule_cvt(sel);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Selection of packed operations: 16-bit integers, pairs of f32, cvt.pack. */
+/* Selection of packed operations: 16-bit integers, pairs of f32, cvt.pack, pairs of floats of 8 bits. */
 #include "ptx/select/ptx_select_priv.h"
 
 /* Emits d = four bytes selected from @a (0 to 3) and @b (4 to 7). */
@@ -167,4 +167,136 @@ void ptx_rule_cvt_pack(struct ptx_sel *sel)
         d = ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_B32);
         put_bytes(sel, d, part[1], part[0], 0x5410);
     }
+}
+
+/* ---- floats of 8 bits ------------------------------------------------------------------------ */
+
+/* A format of 8 bits. Its NaN is FP8_NAN. E4M3 has no infinity. */
+static const struct fp8 {
+    uint32_t most, least; /* bits of the largest number and of the least normal one as f32 */
+    uint32_t denormals;   /* bits of the f32 whose last place is that of the denormals */
+    unsigned drop;        /* bits of mantissa that f32 has in addition */
+    uint32_t rebias;      /* difference of the two biases of the exponent, at the exponent's place in 8 bits */
+} fp8_formats[] = {
+    { 0x43e00000, 0x3c800000, 0x46800000, 20, 120 << 3 }, /* E4M3: 448, 2^-6, 2^14 */
+    { 0x47600000, 0x38800000, 0x43000000, 21, 112 << 2 }, /* E5M2: 57344, 2^-14, 2^7 */
+};
+enum { FP8_NAN = 0x7f, FP8_SIGN = 0x80 };
+
+static ptx_ref binary(struct ptx_sel *sel, enum isa_op op, ptx_ref a, ptx_ref x)
+{
+    ptx_ref d = ptx_sel_temp(sel, 1);
+
+    ptx_sel_put(sel, op, d, a, x, PTX_NO_REF, 1);
+    return d;
+}
+
+/* Returns @a if comparison @compare of @left and @right is true, and otherwise @b. */
+static ptx_ref choose(struct ptx_sel *sel, enum isa_op setp, unsigned compare, ptx_ref left, ptx_ref right, uint32_t a, ptx_ref b)
+{
+    ptx_ref p = ptx_sel_temp(sel, 0), d = ptx_sel_temp(sel, 1);
+    struct ptx_mi *mi = ptx_sel_put(sel, setp, PTX_NO_REF, left, right, PTX_NO_REF, 1);
+
+    isa_mod_set(&mi->in, ISA_MOD_CMP, compare);
+    mi->ref[PTX_S_P] = p;
+    mi->ref[PTX_S_R] = PTX_ZERO;
+    mi = ptx_sel_put(sel, ISA_V_SELP_B32, d, ptx_sel_literal(sel, a), b, PTX_NO_REF, 1);
+    mi->ref[PTX_S_R] = p;
+    return d;
+}
+
+/* Converts an f32 to 8 bits, with rounding to nearest even. Numbers that are too large become the largest one. */
+static ptx_ref to_fp8(struct ptx_sel *sel, ptx_ref s, const struct fp8 *format, bool relu)
+{
+    const uint32_t field = format->drop | (32 - format->drop) << 8;
+    ptx_ref size = ptx_sel_temp(sel, 1), odd, half, normal, denormal, d, p = ptx_sel_temp(sel, 0);
+    struct ptx_mi *mi;
+
+    ptx_sel_put(sel, ISA_V_ABS_F32, size, PTX_NO_REF, s, PTX_NO_REF, 1);
+    size = binary(sel, ISA_V_MIN_F32, size, ptx_sel_literal(sel, format->most));
+    /* Normal numbers: an integer addition rounds, and its carry increments the exponent. It adds half a unit of the last place,
+     * less 1 if the last place is even. */
+    odd = binary(sel, ISA_V_BFE_U32, size, ptx_sel_literal(sel, format->drop | 1 << 8));
+    half = binary(sel, ISA_V_ADD_U32, odd, ptx_sel_literal(sel, (UINT32_C(1) << (format->drop - 1)) - 1));
+    normal = binary(sel, ISA_V_BFE_U32, binary(sel, ISA_V_ADD_U32, size, half), ptx_sel_literal(sel, field));
+    normal = binary(sel, ISA_V_SUB_U32, normal, ptx_sel_literal(sel, format->rebias));
+    /* Denormals: an addition of floats rounds. */
+    denormal = binary(sel, ISA_V_ADD_F32, size, ptx_sel_literal(sel, format->denormals));
+    denormal = binary(sel, ISA_V_AND_B32, denormal, ptx_sel_literal(sel, 0xff));
+    mi = ptx_sel_put(sel, ISA_V_SETP_F32, PTX_NO_REF, size, ptx_sel_literal(sel, format->least), PTX_NO_REF, 1);
+    isa_mod_set(&mi->in, ISA_MOD_CMP, ISA_CMP_LT);
+    mi->ref[PTX_S_P] = p;
+    mi->ref[PTX_S_R] = PTX_ZERO;
+    d = ptx_sel_temp(sel, 1);
+    mi = ptx_sel_put(sel, ISA_V_SELP_B32, d, denormal, normal, PTX_NO_REF, 1);
+    mi->ref[PTX_S_R] = p;
+    if (relu) {
+        d = choose(sel, ISA_V_SETP_S32, ISA_CMP_LT, s, PTX_ZERO, 0, d);
+    } else {
+        ptx_ref sign = binary(sel, ISA_V_BFE_U32, s, ptx_sel_literal(sel, 24 | 8 << 8));
+
+        d = binary(sel, ISA_V_OR_B32, d, binary(sel, ISA_V_AND_B32, sign, ptx_sel_literal(sel, FP8_SIGN)));
+    }
+    return choose(sel, ISA_V_SETP_F32, ISA_CMP_NAN, s, s, FP8_NAN, d);
+}
+
+/* Converts the 8 bits of @s from bit @at on to f16. */
+static ptx_ref of_fp8(struct ptx_sel *sel, ptx_ref s, unsigned at, bool e5m2, bool relu)
+{
+    const unsigned shift = e5m2 ? 8 : 7;
+    ptx_ref byte = binary(sel, ISA_V_BFE_U32, s, ptx_sel_literal(sel, at | 8 << 8)), size, d;
+
+    size = binary(sel, ISA_V_AND_B32, byte, ptx_sel_literal(sel, FP8_NAN));
+    d = binary(sel, ISA_V_AND_B32, byte, ptx_sel_literal(sel, FP8_SIGN));
+    d = binary(sel, ISA_V_SHL_B32, d, ptx_sel_literal(sel, 8));
+    d = binary(sel, ISA_V_OR_B32, d, binary(sel, ISA_V_SHL_B32, size, ptx_sel_literal(sel, shift)));
+    /* E5M2 is the upper half of an f16; the multiplication makes a NaN canonical. For E4M3 it also corrects the exponent, whose bias
+     * is 8 less than that of f16. */
+    d = binary(sel, ISA_V_MUL_F16, d, ptx_sel_literal(sel, e5m2 ? 0x3c00 : 0x5c00));
+    if (!e5m2)
+        d = choose(sel, ISA_V_SETP_U32, ISA_CMP_EQ, size, ptx_sel_literal(sel, FP8_NAN), 0x7fff, d);
+    if (relu) {
+        ptx_ref r = ptx_sel_temp(sel, 1);
+        struct ptx_mi *mi = ptx_sel_put(sel, ISA_V_MAX_F16, r, d, PTX_ZERO, PTX_NO_REF, 1);
+
+        isa_mod_set(&mi->in, ISA_MOD_MNAN, ISA_MNAN_ON);
+        d = r;
+    }
+    return d;
+}
+
+/* Selects cvt to and from e4m3x2 and e5m2x2. The first of two sources is the upper half of the result. */
+void ptx_rule_cvt_fp8(struct ptx_sel *sel)
+{
+    enum ptx_type to = ptx_sel_type(sel, 0), from = ptx_sel_type(sel, 1);
+    bool relu = ptx_take(&sel->in, PTX_W_RELU), two = from == PTX_T_F32;
+    ptx_ref part[2]; /* lower and upper half */
+
+    (void)ptx_take(&sel->in, PTX_W_RN), (void)ptx_take(&sel->in, PTX_W_SATFINITE);
+    ptx_sel_operands(sel, two ? 3 : 2, two ? 3 : 2);
+    if (to == PTX_T_F16X2) {
+        ptx_ref s = ptx_sel_source(sel, 1, from);
+
+        for (unsigned k = 0; k < 2; k++)
+            part[k] = of_fp8(sel, s, 8 * k, from == PTX_T_E5M2X2, relu);
+        put_bytes(sel, ptx_sel_dest(sel, &sel->in.operand[0], to), part[0], part[1], 0x5410);
+        return;
+    }
+    for (unsigned k = 0; k < 2; k++) {
+        ptx_ref s;
+
+        if (two) {
+            s = ptx_sel_source(sel, 2 - k, from);
+        } else {
+            ptx_ref half = binary(sel, ISA_V_BFE_U32, ptx_sel_source(sel, 1, from), ptx_sel_literal(sel, 16 * k | 16 << 8));
+            struct ptx_mi *mi;
+
+            s = ptx_sel_temp(sel, 1);
+            mi = ptx_sel_put(sel, ISA_V_CVT, s, PTX_NO_REF, half, PTX_NO_REF, 1);
+            isa_mod_set(&mi->in, ISA_MOD_DTYPE, ISA_DT_F32);
+            isa_mod_set(&mi->in, ISA_MOD_STYPE, ISA_ST_F16);
+        }
+        part[k] = to_fp8(sel, s, &fp8_formats[to == PTX_T_E5M2X2], relu);
+    }
+    put_bytes(sel, ptx_sel_dest(sel, &sel->in.operand[0], to), part[0], part[1], 0x7740);
 }

@@ -207,6 +207,8 @@ void ptx_rule_vabsdiff(struct ptx_sel *sel);
 void ptx_rule_packed_integers(struct ptx_sel *sel);
 /** Selects add, sub, mul and fma of f32x2. */
 void ptx_rule_packed_floats(struct ptx_sel *sel);
+/** Selects cvt to and from pairs of floats of 8 bits. */
+void ptx_rule_cvt_fp8(struct ptx_sel *sel);
 /** Selects cvt.pack. */
 void ptx_rule_cvt_pack(struct ptx_sel *sel);
 /** Selects cvt with a type of 16-bit floats. */

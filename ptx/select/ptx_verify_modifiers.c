@@ -142,6 +142,20 @@ static void check_conversion(struct ptx_sel *sel, enum ptx_type to, enum ptx_typ
                                          "'.satfinite', and '.relu' only with '.rn' and '.rz'");
         return;
     }
+    if (ptx_is_fp8x2(to) || ptx_is_fp8x2(from)) {
+        static const uint8_t others[] = { PTX_W_RZ, PTX_W_RM, PTX_W_RP, PTX_W_RNA, PTX_W_RNI, PTX_W_RZI, PTX_W_RMI,
+                                          PTX_W_RPI, PTX_W_FTZ, PTX_W_SAT, 0 };
+        bool good = ptx_is_fp8x2(to) ? from == PTX_T_F32 || from == PTX_T_F16X2 : to == PTX_T_F16X2;
+
+        if (!good)
+            ptx_sel_fail(sel, LW_EINPUT, "a conversion to .%s from .%s does not exist: the types are .f32 or .f16x2 to .e4m3x2 or "
+                                         ".e5m2x2, and these two to .f16x2", ptx_type_name(to), ptx_type_name(from));
+        if (!ptx_has(&sel->in, PTX_W_RN) || has_any(&sel->in, others) ||
+            ptx_has(&sel->in, PTX_W_SATFINITE) != ptx_is_fp8x2(to))
+            ptx_sel_fail(sel, LW_EINPUT, "a conversion from .%s to .%s needs '.rn'%s, and allows only '.relu' in addition",
+                         ptx_type_name(from), ptx_type_name(to), ptx_is_fp8x2(to) ? " and '.satfinite'" : "");
+        return;
+    }
     bool brain = to == PTX_T_BF16 || from == PTX_T_BF16;
 
     if (brain && (ptx_type_bytes(to) == 1 || ptx_type_bytes(from) == 1))

@@ -20,6 +20,7 @@ enum {
     NUMBER = INT | T(U8) | T(S8) | FLOAT | HALF,
     FLAG = T(PRED),
     SHORT = T(F16) | T(BF16),
+    EIGHTHS = T(E4M3X2) | T(E5M2X2), /* pairs of floats of 8 bits */
     OPTIONAL = (int)(UINT32_C(1) << 31), /* the type may be missing */
 };
 _Static_assert(PTX_T_COUNT < 31, "types and OPTIONAL are bits of one word");
@@ -71,7 +72,7 @@ static const struct signature {
     { PTX_CP, PTX_W_NONE, { 0 } },
     { PTX_CREATEPOLICY, PTX_W_NONE, { T(B64) } },
     { PTX_CVT, PTX_W_PACK, { INT | T(U8) | T(S8), T(S32), T(B32) | OPTIONAL } }, /* the third type is that of cvt.pack of bytes */
-    { PTX_CVT, PTX_W_NONE, { NUMBER | T(TF32), NUMBER } },
+    { PTX_CVT, PTX_W_NONE, { NUMBER | T(TF32) | EIGHTHS, NUMBER | EIGHTHS } },
     { PTX_CVTA, PTX_W_NONE, { T(U32) | T(U64) } },
     { PTX_DISCARD, PTX_W_NONE, { 0 } },
     { PTX_DIV, PTX_W_NONE, { INT | FLOAT } },

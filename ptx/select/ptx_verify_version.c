@@ -14,6 +14,7 @@ enum {
     HALF = T(F16) | T(F16X2),
     BRAIN = T(BF16) | T(BF16X2),
     WIDE = T(U64) | T(S64) | T(B64),
+    EIGHTHS = T(E4M3X2) | T(E5M2X2),
 };
 
 /* All matching rows apply. A row matches instruction @op with all of @words (PTX_W_NONE for no modifier) and one of @types
@@ -56,6 +57,7 @@ static const struct since {
     { PTX_CVT, { PTX_W_PACK }, 0, 65, 72 },
     { PTX_CVT, { PTX_W_SATFINITE }, HALF | BRAIN, 81, 0 },
     { PTX_CVT, { 0 }, T(F16X2), 70, 80 },
+    { PTX_CVT, { 0 }, EIGHTHS, 78, 89 },
     { PTX_CVT, { 0 }, T(TF32), 70, 80 },
     { PTX_CVT, { PTX_W_RN }, T(TF32), 78, 90 },
     { PTX_CVT, { PTX_W_RZ }, T(TF32), 78, 90 },
@@ -253,6 +255,11 @@ void ptx_verify_version(struct ptx_sel *sel)
         return;
     for (unsigned i = 0; i < in->type_count; i++)
         types |= UINT32_C(1) << in->type[i];
+    if (in->op == PTX_CVT && (types & EIGHTHS) != 0) { /* the other type does not matter */
+        types &= EIGHTHS;
+        if (have->target < 90)
+            require(sel, ptx_type_name((enum ptx_type)__builtin_ctz(types)), 81, 89);
+    }
     while (low < high) { /* rows are in the order of ptx_ops.def */
         unsigned middle = (low + high) / 2;
 

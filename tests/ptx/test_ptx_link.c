@@ -475,9 +475,9 @@ static void refusals_are_of_the_kernels_that_have_them(void **state)
         { FINE ".func f() " BODY("stacksave.u64 %d1;") ".func g() { call f; ret; }\n"
                ".entry bad() { call g; ret; }\n" GOOD, "bad",
           "t.ptx:5: the instruction 'stacksave' is not supported: use instructions that docs/reference/ptx-support.md lists" },
-        { FINE ".func f() " BODY("cvt.rn.e4m3x2.f32 %r1, %r2, %r3;") GOOD
+        { FINE ".func f() " BODY("cvt.rn.e2m1x2.f32 %r1, %r2, %r3;") GOOD
                ".entry bad() " BODY("mov.u64 %d1, f;"), "bad",
-          "t.ptx:5: cvt: the modifier '.e4m3x2' is not supported" },
+          "t.ptx:5: cvt: the modifier '.e2m1x2' is not supported" },
         { FINE ".func f(); .func g() " BODY("call f; stacksave.u64 %d1;")
                ".func f() { call g; ret; }\n" GOOD ".entry bad() { call f; ret; }\n", "bad",
           "t.ptx:5: the instruction 'stacksave' is not supported: use instructions that docs/reference/ptx-support.md lists" },
