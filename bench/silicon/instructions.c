@@ -6,6 +6,8 @@
  * instructions values FORMS.txt: the first register that each form writes, for each thread.
  * instructions random FIRST COUNT: a hash of the memory of each random kernel in modules of tests/ptx/eval/ptx_make.c.
  * instructions memory MODULE KERNEL: the memory after one random kernel, row by row, in hexadecimal.
+ *
+ * The environment variable LW_SILICON_LEVEL sets the optimisation level of the driver's compiler, 0 to 4.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -18,7 +20,7 @@
 #include "tests/ptx/eval/ptx_make.h"
 #include "tests/ptx/silicon/silicon_forms.h"
 
-enum { LOG_BYTES = 4096, LOG = 5, LOG_SIZE = 6 }; /* options of cuModuleLoadDataEx */
+enum { LOG_BYTES = 4096, LOG = 5, LOG_SIZE = 6, LEVEL = 7 }; /* options of cuModuleLoadDataEx */
 enum { STACK_LIMIT = 0, STACK_BYTES = 8192 };      /* stack of a thread in bytes, for kernels that recurse; the driver's
                                                     * default is 1024 */
 
@@ -26,11 +28,12 @@ enum { STACK_LIMIT = 0, STACK_BYTES = 8192 };      /* stack of a thread in bytes
 static CUmodule load(const char *text, char *log)
 {
     CUmodule module;
-    int options[] = { LOG, LOG_SIZE };
-    void *values[] = { log, (void *)(uintptr_t)LOG_BYTES };
+    const char *level = getenv("LW_SILICON_LEVEL");
+    int options[] = { LOG, LOG_SIZE, LEVEL };
+    void *values[] = { log, (void *)(uintptr_t)LOG_BYTES, (void *)(uintptr_t)(level != NULL ? strtoul(level, NULL, 10) : 4) };
 
     *log = 0;
-    return cu.cuModuleLoadDataEx(&module, text, 2, options, values) == 0 ? module : NULL;
+    return cu.cuModuleLoadDataEx(&module, text, 3, options, values) == 0 ? module : NULL;
 }
 
 /* Copies @memory to the device, runs kernel @name, and copies the memory back. */

@@ -31,6 +31,7 @@
 #include "tests/ptx/eval/ptx_make.h"
 
 enum { HALVES = 5, WORDS = 9, WIDES = 5, FLOATS = 5, DOUBLES = 3, PREDICATES = 4 };
+enum { UNIFORM_WORDS = 6, UNIFORM_WIDES = 2, UNIFORM_PREDICATES = 2 }; /* registers of struct pm_shared that a kernel begins with */
 
 /* clang-format off */
 static const char *const straight[] = {
@@ -38,26 +39,18 @@ static const char *const straight[] = {
     "<add|sub|mul.lo|min|max>.<u16|s16> $H,$h,$h",
     "<add|sub|mul.lo|min|max>.<u32|s32> $R,$r,$r",
     "<add|sub|mul.lo|mul.hi|min|max>.<u64|s64> $D,$d,$d",
-    "mul.hi.<u16|s16> $H,$h,$h",
-    "mul.hi.<u32|s32> $R,$r,$r",
-    "mul.wide.<u16|s16> $R,$h,$h",
-    "mul.wide.<u32|s32> $D,$r,$r",
-    "mad.<lo|hi>.<u16|s16> $H,$h,$h,$h",
-    "mad.<lo|hi>.<u32|s32> $R,$r,$r,$r",
-    "mad.<lo|hi>.<u64|s64> $D,$d,$d,$d",
-    "mad.wide.<u16|s16> $R,$h,$h,$r",
-    "mad.wide.<u32|s32> $D,$r,$r,$d",
-    "mad.hi.sat.s32 $R,$r,$r,$r",
+    "mul.hi.<u16|s16> $H,$h,$h", "mul.hi.<u32|s32> $R,$r,$r",
+    "mul.wide.<u16|s16> $R,$h,$h", "mul.wide.<u32|s32> $D,$r,$r",
+    "mad.<lo|hi>.<u16|s16> $H,$h,$h,$h", "mad.<lo|hi>.<u32|s32> $R,$r,$r,$r",
+    "mad.<lo|hi>.<u64|s64> $D,$d,$d,$d", "mad.wide.<u16|s16> $R,$h,$h,$r",
+    "mad.wide.<u32|s32> $D,$r,$r,$d", "mad.hi.sat.s32 $R,$r,$r,$r",
     "<add|sub>.sat.s32 $R,$r,$r",
     "<min|max>.relu.s32 $R,$r,$r",
     "mul24.<lo|hi>.<u32|s32> $R,$r,$r",
-    "mad24.<lo|hi>.<u32|s32> $R,$r,$r,$r",
-    "mad24.hi.sat.s32 $R,$r,$r,$r",
-    "sad.<u16|s16> $H,$h,$h,$h",
-    "sad.<u32|s32> $R,$r,$r,$r",
+    "mad24.<lo|hi>.<u32|s32> $R,$r,$r,$r", "mad24.hi.sat.s32 $R,$r,$r,$r",
+    "sad.<u16|s16> $H,$h,$h,$h", "sad.<u32|s32> $R,$r,$r,$r",
     "sad.<u64|s64> $D,$d,$d,$d",
-    "<abs|neg>.s16 $H,$y",
-    "<abs|neg>.s32 $R,$v",
+    "<abs|neg>.s16 $H,$y", "<abs|neg>.s32 $R,$v",
     "<abs|neg>.s64 $D,$w",
     "or.b16 %th,$y,1;\n<div|rem>.u16 $H,$h,%th",
     "or.b32 %t0,$v,1;\n<div|rem>.u32 $R,$r,%t0",
@@ -854,8 +847,9 @@ void pm_make(struct pm_kernel *kernel, uint64_t seed, const char *name, bool wit
 {
     *kernel = (struct pm_kernel){ .state = seed * 7919 + 1, .device = device };
     snprintf(kernel->name, sizeof kernel->name, "%s", name);
-    kernel->s = (struct pm_shared){ 6, 6, { 0, 1, 2, 3, 4, 5 } };
-    kernel->e = kernel->q = (struct pm_shared){ 2, 2, { 0, 1 } };
+    kernel->s = (struct pm_shared){ UNIFORM_WORDS, UNIFORM_WORDS, { 0, 1, 2, 3, 4, 5 } };
+    kernel->e = (struct pm_shared){ UNIFORM_WIDES, UNIFORM_WIDES, { 0, 1 } };
+    kernel->q = (struct pm_shared){ UNIFORM_PREDICATES, UNIFORM_PREDICATES, { 0, 1 } };
     kernel->scalar = pick(kernel, 3) == 0;
     kernel->warp = !kernel->scalar && pick(kernel, 2) == 0;
     kernel->leaves = !kernel->warp && !kernel->scalar && pick(kernel, 4) == 0;
@@ -940,6 +934,14 @@ char *pm_text(const struct pm_kernel *k)
             "mov.u32 %%s2,%%ntid.x;\nld.const.u32 %%s3,[ctab+4];\nmov.u32 %%s4,77;\n"
             "ld.param.u32 %%s5,[pe+4];\nld.param.u64 %%e0,[pc];\nmov.u64 %%e1,%%e0;\n"
             "setp.lt.s32 %%q0,%%s0,0;\nsetp.eq.u32 %%q1,%%s1,0;\n");
+    if (k->device) { /* a register whose only definition has a guard would be undefined */
+        for (unsigned i = UNIFORM_WORDS; i < k->s.synthetic; i++)
+            put(&t, "mov.b32 %%s%u,0;\n", i);
+        for (unsigned i = UNIFORM_WIDES; i < k->e.synthetic; i++)
+            put(&t, "mov.b64 %%e%u,0;\n", i);
+        for (unsigned i = UNIFORM_PREDICATES; i < k->q.synthetic; i++)
+            put(&t, "mov.pred %%q%u,0;\n", i);
+    }
     put(&t, "ld.param.u64 %%in,[out];\nmov.u32 %%me,%%tid.x;\nmov.u32 %%nt,%%ntid.x;\n"
             "mov.u32 %%t0,%%ctaid.x;\nmad.lo.u32 %%t1,%%t0,%%nt,%%me;\n"
             "mov.u32 %%t0,%%nctaid.x;\nmul.lo.u32 %%t0,%%t0,%%nt;\n"
