@@ -119,6 +119,27 @@ static void find_common_shared(struct ptx_module *module)
     }
 }
 
+/* Returns true if an operand of an instruction names symbol @symbol. */
+static bool is_named(const struct ptx_module *module, uint32_t symbol)
+{
+    for (size_t f = 0; f < module->functions.count; f++) {
+        const struct ptx_function *fn = &module->functions.at[f];
+
+        for (size_t i = 0; i < fn->insns.count; i++) {
+            for (unsigned k = 0; k < fn->insns.at[i].operand_count; k++) {
+                const struct ptx_operand *o = &fn->insns.at[i].operand[k];
+
+                if ((o->kind == PTX_O_SYMBOL || o->kind == PTX_O_ADDRESS) && o->symbol == symbol)
+                    return true;
+                for (unsigned e = 0; o->element != NULL && e < o->count; e++)
+                    if (o->element[e].kind == PTX_O_SYMBOL && o->element[e].symbol == symbol)
+                        return true;
+            }
+        }
+    }
+    return false;
+}
+
 static void put_variables(struct ptx_job *job, struct ptx_module *module,
                           struct isa_object *object)
 {
@@ -160,6 +181,10 @@ static void put_variables(struct ptx_job *job, struct ptx_module *module,
 
             bool function = to->kind == PTX_SYM_FUNCTION;
 
+            /* clang also writes the constants of host code, with the addresses of functions of the host. Kernels do not use these
+             * constants, so the addresses are left out. */
+            if (function && !module->functions.at[to->function].has_body && !is_named(module, (uint32_t)i))
+                continue;
             if (function ? !module->functions.at[to->function].has_body
                          : to->kind != PTX_SYM_VARIABLE || to->external)
                 ptx_fail(job, s->line, LW_EUNSUPP,

@@ -148,10 +148,27 @@ static void clashes_and_missing_names_are_refused(void **state)
     refuses(HEAD ".global .u32 x;\n",
             HEAD ".extern .global .u32 x;\n.entry k() { .reg .b32 %r1;\nld.global.u32 %r1,[x]; ret; }",
             "b.ptx:6: ld: 'x' is external, but no linked module defines it");
+    refuses(HEAD ".extern .func f ();\n.visible .const .align 8 .u64 table[2] = {f, 1};\n",
+            HEAD ".extern .const .align 8 .u64 table[2];\n.entry k() { .reg .b64 %d1;\nld.const.u64 %d1,[table]; ret; }",
+            "a.ptx:5: 'table' is initialised with the address of 'f', which is defined in another module");
     refuses(HEAD ".entry k() { ret; }\n", HEAD ".entry k() { ret; }\n",
             "b.ptx:4: 'k' is also defined in a.ptx:4: declare one of them .weak");
     refuses(HEAD ".func f ();\n.func g ();\n.alias f, g;\n", NULL,
             "a.ptx:6: the alias 'f' refers to 'g', which has no body in this module");
+}
+
+/* clang writes constants of host code that kernels do not use, with addresses of the host's functions. */
+static void unused_constants_may_have_addresses_of_missing_functions(void **state)
+{
+    static const char *const texts[] = {
+        HEAD ".extern .func f ();\n.visible .const .align 8 .u64 table[2] = {f, 1};\n"
+             ".visible .entry k(.param .u64 out)\n{\n.reg .b32 %r1; .reg .b64 %d<2>;\nld.param.u64 %d0,[out];\n"
+             "mov.u32 %r1,5; st.global.u32 [%d0],%r1; ret;\n}\n",
+    };
+    static const uint32_t want[] = { 5 };
+
+    (void)state;
+    gives(texts, 1, want, 1);
 }
 
 /* Head of a text as clang writes it for OpenCL C, in which no .func is .extern or .visible. */
@@ -544,6 +561,7 @@ int main(void)
         cmocka_unit_test(externals_mean_what_other_modules_define),
         cmocka_unit_test(an_extern_array_has_one_location_in_all_modules),
         cmocka_unit_test(clashes_and_missing_names_are_refused),
+        cmocka_unit_test(unused_constants_may_have_addresses_of_missing_functions),
         cmocka_unit_test(functions_of_opencl_c_are_found_by_name),
         cmocka_unit_test(functions_that_are_not_visible_may_share_a_name),
         cmocka_unit_test(an_alias_is_its_function),

@@ -12,6 +12,10 @@ template <class T> static __global__ void scale(T *data, int n, T by)
     if (i < n)
         data[i] = std::min(data[i] * by, T(1000));
 }
+// A constant with the address of a host function, which kernels do not use.
+static int seven() { return 7; }
+extern int (*const host_table[])();
+int (*const host_table[])() = {seven};
 static int wrong;
 #define EXPECT(x) do { if (!(x)) { printf("line %d: %s\n", __LINE__, #x); wrong = 1; } } while (0)
 
@@ -26,6 +30,7 @@ int main(int argc, char **argv)
     cudaFuncAttributes a;
     cudaPointerAttributes where;
 
+    EXPECT(host_table[0]() == 7);
     for (int i = 0; i < n; i++)
         v[i] = i, f[i] = i;
     EXPECT(cudaMalloc(&d, n * sizeof *d) == cudaSuccess && cudaMalloc(&e, n * sizeof *e) == cudaSuccess);
