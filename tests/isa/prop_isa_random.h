@@ -7,10 +7,12 @@
 #define PROP_ISA_RANDOM_H
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "isa/isa_priv.h"
 
@@ -49,7 +51,59 @@ static inline unsigned long prop_count(unsigned long usual, uint64_t seed)
     if (prop_given() != NULL)
         count = 1;
     printf("first seed %" PRIu64 ", %lu programs\n", seed, count);
+    fflush(stdout); /* an interrupted campaign must show its seed */
     return count;
+}
+
+/** Number of programs that have run, for prop_interrupted(). */
+static volatile sig_atomic_t prop_ran;
+
+/** Print how many programs have run, and end the process by the signal. The function calls no function that a signal handler must
+ *  not call. */
+static inline void prop_interrupted(int number)
+{
+    char text[64];
+    size_t at = sizeof text;
+    unsigned long left = (unsigned long)prop_ran;
+
+#define PROP_PREPEND(words) at -= sizeof(words) - 1, memcpy(text + at, words, sizeof(words) - 1)
+    PROP_PREPEND(" programs have run: interrupted\n");
+    do
+        text[--at] = (char)('0' + left % 10);
+    while ((left /= 10) != 0);
+#undef PROP_PREPEND
+    (void)!write(STDERR_FILENO, text + at, sizeof text - at);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+/** Setup of a test that runs a campaign of programs: if SIGINT or SIGTERM ends the process, the number of programs that have run is
+ *  printed. */
+static inline int prop_campaign_begin(void **state)
+{
+    (void)state;
+    prop_ran = 0;
+    signal(SIGINT, prop_interrupted);
+    signal(SIGTERM, prop_interrupted);
+    return 0;
+}
+
+/** Count a program that has run, of a campaign of @count programs. Print a line after each 1,000 programs of a long campaign. */
+static inline void prop_campaign_ran(unsigned long count)
+{
+    prop_ran = prop_ran + 1;
+    if (count >= 2000 && prop_ran % 1000 == 0)
+        fprintf(stderr, "%ld of %lu programs have run\n", (long)prop_ran, count);
+}
+
+/** Teardown of the test: print the number of programs that have run, also if one of them has failed. */
+static inline int prop_campaign_end(void **state)
+{
+    (void)state;
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    printf("%ld programs have run\n", (long)prop_ran);
+    return 0;
 }
 
 static inline uint64_t prop_next(struct prop_random *r)

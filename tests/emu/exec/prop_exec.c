@@ -6,7 +6,8 @@
  * excluded by exec.
  *
  * LW_SEED repeats a run. LW_RANDOM_COUNT sets the number of programs, and LW_RANDOM_DIVISOR divides it. A failure
- * prints the seed and the program.
+ * prints the seed and the program. At the end, or if SIGINT or SIGTERM ends the test, the number of programs that have run is
+ * printed.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -734,8 +735,10 @@ static void random_programs_give_what_single_lanes_give(void **state)
     unsigned long count = prop_count(5000, seed);
 
     (void)state;
-    for (unsigned long i = 0; i < count; i++)
+    for (unsigned long i = 0; i < count; i++) {
         one_program(seed + i);
+        prop_campaign_ran(count);
+    }
     if (getenv("LW_NATIVE") != NULL) {
         printf("native code: %u kernels, %" PRIu64 " warp instructions\n", compiled, executed);
         assert_true(count < 10 || (compiled != 0 && executed != 0)); /* ten programs include some that native code executes */
@@ -746,7 +749,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_reference_knows_every_row_but_these),
-        cmocka_unit_test(random_programs_give_what_single_lanes_give),
+        cmocka_unit_test_setup_teardown(random_programs_give_what_single_lanes_give, prop_campaign_begin, prop_campaign_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

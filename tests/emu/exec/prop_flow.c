@@ -12,7 +12,8 @@
  * With LW_NATIVE (tests/native/prop_native.sh) the programs run in native code instead, and then in the interpreter:
  * counts and states must be equal.
  *
- * LW_SEED repeats a program. LW_RANDOM_COUNT sets the number of programs, and LW_RANDOM_DIVISOR divides it.
+ * LW_SEED repeats a program. LW_RANDOM_COUNT sets the number of programs, and LW_RANDOM_DIVISOR divides it. At the end, or if
+ * SIGINT or SIGTERM ends the test, the number of programs that have run is printed.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -312,8 +313,10 @@ static void random_flow_ends_where_single_lanes_end(void **state)
     unsigned long count = prop_count(5000, seed);
 
     (void)state;
-    for (unsigned long i = 0; i < count; i++)
+    for (unsigned long i = 0; i < count; i++) {
         one_program(seed + i);
+        prop_campaign_ran(count);
+    }
     printf("%u ran, %u runs, %u have no reference; %u wait, %u soft, %u scalar; %u runs hang with "
            "entries\n", tally.ran, tally.runs, tally.skipped, tally.waits, tally.soft, tally.scalars,
            tally.hangs);
@@ -330,7 +333,7 @@ static void random_flow_ends_where_single_lanes_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_flow_ends_where_single_lanes_end),
+        cmocka_unit_test_setup_teardown(random_flow_ends_where_single_lanes_end, prop_campaign_begin, prop_campaign_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
