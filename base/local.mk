@@ -2,6 +2,7 @@
 liblanewise_a_SOURCES += \
 	%D%/lw.h \
 	%D%/lw_arena.c \
+	%D%/lw_cache.c \
 	%D%/lw_command.c \
 	%D%/lw_error.c \
 	%D%/lw_hash.c \

@@ -232,6 +232,51 @@ enum lw_status lw_file_write(const char *path, const void *data, size_t size,
 /** Tests whether lw_file_write() could write @path, for callers that will write it after long work. The test leaves no file. */
 enum lw_status lw_file_try_write(const char *path, struct lw_error *err) LW_MUST_CHECK;
 
+/* ---- cache of results in files --------------------------------------------- */
+
+enum { LW_PATH_BYTES = 4096 };
+
+/** Writes a number, or a size and bytes, in the format that lw_read_u64() and lw_read_block() read. */
+void lw_write_u64(struct lw_sink *out, uint64_t value);
+void lw_write_block(struct lw_sink *out, const void *data, size_t size);
+/** Position in bytes that are being read. */
+struct lw_reader {
+    const char *at;
+    size_t left;
+    bool is_cut; /* the bytes have ended too early; then all further reads return 0 */
+};
+uint64_t lw_read_u64(struct lw_reader *reader);
+/** Returns the bytes of a block, which stay in the memory that is being read, and their number. */
+const char *lw_read_block(struct lw_reader *reader, size_t *size);
+
+/** Writes the build id of the program or library that contains @address. Returns false if it has none. */
+bool lw_write_build_id(struct lw_sink *out, uintptr_t address);
+/** Stores the path of the cache folder in @out, which has LW_PATH_BYTES, and creates the folder if necessary. Returns false if there
+ *  is no writable one. */
+bool lw_cache_folder(char *out);
+/** Returns true if the user has switched the cache off, by LANEWISE_CACHE=off. */
+bool lw_cache_is_off(void);
+
+/** Key of an entry. The caller writes to @text all on which the result depends, before lw_cache_key_end(). */
+struct lw_cache_key {
+    struct lw_buffer text; /* the caller calls lw_buffer_init() and lw_buffer_fini() */
+    uint64_t hash;         /* of the text */
+    char path[LW_PATH_BYTES + 64];
+};
+/** Completes the key: sets its hash and its path. @kind is the first part of the entry's name. Returns false if there is no cache,
+ *  or if memory is short. */
+bool lw_cache_key_end(struct lw_cache_key *key, const char *kind);
+/** An entry that was read. */
+struct lw_cache_entry {
+    char *data; /* owned by the caller: free() */
+    struct lw_reader reader; /* reads what lw_cache_write() has stored */
+};
+/** Reads the entry of @key. Errors: LW_ENOENT if there is no entry; LW_EFORMAT if the entry must not be used, because it is cut or
+ *  changed, has another key, or is not of this user. */
+enum lw_status lw_cache_read(const struct lw_cache_key *key, struct lw_cache_entry *entry, struct lw_error *err) LW_MUST_CHECK;
+/** Stores a result. Errors are ignored, because their only effect is that the result must be computed again. */
+void lw_cache_write(const struct lw_cache_key *key, const struct lw_buffer *result);
+
 /* ---- commands of the shell and of gdb's `monitor` ------------------------ */
 
 /** Properties of a command, as bits. The front end that runs the command reads these bits. */

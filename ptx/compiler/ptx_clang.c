@@ -35,7 +35,7 @@ static bool cached_name(const struct ptx_job *job, const char *text, char *out)
 
     lw_buffer_init(&key);
     lw_put(&key.sink, text);
-    ok = ptx_cache_put_compiler(job, &key.sink) && !key.is_cut && ptx_cache_folder(folder);
+    ok = ptx_cache_put_compiler(job, &key.sink) && !key.is_cut && lw_cache_folder(folder);
     lw_hash_init(&hash);
     lw_hash_bytes(&hash, lw_buffer_text(&key), key.size);
     ok = ok && (size_t)snprintf(out, PTX_PATH_BYTES, "%s/overrides-%016llx.bc", folder, (unsigned long long)lw_hash_value(&hash)) < PTX_PATH_BYTES;

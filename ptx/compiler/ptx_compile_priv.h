@@ -7,7 +7,7 @@
 
 #include "ptx/ptx.h"
 
-enum { PTX_PATH_BYTES = 4096 };
+enum { PTX_PATH_BYTES = LW_PATH_BYTES };
 
 /** Parameters of one compilation. */
 struct ptx_job {
@@ -112,15 +112,11 @@ enum lw_status ptx_find_libclc(char *out, struct lw_error *err) LW_MUST_CHECK;
 enum lw_status ptx_make_scratch(char *out, struct lw_error *err) LW_MUST_CHECK;
 /** Removes the private folder and its contents. Does nothing if @path is "". */
 void ptx_remove_scratch(const char *path);
-/** Stores the path of the cache folder in @out, and creates the folder if necessary. Returns false if there is no writable
- *  one. */
-bool ptx_cache_folder(char *out);
 
 /** Key of a compilation in the cache (ptx_cache.c). */
 struct ptx_cache_key {
-    char path[PTX_PATH_BYTES + 64]; /* path of the entry */
-    struct lw_buffer text;          /* owned; also if ptx_cache_key() returns false */
-    struct timespec start;          /* time at which the compilation began */
+    struct lw_cache_key cache; /* the caller frees its text, also if ptx_cache_key() returns false */
+    struct timespec start;     /* time at which the compilation began */
 };
 /** Writes what identifies the compiler of the job: its path, and path, size and time of the file to which this path leads. Returns
  *  false if there is no such file. */

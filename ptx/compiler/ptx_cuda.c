@@ -131,7 +131,7 @@ enum lw_status ptx_cuda_headers(struct ptx_job *job, struct lw_error *err)
     char cache[PTX_PATH_BYTES], fresh[PTX_PATH_BYTES + 64];
     struct lw_hash hash;
 
-    if (ptx_cache_folder(cache)) {
+    if (lw_cache_folder(cache)) {
         lw_hash_init(&hash);
         for (size_t i = 0; i < LW_COUNT_OF(headers); i++) {
             lw_hash_bytes(&hash, headers[i].name, strlen(headers[i].name));

@@ -211,28 +211,6 @@ void ptx_remove_scratch(const char *path)
     (void)rmdir(path);
 }
 
-bool ptx_cache_folder(char *out)
-{
-    const char *base = getenv("XDG_CACHE_HOME");
-    int size;
-
-    /* By the XDG specification, a relative path is invalid. */
-    if (base != NULL && base[0] == '/') {
-        size = snprintf(out, PTX_PATH_BYTES, "%s", base);
-    } else {
-        base = getenv("HOME");
-        if (base == NULL || base[0] != '/')
-            return false;
-        size = snprintf(out, PTX_PATH_BYTES, "%s/.cache", base);
-    }
-    if (size < 0 || size >= PTX_PATH_BYTES - 128)
-        return false;
-    (void)mkdir(out, 0700);
-    strcat(out, "/lanewise");
-    (void)mkdir(out, 0700);
-    return access(out, W_OK | X_OK) == 0;
-}
-
 /* ---- the child process ----------------------------------------------------------- */
 
 static int64_t now_ms(void)
@@ -724,7 +702,7 @@ static enum lw_status run_cached(struct ptx_job *job, const char *path, const ch
             ptx_cache_store(key, path, rule, output, *ptx, *size);
     }
     if (key != NULL && listing != NULL)
-        lw_buffer_fini(&key->text);
+        lw_buffer_fini(&key->cache.text);
     free(key);
     free(listing);
     return status;
