@@ -15,7 +15,7 @@ static const char out_help[] = "write the output to this file; - is standard out
 #define COMPILER_OPTIONS                                                                   \
     {"compiler", 0, "PROGRAM", "the compiler for .cl and .cu sources: a clang, or nvcc"},               \
     {"clang", 0, "PROGRAM", "the compiler for .cl and .cu sources (same as --compiler)"},               \
-    {"cache", 0, "MODE", "on (the default): use the stored result if clang has compiled the same source before; off: always run clang"}
+    {"cache", 0, "MODE", "on (the default): use the stored result if the same source or native code was compiled before; off: always compile"}
 #define SOURCE_OPTIONS                                                                     \
     {"define", 'D', "NAME[=VALUE]", "define a macro for the compiler of .cl and .cu sources"},            \
     {"include", 'I', "FOLDER", "add a folder in which the compiler of .cl and .cu sources searches for headers"},                 \
@@ -90,8 +90,8 @@ static const struct cmd_option run_options[] = {
     {"gdb-arch", 0, "ARCH", "target architecture reported to gdb: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
     {"gdb-file", 0, "FILE", "write the program that gdb receives (an ELF file) to this file, for debuggers and editors that need a file"},
     {"threads", 't', "N", "number of host threads that run blocks; used only if results cannot depend on the block order (all cores)"},
-    {"engine", 0, "NAME", "engine that runs kernels: interpreter (the default), or native, which compiles kernels to host code if nothing can observe the difference"},
-    {"native-timeout", 0, "SECONDS", "--engine native: limit of the processor time to compile a kernel; the interpreter executes a kernel that needs more (10)"},
+    {"engine", 0, "NAME", "engine that runs kernels: interpreter (the default); native, which compiles kernels to host code if nothing can observe the difference; or auto, which begins in the interpreter and compiles kernels that run for long"},
+    {"native-timeout", 0, "SECONDS", "--engine native or auto: limit of the processor time to compile a kernel; the interpreter executes a kernel that needs more (10)"},
     {"checkpoint", 0, "FILE", "write a checkpoint, the whole state of the machine, at the end of the run; --resume continues from it"},
     {"checkpoint-at", 0, "N", "write the checkpoint after N warp instructions, not at the end (may be repeated; %n in the name of --checkpoint is replaced by the instruction count)"},
     {"checkpoint-every", 0, "N", "write a checkpoint after each N warp instructions, not at the end"},

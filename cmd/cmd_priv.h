@@ -336,6 +336,7 @@ struct cmd_outcome {
     bool usual;                 /* only the kinds of --check's default list are enabled */
     bool unread;                /* uninitialised-output is enabled, but the host reads no buffer */
     uint64_t hash_mem, hash_state;
+    const struct emu_native *native; /* the translator to native code, or NULL */
 };
 int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_machine *m,
                     const struct cmd_outcome *outcome);

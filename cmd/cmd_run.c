@@ -26,7 +26,7 @@ struct options {
     struct lnc_limits limits; /* limits that options give; the launch file later supplies the limits that no option gives */
     struct cmd_gdb *our_gdb; /* gdb that `lanewise gdb` starts, or NULL if there is none */
     bool hash, serve, silent, verbose;
-    bool native; /* --engine native was given */
+    enum { INTERPRETER, NATIVE, AUTO } engine; /* option --engine */
     struct lnc_limits native_limit; /* the seconds of --native-timeout, or 0 */
 };
 
@@ -83,9 +83,11 @@ static enum lw_status take(void *context, unsigned option, const char *value,
     } else if (strcmp(name, "verbose") == 0) {
         o->verbose = true;
     } else if (strcmp(name, "engine") == 0) {
-        if (strcmp(value, "native") != 0 && strcmp(value, "interpreter") != 0)
-            return LW_FAIL(err, LW_EUSAGE, "expected interpreter or native, found \"%.40s\"", value);
-        o->native = strcmp(value, "native") == 0;
+        static const char *const engines[] = {[INTERPRETER] = "interpreter", [NATIVE] = "native", [AUTO] = "auto"};
+        for (o->engine = INTERPRETER; o->engine <= AUTO && strcmp(value, engines[o->engine]) != 0; o->engine++)
+            ;
+        if (o->engine > AUTO)
+            return LW_FAIL(err, LW_EUSAGE, "expected interpreter, native or auto, found \"%.40s\"", value);
     } else if (strcmp(name, "native-timeout") == 0) {
         return lnc_limit_set(&o->native_limit, "timeout", value, err);
     } else if (strcmp(name, "threads") == 0) {
@@ -667,13 +669,14 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
     lw_file_sink_init(&out.file, text_stream(&o));
     lw_file_sink_init(&messages, stderr);
     o.machine.no_values = !o.serve && !o.check.enabled && o.machine.log == NULL && o.machine.replay == NULL;
-    if (o.native) { /* before the machine, because the translator forks a process */
-        if (nat_create(&native, &err) != LW_OK) {
+    if (o.engine != INTERPRETER) { /* before the machine, because the translator forks a process */
+        if ((o.engine == AUTO ? nat_create_auto : nat_create)(&native, &err) != LW_OK) {
             status = cmd_error(&err);
             goto cleanup;
         }
         if (o.native_limit.seconds > 0)
             nat_set_limit(native, o.native_limit.seconds);
+        nat_set_cached(native, true);
         nat_set_sink(native, o.verbose ? &messages.sink : NULL);
     }
     if (cmd_machine_open(argv[1], &o.machine, &out.sink, &messages.sink, &m, &err) != LW_OK) {
@@ -760,6 +763,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         }
     }
     outcome.run_seconds = seconds() - started;
+    outcome.native = native;
     status = finish(&m, &o, argv[1], &out, &outcome);
 cleanup:
     if (gdb != NULL)
@@ -769,9 +773,9 @@ cleanup:
     if (native != NULL && m.machine != NULL && o.verbose) {
         struct nat_stats counts;
         nat_get_stats(native, &counts);
-        fprintf(stderr, "native code: %u kernel%s compiled in %.0f ms, %u left to the interpreter; %" PRIu64
+        fprintf(stderr, "native code: %u kernel%s compiled and %u taken from the cache in %.0f ms, %u left to the interpreter; %" PRIu64
             " warp instructions ran in native code\n",
-                counts.kernels, counts.kernels == 1 ? "" : "s", 1e3 * counts.seconds, counts.refused,
+                counts.kernels, counts.kernels == 1 ? "" : "s", counts.cached, 1e3 * counts.seconds, counts.refused,
                 emu_machine_native_instructions(m.machine));
     }
     cmd_machine_close(&m);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The option --stats: writes statistics as one JSON object. docs/howto/run-and-verify.md lists its keys. */
 #include "cmd/cmd_priv.h"
+#include "native/native.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -84,6 +85,15 @@ static void put_kernels(struct lw_sink *out, const struct cmd_machine *m)
     lw_put(out, "\n  ]");
 }
 
+static void put_native(struct lw_sink *out, const struct cmd_machine *m, const struct emu_native *native)
+{
+    struct nat_stats stats;
+
+    nat_get_stats(native, &stats);
+    lw_printf(out, ",\n  \"native\": {\"compiled\": %u, \"cached\": %u, \"refused\": %u, \"instructions\": %" PRIu64 "}",
+              stats.kernels, stats.cached, stats.refused, emu_machine_native_instructions(m->machine));
+}
+
 int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_machine *m,
                     const struct cmd_outcome *outcome)
 {
@@ -143,6 +153,8 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
         lw_printf(out, ",\n  \"hash_mem\": \"%016" PRIx64 "\",\n  \"hash_state\": \"%016" PRIx64
                        "\"",
                   outcome->hash_mem, outcome->hash_state);
+    if (outcome->native != NULL)
+        put_native(out, m, outcome->native);
     lw_printf(out, ",\n  \"machine\": {\"warp\": %u, \"quantum\": %u, \"window\": %u, "
                    "\"merge\": %s, \"resident_warps\": %u, \"warp_quantum\": %u, \"level\": %u, "
                    "\"policy\": ",

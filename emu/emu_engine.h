@@ -172,6 +172,25 @@ struct emu_native_window {
     uint64_t low, bytes;
 };
 
+struct emu_native_frame;
+/** Functions that native code calls. These functions return false, and change nothing, if the instruction would fault or needs a
+ *  case that they do not handle. Native code then leaves before the instruction. */
+struct emu_native_calls {
+    /** Executes instruction @index, which is not a control instruction, by its interpreter handlers on the warp's registers. */
+    bool (*execute)(struct emu_native_frame *frame, uint32_t index);
+    /** Tests whether the bytes [offset, offset + bytes) of the arena may be loaded or, if @write, stored; marks the pages of a
+     *  store as written. */
+    bool (*reach)(struct emu_native_frame *frame, uint64_t offset, uint64_t bytes, bool write);
+    /** Tests whether the lanes of @mask may load @bytes at the arena offsets @offset[lane]. All must be in one allocation, to
+     *  which window @slot is set. */
+    bool (*find)(struct emu_native_frame *frame, uint32_t slot, uint32_t bytes, const uint64_t *offset, uint64_t mask);
+    /** Executes a bssy of barrier register @reg for the running split. */
+    bool (*bssy)(struct emu_native_frame *frame, uint32_t reg);
+    /** Executes a bsync if the running split is the warp's only split. @retired: number of instructions that the native code has
+     *  executed before the bsync. */
+    bool (*bsync)(struct emu_native_frame *frame, uint32_t reg, uint64_t retired);
+};
+
 /** State of a warp that native code reads and writes. */
 struct emu_native_frame {
     char *regs;              /* register file: vector register r at (first_row + r) * stride */
@@ -190,6 +209,7 @@ struct emu_native_frame {
     struct emu_native_window *window; /* [number of windows of the kernel] */
     uint64_t *uniform;       /* [2 * number of vector registers] base and step of the warp's uniform and affine registers; used
                               * only by native code */
+    const struct emu_native_calls *calls; /* native code has no addresses of the emulator, so that another process can run it */
     uint64_t limit;          /* number of instructions after which the code leaves at the next loop head; masked code never
                               * executes more than this number */
     uint64_t mask;           /* masked code: lanes of the split */
@@ -198,30 +218,13 @@ struct emu_native_frame {
     /* results */
     uint64_t retired;        /* warp instructions executed */
     uint32_t site;           /* index in emu_native_kernel.site of the site at which the code left */
-    uint64_t loads;          /* number of retired loads, without those that emu_native_execute() has counted itself */
+    uint64_t loads;          /* number of retired loads, without those that calls->execute() has counted itself */
     void *warp;              /* the warp (struct emu_warp), for the functions that native code calls */
     uint64_t stores;         /* number of retired stores, counted as `loads` is. `loads` and `stores` are not adjacent: otherwise
                               * a compiler could read both by one load, and the host cannot forward two stores to one load */
 };
 enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3, EMU_NATIVE_ALIGN = 16,
        EMU_NATIVE_RESUME = 1 << 16, EMU_NATIVE_UNPARK = 1 << 17 };
-
-/** Functions that native code calls. These functions return false, and change nothing, if the instruction would fault or needs a
- *  case that they do not handle. Native code then leaves before the instruction. */
-
-/** Executes instruction @index, which is not a control instruction, by its interpreter handlers on the warp's registers. */
-bool emu_native_execute(struct emu_native_frame *frame, uint32_t index);
-/** Tests whether the bytes [offset, offset + bytes) of the arena may be loaded or, if @write, stored; marks the pages of a store
- *  as written. */
-bool emu_native_reach(struct emu_native_frame *frame, uint64_t offset, uint64_t bytes, bool write);
-/** Tests whether the lanes of @mask may load @bytes at the arena offsets @offset[lane]. All must be in one allocation, to which
- *  window @slot is set. */
-bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint32_t bytes, const uint64_t *offset, uint64_t mask);
-/** Executes a bssy of barrier register @reg for the running split. */
-bool emu_native_bssy(struct emu_native_frame *frame, uint32_t reg);
-/** Executes a bsync if the running split is the warp's only split. @retired: number of instructions that the native code has
- *  executed before the bsync. */
-bool emu_native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t retired);
 
 /** A request for native code: the kernel, and properties of its blocks. */
 struct emu_native_request {
@@ -234,6 +237,8 @@ struct emu_native_request {
     uint32_t stride, first_row;  /* layout of the register file, as in emu_native_frame.regs */
     unsigned vregs;              /* number of vector registers of the kernel's warps */
     bool masked;                 /* true: masked code is requested; false: code for whole warps */
+    uint64_t executed;           /* warp instructions that the core has executed since its previous request, of any kernel */
+    uint64_t rest;               /* estimate of the warp instructions that the core will still execute in this grid; 0: unknown */
 };
 
 /** A site at which the warp leaves native code. next: instruction at which the interpreter continues. retired, loads, stores:
@@ -258,9 +263,9 @@ struct emu_native_kernel {
 
 /** A translator of kernels. */
 struct emu_native {
-    /** Returns the code for @request. The translator owns the code, which stays valid. Returns NULL if the kernel cannot be
-     *  translated. */
-    const struct emu_native_kernel *(*kernel)(struct emu_native *native, const struct emu_native_request *request);
+    /** Returns the code for @request. The translator owns the code, which stays valid. Returns NULL if there is no code. Then *@later
+     *  is true if a later request may get code, and false if the kernel cannot be translated. */
+    const struct emu_native_kernel *(*kernel)(struct emu_native *native, const struct emu_native_request *request, bool *later);
     /** Number of times that warps with inactive lanes must reach an entry before masked code of the kernel is requested. The
      *  limit saves the translation for the many kernels that never diverge. */
     uint32_t masked_after;

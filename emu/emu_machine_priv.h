@@ -26,6 +26,8 @@ struct emu_native_form {
                                              * the entry is not used any more */
     } *gain;
     uint32_t gains;
+    bool later;          /* there is no code yet, but a later request may get it */
+    uint64_t request_at; /* `later`: value of core->retired from which on the code is requested again */
 };
 /** Native code of a core (emu_native.c). */
 struct emu_core_native {
@@ -34,6 +36,8 @@ struct emu_core_native {
     bool masked_done;                       /* masked code was requested from the translator */
     const struct emu_grid *grid;            /* grid for which native code was last requested, and its sequence number */
     uint64_t sequence;
+    uint64_t begin, reported;               /* values of core->retired when the grid began, and at the last request */
+    bool ready;                             /* there is code, for which the threads that run the grid must pause */
     uint64_t until;                         /* value of core->retired up to which native code may run; 0: it may not run */
     uint64_t retired;                       /* instructions executed by native code */
     struct emu_native_frame frame;          /* emu_native_use() sets the members that are the same in all warps of a block */
@@ -48,6 +52,8 @@ struct emu_core_native {
 };
 /** Stores all registers of the parked warps of @block to their register files: afterwards no warp is parked. */
 void emu_native_unpark(struct emu_block *block);
+/** The functions that native code calls (emu_native.c). */
+extern const struct emu_native_calls emu_native_calls;
 
 struct emu_nondet_log;
 struct emu_block_vector;

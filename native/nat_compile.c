@@ -145,3 +145,14 @@ void nat_code_free(struct nat_code *code)
     free(code->object);
     *code = (struct nat_code){.entry = NULL};
 }
+
+bool nat_code_is_valid(const struct nat_code *code, const struct nat_job *job)
+{
+    bool good = code->size.sites != 0;
+
+    for (uint32_t i = 0; i < job->count; i++)
+        good = good && code->entry[i] <= code->size.entries;
+    for (uint32_t i = 1; good && i < code->size.sites; i++) /* site 0 has no instruction */
+        good = code->site[i].next - job->first <= job->count && code->site[i].parks <= code->size.entries;
+    return good;
+}

@@ -613,7 +613,7 @@ void nat_emit_generic(struct nat_unit *u)
     u->generic = true;
     nat_uses(u, u->at, &reads, &writes);
     nat_spill(u, &reads);
-    nat_leave_unless(u, nat_call(u, (uintptr_t)emu_native_execute, u->b.i1, &type, &index, 1));
+    nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, execute), u->b.i1, &type, &index, 1));
     nat_shape_step(u, &after, u->at);
     for (unsigned r = 0; r < 255; r++) {
         if (!nat_has(&writes, NAT_V + r))
@@ -646,12 +646,12 @@ static void emit_barrier(struct nat_unit *u, const struct isa_insn *insn)
     LLVMValueRef args[2] = {word(u, insn->d & 15), NULL};
 
     if (u->kind[u->at] == NAT_BSSY) {
-        nat_leave_unless(u, nat_call(u, (uintptr_t)emu_native_bssy, u->b.i1, types, args, 1));
+        nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, bssy), u->b.i1, types, args, 1));
         return;
     }
     args[1] = u->b.llvm->BuildAdd(u->b.b, u->b.llvm->BuildLoad2(u->b.b, u->b.i64, u->counted, ""),
                                   quad(u, u->at - u->block_first), "");
-    nat_leave_unless(u, nat_call(u, (uintptr_t)emu_native_bsync, u->b.i1, types, args, 2));
+    nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, bsync), u->b.i1, types, args, 2));
 }
 
 /** Emits an exit with a guard: the code leaves native code before the exit if a lane exits. */

@@ -99,7 +99,6 @@ enum { NAT_CODEGEN_NONE = 0, NAT_CODEGEN_DEFAULT = 2, NAT_RELOC_DEFAULT = 0, NAT
     F(LLVMValueRef, BuildFPToSI, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                     \
     F(LLVMValueRef, BuildFPExt, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                      \
     F(LLVMValueRef, BuildFPTrunc, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                    \
-    F(LLVMValueRef, BuildIntToPtr, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                   \
     F(LLVMValueRef, BuildAlloca, (LLVMBuilderRef, LLVMTypeRef, const char *))                                   \
     F(LLVMValueRef, BuildLoad2, (LLVMBuilderRef, LLVMTypeRef, LLVMValueRef, const char *))                      \
     F(LLVMValueRef, BuildStore, (LLVMBuilderRef, LLVMValueRef, LLVMValueRef))                                   \

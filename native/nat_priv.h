@@ -137,7 +137,7 @@ struct nat_job {
     uint32_t block[3], stride, first_row;
     unsigned vregs;
     bool masked;
-    uint32_t number;          /* distinguishes the job from the other jobs of its translator */
+    uint64_t number;          /* hash of all on which the code depends, see nat_cache.c */
     uint64_t most_leave_cost; /* if nat_leave_cost() exceeds this limit, registers are stored where they are written */
     double seconds;           /* limit of the processor time */
 };
@@ -311,8 +311,8 @@ LLVMValueRef nat_get_uniform(struct nat_unit *unit, const struct nat_source *sou
 /** Returns the frame's member of type @type at byte @offset. */
 LLVMValueRef nat_member(struct nat_unit *unit, LLVMTypeRef type, size_t offset);
 LLVMValueRef nat_address(struct nat_unit *unit, LLVMValueRef base, LLVMValueRef offset);
-/** Emits a call of a function of emu_native.h with the frame and @count further arguments. */
-LLVMValueRef nat_call(struct nat_unit *unit, uintptr_t function, LLVMTypeRef result, LLVMTypeRef *types,
+/** Emits a call of the function at byte @offset of struct emu_native_calls, with the frame and @count further arguments. */
+LLVMValueRef nat_call(struct nat_unit *unit, size_t offset, LLVMTypeRef result, LLVMTypeRef *types,
                       LLVMValueRef *args, unsigned count);
 /** Emits a call of the interpreter's handler, which executes the instruction. */
 void nat_emit_generic(struct nat_unit *unit);

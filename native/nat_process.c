@@ -6,8 +6,10 @@
  * kernel. If the compilation exceeds its limit, a timer ends the process. The emulator then receives the end of the stream.
  */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -20,32 +22,28 @@
  * so a second timer ends it after this many times the limit. */
 enum { ELAPSED_FACTOR = 20 };
 
-static bool send_all(int socket, const void *data, size_t bytes)
+/** Sends all @bytes at @out if it is not NULL; otherwise receives @bytes to @in. */
+static bool transfer(int socket, const char *out, char *in, size_t bytes)
 {
-    for (const char *at = data; bytes != 0;) {
-        const ssize_t n = send(socket, at, bytes, MSG_NOSIGNAL);
+    for (size_t done = 0; done < bytes;) {
+        const ssize_t n = out != NULL ? send(socket, out + done, bytes - done, MSG_NOSIGNAL) : recv(socket, in + done, bytes - done, 0);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
             return false;
-        at += n;
-        bytes -= (size_t)n;
+        done += (size_t)n;
     }
     return true;
 }
 
+static bool send_all(int socket, const void *data, size_t bytes)
+{
+    return transfer(socket, data, NULL, bytes);
+}
+
 static bool receive_all(int socket, void *data, size_t bytes)
 {
-    for (char *at = data; bytes != 0;) {
-        const ssize_t n = recv(socket, at, bytes, 0);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        at += n;
-        bytes -= (size_t)n;
-    }
-    return true;
+    return transfer(socket, NULL, data, bytes);
 }
 
 /* ---- in the process --------------------------------------------------------------------------- */
@@ -63,7 +61,9 @@ static void start_timer(int which, double seconds)
 /** Compiles kernels until the emulator closes its end of @socket. */
 static void serve(const struct nat_llvm *llvm, int socket)
 {
-    struct nat_compiler compiler = {.llvm = llvm};
+    struct nat_llvm own;
+    struct nat_compiler compiler = {.llvm = llvm->library != NULL ? llvm : &own};
+    bool loaded = llvm->library != NULL;
     struct nat_job job;
     struct nat_code code;
 
@@ -73,7 +73,8 @@ static void serve(const struct nat_llvm *llvm, int socket)
             break;
         start_timer(ITIMER_PROF, job.seconds);
         start_timer(ITIMER_REAL, job.seconds * ELAPSED_FACTOR);
-        const bool good = nat_compile(&compiler, &job, insn, &code);
+        loaded = loaded || nat_llvm_load(&own, NULL) == LW_OK;
+        const bool good = loaded && nat_compile(&compiler, &job, insn, &code);
         start_timer(ITIMER_PROF, 0);
         start_timer(ITIMER_REAL, 0);
         free(insn);
@@ -97,6 +98,7 @@ static void detach(int socket)
     const struct rlimit none = {0, 0};
     sigset_t all;
 
+    (void)prctl(PR_SET_NAME, "lanewise-native");
     for (int s = 1; s < NSIG; s++)
         (void)signal(s, SIG_DFL);
     for (size_t i = 0; i < LW_COUNT_OF(ignored); i++)
@@ -171,7 +173,8 @@ enum nat_outcome nat_process_receive(struct nat_process *process, const struct n
             (out->site = allocate(out->size.sites * sizeof *out->site)) != NULL &&
             (out->object = allocate(out->size.object)) != NULL &&
             receive_all(from, out->entry, job->count * sizeof *out->entry) &&
-            receive_all(from, out->site, out->size.sites * sizeof *out->site) && receive_all(from, out->object, out->size.object))
+            receive_all(from, out->site, out->size.sites * sizeof *out->site) && receive_all(from, out->object, out->size.object) &&
+            nat_code_is_valid(out, job))
             return NAT_COMPILED;
         nat_code_free(out);
     }
@@ -179,8 +182,17 @@ enum nat_outcome nat_process_receive(struct nat_process *process, const struct n
     return WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM) ? NAT_TOO_LONG : NAT_CRASHED;
 }
 
+bool nat_process_is_ready(const struct nat_process *process)
+{
+    struct pollfd socket = {.fd = process->socket, .events = POLLIN};
+
+    return process->pid == 0 || poll(&socket, 1, 0) != 0;
+}
+
 void nat_process_end(struct nat_process *process)
 {
-    if (process->pid != 0)
+    if (process->pid != 0) {
+        (void)kill(process->pid, SIGKILL); /* the process may be compiling a kernel that is not needed any more */
         (void)end(process);
+    }
 }

@@ -18,6 +18,8 @@ struct nat_code {
     char *object;                  /* [size.object] object file with the function nat_name(); owned */
 };
 void nat_code_free(struct nat_code *code);
+/** Returns true if all numbers in the code are in their ranges. The code comes from another process, or from a file. */
+bool nat_code_is_valid(const struct nat_code *code, const struct nat_job *job);
 
 /** Objects of LLVM that the compiler uses for all kernels. */
 struct nat_compiler {
@@ -38,14 +40,36 @@ enum nat_outcome {
     NAT_TOO_LONG,    /* the compilation exceeded its time limit */
     NAT_CRASHED      /* the process ended because of an error of LLVM, or could not be started */
 };
-/** Starts the process. Returns false if the host has no process or memory for it. */
+/** Starts the process. If @llvm is not loaded, the process loads LLVM when it gets the first kernel. Returns false if the host has no
+ *  process or memory for it. */
 bool nat_process_start(struct nat_process *process, const struct nat_llvm *llvm);
 /** Sends a kernel to the process, which starts to compile it. */
 bool nat_process_send(struct nat_process *process, const struct nat_job *job, const struct isa_insn *insn);
+/** Returns true if nat_process_receive() will not wait for a compilation. */
+bool nat_process_is_ready(const struct nat_process *process);
 /** Waits until the kernel that was sent last is compiled. If the outcome is NAT_TOO_LONG or NAT_CRASHED, the process has
  *  ended. */
 enum nat_outcome nat_process_receive(struct nat_process *process, const struct nat_job *job, struct nat_code *out);
-/** Ends the process, if there is one. */
+/** Ends the process, if there is one, also during a compilation. */
 void nat_process_end(struct nat_process *process);
+
+/* ---- the model of --engine auto (nat_pays.c) ---------------------------------------------------- */
+
+/** Returns true if it pays to compile a kernel. @executed: warp instructions of the kernel that the interpreter has executed; @rest:
+ *  estimate of those that remain in the grid, or 0; @count: instructions of the kernel; @loaded: LLVM is loaded. */
+bool nat_pays(uint64_t executed, uint64_t rest, uint32_t count, bool loaded);
+
+/* ---- the cache (nat_cache.c) -------------------------------------------------------------------- */
+
+/** Writes all that identifies the compiler: the builds of Lanewise and of LLVM, and the processor for which LLVM generates code.
+ *  Returns false if one of the builds has no build id. */
+bool nat_cache_put_compiler(const struct nat_llvm *llvm, struct lw_sink *out);
+/** Makes the key of the code of @job, and sets job->number. @compiler: text of nat_cache_put_compiler(); @text: instructions of the
+ *  kernel. Returns false if there is no cache. The caller frees key->text in any case. */
+bool nat_cache_key(const struct lw_buffer *compiler, struct nat_job *job, const struct isa_word *text, struct lw_cache_key *key);
+/** Reads code from the cache. Errors: as lw_cache_read(); LW_ENOMEM. */
+enum lw_status nat_cache_read(const struct lw_cache_key *key, const struct nat_job *job, struct nat_code *out,
+                              struct lw_error *err) LW_MUST_CHECK;
+void nat_cache_write(const struct lw_cache_key *key, const struct nat_job *job, const struct nat_code *code);
 
 #endif

@@ -315,7 +315,7 @@ void nat_put_member(struct nat_unit *u, LLVMValueRef value, size_t offset)
     (void)u->b.llvm->BuildStore(u->b.b, value, nat_address(u, u->frame, quad(u, offset)));
 }
 
-LLVMValueRef nat_call(struct nat_unit *u, uintptr_t function, LLVMTypeRef result, LLVMTypeRef *types, LLVMValueRef *args,
+LLVMValueRef nat_call(struct nat_unit *u, size_t offset, LLVMTypeRef result, LLVMTypeRef *types, LLVMValueRef *args,
                       unsigned count)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -327,7 +327,8 @@ LLVMValueRef nat_call(struct nat_unit *u, uintptr_t function, LLVMTypeRef result
         all[1 + i] = args[i];
     }
     LLVMTypeRef type = l->FunctionType(result, all_types, 1 + count, 0);
-    LLVMValueRef pointer = l->BuildIntToPtr(u->b.b, quad(u, function), u->b.pointer, "");
+    LLVMValueRef calls = nat_member(u, u->b.pointer, offsetof(struct emu_native_frame, calls));
+    LLVMValueRef pointer = l->BuildLoad2(u->b.b, u->b.pointer, nat_address(u, calls, quad(u, offset)), "");
     return l->BuildCall2(u->b.b, type, pointer, all, 1 + count, "");
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gets native code of kernels from the compiler process on request, and stores the code for later requests. */
+/* Gets native code of kernels from the cache or the compiler process on request, and stores the code for later requests. */
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,11 @@ enum { MOST_LEAVE_COST = 1000 };
 struct nat_kernel {
     struct emu_native_kernel code; /* `count` is 0 if the kernel could not be compiled */
     struct isa_word *text; /* [count] instructions of the kernel; owned */
+    char *name;            /* owned */
     struct nat_job job;
+    enum nat_progress { NAT_NEW, NAT_SENT, NAT_DONE } progress; /* NAT_SENT: the process compiles the kernel */
+    uint64_t executed; /* warp instructions of the kernel that machines have executed, as requests report them */
+    bool cached;       /* the code came from the cache */
     uint16_t *entry; /* owned */
     struct emu_native_site *site; /* owned */
     struct nat_kernel *next;
@@ -31,14 +36,18 @@ struct translator {
     struct nat_stats stats;
     struct lw_sink *sink;
     pthread_mutex_t lock;
-    uint32_t jobs;
+    struct lw_buffer compiler; /* text of nat_cache_put_compiler() */
+    bool cached;               /* the cache is used */
+    bool waits;                /* a request waits for the code; false: the translator is one of nat_create_auto() */
+    struct nat_kernel *sent;   /* the kernel that the process compiles, or NULL */
+    struct nat_kernel *last;   /* the kernel of the last request */
     uint64_t most_leave_cost;
     double seconds;
 };
 
 void nat_name(const struct nat_job *job, char *out)
 {
-    snprintf(out, NAT_NAME_BYTES, "kernel%u", job->number);
+    snprintf(out, NAT_NAME_BYTES, "kernel%016" PRIx64, job->number);
 }
 
 static bool failed(const struct nat_llvm *llvm, LLVMErrorRef error)
@@ -71,44 +80,110 @@ static bool link_code(struct translator *t, const struct nat_code *code, struct 
     return true;
 }
 
-/** Gets the code of @k from the compiler process. */
-static enum nat_outcome translate(struct translator *t, const struct isa_insn *insn, struct nat_kernel *k)
+/** Creates the linker if there is none yet. */
+static void start_linker(struct translator *t)
 {
-    struct nat_process *process = &t->process;
-    struct nat_code code;
-
-    if (process->pid == 0 && !nat_process_start(process, &t->llvm)) /* the process has ended, and needs a successor */
-        return NAT_CRASHED;
-    const bool sent = nat_process_send(process, &k->job, insn);
-    if (t->jit == NULL && sent && failed(&t->llvm, t->llvm.OrcCreateLLJIT(&t->jit, NULL))) /* while the process compiles */
+    if (t->jit == NULL && failed(&t->llvm, t->llvm.OrcCreateLLJIT(&t->jit, NULL)))
         t->jit = NULL;
-    enum nat_outcome outcome = nat_process_receive(process, &k->job, &code);
-    if (outcome == NAT_COMPILED && !link_code(t, &code, k))
-        outcome = NAT_UNSUPPORTED;
-    if (outcome == NAT_COMPILED) {
-        k->code.entry = k->entry = code.entry; /* `k` owns the entries and sites now */
-        k->code.site = k->site = code.site;
-        code.entry = NULL;
-        code.site = NULL;
-        k->code.first = k->job.first;
-        k->code.count = k->job.count;
-        k->code.windows = code.size.windows;
-        k->code.entries = code.size.entries;
+}
+
+/** Gets the code of @k from the cache. Returns false if the cache does not have it, or has an entry that is not used. */
+static bool take_cached(struct translator *t, const struct lw_cache_key *key, struct nat_kernel *k, struct nat_code *code)
+{
+    struct lw_error err;
+    enum lw_status status = nat_cache_read(key, &k->job, code, &err);
+
+    if (status == LW_OK) {
+        start_linker(t);
+        if (link_code(t, code, k))
+            return true;
+        status = LW_FAIL(&err, LW_EFORMAT, "LLVM cannot link %s", key->path);
+        nat_code_free(code);
     }
-    nat_code_free(&code);
-    return outcome;
+    if (t->sink != NULL && status != LW_ENOENT)
+        lw_printf(t->sink, "native code: the cached code of kernel %s is not used: %s\n", k->name, err.text);
+    return false;
 }
 
 /** Reports a kernel that was not compiled. */
-static void report(struct translator *t, const struct isa_function *kernel, enum nat_outcome outcome)
+static void report(struct translator *t, const char *kernel, enum nat_outcome outcome)
 {
     if (t->sink == NULL || outcome == NAT_UNSUPPORTED)
         return;
     if (outcome == NAT_TOO_LONG)
         lw_printf(t->sink, "native code: the compilation of kernel %s exceeded %g s: the interpreter executes the kernel\n",
-                  kernel->name, t->seconds);
+                  kernel, t->seconds);
     else
-        lw_printf(t->sink, "native code: LLVM failed to compile kernel %s: the interpreter executes the kernel\n", kernel->name);
+        lw_printf(t->sink, "native code: LLVM failed to compile kernel %s: the interpreter executes the kernel\n", kernel);
+}
+
+/** Takes the code of @k, if @outcome says that there is one, and counts the kernel. */
+static void take_code(struct translator *t, struct nat_kernel *k, enum nat_outcome outcome, struct nat_code *code)
+{
+    k->progress = NAT_DONE;
+    if (outcome == NAT_COMPILED) {
+        k->code.entry = k->entry = code->entry; /* `k` owns the entries and sites now */
+        k->code.site = k->site = code->site;
+        code->entry = NULL;
+        code->site = NULL;
+        k->code.first = k->job.first;
+        k->code.count = k->job.count;
+        k->code.windows = code->size.windows;
+        k->code.entries = code->size.entries;
+    }
+    nat_code_free(code);
+    t->stats.kernels += outcome == NAT_COMPILED && !k->cached;
+    t->stats.cached += k->cached;
+    t->stats.refused += outcome != NAT_COMPILED;
+    t->stats.too_long += outcome == NAT_TOO_LONG;
+    if (outcome != NAT_COMPILED)
+        report(t, k->name, outcome);
+}
+
+/** Gets the code of @k from the cache, or sends the kernel to the compiler process. */
+static void begin(struct translator *t, const struct emu_native_request *request, struct nat_kernel *k)
+{
+    struct nat_process *process = &t->process;
+    struct lw_cache_key *key = malloc(sizeof *key);
+    struct nat_code code = {.entry = NULL};
+
+    if (key == NULL) {
+        take_code(t, k, NAT_CRASHED, &code);
+        return;
+    }
+    k->cached = nat_cache_key(&t->compiler, &k->job, k->text, key) && t->cached && take_cached(t, key, k, &code);
+    lw_buffer_fini(&key->text);
+    free(key);
+    if (k->cached) {
+        take_code(t, k, NAT_COMPILED, &code);
+    } else if (process->pid == 0 && !nat_process_start(process, &t->llvm)) { /* the process has ended, and needs a successor */
+        take_code(t, k, NAT_CRASHED, &code);
+    } else {
+        if (nat_process_send(process, &k->job, request->insn + k->job.first))
+            start_linker(t); /* while the process compiles */
+        k->progress = NAT_SENT;
+        t->sent = k;
+    }
+}
+
+/** Receives the code of the kernel that the process compiles. */
+static void finish(struct translator *t)
+{
+    struct lw_cache_key *key = malloc(sizeof *key);
+    struct nat_kernel *k = t->sent;
+    struct nat_code code;
+    enum nat_outcome outcome = nat_process_receive(&t->process, &k->job, &code);
+
+    if (outcome == NAT_COMPILED && !link_code(t, &code, k))
+        outcome = NAT_UNSUPPORTED;
+    if (key != NULL && outcome == NAT_COMPILED && t->cached) {
+        if (nat_cache_key(&t->compiler, &k->job, k->text, key))
+            nat_cache_write(key, &k->job, &code);
+        lw_buffer_fini(&key->text);
+    }
+    free(key);
+    take_code(t, k, outcome, &code);
+    t->sent = NULL;
 }
 
 static bool is_code_for(const struct nat_kernel *k, const struct emu_native_request *request)
@@ -122,80 +197,123 @@ static bool is_code_for(const struct nat_kernel *k, const struct emu_native_requ
            memcmp(k->text, request->object->text + kernel->first, kernel->count * sizeof *k->text) == 0;
 }
 
-static const struct emu_native_kernel *kernel_of(struct emu_native *native, const struct emu_native_request *request)
+/** Returns the kernel of @request, and adds it to the list of kernels if it is new. Returns NULL if memory is short. */
+static struct nat_kernel *find(struct translator *t, const struct emu_native_request *request)
+{
+    const struct isa_function *kernel = request->kernel;
+    struct nat_kernel *k = t->kernels;
+
+    while (k != NULL && !is_code_for(k, request))
+        k = k->next;
+    if (k != NULL)
+        return k;
+    const size_t bytes = kernel->count * sizeof *k->text;
+    k = calloc(1, sizeof *k);
+    struct isa_word *text = malloc(bytes != 0 ? bytes : 1);
+    char *name = strdup(kernel->name);
+    if (k == NULL || text == NULL || name == NULL) {
+        free(k);
+        free(text);
+        free(name);
+        return NULL;
+    }
+    memcpy(text, request->object->text + kernel->first, bytes);
+    k->text = text;
+    k->name = name;
+    k->job = (struct nat_job){
+        .first = kernel->first, .count = kernel->count, .width = request->width, .stride = request->stride,
+        .first_row = request->first_row, .vregs = request->vregs, .masked = request->masked,
+        .most_leave_cost = t->most_leave_cost, .seconds = t->seconds};
+    memcpy(k->job.block, request->block, sizeof k->job.block);
+    k->next = t->kernels;
+    t->kernels = k;
+    return k;
+}
+
+/** Loads LLVM if it is not loaded yet. */
+static enum lw_status load(struct translator *t, struct lw_error *err)
+{
+    enum lw_status status = t->llvm.library != NULL ? LW_OK : nat_llvm_load(&t->llvm, err);
+
+    if (status == LW_OK && t->compiler.size == 0)
+        t->compiler.is_cut = !nat_cache_put_compiler(&t->llvm, &t->compiler.sink);
+    return status;
+}
+
+static const struct emu_native_kernel *kernel_of(struct emu_native *native, const struct emu_native_request *request, bool *later)
 {
     struct translator *t = (struct translator *)native;
-    const struct isa_function *kernel = request->kernel;
-    struct timespec begin, end;
-    struct nat_kernel *k;
+    struct timespec start, end;
+    struct lw_error err;
 
     pthread_mutex_lock(&t->lock);
-    for (k = t->kernels; k != NULL && !is_code_for(k, request); k = k->next)
-        ;
-    if (k == NULL && (k = calloc(1, sizeof *k)) != NULL) {
-        k->text = malloc(kernel->count * sizeof *k->text);
-        if (k->text == NULL) {
-            free(k);
-            pthread_mutex_unlock(&t->lock);
-            return NULL;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    struct nat_kernel *k = find(t, request);
+    if (t->last != NULL)
+        t->last->executed += request->executed;
+    t->last = k;
+    if (t->sent != NULL && nat_process_is_ready(&t->process))
+        finish(t);
+    if (k != NULL && k->progress == NAT_NEW && t->sent == NULL &&
+        (t->waits || nat_pays(k->executed, request->rest, k->job.count, t->llvm.library != NULL))) {
+        if (load(t, &err) == LW_OK) {
+            begin(t, request, k);
+        } else {
+            if (t->stats.refused++ == 0 && t->sink != NULL)
+                lw_printf(t->sink, "%s\n", err.text);
+            k->progress = NAT_DONE;
         }
-        memcpy(k->text, request->object->text + kernel->first, kernel->count * sizeof *k->text);
-        k->job.first = kernel->first;
-        k->job.count = kernel->count;
-        k->job.width = request->width;
-        k->job.stride = request->stride;
-        k->job.first_row = request->first_row;
-        k->job.vregs = request->vregs;
-        k->job.masked = request->masked;
-        memcpy(k->job.block, request->block, sizeof k->job.block);
-        k->job.number = t->jobs++;
-        k->job.most_leave_cost = t->most_leave_cost;
-        k->job.seconds = t->seconds;
-        k->next = t->kernels;
-        t->kernels = k;
-        clock_gettime(CLOCK_MONOTONIC, &begin);
-        const enum nat_outcome outcome = translate(t, request->insn + kernel->first, k);
-        clock_gettime(CLOCK_MONOTONIC, &end);
-        t->stats.seconds += (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
-        t->stats.kernels += outcome == NAT_COMPILED;
-        t->stats.refused += outcome != NAT_COMPILED;
-        t->stats.too_long += outcome == NAT_TOO_LONG;
-        if (outcome != NAT_COMPILED)
-            report(t, kernel, outcome);
     }
+    if (t->sent != NULL && t->waits)
+        finish(t);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    t->stats.seconds += (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    *later = k != NULL && k->progress != NAT_DONE;
     pthread_mutex_unlock(&t->lock);
     return k != NULL && k->code.count != 0 ? &k->code : NULL;
 }
 
-enum lw_status nat_create(struct emu_native **out, struct lw_error *err)
+/** Creates a translator. If @waits, LLVM is loaded, and requests wait for the code. */
+static enum lw_status create(bool waits, struct emu_native **out, struct lw_error *err)
 {
     struct translator *t = calloc(1, sizeof *t);
-    enum lw_status status;
+    enum lw_status status = LW_OK;
 
     if (t == NULL)
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for native code");
-    status = nat_llvm_load(&t->llvm, err);
-    if (status != LW_OK) {
-        free(t);
-        return status;
-    }
     t->native.kernel = kernel_of;
     t->native.masked_after = 64;
     t->most_leave_cost = MOST_LEAVE_COST;
     t->seconds = NAT_SECONDS;
+    t->waits = waits;
     pthread_mutex_init(&t->lock, NULL);
-    LLVMTargetMachineRef machine = nat_llvm_host(&t->llvm, NAT_CODEGEN_DEFAULT);
-    if (machine == NULL) {
-        nat_destroy(&t->native);
-        return LW_FAIL(err, LW_EUNSUPP, "LLVM cannot generate code for this processor");
+    lw_buffer_init(&t->compiler);
+    if (waits)
+        status = load(t, err);
+    if (waits && status == LW_OK) {
+        LLVMTargetMachineRef machine = nat_llvm_host(&t->llvm, NAT_CODEGEN_DEFAULT);
+        if (machine == NULL)
+            status = LW_FAIL(err, LW_EUNSUPP, "LLVM cannot generate code for this processor");
+        else
+            t->llvm.DisposeTargetMachine(machine);
     }
-    t->llvm.DisposeTargetMachine(machine);
-    if (!nat_process_start(&t->process, &t->llvm)) {
+    if (status == LW_OK && !nat_process_start(&t->process, &t->llvm))
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no process for the compilation to native code");
+    if (status != LW_OK)
         nat_destroy(&t->native);
-        return LW_FAIL(err, LW_ENOMEM, "the host has no process for the compilation to native code");
-    }
-    *out = &t->native;
-    return LW_OK;
+    else
+        *out = &t->native;
+    return status;
+}
+
+enum lw_status nat_create(struct emu_native **out, struct lw_error *err)
+{
+    return create(true, out, err);
+}
+
+enum lw_status nat_create_auto(struct emu_native **out, struct lw_error *err)
+{
+    return create(false, out, err);
 }
 
 void nat_destroy(struct emu_native *native)
@@ -212,9 +330,11 @@ void nat_destroy(struct emu_native *native)
         free(k->entry);
         free(k->site);
         free(k->text);
+        free(k->name);
         free(k);
     }
     pthread_mutex_destroy(&t->lock);
+    lw_buffer_fini(&t->compiler);
     nat_llvm_unload(&t->llvm);
     free(t);
 }
@@ -227,6 +347,11 @@ void nat_set_most_leave_cost(struct emu_native *native, uint64_t most)
 void nat_set_limit(struct emu_native *native, double seconds)
 {
     ((struct translator *)native)->seconds = seconds;
+}
+
+void nat_set_cached(struct emu_native *native, bool cached)
+{
+    ((struct translator *)native)->cached = cached && getenv("LANEWISE_NATIVE_DUMP") == NULL; /* the compiler writes the dump */
 }
 
 void nat_set_sink(struct emu_native *native, struct lw_sink *sink)

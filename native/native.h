@@ -8,6 +8,7 @@
 /** Counts of a translator, for reports. */
 struct nat_stats {
     unsigned kernels;  /* kernels that were compiled */
+    unsigned cached;   /* kernels whose code came from the cache */
     unsigned refused;  /* kernels that could not be compiled, so that only the interpreter executes them */
     unsigned too_long; /* refused kernels whose compilation exceeded the time limit */
     double seconds;    /* time spent in the translator */
@@ -20,6 +21,9 @@ enum { NAT_SECONDS = 10 };
  *  LLVM 19 is not installed or cannot generate code for this host; LW_ENOMEM. The translator starts a process, which
  *  compiles the kernels. Create the translator before the machine's memory is large, because the process is a fork. */
 enum lw_status nat_create(struct emu_native **out, struct lw_error *err) LW_MUST_CHECK;
+/** Creates a translator as nat_create() does, but one whose machines begin each kernel in the interpreter. The translator compiles a
+ *  kernel only if this pays, loads LLVM when it first compiles, and lets machines use the code when it is ready. */
+enum lw_status nat_create_auto(struct emu_native **out, struct lw_error *err) LW_MUST_CHECK;
 /** Destroys the translator and its code, which no machine may use any more; may be NULL. */
 void nat_destroy(struct emu_native *native);
 /** Sets the limit of nat_leave_cost() above which a kernel's code stores each register where it is written; with 0, all
@@ -28,7 +32,10 @@ void nat_set_most_leave_cost(struct emu_native *native, uint64_t most);
 /** Sets the limit of the processor time for the compilation of one kernel. If the limit is exceeded, only the interpreter
  *  executes the kernel. */
 void nat_set_limit(struct emu_native *native, double seconds);
-/** Sets the sink that receives a line for each kernel whose compilation LLVM did not complete; NULL: no lines are written. */
+/** Lets the translator take the code of kernels from the cache, and store it there. */
+void nat_set_cached(struct emu_native *native, bool cached);
+/** Sets the sink that receives a line for each kernel whose compilation LLVM did not complete, and for each entry of the cache that
+ *  is not used; NULL: no lines are written. */
 void nat_set_sink(struct emu_native *native, struct lw_sink *sink);
 void nat_get_stats(const struct emu_native *native, struct nat_stats *out);
 

@@ -8,6 +8,10 @@
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/interp/emu_layers_priv.h"
 
+/* If there is no code yet, a core requests it again after this number of warp instructions, for which the interpreter needs some
+ * 0.2 ms. */
+enum { REQUEST_EVERY = 20000 };
+
 /** Returns true if nothing that sees the order of the warps of @grid or their single instructions is active: no observer,
  *  breakpoint or log. */
 static bool may_use(const struct emu_core *core, const struct emu_grid *grid)
@@ -63,14 +67,34 @@ static bool reserve(struct emu_core_native *native, struct emu_native_form *form
     return true;
 }
 
+/** Estimates how many warp instructions the core will execute in @grid after @block begins. Blocks begin in the order of their
+ *  numbers, and the blocks before this one are assumed to be typical. Returns 0 if this is the first one. */
+static uint64_t rest_of(const struct emu_core *core, const struct emu_grid *grid, const struct emu_block *block)
+{
+    const double executed = (double)(core->retired - core->native.begin);
+
+    return block == NULL || block->linear == 0
+               ? 0 : (uint64_t)(executed * (double)(grid->block_count - block->linear) / (double)block->linear);
+}
+
+/** Returns true if all entries of @kernel are marked in @code, in which another core that shares the code may have marked them. */
+static bool is_marked(const struct emu_code *code, const struct emu_native_kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->count; i++)
+        if (kernel->entry[i] != 0 && !(code->layers[kernel->first + i] & EMU_LAYER_NATIVE))
+            return false;
+    return true;
+}
+
 /** Gets one form of the native code of @grid, and marks its entries in the decoded program. */
-static void take_up(struct emu_core *core, const struct emu_grid *grid, struct emu_native_form *form)
+static void take_up(struct emu_core *core, const struct emu_grid *grid, const struct emu_block *block, struct emu_native_form *form)
 {
     struct emu_core_native *native = &core->native;
     const struct emu_launch *launch = &grid->launch;
     struct emu_code *code;
     struct emu_layout layout;
 
+    form->later = false;
     if (!may_use(core, grid) || emu_core_code(core, launch, &code, NULL) != LW_OK)
         return;
     emu_layout_make(&layout, core->machine->config.warp_width, core->level);
@@ -78,17 +102,24 @@ static void take_up(struct emu_core *core, const struct emu_grid *grid, struct e
         .object = launch->program->object, .insn = launch->program->insn, .insn_count = launch->program->count,
         .kernel = launch->kernel, .width = core->machine->config.warp_width, .stride = layout.stride,
         .first_row = EMU_ROW_V0, .vregs = emu_kernel_use(launch->program, launch->kernel)->vregs,
-        .masked = form == &native->masked};
+        .masked = form == &native->masked, .executed = core->retired > native->reported ? core->retired - native->reported : 0,
+        .rest = rest_of(core, grid, block)};
     memcpy(request.block, launch->block, sizeof request.block);
-    const struct emu_native_kernel *kernel = core->machine->native->kernel(core->machine->native, &request);
+    native->reported = core->retired;
+    const struct emu_native_kernel *kernel = core->machine->native->kernel(core->machine->native, &request, &form->later);
+    form->request_at = core->retired + REQUEST_EVERY;
     const uint32_t warps = (grid->block_threads + request.width - 1) / request.width;
     if (kernel == NULL || !reserve(native, form, kernel, warps, request.vregs))
         return;
-    for (uint32_t i = 0; i < kernel->count; i++)
-        if (kernel->entry[i] != 0 && !(code->layers[kernel->first + i] & EMU_LAYER_NATIVE)) /* the layer may have been set by
-                                                                                             * another core that shares the
-                                                                                             * code */
-            emu_code_set_layer(code, kernel->first + i, EMU_LAYER_NATIVE, true);
+    if (!is_marked(code, kernel)) {
+        if (core->machine->threaded) { /* other threads are reading the code */
+            native->ready = form->later = true;
+            return;
+        }
+        for (uint32_t i = 0; i < kernel->count; i++)
+            if (kernel->entry[i] != 0)
+                emu_code_set_layer(code, kernel->first + i, EMU_LAYER_NATIVE, true);
+    }
     form->kernel = kernel;
 }
 
@@ -104,16 +135,21 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
         native->grid = grid;
         native->sequence = grid->sequence;
         native->whole.kernel = native->masked.kernel = NULL;
-        native->masked_done = false;
+        native->whole.later = true;
+        native->masked.later = false;
+        native->masked_done = native->ready = false;
         native->requests = 0;
-        take_up(core, grid, &native->whole);
+        native->whole.request_at = native->masked.request_at = native->begin = core->retired;
         if (native->windows != 0) /* the allocations in the windows may have been freed since the last use */
             memset(native->window, 0, native->windows * sizeof *native->window);
     }
-    if (!native->masked_done && (native->requests >= machine->native->masked_after || until == 0 || machine->core_count > 1)) {
-        native->masked_done = true; /* if the grid runs on threads, masked code is requested immediately, because later changes of
-                                     * the decoded code, which the threads share, are impossible */
-        take_up(core, grid, &native->masked);
+    if (native->whole.later && (block == NULL || core->retired >= native->whole.request_at))
+        take_up(core, grid, block, &native->whole);
+    if (!native->masked_done && (block == NULL || core->retired >= native->masked.request_at) &&
+        (native->requests >= machine->native->masked_after || until == 0 || machine->core_count > 1)) {
+        take_up(core, grid, block, &native->masked); /* if the grid runs on threads, masked code is requested immediately, because
+                                                      * for later changes of the code that they share the threads must pause */
+        native->masked_done = !native->masked.later;
     }
     if (block == NULL || (native->whole.kernel == NULL && native->masked.kernel == NULL))
         return;
@@ -129,6 +165,7 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
     native->frame.shared = block->shared;
     native->frame.shared_bytes = block->shared_bytes;
     native->frame.window = native->window;
+    native->frame.calls = &emu_native_calls;
 }
 
 void emu_machine_set_native(struct emu_machine *machine, struct emu_native *native)

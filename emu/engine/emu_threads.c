@@ -4,7 +4,8 @@
  * accesses only its own state and the machine's memory, and a block-order-free kernel cannot observe which other blocks run.
  * Therefore all results are the same on several threads as on one. The counts of all threads are added up when the grid ends. A
  * block that faults or hangs stops the run. All blocks with lower numbers still run to their ends, because one of them may stop
- * the run, too. The stop of the block with the lowest number is reported.
+ * the run, too. The stop of the block with the lowest number is reported. If native code of the kernel is ready, the threads return,
+ * the engine adds the code, and the threads continue.
  */
 #include "emu/engine/emu_threads_priv.h"
 
@@ -257,6 +258,10 @@ enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
             (found == NULL || w->stop.place.block < found->stop.place.block))
             found = w;
     }
+    const bool paused = pool->claims.pause && !__atomic_load_n(&f->base.interrupted, __ATOMIC_RELAXED);
+    pool->claims.pause = false;
+    if (!all_done && paused)
+        return LW_OK;
     if (!all_done) {
         __atomic_store_n(&f->base.interrupted, 0, __ATOMIC_RELAXED);
         stop->kind = EMU_STOP_INTERRUPTED;

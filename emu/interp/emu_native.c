@@ -34,7 +34,7 @@ static void end_of_pair(struct emu_warp *w, const struct emu_dinsn *di)
     emu_leave(w, EMU_LEAVE_BUDGET, di);
 }
 
-bool emu_native_execute(struct emu_native_frame *frame, uint32_t index)
+static bool native_execute(struct emu_native_frame *frame, uint32_t index)
 {
     struct emu_warp *w = frame->warp;
     struct emu_dinsn pair[2] __attribute__((aligned(64)));
@@ -56,7 +56,7 @@ bool emu_native_execute(struct emu_native_frame *frame, uint32_t index)
     return done;
 }
 
-bool emu_native_reach(struct emu_native_frame *frame, uint64_t offset, uint64_t bytes, bool write)
+static bool native_reach(struct emu_native_frame *frame, uint64_t offset, uint64_t bytes, bool write)
 {
     struct emu_warp *w = frame->warp;
     struct emu_memory *memory = &w->core->machine->memory;
@@ -77,7 +77,7 @@ bool emu_native_reach(struct emu_native_frame *frame, uint64_t offset, uint64_t 
     return true;
 }
 
-bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint32_t bytes, const uint64_t *offset, uint64_t mask)
+static bool native_find(struct emu_native_frame *frame, uint32_t slot, uint32_t bytes, const uint64_t *offset, uint64_t mask)
 {
     const struct emu_warp *w = frame->warp;
     const struct emu_memory *memory = &w->core->machine->memory;
@@ -86,7 +86,7 @@ bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint32_t byt
     if (record == NULL)
         return false;
     const uint64_t low = record->address - ISA_GLOBAL_BASE, count = record->size_bytes / bytes;
-    if (low % EMU_NATIVE_ALIGN != 0 || count == 0 || !emu_native_reach(frame, low, record->size_bytes, false))
+    if (low % EMU_NATIVE_ALIGN != 0 || count == 0 || !native_reach(frame, low, record->size_bytes, false))
         return false; /* the allocation was freed, or guests may not load all of it */
     for (uint64_t m = mask; m != 0; m &= m - 1) {
         const uint64_t from = offset[lw_lowest(m)] - low;
@@ -97,7 +97,7 @@ bool emu_native_find(struct emu_native_frame *frame, uint32_t slot, uint32_t byt
     return true;
 }
 
-bool emu_native_bssy(struct emu_native_frame *frame, uint32_t reg)
+static bool native_bssy(struct emu_native_frame *frame, uint32_t reg)
 {
     struct emu_warp *w = frame->warp;
 
@@ -107,12 +107,15 @@ bool emu_native_bssy(struct emu_native_frame *frame, uint32_t reg)
     return true;
 }
 
-bool emu_native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t retired)
+static bool native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t retired)
 {
     struct emu_warp *w = frame->warp;
 
     return emu_split_bsync_uncontended(w, reg, w->m, w->retired + retired + 1);
 }
+
+const struct emu_native_calls emu_native_calls = {
+    .execute = native_execute, .reach = native_reach, .find = native_find, .bssy = native_bssy, .bsync = native_bsync};
 
 /** Returns true if the running split would be selected again at the end of its time slice, because all other splits are blocked
  *  at convergence barriers. */

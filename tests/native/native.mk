@@ -1,3 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-check_SCRIPTS += tests/native/test_native.sh tests/native/prop_native.sh
-EXTRA_DIST += tests/native/test_native.sh tests/native/prop_native.sh
+check_PROGRAMS += tests/native/test_takeover
+tests_native_test_takeover_SOURCES = tests/native/test_takeover.c
+tests_native_test_takeover_LDADD = liblanewise.a $(TEST_LIBS)
+native_scripts = tests/native/test_native.sh tests/native/prop_native.sh tests/native/test_native_auto.sh tests/native/test_native_cache.sh
+check_SCRIPTS += $(native_scripts)
+EXTRA_DIST += $(native_scripts)

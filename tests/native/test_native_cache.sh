@@ -1,0 +1,155 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Tests native code in the cache: a second run compiles nothing and has the same results, counts and hashes. What the compilation
+# depends on is in the key. Entries that are cut, changed, of another key, or that other users may write are not used, and one line
+# names each. Without a usable cache folder the kernel is compiled. The limit of the cache holds for all kinds of entries together.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+unset LANEWISE_CACHE
+export XDG_CACHE_HOME=$work/cache
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # LLVM has leaks
+mkdir cache
+# kernel.s has divergent loops, so that it has masked code, too; accesses and a shuffle for which native code calls the emulator
+cat >kernel.s <<'END'
+.kernel work
+.param ptr.global out
+    s_s2r s0, %ctaid.x
+    s_s2r s1, %ntid.x
+    s_mul_u32 s0, s0, s1
+    v_s2r v0, %tid.x
+    v_add_u32 v0, v0, s0
+    v_mov_b32 v1, v0
+    v_mov_b32 v4, 0
+again:
+    v_rem_u32 v3, v0, 7
+    bssy b0, done
+loop:
+    v_setp_u32.eq p0, v3, 0
+    @p0 bra done, b0
+    v_mad_u32 v1, v1, 5, v0
+    v_sub_u32 v3, v3, 1
+    bra loop
+done:
+    bsync b0
+    v_mov_b32 v6, 0
+turn:
+    v_mad_u32 v1, v1, 3, v6
+    v_add_u32 v6, v6, 1
+    v_setp_u32.lt p2, v6, 25
+    @p2 bra turn
+    v_add_u32 v4, v4, 1
+    v_setp_u32.lt p1, v4, 30
+    @p1 bra again
+    v_shl_b32 v5, v0, 2
+    s_mov_b64 s2:3, c[out]
+    ld.global.b32 v6, [s2:3+v5]
+    v_add_u32 v1, v1, v6
+    st.global.b32 [s2:3+v5], v1
+    exit
+.end
+END
+launch() { # usage: launch FILE BLOCK
+    cat >$1 <<END
+program: {source: kernel.s}
+buffers:
+  out: {type: u32, count: 4096, init: {ramp: {start: 1, step: 3}}}
+steps:
+  - launch: {entry: work, grid: [$((4096 / $2))], block: [$2], args: [out]}
+END
+}
+launch k.yaml 128
+launch other.yaml 64
+"$lanewise" run --engine native -q k.yaml >out 2>err
+if [ $? -eq 2 ] && grep -q 'install the Debian package libllvm19' err; then
+    echo "LLVM 19 is not installed"
+    exit 77
+fi
+counts() { # usage: counts FILE. Prints the statistics without times, and without those of native code
+    sed -e 's/"[a-z_]*seconds*": [0-9.e+-]*,*//g; /"native":/d' "$1"
+}
+# usage: runs COMPILED CACHED WHAT FILE [OPTION...]. Runs FILE in native code. Compares results and counts with the interpreter's, and
+# the numbers of kernels that were compiled and taken from the cache.
+runs() {
+    compiled=$1
+    cached=$2
+    what=$3
+    file=$4
+    shift 4
+    cases=$((cases + 1))
+    "$lanewise" run --threads 1 --hash -q --stats one.json "$@" $file >one 2>&1 </dev/null
+    "$lanewise" run --threads 1 --hash -q -v --engine native --stats two.json "$@" $file >out 2>err </dev/null || fail "$what: the run fails"
+    cmp -s one out || fail "$what: another result"
+    counts one.json >one.counts
+    counts two.json >two.counts
+    cmp -s one.counts two.counts || fail "$what: other counts"
+    [ -z "$compiled" ] || grep -q "^native code: $compiled kernels* compiled and $cached taken from the cache in" err ||
+        fail "$what: expected $compiled compiled and $cached from the cache"
+    [ -z "$compiled" ] || grep -q "\"native\": {\"compiled\": $compiled, \"cached\": $cached, \"refused\": 0, \"instructions\": [1-9]" two.json ||
+        fail "$what: other numbers in the statistics"
+    ignored=$(grep -c '^native code: the cached code of kernel work is not used: ' err)
+}
+rm -rf cache/lanewise
+runs 2 0 'the first run' k.yaml
+runs 0 2 'the second run' k.yaml
+[ "$ignored" = 0 ] || fail "the second run: a line about an entry"
+runs 2 0 'another block shape' other.yaml
+runs 2 0 'another width' k.yaml --warp 16
+runs 0 2 'the first width' k.yaml
+runs 2 0 '--cache off' k.yaml --cache off
+LANEWISE_CACHE=off runs 2 0 LANEWISE_CACHE=off k.yaml
+sed 's/lt p1, v4, 30/lt p1, v4, 31/' kernel.s >changed.s
+cp kernel.s first.s
+cp changed.s kernel.s
+runs 2 0 'another kernel' k.yaml
+cp first.s kernel.s
+runs 0 2 'the first kernel' k.yaml
+
+# Entries that are not used. Each is replaced by a good one.
+rm -rf cache/lanewise
+runs 2 0 'an empty cache' k.yaml
+set -- cache/lanewise/native-*
+[ $# = 2 ] || fail "the cache has $# entries of native code"
+cp "$1" good
+cp "$2" other
+size=$(wc -c <good)
+for at in 0 7 8 16 60 200 $((size / 3)) $((size / 2)) $((size - 9)) $((size - 1)); do
+    printf '\377' | dd of="$1" bs=1 seek=$at conv=notrunc 2>/dev/null
+    cmp -s good "$1" && continue
+    runs 1 1 "an entry whose byte $at is changed" k.yaml
+    [ "$ignored" = 1 ] || fail "an entry whose byte $at is changed: $ignored lines"
+    cmp -s good "$1" || fail "an entry whose byte $at is changed: the entry is not replaced"
+done
+for bytes in 0 8 15 $((size / 2)) $((size - 1)); do
+    head -c $bytes good >"$1"
+    runs 1 1 "an entry of $bytes bytes" k.yaml
+    [ "$ignored" = 1 ] || fail "an entry of $bytes bytes: $ignored lines"
+done
+cp other "$1"
+runs 1 1 'an entry of another key' k.yaml
+[ "$ignored" = 1 ] && grep -q 'has another key' err || fail 'an entry of another key: no line'
+chmod o+w "$1"
+runs 1 1 'an entry that all users may write' k.yaml
+[ "$ignored" = 1 ] || fail 'an entry that all users may write: no line'
+chmod o-w "$1"
+rm "$1"
+mkdir "$1"
+runs 1 1 'a folder in place of an entry' k.yaml
+rmdir "$1"
+runs 1 1 'a missing entry' k.yaml
+[ "$ignored" = 0 ] || fail 'a missing entry: a line'
+
+# Old entries of all kinds are deleted if the cache is too large.
+truncate -s 300M cache/lanewise/ptx-0123456789abcdef
+touch -d '2001-01-01' cache/lanewise/ptx-0123456789abcdef
+truncate -s 1M cache/lanewise/another-file
+touch -d '2000-01-01' cache/lanewise/another-file
+rm "$1"
+runs 1 1 'a large cache' k.yaml
+[ ! -e cache/lanewise/ptx-0123456789abcdef ] || fail 'a large cache: the old entry is not deleted'
+[ -e cache/lanewise/another-file ] || fail 'a large cache: a file that is no entry is deleted'
+runs 0 2 'after the deletion' k.yaml
+
+for folder in /proc/nothing "$work/k.yaml" relative; do
+    XDG_CACHE_HOME=$folder runs 2 0 "XDG_CACHE_HOME=$folder" k.yaml
+done
+echo "$cases cases, $failures failures"
+[ $failures = 0 ]
