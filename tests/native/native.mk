@@ -2,6 +2,7 @@
 check_PROGRAMS += tests/native/test_takeover
 tests_native_test_takeover_SOURCES = tests/native/test_takeover.c
 tests_native_test_takeover_LDADD = liblanewise.a $(TEST_LIBS)
-native_scripts = tests/native/test_native.sh tests/native/prop_native.sh tests/native/test_native_auto.sh tests/native/test_native_cache.sh
+native_scripts = tests/native/test_native.sh tests/native/prop_native.sh tests/native/test_native_auto.sh tests/native/test_native_cache.sh \
+	tests/native/test_native_crash.sh
 check_SCRIPTS += $(native_scripts)
 EXTRA_DIST += $(native_scripts)
