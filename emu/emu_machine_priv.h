@@ -37,6 +37,7 @@ struct emu_core_native {
     const struct emu_grid *grid;            /* grid for which native code was last requested, and its sequence number */
     uint64_t sequence;
     uint64_t begin, reported;               /* values of core->retired when the grid began, and at the last request */
+    double reported_seconds;                /* the thread's processor time at the last request in this grid; 0: there was none */
     bool ready;                             /* there is code, for which the threads that run the grid must pause */
     uint64_t until;                         /* value of core->retired up to which native code may run; 0: it may not run */
     uint64_t retired;                       /* instructions executed by native code */

@@ -55,9 +55,15 @@ void nat_process_end(struct nat_process *process);
 
 /* ---- the model of --engine auto (nat_pays.c) ---------------------------------------------------- */
 
-/** Returns true if it pays to compile a kernel. @executed: warp instructions of the kernel that the interpreter has executed; @rest:
- *  estimate of those that remain in the grid, or 0; @count: instructions of the kernel; @loaded: LLVM is loaded. */
-bool nat_pays(uint64_t executed, uint64_t rest, uint32_t count, bool loaded);
+/** Work of the interpreter on a kernel. */
+struct nat_work {
+    uint64_t executed; /* warp instructions that the interpreter has executed */
+    uint64_t timed;    /* number of those whose time is known, and their processor time */
+    double seconds;
+    uint64_t rest;     /* estimate of those that remain in the grid; 0: unknown */
+};
+/** Returns true if it pays to compile a kernel of @count instructions. @loaded: LLVM is loaded. */
+bool nat_pays(const struct nat_work *work, uint32_t count, bool loaded);
 
 /* ---- the cache (nat_cache.c) -------------------------------------------------------------------- */
 

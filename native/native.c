@@ -20,7 +20,7 @@ struct nat_kernel {
     char *name;            /* owned */
     struct nat_job job;
     enum nat_progress { NAT_NEW, NAT_SENT, NAT_DONE } progress; /* NAT_SENT: the process compiles the kernel */
-    uint64_t executed; /* warp instructions of the kernel that machines have executed, as requests report them */
+    struct nat_work work; /* as requests report it */
     bool cached;       /* the code came from the cache */
     uint16_t *entry; /* owned */
     struct emu_native_site *site; /* owned */
@@ -250,12 +250,18 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
     clock_gettime(CLOCK_MONOTONIC, &start);
     struct nat_kernel *k = find(t, request);
     if (t->last != NULL)
-        t->last->executed += request->executed;
+        t->last->work.executed += request->executed;
+    if (k != NULL && request->seconds > 0) {
+        k->work.timed += request->executed;
+        k->work.seconds += request->seconds;
+    }
+    if (k != NULL)
+        k->work.rest = request->rest;
     t->last = k;
     if (t->sent != NULL && nat_process_is_ready(&t->process))
         finish(t);
     if (k != NULL && k->progress == NAT_NEW && t->sent == NULL &&
-        (t->waits || nat_pays(k->executed, request->rest, k->job.count, t->llvm.library != NULL))) {
+        (t->waits || nat_pays(&k->work, k->job.count, t->llvm.library != NULL))) {
         if (load(t, &err) == LW_OK) {
             begin(t, request, k);
         } else {

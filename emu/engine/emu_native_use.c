@@ -3,13 +3,14 @@
  * run. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "emu/engine/emu_engine_priv.h"
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/interp/emu_layers_priv.h"
 
-/* If there is no code yet, a core requests it again after this number of warp instructions, for which the interpreter needs some
- * 0.2 ms. */
+/* If there is no code yet, a core requests it again after this number of warp instructions, for which the interpreter needs 0.1 to
+ * 1.5 ms. */
 enum { REQUEST_EVERY = 20000 };
 
 /** Returns true if nothing that sees the order of the warps of @grid or their single instructions is active: no observer,
@@ -77,6 +78,15 @@ static uint64_t rest_of(const struct emu_core *core, const struct emu_grid *grid
                ? 0 : (uint64_t)(executed * (double)(grid->block_count - block->linear) / (double)block->linear);
 }
 
+/** Returns the processor time of this thread. */
+static double thread_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /** Returns true if all entries of @kernel are marked in @code, in which another core that shares the code may have marked them. */
 static bool is_marked(const struct emu_code *code, const struct emu_native_kernel *kernel)
 {
@@ -105,6 +115,9 @@ static void take_up(struct emu_core *core, const struct emu_grid *grid, const st
         .masked = form == &native->masked, .executed = core->retired > native->reported ? core->retired - native->reported : 0,
         .rest = rest_of(core, grid, block)};
     memcpy(request.block, launch->block, sizeof request.block);
+    const double now = thread_seconds();
+    request.seconds = native->reported_seconds > 0 && now > native->reported_seconds ? now - native->reported_seconds : 0;
+    native->reported_seconds = now;
     native->reported = core->retired;
     const struct emu_native_kernel *kernel = core->machine->native->kernel(core->machine->native, &request, &form->later);
     form->request_at = core->retired + REQUEST_EVERY;
@@ -139,6 +152,7 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
         native->masked.later = false;
         native->masked_done = native->ready = false;
         native->requests = 0;
+        native->reported_seconds = 0;
         native->whole.request_at = native->masked.request_at = native->begin = core->retired;
         if (native->windows != 0) /* the allocations in the windows may have been freed since the last use */
             memset(native->window, 0, native->windows * sizeof *native->window);

@@ -101,18 +101,32 @@ static void the_cache_returns_only_valid_code(void **state)
     assert_int_equal(remove(folder), 0);
 }
 
+/** Returns nat_pays() for an interpreter that needs 10 ns for a warp instruction. */
+static bool pays(uint64_t executed, uint64_t rest, uint32_t count, bool loaded)
+{
+    const struct nat_work work = {.executed = executed, .timed = executed, .seconds = 10e-9 * (double)executed, .rest = rest};
+
+    return nat_pays(&work, count, loaded);
+}
+
 static void only_kernels_that_run_for_long_pay(void **state)
 {
+    const struct nat_work slow = {.executed = 40000, .timed = 20000, .seconds = 2e-3, .rest = 3000000}; /* 100 ns */
+    const struct nat_work unknown = {.executed = UINT64_C(1000000000)};
+
     (void)state;
     for (unsigned loaded = 0; loaded < 2; loaded++) {
-        assert_false(nat_pays(0, 0, 10, loaded));
-        assert_false(nat_pays(20000, 200000, 10, loaded));
-        assert_true(nat_pays(20000, UINT64_C(1000000000), 10, loaded));
-        assert_true(nat_pays(UINT64_C(1000000000), 0, 10, loaded));
-        assert_false(nat_pays(20000, UINT64_C(20000000), 4000, loaded)); /* the compilation takes longer than the rest of the grid */
+        assert_false(pays(0, 0, 10, loaded));
+        assert_false(pays(20000, 200000, 10, loaded));
+        assert_true(pays(20000, UINT64_C(1000000000), 10, loaded));
+        assert_true(pays(UINT64_C(1000000000), 0, 10, loaded));
+        assert_false(pays(20000, UINT64_C(20000000), 4000, loaded)); /* the compilation takes longer than the rest of the grid */
+        assert_true(nat_pays(&slow, 10, loaded));
+        assert_true(nat_pays(&unknown, 10, loaded)); /* no time is known, because no launch was long */
     }
-    assert_true(nat_pays(20000, 5000000, 10, true));
-    assert_false(nat_pays(20000, 5000000, 10, false)); /* LLVM must be loaded first */
+    assert_false(pays(20000, 3000000, 10, false)); /* the instructions of `slow` in a tenth of the time */
+    assert_true(pays(20000, 5000000, 10, true));
+    assert_false(pays(20000, 5000000, 10, false)); /* LLVM must be loaded first */
 }
 
 int main(void)
