@@ -31,7 +31,7 @@
 
 static struct tally {
     unsigned ran, skipped, waits, hangs, soft, scalars, runs;
-    unsigned compiled; /* kernels compiled to native code */
+    unsigned compiled, cached; /* kernels whose native code was compiled, and came from the cache */
     uint64_t native;   /* instructions that native code executed */
 } tally;
 
@@ -216,12 +216,14 @@ static void native_and_interpreter(struct trial *t, uint64_t seed)
     if (nat_create(&t->native, &err) != LW_OK)
         fail_msg("%s", err.text);
     t->native->masked_after = 0;
+    nat_set_cached(t->native, getenv("LW_NATIVE_CACHE") != NULL);
     if (seed & 1) /* compile as if the kernel were large */
         nat_set_most_leave_cost(t->native, 0);
     expect(t, &setup, seed);
     const struct setup_counts with = t->counts;
     nat_get_stats(t->native, &stats);
     tally.compiled += stats.kernels;
+    tally.cached += stats.cached;
     nat_destroy(t->native);
     t->native = NULL;
     expect(t, &setup, seed);
@@ -321,8 +323,9 @@ static void random_flow_ends_where_single_lanes_end(void **state)
            "entries\n", tally.ran, tally.runs, tally.skipped, tally.waits, tally.soft, tally.scalars,
            tally.hangs);
     if (getenv("LW_NATIVE") != NULL) {
-        printf("native code: %u kernels, %" PRIu64 " warp instructions\n", tally.compiled, tally.native);
-        assert_true(count < 10 || (tally.compiled != 0 && tally.native != 0));
+        printf("native code: %u kernels, %u from the cache, %" PRIu64 " warp instructions\n", tally.compiled + tally.cached,
+               tally.cached, tally.native);
+        assert_true(count < 10 || (tally.compiled + tally.cached != 0 && tally.native != 0));
     } else if (count >= 100) { /* the generated programs include enough of each case */
         assert_true(tally.ran * 2 > count);
         assert_true(tally.waits * 10 > tally.ran);
