@@ -20,6 +20,7 @@ struct nat_kernel {
     char *name;            /* owned */
     struct nat_job job;
     enum nat_progress { NAT_NEW, NAT_SENT, NAT_DONE } progress; /* NAT_SENT: the process compiles the kernel */
+    struct nat_kernel *same; /* the oldest one for the same instructions: its `work` is that of all their forms and block shapes */
     struct nat_work work; /* as requests report it */
     bool cached;       /* the code came from the cache */
     uint16_t *entry; /* owned */
@@ -40,7 +41,7 @@ struct translator {
     bool cached;               /* the cache is used */
     bool waits;                /* a request waits for the code; false: the translator is one of nat_create_auto() */
     struct nat_kernel *sent;   /* the kernel that the process compiles, or NULL */
-    struct nat_kernel *last;   /* the kernel of the last request */
+    struct nat_kernel *last;   /* `same` of the last request's kernel */
     uint64_t most_leave_cost;
     double seconds;
 };
@@ -186,15 +187,21 @@ static void finish(struct translator *t)
     t->sent = NULL;
 }
 
-static bool is_code_for(const struct nat_kernel *k, const struct emu_native_request *request)
+/** Returns true if @k has the instructions of @request. */
+static bool is_same_kernel(const struct nat_kernel *k, const struct emu_native_request *request)
 {
     const struct isa_function *kernel = request->kernel;
+
+    return k->job.first == kernel->first && k->job.count == kernel->count &&
+           memcmp(k->text, request->object->text + kernel->first, kernel->count * sizeof *k->text) == 0;
+}
+
+static bool is_code_for(const struct nat_kernel *k, const struct emu_native_request *request)
+{
     const struct nat_job *job = &k->job;
 
-    return job->first == kernel->first && job->count == kernel->count && job->width == request->width &&
-           job->stride == request->stride && job->vregs == request->vregs && job->masked == request->masked &&
-           memcmp(job->block, request->block, sizeof job->block) == 0 &&
-           memcmp(k->text, request->object->text + kernel->first, kernel->count * sizeof *k->text) == 0;
+    return job->width == request->width && job->stride == request->stride && job->vregs == request->vregs &&
+           job->masked == request->masked && memcmp(job->block, request->block, sizeof job->block) == 0 && is_same_kernel(k, request);
 }
 
 /** Returns the kernel of @request, and adds it to the list of kernels if it is new. Returns NULL if memory is short. */
@@ -225,9 +232,26 @@ static struct nat_kernel *find(struct translator *t, const struct emu_native_req
         .first_row = request->first_row, .vregs = request->vregs, .masked = request->masked,
         .most_leave_cost = t->most_leave_cost, .seconds = t->seconds};
     memcpy(k->job.block, request->block, sizeof k->job.block);
+    k->same = k;
+    for (struct nat_kernel *other = t->kernels; other != NULL; other = other->next)
+        if (is_same_kernel(other, request))
+            k->same = other->same;
     k->next = t->kernels;
     t->kernels = k;
     return k;
+}
+
+/** Adds what @request for kernel @k reports. The instructions since the last request are of the last request's kernel. */
+static void add_work(struct translator *t, const struct emu_native_request *request, struct nat_kernel *k)
+{
+    if (t->last != NULL)
+        t->last->work.executed += request->executed;
+    if (request->seconds > 0) {
+        k->work.timed += request->executed;
+        k->work.seconds += request->seconds;
+    }
+    k->work.rest = request->rest;
+    t->last = k;
 }
 
 /** Loads LLVM if it is not loaded yet. */
@@ -249,19 +273,12 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
     pthread_mutex_lock(&t->lock);
     clock_gettime(CLOCK_MONOTONIC, &start);
     struct nat_kernel *k = find(t, request);
-    if (t->last != NULL)
-        t->last->work.executed += request->executed;
-    if (k != NULL && request->seconds > 0) {
-        k->work.timed += request->executed;
-        k->work.seconds += request->seconds;
-    }
     if (k != NULL)
-        k->work.rest = request->rest;
-    t->last = k;
+        add_work(t, request, k->same);
     if (t->sent != NULL && nat_process_is_ready(&t->process))
         finish(t);
     if (k != NULL && k->progress == NAT_NEW && t->sent == NULL &&
-        (t->waits || nat_pays(&k->work, k->job.count, t->llvm.library != NULL))) {
+        (t->waits || nat_pays(&k->same->work, k->job.count, t->llvm.library != NULL))) {
         if (load(t, &err) == LW_OK) {
             begin(t, request, k);
         } else {

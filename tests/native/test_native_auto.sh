@@ -89,7 +89,6 @@ for file in long often; do
         exit
     fi
     for threads in 1 2 3; do
-        [ $file = long ] || [ $threads = 1 ] || continue
         runs "$file, $threads threads" $file.yaml --threads $threads
         all=$(sed -n 's/.*"warp_instructions": \([0-9]*\).*/\1/p' two.json)
         [ "$executed" -ge $((all / 10)) ] && [ "$executed" -lt "$all" ] ||
