@@ -10,6 +10,8 @@
  *   nat_memory.c IR of loads and stores
  *   nat_compile.c  the steps above in turn, and LLVM's code generation: compiles a kernel to an object file
  *   nat_process.c  the process that compiles
+ *   nat_cache.c  stores object files in the cache, and reads them
+ *   nat_pays.c   whether it pays to compile a kernel (--engine auto)
  *   native.c     links the object file to the program and keeps the code
  *
  * The lanes of a warp form a grid: lane = x + y * columns, with columns = the block's first dimension if it divides
