@@ -150,12 +150,12 @@ static enum lw_status set_debuggable(struct host_settings *s, const struct key *
 
 static enum lw_status set_engine(struct host_settings *s, const struct key *key, const char *value, struct lw_error *err)
 {
-    static const char *const names[] = {"interpreter", "native", NULL};
+    static const char *const names[] = {[HOST_INTERPRETER] = "interpreter", [HOST_NATIVE] = "native", [HOST_AUTO] = "auto", NULL};
     unsigned at = 0;
     enum lw_status status = choose(value, names, &at, err);
 
     (void)key;
-    s->native = at == 1;
+    s->translation = (enum host_translation)at;
     return status;
 }
 
@@ -411,11 +411,13 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
                                          "likely, dualpath, multipath and early have one", config.reconv);
     if (status == LW_OK && s->timing != NULL)
         status = begin_timing(m, &config, err);
-    if (status == LW_OK && s->native) { /* before the machine, because the translator forks a process */
-        status = nat_create(&m->native, err);
+    if (status == LW_OK && s->translation != HOST_INTERPRETER) { /* before the machine, because the translator forks a process */
+        status = (s->translation == HOST_AUTO ? nat_create_auto : nat_create)(&m->native, err);
         if (status != LW_OK)
             lw_error_prefix(err, "engine");
-        else if (s->native_limit.seconds > 0)
+        else
+            nat_set_cached(m->native, true);
+        if (status == LW_OK && s->native_limit.seconds > 0)
             nat_set_limit(m->native, s->native_limit.seconds);
     }
     if (status == LW_OK)

@@ -405,7 +405,7 @@ static bool set_option(const char *name, const char *value)
                                                                  * are kept in the same folder */
         return false;
     if (strcmp(name, "engine") == 0)
-        device.strict = device.strict || strcmp(value, "native") == 0; /* checks need the interpreter */
+        device.strict = device.strict || strcmp(value, "interpreter") != 0; /* checks need the interpreter */
     if (strcmp(name, "warp") == 0)
         device.warp_width = (unsigned)strtoul(value, NULL, 10);
     if (lanewise_set(device.machine, name, value) == LANEWISE_OK)

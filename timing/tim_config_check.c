@@ -223,8 +223,8 @@ static enum lw_status check_prf(const struct tim_config *c, struct lw_error *err
     return LW_OK;
 }
 
-/** Returns the name of a mechanism that holds back warps for other warps, or NULL if the model has none. */
-static const char *holds_back(const struct tim_config *c)
+/** Returns the name of a mechanism that may throttle a warp, or NULL if the model has none. */
+static const char *throttle(const struct tim_config *c)
 {
     return c->swl_on || c->issue_policy == TIM_SCHED_SWL                ? "swl"
            : c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING ? "pools"
@@ -258,9 +258,9 @@ static enum lw_status check_regless(const struct tim_config *c, struct lw_error 
         return LW_OK;
     if (against != NULL)
         return LW_FAIL(err, LW_EINPUT, "regless.on cannot be combined with %s", against);
-    if (holds_back(c) != NULL)
+    if (throttle(c) != NULL)
         return LW_FAIL(err, LW_EINPUT, "regless.on cannot be combined with mechanism %s: a warp that waits for capacity could wait for one that %s "
-                                       "holds back", holds_back(c), holds_back(c));
+                                       "throttles", throttle(c), throttle(c));
     if (entries < most)
         return LW_FAIL(err, LW_EINPUT, "regless.size: the operand staging unit has %u entries, but a region may use %u registers", entries, most);
     return LW_OK;
@@ -283,7 +283,7 @@ static enum lw_status check_rows(const struct tim_config *c, struct lw_error *er
         {c->rows_rename && c->kernels_suspend, "rows.rename needs kernels.suspend=off, because a block that returns would need all its rows at "
                                                "once: set kernels.suspend to off, or use --mechanism rename"},
     };
-    const char *held = holds_back(c);
+    const char *held = throttle(c);
 
     for (unsigned i = 0; c->rows_on && i < LW_COUNT_OF(against); i++)
         if (against[i].is)

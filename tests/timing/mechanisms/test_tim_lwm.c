@@ -94,7 +94,7 @@ static void warps_run_in_lockstep(void **state)
     assert_string_equal(trace_of(2, text, 8, 0, 3), "w0.0@0 w1.0@1 w1.1@2 w0.1@3 w0.2@4 w1.2@5");
 }
 
-/* Warp 0 waits in a loop for a store of warp 1, which is held back at a higher pc. After lwm.timeout cycles warp 1 may issue. */
+/* Warp 0 waits in a loop for a store of warp 1, which is throttled at a higher pc. After lwm.timeout cycles warp 1 may issue. */
 static void threads_that_wait_too_long_may_issue(void **state)
 {
     static const char text[] =

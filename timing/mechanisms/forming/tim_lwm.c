@@ -15,8 +15,8 @@
  *
  * Source: specification of the book on GPU architectures, 11.1.3. Our choices: the pc with which a stack would run; a thread waits at
  * bsync for the threads of its own warp; a group has warps of one scheduler; threads whose guard is false take a lane. A thread that runs
- * may wait in a loop for one that is held back. So after lwm.timeout cycles in which the threads of a group were not all at one pc,
- * none is held back for a quarter of this time.
+ * may wait in a loop for one that is throttled. So after lwm.timeout cycles in which the threads of a group were not all at one pc,
+ * none is throttled for a quarter of this time.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -31,7 +31,7 @@ struct group {
     uint16_t slot[64];         /* [count] their slots */
     bool dirty;                /* a thread may be at another pc than at the last call of update() */
     bool apart;                /* the threads that can run are at several pcs */
-    bool free;                 /* no thread is held back, until cycle free_until */
+    bool free;                 /* no thread is throttled, until cycle free_until */
     uint64_t pc;               /* UINT64_MAX: no thread can run */
     uint64_t apart_since, free_until;
 };
@@ -118,7 +118,7 @@ static void reselect(struct lwm *lwm, struct group *g)
     }
 }
 
-/** Brings a group up to date. Returns true if the warps that it holds back may have changed. */
+/** Brings a group up to date. Returns true if the warps that it throttles may have changed. */
 static bool update(struct lwm *lwm, struct group *g)
 {
     const struct tim_config *config = lwm->base.core->config;
@@ -278,14 +278,14 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
     const struct lwm *lwm = (const struct lwm *)mech;
     const uint64_t *count = mech->core->count;
 
-    lw_printf(out, "formed warps: %" PRIu64 ", with %" PRIu64 " lanes of companions; steps of large warps: %" PRIu64 "; times that no warp was held back: %" PRIu64 "\n",
+    lw_printf(out, "formed warps: %" PRIu64 ", with %" PRIu64 " lanes of companions; steps of large warps: %" PRIu64 "; times that no warp was throttled: %" PRIu64 "\n",
               count[TIM_CORE_formed_warps], count[TIM_CORE_formed_lanes], count[TIM_CORE_lwm_steps], count[TIM_CORE_lwm_releases]);
     for (unsigned i = 0; i < mech->core->config->core_warps; i++) {
         const struct group *g = &lwm->group[i];
 
         if (g->count == 0 || g->pc == UINT64_MAX)
             continue;
-        lw_printf(out, "pc 0x%" PRIx64 "%s: warps", g->pc, g->free ? ", no warp is held back" : "");
+        lw_printf(out, "pc 0x%" PRIx64 "%s: warps", g->pc, g->free ? ", no warp is throttled" : "");
         for (unsigned k = 0; k < g->count; k++)
             lw_printf(out, " %u", g->slot[k]);
         lw_put(out, "\n");
