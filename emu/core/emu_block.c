@@ -332,7 +332,8 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
                     &(struct emu_log_entry){.kind = EMU_LOG_BEGIN,
                                             .place = {.grid = grid->sequence, .block = linear}});
     (void)emu_count_one(core->machine, &grid->blocks_started);
-    grid->slots_in_use += emu_grid_of_device(grid);
+    if (emu_grid_of_device(grid)) /* other grids may run on several threads */
+        grid->slots_in_use++;
     core->stats.blocks++;
     core->stats.warps += grid->block_warps;
     *slot = block->slot;
