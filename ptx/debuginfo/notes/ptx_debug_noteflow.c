@@ -653,9 +653,12 @@ static bool is_at_join(const struct following *f, const struct walk *w, const st
 {
     const struct ptx_noted_block *block = &f->noting->blocks.at[w->block];
 
-    for (uint32_t s = block->first; 2 * s < note->at && ptx_spend(f->pl, 1); s++)
-        if (f->pl->fn->insns.at[s].op != PTX_MOV && f->pl->fn->insns.at[s].op != PTX_CVT && line_at(f, s) != 0)
+    for (uint32_t s = block->first; 2 * s < note->at && ptx_spend(f->pl, 1); s++) {
+        const struct ptx_insn *in = &f->pl->fn->insns.at[s];
+
+        if (in->op != PTX_MOV && in->op != PTX_CVT && line_at(f, s) != 0 && !f->pl->module->locs.at[in->loc].silent)
             return false;
+    }
     return block->pred.count > 1;
 }
 

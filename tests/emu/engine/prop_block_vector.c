@@ -147,7 +147,7 @@ static void data_row(struct gen *g)
     finish(g, 12);
 }
 
-static void access(struct gen *g, bool store)
+static void emit_access(struct gen *g, bool store)
 {
     static const uint8_t sizes[] = {ISA_SIZE_B32, ISA_SIZE_B32, ISA_SIZE_B32, ISA_SIZE_U8, ISA_SIZE_U16,
                                     ISA_SIZE_S8, ISA_SIZE_S16, ISA_SIZE_B64, ISA_SIZE_V2B32,
@@ -262,13 +262,13 @@ static void make(struct gen *g, uint32_t grid, uint32_t block)
         case 2: case 3: data_row(g); break;
         case 4: bound(g, grid * block); break;
         case 5: scalar_row(g); break;
-        case 6: case 7: case 8: access(g, false); break;
-        case 9: access(g, true); break;
+        case 6: case 7: case 8: emit_access(g, false); break;
+        case 9: emit_access(g, true); break;
         default: data_row(g); break;
         }
     }
     for (unsigned n = prop_below(&g->r, 3); n-- > 0;)
-        access(g, true);
+        emit_access(g, true);
     for (unsigned k = 0, n = 1 + prop_below(&g->r, 3); k < n; k++) { /* store the final values of registers */
         i = emit(g, ISA_ST_GLOBAL);
         isa_mod_set(i, ISA_MOD_SIZE, ISA_SIZE_B32);
