@@ -272,7 +272,7 @@ struct lw_cache_entry {
     struct lw_reader reader; /* reads what lw_cache_write() has stored */
 };
 /** Reads the entry of @key. Errors: LW_ENOENT if there is no entry; LW_EFORMAT if the entry must not be used, because it is cut or
- *  changed, has another key, or is not of this user. */
+ *  changed, has another key, belongs to another user than root, or may be written by others. */
 enum lw_status lw_cache_read(const struct lw_cache_key *key, struct lw_cache_entry *entry, struct lw_error *err) LW_MUST_CHECK;
 /** Stores a result. Errors are ignored, because their only effect is that the result must be computed again. */
 void lw_cache_write(const struct lw_cache_key *key, const struct lw_buffer *result);

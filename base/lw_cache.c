@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/lw.h"
@@ -202,8 +203,8 @@ enum lw_status lw_cache_read(const struct lw_cache_key *key, struct lw_cache_ent
         status = LW_FAIL(err, LW_EFORMAT, "%s is not a file", key->path);
         goto cleanup;
     }
-    if ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & S_IWOTH) != 0) {
-        status = LW_FAIL(err, LW_EFORMAT, "%s belongs to another user, or other users may write it", key->path);
+    if ((st.st_uid != geteuid() && st.st_uid != 0) || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+        status = LW_FAIL(err, LW_EFORMAT, "%s belongs to another user, or other users may write it: delete the file", key->path);
         goto cleanup;
     }
     size = (uint64_t)st.st_size <= ENTRY_BYTES ? (size_t)st.st_size : 0;
@@ -228,6 +229,9 @@ cleanup:
 }
 
 /* ---- writing ------------------------------------------------------------------------------------ */
+
+/* TEMPORARY: length of the suffix of an entry that is being written; OLD: seconds after which such an entry is deleted. */
+enum { TEMPORARY = 7, OLD = 3600 };
 
 /** A file in the cache folder. */
 struct file {
@@ -254,6 +258,42 @@ static bool is_entry_name(const char *name)
            strspn(hyphen + 1, "0123456789abcdef") == NAME_DIGITS;
 }
 
+/** Returns true if the name is that of an entry that a process has not finished to write. */
+static bool is_temporary_name(const char *name)
+{
+    const size_t length = strlen(name);
+    char entry[sizeof((struct file *)0)->name];
+
+    if (length < TEMPORARY + 1 || length - TEMPORARY >= sizeof entry || name[length - TEMPORARY] != '.')
+        return false;
+    snprintf(entry, sizeof entry, "%.*s", (int)(length - TEMPORARY), name);
+    return is_entry_name(entry);
+}
+
+/** Writes @bytes to a file that has the name @path when all bytes are in it. Only the user may read and write the file, because Lanewise
+ *  executes code of entries. */
+static bool write_entry(const char *path, const char *data, size_t bytes)
+{
+    char temporary[LW_PATH_BYTES + TEMPORARY];
+
+    snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
+    const int fd = mkostemp(temporary, O_CLOEXEC);
+    size_t done = 0;
+
+    while (fd >= 0 && done < bytes) {
+        const ssize_t n = write(fd, data + done, bytes - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        done += (size_t)n;
+    }
+    const bool good = fd >= 0 && close(fd) == 0 && done == bytes && rename(temporary, path) == 0;
+    if (fd >= 0 && !good)
+        (void)unlink(temporary);
+    return good;
+}
+
 /** Deletes the entries that have not been used for the longest time, if all entries together exceed the limit. */
 static void limit_size(const char *path)
 {
@@ -271,6 +311,8 @@ static void limit_size(const char *path)
     for (struct dirent *d; (d = readdir(dir)) != NULL;) {
         struct stat st;
 
+        if (is_temporary_name(d->d_name) && fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtim.tv_sec < time(NULL) - OLD)
+            (void)unlinkat(dirfd(dir), d->d_name, 0); /* the process has ended while it wrote the entry */
         if (!is_entry_name(d->d_name) || fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
             continue;
         if (!lw_grow(&files, &capacity, count + 1, sizeof *files))
@@ -299,7 +341,7 @@ void lw_cache_write(const struct lw_cache_key *key, const struct lw_buffer *resu
     lw_write_block(out, lw_buffer_text(&key->text), key->text.size);
     out->write(out, lw_buffer_text(result), result->size);
     lw_write_u64(out, hash_of(lw_buffer_text(&entry), entry.size));
-    if (!entry.is_cut && !result->is_cut && entry.size <= ENTRY_BYTES && lw_file_write(key->path, entry.text, entry.size, NULL) == LW_OK)
+    if (!entry.is_cut && !result->is_cut && entry.size <= ENTRY_BYTES && write_entry(key->path, entry.text, entry.size))
         limit_size(key->path);
     lw_buffer_fini(&entry);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Native code in the cache of results (base/lw_cache.c). An entry has what the compiler process returns for a kernel. The key has
- * all on which it depends. Native code contains no addresses of the emulator, so another process can link it.
+ * all on which it depends, also the addresses of variables and functions of the guest that relocation has written to the
+ * instructions. Native code contains no addresses of the emulator, so another process can link it.
  */
 #include <stdlib.h>
 
@@ -20,7 +21,8 @@ bool nat_cache_put_compiler(const struct nat_llvm *llvm, struct lw_sink *out)
     return lw_write_build_id(out, (uintptr_t)nat_cache_put_compiler) && lw_write_build_id(out, library);
 }
 
-bool nat_cache_key(const struct lw_buffer *compiler, struct nat_job *job, const struct isa_word *text, struct lw_cache_key *key)
+bool nat_cache_key(const struct lw_buffer *compiler, struct nat_job *job, const struct isa_word *text, const uint32_t *x,
+                   struct lw_cache_key *key)
 {
     const uint64_t numbers[] = {job->first, job->count, job->width, job->block[0], job->block[1], job->block[2], job->stride,
                                 job->first_row, job->vregs, job->masked, job->most_leave_cost};
@@ -30,6 +32,7 @@ bool nat_cache_key(const struct lw_buffer *compiler, struct nat_job *job, const 
     for (size_t i = 0; i < LW_COUNT_OF(numbers); i++)
         lw_write_u64(&key->text.sink, numbers[i]);
     lw_write_block(&key->text.sink, text, job->count * sizeof *text);
+    lw_write_block(&key->text.sink, x, job->count * sizeof *x);
     const bool good = lw_cache_key_end(key, "native");
     job->number = key->hash;
     return good && !compiler->is_cut;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The compiler process. LLVM cannot be interrupted, and may run for minutes or crash. So a child process compiles the kernels,
- * and returns an object file for each. The process is forked when the translator is created: at that time the memory of the
- * emulator is small, so that the fork is fast, and the process has LLVM loaded already. It sets timers before it compiles a
- * kernel. If the compilation exceeds its limit, a timer ends the process. The emulator then receives the end of the stream.
+ * and returns an object file for each. The process is forked when the translator is created, when the memory of the emulator is
+ * small, so that the fork is fast, and again after it has ended. With --engine native it has LLVM loaded already; with --engine
+ * auto it loads LLVM for the first kernel. It sets timers before it compiles a kernel. If the compilation exceeds its limit, a timer ends the process. The emulator then receives the end of the stream.
  */
 #include <errno.h>
 #include <poll.h>
@@ -131,7 +131,7 @@ bool nat_process_start(struct nat_process *process, const struct nat_llvm *llvm)
         (void)close(end[0]);
         return false;
     }
-    *process = (struct nat_process){pid, end[0]};
+    *process = (struct nat_process){pid, getpid(), end[0]};
     return true;
 }
 
@@ -182,6 +182,15 @@ enum nat_outcome nat_process_receive(struct nat_process *process, const struct n
     return WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM) ? NAT_TOO_LONG : NAT_CRASHED;
 }
 
+bool nat_process_is_ours(struct nat_process *process)
+{
+    if (process->pid == 0 || process->owner == getpid())
+        return true;
+    (void)close(process->socket);
+    process->pid = 0;
+    return false;
+}
+
 bool nat_process_is_ready(const struct nat_process *process)
 {
     struct pollfd socket = {.fd = process->socket, .events = POLLIN};
@@ -191,8 +200,12 @@ bool nat_process_is_ready(const struct nat_process *process)
 
 void nat_process_end(struct nat_process *process)
 {
-    if (process->pid != 0) {
+    siginfo_t info;
+
+    if (process->pid == 0)
+        return;
+    if (waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0) /* it is a child of this process, and nobody
+                                                                                     * else has waited for its end */
         (void)kill(process->pid, SIGKILL); /* the process may be compiling a kernel that is not needed any more */
-        (void)end(process);
-    }
+    (void)end(process);
 }

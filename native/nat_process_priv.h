@@ -31,7 +31,8 @@ bool nat_compile(struct nat_compiler *compiler, const struct nat_job *job, const
 
 /** A child process that compiles kernels. */
 struct nat_process {
-    pid_t pid; /* 0: there is no process */
+    pid_t pid;   /* 0: there is no process */
+    pid_t owner; /* the process that has started it; a fork of the owner must not use the socket */
     int socket;
 };
 enum nat_outcome {
@@ -43,6 +44,9 @@ enum nat_outcome {
 /** Starts the process. If @llvm is not loaded, the process loads LLVM when it gets the first kernel. Returns false if the host has no
  *  process or memory for it. */
 bool nat_process_start(struct nat_process *process, const struct nat_llvm *llvm);
+/** Returns false if the program has forked, and the process belongs to the other process. It is then left alone, and there is no
+ *  process any more. */
+bool nat_process_is_ours(struct nat_process *process);
 /** Sends a kernel to the process, which starts to compile it. */
 bool nat_process_send(struct nat_process *process, const struct nat_job *job, const struct isa_insn *insn);
 /** Returns true if nat_process_receive() will not wait for a compilation. */
@@ -71,8 +75,9 @@ bool nat_pays(const struct nat_work *work, uint32_t count, bool loaded);
  *  Returns false if one of the builds has no build id. */
 bool nat_cache_put_compiler(const struct nat_llvm *llvm, struct lw_sink *out);
 /** Makes the key of the code of @job, and sets job->number. @compiler: text of nat_cache_put_compiler(); @text: instructions of the
- *  kernel. Returns false if there is no cache. The caller frees key->text in any case. */
-bool nat_cache_key(const struct lw_buffer *compiler, struct nat_job *job, const struct isa_word *text, struct lw_cache_key *key);
+ *  kernel before relocation; @x: their members `x` after relocation. Returns false if there is no cache. The caller frees key->text in any case. */
+bool nat_cache_key(const struct lw_buffer *compiler, struct nat_job *job, const struct isa_word *text, const uint32_t *x,
+                   struct lw_cache_key *key);
 /** Reads code from the cache. Errors: as lw_cache_read(); LW_ENOMEM. */
 enum lw_status nat_cache_read(const struct lw_cache_key *key, const struct nat_job *job, struct nat_code *out,
                               struct lw_error *err) LW_MUST_CHECK;

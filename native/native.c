@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "native/nat_process_priv.h"
 
@@ -16,7 +17,8 @@ enum { MOST_LEAVE_COST = 1000 };
 /** Code of a kernel, and the parameters for which it was compiled: block shape, warp width and others. */
 struct nat_kernel {
     struct emu_native_kernel code; /* `count` is 0 if the kernel could not be compiled */
-    struct isa_word *text; /* [count] instructions of the kernel; owned */
+    struct isa_word *text; /* [count] instructions of the kernel, before relocation; owned */
+    uint32_t *x;           /* [count] member `x` of the instructions after relocation, which may contain addresses; owned */
     char *name;            /* owned */
     struct nat_job job;
     enum nat_progress { NAT_NEW, NAT_SENT, NAT_DONE } progress; /* NAT_SENT: the process compiles the kernel */
@@ -99,6 +101,7 @@ static bool take_cached(struct translator *t, const struct lw_cache_key *key, st
         if (link_code(t, code, k))
             return true;
         status = LW_FAIL(&err, LW_EFORMAT, "LLVM cannot link %s", key->path);
+        (void)unlink(key->path); /* the next run compiles the kernel again */
         nat_code_free(code);
     }
     if (t->sink != NULL && status != LW_ENOENT)
@@ -152,7 +155,7 @@ static void begin(struct translator *t, const struct emu_native_request *request
         take_code(t, k, NAT_CRASHED, &code);
         return;
     }
-    k->cached = nat_cache_key(&t->compiler, &k->job, k->text, key) && t->cached && take_cached(t, key, k, &code);
+    k->cached = nat_cache_key(&t->compiler, &k->job, k->text, k->x, key) && t->cached && take_cached(t, key, k, &code);
     lw_buffer_fini(&key->text);
     free(key);
     if (k->cached) {
@@ -160,8 +163,12 @@ static void begin(struct translator *t, const struct emu_native_request *request
     } else if (process->pid == 0 && !nat_process_start(process, &t->llvm)) { /* the process has ended, and needs a successor */
         take_code(t, k, NAT_CRASHED, &code);
     } else {
-        if (nat_process_send(process, &k->job, request->insn + k->job.first))
-            start_linker(t); /* while the process compiles */
+        if (!nat_process_send(process, &k->job, request->insn + k->job.first)) { /* the process has ended while it was idle */
+            nat_process_end(process);
+            if (nat_process_start(process, &t->llvm))
+                (void)nat_process_send(process, &k->job, request->insn + k->job.first);
+        }
+        start_linker(t); /* while the process compiles */
         k->progress = NAT_SENT;
         t->sent = k;
     }
@@ -178,7 +185,7 @@ static void finish(struct translator *t)
     if (outcome == NAT_COMPILED && !link_code(t, &code, k))
         outcome = NAT_UNSUPPORTED;
     if (key != NULL && outcome == NAT_COMPILED && t->cached) {
-        if (nat_cache_key(&t->compiler, &k->job, k->text, key))
+        if (nat_cache_key(&t->compiler, &k->job, k->text, k->x, key))
             nat_cache_write(key, &k->job, &code);
         lw_buffer_fini(&key->text);
     }
@@ -187,13 +194,18 @@ static void finish(struct translator *t)
     t->sent = NULL;
 }
 
-/** Returns true if @k has the instructions of @request. */
+/** Returns true if @k has the instructions of @request, with the same addresses of variables and functions. */
 static bool is_same_kernel(const struct nat_kernel *k, const struct emu_native_request *request)
 {
     const struct isa_function *kernel = request->kernel;
 
-    return k->job.first == kernel->first && k->job.count == kernel->count &&
-           memcmp(k->text, request->object->text + kernel->first, kernel->count * sizeof *k->text) == 0;
+    if (k->job.first != kernel->first || k->job.count != kernel->count ||
+        memcmp(k->text, request->object->text + kernel->first, kernel->count * sizeof *k->text) != 0)
+        return false;
+    for (uint32_t i = 0; i < kernel->count; i++)
+        if (k->x[i] != request->insn[kernel->first + i].x)
+            return false;
+    return true;
 }
 
 static bool is_code_for(const struct nat_kernel *k, const struct emu_native_request *request)
@@ -217,15 +229,20 @@ static struct nat_kernel *find(struct translator *t, const struct emu_native_req
     const size_t bytes = kernel->count * sizeof *k->text;
     k = calloc(1, sizeof *k);
     struct isa_word *text = malloc(bytes != 0 ? bytes : 1);
+    uint32_t *x = malloc((kernel->count + 1) * sizeof *x);
     char *name = strdup(kernel->name);
-    if (k == NULL || text == NULL || name == NULL) {
+    if (k == NULL || text == NULL || x == NULL || name == NULL) {
         free(k);
         free(text);
+        free(x);
         free(name);
         return NULL;
     }
     memcpy(text, request->object->text + kernel->first, bytes);
+    for (uint32_t i = 0; i < kernel->count; i++)
+        x[i] = request->insn[kernel->first + i].x;
     k->text = text;
+    k->x = x;
     k->name = name;
     k->job = (struct nat_job){
         .first = kernel->first, .count = kernel->count, .width = request->width, .stride = request->stride,
@@ -275,6 +292,10 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
     struct nat_kernel *k = find(t, request);
     if (k != NULL)
         add_work(t, request, k->same);
+    if (!nat_process_is_ours(&t->process) && t->sent != NULL) {
+        t->sent->progress = NAT_NEW;
+        t->sent = NULL;
+    }
     if (t->sent != NULL && nat_process_is_ready(&t->process))
         finish(t);
     if (k != NULL && k->progress == NAT_NEW && t->sent == NULL &&
@@ -292,8 +313,9 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
     clock_gettime(CLOCK_MONOTONIC, &end);
     t->stats.seconds += (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
     *later = k != NULL && k->progress != NAT_DONE;
+    const struct emu_native_kernel *code = k != NULL && k->code.count != 0 ? &k->code : NULL;
     pthread_mutex_unlock(&t->lock);
-    return k != NULL && k->code.count != 0 ? &k->code : NULL;
+    return code;
 }
 
 /** Creates a translator. If @waits, LLVM is loaded, and requests wait for the code. */
@@ -345,7 +367,8 @@ void nat_destroy(struct emu_native *native)
 
     if (t == NULL)
         return;
-    nat_process_end(&t->process);
+    if (nat_process_is_ours(&t->process))
+        nat_process_end(&t->process);
     if (t->jit != NULL)
         (void)failed(&t->llvm, t->llvm.OrcDisposeLLJIT(t->jit));
     for (struct nat_kernel *k = t->kernels, *next; k != NULL; k = next) {
@@ -353,6 +376,7 @@ void nat_destroy(struct emu_native *native)
         free(k->entry);
         free(k->site);
         free(k->text);
+        free(k->x);
         free(k->name);
         free(k);
     }

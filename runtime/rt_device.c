@@ -32,6 +32,7 @@ static struct {
     _Atomic bool ending;    /* the reports at the end of the process are being written */
     _Atomic bool running;   /* a thread waits in lanewise_wait() */
     bool strict;            /* --strict: an invalid access stops the device */
+    bool compiles;          /* --engine native or auto */
     bool hash;
     char fault[32];         /* kind of the fault at which the machine stopped, or "" */
     unsigned mhz;           /* clock rate of the GPU model; 0: there is no GPU model */
@@ -405,7 +406,7 @@ static bool set_option(const char *name, const char *value)
                                                                  * are kept in the same folder */
         return false;
     if (strcmp(name, "engine") == 0)
-        device.strict = device.strict || strcmp(value, "interpreter") != 0; /* checks need the interpreter */
+        device.compiles = strcmp(value, "interpreter") != 0; /* checks need the interpreter */
     if (strcmp(name, "warp") == 0)
         device.warp_width = (unsigned)strtoul(value, NULL, 10);
     if (lanewise_set(device.machine, name, value) == LANEWISE_OK)
@@ -495,7 +496,7 @@ lanewise_machine *rt_machine(void)
         return NULL;
     }
     if (read_options(&checks)) {
-        if (!checks && !device.strict) /* by default invalid accesses are reported, and the program continues */
+        if (!checks && !device.strict && !device.compiles) /* by default invalid accesses are reported, and the program continues */
             lanewise_set(device.machine, "check", "memory");
         good = begin_gdb() && lanewise_begin(device.machine) == LANEWISE_OK;
         if (!good)

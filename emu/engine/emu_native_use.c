@@ -72,10 +72,12 @@ static bool reserve(struct emu_core_native *native, struct emu_native_form *form
  *  numbers, and the blocks before this one are assumed to be typical. Returns 0 if this is the first one. */
 static uint64_t rest_of(const struct emu_core *core, const struct emu_grid *grid, const struct emu_block *block)
 {
+    if (block == NULL || block->linear == 0)
+        return 0;
     const double executed = (double)(core->retired - core->native.begin);
+    const double rest = executed * (double)(grid->block_count - block->linear) / (double)block->linear;
 
-    return block == NULL || block->linear == 0
-               ? 0 : (uint64_t)(executed * (double)(grid->block_count - block->linear) / (double)block->linear);
+    return rest < 0x1p62 ? (uint64_t)rest : UINT64_C(1) << 62;
 }
 
 /** Returns the processor time of this thread. */

@@ -217,7 +217,9 @@ static cudaError_t allocate_shared(void **out, size_t bytes, enum memory_type ty
     if (error != cudaSuccess || *out == NULL)
         return error;
     rt_lock();
-    (*find_block((uint64_t)(uintptr_t)*out))->flags = flags;
+    struct block **block = find_block((uint64_t)(uintptr_t)*out);
+    if (block != NULL && *block != NULL) /* NULL: another thread has freed the memory */
+        (*block)->flags = flags;
     if (lanewise_host_pointer(rt_machine(), (uint64_t)(uintptr_t)*out) == NULL)
         error = cudaErrorNotSupported;
     else /* marks all bytes as initialised, because the emulator does not see which bytes the host writes */

@@ -130,6 +130,10 @@ chmod o+w "$1"
 runs 1 1 'an entry that all users may write' k.yaml
 [ "$ignored" = 1 ] || fail 'an entry that all users may write: no line'
 chmod o-w "$1"
+chmod g+w "$1"
+runs 1 1 'an entry that the group may write' k.yaml
+[ "$ignored" = 1 ] || fail 'an entry that the group may write: no line'
+[ "$(stat -c %a "$1")" = 600 ] || fail 'an entry has other permissions than those of its user'
 rm "$1"
 mkdir "$1"
 runs 1 1 'a folder in place of an entry' k.yaml
@@ -147,6 +151,53 @@ runs 1 1 'a large cache' k.yaml
 [ ! -e cache/lanewise/ptx-0123456789abcdef ] || fail 'a large cache: the old entry is not deleted'
 [ -e cache/lanewise/another-file ] || fail 'a large cache: a file that is no entry is deleted'
 runs 0 2 'after the deletion' k.yaml
+
+# The addresses of variables are in the code: with another size of a buffer, `table` has another address.
+cat >table.ptx <<'END'
+.version 7.0
+.target sm_70
+.address_size 64
+.global .u32 table[4] = {11, 22, 33, 44};
+.visible .entry work(.param .u64 out)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<10>;
+    .reg .b64 %rd<8>;
+    ld.param.u64 %rd1, [out];
+    cvta.to.global.u64 %rd2, %rd1;
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %ctaid.x;
+    mad.lo.u32 %r3, %r2, 64, %r1;
+    mov.u32 %r4, 0;
+    mov.u32 %r5, 0;
+again:
+    and.b32 %r6, %r5, 3;
+    mul.wide.u32 %rd3, %r6, 4;
+    mov.u64 %rd4, table;
+    add.u64 %rd5, %rd4, %rd3;
+    ld.global.u32 %r7, [%rd5];
+    mad.lo.u32 %r4, %r4, 3, %r7;
+    add.u32 %r5, %r5, 1;
+    setp.lt.u32 %p1, %r5, 60;
+    @%p1 bra again;
+    mul.wide.u32 %rd6, %r3, 4;
+    add.u64 %rd7, %rd2, %rd6;
+    add.u32 %r8, %r4, %r3;
+    st.global.u32 [%rd7], %r8;
+    ret;
+}
+END
+for count in 1024 65536; do
+    cat >table.yaml <<END
+program: {source: table.ptx}
+buffers:
+  out: {type: u32, count: $count}
+steps:
+  - launch: {entry: work, grid: [16], block: [64], args: [out]}
+END
+    runs 1 0 "a variable after a buffer of $count elements" table.yaml
+    runs 0 1 "again with $count elements" table.yaml
+done
 
 for folder in /proc/nothing "$work/k.yaml" relative; do
     XDG_CACHE_HOME=$folder runs 2 0 "XDG_CACHE_HOME=$folder" k.yaml

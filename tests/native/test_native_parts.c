@@ -57,6 +57,7 @@ static void code_is_valid_if_all_numbers_are_in_range(void **state)
 static enum lw_status stored_and_read(const struct sample *s, struct nat_code *out)
 {
     static const struct isa_word text[COUNT];
+    static const uint32_t x[COUNT];
     struct lw_cache_key *key = malloc(sizeof *key);
     struct lw_buffer compiler;
     struct nat_job job = s->job;
@@ -65,7 +66,7 @@ static enum lw_status stored_and_read(const struct sample *s, struct nat_code *o
     assert_non_null(key);
     lw_buffer_init(&compiler);
     lw_put(&compiler.sink, "compiler");
-    assert_true(nat_cache_key(&compiler, &job, text, key));
+    assert_true(nat_cache_key(&compiler, &job, text, x, key));
     nat_cache_write(key, &job, &s->code);
     const enum lw_status status = nat_cache_read(key, &job, out, &err);
     (void)remove(key->path);

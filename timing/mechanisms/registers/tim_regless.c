@@ -24,6 +24,7 @@
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -155,6 +156,7 @@ static unsigned take_entry(struct regless *r, uint64_t now)
         if (!tim_vectors_has(&r->warp[entry->warp].pinned, entry->reg) && (oldest == NONE || entry->released < r->entry[oldest].released))
             oldest = e;
     }
+    assert(oldest != NONE); /* a warp enters a region only if the entries that are pinned and those of the region fit */
     struct regless_warp *w = &r->warp[r->entry[oldest].warp];
     const unsigned reg = r->entry[oldest].reg;
 
