@@ -94,6 +94,7 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     kept 351600715 clang-16           # between two lines are a note without a value, code without a line, and a note with a value
     kept 341600478 clang-16           # a note without a value belongs to an assignment
     kept 371601171 clang-16           # a jump after the guarded code of a branch had the values of the branch
+    kept 411900992 clang-19           # a second note of a parameter's register was taken for the note of an assignment
     kept 401401095 clang-14           # at the head of a loop, code without a line was taken for code of the line after it
     kept 391500948 clang-15           # the only note after two assignments was taken for the note of the second
     kept 381400682 clang-14           # the assignment of the next iteration is before the branch that ends the loop

@@ -176,16 +176,20 @@ static void apply(const struct following *f, const struct ptx_noted_event *event
     v = &f->noting->values.at[event->value];
     for (uint32_t p = 0; p < pieces->count; p++)
         if (v->bytes == 0 || (pieces->edge[p] >= v->first && pieces->edge[p] < v->first + v->bytes)) {
+            uint32_t *known = state + p * PTX_NOTE_SAME;
             bool same = false;
 
             for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
-                same |= state[p * PTX_NOTE_SAME + k] == event->value;
-            if (same)
-                continue; /* the note gives a value that is already known, so the values that equal it remain known */
-            for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
-                state[p * PTX_NOTE_SAME + k] = PTX_NONE;
-            if (v->is_launch || v->operand_count != 0)
-                state[p * PTX_NOTE_SAME] = event->value;
+                same |= known[k] == event->value;
+            for (uint32_t k = 0; k < PTX_NOTE_SAME && !same; k++) /* otherwise the values that equal it remain known */
+                known[k] = PTX_NONE;
+            if (!same && (v->is_launch || v->operand_count != 0))
+                known[0] = event->value;
+            for (uint32_t k = 0; k < PTX_NOTE_SAME && event->also != 0 && known[k] != event->also - 1; k++)
+                if (known[k] == PTX_NONE) {
+                    known[k] = event->also - 1;
+                    break;
+                }
         }
 }
 
@@ -904,6 +908,8 @@ static bool find_launch_values(struct following *f, const struct ptx_noted_varia
             same = later->is_launch && later->first == v.first && later->bytes == v.bytes &&
                    dominates(f, event.block, f->events.at[e].block);
         }
+        if (same && ptx_note_is_plain(&v) && v.operand[0].kind == PTX_NOTE_REG)
+            event.also = 1 + event.value;
         if (v.bytes != 0 && same) {
             event.value = (uint32_t)noting->values.count;
             *PTX_PUSH(f->pl->job, noting->values) =
@@ -963,7 +969,8 @@ enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting 
     const size_t notes = f.events.count;
 
     for (size_t i = 0; i < notes; i++) {
-        const struct ptx_noted_value v = noting->values.at[f.events.at[i].value];
+        const struct ptx_noted_event *event = &f.events.at[i];
+        const struct ptx_noted_value v = noting->values.at[event->also != 0 ? event->also - 1 : event->value];
 
         for (unsigned k = 0; k < v.operand_count && !v.is_launch; k++)
             for (uint32_t reg = v.operand[k].kind == PTX_NOTE_REG ? v.operand[k].reg : PTX_NONE; reg != PTX_NONE;

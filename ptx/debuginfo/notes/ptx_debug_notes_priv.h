@@ -40,6 +40,7 @@ struct ptx_noted_event {
     uint32_t value; /* index of the note's value; if @kills is set: the register that the statement writes */
     bool doubts; /* the event is not a note of the text: the value is unknown from here on (note_early()) */
     uint8_t earlier; /* 1 or 2: the event is not a note of the text; code of an earlier iteration begins or ends here */
+    uint32_t also; /* 1 + index of another value that equals `value`: the register of a note with the launch value; or 0 */
     bool kills;  /* the event is a write of register @value: values that use the register are not valid after it */
 };
 /** A line that may assign to a variable, or a loop. For an assignment, the lines after `begins` up to `reached` are the lines
