@@ -982,6 +982,7 @@ void isa_order_print(const struct isa_object *object, const struct isa_order_ana
 /** Prints the instruction manual (docs/reference/isa.md), generated from the table. */
 void isa_manual_print(struct lw_sink *out);
 
+#include "isa/isa_prmt.h"
 #include "isa/isa_slice.h"
 
 #endif

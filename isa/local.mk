@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-liblanewise_a_SOURCES += %D%/isa.h %D%/isa_slice.h %D%/isa_priv.h %D%/insns.def %D%/isa_code.c %D%/isa_print.c %D%/isa_table.c %D%/mods.def \
+liblanewise_a_SOURCES += %D%/isa.h %D%/isa_prmt.h %D%/isa_slice.h %D%/isa_priv.h %D%/insns.def %D%/isa_code.c %D%/isa_print.c %D%/isa_table.c %D%/mods.def \
 	%D%/specials.def %D%/tokens.def
 liblanewise_a_SOURCES += %D%/object/isa_elf_priv.h %D%/object/isa_bounds.c %D%/object/isa_debug.c %D%/object/isa_dwarf.c \
 	%D%/object/isa_dwarf_info.c %D%/object/isa_elf.c %D%/object/isa_expression.c %D%/object/isa_loops.c %D%/object/isa_meta.c \

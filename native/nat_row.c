@@ -511,27 +511,10 @@ static bool emit_lop3(struct nat_unit *u, const struct isa_insn *insn, const str
     return true;
 }
 
-/** Finds the source byte of each byte of the result of prmt: byte pick[i] of {c, a}, or if bit 3 of pick[i] is set, the sign of
- *  this byte. */
-static void find_picks(unsigned mode, uint32_t selector, unsigned pick[4])
-{
-    const unsigned k = selector & 3;
-
-    for (unsigned i = 0; i < 4; i++)
-        switch (mode) {
-        case ISA_PRMT_F4E: pick[i] = k + i; break;
-        case ISA_PRMT_B4E: pick[i] = (k + 8 - i) & 7; break;
-        case ISA_PRMT_RC8: pick[i] = k; break;
-        case ISA_PRMT_ECL: pick[i] = i > k ? i : k; break;
-        case ISA_PRMT_ECR: pick[i] = i < k ? i : k; break;
-        case ISA_PRMT_RC16: pick[i] = (k & 1) * 2 + (i & 1); break;
-        default: pick[i] = selector >> (4 * i) & 15; break;
-        }
-}
-
 /** Emits a prmt whose selector is a constant: bytes of a source that move by the same distance move together. Returns false for
  *  other selectors. */
-static bool emit_prmt(struct nat_unit *u, const struct isa_insn *insn, const struct nat_source source[3], bool lanes, struct nat_value *out)
+static bool emit_prmt(struct nat_unit *u, const struct isa_insn *insn, const struct nat_source source[3], bool lanes,
+                      struct nat_value *out)
 {
     const struct nat_llvm *l = u->b.llvm;
     const struct nat_shape selector = nat_source_shape(u, &u->state, &source[1]);
@@ -540,7 +523,8 @@ static bool emit_prmt(struct nat_unit *u, const struct isa_insn *insn, const str
 
     if (selector.kind != NAT_SAME || !selector.known)
         return false;
-    find_picks(isa_mod_get(insn, ISA_MOD_PRMT), (uint32_t)selector.value, pick);
+    for (unsigned i = 0; i < 4; i++)
+        pick[i] = isa_prmt_pick(isa_mod_get(insn, ISA_MOD_PRMT), (uint32_t)selector.value, i);
     for (unsigned from = 0; from < 2; from++) {
         LLVMValueRef x = get(u, &source[2 * from], NAT_U32, lanes).v;
 
@@ -551,7 +535,8 @@ static bool emit_prmt(struct nat_unit *u, const struct isa_insn *insn, const str
             uint32_t mask = 0;
 
             for (unsigned i = 0; i < 4; i++)
-                if ((pick[i] >> 2 & 1) == from && (distance > 3 ? pick[i] >= 8 && (pick[i] & 3) == of : pick[i] < 8 && (int)i - (int)(pick[i] & 3) == distance))
+                if ((pick[i] >> 2 & 1) == from && (distance > 3 ? pick[i] >= 8 && (pick[i] & 3) == of
+                                                                : pick[i] < 8 && (int)i - (int)(pick[i] & 3) == distance))
                     mask |= UINT32_C(0xff) << (8 * i);
             if (mask == 0)
                 continue;

@@ -279,20 +279,6 @@ static uint64_t convert(const struct isa_insn *insn, uint64_t mask, uint64_t all
     return mask & all;
 }
 
-static uint64_t permute(const struct source *a, const struct source *x, const struct source *c)
-{
-    uint64_t bytes = (uint32_t)a->mask | (c->mask << 32), out = 0;
-
-    for (unsigned i = 0; i < 4; i++) {
-        unsigned pick = (unsigned)(x->value >> 4 * i) & 15;
-        uint8_t byte = (uint8_t)(bytes >> 8 * (pick & 7));
-        if (pick & 8) /* The selected byte is filled with its sign bit. */
-            byte = byte & 0x80 ? 0xff : 0;
-        out |= (uint64_t)byte << 8 * i;
-    }
-    return out;
-}
-
 /** Returns the undefined bits of an extracted bit field. @mask: undefined bits of the source. @packed: position and length of
  *  the field. */
 static uint64_t field(uint64_t mask, uint64_t packed, unsigned bits, bool sign)
@@ -678,9 +664,8 @@ static uint64_t lane_result(const struct look *k, enum rule rule, unsigned words
         return (c.mask & ~hole) | (a.mask << at & hole);
     }
     case PERMUTE:
-        return (uint32_t)x.mask != 0 || isa_mod_get(insn, ISA_MOD_PRMT) != ISA_PRMT_IDX
-                   ? all
-                   : permute(&a, &x, &c);
+        return (uint32_t)x.mask != 0 ? all
+                                     : isa_prmt((uint32_t)a.mask, (uint32_t)c.mask, (uint32_t)x.value, isa_mod_get(insn, ISA_MOD_PRMT));
     case CONVERT: return convert(insn, x.mask, all);
     case CHOOSE: return choose(k, &a, &x, from) & all;
     case LANE_WRITE: return (x.mask & (k->width - 1u)) != 0 ? all : a.mask & all;

@@ -51,34 +51,6 @@ void emu_x_lop3(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     }
 }
 
-/** Returns the four bytes of {c:a} that @selector selects in mode @mode, as PTX's prmt does. */
-static uint32_t permute(uint32_t a, uint32_t c, uint32_t selector, unsigned mode)
-{
-    uint64_t bytes = (uint64_t)c << 32 | a;
-    uint32_t r = 0, k = selector & 3;
-
-    for (unsigned i = 0; i < 4; i++) {
-        unsigned pick;
-        bool sign = false;
-        switch (mode) {
-        case ISA_PRMT_F4E: pick = k + i; break;
-        case ISA_PRMT_B4E: pick = (k + 8 - i) & 7; break;
-        case ISA_PRMT_RC8: pick = k; break;
-        case ISA_PRMT_ECL: pick = i > k ? i : k; break;
-        case ISA_PRMT_ECR: pick = i < k ? i : k; break;
-        case ISA_PRMT_RC16: pick = (k & 1) * 2 + (i & 1); break;
-        default:
-            pick = selector >> (4 * i) & 7;
-            sign = selector >> (4 * i + 3) & 1;
-            break;
-        }
-        uint32_t byte = (uint32_t)(bytes >> (8 * pick)) & 255;
-        if (sign)
-            byte = byte & 128 ? 255 : 0;
-        r |= byte << (8 * i);
-    }
-    return r;
-}
 /** Executes prmt. */
 void emu_x_prmt(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
@@ -86,7 +58,7 @@ void emu_x_prmt(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
     uint32_t *d = emu_row(w, di->d);
 
     for (LW_EACH_BIT(l, lanes))
-        d[l] = permute(a[l], c[l], x_lane(w, di, (unsigned)l), di->sub);
+        d[l] = isa_prmt(a[l], c[l], x_lane(w, di, (unsigned)l), di->sub);
 }
 
 /* Addition and subtraction with carry: the carry input is predicate R, the carry output is predicate P. A subtraction adds the
