@@ -26,7 +26,7 @@ struct options {
     struct lnc_limits limits; /* limits that options give; the launch file later supplies the limits that no option gives */
     struct cmd_gdb *our_gdb; /* gdb that `lanewise gdb` starts, or NULL if there is none */
     bool hash, serve, silent, verbose;
-    enum { INTERPRETER, NATIVE, AUTO } engine; /* option --engine */
+    enum nat_engine engine; /* option --engine */
     struct lnc_limits native_limit; /* the seconds of --native-timeout, or 0 */
 };
 
@@ -83,10 +83,9 @@ static enum lw_status take(void *context, unsigned option, const char *value,
     } else if (strcmp(name, "verbose") == 0) {
         o->verbose = true;
     } else if (strcmp(name, "engine") == 0) {
-        static const char *const engines[] = {[INTERPRETER] = "interpreter", [NATIVE] = "native", [AUTO] = "auto"};
-        for (o->engine = INTERPRETER; o->engine <= AUTO && strcmp(value, engines[o->engine]) != 0; o->engine++)
+        for (o->engine = NAT_INTERPRETER; nat_engine_names[o->engine] != NULL && strcmp(value, nat_engine_names[o->engine]) != 0; o->engine++)
             ;
-        if (o->engine > AUTO)
+        if (nat_engine_names[o->engine] == NULL)
             return LW_FAIL(err, LW_EUSAGE, "expected interpreter, native or auto, found \"%.40s\"", value);
     } else if (strcmp(name, "native-timeout") == 0) {
         return lnc_limit_set(&o->native_limit, "timeout", value, err);
@@ -669,8 +668,8 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
     lw_file_sink_init(&out.file, text_stream(&o));
     lw_file_sink_init(&messages, stderr);
     o.machine.no_values = !o.serve && !o.check.enabled && o.machine.log == NULL && o.machine.replay == NULL;
-    if (o.engine != INTERPRETER) { /* before the machine, because the translator forks a process */
-        if ((o.engine == AUTO ? nat_create_auto : nat_create)(&native, &err) != LW_OK) {
+    if (o.engine != NAT_INTERPRETER) { /* before the machine, because the translator forks a process */
+        if (nat_create(o.engine, &native, &err) != LW_OK) {
             status = cmd_error(&err);
             goto cleanup;
         }

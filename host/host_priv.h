@@ -50,7 +50,7 @@ struct host_settings {
     unsigned max_findings;     /* maximal number of findings, or 0 if it is not set */
     uint32_t read_poison;
     bool debuggable; /* sources are compiled for a debugger */
-    enum host_translation { HOST_INTERPRETER, HOST_NATIVE, HOST_AUTO } translation; /* the option engine */
+    enum nat_engine engine; /* the option engine */
     struct lnc_limits native_limit; /* the seconds of native-timeout, or 0 */
     char *record; /* folder for recorded launches */
     unsigned coverage, profile, by_launch; /* 1: the option is "yes"; by_launch: profile-by is "launch" */

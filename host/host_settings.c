@@ -150,12 +150,11 @@ static enum lw_status set_debuggable(struct host_settings *s, const struct key *
 
 static enum lw_status set_engine(struct host_settings *s, const struct key *key, const char *value, struct lw_error *err)
 {
-    static const char *const names[] = {[HOST_INTERPRETER] = "interpreter", [HOST_NATIVE] = "native", [HOST_AUTO] = "auto", NULL};
     unsigned at = 0;
-    enum lw_status status = choose(value, names, &at, err);
+    enum lw_status status = choose(value, nat_engine_names, &at, err);
 
     (void)key;
-    s->translation = (enum host_translation)at;
+    s->engine = (enum nat_engine)at;
     return status;
 }
 
@@ -411,8 +410,8 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
                                          "likely, dualpath, multipath and early have one", config.reconv);
     if (status == LW_OK && s->timing != NULL)
         status = begin_timing(m, &config, err);
-    if (status == LW_OK && s->translation != HOST_INTERPRETER) { /* before the machine, because the translator forks a process */
-        status = (s->translation == HOST_AUTO ? nat_create_auto : nat_create)(&m->native, err);
+    if (status == LW_OK && s->engine != NAT_INTERPRETER) { /* before the machine, because the translator forks a process */
+        status = nat_create(s->engine, &m->native, err);
         if (status != LW_OK)
             lw_error_prefix(err, "engine");
         else

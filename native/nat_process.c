@@ -204,8 +204,8 @@ void nat_process_end(struct nat_process *process)
 
     if (process->pid == 0)
         return;
-    if (waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0) /* it is a child of this process, and nobody
-                                                                                     * else has waited for its end */
+    if (waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0) /* the program has not waited for this child,
+                                                                                     * so the pid is still that of the child */
         (void)kill(process->pid, SIGKILL); /* the process may be compiling a kernel that is not needed any more */
     (void)end(process);
 }

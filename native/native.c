@@ -41,12 +41,14 @@ struct translator {
     pthread_mutex_t lock;
     struct lw_buffer compiler; /* text of nat_cache_put_compiler() */
     bool cached;               /* the cache is used */
-    bool waits;                /* a request waits for the code; false: the translator is one of nat_create_auto() */
+    bool waits;                /* a request waits for the code; false: the engine is NAT_AUTO */
     struct nat_kernel *sent;   /* the kernel that the process compiles, or NULL */
     struct nat_kernel *last;   /* `same` of the last request's kernel */
     uint64_t most_leave_cost;
     double seconds;
 };
+
+const char *const nat_engine_names[] = {[NAT_INTERPRETER] = "interpreter", [NAT_NATIVE] = "native", [NAT_AUTO] = "auto", NULL};
 
 void nat_name(const struct nat_job *job, char *out)
 {
@@ -318,9 +320,9 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
     return code;
 }
 
-/** Creates a translator. If @waits, LLVM is loaded, and requests wait for the code. */
-static enum lw_status create(bool waits, struct emu_native **out, struct lw_error *err)
+enum lw_status nat_create(enum nat_engine engine, struct emu_native **out, struct lw_error *err)
 {
+    const bool waits = engine != NAT_AUTO; /* LLVM is loaded now, and requests wait for the code */
     struct translator *t = calloc(1, sizeof *t);
     enum lw_status status = LW_OK;
 
@@ -349,16 +351,6 @@ static enum lw_status create(bool waits, struct emu_native **out, struct lw_erro
     else
         *out = &t->native;
     return status;
-}
-
-enum lw_status nat_create(struct emu_native **out, struct lw_error *err)
-{
-    return create(true, out, err);
-}
-
-enum lw_status nat_create_auto(struct emu_native **out, struct lw_error *err)
-{
-    return create(false, out, err);
 }
 
 void nat_destroy(struct emu_native *native)

@@ -17,13 +17,16 @@ struct nat_stats {
 /** Limit of the processor time for the compilation of one kernel, in seconds, unless nat_set_limit() sets another limit. */
 enum { NAT_SECONDS = 10 };
 
-/** Creates a translator for emu_machine_set_native(). Several machines may use the same translator. Errors: LW_EUNSUPP if
- *  LLVM 19 is not installed or cannot generate code for this host; LW_ENOMEM. The translator starts a process, which
- *  compiles the kernels. Create the translator before the machine's memory is large, because the process is a fork. */
-enum lw_status nat_create(struct emu_native **out, struct lw_error *err) LW_MUST_CHECK;
-/** Creates a translator as nat_create() does, but one whose machines begin each kernel in the interpreter. The translator compiles a
- *  kernel only if this pays, loads LLVM when it first compiles, and lets machines use the code when it is ready. */
-enum lw_status nat_create_auto(struct emu_native **out, struct lw_error *err) LW_MUST_CHECK;
+/** Values of the option `engine`. With NAT_AUTO each kernel begins in the interpreter. The translator compiles a kernel only if this
+ *  pays, loads LLVM when it first compiles, and lets machines use the code when it is ready. */
+enum nat_engine { NAT_INTERPRETER, NAT_NATIVE, NAT_AUTO };
+extern const char *const nat_engine_names[]; /* by enum nat_engine; the last one is NULL */
+
+/** Creates a translator for emu_machine_set_native(). Several machines may use the same translator. @engine: NAT_NATIVE or
+ *  NAT_AUTO. Errors: LW_EUNSUPP if LLVM 19 is not installed or cannot generate code for this host (with NAT_AUTO, requests find
+ *  this error); LW_ENOMEM. The translator starts a process, which compiles the kernels. Create the translator before the machine's
+ *  memory is large, because the process is a fork. */
+enum lw_status nat_create(enum nat_engine engine, struct emu_native **out, struct lw_error *err) LW_MUST_CHECK;
 /** Destroys the translator and its code, which no machine may use any more; may be NULL. */
 void nat_destroy(struct emu_native *native);
 /** Sets the limit of nat_leave_cost() above which a kernel's code stores each register where it is written; with 0, all

@@ -103,7 +103,7 @@ static void native_code_takes_over_after_any_number_of_requests(void **state)
     for (unsigned threads = 1; threads <= 2; threads++) {
         for (size_t i = 0; i < LW_COUNT_OF(refused); i++) {
             struct late late = {.native = {.kernel = late_kernel, .masked_after = 64}, .refuse = refused[i]};
-            if (nat_create(&late.inner, &err) != LW_OK) {
+            if (nat_create(NAT_NATIVE, &late.inner, &err) != LW_OK) {
                 print_message("%s\n", err.text);
                 skip();
             }

@@ -677,7 +677,7 @@ static void one_program(uint64_t seed)
         char how[400];
         struct lw_error err = {0};
         const char *stops;
-        if (nat_create(&native, &err) != LW_OK)
+        if (nat_create(NAT_NATIVE, &native, &err) != LW_OK)
             fail_msg("%s", err.text);
         native->masked_after = 0;
         nat_set_cached(native, getenv("LW_NATIVE_CACHE") != NULL);

@@ -213,7 +213,7 @@ static void native_and_interpreter(struct trial *t, uint64_t seed)
     struct nat_stats stats;
     char how[400], why[200];
 
-    if (nat_create(&t->native, &err) != LW_OK)
+    if (nat_create(NAT_NATIVE, &t->native, &err) != LW_OK)
         fail_msg("%s", err.text);
     t->native->masked_after = 0;
     nat_set_cached(t->native, getenv("LW_NATIVE_CACHE") != NULL);
