@@ -119,30 +119,49 @@ static void find_common_shared(struct ptx_module *module)
     }
 }
 
-/* Returns true if an operand of an instruction names symbol @symbol. */
-static bool is_named(const struct ptx_module *module, uint32_t symbol)
+/* Adds @symbol to the set of used symbols and to the @count symbols in @list, unless it is in the set. */
+static void add_used(bool *used, uint32_t *list, uint32_t *count, uint32_t symbol)
 {
+    if (symbol == PTX_NONE || used[symbol])
+        return;
+    used[symbol] = true;
+    list[(*count)++] = symbol;
+}
+
+/* Returns by symbol whether the code may use it: an operand of an instruction names it, or a variable that the code may use
+ * has its address. */
+static bool *find_used(struct ptx_job *job, const struct ptx_module *module)
+{
+    bool *used = PTX_ARRAY(job, bool, module->symbols.count + 1);
+    uint32_t *list = PTX_ARRAY(job, uint32_t, module->symbols.count + 1), count = 0;
+
     for (size_t f = 0; f < module->functions.count; f++) {
         const struct ptx_function *fn = &module->functions.at[f];
 
-        for (size_t i = 0; i < fn->insns.count; i++) {
+        for (size_t i = 0; i < fn->insns.count; i++)
             for (unsigned k = 0; k < fn->insns.at[i].operand_count; k++) {
                 const struct ptx_operand *o = &fn->insns.at[i].operand[k];
 
-                if ((o->kind == PTX_O_SYMBOL || o->kind == PTX_O_ADDRESS) && o->symbol == symbol)
-                    return true;
+                if (o->kind == PTX_O_SYMBOL || o->kind == PTX_O_ADDRESS)
+                    add_used(used, list, &count, o->symbol);
                 for (unsigned e = 0; o->element != NULL && e < o->count; e++)
-                    if (o->element[e].kind == PTX_O_SYMBOL && o->element[e].symbol == symbol)
-                        return true;
+                    if (o->element[e].kind == PTX_O_SYMBOL)
+                        add_used(used, list, &count, o->element[e].symbol);
             }
-        }
     }
-    return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ptx_symbol *s = &module->symbols.at[list[i]];
+
+        for (size_t k = 0; k < s->addresses.count; k++)
+            add_used(used, list, &count, s->addresses.at[k].symbol);
+    }
+    return used;
 }
 
 static void put_variables(struct ptx_job *job, struct ptx_module *module,
                           struct isa_object *object)
 {
+    const bool *used = find_used(job, module);
     unsigned count = 0, addresses = 0;
 
     for (size_t i = 0; i < module->symbols.count; i++) {
@@ -183,7 +202,7 @@ static void put_variables(struct ptx_job *job, struct ptx_module *module,
 
             /* clang also writes the constants of host code, with the addresses of functions of the host. Kernels do not use these
              * constants, so the addresses are left out. */
-            if (function && !module->functions.at[to->function].has_body && !is_named(module, (uint32_t)i))
+            if (function && !module->functions.at[to->function].has_body && !used[i])
                 continue;
             if (function ? !module->functions.at[to->function].has_body
                          : to->kind != PTX_SYM_VARIABLE || to->external)

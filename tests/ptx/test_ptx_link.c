@@ -151,6 +151,9 @@ static void clashes_and_missing_names_are_refused(void **state)
     refuses(HEAD ".extern .func f ();\n.visible .const .align 8 .u64 table[2] = {f, 1};\n",
             HEAD ".extern .const .align 8 .u64 table[2];\n.entry k() { .reg .b64 %d1;\nld.const.u64 %d1,[table]; ret; }",
             "a.ptx:5: 'table' is initialised with the address of 'f', which is defined in another module");
+    refuses(HEAD ".extern .func f ();\n.visible .global .align 8 .u64 table[2] = {f, 1};\n.visible .global .align 8 .u64 all[1] = {table};\n",
+            HEAD ".extern .global .align 8 .u64 all[1];\n.entry k() { .reg .b64 %d1;\nld.global.u64 %d1,[all]; ret; }",
+            "a.ptx:5: 'table' is initialised with the address of 'f', which is defined in another module");
     refuses(HEAD ".entry k() { ret; }\n", HEAD ".entry k() { ret; }\n",
             "b.ptx:4: 'k' is also defined in a.ptx:4: declare one of them .weak");
     refuses(HEAD ".func f ();\n.func g ();\n.alias f, g;\n", NULL,
