@@ -4,7 +4,7 @@
  * Numbers of sets and sizes of lines and sectors must be powers of two, so that each part of an address is a bit field
  * and needs no division.
  */
-#include "timing/tim_priv.h"
+#include "timing/decode/tim_static_priv.h"
 
 #include <stdio.h>
 
@@ -17,8 +17,8 @@ struct cache_keys {
  * latency of such a unit. */
 enum { MOST_FIXED = 64 };
 
-/* Maximum number of vector registers of an instruction: TIM_MAX_ROWS + TIM_MAX_WRITES. */
-enum { TIM_MOST_OF_INSN = 20 };
+/* Maximum number of vector registers of an instruction. */
+enum { MOST_OF_INSN = TIM_MAX_ROWS + TIM_MAX_WRITES };
 
 static bool power_of_two(unsigned x)
 {
@@ -243,7 +243,7 @@ static const char *throttle(const struct tim_config *c)
 /** Checks the keys of mechanism regless. */
 static enum lw_status check_regless(const struct tim_config *c, struct lw_error *err)
 {
-    const unsigned most = c->regless_region > TIM_MOST_OF_INSN ? c->regless_region : TIM_MOST_OF_INSN;
+    const unsigned most = c->regless_region > MOST_OF_INSN ? c->regless_region : MOST_OF_INSN;
     const unsigned entries = (unsigned)((uint64_t)c->core_registers / c->core_warp_width * c->regless_size / 100);
     const char *against = !c->regless_on                            ? NULL
                           : c->registers_tags != TIM_REGISTERS_ROWS ? "registers.tags, which stores registers as compact entries"

@@ -4,41 +4,11 @@
 # the interpreter, on one host thread and on several. The code of the long run is in the cache before, so that the test does not
 # depend on the time of a compilation. A run that ends while a kernel is compiled does not wait for the compiler.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
-unset LANEWISE_CACHE
-export XDG_CACHE_HOME=$work/cache
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # LLVM has leaks
-mkdir cache
-cat >kernel.s <<'END'
-.kernel work
-.param ptr.global out
-.param u32 n
-    s_s2r s0, %ctaid.x
-    s_s2r s1, %ntid.x
-    s_mul_u32 s0, s0, s1
-    v_s2r v0, %tid.x
-    v_add_u32 v0, v0, s0
-    v_mov_b32 v1, v0
-    v_mov_b32 v4, 0
-again:
-    v_rem_u32 v3, v0, 7
-    bssy b0, done
-loop:
-    v_setp_u32.eq p0, v3, 0
-    @p0 bra done, b0
-    v_mad_u32 v1, v1, 5, v0
-    v_sub_u32 v3, v3, 1
-    bra loop
-done:
-    bsync b0
-    v_mov_b32 v6, 0
-turn:
-    v_mad_u32 v1, v1, 3, v6
-    v_add_u32 v6, v6, 1
-    v_setp_u32.lt p2, v6, 25
-    @p2 bra turn
-    v_add_u32 v4, v4, 1
-    v_setp_u32.lt p1, v4, c[n]
-    @p1 bra again
+. "$src/tests/native/native_lib.sh"
+{
+    printf '.kernel work\n.param ptr.global out\n.param u32 n\n'
+    loops 'c[n]'
+    cat <<'END'
     v_and_b32 v5, v0, 4095
     v_shl_b32 v5, v5, 2
     s_mov_b64 s2:3, c[out]
@@ -46,6 +16,7 @@ turn:
     exit
 .end
 END
+} >kernel.s
 launch() { # usage: launch FILE BLOCKS ROUNDS [REPEATS]
     cat >$1 <<END
 program: {source: kernel.s}
@@ -60,9 +31,6 @@ END
 launch short.yaml 16 3
 launch long.yaml 4000 20
 launch often.yaml 8 20 500
-counts() { # usage: counts FILE. Prints the statistics without times, and without those of native code
-    sed -e 's/"[a-z_]*seconds*": [0-9.e+-]*,*//g; /"native":/d' "$1"
-}
 # usage: runs WHAT FILE [OPTION...]. Compares --engine auto with the interpreter. Sets $executed to the number of native instructions
 runs() {
     what=$1

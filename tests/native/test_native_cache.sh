@@ -4,41 +4,12 @@
 # depends on is in the key. Entries that are cut, changed, of another key, or that other users may write are not used, and one line
 # names each. Without a usable cache folder the kernel is compiled. The limit of the cache holds for all kinds of entries together.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
-unset LANEWISE_CACHE
-export XDG_CACHE_HOME=$work/cache
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # LLVM has leaks
-mkdir cache
-# kernel.s has divergent loops, so that it has masked code, too; accesses and a shuffle for which native code calls the emulator
-cat >kernel.s <<'END'
-.kernel work
-.param ptr.global out
-    s_s2r s0, %ctaid.x
-    s_s2r s1, %ntid.x
-    s_mul_u32 s0, s0, s1
-    v_s2r v0, %tid.x
-    v_add_u32 v0, v0, s0
-    v_mov_b32 v1, v0
-    v_mov_b32 v4, 0
-again:
-    v_rem_u32 v3, v0, 7
-    bssy b0, done
-loop:
-    v_setp_u32.eq p0, v3, 0
-    @p0 bra done, b0
-    v_mad_u32 v1, v1, 5, v0
-    v_sub_u32 v3, v3, 1
-    bra loop
-done:
-    bsync b0
-    v_mov_b32 v6, 0
-turn:
-    v_mad_u32 v1, v1, 3, v6
-    v_add_u32 v6, v6, 1
-    v_setp_u32.lt p2, v6, 25
-    @p2 bra turn
-    v_add_u32 v4, v4, 1
-    v_setp_u32.lt p1, v4, 30
-    @p1 bra again
+. "$src/tests/native/native_lib.sh"
+# kernel.s also has accesses for which native code calls the emulator
+{
+    printf '.kernel work\n.param ptr.global out\n'
+    loops 30
+    cat <<'END'
     v_shl_b32 v5, v0, 2
     s_mov_b64 s2:3, c[out]
     ld.global.b32 v6, [s2:3+v5]
@@ -47,6 +18,7 @@ turn:
     exit
 .end
 END
+} >kernel.s
 launch() { # usage: launch FILE BLOCK
     cat >$1 <<END
 program: {source: kernel.s}
@@ -63,9 +35,6 @@ if [ $? -eq 2 ] && grep -q 'install the Debian package libllvm19' err; then
     echo "LLVM 19 is not installed"
     exit 77
 fi
-counts() { # usage: counts FILE. Prints the statistics without times, and without those of native code
-    sed -e 's/"[a-z_]*seconds*": [0-9.e+-]*,*//g; /"native":/d' "$1"
-}
 # usage: runs COMPILED CACHED WHAT FILE [OPTION...]. Runs FILE in native code. Compares results and counts with the interpreter's, and
 # the numbers of kernels that were compiled and taken from the cache.
 runs() {

@@ -20,6 +20,29 @@
     "@p0 bra loop\n" \
     "exit\n.end\n"
 
+/** Settings of a model, separated by blanks, and a part of the error message with which they are refused. */
+struct mech_refused {
+    const char *set, *message;
+};
+/** Asserts that the default model with @base and each of the settings is refused. */
+static inline void mech_assert_refused(const char *base, const struct mech_refused *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct tim_config *config = NULL;
+        struct lw_error err;
+        char copy[256], *at = copy;
+
+        fix_check(tim_config_default(&config, &err), &err);
+        snprintf(copy, sizeof copy, "%s %s", base, cases[i].set);
+        for (char *word = strsep(&at, " "); word != NULL; word = strsep(&at, " "))
+            fix_check(tim_config_set(config, word, &err), &err);
+        assert_int_equal(tim_config_check(config, &err), LW_EINPUT);
+        if (strstr(err.text, cases[i].message) == NULL)
+            fail_msg("expected the message %s, found: %s", cases[i].message, err.text);
+        tim_config_destroy(config);
+    }
+}
+
 struct mech_core {
     struct tim_config *config;
     struct tim_mechs mechs;

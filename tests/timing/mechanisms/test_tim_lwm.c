@@ -130,9 +130,7 @@ static void threads_that_wait_too_long_may_issue(void **state)
 
 static void combinations_without_sense_are_refused(void **state)
 {
-    static const struct {
-        const char *set, *message;
-    } cases[] = {
+    static const struct mech_refused cases[] = {
         {"issue.split_lanes=on tbc.on=on", "tbc.on and lwm.on cannot be combined"},
         {"issue.split_lanes=on dwf.on=on", "dwf.on and lwm.on cannot be combined"},
         {"issue.split_lanes=off", "lwm.on needs issue.split_lanes"},
@@ -141,20 +139,7 @@ static void combinations_without_sense_are_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
-        struct tim_config *config = NULL;
-        struct lw_error err;
-        char copy[160], *at = copy;
-
-        fix_check(tim_config_default(&config, &err), &err);
-        snprintf(copy, sizeof copy, "lwm.on=on core.reconvergence=cbar %s", cases[i].set);
-        for (char *word = strsep(&at, " "); word != NULL; word = strsep(&at, " "))
-            fix_check(tim_config_set(config, word, &err), &err);
-        assert_int_equal(tim_config_check(config, &err), LW_EINPUT);
-        if (strstr(err.text, cases[i].message) == NULL)
-            fail_msg("expected the message %s, found: %s", cases[i].message, err.text);
-        tim_config_destroy(config);
-    }
+    mech_assert_refused("lwm.on=on core.reconvergence=cbar", cases, LW_COUNT_OF(cases));
 }
 
 int main(void)

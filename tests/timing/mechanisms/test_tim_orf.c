@@ -146,31 +146,16 @@ static uint64_t conflicts(bool on, unsigned collector)
 
 static void combinations_without_sense_are_refused(void **state)
 {
-    static const struct {
-        const char *set, *part;
-    } cases[] = {
-        {"registers.collector=window issue.dependence=control", "registers.collector=window"},
-        {"lsu.local=4", "lsu.local"},
-        {"tags.detect=table registers.tags=uniform", "registers.tags"},
-        {"rows.on=on", "mechanism rows"},
-        {"dwf.on=on issue.split_lanes=on", "dwf, tbc and lwm"},
+    static const struct mech_refused cases[] = {
+        {"registers.collector=window issue.dependence=control", "orf.on cannot be combined with registers.collector=window"},
+        {"lsu.local=4", "orf.on cannot be combined with lsu.local"},
+        {"tags.detect=table registers.tags=uniform", "orf.on cannot be combined with registers.tags"},
+        {"rows.on=on", "orf.on cannot be combined with mechanism rows"},
+        {"dwf.on=on issue.split_lanes=on", "orf.on cannot be combined with dwf, tbc and lwm"},
     };
 
     (void)state;
-    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
-        struct tim_config *config = NULL;
-        struct lw_error err;
-        char copy[128], *at = copy;
-
-        fix_check(tim_config_default(&config, &err), &err);
-        snprintf(copy, sizeof copy, "orf.on=on %s", cases[i].set);
-        for (char *word = strsep(&at, " "); word != NULL; word = strsep(&at, " "))
-            fix_check(tim_config_set(config, word, &err), &err);
-        assert_int_equal(tim_config_check(config, &err), LW_EINPUT);
-        if (strstr(err.text, "orf.on cannot be combined with") == NULL || strstr(err.text, cases[i].part) == NULL)
-            fail_msg("expected a message on %s, found: %s", cases[i].part, err.text);
-        tim_config_destroy(config);
-    }
+    mech_assert_refused("orf.on=on", cases, LW_COUNT_OF(cases));
 }
 
 static void entries_need_no_bank(void **state)

@@ -234,9 +234,7 @@ static void the_command_mechanism_shows_fast_registers(void **state)
 
 static void combinations_without_sense_are_refused(void **state)
 {
-    static const struct {
-        const char *set, *message;
-    } cases[] = {
+    static const struct mech_refused cases[] = {
         {"registers.collector=window issue.dependence=control", "prf.on cannot be combined with registers.collector=window"},
         {"lsu.local=4", "prf.on cannot be combined with lsu.local"},
         {"tags.detect=table registers.tags=uniform", "prf.on cannot be combined with registers.tags"},
@@ -249,20 +247,7 @@ static void combinations_without_sense_are_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
-        struct tim_config *config = NULL;
-        struct lw_error err;
-        char copy[128], *at = copy;
-
-        fix_check(tim_config_default(&config, &err), &err);
-        snprintf(copy, sizeof copy, "prf.on=on %s", cases[i].set);
-        for (char *word = strsep(&at, " "); word != NULL; word = strsep(&at, " "))
-            fix_check(tim_config_set(config, word, &err), &err);
-        assert_int_equal(tim_config_check(config, &err), LW_EINPUT);
-        if (strstr(err.text, cases[i].message) == NULL)
-            fail_msg("expected the message %s, found: %s", cases[i].message, err.text);
-        tim_config_destroy(config);
-    }
+    mech_assert_refused("prf.on=on", cases, LW_COUNT_OF(cases));
 }
 
 int main(void)

@@ -252,9 +252,7 @@ static void registers_in_use_are_counted(void **state)
 
 static void combinations_without_sense_are_refused(void **state)
 {
-    static const struct {
-        const char *set, *message;
-    } cases[] = {
+    static const struct mech_refused cases[] = {
         {"tags.detect=table registers.tags=uniform", "regless.on cannot be combined with registers.tags"},
         {"rows.on=on", "regless.on cannot be combined with mechanism rows"},
         {"orf.on=on", "regless.on cannot be combined with mechanism orf"},
@@ -268,20 +266,7 @@ static void combinations_without_sense_are_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
-        struct tim_config *config = NULL;
-        struct lw_error err;
-        char copy[160], *at = copy;
-
-        fix_check(tim_config_default(&config, &err), &err);
-        snprintf(copy, sizeof copy, "regless.on=on %s", cases[i].set);
-        for (char *word = strsep(&at, " "); word != NULL; word = strsep(&at, " "))
-            fix_check(tim_config_set(config, word, &err), &err);
-        assert_int_equal(tim_config_check(config, &err), LW_EINPUT);
-        if (strstr(err.text, cases[i].message) == NULL)
-            fail_msg("expected the message %s, found: %s", cases[i].message, err.text);
-        tim_config_destroy(config);
-    }
+    mech_assert_refused("regless.on=on", cases, LW_COUNT_OF(cases));
 }
 
 int main(void)
