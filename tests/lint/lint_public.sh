@@ -17,7 +17,7 @@ sub text_of { # returns the text of a file without comments and strings
     $text =~ s{/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"}{ }gs;
     return $text;
 }
-for my $path (split /\n/, `find base isa ptx emu timing check launch debug gdbstub shell -maxdepth 1 -name '*.h' 2>/dev/null`) {
+for my $path (split /\n/, `find base isa ptx emu native timing check launch debug gdbstub shell -maxdepth 1 -name '*.h' 2>/dev/null`) {
     next if $path =~ /_(?:priv|body)\.h$/;
     my $text = text_of($path);
     $text =~ s/^[ \t]*#(?:[^\n\\]|\\.)*$//gms;
@@ -27,7 +27,7 @@ for my $path (split /\n/, `find base isa ptx emu timing check launch debug gdbst
         $declared{$1} = $path;
     }
 }
-for my $path (split /\n/, `find base isa ptx emu timing check launch debug gdbstub shell host cmd tests bench -type f 2>/dev/null`) {
+for my $path (split /\n/, `find base isa ptx emu native timing check launch debug gdbstub shell host runtime cmd tests bench -type f 2>/dev/null`) {
     next if $path !~ /\.(?:c|h|def|inc)$/;
     my $directory = $path =~ m,^(\w+)/, ? $1 : $path;
     for my $name (text_of($path) =~ /\b([a-z]\w*_\w+)\b/g) {

@@ -15,8 +15,8 @@ exec $clang "\$@"
 END
 chmod +x counting
 unset LANEWISE_CACHE LANEWISE_CLANG
-export XDG_CACHE_HOME=$work/cache
-mkdir cache headers
+export HOME=$work/home XDG_CACHE_HOME=$work/cache
+mkdir cache headers home
 cat >k.cl <<'END'
 #include "factor.h"
 kernel void k(global int *out, int n)
