@@ -260,6 +260,8 @@ struct emu_native_kernel {
     const uint16_t *entry;  /* [count] 1 + number of the entry at instruction first + i; 0: the instruction is no entry */
     uint32_t first, count;
     uint32_t windows, entries;
+    bool writes;            /* code that runs from the kernel's first instruction to its end may change the register file. false: only
+                             * code that leaves elsewhere changes it */
 };
 
 /** A translator of kernels. */

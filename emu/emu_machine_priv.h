@@ -53,6 +53,13 @@ struct emu_core_native {
 };
 /** Stores all registers of the parked warps of @block to their register files: afterwards no warp is parked. */
 void emu_native_unpark(struct emu_block *block);
+/** Returns true if visits of the entry of code for whole warps at instruction @index were too short to pay. */
+bool emu_native_avoids(const struct emu_core *core, uint32_t index);
+/** Executes all warps of @block, which has just begun and whose warps have all their lanes, by code for whole warps. Returns true
+ *  if all warps have ended: the instructions are then counted, but nothing else has changed in the block. If a warp leaves native
+ *  code elsewhere than at its end or at a barrier at which all warps arrive, returns false, and the interpreter continues the
+ *  block. The caller has called emu_native_use(), and there is code for the kernel's first instruction. */
+bool emu_native_block(struct emu_block *block);
 /** The functions that native code calls (emu_native.c). */
 extern const struct emu_native_calls emu_native_calls;
 

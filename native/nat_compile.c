@@ -132,6 +132,7 @@ bool nat_compile(struct nat_compiler *c, const struct nat_job *job, const struct
     out->size.sites = u.sites;
     out->size.windows = u.windows;
     out->size.entries = u.entries;
+    out->size.writes = u.writes || u.through;
     unit_free(&u);
     if (!good)
         nat_code_free(out);

@@ -239,7 +239,9 @@ static void leave(struct nat_unit *u, struct emu_native_site site, const struct 
         (void)u->b.llvm->BuildBr(u->b.b, f->block);
         return;
     }
+    const bool writes = u->writes;
     nat_spill(u, live);
+    u->writes = writes;
     put_site(u, word(u, number));
 }
 /** Returns the site before the instruction that is being emitted. */

@@ -160,6 +160,7 @@ struct nat_unit {
     struct nat_block *block;
     uint32_t blocks, entries, windows;
     bool failed;          /* an allocation has failed, so the translation must be abandoned */
+    bool writes;          /* emission: the code writes to the register file also where it does not leave */
     bool through;         /* emission: code that writes a register also stores it to the register file, unless the register
                            * is uniform or affine. So only uniform and affine registers are stored when native code is left */
 

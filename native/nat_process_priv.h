@@ -11,6 +11,7 @@
 struct nat_code {
     struct nat_code_size {
         uint32_t entries, windows, sites;
+        uint32_t writes;           /* 0 or 1: as in struct emu_native_kernel */
         size_t object;             /* bytes of the object file */
     } size;
     uint16_t *entry;               /* [job->count] as in struct emu_native_kernel; owned */

@@ -423,6 +423,7 @@ void nat_spill(struct nat_unit *u, const struct nat_set *set)
 }
 void nat_spill_predicates(struct nat_unit *u, const struct nat_set *set)
 {
+    u->writes = true;
     for (unsigned p = 0; p < 7; p++) {
         if (nat_has(set, NAT_P + p))
             store_predicate(u, p, nat_get_predicate(u, p, false, false));

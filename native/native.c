@@ -136,6 +136,7 @@ static void take_code(struct translator *t, struct nat_kernel *k, enum nat_outco
         k->code.count = k->job.count;
         k->code.windows = code->size.windows;
         k->code.entries = code->size.entries;
+        k->code.writes = code->size.writes != 0;
     }
     nat_code_free(code);
     t->stats.kernels += outcome == NAT_COMPILED && !k->cached;

@@ -238,6 +238,15 @@ static enum lw_status take_slot(struct emu_block *block, const struct emu_warp_t
     return LW_OK;
 }
 
+/** Zeroes the vector registers and local memory of a new warp. Scratch registers and the row for discarded results are not zeroed,
+ *  because they are written before they are read. @formed: as in init_warp(). */
+static void clear_registers(struct emu_warp *w, const struct block_plan *plan, bool formed)
+{
+    zero(w->regs + EMU_ROW_V0 * w->stride, formed ? (size_t)plan->vregs * w->stride : plan->rows - EMU_ROW_V0 * w->stride);
+    if (plan->local_bytes != 0)
+        zero(w->local, plan->local);
+}
+
 void emu_block_specials(struct emu_block *block)
 {
     const struct emu_launch *launch = &block->grid->launch;
@@ -253,6 +262,40 @@ void emu_block_specials(struct emu_block *block)
         block->special[ISA_SR_OFFSET_X - ISA_SR_NTID_X + k] = launch->offset[k];
     }
     block->special[ISA_SR_WORKDIM - ISA_SR_NTID_X] = launch->work_dim;
+}
+
+static void count_start(struct emu_block *block)
+{
+    struct emu_core *core = block->core;
+
+    (void)emu_count_one(core->machine, &block->grid->blocks_started);
+    core->stats.blocks++;
+    core->stats.warps += block->warp_count;
+}
+
+void emu_core_block_next(struct emu_block *block, uint64_t linear, bool written)
+{
+    const struct emu_warp_template *t = block->core->warp_template;
+
+    block->linear = linear;
+    block->progress = block->cta_generation = 0;
+    emu_block_specials(block);
+    if (block->shared_bytes != 0)
+        zero(block->shared, t->plan.shared);
+    for (unsigned i = 0; i < block->warp_count; i++) {
+        struct emu_warp *w = &block->warp[i];
+        if (written) {
+            (void)init_warp(block, t, i, true);
+            clear_registers(w, &t->plan, true);
+            emu_split_begin(w, t->kernel->first);
+            continue;
+        }
+        w->retired = w->group_counter = w->seq_counter = 0;
+        w->split[0].pc = t->kernel->first;
+        for (LW_EACH_BIT(reg, t->use.bregs))
+            w->bform[reg] = (struct emu_breg_form){0};
+    }
+    count_start(block);
 }
 
 enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid,
@@ -312,12 +355,7 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
             w->local = (uint8_t *)w->regs + plan->rows;
             form_warp(w);
         }
-        /* vector registers start as zero; scratch registers and the row for discarded results are not zeroed, because they are
-         * written before they are read */
-        zero(w->regs + EMU_ROW_V0 * w->stride,
-             formed ? (size_t)plan->vregs * w->stride : plan->rows - EMU_ROW_V0 * w->stride);
-        if (plan->local_bytes != 0)
-            zero(w->local, plan->local);
+        clear_registers(w, plan, formed);
         if (core->machine->config.tags == EMU_TAGS_SHADOW) {
             w->shadow = (struct emu_shadow *)(void *)(tags + i * plan->tags);
             emu_shadow_init(w);
@@ -331,11 +369,9 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
         emu_log_add(core->machine->log,
                     &(struct emu_log_entry){.kind = EMU_LOG_BEGIN,
                                             .place = {.grid = grid->sequence, .block = linear}});
-    (void)emu_count_one(core->machine, &grid->blocks_started);
+    count_start(block);
     if (emu_grid_of_device(grid)) /* other grids may run on several threads */
         grid->slots_in_use++;
-    core->stats.blocks++;
-    core->stats.warps += grid->block_warps;
     *slot = block->slot;
     if (core->machine->active_hooks != NULL)
         core->machine->active_hooks->on_block(core->machine->active_hooks, core, block->slot, true);

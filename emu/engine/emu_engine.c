@@ -464,10 +464,7 @@ static uint64_t until_due(const struct emu_functional *f, uint64_t limit)
     return limit;
 }
 
-/** Returns the instruction count of the core up to which native code may run. Native code does not stop at the end of a time
- *  slice, so the count is a margin before the next stop and the next snapshot. Returns 0 if no native code may run: in a replay,
- *  under another engine (placed), and while the spin observer must see each instruction. */
-static uint64_t native_until(const struct emu_functional *f)
+uint64_t emu_fixed_native_until(const struct emu_functional *f)
 {
     const uint64_t margin = 1 << 21; /* more instructions than native code executes between two checks of its limit */
     const uint64_t stop = f->snapshot_at < f->base.stop_at ? f->snapshot_at : f->base.stop_at;
@@ -491,7 +488,7 @@ static enum emu_slice_end rotate(struct emu_functional *f, struct emu_warp **w)
     enum emu_slice_end end;
 
     due = due - start < most ? due : start + most;
-    emu_native_use((*w)->core, block->grid, block, native_until(f));
+    emu_native_use((*w)->core, block->grid, block, emu_fixed_native_until(f));
     if (f->core->native.ready && f->claims != NULL)
         __atomic_store_n(&f->claims->pause, true, __ATOMIC_RELAXED);
     f->core->native.ready = false;
@@ -538,7 +535,7 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
                 return status;
             continue;
         }
-        if (observers == NULL && emu_block_vector_blocks(f))
+        if (observers == NULL && (emu_native_blocks(f) || emu_block_vector_blocks(f)))
             continue;
         if (f->core->retired >= engine->stop_at) {
             stop->kind = EMU_STOP_COUNT;

@@ -116,6 +116,14 @@ static inline struct emu_block *emu_resident_block(const struct emu_functional *
 bool emu_fixed_take_up_next(struct emu_functional *f);
 /** Starts the time slice of the block at f->current. */
 void emu_fixed_new_slice(struct emu_functional *f);
+/** Returns the instruction count of the core up to which native code may run. Native code does not stop at the end of a time
+ *  slice, so the count is a margin before the next stop and the next snapshot. Returns 0 if no native code may run: in a replay,
+ *  under another engine (placed), and while the spin observer must see each instruction. */
+uint64_t emu_fixed_native_until(const struct emu_functional *f);
+/** Executes blocks of order-free grids, one after another, by native code (emu_native_block()), until the engine must do
+ *  something else. If native code cannot execute a whole block, the block is the current one, and its warps continue in time
+ *  slices. Returns true if the engine runs another grid now. */
+bool emu_native_blocks(struct emu_functional *f);
 /** Removes the block at @index, which has ended. The next block of the grid becomes resident instead. */
 void emu_fixed_retire_block(struct emu_functional *f, unsigned index);
 /** Removes the block at @index, whose state is freed or was never created. */

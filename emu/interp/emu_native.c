@@ -169,39 +169,53 @@ void emu_native_unpark(struct emu_block *block)
             unpark(&block->warp[i]);
 }
 
+/** Counts a visit of entry @entry, in which native code executed @count instructions. @cheap: number of sides of the visit, the
+ *  start and the end, at which native code loads or stores few registers, so that fewer instructions are enough. */
+static void count_visit(const struct emu_core *core, struct emu_native_form *form, unsigned entry, uint64_t count, unsigned cheap)
+{
+    const uint32_t shortest = form == &core->native.whole ? SHORTEST_VISIT : SHORTEST_MASKED_VISIT;
+    struct emu_native_gain *gain = &form->gain[entry];
+
+    gain->instructions += (uint32_t)count + shortest / 2 * cheap;
+    if (++gain->visits == VISITS) {
+        gain->instructions = gain->instructions < VISITS * shortest ? (uint32_t)NOT_USED : 0;
+        gain->visits = 0;
+    }
+}
+
+/** Runs native code until it leaves. @entry: as in emu_native_kernel.run. The frame's limit is set. Returns the site at which the
+ *  code left. frame->retired is the number of instructions that it executed. */
+static const struct emu_native_site *run_code(struct emu_core *core, const struct emu_native_kernel *kernel, uint32_t entry)
+{
+    struct emu_native_frame *frame = &core->native.frame;
+
+    kernel->run(frame, entry);
+    const struct emu_native_site *site = &kernel->site[frame->site];
+    frame->retired += site->retired;
+    frame->loads += site->loads;
+    frame->stores += site->stores;
+    core->native.retired += frame->retired;
+    core->stats.loads += frame->loads;
+    core->stats.stores += frame->stores;
+    ((struct emu_warp *)frame->warp)->block->progress += frame->stores != 0;
+    return site;
+}
+
 /** Runs native code from entry @entry until the code leaves. @resumes: the warp is parked for this entry. Returns the site at
- *  which the code left, and adds the number of instructions that it executed to *@count. */
+ *  which the code left, and sets *@count to the number of instructions that it executed. */
 static const struct emu_native_site *visit(struct emu_warp *w, struct emu_native_form *form, unsigned entry, bool resumes,
                                            uint64_t *count)
 {
     struct emu_core *core = w->core;
-    struct emu_block *block = w->block;
     const uint64_t left = core->native.until - core->retired;
     struct emu_native_frame *frame = frame_of(w);
-    const uint32_t shortest = form == &core->native.whole ? SHORTEST_VISIT : SHORTEST_MASKED_VISIT;
 
     if (left < frame->limit)
         frame->limit = left;
     if (!frame->alone && !no_choice(w) && w->budget < (int64_t)frame->limit)
         frame->limit = (uint64_t)w->budget;
-    form->kernel->run(frame, resumes ? entry | EMU_NATIVE_RESUME : entry);
-    const struct emu_native_site *site = &form->kernel->site[frame->site];
-    frame->retired += site->retired;
-    frame->loads += site->loads;
-    frame->stores += site->stores;
-    core->native.retired += frame->retired;
-    struct emu_native_gain *gain = &form->gain[entry];
-    gain->instructions += (uint32_t)frame->retired;
-    if (resumes || site->parks != 0) /* a visit that resumed or parked has loaded or stored few registers, so fewer instructions
-                                      * are enough */
-        gain->instructions += shortest / 2 * (resumes + (site->parks != 0));
-    if (++gain->visits == VISITS) {
-        gain->instructions = gain->instructions < VISITS * shortest ? (uint32_t)NOT_USED : 0;
-        gain->visits = 0;
-    }
-    core->stats.loads += frame->loads;
-    core->stats.stores += frame->stores;
-    block->progress += frame->stores != 0;
+    const struct emu_native_site *site = run_code(core, form->kernel, resumes ? entry | EMU_NATIVE_RESUME : entry);
+    count_visit(core, form, entry, frame->retired, resumes + (site->parks != 0));
     *count = frame->retired;
     return site;
 }
@@ -382,4 +396,106 @@ void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di)
     if (w->full)
         EMU_TAIL below.full(w, di);
     EMU_TAIL below.part(w, di);
+}
+
+/* ---- whole blocks ------------------------------------------------------------------------------------- */
+
+/** Returns true if native code left at an exit without a guard. */
+static inline bool is_end(const struct emu_code *code, const struct emu_native_site *site)
+{
+    const struct emu_dinsn *di = &code->insn[site->next];
+
+    return di->op == ISA_EXIT && (di->guard & 31) == ISA_PT;
+}
+
+/** Runs @w from @entry to its end, to its next barrier, or to another instruction at which native code leaves. Adds the executed
+ *  instructions to w->retired and *@sum. Returns the site at which the code left, or NULL if it executed nothing. */
+static const struct emu_native_site *run_warp(struct emu_warp *w, uint32_t entry, uint64_t *sum)
+{
+    struct emu_core *core = w->core;
+    struct emu_core_native *native = &core->native;
+
+    if (core->retired + *sum >= native->until)
+        return NULL;
+    struct emu_native_frame *frame = frame_of(w);
+    const uint64_t left = native->until - core->retired - *sum;
+    if (left < frame->limit)
+        frame->limit = left;
+    if (native->park[w->index] != 0) {
+        native->park[w->index] = 0;
+        native->parked--;
+    }
+    const struct emu_native_site *site = run_code(core, native->whole.kernel, entry);
+    if (frame->site == 0)
+        return NULL;
+    w->retired += frame->retired;
+    w->split[0].pc = site->next;
+    *sum += frame->retired;
+    if (site->parks != 0) {
+        native->park[w->index] = site->parks;
+        native->parked++;
+    } else if (!is_end(w->code, site)) {
+        count_visit(core, &native->whole, entry & (EMU_NATIVE_RESUME - 1), frame->retired, entry >= EMU_NATIVE_RESUME);
+    }
+    return site;
+}
+
+bool emu_native_avoids(const struct emu_core *core, uint32_t index)
+{
+    const struct emu_native_form *form = &core->native.whole;
+
+    return form->gain[form->kernel->entry[index - form->kernel->first] - 1].instructions == (uint32_t)NOT_USED;
+}
+
+/** Prepares @block for the interpreter. Each warp continues at the pc of its split. */
+static void hand_over(struct emu_block *block)
+{
+    emu_native_unpark(block);
+    for (struct emu_warp *w = block->warp, *end = w + block->warp_count; w < end; w++) {
+        w->running = -1;
+        w->slice_start = w->retired;
+        w->lane_retired = w->retired * w->m_count;
+        block->retired += w->retired;
+    }
+    block->core->retired += block->retired;
+}
+
+bool emu_native_block(struct emu_block *block)
+{
+    struct emu_core *core = block->core;
+    struct emu_core_native *native = &core->native;
+    const struct emu_native_kernel *kernel = native->whole.kernel;
+    const struct emu_code *code = block->warp->code;
+    uint32_t entry = kernel->entry[block->grid->launch.kernel->first - kernel->first] - 1u;
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < block->warp_count; i++)
+        (void)emu_split_select_soon(&block->warp[i]); /* the warp's only split is ready */
+    for (;;) {
+        const struct emu_native_site *site = run_warp(block->warp, entry, &sum);
+        bool together = site != NULL && (site->parks != 0 || is_end(code, site));
+        for (unsigned i = 1; i < block->warp_count; i++)
+            together &= run_warp(&block->warp[i], entry, &sum) == site;
+        if (together && site->parks == 0) {
+            sum += block->warp_count;
+            core->retired += sum;
+            core->stats.thread_instructions += sum * block->warp->width;
+            return true;
+        }
+        const unsigned id = together ? code->insn[site->next].reg : 0;
+        if (!together || !emu_split_bar_usual(block->warp, id)) {
+            hand_over(block);
+            return false;
+        }
+        for (unsigned i = 0; i < block->warp_count; i++) {
+            block->warp[i].retired++;
+            block->warp[i].split[0].pc++;
+        }
+        emu_split_bar_together(block, id);
+        for (unsigned i = 0; i < block->warp_count; i++)
+            block->warp[i].running = 0;
+        sum += block->warp_count;
+        native->retired += block->warp_count;
+        entry = (site->parks - 1) | EMU_NATIVE_RESUME;
+    }
 }
