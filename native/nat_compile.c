@@ -6,8 +6,8 @@
 
 #include "native/nat_process_priv.h"
 
-/* Limits that were chosen by measurement (docs/evidence/performance.md). The interpreter executes kernels of more than
- * MOST_INSTRUCTIONS instructions. Above MOST_OPTIMISED instructions LLVM does not optimise. */
+/* Limits that keep the time to compile short (docs/evidence/performance.md has these times). The interpreter executes kernels of
+ * more than MOST_INSTRUCTIONS instructions. In kernels of more than MOST_OPTIMISED instructions LLVM does not optimise. */
 enum { MOST_INSTRUCTIONS = 4000, MOST_OPTIMISED = 600 };
 
 static void unit_free(struct nat_unit *u)

@@ -151,7 +151,7 @@ static enum how how_of(const struct scalar *s, const struct ptx_mi *mi)
     }
 }
 
-/* Returns the host time that the scalar instruction saves, in half nanoseconds (docs/evidence/performance.md). On hosts with wide
+/* Returns the measured host time that the scalar instruction saves, in half nanoseconds. On hosts with wide
  * vectors, vector arithmetic on single registers takes as long as scalar arithmetic; on pairs of registers, and in comparisons,
  * it takes longer. */
 static float gain_of(const struct ptx_mi *mi, enum how how)
