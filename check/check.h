@@ -20,9 +20,9 @@ enum chk_class { CHK_CLASS_MEMORY, CHK_CLASS_PROGRESS, CHK_CLASS_RACES, CHK_CLAS
 struct chk_kind_info {
     const char *name;
     enum chk_class group;
-    bool on;            /* enabled with its class */
+    bool on;            /* the kind is enabled if a list names its class */
     const char *summary; /* begins without a capital and ends without a full stop */
-    const char *wrong, *right; /* source code */
+    const char *wrong, *right; /* source code of a kernel with the error, and of a corrected kernel */
 };
 extern const struct chk_kind_info chk_kinds[CHK_KIND_COUNT];
 extern const char *const chk_class_names[CHK_CLASS_COUNT];
@@ -44,17 +44,17 @@ enum lw_status chk_explain(const char *name, struct lw_sink *out, struct lw_erro
 /** A call through which execution reached the location of a finding: an inlined call, or an executed call of a function that
  *  is declared in a compiler's header. */
 struct chk_call {
-    const char *function; /* name of the called function; "" not known */
-    const char *file;     /* position of the call; "" not known */
-    uint32_t line;        /* 0 not known */
+    const char *function; /* name of the called function, or "" if it is not known */
+    const char *file;     /* file that contains the call, or "" if it is not known */
+    uint32_t line;        /* line of the call, or 0 if it is not known */
     bool called;          /* the call was executed, not inlined */
 };
 /** Location of an event, for example of one of the two accesses of a race. */
 struct chk_location {
     const char *kernel;   /* "" if the host caused the event */
-    const char *function; /* function that contains the pc; "" not known */
-    const char *file;     /* "" not known */
-    uint32_t line;        /* 0 not known */
+    const char *function; /* function that contains the pc, or "" if it is not known */
+    const char *file;     /* "" if it is not known */
+    uint32_t line;        /* 0 if it is not known */
     const struct chk_call *calls; /* inlined calls that contain the line, innermost first; set only in findings */
     unsigned call_count;
     uint64_t pc;
@@ -82,7 +82,7 @@ struct chk_finding {
     struct chk_location other; /* second location, such as the previous access of a race; if there is no second location, its
                                 * kernel is "" */
     uint64_t address;       /* generic address, or 0 if there is none */
-    const char *allocation; /* name of the nearest allocation at or below address; "" none */
+    const char *allocation; /* name of the nearest allocation at or below `address`, or "" if there is none */
     uint64_t count;         /* number of lanes, summed over all occurrences */
     bool suppressed;
     unsigned related_count;
@@ -134,7 +134,7 @@ struct chk;
 enum lw_status chk_create(struct emu_machine *machine, const struct chk_options *options,
                           struct chk **out, struct lw_error *err) LW_MUST_CHECK;
 void chk_destroy(struct chk *chk);
-/** Marks global memory that was allocated before the checker was created as uninitialised. */
+/** Marks global memory as uninitialised. The memory was allocated before the checker was created. */
 void chk_mark_uninitialised(struct chk *chk, uint64_t address, uint64_t bytes);
 /** Sets the position of the next host step: @line of @file. */
 void chk_set_host_location(struct chk *chk, const char *file, uint32_t line);

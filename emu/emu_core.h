@@ -58,8 +58,8 @@ enum lw_status emu_warp_step_at(struct emu_warp *state, unsigned split, uint64_t
 /** Event detail: the members of an event that a core fills in. */
 enum emu_event_detail {
     EMU_EVENT_FULL,
-    /** For engines that only model time. Instructions are executed as usual, but the core fills only these members of an event:
-     *  kind, core, grid, block, slot, warp, split, pc, insn, split_lanes, exec, guard, effective, exited, cta.used,
+    /** Detail for engines that only model time. Instructions are executed as usual, but the core fills only these members of an
+     *  event: kind, core, grid, block, slot, warp, split, pc, insn, split_lanes, exec, guard, effective, exited, cta.used,
      *  cta.completed, access, warp_ended, block_ended, grid_ended, grid_started, and the fault. The event has one outcome if the
      *  warp continues as a single split, otherwise no outcome. Reads of constant operands are not listed. An access has kind,
      *  space, bytes, order, scope, cache, texture and lanes. If piece_count of an access is not 0, the access has segments and no
@@ -67,8 +67,8 @@ enum emu_event_detail {
      *  lanes are in `space`). If the machine's tags are not off, the core also fills the members for tags. */
     EMU_EVENT_ADDRESSES
 };
-/** For engines whose caches are not coherent: reports that lanes @lanes of the load @ev have received bytes that differ from
- *  memory, because the engine has changed their registers by emu_reg_write. Listeners are notified with EMU_MACHINE_STALE. */
+/** Reports that lanes @lanes of the load @ev have received bytes that differ from memory. Called by an engine whose caches are
+ *  not coherent, after it has changed the registers of these lanes by emu_reg_write. Listeners get EMU_MACHINE_STALE. */
 void emu_machine_report_stale(const struct emu_machine *machine, const struct emu_event *ev, uint64_t lanes,
                               uint64_t address, unsigned bytes);
 /** Sets the event detail from the next step on; initially EMU_EVENT_FULL. */

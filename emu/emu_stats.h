@@ -16,9 +16,9 @@ struct emu_tag_stats {
                                    * write */
     uint64_t addresses[3];        /* addresses of memory instructions, counted by the tag of the address */
     uint64_t expansions;
-    /* Shadow mode (docs/reference/statistics.md). common: number of register writes, by the number of leading bytes that
-         * are equal in all lanes. delta_banks: register banks that the written values take if stored as a base and deltas.
-         * row_banks: register banks that they take if stored as lane vectors. */
+    /* Shadow mode (docs/reference/statistics.md). common: number of register writes, by the number of leading bytes that are
+     * equal in all lanes. delta_banks: number of register banks that the written values need if each is stored as a base and
+     * deltas. row_banks: number of register banks that they need if each is stored as a lane vector. */
     uint64_t common[5], delta_banks, row_banks;
     /* Number of thread instructions that tags make unnecessary: of each instruction all lanes except one if the result is U, and
      * all except two if it is A. For a compare, the tags of its sources count instead of the tag of the result. */

@@ -139,7 +139,7 @@ struct nat_job {
     uint32_t block[3], stride, first_row;
     unsigned vregs;
     bool masked;
-    uint64_t number;          /* hash of all on which the code depends, see nat_cache.c */
+    uint64_t number;          /* hash of everything on which the code depends (nat_cache.c) */
     uint64_t most_leave_cost; /* if nat_leave_cost() exceeds this limit, registers are stored where they are written */
     double seconds;           /* limit of the processor time */
 };

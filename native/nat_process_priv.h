@@ -42,11 +42,11 @@ enum nat_outcome {
     NAT_TOO_LONG,    /* the compilation exceeded its time limit */
     NAT_CRASHED      /* the process ended because of an error of LLVM, or could not be started */
 };
-/** Starts the process. If @llvm is not loaded, the process loads LLVM when it gets the first kernel. Returns false if the host has no
- *  process or memory for it. */
+/** Starts the process. If @llvm is not loaded, the process loads LLVM when it gets the first kernel. Returns false if the host
+ *  has no process or memory for it. */
 bool nat_process_start(struct nat_process *process, const struct nat_llvm *llvm);
-/** Returns false if the program has forked, and the process belongs to the other process. It is then left alone, and there is no
- *  process any more. */
+/** Returns false if a process of which this one is a fork has started the compiler process. In this case @process afterwards refers
+ *  to no process, and the compiler process continues. Otherwise returns true. */
 bool nat_process_is_ours(struct nat_process *process);
 /** Sends a kernel to the process, which starts to compile it. */
 bool nat_process_send(struct nat_process *process, const struct nat_job *job, const struct isa_insn *insn);
@@ -63,20 +63,21 @@ void nat_process_end(struct nat_process *process);
 /** Work of the interpreter on a kernel. */
 struct nat_work {
     uint64_t executed; /* warp instructions that the interpreter has executed */
-    uint64_t timed;    /* number of those whose time is known, and their processor time */
+    uint64_t timed;    /* number of these instructions whose processor time is known; `seconds` is their processor time */
     double seconds;
-    uint64_t rest;     /* estimate of those that remain in the grid; 0: unknown */
+    uint64_t rest;     /* estimate of the warp instructions that remain in the grid; 0: unknown */
 };
 /** Returns true if it pays to compile a kernel of @count instructions. @loaded: LLVM is loaded. */
 bool nat_pays(const struct nat_work *work, uint32_t count, bool loaded);
 
 /* ---- the cache (nat_cache.c) -------------------------------------------------------------------- */
 
-/** Writes all that identifies the compiler: the builds of Lanewise and of LLVM, and the processor for which LLVM generates code.
- *  Returns false if one of the builds has no build id. */
+/** Writes everything that identifies the compiler: the builds of Lanewise and of LLVM, and the processor for which LLVM generates
+ *  code. Returns false if one of the builds has no build id. */
 bool nat_cache_put_compiler(const struct nat_llvm *llvm, struct lw_sink *out);
-/** Makes the key of the code of @job, and sets job->number. @compiler: text of nat_cache_put_compiler(); @text: instructions of the
- *  kernel before relocation; @x: their members `x` after relocation. Returns false if there is no cache. The caller frees key->text in any case. */
+/** Makes the key of the code of @job, and sets job->number. @compiler: text of nat_cache_put_compiler(); @text: instructions of
+ *  the kernel before relocation; @x: their members `x` after relocation. Returns false if there is no cache. The caller frees
+ *  key->text, also after false. */
 bool nat_cache_key(const struct lw_buffer *compiler, struct nat_job *job, const struct isa_word *text, const uint32_t *x,
                    struct lw_cache_key *key);
 /** Reads code from the cache. Errors: as lw_cache_read(); LW_ENOMEM. */

@@ -10,8 +10,8 @@
 
 #include "native/nat_process_priv.h"
 
-/* If nat_leave_cost() of a kernel exceeds this limit, its code stores each register where the register is written. With this limit
- * the measured kernels compiled fastest. */
+/* If nat_leave_cost() of a kernel exceeds this limit, its code stores each register where the register is written. The measured
+ * kernels compiled fastest with this limit. */
 enum { MOST_LEAVE_COST = 1000 };
 
 /** Code of a kernel, and the parameters for which it was compiled: block shape, warp width and others. */

@@ -7,25 +7,26 @@
 
 /** Counts of a translator, for reports. */
 struct nat_stats {
-    unsigned kernels;  /* kernels that were compiled */
-    unsigned cached;   /* kernels whose code came from the cache */
-    unsigned refused;  /* kernels that could not be compiled, so that only the interpreter executes them */
-    unsigned too_long; /* refused kernels whose compilation exceeded the time limit */
+    unsigned kernels;  /* number of kernels that were compiled */
+    unsigned cached;   /* number of kernels whose code came from the cache */
+    unsigned refused;  /* number of kernels that could not be compiled, so that only the interpreter executes them */
+    unsigned too_long; /* number of the refused kernels whose compilation exceeded the time limit */
     double seconds;    /* time spent in the translator */
 };
 
 /** Limit of the processor time for the compilation of one kernel, in seconds, unless nat_set_limit() sets another limit. */
 enum { NAT_SECONDS = 10 };
 
-/** Values of the option `engine`. With NAT_AUTO each kernel begins in the interpreter. The translator compiles a kernel only if this
- *  pays, loads LLVM when it first compiles, and lets machines use the code when it is ready. */
+/** Values of the option `engine`. With NAT_AUTO each kernel begins in the interpreter. The translator compiles a kernel only if
+ *  this pays, loads LLVM when it first compiles, and lets machines use the code when it is ready. */
 enum nat_engine { NAT_INTERPRETER, NAT_NATIVE, NAT_AUTO };
 extern const char *const nat_engine_names[]; /* by enum nat_engine; the last one is NULL */
 
 /** Creates a translator for emu_machine_set_native(). Several machines may use the same translator. @engine: NAT_NATIVE or
- *  NAT_AUTO. Errors: LW_EUNSUPP if LLVM 19 is not installed or cannot generate code for this host (with NAT_AUTO, requests find
- *  this error); LW_ENOMEM. The translator starts a process, which compiles the kernels. Create the translator before the machine's
- *  memory is large, because the process is a fork. */
+ *  NAT_AUTO. Errors: LW_EUNSUPP if LLVM 19 is not installed or cannot generate code for this host (with NAT_AUTO this error
+ *  occurs later, when LLVM is first needed, and the interpreter executes all kernels); LW_ENOMEM. The translator starts a
+ *  process, which compiles the kernels. Create the translator before the machine's memory is large, because the process is a
+ *  fork. */
 enum lw_status nat_create(enum nat_engine engine, struct emu_native **out, struct lw_error *err) LW_MUST_CHECK;
 /** Destroys the translator and its code, which no machine may use any more; may be NULL. */
 void nat_destroy(struct emu_native *native);
@@ -37,8 +38,8 @@ void nat_set_most_leave_cost(struct emu_native *native, uint64_t most);
 void nat_set_limit(struct emu_native *native, double seconds);
 /** Lets the translator take the code of kernels from the cache, and store it there. */
 void nat_set_cached(struct emu_native *native, bool cached);
-/** Sets the sink that receives a line for each kernel whose compilation LLVM did not complete, and for each entry of the cache that
- *  is not used; NULL: no lines are written. */
+/** Sets the sink that receives a line for each kernel whose compilation LLVM did not complete, and for each entry of the cache
+ *  that is not used; NULL: no lines are written. */
 void nat_set_sink(struct emu_native *native, struct lw_sink *sink);
 void nat_get_stats(const struct emu_native *native, struct nat_stats *out);
 

@@ -10,9 +10,9 @@ struct ptx_options {
     bool no_scalar;       /* the code does not use the scalar unit; set for engines that may divide a warp at any instruction */
     bool lat_barriers;    /* a bar.synch_partner precedes loads and stores of global and local memory, for dynamic warp
                            * resizing with explicit barriers */
-    bool from_source;     /* a compiler made the text from a source file, whose name is the @name that is passed with the
-                           * text. Messages give the file and line of the last .loc, then the line of the PTX. Instructions are not checked against .version and
-                           * .target, because the compiler chose both */
+    bool from_source;     /* a compiler made the text from a source file, whose name is the @name that is passed with the text.
+                           * Messages give the file and line of the last .loc, then the line of the PTX. Instructions are not
+                           * checked against .version and .target, because the compiler chose both */
     bool keep_values;     /* in optimised code, a register stays live as long as a source variable has the register's
                            * value, so that debuggers can show the variable */
     bool no_values;       /* neither a debugger nor a check reads variables; launch/ sets this option when it compiles */
@@ -72,7 +72,7 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
                               struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
 
 /**
- * Compiles a CUDA C++ file to PTX text: its device side; host code must parse.
+ * Compiles the device side of a CUDA C++ file to PTX text. The host code must be valid, because the compiler parses it.
  * @compiler  a clang or an nvcc; "nvcc" is LANEWISE_NVCC, else nvcc on PATH, else the one in
  *            /usr/local/cuda. NULL: the same compiler as for ptx_compile_cl, or else nvcc. clang
  *            needs no CUDA SDK.
@@ -81,8 +81,9 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
 enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
                               const char *compiler, char **ptx, size_t *size,
                               struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** Option for clang: neither a debugger nor a check reads variables of optimised code, so clang omits their values.
- *  With these values, clang takes several per cent more time on large kernels. nvcc does not get this option. */
+/** Option for clang that omits the values of variables in optimised code. It is used if neither a debugger nor a check reads
+ *  variables, because clang takes several per cent more time to write the values for large kernels. nvcc does not get this
+ *  option. */
 #define PTX_NO_VALUES "-fno-verbose-asm"
 /** Returns true if the last component of a program's path begins with "nvcc". */
 bool ptx_is_nvcc(const char *name);
@@ -92,8 +93,8 @@ bool ptx_is_compiled(const char *path);
 enum lw_status ptx_compile(const char *path, const char *const *flags, size_t flag_count,
                            const char *compiler, char **ptx, size_t *size,
                            struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** Does what ptx_compile() does, for one of several modules to be linked: the text keeps all functions and variables to
- *  which another module may refer. nvcc keeps them only with -rdc=true. */
+/** Does what ptx_compile() does, for one of several modules that will be linked. The text keeps all functions and variables to
+ *  which another module may refer; nvcc keeps them only with -rdc=true. */
 enum lw_status ptx_compile_module(const char *path, const char *const *flags, size_t flag_count,
                                   const char *compiler, char **ptx, size_t *size,
                                   struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;

@@ -34,8 +34,8 @@ enum lw_status tim_config_add_mechanisms(struct tim_config *config, const char *
  *  Mechanism `daws` uses the profile instead of sampling warps. Errors: LW_EINPUT, with the position in the report;
  *  @config is then unchanged. */
 enum lw_status tim_config_set_profile(struct tim_config *config, const char *path, struct lw_error *err) LW_MUST_CHECK;
-/** Returns true if the model uses the key of @assignment ("issue.limit=4"). Otherwise returns false and writes to @out,
- *  without a line end, why the model ignores the key. */
+/** Returns true if the model uses the key of @assignment ("issue.limit=4"). Otherwise returns false and writes to @out the
+ *  reason why the model ignores the key, without a line end. */
 bool tim_config_reads(const struct tim_config *config, const char *assignment, struct lw_sink *out);
 /** Prints the names of all mechanisms, each on a line with its description. */
 void tim_mechanisms_print(struct lw_sink *out);
@@ -74,8 +74,8 @@ bool tim_is_scheduler(const char *name);
 
 struct tim_options {
     bool reference; /* use the naive model, which ticks every part in every cycle; it is slow, and gives the same counts */
-    uint64_t sample_cycles; /* interval of samples, or 0 if there is none */
-    uint64_t trace_from, trace_to; /* first traced cycle, and the cycle after the last one; both 0: no trace */
+    uint64_t sample_cycles; /* number of cycles from one sample of the counters to the next; 0: no samples are taken */
+    uint64_t trace_from, trace_to; /* first traced cycle, and the cycle after the last traced one; both 0: no trace */
     uint64_t trace_events; /* maximum number of events of the trace; 0: TIM_TRACE_EVENTS */
 };
 enum { TIM_TRACE_EVENTS = 1000000, /* limits the JSON file to 100 to 200 MB */ TIM_TRACE_MOST_EVENTS = 100000000 };
