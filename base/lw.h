@@ -257,7 +257,7 @@ bool lw_cache_folder(char *out);
 /** Returns true if the user has switched the cache off, by LANEWISE_CACHE=off. */
 bool lw_cache_is_off(void);
 
-/** Key of an entry. The caller writes to @text all on which the result depends, before lw_cache_key_end(). */
+/** Key of an entry. The caller writes to @text everything on which the result depends, before lw_cache_key_end(). */
 struct lw_cache_key {
     struct lw_buffer text; /* the caller calls lw_buffer_init() and lw_buffer_fini() */
     uint64_t hash;         /* of the text */

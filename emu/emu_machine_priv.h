@@ -154,8 +154,8 @@ struct emu_machine {
     uint32_t starts[EMU_LAUNCH_NESTING];
     uint64_t start_levels;
     struct emu_grid *stream[EMU_STREAM_LISTS]; /* last launch of each stream, in lists by a hash of the stream's name */
-    uint64_t looks;               /* number of spin observations begun so far; emu_warp.look is the number of a spin
-                                   * observation */
+    uint64_t looks;               /* number of spin observations begun so far. They are numbered from 1, and
+                                   * emu_warp.look is such a number */
 };
 
 /** Notifies the machine's listeners. */

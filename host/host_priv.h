@@ -53,7 +53,7 @@ struct host_settings {
     enum nat_engine engine; /* the option engine */
     struct lnc_limits native_limit; /* the seconds of native-timeout, or 0 */
     char *record; /* folder for recorded launches */
-    unsigned coverage, profile, by_launch; /* coverage, profile: 1 if the option is "yes"; by_launch: 1 if profile-by is "launch" */
+    unsigned coverage, profile, by_launch; /* 1: the option is "yes"; for by_launch: profile-by is "launch" */
     struct lnc_limits limits;
     struct chk_suppressions *suppressions; /* suppressions of findings, or NULL */
 };

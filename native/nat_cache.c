@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Native code in the cache of results (base/lw_cache.c). An entry has what the compiler process returns for a kernel. The key has
- * all on which it depends, also the addresses of variables and functions of the guest that relocation has written to the
- * instructions. Native code contains no addresses of the emulator, so another process can link it.
+ * everything on which it depends, including the addresses of variables and functions of the guest that relocation has written
+ * to the instructions. Native code contains no addresses of the emulator, so another process can link it.
  */
 #include <stdlib.h>
 

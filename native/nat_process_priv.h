@@ -45,8 +45,8 @@ enum nat_outcome {
 /** Starts the process. If @llvm is not loaded, the process loads LLVM when it gets the first kernel. Returns false if the host
  *  has no process or memory for it. */
 bool nat_process_start(struct nat_process *process, const struct nat_llvm *llvm);
-/** Returns false if a process of which this one is a fork has started the compiler process. In this case @process afterwards refers
- *  to no process, and the compiler process continues. Otherwise returns true. */
+/** Returns false if this process is a fork of the process that has started the compiler process. In this case @process afterwards
+ *  refers to no process, and the compiler process continues. Otherwise returns true. */
 bool nat_process_is_ours(struct nat_process *process);
 /** Sends a kernel to the process, which starts to compile it. */
 bool nat_process_send(struct nat_process *process, const struct nat_job *job, const struct isa_insn *insn);

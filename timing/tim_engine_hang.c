@@ -99,8 +99,8 @@ bool tim_engine_spins(struct tim_engine *e)
     return all_probed(e);
 }
 
-/** Fills in *stop with a report of the warps that a mechanism throttles until other warps act. Called for a hang, in
- *  which no other warp ever will. Returns false if there are no such warps. */
+/** Fills in *stop with a report of the warps that a mechanism throttles until other warps act. It is called for a hang, in which
+ *  no other warp will ever act. Returns false if there are no such warps. */
 static bool hang_of_mechanism(const struct tim_engine *e, struct emu_stop *stop)
 {
     struct lw_buffer text;

@@ -234,8 +234,8 @@ static bool out_of_range(const struct emu_hook_site *site, unsigned lane)
     const unsigned bits = from == ISA_DT_F64 ? 64 : 32;
     double v = number(operand_x(site, bits / 32, bits == 64, lane), bits, 0);
 
-    /* A value counts as in range if rounding towards zero moves it into the range, so the lower limit is exclusive and less by
-     * 1. For large types v - 1 may round to v, so the lower limit itself is tested, too. */
+    /* A value is in range if its integer part is. So a value above low - 1 is in range, for example -0.5 for an unsigned type.
+     * For large types low - 1 may round to low, so the test also accepts the lower limit itself. */
     return !((v > ranges[to].low - 1 || v >= ranges[to].low) && v < ranges[to].beyond);
 }
 

@@ -283,7 +283,7 @@ uint64_t race_live(const struct race_block *b, const struct race_warp *w)
     return emu_warp_view(b->core, b->slot, (unsigned)(w - b->warp), &view) ? view.live : 0;
 }
 
-/* ---- the accesses that a thread is ordered after ---------------------------------------------------- */
+/* ---- accesses that are ordered before those of a thread --------------------------------------------- */
 
 uint32_t race_thread_of(const struct race_block *b, const struct race_warp *w, unsigned lane)
 {

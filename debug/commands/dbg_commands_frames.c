@@ -98,7 +98,7 @@ static enum lw_status choose(struct dbg *dbg, const struct dbg_thread *thread, u
     return LW_OK;
 }
 
-/* Moves the focus to the lane that launched the kernel of @thread. If that lane has ended, only prints it. */
+/* Moves the focus to the lane that launched the kernel of @thread. If that lane has ended, only prints which lane it was. */
 static enum lw_status go_to_launcher(struct dbg *dbg, const struct dbg_thread *thread, struct lw_sink *out)
 {
     const struct emu_grid *grid = dbg_grid_numbered(dbg, thread->location.grid);

@@ -206,7 +206,7 @@ bool dbg_returned(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 /* ---- values by type (dbg_print.c) ------------------------------------------------------- */
 
 enum { DBG_MOST_VALUES = 800, DBG_MOST_CELL_VALUES = 32 };
-/** Prints an operand by its type. Of an aggregate, prints at most @most values, and then dots. */
+/** Prints an operand by its type. For an aggregate, prints at most @most values, and then dots. */
 void dbg_typed_print(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_operand *o,
                      char format, unsigned most, struct lw_sink *out);
 /** Prints an operand as dbg_typed_print() does, but reads memory from the copy @image. */

@@ -69,7 +69,7 @@ static bool reserve(struct emu_core_native *native, struct emu_native_form *form
 }
 
 /** Estimates how many warp instructions the core will execute in @grid after @block begins. Blocks begin in the order of their
- *  numbers, and the blocks before this one are assumed to be typical. Returns 0 if this is the first one. */
+ *  numbers, and the blocks before this one are assumed to be typical. Returns 0 if @block is the first one. */
 static uint64_t rest_of(const struct emu_core *core, const struct emu_grid *grid, const struct emu_block *block)
 {
     if (block == NULL || block->linear == 0)

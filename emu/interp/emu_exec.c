@@ -317,7 +317,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     LOOPS_##T(T)                                                                              \
     emu_put_compare(w, di, mask == NULL ? w->e : lanes, bits ^ flip, ~(bits ^ flip))
 
-/* For instructions that are executed by a function in emu_lane_ops.c instead of a loop over one expression. */
+/* Handlers for instructions that a function in emu_lane_ops.c executes, instead of a loop over one expression. */
 #define CALL(f) f(w, di, lanes)
 #define SELDOM(semantics) semantics
 

@@ -22,7 +22,7 @@
 
 /* Largest number of instructions that native code executes before it leaves, so that the engine notices an interruption. */
 enum { LONGEST_VISIT = 1 << 20 };
-/* Of each VISITS visits of an entry, the average number of executed instructions is computed. If the average is below
+/* After each VISITS visits of an entry, the average number of instructions in a visit is computed. If the average is below
  * SHORTEST_VISIT or SHORTEST_MASKED_VISIT, the entry is no longer used, because each visit must load and store registers. */
 enum { VISITS = 256, SHORTEST_VISIT = 16, SHORTEST_MASKED_VISIT = 8, NOT_USED = -1 };
 

@@ -157,7 +157,8 @@ struct range {
     struct emu_predict *predict;
     uint32_t site;
     uint64_t base, pitch;
-    int64_t cx, cy, c; /* displacement of the site, as columns (cx) and rows (cy), and in bytes (c) */
+    int64_t c;      /* bytes from the array's site that is nearest to the base to this site; 0 if the address is not affine */
+    int64_t cx, cy; /* the same distance in columns and rows */
     unsigned flags;
     struct emu_byte_rect *bytes;
     bool empty;

@@ -175,7 +175,7 @@ void ptx_rule_cvt_pack(struct ptx_sel *sel)
 static const struct fp8 {
     uint32_t most, least; /* bits of the largest number and of the least normal one as f32 */
     uint32_t denormals;   /* bits of the f32 whose last place is that of the denormals */
-    unsigned drop;        /* bits of mantissa that f32 has in addition */
+    unsigned drop;        /* number of mantissa bits that f32 has and the format lacks */
     uint32_t rebias;      /* difference of the two biases of the exponent, at the exponent's place in 8 bits */
 } fp8_formats[] = {
     { 0x43e00000, 0x3c800000, 0x46800000, 20, 120 << 3 }, /* E4M3: 448, 2^-6, 2^14 */
@@ -220,7 +220,7 @@ static ptx_ref to_fp8(struct ptx_sel *sel, ptx_ref s, const struct fp8 *format, 
     half = binary(sel, ISA_V_ADD_U32, odd, ptx_sel_literal(sel, (UINT32_C(1) << (format->drop - 1)) - 1));
     normal = binary(sel, ISA_V_BFE_U32, binary(sel, ISA_V_ADD_U32, size, half), ptx_sel_literal(sel, field));
     normal = binary(sel, ISA_V_SUB_U32, normal, ptx_sel_literal(sel, format->rebias));
-    /* Denormals: an addition of floats rounds. */
+    /* Denormals are rounded by an addition of floats. */
     denormal = binary(sel, ISA_V_ADD_F32, size, ptx_sel_literal(sel, format->denormals));
     denormal = binary(sel, ISA_V_AND_B32, denormal, ptx_sel_literal(sel, 0xff));
     mi = ptx_sel_put(sel, ISA_V_SETP_F32, PTX_NO_REF, size, ptx_sel_literal(sel, format->least), PTX_NO_REF, 1);

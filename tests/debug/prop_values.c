@@ -327,7 +327,7 @@ static bool is_displaced(const struct pair *p, const struct values_trace *other,
 
 /** Returns whether a visit of the line before that of @shown has with -O0 all @count values that are shown together. The debugger
  *  shows these values if the compiler has moved code of the line, or executes it more often than -O0, in lanes that do not reach
- *  the line. If the line before is such a line, too, the line before it counts. */
+ *  the line. If the line before is such a line, too, the function also checks the line before that one. */
 static bool has_before(struct pair *p, const struct values_trace *other, const struct values_shown *shown, size_t count)
 {
     uint32_t visit = shown->visit, nth = shown->nth;

@@ -15,8 +15,9 @@
  * With rows.drowsy, rows wake before they are read: the first cycle in which an instruction may read operands is rows.wake
  * cycles later. Rows of results wake before the instruction writes them.
  *
- * Slow rows (prf.on): an access takes prf.slow cycles. An instruction with a slow source reads all its operands prf.slow - 1 cycles
- * later, and an instruction with a slow result writes its registers so much later. From then on the bank is busy for prf.busy cycles.
+ * Slow rows (prf.on): an access takes prf.slow cycles. An instruction with a slow source reads all its operands prf.slow - 1
+ * cycles later, and an instruction with a slow result writes its registers prf.slow - 1 cycles later. From then on the bank is
+ * busy for prf.busy cycles.
  *
  * Collector `window`: see tim_window_body.h. An instruction of fixed latency enters its pipe at issue, so the pipe
  * accepts the next instruction one interval later. Instructions of variable latency wait in collectors, and read and

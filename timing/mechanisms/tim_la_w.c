@@ -14,7 +14,7 @@
  *   2. the warp that issued last
  *   3. the warp with most locality with the warp that issued last; among equal warps the oldest
  *
- * Source: specification of address pre-computation 7.
+ * Source: specification of address pre-computation, section 7.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 

@@ -16,7 +16,7 @@
  * register uses the same row. A warp whose next instruction needs more rows than are free is throttled.
  *
  * No block may wait for ever, so rows are reserved for the oldest block of the core. With rows.reserve block these are all rows
- * that its warps may still need, so its warps never wait. With rows.reserve warp these are so many rows that its warps can run one
+ * that its warps may still need, so its warps never wait. With rows.reserve warp these are enough rows that its warps can run one
  * after the other (the banker's algorithm): in the order of their slots, first the warps that do not wait at a barrier, then the
  * others. A warp never needs more rows than it has registers. A warp that waits at a barrier needs only rows for registers that
  * are live there. In a block without barriers the reserve is that of one warp.
