@@ -1,14 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The compiler process. LLVM cannot be interrupted, and may run for minutes or crash. So a child process compiles the kernels,
- * and returns an object file for each. The process is forked when the translator is created, when the memory of the emulator is
- * small, so that the fork is fast, and again after it has ended. With --engine native it has LLVM loaded already; with --engine
- * auto it loads LLVM for the first kernel. It sets timers before it compiles a kernel. If the compilation exceeds its limit, a timer ends the process. The emulator then receives the end of the stream.
+ * The compiler process. LLVM cannot be interrupted, and may run for minutes or crash. So another process compiles the kernels, and
+ * returns an object file for each. It sets timers before it compiles a kernel. If the compilation exceeds its limit, a timer ends
+ * the process. The emulator then receives the end of the stream.
+ *
+ * The emulator may be part of a program that has threads, children and signal handlers of its own. So
+ * - the process executes a program: it does not inherit a memory allocator, a dynamic linker or an LLVM that another thread was
+ *   using when the process was created. This program contains the same code (start_image()), and serve_if_started() calls serve()
+ *   before its main();
+ * - the process is not a child of the program: its parent is a helper that ends immediately. The helper has no exit signal, so the
+ *   kernel does not return it to wait() without __WCLONE, and sends no SIGCHLD;
+ * - no id of the process is needed. The process ends when the emulator closes its end of the socket, or ends.
  */
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <link.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -17,6 +31,10 @@
 #include <unistd.h>
 
 #include "native/nat_process_priv.h"
+
+/* Name of the process, and the descriptors that it inherits. */
+static const char process_name[] = "lanewise-native";
+enum { SOCKET = STDERR_FILENO + 1, IMAGE };
 
 /* The limit is in seconds of processor time, which a busy host does not shorten. A process that waits uses no processor time,
  * so a second timer ends it after this many times the limit. */
@@ -58,95 +76,240 @@ static void start_timer(int which, double seconds)
     (void)setitimer(which, &timer, NULL);
 }
 
-/** Compiles kernels until the emulator closes its end of @socket. */
-static void serve(const struct nat_llvm *llvm, int socket)
+/** Ends the process when the emulator closes its end of the socket. The thread may be compiling a kernel, which nobody needs then. */
+static void *watch(void *context)
 {
-    struct nat_llvm own;
-    struct nat_compiler compiler = {.llvm = llvm->library != NULL ? llvm : &own};
-    bool loaded = llvm->library != NULL;
-    struct nat_job job;
-    struct nat_code code;
+    struct pollfd socket = {.fd = SOCKET}; /* events == 0: poll() returns only when the other end is closed */
 
-    while (receive_all(socket, &job, sizeof job)) {
-        struct isa_insn *insn = malloc(job.count * sizeof *insn);
-        if (insn == NULL || !receive_all(socket, insn, job.count * sizeof *insn))
-            break;
-        start_timer(ITIMER_PROF, job.seconds);
-        start_timer(ITIMER_REAL, job.seconds * ELAPSED_FACTOR);
-        loaded = loaded || nat_llvm_load(&own, NULL) == LW_OK;
-        const bool good = loaded && nat_compile(&compiler, &job, insn, &code);
-        start_timer(ITIMER_PROF, 0);
-        start_timer(ITIMER_REAL, 0);
-        free(insn);
-        if (!send_all(socket, &good, sizeof good))
-            break;
-        if (good && !(send_all(socket, &code.size, sizeof code.size) &&
-                      send_all(socket, code.entry, job.count * sizeof *code.entry) &&
-                      send_all(socket, code.site, code.size.sites * sizeof *code.site) &&
-                      send_all(socket, code.object, code.size.object)))
-            break;
-        nat_code_free(&code);
-    }
+    (void)context;
+    while (poll(&socket, 1, -1) < 0)
+        ;
     _exit(0);
 }
 
-/** Makes the new process independent of what the emulator has set up: its signal handlers, timers and open files. A signal to
- *  the process group must not end the compilation. */
-static void detach(int socket)
+/** Handler of the timers. */
+static void give_up(int number)
+{
+    const enum nat_outcome outcome = NAT_TOO_LONG;
+
+    (void)number;
+    (void)!send(SOCKET, &outcome, sizeof outcome, MSG_NOSIGNAL);
+    _exit(0);
+}
+
+/** Compiles kernels until the emulator closes its end of the socket. */
+static void serve(void)
+{
+    struct nat_llvm llvm;
+    struct nat_compiler compiler = {.llvm = &llvm};
+    bool loaded = false;
+    struct nat_job job;
+    struct nat_code code;
+
+    while (receive_all(SOCKET, &job, sizeof job)) {
+        struct isa_insn *insn = malloc(job.count * sizeof *insn);
+        if (insn == NULL || !receive_all(SOCKET, insn, job.count * sizeof *insn))
+            break;
+        start_timer(ITIMER_PROF, job.seconds);
+        start_timer(ITIMER_REAL, job.seconds * ELAPSED_FACTOR);
+        loaded = loaded || nat_llvm_load(&llvm, NULL) == LW_OK;
+        const enum nat_outcome outcome = loaded && nat_compile(&compiler, &job, insn, &code) ? NAT_COMPILED : NAT_UNSUPPORTED;
+        start_timer(ITIMER_PROF, 0);
+        start_timer(ITIMER_REAL, 0);
+        free(insn);
+        if (!send_all(SOCKET, &outcome, sizeof outcome))
+            break;
+        if (outcome != NAT_COMPILED)
+            continue;
+        if (!(send_all(SOCKET, &code.size, sizeof code.size) && send_all(SOCKET, code.entry, job.count * sizeof *code.entry) &&
+              send_all(SOCKET, code.site, code.size.sites * sizeof *code.site) && send_all(SOCKET, code.object, code.size.object)))
+            break;
+        nat_code_free(&code);
+    }
+}
+
+/** Makes the process independent of the program that has started it: its signals, and its open files that do not close when a
+ *  program is executed. A signal to the process group must not end the compilation. */
+static void detach(void)
 {
     static const int ignored[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE};
     const struct rlimit none = {0, 0};
-    sigset_t all;
 
-    (void)prctl(PR_SET_NAME, "lanewise-native");
+    (void)prctl(PR_SET_NAME, process_name);
     for (int s = 1; s < NSIG; s++)
         (void)signal(s, SIG_DFL);
     for (size_t i = 0; i < LW_COUNT_OF(ignored); i++)
         (void)signal(ignored[i], SIG_IGN);
-    sigemptyset(&all);
-    (void)sigprocmask(SIG_SETMASK, &all, NULL);
+    (void)signal(SIGPROF, give_up);
+    (void)signal(SIGALRM, give_up);
     (void)setrlimit(RLIMIT_CORE, &none);
-    if (socket != STDERR_FILENO + 1)
-        (void)dup2(socket, STDERR_FILENO + 1);
-    closefrom(STDERR_FILENO + 2);
+    closefrom(SOCKET + 1);
     (void)close(STDIN_FILENO);
     (void)close(STDOUT_FILENO);
 }
 
+/** Identifies the build of this code as a text: two processes can exchange structures only if they run the same build. */
+static void write_build(struct lw_sink *out)
+{
+    struct lw_buffer id;
+
+    lw_buffer_init(&id);
+    (void)lw_write_build_id(&id.sink, (uintptr_t)write_build);
+    for (size_t i = 0; i < id.size; i++)
+        lw_printf(out, "%02x", (uint8_t)lw_buffer_text(&id)[i]);
+    lw_buffer_fini(&id);
+}
+
+/** Called before main() in all programs that contain this code. In the compiler process, this function does not return. */
+__attribute__((constructor)) static void serve_if_started(int argc, char **argv)
+{
+    struct lw_buffer build;
+    pthread_t watcher;
+    sigset_t none;
+
+    if (argc != 2 || strcmp(argv[0], process_name) != 0)
+        return;
+    detach();
+    lw_buffer_init(&build);
+    write_build(&build.sink);
+    if (strcmp(argv[1], lw_buffer_text(&build)) == 0 && pthread_create(&watcher, NULL, watch, NULL) == 0) {
+        sigemptyset(&none);
+        (void)pthread_sigmask(SIG_SETMASK, &none, NULL); /* start() has blocked all signals; the watcher gets none */
+        serve();
+    }
+    _exit(0);
+}
+
 /* ---- in the emulator -------------------------------------------------------------------------- */
 
-bool nat_process_start(struct nat_process *process, const struct nat_llvm *llvm)
+/** What the new process executes. */
+struct start {
+    const char *path;
+    char *const *argv, *const *envp;
+    int socket, image; /* image: descriptor of the object that contains this code, or -1 */
+    char *stack;       /* stack of the new process, until it executes the program */
+    int error;         /* errno, if the process cannot be started */
+};
+enum { STACK_BYTES = 64 << 10 };
+
+/** Moves a descriptor to @to, where it stays open in the executed program. */
+static bool place(int from, int to)
 {
+    return from == to ? fcntl(to, F_SETFD, 0) == 0 : dup2(from, to) == to;
+}
+
+/* The two functions below run in new processes that share the memory of the emulator, while the calling thread waits. They call only
+ * functions that are safe in a signal handler. */
+
+static int execute(void *context)
+{
+    struct start *s = context;
+    const int image = s->image < 0 ? -1 : fcntl(s->image, F_DUPFD_CLOEXEC, IMAGE + 1); /* so that no descriptor is overwritten */
+    const int socket = fcntl(s->socket, F_DUPFD_CLOEXEC, IMAGE + 1);
+
+    if (socket >= 0 && place(socket, SOCKET) && (s->image < 0 || (image >= 0 && place(image, IMAGE))))
+        (void)execve(s->path, s->argv, s->envp);
+    s->error = errno;
+    return 127;
+}
+
+static int help(void *context)
+{
+    struct start *s = context;
+
+    if (clone(execute, s->stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD, s) < 0)
+        s->error = errno;
+    return 0;
+}
+
+/** Executes the program in a process that is not a child of this one. Returns false, and sets errno, if that fails. */
+static bool start(struct start *s)
+{
+    char *stack = mmap(NULL, 2 * STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    sigset_t all, before;
+    pid_t helper;
+
+    if (stack == MAP_FAILED)
+        return false;
+    s->stack = stack + STACK_BYTES;
+    sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of the program runs in the new processes */
+    helper = clone(help, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK, s);
+    if (helper < 0)
+        s->error = errno;
+    while (helper > 0 && waitpid(helper, NULL, __WCLONE) < 0 && errno == EINTR)
+        ;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    (void)munmap(stack, 2 * STACK_BYTES);
+    errno = s->error;
+    return s->error == 0;
+}
+
+/** Starts a program that contains this code. If the code is part of this program, the program is this one. If it is in a shared
+ *  object, the program is one that does nothing, with this object loaded before it. */
+static bool start_image(int socket, const char *build)
+{
+    char preload[40];
+    char *argv[] = {(char *)(uintptr_t)process_name, (char *)(uintptr_t)build, NULL};
+    struct start s = {.path = "/proc/self/exe", .argv = argv, .envp = environ, .socket = socket, .image = -1};
+    struct link_map *object = NULL;
+    size_t count = 0, kept = 0;
+    char **envp;
+    Dl_info info;
+    bool good;
+
+    if (dladdr1(start_image, &info, (void **)&object, RTLD_DL_LINKMAP) == 0)
+        return false;
+    if (object->l_name[0] == '\0')
+        return start(&s);
+    while (environ[count] != NULL)
+        count++;
+    envp = calloc(count + 2, sizeof *envp);
+    s.image = open(object->l_name, O_RDONLY | O_CLOEXEC);
+    if (envp == NULL || s.image < 0) {
+        free(envp);
+        return false;
+    }
+    snprintf(preload, sizeof preload, "LD_PRELOAD=/proc/self/fd/%d", IMAGE);
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(environ[i], "LD_PRELOAD=", strlen("LD_PRELOAD=")) != 0)
+            envp[kept++] = environ[i];
+    envp[kept] = preload;
+    s.path = "/bin/true";
+    s.envp = envp;
+    good = start(&s);
+    (void)close(s.image);
+    free(envp);
+    return good;
+}
+
+bool nat_process_start(struct nat_process *process)
+{
+    struct lw_buffer build;
     int end[2];
+    bool good;
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, end) != 0)
         return false;
-    const pid_t pid = fork();
-    if (pid == 0) {
-        detach(end[1]);
-        serve(llvm, STDERR_FILENO + 1);
-    }
+    lw_buffer_init(&build);
+    write_build(&build.sink);
+    good = start_image(end[1], lw_buffer_text(&build));
+    lw_buffer_fini(&build);
     (void)close(end[1]);
-    if (pid < 0) {
+    if (good)
+        *process = (struct nat_process){getpid(), end[0]};
+    else
         (void)close(end[0]);
-        return false;
-    }
-    *process = (struct nat_process){pid, getpid(), end[0]};
-    return true;
+    return good;
 }
 
-/** Closes the socket and waits for the end of the process. Returns its status, or 0 if the status is not known. */
-static int end(struct nat_process *process)
+void nat_process_end(struct nat_process *process)
 {
-    int status = 0;
-    pid_t pid;
-
+    if (process->owner == 0)
+        return;
+    (void)shutdown(process->socket, SHUT_RDWR); /* a fork of the program may have a copy of the descriptor */
     (void)close(process->socket);
-    do
-        pid = waitpid(process->pid, &status, 0);
-    while (pid < 0 && errno == EINTR);
-    process->pid = 0;
-    return pid < 0 ? 0 : status;
+    process->owner = 0;
 }
 
 bool nat_process_send(struct nat_process *process, const struct nat_job *job, const struct isa_insn *insn)
@@ -162,12 +325,14 @@ static void *allocate(size_t bytes)
 enum nat_outcome nat_process_receive(struct nat_process *process, const struct nat_job *job, struct nat_code *out)
 {
     const int from = process->socket;
-    bool good;
+    enum nat_outcome outcome;
 
     *out = (struct nat_code){.entry = NULL};
-    if (receive_all(from, &good, sizeof good)) {
-        if (!good)
-            return NAT_UNSUPPORTED;
+    if (!receive_all(from, &outcome, sizeof outcome))
+        outcome = NAT_CRASHED;
+    if (outcome == NAT_UNSUPPORTED)
+        return outcome;
+    if (outcome == NAT_COMPILED) {
         if (receive_all(from, &out->size, sizeof out->size) &&
             (out->entry = allocate(job->count * sizeof *out->entry)) != NULL &&
             (out->site = allocate(out->size.sites * sizeof *out->site)) != NULL &&
@@ -178,16 +343,16 @@ enum nat_outcome nat_process_receive(struct nat_process *process, const struct n
             return NAT_COMPILED;
         nat_code_free(out);
     }
-    const int status = end(process);
-    return WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM) ? NAT_TOO_LONG : NAT_CRASHED;
+    nat_process_end(process);
+    return outcome == NAT_TOO_LONG ? NAT_TOO_LONG : NAT_CRASHED;
 }
 
 bool nat_process_is_ours(struct nat_process *process)
 {
-    if (process->pid == 0 || process->owner == getpid())
+    if (process->owner == 0 || process->owner == getpid())
         return true;
     (void)close(process->socket);
-    process->pid = 0;
+    process->owner = 0;
     return false;
 }
 
@@ -195,17 +360,5 @@ bool nat_process_is_ready(const struct nat_process *process)
 {
     struct pollfd socket = {.fd = process->socket, .events = POLLIN};
 
-    return process->pid == 0 || poll(&socket, 1, 0) != 0;
-}
-
-void nat_process_end(struct nat_process *process)
-{
-    siginfo_t info;
-
-    if (process->pid == 0)
-        return;
-    if (waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0) /* the program has not waited for this child,
-                                                                                     * so the pid is still that of the child */
-        (void)kill(process->pid, SIGKILL); /* the process may be compiling a kernel that is not needed any more */
-    (void)end(process);
+    return process->owner == 0 || poll(&socket, 1, 0) != 0;
 }

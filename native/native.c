@@ -147,10 +147,23 @@ static void take_code(struct translator *t, struct nat_kernel *k, enum nat_outco
         report(t, k->name, outcome);
 }
 
+/** Sends @k to the compiler process, and starts a new process if there is none, or if it has ended while it was idle. Returns false if
+ *  that fails. */
+static bool send_kernel(struct translator *t, const struct emu_native_request *request, const struct nat_kernel *k)
+{
+    for (unsigned attempt = 0; attempt < 2; attempt++) {
+        if (t->process.owner == 0 && !nat_process_start(&t->process))
+            return false;
+        if (nat_process_send(&t->process, &k->job, request->insn + k->job.first))
+            return true;
+        nat_process_end(&t->process);
+    }
+    return false;
+}
+
 /** Gets the code of @k from the cache, or sends the kernel to the compiler process. */
 static void begin(struct translator *t, const struct emu_native_request *request, struct nat_kernel *k)
 {
-    struct nat_process *process = &t->process;
     struct lw_cache_key *key = malloc(sizeof *key);
     struct nat_code code = {.entry = NULL};
 
@@ -163,14 +176,9 @@ static void begin(struct translator *t, const struct emu_native_request *request
     free(key);
     if (k->cached) {
         take_code(t, k, NAT_COMPILED, &code);
-    } else if (process->pid == 0 && !nat_process_start(process, &t->llvm)) { /* the process has ended, and needs a successor */
+    } else if (!send_kernel(t, request, k)) {
         take_code(t, k, NAT_CRASHED, &code);
     } else {
-        if (!nat_process_send(process, &k->job, request->insn + k->job.first)) { /* the process has ended while it was idle */
-            nat_process_end(process);
-            if (nat_process_start(process, &t->llvm))
-                (void)nat_process_send(process, &k->job, request->insn + k->job.first);
-        }
         start_linker(t); /* while the process compiles */
         k->progress = NAT_SENT;
         t->sent = k;
@@ -345,8 +353,6 @@ enum lw_status nat_create(enum nat_engine engine, struct emu_native **out, struc
         else
             t->llvm.DisposeTargetMachine(machine);
     }
-    if (status == LW_OK && !nat_process_start(&t->process, &t->llvm))
-        status = LW_FAIL(err, LW_ENOMEM, "the host has no process for the compilation to native code");
     if (status != LW_OK)
         nat_destroy(&t->native);
     else

@@ -25,8 +25,8 @@ extern const char *const nat_engine_names[]; /* by enum nat_engine; the last one
 /** Creates a translator for emu_machine_set_native(). Several machines may use the same translator. @engine: NAT_NATIVE or
  *  NAT_AUTO. Errors: LW_EUNSUPP if LLVM 19 is not installed or cannot generate code for this host (with NAT_AUTO this error
  *  occurs later, when LLVM is first needed, and the interpreter executes all kernels); LW_ENOMEM. The translator starts a
- *  process, which compiles the kernels. Create the translator before the machine's memory is large, because the process is a
- *  fork. */
+ *  process when it first compiles a kernel. This process compiles all kernels. It is not a child of the program, and gets no copy
+ *  of the program's memory. */
 enum lw_status nat_create(enum nat_engine engine, struct emu_native **out, struct lw_error *err) LW_MUST_CHECK;
 /** Destroys the translator and its code, which no machine may use any more; may be NULL. */
 void nat_destroy(struct emu_native *native);

@@ -34,9 +34,10 @@ if [ $? -eq 2 ] && grep -q 'install the Debian package libllvm19' err; then
     echo "LLVM 19 is not installed"
     exit 77
 fi
-"$lanewise" run --threads 1 --hash -q -v --engine native --native-timeout 100 --stats two.json k.yaml >two 2>err </dev/null &
+mark=$work # the compiler process has the environment of its run, but is not its child
+MARK=$mark "$lanewise" run --threads 1 --hash -q -v --engine native --native-timeout 100 --stats two.json k.yaml >two 2>err </dev/null &
 run=$!
-# Finds the child process by its name, and waits until it has used 0.1 s of processor time, so that it compiles.
+# Finds the compiler process by its name and environment, and waits until it has used 0.1 s of processor time, so that it compiles.
 child=
 ticks=0
 least=$(($(getconf CLK_TCK) / 10))
@@ -45,7 +46,7 @@ while kill -0 $run 2>/dev/null; do
         [ -z "$child" ] || break
         read -r stat 2>/dev/null <"$f" || continue
         case $stat in
-        *"(lanewise-native) "?" $run "*) child=${stat%% *} ;;
+        *"(lanewise-native) "*) grep -zqxF "MARK=$mark" "${f%stat}environ" 2>/dev/null && child=${stat%% *} ;;
         esac
     done
     [ -n "$child" ] || continue
