@@ -250,6 +250,13 @@ int lanewise_wait(lanewise_machine *m)
     }
 }
 
+_Static_assert((int)LANEWISE_FAULT_TEXTURE + 1 == (int)EMU_FAULT_COUNT, "both list the same faults, see tests/host/test_library.c");
+
+enum lanewise_fault lanewise_fault_kind(const lanewise_machine *m)
+{
+    return m != NULL && m->stopped && m->stop.kind == EMU_STOP_FAULT ? (enum lanewise_fault)m->stop.fault.kind : LANEWISE_FAULT_NONE;
+}
+
 /** Adds each count of @more (emu_stat_rows lists them) to the same count of @to. */
 static void add_counts(struct emu_stats *to, const struct emu_stats *more)
 {

@@ -38,6 +38,32 @@ enum lanewise_result {
     LANEWISE_KILLED = 6       /* lanewise_wait: the debugger of lanewise_gdb has killed the program */
 };
 
+/** Kinds of faults. Reports have their names, such as "out-of-bounds" (docs/reference/check-kinds.md). */
+enum lanewise_fault {
+    LANEWISE_FAULT_NONE = 0,
+    LANEWISE_FAULT_OUT_OF_BOUNDS = 1,   /* an access outside all memory that is allocated */
+    LANEWISE_FAULT_FREED = 2,           /* an access to freed memory */
+    LANEWISE_FAULT_MISALIGNED = 3,      /* an access at an address that is not a multiple of the access size */
+    LANEWISE_FAULT_READ_ONLY = 4,       /* a store to read-only memory */
+    LANEWISE_FAULT_NULL_PAGE = 5,       /* an access to the first page of memory (null pointer) */
+    LANEWISE_FAULT_BAD_PC = 6,          /* a jump to an address that is not an instruction */
+    LANEWISE_FAULT_BAD_CALL = 7,        /* an indirect call to an address that is not the entry of a function */
+    LANEWISE_FAULT_TRAP = 8,            /* a trap instruction */
+    LANEWISE_FAULT_ASSERT = 9,          /* an assertion that failed */
+    LANEWISE_FAULT_EXEC_WRITE = 10,     /* a write to exec while the warp has diverged */
+    LANEWISE_FAULT_EXEC_SPLIT = 11,     /* lanes would diverge although exec does not cover all live lanes */
+    LANEWISE_FAULT_SCALAR_WRITE = 12,   /* a write to a scalar register by only some lanes of the warp */
+    LANEWISE_FAULT_WARPSYNC_SELF = 13,  /* a member mask that does not contain the executing lane */
+    LANEWISE_FAULT_BARRIER_COUNT = 14,  /* a wrong count of threads at a barrier of the block */
+    LANEWISE_FAULT_SIMT_STACK = 15,     /* an overflow of the SIMT stack */
+    LANEWISE_FAULT_FREE = 16,           /* a free of an address that malloc did not return, or that was freed before */
+    LANEWISE_FAULT_LAUNCH = 17,         /* a device-side launch that is not valid */
+    LANEWISE_FAULT_LAUNCH_BUFFER = 18,  /* a device-side launch with an address that is not its parameter buffer */
+    LANEWISE_FAULT_LAUNCH_DEPTH = 19,   /* device-side launches that are nested too deep */
+    LANEWISE_FAULT_LAUNCH_PENDING = 20, /* too many device-side launches that have not started */
+    LANEWISE_FAULT_TEXTURE = 21         /* a texture fetch through an address that is not a texture of this type */
+};
+
 typedef struct lanewise_machine lanewise_machine;
 typedef struct lanewise_module lanewise_module; /* destroyed with its machine */
 typedef struct lanewise_kernel lanewise_kernel; /* destroyed with its module */
@@ -239,6 +265,8 @@ LANEWISE_API int lanewise_launch_shape(lanewise_machine *machine, const lanewise
  *  LANEWISE_FINDING: all launches have ended, and there are findings at locations that were not reported before;
  *  lanewise_error() returns the message of the first of them. */
 LANEWISE_API int lanewise_wait(lanewise_machine *machine);
+/** Returns the kind of the fault at which the machine has stopped; LANEWISE_FAULT_NONE if it has not stopped at a fault. */
+LANEWISE_API enum lanewise_fault lanewise_fault_kind(const lanewise_machine *machine);
 /** Makes a machine that has stopped at a fault or a hang usable again. Launches that have not ended are dropped. Memory,
  *  modules, findings and counts remain. Only the tables of the GPU model (reports "timing" and "timing-json") start from
  *  zero. */

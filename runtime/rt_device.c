@@ -34,7 +34,6 @@ static struct {
     bool strict;            /* --strict: an invalid access stops the device */
     bool compiles;          /* --engine native or auto */
     bool hash;
-    char fault[32];         /* kind of the fault at which the machine stopped, or "" */
     unsigned mhz;           /* clock rate of the GPU model; 0: there is no GPU model */
     unsigned warp_width;    /* value of --warp or of the GPU model; 0: neither is given */
     unsigned printed;       /* number of findings printed so far */
@@ -545,8 +544,6 @@ bool rt_run(void)
         rt_complain("");
     print_sites(device.launches, NULL, -1);
     device.stopped = true;
-    if (result != LANEWISE_FAULT || sscanf(lanewise_error(device.machine), "fault: %31[^:]", device.fault) != 1)
-        device.fault[0] = '\0';
     return false;
 }
 
@@ -571,9 +568,9 @@ bool rt_stopped(void)
     return device.stopped;
 }
 
-const char *rt_fault(void)
+enum lanewise_fault rt_fault(void)
 {
-    return device.stopped ? device.fault : "";
+    return device.stopped ? lanewise_fault_kind(device.machine) : LANEWISE_FAULT_NONE;
 }
 
 unsigned rt_warp_width(void)

@@ -40,8 +40,8 @@ bool rt_run(void);
 bool rt_recover(void);
 /** Returns true if the machine stopped at a fault, a hang or a limit; locked. */
 bool rt_stopped(void);
-/** Returns the kind of the fault at which the machine stopped, such as "misaligned", or "" if it did not stop at a fault; locked. */
-const char *rt_fault(void);
+/** Returns the kind of the fault at which the machine stopped, if it did not stop at something else; locked. */
+enum lanewise_fault rt_fault(void);
 /** Prints the machine's last error message, lanewise_error(), to standard error, after "lanewise: " and @what; locked. */
 void rt_complain(const char *what);
 /**

@@ -10,6 +10,10 @@ OK, FINDING, ERROR, FAULT, HANG, INTERRUPTED, KILLED = range(7)
 PARAM_VALUE, PARAM_GLOBAL, PARAM_CONSTANT, PARAM_LOCAL = range(4)
 TYPE_UNKNOWN, TYPE_INTEGER, TYPE_FLOAT, TYPE_POINTER = range(4)
 MAX_BLOCK_THREADS = 1024
+FAULTS = (
+    "NONE", "OUT_OF_BOUNDS", "FREED", "MISALIGNED", "READ_ONLY", "NULL_PAGE", "BAD_PC", "BAD_CALL", "TRAP", "ASSERT",
+    "EXEC_WRITE", "EXEC_SPLIT", "SCALAR_WRITE", "WARPSYNC_SELF", "BARRIER_COUNT", "SIMT_STACK", "FREE", "LAUNCH",
+    "LAUNCH_BUFFER", "LAUNCH_DEPTH", "LAUNCH_PENDING", "TEXTURE")
 
 #: Maps each enumerator of the header to its value.
 ENUMERATORS = {
@@ -29,6 +33,7 @@ ENUMERATORS = {
     "LANEWISE_TYPE_FLOAT": TYPE_FLOAT,
     "LANEWISE_TYPE_POINTER": TYPE_POINTER,
     "LANEWISE_MAX_BLOCK_THREADS": MAX_BLOCK_THREADS,
+    **{"LANEWISE_FAULT_" + name: number for number, name in enumerate(FAULTS)},
 }
 
 PRINT_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t)
@@ -61,6 +66,7 @@ TYPES = {
     "lanewise_module **": ctypes.POINTER(ctypes.c_void_p),
     "lanewise_kernel *": ctypes.c_void_p,
     "const lanewise_kernel *": ctypes.c_void_p,
+    "enum lanewise_fault": ctypes.c_uint,
     "enum lanewise_param_kind": ctypes.c_uint,
     "enum lanewise_param_type": ctypes.c_uint,
     "void (*)(void *, const char *, size_t)": PRINT_FUNCTION,
@@ -150,6 +156,7 @@ FUNCTIONS = {
     "lanewise_launch": ("int", [_M, _CK, "const uint32_t *", "const uint32_t *", "uint32_t", "const void *const *"]),
     "lanewise_launch_shape": ("int", [_M, _CK, "const lanewise_shape *", "size_t", "const void *const *"]),
     "lanewise_wait": ("int", [_M]),
+    "lanewise_fault_kind": ("enum lanewise_fault", [_CM]),
     "lanewise_recover": ("int", [_M]),
     "lanewise_interrupt": ("void", [_M]),
     "lanewise_gdb": ("int", [_M, "const lanewise_gdb_options *", "size_t"]),

@@ -2,8 +2,6 @@
 /* Errors of CUDA's runtime: the last error of each thread, the error of the device, and the names and texts of errors. */
 #include "runtime/cuda/cu_priv.h"
 
-#include <string.h>
-
 /* The last error of the thread, which cudaGetLastError() returns, and the number of calls of the driver interface in progress. */
 static _Thread_local cudaError_t last;
 static _Thread_local unsigned driver_calls;
@@ -41,25 +39,21 @@ void cu_driver_end(void)
 
 cudaError_t cu_device_error(void)
 {
-    /* The errors are those that tests/runtime/devices/ has for kernels that fail in these ways. */
-    static const struct {
-        const char *fault;
-        cudaError_t error;
-    } rows[] = {
-        {"out-of-bounds", cudaErrorIllegalAddress}, {"use-after-free", cudaErrorIllegalAddress},
-        {"null-page", cudaErrorIllegalAddress},     {"read-only", cudaErrorIllegalAddress},
-        {"misaligned", cudaErrorMisalignedAddress}, {"assert", cudaErrorAssert},
-        {"bad-pc", cudaErrorIllegalInstruction},    {"bad-call", cudaErrorIllegalInstruction},
-    };
-
     if (rt_machine() == NULL)
         return cudaErrorNoDevice;
     if (!rt_stopped())
         return cudaSuccess;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rt_fault(), rows[i].fault) == 0)
-            return rows[i].error;
-    return cudaErrorLaunchFailure;
+    switch (rt_fault()) { /* the errors are those that tests/runtime/devices/ has for kernels that fail in these ways */
+    case LANEWISE_FAULT_OUT_OF_BOUNDS:
+    case LANEWISE_FAULT_FREED:
+    case LANEWISE_FAULT_READ_ONLY:
+    case LANEWISE_FAULT_NULL_PAGE: return cudaErrorIllegalAddress;
+    case LANEWISE_FAULT_MISALIGNED: return cudaErrorMisalignedAddress;
+    case LANEWISE_FAULT_ASSERT: return cudaErrorAssert;
+    case LANEWISE_FAULT_BAD_PC:
+    case LANEWISE_FAULT_BAD_CALL: return cudaErrorIllegalInstruction;
+    default: return cudaErrorLaunchFailure;
+    }
 }
 
 CU_API cudaError_t cudaGetLastError(void)

@@ -312,6 +312,15 @@ static void faults(void **state)
     lanewise_destroy(g.gpu);
 }
 
+/* lanewise.h lists the faults of the emulator, with the same numbers. */
+enum emu_fault_kind {
+    EMU_FAULT_NONE,
+#define FAULT(id, name, message) EMU_FAULT_##id,
+#include "emu/faults.def"
+};
+#define FAULT(id, name, message) _Static_assert((int)LANEWISE_FAULT_##id == (int)EMU_FAULT_##id, name);
+#include "emu/faults.def"
+
 /** After a fault or a hang, lanewise_recover() makes the machine usable again. Counts and memory are preserved. */
 static void recovers(void **state)
 {
@@ -335,10 +344,13 @@ static void recovers(void **state)
             assert_int_equal(launch(&f, i == 2 ? 0 : out, i == 2 ? 4 : 200, 9), LANEWISE_OK);
             assert_int_equal(launch(&f, out, 4, 100), LANEWISE_OK);
             if (i != 2) {
+                assert_int_equal(lanewise_fault_kind(f.gpu), LANEWISE_FAULT_NONE);
                 assert_int_equal(lanewise_wait(f.gpu), LANEWISE_FAULT);
+                assert_int_equal(lanewise_fault_kind(f.gpu), LANEWISE_FAULT_OUT_OF_BOUNDS);
                 said(f.gpu, launch(&f, out, 4, 1), "cannot launch");
             }
             assert_int_equal(lanewise_recover(f.gpu), LANEWISE_OK);
+            assert_int_equal(lanewise_fault_kind(f.gpu), LANEWISE_FAULT_NONE);
             assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
             assert_int_equal(lanewise_read(f.gpu, out, got, sizeof got), LANEWISE_OK);
             assert_true(got[3] == 3 + round || got[3] == 3 + 9); /* lanes in bounds may have stored before the fault */
@@ -350,6 +362,7 @@ static void recovers(void **state)
             assert_int_equal(lanewise_fill(f.gpu, out, "\0", 1, sizeof got), LANEWISE_OK);
             assert_int_equal(lanewise_launch(f.gpu, f.spin, one, one, 0, (const void *[]){&out}), LANEWISE_OK);
             assert_int_equal(lanewise_wait(f.gpu), LANEWISE_HANG);
+            assert_int_equal(lanewise_fault_kind(f.gpu), LANEWISE_FAULT_NONE);
             assert_int_equal(lanewise_recover(f.gpu), LANEWISE_OK);
             assert_int_equal(launch(&f, out, 4, 50), LANEWISE_OK);
             assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
