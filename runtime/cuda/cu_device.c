@@ -8,9 +8,46 @@
 
 enum { RUNTIME_VERSION = 13000, DRIVER_VERSION = 13000, LAST_ATTRIBUTE = 147 };
 static const char bus_id[] = "0000:00:00.0";
-/* What the program has set; the device has no use for it. */
-static unsigned device_flags;
-static int cache_config;
+/** Limits, in the order of enum cudaLimit. A program can set those that are not fixed. The sizes of the stack and of the buffer of
+ *  printf have no effect, because kernels get as much as they need. */
+enum { LIMIT_STACK, LIMIT_PRINTF, LIMIT_HEAP, LIMIT_DEPTH, LIMIT_PENDING, LIMIT_FETCH, LIMITS };
+static const struct {
+    size_t initial, most, unit; /* first value; largest possible value; a value is rounded up to a multiple of this */
+    bool fixed;
+} limit_rows[LIMITS] = {
+    [LIMIT_STACK] = {1024, 1 << 19, 16, false},
+    [LIMIT_PRINTF] = {1 << 20, SIZE_MAX, 1, false},
+    [LIMIT_HEAP] = {8 << 20, SIZE_MAX, 1, true},
+    [LIMIT_DEPTH] = {2, SIZE_MAX, 1, true},
+    [LIMIT_PENDING] = {2048, SIZE_MAX, 1, true},
+    [LIMIT_FETCH] = {64, 128, 1, false},
+};
+/* What the program has set; the device has no use for it. cudaDeviceReset() makes all of it 0. Locked. */
+static struct {
+    unsigned flags, cache_config;
+    struct {
+        bool is_set;
+        size_t value;
+    } limits[LIMITS];
+} settings;
+
+/** Gets a number, or returns the error of a missing address @out. */
+static cudaError_t get(int *out, int value)
+{
+    if (out == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    *out = value;
+    return cudaSuccess;
+}
+
+/** Sets a member of the settings, or returns the error of a value that is not valid. */
+static cudaError_t set(unsigned *member, unsigned value, bool is_valid)
+{
+    rt_lock();
+    *member = is_valid ? value : *member;
+    rt_unlock();
+    return cu_return(is_valid ? cudaSuccess : cudaErrorInvalidValue);
+}
 
 static unsigned timing_number(const char *key, unsigned otherwise)
 {
@@ -159,10 +196,7 @@ CU_API cudaError_t cudaGetDeviceCount(int *out)
 
 CU_API cudaError_t cudaGetDevice(int *out)
 {
-    if (out == NULL)
-        return cu_return(cudaErrorInvalidValue);
-    *out = 0;
-    return cudaSuccess;
+    return get(out, 0);
 }
 
 CU_API cudaError_t cudaSetDevice(int device)
@@ -180,26 +214,17 @@ bool cu_flags_are_valid(unsigned flags)
 
 CU_API cudaError_t cudaSetDeviceFlags(unsigned flags)
 {
-    if (!cu_flags_are_valid(flags))
-        return cu_return(cudaErrorInvalidValue);
-    device_flags = flags;
-    return cu_return(cudaSuccess);
+    return set(&settings.flags, flags, cu_flags_are_valid(flags));
 }
 
 CU_API cudaError_t cudaGetDeviceFlags(unsigned *out)
 {
-    if (out == NULL)
-        return cu_return(cudaErrorInvalidValue);
-    *out = device_flags;
-    return cu_return(cudaSuccess);
+    return cu_return(get((int *)out, (int)settings.flags));
 }
 
 CU_API cudaError_t cudaChooseDevice(int *out, const struct cudaDeviceProp *wanted)
 {
-    if (out == NULL || wanted == NULL)
-        return cu_return(cudaErrorInvalidValue);
-    *out = 0;
-    return cu_return(cudaSuccess);
+    return cu_return(get(wanted != NULL ? out : NULL, 0));
 }
 
 CU_API cudaError_t cudaDeviceGetPCIBusId(char *out, int bytes, int device)
@@ -216,10 +241,7 @@ CU_API cudaError_t cudaDeviceGetByPCIBusId(int *out, const char *id)
 {
     if (out == NULL || id == NULL)
         return cu_return(cudaErrorInvalidValue);
-    if (strcmp(id, bus_id) != 0)
-        return cu_return(cudaErrorInvalidDevice);
-    *out = 0;
-    return cu_return(cudaSuccess);
+    return cu_return(strcmp(id, bus_id) != 0 ? cudaErrorInvalidDevice : get(out, 0));
 }
 
 CU_API cudaError_t cudaDeviceSynchronize(void)
@@ -252,6 +274,7 @@ CU_API cudaError_t cudaDeviceReset(void)
         cu_memory_reset();
         cu_streams_reset();
         cu_modules_reset();
+        memset(&settings, 0, sizeof settings);
     }
     rt_unlock();
     error = cu_return(error);
@@ -269,18 +292,12 @@ bool cu_is_cache_config(int config)
 
 CU_API cudaError_t cudaDeviceSetCacheConfig(int config)
 {
-    if (!cu_is_cache_config(config))
-        return cu_return(cudaErrorInvalidValue);
-    cache_config = config;
-    return cu_return(cudaSuccess);
+    return set(&settings.cache_config, (unsigned)config, cu_is_cache_config(config));
 }
 
 CU_API cudaError_t cudaDeviceGetCacheConfig(int *out)
 {
-    if (out == NULL)
-        return cu_return(cudaErrorInvalidValue);
-    *out = cache_config;
-    return cu_return(cudaSuccess);
+    return cu_return(get(out, (int)settings.cache_config));
 }
 
 CU_API cudaError_t cudaDeviceSetSharedMemConfig(int config)
@@ -289,20 +306,11 @@ CU_API cudaError_t cudaDeviceSetSharedMemConfig(int config)
     return cudaSuccess;
 }
 
-/** Limits, in the order of enum cudaLimit. A program can set those that are not fixed. The sizes of the stack and of the buffer of
- *  printf have no effect, because kernels get as much as they need. */
-enum { LIMIT_STACK, LIMIT_PRINTF, LIMIT_HEAP, LIMIT_DEPTH, LIMIT_PENDING, LIMIT_FETCH, LIMITS };
-static struct {
-    size_t value, most, unit; /* value; largest possible value; a value is rounded up to a multiple of this */
-    bool fixed;
-} limits[LIMITS] = {
-    [LIMIT_STACK] = {1024, 1 << 19, 16, false},
-    [LIMIT_PRINTF] = {1 << 20, SIZE_MAX, 1, false},
-    [LIMIT_HEAP] = {8 << 20, SIZE_MAX, 1, true},
-    [LIMIT_DEPTH] = {2, SIZE_MAX, 1, true},
-    [LIMIT_PENDING] = {2048, SIZE_MAX, 1, true},
-    [LIMIT_FETCH] = {64, 128, 1, false},
-};
+/** Returns the value of a limit; locked. */
+static size_t limit_value(int limit)
+{
+    return settings.limits[limit].is_set ? settings.limits[limit].value : limit_rows[limit].initial;
+}
 
 CU_API cudaError_t cudaDeviceGetLimit(size_t *out, int limit)
 {
@@ -313,7 +321,7 @@ CU_API cudaError_t cudaDeviceGetLimit(size_t *out, int limit)
     if (error == cudaSuccess && (out == NULL || limit < 0 || limit >= LIMITS))
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess)
-        *out = limits[limit].value;
+        *out = limit_value(limit);
     rt_unlock();
     return cu_return(error);
 }
@@ -324,40 +332,33 @@ CU_API cudaError_t cudaDeviceSetLimit(int limit, size_t value)
 
     rt_lock();
     error = cu_device_error();
-    if (error == cudaSuccess && (limit < 0 || limit >= LIMITS || value > limits[limit].most))
+    if (error == cudaSuccess && (limit < 0 || limit >= LIMITS || value > limit_rows[limit].most)) {
         error = cudaErrorInvalidValue;
-    else if (error == cudaSuccess && limits[limit].fixed)
-        error = value > limits[limit].value ? cudaErrorNotSupported : cudaSuccess;
-    else if (error == cudaSuccess)
-        limits[limit].value = (value + limits[limit].unit - 1) / limits[limit].unit * limits[limit].unit;
+    } else if (error == cudaSuccess && limit_rows[limit].fixed) {
+        error = value > limit_value(limit) ? cudaErrorNotSupported : cudaSuccess;
+    } else if (error == cudaSuccess) {
+        const size_t unit = limit_rows[limit].unit;
+
+        settings.limits[limit].is_set = true;
+        settings.limits[limit].value = (value + unit - 1) / unit * unit;
+    }
     rt_unlock();
     return cu_return(error);
 }
 
 CU_API cudaError_t cudaDriverGetVersion(int *out)
 {
-    if (out == NULL)
-        return cu_return(cudaErrorInvalidValue);
-    *out = DRIVER_VERSION;
-    return cudaSuccess;
+    return get(out, DRIVER_VERSION);
 }
 
 CU_API cudaError_t cudaRuntimeGetVersion(int *out)
 {
-    if (out == NULL)
-        return cu_return(cudaErrorInvalidValue);
-    *out = RUNTIME_VERSION;
-    return cudaSuccess;
+    return get(out, RUNTIME_VERSION);
 }
 
 CU_API cudaError_t cudaDeviceCanAccessPeer(int *out, int device, int peer)
 {
-    if (out == NULL)
-        return cu_return(cudaErrorInvalidValue);
-    if (device != 0 || peer != 0)
-        return cu_return(cudaErrorInvalidDevice);
-    *out = 0;
-    return cu_return(cudaSuccess);
+    return cu_return(out != NULL && (device != 0 || peer != 0) ? cudaErrorInvalidDevice : get(out, 0));
 }
 
 CU_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)

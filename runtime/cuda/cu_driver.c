@@ -10,6 +10,8 @@ cudaError_t cudaDeviceGetAttribute(int *out, int attribute, int device);
 cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaDeviceGetLimit(size_t *out, int limit);
 cudaError_t cudaDeviceSetLimit(int limit, size_t value);
+cudaError_t cudaGetDeviceFlags(unsigned *out);
+cudaError_t cudaSetDeviceFlags(unsigned flags);
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
 
@@ -448,7 +450,9 @@ CU_API CUresult cuCtxGetFlags(unsigned *out)
     CUresult result = out != NULL ? cu_need_context() : CUDA_ERROR_INVALID_VALUE;
 
     rt_lock();
-    if (result == CUDA_SUCCESS)
+    if (result == CUDA_SUCCESS && current_context() == &driver.primary)
+        result = CU_DRIVER(cudaGetDeviceFlags(out)); /* the flags of the device are those of its primary context */
+    else if (result == CUDA_SUCCESS)
         *out = current_context()->flags;
     rt_unlock();
     return result;
@@ -545,29 +549,28 @@ CU_API CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 }
 CU_ALIAS(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2);
 
-CU_API CUresult cuDevicePrimaryCtxReset(CUdevice device)
-{
-    return need_device(device, &device);
-}
-CU_ALIAS(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2);
-
 CU_API CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags)
 {
     CUresult result = need_device(device, &device);
 
-    if (result == CUDA_SUCCESS)
-        driver.primary.flags = flags;
-    return result;
+    return result == CUDA_SUCCESS ? CU_DRIVER(cudaSetDeviceFlags(flags)) : result;
 }
 CU_ALIAS(cuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2);
+
+/** Resets the flags. Memory and modules remain, as after the end of another context. */
+CU_API CUresult cuDevicePrimaryCtxReset(CUdevice device)
+{
+    return cuDevicePrimaryCtxSetFlags(device, 0);
+}
+CU_ALIAS(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2);
 
 CU_API CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
 {
     CUresult result = need_device(device, flags != NULL ? active : NULL);
 
     if (result == CUDA_SUCCESS) {
-        *flags = driver.primary.flags;
         *active = is_primary_active();
+        result = CU_DRIVER(cudaGetDeviceFlags(flags));
     }
     return result;
 }

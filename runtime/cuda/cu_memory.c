@@ -175,19 +175,6 @@ CU_API cudaError_t cudaFree(void *pointer)
     return cu_return(free_block(pointer, false));
 }
 
-void cu_memory_reset(void)
-{
-    for (unsigned i = 0; i < LISTS; i++)
-        while (memory.list[i] != NULL) {
-            struct block *block = memory.list[i];
-
-            memory.list[i] = block->next;
-            (void)lanewise_free(rt_machine(), block->address);
-            free(block);
-        }
-    memory.bytes = 0;
-}
-
 CU_API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
     (void)stream;
@@ -367,6 +354,25 @@ CU_API cudaError_t cudaHostGetFlags(unsigned *out, void *pointer)
         error = cudaErrorInvalidValue;
     rt_unlock();
     return cu_return(error);
+}
+
+void cu_memory_reset(void)
+{
+    for (unsigned i = 0; i < LISTS; i++)
+        while (memory.list[i] != NULL) {
+            struct block *block = memory.list[i];
+
+            memory.list[i] = block->next;
+            (void)lanewise_free(rt_machine(), block->address);
+            free(block);
+        }
+    memory.bytes = 0;
+    while (registrations != NULL) {
+        struct registration *r = registrations;
+
+        registrations = r->next;
+        free(r);
+    }
 }
 
 CU_API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, int advice, int device)

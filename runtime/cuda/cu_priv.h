@@ -69,7 +69,7 @@ unsigned cu_function_dynamic_limit(const struct cu_function *f, unsigned static_
 cudaError_t cu_function_get(const void *stub, struct cu_function **out);
 /** Marks all modules as not loaded, so that each is loaded again at its next use; locked. */
 void cu_modules_reset(void);
-/** Frees all device memory that the program has allocated; locked. */
+/** Frees all device memory that the program has allocated, and ends the registrations of host memory; locked. */
 void cu_memory_reset(void);
 /** Frees all streams and events of the program; locked. */
 void cu_streams_reset(void);

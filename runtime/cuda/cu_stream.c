@@ -88,34 +88,30 @@ CU_API cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return cu_return(error);
 }
 
-CU_API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *out)
+/** Gets a number of a stream: its flags, or, if @flags is false, its priority. */
+static cudaError_t get(cudaStream_t stream, bool flags, unsigned *out)
 {
-    cudaError_t error = cudaErrorInvalidResourceHandle;
+    cudaError_t error = cudaSuccess;
 
     if (out == NULL)
         return cu_return(cudaErrorInvalidValue);
     rt_lock();
-    if (cu_is_stream(stream)) {
-        *out = (uintptr_t)stream <= 2 ? 0 : stream->flags;
-        error = cudaSuccess;
-    }
+    if (!cu_is_stream(stream))
+        error = cudaErrorInvalidResourceHandle;
+    else
+        *out = flags && (uintptr_t)stream > 2 ? stream->flags : 0; /* the only priority is 0 */
     rt_unlock();
     return cu_return(error);
 }
 
+CU_API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *out)
+{
+    return get(stream, true, out);
+}
+
 CU_API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *out)
 {
-    cudaError_t error = cudaErrorInvalidResourceHandle;
-
-    if (out == NULL)
-        return cu_return(cudaErrorInvalidValue);
-    rt_lock();
-    if (cu_is_stream(stream)) {
-        *out = 0;
-        error = cudaSuccess;
-    }
-    rt_unlock();
-    return cu_return(error);
+    return get(stream, false, (unsigned *)out);
 }
 
 /** Returns the error of a call that waits for a stream. The call does not wait, because all work of the stream is complete. */

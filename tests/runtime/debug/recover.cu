@@ -12,7 +12,9 @@ int main()
 {
     int *p, *q, h[32] = {0}, n = 0;
     void *pinned, *managed;
-    size_t before, after, all;
+    size_t before, after, all, stack, size;
+    unsigned flags;
+    cudaFuncCache config;
     cudaStream_t stream;
     cudaPointerAttributes a;
 
@@ -32,6 +34,12 @@ int main()
     n = 7;
     EXPECT(cudaMemcpyToSymbol(total, &n, sizeof n) == 0);
     EXPECT(cudaMemGetInfo(&before, &all) == 0);
+    // settings and registered memory, which the reset removes, too
+    EXPECT(cudaDeviceGetLimit(&stack, cudaLimitStackSize) == 0 && cudaDeviceSetLimit(cudaLimitStackSize, 4 * stack) == 0);
+    EXPECT(cudaDeviceGetLimit(&size, cudaLimitStackSize) == 0 && size == 4 * stack);
+    EXPECT(cudaSetDeviceFlags(cudaDeviceScheduleYield) == 0 && cudaGetDeviceFlags(&flags) == 0 && flags == cudaDeviceScheduleYield);
+    EXPECT(cudaDeviceSetCacheConfig(cudaFuncCachePreferL1) == 0);
+    EXPECT(cudaHostRegister(h, sizeof h, 0) == 0 && cudaHostRegister(h, sizeof h, 0) == cudaErrorHostMemoryAlreadyRegistered);
     (void)cudaGetLastError();
     // a fault, after which all calls return an error
     past<<<1, 32>>>(p);
@@ -44,6 +52,11 @@ int main()
     (void)cudaGetLastError();
     EXPECT(cudaMemGetInfo(&after, &all) == 0 && after > before);
     EXPECT(cudaMemcpy(h, p, 4, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue && cudaStreamSynchronize(stream) == cudaErrorInvalidResourceHandle);
+    (void)cudaGetLastError();
+    EXPECT(cudaDeviceGetLimit(&size, cudaLimitStackSize) == 0 && size == stack);
+    EXPECT(cudaGetDeviceFlags(&flags) == 0 && flags == 0 && cudaDeviceGetCacheConfig(&config) == 0 && config == cudaFuncCachePreferNone);
+    EXPECT(cudaPointerGetAttributes(&a, h) == 0 && a.type == cudaMemoryTypeUnregistered);
+    EXPECT(cudaHostUnregister(h) == cudaErrorHostMemoryNotRegistered && cudaHostRegister(h, sizeof h, 0) == 0 && cudaHostUnregister(h) == 0);
     (void)cudaGetLastError();
     for (int round = 0; round < 3; round++) {
         EXPECT(cudaMalloc(&p, sizeof h) == 0);
