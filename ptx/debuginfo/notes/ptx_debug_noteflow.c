@@ -597,6 +597,7 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
     if (confirms && is_ahead(f, w, group)) {
         show_up_to(f, w, group->first);
         w->ahead = true;
+        w->positions.doubted = UINT32_MAX; /* the code may also be a whole iteration, in which the source assigns */
         return; /* the path continues as if the code were not there */
     }
     show_up_to(f, w, w->ahead || w->astray ? group->first : w->from);
