@@ -161,6 +161,7 @@ struct ptx_noting {
     /* by word: 1 + the statement at which other lanes are that also execute the word, or 0 if there are no such lanes */
     uint32_t *others;
     uint8_t *inserted;              /* by word: whether the translator has inserted the word after the statements of a block */
+    uint32_t *unusable;             /* by word: see ptx_note_mark_sources() */
     uint32_t **holder;              /* for each register of a variable, by word: 1 + index of the holder that has the register */
 };
 

@@ -4,10 +4,10 @@
  * becomes a location expression of the object (isa_expression.c). LLVM computes in the width of a register, but DWARF in 64 bits.
  * So this file tracks the number of correct low bits: sums and products have as many correct bits as their operands, quotients
  * and right shifts require that all 64 bits are correct, and the result must have as many correct bits as the variable has. */
-#include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
+#include "ptx/debuginfo/notes/ptx_debug_notesources_priv.h"
 
 /* MOST_DEPTH: maximum number of statements on a path from a computed register back to a special register or parameter. */
-enum { MOST_REGS = 16, MOST_STACK = 12, MOST_DEPTH = 8 };
+enum { MOST_STACK = 12, MOST_DEPTH = 8 };
 
 void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *noting)
 {
@@ -19,6 +19,7 @@ void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *notin
                  reg = ptx_debug_copied_from(pl, reg))
                 pl->wanted[reg] = 1;
     }
+    ptx_note_want_sources(pl, noting);
 }
 
 /* ---- words of statements ------------------------------------------------------------------------- */
@@ -173,31 +174,18 @@ static void mark_words(struct ptx_placing *pl, const struct ptx_noting *noting, 
 
 /* ---- registers of a variable ------------------------------------------------------------------------ */
 
-struct registers {
-    uint32_t reg[MOST_REGS]; /* PTX registers */
-    unsigned count;
-};
-
-static int find_register(const struct registers *regs, uint32_t reg)
-{
-    for (unsigned i = 0; i < regs->count; i++)
-        if (regs->reg[i] == reg)
-            return (int)i;
-    return -1;
-}
-
 /* Collects the registers that the values of a range use. Returns false if there are too many. */
 static bool collect(const struct ptx_noting *noting, const struct ptx_noted_pieces *pieces, const uint32_t *values,
-                    struct registers *regs)
+                    struct ptx_note_registers *regs)
 {
-    regs->count = 0;
+    regs->count = regs->expanded = 0;
     for (uint32_t p = 0; p < pieces->count * PTX_NOTE_SAME; p++) {
         const struct ptx_noted_value *v = values[p] < noting->values.count ? &noting->values.at[values[p]] : NULL;
 
         for (unsigned k = 0; v != NULL && k < v->operand_count; k++) {
-            if (v->operand[k].kind != PTX_NOTE_REG || find_register(regs, v->operand[k].reg) >= 0)
+            if (v->operand[k].kind != PTX_NOTE_REG || ptx_note_find_register(regs, v->operand[k].reg) >= 0)
                 continue;
-            if (regs->count == MOST_REGS)
+            if (regs->count == PTX_NOTE_REGISTERS)
                 return false;
             regs->reg[regs->count++] = v->operand[k].reg;
         }
@@ -223,11 +211,11 @@ static void fill_register(struct ptx_placing *pl, uint32_t reg, uint32_t *by_wor
 
 /* Sets noting->holder of each register for the words between the first and the last marked word, or clears it if @forget is set.
  * A holder of the register itself has priority over a holder of a register of which it is a copy. */
-static void fill(struct ptx_placing *pl, struct ptx_noting *noting, const struct registers *regs, bool forget)
+static void fill(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note_registers *regs, bool forget)
 {
     if (noting->holder == NULL) {
-        noting->holder = PTX_ARRAY(pl->job, uint32_t *, MOST_REGS);
-        for (unsigned i = 0; i < MOST_REGS; i++)
+        noting->holder = PTX_ARRAY(pl->job, uint32_t *, PTX_NOTE_REGISTERS);
+        for (unsigned i = 0; i < PTX_NOTE_REGISTERS; i++)
             noting->holder[i] = PTX_ARRAY(pl->job, uint32_t, pl->count + 1);
     }
     for (unsigned i = 0; i < regs->count; i++) {
@@ -242,8 +230,9 @@ static void fill(struct ptx_placing *pl, struct ptx_noting *noting, const struct
 struct making {
     struct ptx_placing *pl;
     const struct ptx_noting *noting;
-    const struct registers *regs;
+    const struct ptx_note_registers *regs;
     const uint32_t *holder; /* by register of @regs: 1 + index of the holder that has the register, or 0 */
+    uint32_t unusable;      /* see ptx_note_mark_sources() */
     uint32_t param;
     uint32_t statement;     /* first statement of the range for which locations are created */
     uint8_t out[ISA_EXPRESSION_BYTES * 2];
@@ -322,7 +311,7 @@ static unsigned held_bytes(const struct ptx_placing *pl, const struct ptx_holder
 
 static const struct ptx_holder *holder_of(const struct making *m, uint32_t reg)
 {
-    const int i = find_register(m->regs, reg);
+    const int i = ptx_note_find_register(m->regs, reg);
 
     return i >= 0 && m->holder[i] != 0 ? &m->pl->holders.at[m->holder[i] - 1] : NULL;
 }
@@ -354,17 +343,6 @@ static bool find_special(const struct ptx_placing *pl, uint32_t reg, struct isa_
     return false;
 }
 
-/* Returns the statement that writes a register, or NULL if several statements write the register, or if the statement has a guard
- * or is not before the code for which locations are created. */
-static const struct ptx_insn *only_write(const struct making *m, uint32_t reg)
-{
-    const uint32_t first = m->noting->first_write[reg];
-    const uint32_t statement = m->noting->first_write[reg + 1] == first + 1 ? m->noting->writes[first] : PTX_NONE;
-    const struct ptx_insn *in = statement < m->statement ? &m->pl->fn->insns.at[statement] : NULL;
-
-    return in != NULL && in->guard == PTX_NONE && in->operand[0].kind == PTX_O_REG ? in : NULL;
-}
-
 static bool is_parameter_of(const struct ptx_function *fn, uint32_t symbol)
 {
     for (size_t i = 0; i < fn->params.count && fn->kernel; i++)
@@ -383,7 +361,7 @@ static bool find_parameter(const struct making *m, uint32_t reg, struct isa_var_
 
     for (uint32_t next; (next = ptx_debug_copied_from(m->pl, reg)) != PTX_NONE; reg = next)
         ;
-    in = only_write(m, reg);
+    in = ptx_note_only_write(m->pl, m->noting, reg, m->statement);
     if (in == NULL || in->op != PTX_LD || !ptx_has(in, PTX_W_PARAM) || in->operand_count != 2 || in->type_count != 1)
         return false;
     from = &in->operand[1];
@@ -394,7 +372,21 @@ static bool find_parameter(const struct making *m, uint32_t reg, struct isa_var_
     return true;
 }
 
-static void put_fixed(struct making *m, uint32_t reg, unsigned depth);
+/* Writes the operations that read a register from its holder. */
+static void put_holder(struct making *m, const struct ptx_holder *holder, uint32_t reg)
+{
+    const unsigned bytes = held_bytes(m->pl, holder, reg);
+    const struct isa_var_location location = ptx_debug_holder_location(m->pl, holder, 0, 1);
+
+    m->innermost_only |= location.innermost_only;
+    put_address(m, &location);
+    put_byte(m, ISA_OP_DEREF_SIZE);
+    put_byte(m, bytes);
+    push(m, 8 * bytes);
+    m->failed |= bytes == 0 || bytes > 8;
+}
+
+static void put_fixed(struct making *m, uint32_t reg, unsigned depth, bool held);
 
 static void put_operand(struct making *m, const struct ptx_note_operand *operand)
 {
@@ -419,17 +411,10 @@ static void put_operand(struct making *m, const struct ptx_note_operand *operand
             if (ptx_debug_literal(m->pl, operand->reg, &value))
                 put_constant(m, value, 8 * ptx_type_bytes(m->pl->fn->regs.at[operand->reg].type));
             else
-                put_fixed(m, operand->reg, 0);
+                put_fixed(m, operand->reg, 0, true);
             return;
         }
-        bytes = held_bytes(m->pl, holder, operand->reg);
-        location = ptx_debug_holder_location(m->pl, holder, 0, 1);
-        m->innermost_only |= location.innermost_only;
-        put_address(m, &location);
-        put_byte(m, ISA_OP_DEREF_SIZE);
-        put_byte(m, bytes);
-        push(m, 8 * bytes);
-        m->failed |= bytes == 0 || bytes > 8;
+        put_holder(m, holder, operand->reg);
         return;
     default: m->failed = true; return;
     }
@@ -468,21 +453,19 @@ static void extend(struct making *m, uint64_t bits, bool is_signed)
     m->bits[m->depth - 1] = 64;
 }
 
-enum sure { SURE_LOW, SURE_SHIFT, SURE_ALL };
-
 /* Operations of LLVM's expressions, with the DWARF operations that compute the same. DW_OP_mod is omitted because it is signed in
  * LLVM but not in DWARF. Unsigned comparisons are omitted, too. */
 static const struct operation {
     const char *name;
     uint8_t op, operands, sure;
 } operations[] = {
-    {"DW_OP_plus", ISA_OP_PLUS, 2, SURE_LOW}, {"DW_OP_minus", ISA_OP_MINUS, 2, SURE_LOW},
-    {"DW_OP_mul", ISA_OP_MUL, 2, SURE_LOW},   {"DW_OP_and", ISA_OP_AND, 2, SURE_LOW},
-    {"DW_OP_or", ISA_OP_OR, 2, SURE_LOW},     {"DW_OP_xor", ISA_OP_XOR, 2, SURE_LOW},
-    {"DW_OP_neg", ISA_OP_NEG, 1, SURE_LOW},   {"DW_OP_not", ISA_OP_NOT, 1, SURE_LOW},
-    {"DW_OP_shl", ISA_OP_SHL, 2, SURE_SHIFT}, {"DW_OP_shr", ISA_OP_SHR, 2, SURE_ALL},
-    {"DW_OP_shra", ISA_OP_SHRA, 2, SURE_ALL}, {"DW_OP_div", ISA_OP_DIV, 2, SURE_ALL},
-    {"DW_OP_eq", ISA_OP_EQ, 2, SURE_ALL},     {"DW_OP_ne", ISA_OP_NE, 2, SURE_ALL},
+    {"DW_OP_plus", ISA_OP_PLUS, 2, PTX_NOTE_SURE_LOW}, {"DW_OP_minus", ISA_OP_MINUS, 2, PTX_NOTE_SURE_LOW},
+    {"DW_OP_mul", ISA_OP_MUL, 2, PTX_NOTE_SURE_LOW},   {"DW_OP_and", ISA_OP_AND, 2, PTX_NOTE_SURE_LOW},
+    {"DW_OP_or", ISA_OP_OR, 2, PTX_NOTE_SURE_LOW},     {"DW_OP_xor", ISA_OP_XOR, 2, PTX_NOTE_SURE_LOW},
+    {"DW_OP_neg", ISA_OP_NEG, 1, PTX_NOTE_SURE_LOW},   {"DW_OP_not", ISA_OP_NOT, 1, PTX_NOTE_SURE_LOW},
+    {"DW_OP_shl", ISA_OP_SHL, 2, PTX_NOTE_SURE_SHIFT}, {"DW_OP_shr", ISA_OP_SHR, 2, PTX_NOTE_SURE_ALL},
+    {"DW_OP_shra", ISA_OP_SHRA, 2, PTX_NOTE_SURE_ALL}, {"DW_OP_div", ISA_OP_DIV, 2, PTX_NOTE_SURE_ALL},
+    {"DW_OP_eq", ISA_OP_EQ, 2, PTX_NOTE_SURE_ALL},     {"DW_OP_ne", ISA_OP_NE, 2, PTX_NOTE_SURE_ALL},
 };
 
 static void put_operation(struct making *m, const struct operation *op)
@@ -497,11 +480,11 @@ static void put_operation(struct making *m, const struct operation *op)
     if (op->operands == 2) {
         const unsigned left = m->bits[m->depth - 2];
 
-        m->failed |= op->sure == SURE_SHIFT && bits != 64;
-        bits = op->sure == SURE_SHIFT || left < bits ? left : bits;
+        m->failed |= op->sure == PTX_NOTE_SURE_SHIFT && bits != 64;
+        bits = op->sure == PTX_NOTE_SURE_SHIFT || left < bits ? left : bits;
         m->depth--;
     }
-    m->failed |= op->sure == SURE_ALL && bits != 64;
+    m->failed |= op->sure == PTX_NOTE_SURE_ALL && bits != 64;
     m->bits[m->depth - 1] = (uint8_t)bits;
     put_byte(m, op->op);
 }
@@ -522,73 +505,80 @@ static bool is_signed_type(uint8_t type)
 
 /* Writes operations that compute a source operand of a statement, and extends it to 64 bits if @extends is set. @type is the
  * statement's type for this operand. */
-static void put_source(struct making *m, const struct ptx_operand *o, uint8_t type, bool extends, unsigned depth)
+static void put_source(struct making *m, const struct ptx_operand *o, uint8_t type, bool extends, unsigned depth, bool held)
 {
     if (o->kind == PTX_O_IMM && o->literal == PTX_LIT_INT)
         put_constant(m, o->imm, 64);
     else if (o->kind == PTX_O_REG)
-        put_fixed(m, o->reg, depth + 1);
+        put_fixed(m, o->reg, depth + 1, held);
     else
         m->failed = true;
     if (extends && !m->failed && 8 * ptx_type_bytes((enum ptx_type)type) < 64)
         extend(m, 8 * ptx_type_bytes((enum ptx_type)type), is_signed_type(type));
 }
 
-/* The operations of DWARF that compute the results of integer statements of PTX. */
-static const struct fixed_operation {
-    uint8_t op, dwarf;
-    enum sure sure;
-} fixed_operations[] = {
-    {PTX_ADD, ISA_OP_PLUS, SURE_LOW},  {PTX_SUB, ISA_OP_MINUS, SURE_LOW}, {PTX_MUL, ISA_OP_MUL, SURE_LOW},
-    {PTX_AND, ISA_OP_AND, SURE_LOW},   {PTX_OR, ISA_OP_OR, SURE_LOW},     {PTX_XOR, ISA_OP_XOR, SURE_LOW},
-    {PTX_SHL, ISA_OP_SHL, SURE_SHIFT}, {PTX_SHR, ISA_OP_SHR, SURE_ALL},
-};
-
-static void put_fixed_operation(struct making *m, const struct ptx_insn *in, unsigned depth)
+static void put_fixed_operation(struct making *m, const struct ptx_insn *in, unsigned depth, bool held)
 {
+    const struct ptx_note_operation *known = ptx_note_operation_of(in);
     const bool wide = ptx_has(in, PTX_W_WIDE), shifts = in->op == PTX_SHL || in->op == PTX_SHR;
     const struct ptx_operand *o = in->operand;
     const unsigned width = in->type_count != 0 ? 8 * ptx_type_bytes((enum ptx_type)in->type[0]) : 0;
-    const bool multiplies = in->op == PTX_MUL || in->op == PTX_MAD;
+    const bool multiplies = in->op == PTX_MUL || in->op == PTX_MAD, divides = in->op == PTX_DIV || in->op == PTX_REM;
+    const bool extends = wide || divides || in->op == PTX_SHR;
+    static const struct operation plus = {.op = ISA_OP_PLUS, .operands = 2, .sure = PTX_NOTE_SURE_LOW};
+    static const struct operation minus = {.op = ISA_OP_MINUS, .operands = 2, .sure = PTX_NOTE_SURE_LOW};
+    static const struct operation times = {.op = ISA_OP_MUL, .operands = 2, .sure = PTX_NOTE_SURE_LOW};
     struct operation op = {.operands = 2};
 
-    for (size_t i = 0; i < LW_COUNT_OF(fixed_operations); i++)
-        if (fixed_operations[i].op == (in->op == PTX_MAD ? PTX_MUL : in->op)) {
-            op.op = fixed_operations[i].dwarf;
-            op.sure = (uint8_t)fixed_operations[i].sure;
-        }
+    if (known != NULL) {
+        op.op = known->dwarf;
+        op.sure = (uint8_t)known->sure;
+    }
     if (op.op == 0 || width == 0 || width > 64 || !is_integer_type(in->type[0]) || in->type_count != 1 ||
         ptx_has(in, PTX_W_SAT) || ptx_has(in, PTX_W_CC) || in->operand_count != (in->op == PTX_MAD ? 4 : 3) ||
-        (multiplies && (wide ? width > 32 : !ptx_has(in, PTX_W_LO))) ||
+        (multiplies && (wide ? width > 32 : !ptx_has(in, PTX_W_LO))) || (divides && width > 32) ||
         (shifts && (o[2].kind != PTX_O_IMM || o[2].imm >= width))) {
         m->failed = true;
         return;
     }
-    put_source(m, &o[1], in->type[0], wide || in->op == PTX_SHR, depth);
-    put_source(m, &o[2], in->type[0], wide, depth);
+    if (in->op == PTX_REM) /* a remainder is a - a / b * b */
+        put_source(m, &o[1], in->type[0], extends, depth, held);
+    put_source(m, &o[1], in->type[0], extends, depth, held);
+    put_source(m, &o[2], in->type[0], wide || divides, depth, held);
     if (in->op == PTX_SHR && is_signed_type(in->type[0]))
         op.op = ISA_OP_SHRA;
     if (!m->failed)
         put_operation(m, &op);
+    if (in->op == PTX_REM && !m->failed) {
+        put_source(m, &o[2], in->type[0], extends, depth, held);
+        put_operation(m, &times);
+        put_operation(m, &minus);
+    }
     if (in->op == PTX_MAD && !m->failed) {
-        const struct operation plus = {.op = ISA_OP_PLUS, .operands = 2, .sure = SURE_LOW};
-
-        put_source(m, &o[3], in->type[0], false, depth);
+        put_source(m, &o[3], in->type[0], false, depth, held);
         put_operation(m, &plus);
     }
 }
 
-/* Writes the operations that compute the value of a register from special registers and kernel parameters. Their values never
- * change for a lane, so the register's value does not change either, and can be computed where no register has it any more. Only
- * one statement may write each register of the computation. */
-static void put_fixed(struct making *m, uint32_t reg, unsigned depth)
+/* Writes the operations that compute the value of a register again, where no physical register has it any more. Only one statement
+ * may write the register. The value is computed from special registers and kernel parameters, whose values never change for a
+ * lane. If @held is set, it is also computed from registers that have a holder and still have the values that the operations
+ * read. */
+static void put_fixed(struct making *m, uint32_t reg, unsigned depth, bool held)
 {
     struct isa_var_location location;
-    const struct ptx_insn *in = only_write(m, reg);
+    const int i = ptx_note_find_register(m->regs, reg);
+    const struct ptx_insn *in = ptx_note_only_write(m->pl, m->noting, reg, m->statement);
     const unsigned own = ptx_type_bytes(m->pl->fn->regs.at[reg].type);
     uint64_t literal;
     uint8_t type;
 
+    held = held && i >= 0 && (depth == 0 || (m->unusable >> i & 1) == 0);
+    if (held && depth != 0 && m->holder[i] != 0) {
+        put_holder(m, &m->pl->holders.at[m->holder[i] - 1], reg);
+        return;
+    }
+    held = held && (m->regs->expanded >> i & 1) != 0;
     m->failed |= in == NULL || depth > MOST_DEPTH || own == 0 || own > 8 || !ptx_spend(m->pl, 1);
     if (m->failed)
         return;
@@ -605,12 +595,12 @@ static void put_fixed(struct making *m, uint32_t reg, unsigned depth)
     } else if (ptx_debug_literal(m->pl, reg, &literal)) {
         put_constant(m, literal, 8 * own);
     } else if (in->op == PTX_MOV && in->operand_count == 2 && in->operand[1].kind == PTX_O_REG) {
-        put_fixed(m, in->operand[1].reg, depth + 1);
+        put_fixed(m, in->operand[1].reg, depth + 1, held);
     } else if (in->op == PTX_CVT && in->operand_count == 2 && in->type_count == 2 && is_integer_type(in->type[0]) &&
                is_integer_type(in->type[1]) && !ptx_has(in, PTX_W_SAT) && ptx_type_bytes((enum ptx_type)in->type[0]) == own) {
-        put_source(m, &in->operand[1], in->type[1], true, depth);
+        put_source(m, &in->operand[1], in->type[1], true, depth, held);
     } else {
-        put_fixed_operation(m, in, depth);
+        put_fixed_operation(m, in, depth, held);
     }
     if (!m->failed && m->bits[m->depth - 1] > 8 * own)
         m->bits[m->depth - 1] = (uint8_t)(8 * own);
@@ -860,15 +850,16 @@ static void locate_range(struct making *m, const struct ptx_noted_pieces *pieces
     struct ptx_placing *pl = m->pl;
 
     for (uint32_t w = pl->marked_from; w < pl->marked_to && ptx_spend(pl, 1); w++) {
-        uint32_t holder[MOST_REGS], start = w;
+        uint32_t holder[PTX_NOTE_REGISTERS], start = w;
         struct isa_var_location location;
 
         if (!pl->mark[w])
             continue;
         for (unsigned i = 0; i < m->regs->count; i++)
             holder[i] = m->noting->holder[i][w];
+        m->unusable = m->regs->expanded != 0 ? m->noting->unusable[w] : 0;
         for (w++; w < pl->marked_to && pl->mark[w]; w++) {
-            bool same = true;
+            bool same = m->regs->expanded == 0 || m->unusable == m->noting->unusable[w];
 
             for (unsigned i = 0; i < m->regs->count; i++)
                 same &= holder[i] == m->noting->holder[i][w];
@@ -885,10 +876,20 @@ static void locate_range(struct making *m, const struct ptx_noted_pieces *pieces
     }
 }
 
+/* Returns whether a register of the values has no holder at one of the marked words. */
+static bool is_lost(const struct making *m)
+{
+    for (uint32_t w = m->pl->marked_from; w < m->pl->marked_to && ptx_spend(m->pl, 1); w++)
+        for (unsigned i = 0; i < m->regs->count && m->pl->mark[w]; i++)
+            if (m->noting->holder[i][w] == 0)
+                return true;
+    return false;
+}
+
 void ptx_debug_notes_locate(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_pieces *pieces,
                             uint32_t param, uint64_t bytes)
 {
-    struct registers regs = {.count = 0};
+    struct ptx_note_registers regs = {.count = 0};
     struct making making = {.pl = pl, .noting = noting, .regs = &regs, .param = param};
 
     if (noting->first_word == NULL)
@@ -901,6 +902,12 @@ void ptx_debug_notes_locate(struct ptx_placing *pl, struct ptx_noting *noting, c
         mark_words(pl, noting, pieces, range);
         making.statement = range->from;
         fill(pl, noting, &regs, false);
+        if (is_lost(&making)) {
+            fill(pl, noting, &regs, true);
+            ptx_note_add_sources(pl, noting, &regs, range->from);
+            ptx_note_mark_sources(pl, noting, &regs, range->from, range->to);
+            fill(pl, noting, &regs, false);
+        }
         locate_range(&making, pieces, range->value, bytes);
         fill(pl, noting, &regs, true);
         ptx_debug_clear_marks(pl);
