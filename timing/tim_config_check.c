@@ -237,6 +237,7 @@ static const char *throttle(const struct tim_config *c)
            : c->dwf_on                                                 ? "dwf"
            : c->tbc_on                                                 ? "tbc"
            : c->lwm_on                                                 ? "lwm"
+           : c->mascar_on                                              ? "mascar"
                                                                        : NULL;
 }
 
@@ -263,6 +264,28 @@ static enum lw_status check_regless(const struct tim_config *c, struct lw_error 
                                        "throttles", throttle(c), throttle(c));
     if (entries < most)
         return LW_FAIL(err, LW_EINPUT, "regless.size: the operand staging unit has %u entries, but a region may use %u registers", entries, most);
+    return LW_OK;
+}
+
+/** Checks the keys of mechanism mascar. */
+static enum lw_status check_mascar(const struct tim_config *c, struct lw_error *err)
+{
+    const char *against = c->dwr_on || c->vws_on                   ? "mechanisms dwr and vws, whose warps issue together"
+                          : c->dwf_on || c->tbc_on || c->lwm_on    ? "dwf, tbc and lwm, whose warps have lanes of several warps"
+                          : c->mrpb_on                             ? "mechanism mrpb, which orders the load/store queue"
+                          : c->la_w_on                             ? "mechanism la_w, which selects warps itself"
+                          : c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING ? "mechanism pools, because a throttled warp would stay in the active pool"
+                          : c->lsu_local != 0                      ? "lsu.local, with which only one instruction at a time is in the queue"
+                          : c->lsu_replay != TIM_REPLAY_NONE       ? "lsu.replay=buffer, with which blocked instructions issue again"
+                                                                   : NULL;
+
+    if (!c->mascar_on)
+        return LW_OK;
+    if (against != NULL)
+        return LW_FAIL(err, LW_EINPUT, "mascar.on cannot be combined with %s", against);
+    if (c->l1_bytes != 0 && c->mascar_free >= c->l1_mshrs)
+        return LW_FAIL(err, LW_EINPUT, "mascar.free (%u) must be less than l1.mshrs (%u): otherwise the memory system would always be saturated",
+                       c->mascar_free, c->l1_mshrs);
     return LW_OK;
 }
 
@@ -387,6 +410,7 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     status = status == LW_OK ? check_orf(c, err) : status;
     status = status == LW_OK ? check_prf(c, err) : status;
     status = status == LW_OK ? check_regless(c, err) : status;
+    status = status == LW_OK ? check_mascar(c, err) : status;
     if (status != LW_OK)
         return status;
     if (c->issue_width > 2 && !c->issue_types)
@@ -566,6 +590,7 @@ static const struct {
     {"reuse.*", "reuse.on=true"},
     {"equalizer.*", "equalizer.on=true"},
     {"mrpb.*", "mrpb.on=true"},
+    {"mascar.*", "mascar.on=true"},
     {"orf.last", "orf.kind=compiler"},
     {"orf.liveness", "orf.kind=cache"},
     {"orf.*", "orf.on=true"},

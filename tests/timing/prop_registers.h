@@ -15,7 +15,7 @@ static inline unsigned between(struct rnd *r, unsigned low, unsigned high)
 static inline bool holds_back(const struct tim_config *c)
 {
     return c->swl_on || c->pools_on || c->ccws_on || c->daws_on || c->la_w_on || c->equalizer_on || c->dwr_on || c->vws_on || c->dwf_on ||
-           c->tbc_on || c->lwm_on || c->issue_policy == TIM_SCHED_SWL || c->issue_policy == TIM_SCHED_ACTIVE_PENDING;
+           c->tbc_on || c->lwm_on || c->mascar_on || c->issue_policy == TIM_SCHED_SWL || c->issue_policy == TIM_SCHED_ACTIVE_PENDING;
 }
 
 /* Draws mechanism rows, and removes keys that exclude it. If rows are allocated at writes, the register file often has space for

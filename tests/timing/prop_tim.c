@@ -8,7 +8,7 @@
  * case. LW_RANDOM_COUNT is the number of cases; the default is 1 with LW_SEED, and 200 without.
  */
 #include "tests/emu/history/random_kernels.h"
-#include "tests/timing/prop_registers.h"
+#include "tests/timing/prop_mechanisms.h"
 #include "timing/core/tim_core_priv.h"
 #include "timing/tim_engine_priv.h"
 
@@ -60,89 +60,6 @@ static void random_bypass(struct rnd r, struct tim_config *c)
     c->reuse_threshold = rnd_below(&r, 101);
     c->reuse_period = between(&r, 1, 100);
     c->l1_bypass = rnd_below(&r, 3) == 0 ? TIM_BYPASS_STALL : TIM_BYPASS_NONE;
-}
-
-/* Draws mechanism dws, if the machine that has been drawn permits it. */
-static void random_dws(struct rnd *r, struct tim_config *c)
-{
-    c->dws_splits = rnd_below(r, 2) ? between(r, 2, 4) : 64;
-    c->dws_on = rnd_below(r, 4) != 0 && c->core_reconvergence == TIM_RECONV_CBAR && c->issue_dependence == TIM_DEP_SCOREBOARD && c->l1_bytes != 0 &&
-                !c->dwr_on && !c->vws_on;
-    if (!c->dws_on)
-        return;
-    c->issue_split_lanes = c->issue_switch_on_stall = true;
-    c->l1_global = TIM_L1_CACHE;
-}
-
-/* Sets keys that mechanisms that form warps need. */
-static void form_keys(struct tim_config *c)
-{
-    c->issue_split_lanes = true;
-    c->issue_width = 1;
-    c->issue_types = c->lsu_separate = false;
-    c->issue_compression = TIM_COMPRESS_NONE;
-    c->lsu_replay = TIM_REPLAY_NONE;
-    c->lsu_local = 0;
-}
-
-/* Draws mechanism dwf or tbc, if no mechanism that has been drawn excludes it, and removes other keys that exclude it. With
- * LW_MECHANISM=tbc each model that can have tbc has it. */
-static void random_dwf(struct rnd *r, struct tim_config *c)
-{
-    const char *forced = getenv("LW_MECHANISM");
-    const bool tbc = forced != NULL && strcmp(forced, "tbc") == 0;
-
-    c->dwf_heuristic = rnd_below(r, TIM_DWF_POLICY + 1);
-    c->dwf_threads = rnd_below(r, 3) != 0;
-    c->dwf_on = (rnd_below(r, 4) != 0 || tbc) && c->core_reconvergence == TIM_RECONV_CBAR && c->issue_dependence == TIM_DEP_SCOREBOARD && !c->dwr_on &&
-                !c->vws_on && !c->dws_on && !c->la_w_on && !c->mrpb_on && c->registers_collector != TIM_COLLECTOR_WINDOW;
-    if (!c->dwf_on)
-        return;
-    if (rnd_below(r, 3) != 0 || tbc) {
-        c->dwf_on = c->issue_switch_on_stall = c->swl_on = c->pools_on = c->daws_on = c->equalizer_on = false;
-        c->tbc_on = true;
-        c->tbc_capri = rnd_below(r, 4) != 0;
-        c->tbc_capri_entries = 1 + rnd_below(r, 8);
-        c->tbc_capri_bits = 1 + rnd_below(r, 3);
-        c->tbc_capri_initial = rnd_below(r, TIM_INADEQUATE + 1);
-        if (c->issue_policy == TIM_SCHED_SWL || c->issue_policy == TIM_SCHED_ACTIVE_PENDING)
-            c->issue_policy = TIM_SCHED_GTO;
-    }
-    form_keys(c);
-}
-
-/* Draws mechanism lwm, in place of dwf and tbc, if no other mechanism that has been drawn excludes it. */
-static void random_lwm(struct rnd *r, struct tim_config *c)
-{
-    c->lwm_warps = between(r, 1, 8);
-    c->lwm_timeout = between(r, 4, rnd_below(r, 2) ? 60 : 1500);
-    c->lwm_on = rnd_below(r, 2) && getenv("LW_MECHANISM") == NULL && c->core_reconvergence == TIM_RECONV_CBAR &&
-                c->issue_dependence == TIM_DEP_SCOREBOARD && !c->dwr_on && !c->vws_on && !c->dws_on && c->registers_collector != TIM_COLLECTOR_WINDOW &&
-                c->issue_policy != TIM_SCHED_SWL && c->issue_policy != TIM_SCHED_ACTIVE_PENDING;
-    if (!c->lwm_on)
-        return;
-    c->dwf_on = c->tbc_on = c->issue_switch_on_stall = c->swl_on = c->pools_on = c->daws_on = c->equalizer_on = false;
-    c->mrpb_on = c->la_w_on = false;
-    form_keys(c);
-}
-
-/* Draws mechanism mrpb, if no mechanism that has been drawn excludes it. */
-static void random_mrpb(struct rnd *r, struct tim_config *c)
-{
-    c->mrpb_on = rnd_below(r, 2) == 0 && !c->dwr_on && !c->vws_on && c->lsu_local == 0 && c->lsu_replay == TIM_REPLAY_NONE;
-    c->mrpb_signature = rnd_below(r, 2);
-    c->mrpb_queues = rnd_below(r, 2) ? 256 : between(r, 1, 12);
-    if (c->mrpb_on)
-        c->lsu_queue = between(r, 2, 24);
-}
-
-/* Draws mechanism equalizer, if no mechanism that has been drawn excludes it. */
-static void random_equalizer(struct rnd *r, struct tim_config *c)
-{
-    c->equalizer_on = rnd_below(r, 2) == 0 && !c->swl_on && c->issue_policy != TIM_SCHED_SWL && !c->pools_on &&
-                      c->issue_policy != TIM_SCHED_ACTIVE_PENDING && !c->daws_on && !c->dwr_on && !c->vws_on && !c->la_w_on && !c->issue_types;
-    c->equalizer_sample = between(r, 1, 40);
-    c->equalizer_epoch = between(r, 1, 300);
 }
 
 /** Draw the mechanisms of a model. Most models have none. */
@@ -562,6 +479,7 @@ struct outcome {
     uint64_t fast, wakes;      /* the same of mechanism prf */
     uint64_t found, loaded;    /* the same of mechanism regless */
     uint64_t lwm_releases;     /* counter */
+    uint64_t mascar[3];        /* counters of mechanism mascar: saturated cycles, moves, accesses */
     uint64_t stale;  /* number of loads whose value in L1 was older than the value in memory */
     uint64_t midway; /* hash of the state after a random number of instructions, or 0 if the run ended before */
 };
@@ -734,6 +652,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     random_dws(&(struct rnd){.state = seed ^ 333333333}, machine);
     random_dwf(&(struct rnd){.state = seed ^ 111111111}, machine);
     random_lwm(&(struct rnd){.state = seed ^ 11}, machine);
+    random_mascar(&(struct rnd){.state = seed ^ 1111}, machine);
     machine->fetch_ports = machine->fetch_l0_bytes != 0 ? 1 + (unsigned)(seed / 2 % 4) : 1;
     out->idle_tags = false;
     if (tags)
@@ -786,6 +705,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     memcpy(out->gpu, e->gpu, sizeof out->gpu);
     out->joined = out->ignored = out->explicit_barriers = 0;
     memset(out->la_w, 0, sizeof out->la_w);
+    memset(out->mascar, 0, sizeof out->mascar);
     out->lwm_releases = out->found = out->loaded = out->fast = out->wakes = out->releases = out->drowsy = out->writebacks = out->last = out->overtakes = out->divisions = out->companions = out->compactions = out->passes = 0;
     for (unsigned c = 0; c < machine->core_count; c++) {
         const uint64_t *n = e->stats[c].count;
@@ -808,6 +728,9 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
         out->wakes += n[TIM_CORE_prf_wakes];
         out->found += n[TIM_CORE_regless_hits];
         out->lwm_releases += n[TIM_CORE_lwm_releases];
+        out->mascar[0] += n[TIM_CORE_mascar_saturated];
+        out->mascar[1] += n[TIM_CORE_mascar_moves];
+        out->mascar[2] += n[TIM_CORE_mascar_accesses];
         out->loaded += n[TIM_CORE_regless_loads];
         if (n[TIM_CORE_regless_wrong] != 0)
             fail_msg("LW_SEED=%llu: %llu accesses to registers without an entry", (unsigned long long)seed, (unsigned long long)n[TIM_CORE_regless_wrong]);
@@ -854,7 +777,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     const char *given = getenv("LW_RANDOM_COUNT");
     unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0, midway = 0, stale = 0;
     unsigned joined = 0, ignored = 0, explicit_barriers = 0, entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
-    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0}, overtakes = 0, divisions = 0, companions = 0, compactions = 0, passes = 0, releases = 0, drowsy = 0, writebacks = 0, last = 0, fast = 0, wakes = 0, found = 0, loaded = 0, large = 0;
+    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0}, overtakes = 0, divisions = 0, companions = 0, compactions = 0, passes = 0, releases = 0, drowsy = 0, writebacks = 0, last = 0, fast = 0, wakes = 0, found = 0, loaded = 0, large = 0, mascar[3] = {0};
 
     (void)state;
     if (getenv("LW_SEED") != NULL && given == NULL)
@@ -908,6 +831,8 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
         found += naive.found;
         loaded += naive.loaded;
         large += naive.lwm_releases;
+        for (unsigned i = 0; i < LW_COUNT_OF(mascar); i++)
+            mascar[i] += naive.mascar[i];
         joined += naive.joined != 0;
         ignored += naive.ignored != 0;
         explicit_barriers += naive.explicit_barriers != 0;
@@ -945,7 +870,9 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     print_message("prf: %llu reads of fast rows, %llu instructions woke them\n", (unsigned long long)fast, (unsigned long long)wakes);
     print_message("regless: %llu values found, %llu loaded\n", (unsigned long long)found, (unsigned long long)loaded);
     print_message("lwm: %llu releases\n", (unsigned long long)large);
-    assert_true((large != 0 && found != 0 && loaded != 0 && fast != 0 && wakes != 0 && overtakes != 0 && releases != 0 && drowsy != 0 && writebacks != 0 && last != 0 && divisions != 0 && companions != 0 && compactions != 0 && passes != 0) || !all_occur);
+    print_message("mascar: %llu saturated cycles, %llu loads moved, %llu accesses of moved loads\n", (unsigned long long)mascar[0],
+                  (unsigned long long)mascar[1], (unsigned long long)mascar[2]);
+    assert_true((mascar[0] != 0 && mascar[1] != 0 && mascar[2] != 0 && large != 0 && found != 0 && loaded != 0 && fast != 0 && wakes != 0 && overtakes != 0 && releases != 0 && drowsy != 0 && writebacks != 0 && last != 0 && divisions != 0 && companions != 0 && compactions != 0 && passes != 0) || !all_occur);
     print_message("clocks: %llu diversions, %llu drained, %llu did not, %llu returned, %llu times all clocks fell\n",
                   (unsigned long long)gpu[TIM_GPU_dvfs_diversions], (unsigned long long)gpu[TIM_GPU_dvfs_drained],
                   (unsigned long long)gpu[TIM_GPU_dvfs_aborts], (unsigned long long)gpu[TIM_GPU_dvfs_resumes],

@@ -50,6 +50,8 @@ cases=$((cases + 1))
 [ "$(wc -l <regless/regless.txt)" = 5 ] || fail "bench/papers/run regless --out kept no table"
 "$papers/run" mrpb --quick --cores 1 --size .0625 --out mrpb >out 2>err || fail "bench/papers/run mrpb: a trend does not hold"
 [ "$(wc -l <mrpb/mrpb.txt)" = 5 ] || fail "bench/papers/run mrpb --out kept no table"
+"$papers/run" mascar --quick --cores 1 --size .0625 --out mascar >out 2>err || fail "bench/papers/run mascar: a trend does not hold"
+[ "$(wc -l <mascar/mascar.txt)" = 5 ] || fail "bench/papers/run mascar --out kept no table"
 "$papers/run" dws --quick --cores 1 --size .0625 --out dws >out 2>err || fail "bench/papers/run dws: a trend does not hold"
 [ "$(wc -l <dws/dws.txt)" = 5 ] || fail "bench/papers/run dws --out kept no table"
 "$papers/run" dwf --quick --size .25 --out dwf >out 2>err || fail "bench/papers/run dwf: a trend does not hold"

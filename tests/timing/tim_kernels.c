@@ -328,6 +328,13 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
         config->dwf_heuristic = (unsigned)(draw(random) % (TIM_DWF_POLICY + 1));
         config->dwf_threads = draw(random) % 2;
     }
+    if (tim_mechanisms[which] == &tim_mascar) {
+        if (config->lsu_local != 0 || config->lsu_replay != TIM_REPLAY_NONE || config->issue_policy == TIM_SCHED_ACTIVE_PENDING)
+            return "";
+        config->mascar_free = (unsigned)(draw(random) % config->l1_mshrs);
+        config->mascar_order = draw(random) % 2;
+        config->mascar_queue = (unsigned)(draw(random) % 33);
+    }
     if (tim_mechanisms[which] == &tim_la_w && (config->issue_rotate || config->lsu_replay != TIM_REPLAY_NONE || config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING))
         return "";
     NEED(tim_config_add_mechanisms(config, tim_mechanisms[which]->name, &err));

@@ -2,6 +2,7 @@
 /* Creates a core, and the blocks and warps on it. */
 #include "timing/core/tim_core_priv.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 /* ---- creation --------------------------------------------------------------------------------- */
@@ -735,6 +736,22 @@ static bool pending(const void *context, unsigned warp, uint64_t lanes, const st
     return (writes & lanes) != 0;
 }
 
+static unsigned free_mshrs(const void *context)
+{
+    const struct tim_core *core = context;
+
+    return core->l1 == NULL ? UINT_MAX : core->config->l1_mshrs - tim_cache_mshrs_used(core->l1);
+}
+
+static bool can_send(const void *context)
+{
+    struct tim_core *core = (struct tim_core *)(uintptr_t)context;
+    const bool has = core->memory->ops->can_send(core->memory, core->index);
+
+    core->no_capacity |= !has; /* the core must be ticked again when the crossbar has space */
+    return has;
+}
+
 static void reselect(const void *context, unsigned warp)
 {
     struct tim_core *core = (struct tim_core *)(uintptr_t)context;
@@ -747,7 +764,7 @@ void tim_core_show_mechanisms(struct tim_core *core, struct tim_core_stats *stat
 {
     core->mechs.core = (struct tim_mech_core){.config = core->config, .count = stats->count, .histogram = stats->histogram,
                                               .look = look, .inside = inside, .reach = reach, .block_of = block_of, .views = views_of, .live = live,
-                                              .pending = pending, .reselect = reselect, .context = core};
+                                              .pending = pending, .free_mshrs = free_mshrs, .can_send = can_send, .reselect = reselect, .context = core};
 }
 
 struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp)

@@ -905,13 +905,20 @@ static void tim_sides_tick(struct tim_core *core, uint64_t now)
         tim_side_tick(core, &core->side[i], now);
 }
 
+static bool reexecute_access(struct tim_core *core, struct tim_op *op, uint64_t now);
+static void reexecute_move(struct tim_core *core, const struct tim_op *op);
+static bool reexecute_first(struct tim_core *core, uint64_t now);
+
 static void tim_lsu_tick(struct tim_core *core, uint64_t now)
 {
+    const bool reexecutes = tim_acts() && core->mechs.reexecution != NULL;
     bool replays = tim_replays(core), blocked = false, follows = false;
     struct tim_op *op;
 
     if (replays && core->replays != 0)
         tim_replay_tick(core, now);
+    if (reexecutes && reexecute_first(core, now))
+        return;
     if (core->queued == 0 || core->head_at > now)
         return;
     op = &core->op[core->queue[0]];
@@ -922,7 +929,9 @@ static void tim_lsu_tick(struct tim_core *core, uint64_t now)
     } else if (op->passes != 0) {
         pass_banks(core, op, now);
     } else if (op->line_next < op->line_count) {
-        blocked = !access_line(core, op, now);
+        blocked = reexecutes ? !reexecute_access(core, op, now) : !access_line(core, op, now);
+        if (blocked && reexecutes)
+            reexecute_move(core, op);
         if (blocked && !replays)
             return;
         op->line_next += !blocked;

@@ -122,7 +122,7 @@ static inline void before_issue(struct tim_core *core, uint64_t now)
         tim_early_results(core, now);
     if (tim_orders(core) && core->queued > 1)
         tim_lsu_order(core, now);
-    if ((tim_replays(core) && core->replays != 0) ||
+    if ((tim_replays(core) && core->replays != 0) || (tim_acts() && tim_mechs_reexecute(&core->mechs)) ||
         (core->queued != 0 && core->head_at <= now && !core->l1_stuck))
         tim_lsu_tick(core, now);
     else if (core->queued != 0 && core->head_at <= now) /* l1_stuck: the access of the queue's head would be blocked again */

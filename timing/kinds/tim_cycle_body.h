@@ -16,6 +16,7 @@
 #include "timing/core/tim_pipe_body.h"
 #include "timing/core/tim_fetch_body.h"
 #include "timing/core/tim_lsu_body.h"
+#include "timing/core/lsu/tim_reexecute_body.h"
 #include "timing/core/tim_ready_body.h"
 #include "timing/core/tim_select_body.h"
 #include "timing/core/tim_issue_body.h"

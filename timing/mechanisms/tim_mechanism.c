@@ -3,11 +3,12 @@
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws, &tim_daws, &tim_belady,
                                                      &tim_loads, &tim_dwr, &tim_vws, &tim_la_w, &tim_shares, &tim_family,
                                                      &tim_pcal, &tim_reuse, &tim_equalizer, &tim_mrpb, &tim_dwf, &tim_tbc,
-                                                     &tim_rows, &tim_orf, &tim_prf, &tim_regless, &tim_lwm};
+                                                     &tim_rows, &tim_orf, &tim_prf, &tim_regless, &tim_lwm, &tim_mascar};
 const size_t tim_mechanism_count = LW_COUNT_OF(tim_mechanisms);
 const uint64_t tim_no_warps[TIM_MAX_WARPS / 64];
 _Static_assert(LW_COUNT_OF(tim_mechanisms) <= TIM_MECHANISMS_MOST, "room for all of them on a core");
@@ -41,6 +42,21 @@ static bool shares_pipes(const struct tim_config *c)
     return false;
 }
 
+/** Creates the re-execution queue of @mech, if it has one. Returns false if memory is short. */
+static bool make_reexecution(struct tim_mechs *mechs, struct tim_mech *mech)
+{
+    const unsigned size = mech->row->reexecutes != NULL ? mech->row->reexecutes(mech) : 0;
+
+    if (size == 0)
+        return true;
+    mechs->reexecution = calloc(1, sizeof *mechs->reexecution);
+    if (mechs->reexecution == NULL)
+        return false;
+    mechs->reexecution->mech = mech;
+    mechs->reexecution->size = size;
+    return true;
+}
+
 bool tim_mechs_init(struct tim_mechs *mechs)
 {
     const struct tim_config *c = mechs->core.config;
@@ -58,6 +74,8 @@ bool tim_mechs_init(struct tim_mechs *mechs)
         mech->row = tim_mechanisms[i];
         mech->core = &mechs->core;
         mechs->mech[mechs->count++] = mech;
+        if (!make_reexecution(mechs, mech))
+            return false;
         mechs->touches |= mech->row->touches != NULL;
         mechs->resides |= mech->row->resides != NULL;
         mechs->registers |= mech->row->reads != NULL || mech->row->writes != NULL || mech->row->counts != NULL || mech->row->upper != NULL;
@@ -87,6 +105,8 @@ void tim_mechs_fini(struct tim_mechs *mechs)
     for (unsigned i = 0; i < mechs->count; i++)
         mechs->mech[i]->row->destroy(mechs->mech[i]);
     mechs->count = 0;
+    free(mechs->reexecution);
+    mechs->reexecution = NULL;
     mechs->packets = mechs->upper = mechs->fetches = mechs->chooses = mechs->orders = mechs->forms = NULL;
 }
 

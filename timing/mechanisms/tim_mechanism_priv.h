@@ -21,7 +21,7 @@
 #include "timing/decode/tim_static_priv.h"
 #include "timing/tables/tim_reach_priv.h"
 
-enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 22, TIM_GAUGES = 2, TIM_CHOICE_OF_POLICY = -2 };
+enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 23, TIM_GAUGES = 2, TIM_CHOICE_OF_POLICY = -2 };
 
 /** Returns whether the instruction is a load of global or local memory that may go through L1. CCWS and DAWS throttle
  *  such loads. */
@@ -67,6 +67,10 @@ struct tim_mech_core {
     uint64_t (*live)(const void *context, unsigned warp);
     /** Returns whether a source or result of @what has a pending write in any of @lanes; the model has issue.split_lanes. */
     bool (*pending)(const void *context, unsigned warp, uint64_t lanes, const struct tim_static *what);
+    /** Returns the number of free MSHRs of L1, or UINT_MAX if the core has no L1. */
+    unsigned (*free_mshrs)(const void *context);
+    /** Returns whether the core's queue to the crossbar has space for a packet. Only hook `cycle` may call this function. */
+    bool (*can_send)(const void *context);
     /** Makes the warp select its split again at the end of the cycle. Only hook `cycle` may call this function. */
     void (*reselect)(const void *context, unsigned warp);
     const void *context;
@@ -230,6 +234,11 @@ struct tim_mechanism {
      *  instructions in the queue, the oldest instruction first. Returns an index in @warp. The answer depends only on @warp.
      *  At most one mechanism has this hook. */
     unsigned (*orders)(struct tim_mech *mech, const uint16_t *warp, unsigned count);
+    /** Returns the number of entries of the re-execution queue (timing/core/lsu/tim_reexecute_body.h), or 0 if there is no queue.
+     *  Called once, after `create`. At most one mechanism has this hook, and that mechanism has hook `may_miss`. */
+    unsigned (*reexecutes)(const struct tim_mech *mech);
+    /** With a re-execution queue: returns whether a load of the warp may send a request to L2 now. */
+    bool (*may_miss)(const struct tim_mech *mech, unsigned warp);
     /* Formed warps: lanes of several warps that issue together (timing/tables/tim_formed_priv.h). A mechanism has
      * either both hooks or neither, and must make packets. At most one mechanism has them. */
     /** Returns which of @lanes, a split of the warp at the pc of the warp @leader, issue together with the leader. They must not
@@ -262,8 +271,17 @@ extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
 extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr, tim_vws,
     tim_la_w, tim_shares, tim_family, tim_pcal, tim_reuse, tim_equalizer, tim_mrpb, tim_dwf, tim_tbc, tim_rows, tim_orf,
-    tim_prf, tim_regless, tim_lwm;
+    tim_prf, tim_regless, tim_lwm, tim_mascar;
 
+/** Queue of loads whose next access could not be made. */
+enum { TIM_REEXECUTION_MOST = 256 };
+struct tim_reexecution {
+    struct tim_mech *mech; /* the mechanism that has the queue */
+    unsigned size, used; /* number of entries, one for each access; number of entries in use */
+    unsigned count; /* number of loads */
+    bool goes_next; /* the first load of the queue, not the load/store queue, makes the access of the next cycle */
+    uint32_t op[TIM_REEXECUTION_MOST]; /* [count] indexes of instructions in flight; the first one is the next to access L1 */
+};
 /** The enabled mechanisms of one core. A zeroed struct has no mechanisms. "A mechanism" below is an enabled mechanism. */
 struct tim_mechs {
     unsigned count;
@@ -280,6 +298,7 @@ struct tim_mechs {
     struct tim_mech *upper;   /* the mechanism that has hook `upper`, or NULL if there is none */
     struct tim_mech *orders;  /* the mechanism that has hook `orders`, or NULL if there is none */
     struct tim_mech *forms;   /* the mechanism that has hook `accompanies`, or NULL if there is none */
+    struct tim_reexecution *reexecution; /* owned; NULL if there is no such queue */
     /** Arguments of the last call of hook `cycle`. In the same cycle they can be reused to select a warp, if the issues of
      *  other schedulers have not changed them. */
     struct tim_mechs_query {
@@ -329,6 +348,11 @@ void tim_mechs_trace(struct tim_mechs *mechs, struct tim_trace *trace, unsigned 
 void tim_mechs_flow(struct tim_mechs *mechs, unsigned warp);
 bool tim_mechs_cycle(struct tim_mechs *mechs, const uint64_t (*ready)[TIM_MAX_WARPS / 64]);
 bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *ready);
+/** Returns whether the re-execution queue has loads. */
+static inline bool tim_mechs_reexecute(const struct tim_mechs *mechs)
+{
+    return mechs->reexecution != NULL && mechs->reexecution->count != 0;
+}
 extern const uint64_t tim_no_warps[TIM_MAX_WARPS / 64]; /* an empty set of ready warps */
 /** Returns whether more instructions may join @packet of the mechanism with packets. */
 static inline bool tim_mech_is_open(struct tim_mech *mech, uint32_t packet)

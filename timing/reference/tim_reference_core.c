@@ -85,6 +85,7 @@ static unsigned collectors_used(const struct tim_core *core, unsigned s, uint64_
 #include "timing/core/tim_pipe_body.h"
 #include "timing/core/tim_fetch_body.h"
 #include "timing/core/tim_lsu_body.h"
+#include "timing/core/lsu/tim_reexecute_body.h"
 #include "timing/core/tim_ready_body.h"
 
 static enum tim_stall tim_ready_warps(struct tim_core *core, unsigned s, uint64_t *ready, uint64_t now)

@@ -56,6 +56,8 @@ struct mech_core {
     uint64_t instructions;
     bool waits_for_registers[TIM_MAX_WARPS]; /* the warp's next instruction cannot issue, even if all mechanisms permit its
                                               * issue */
+    unsigned free_mshrs;                     /* of L1 */
+    bool crossbar_is_full;
     unsigned block[TIM_MAX_WARPS];           /* index of the block of the warp in each warp slot */
 };
 static const struct tim_static mech_load = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_MEMORY, .load = true};
@@ -86,6 +88,16 @@ static unsigned mech_block_of(const void *context, unsigned warp)
     return ((const struct mech_core *)context)->block[warp];
 }
 
+static unsigned mech_free_mshrs(const void *context)
+{
+    return ((const struct mech_core *)context)->free_mshrs;
+}
+
+static bool mech_can_send(const void *context)
+{
+    return !((const struct mech_core *)context)->crossbar_is_full;
+}
+
 /** Create a fixture with default keys except those in @set, such as "ccws.on=on ccws.entries=4". L1 has one set of @lines lines
  *  of 128 bytes; if @lines is 0, there is no L1. */
 static inline struct mech_core *mech_new(const char *set, unsigned lines)
@@ -107,6 +119,8 @@ static inline struct mech_core *mech_new(const char *set, unsigned lines)
     m->mechs.core.inside = mech_inside;
     m->mechs.core.could_issue = mech_could_issue;
     m->mechs.core.block_of = mech_block_of;
+    m->mechs.core.free_mshrs = mech_free_mshrs;
+    m->mechs.core.can_send = mech_can_send;
     m->mechs.core.context = m;
     assert_true(tim_mechs_init(&m->mechs));
     if (lines != 0)

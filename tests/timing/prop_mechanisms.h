@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random settings of mechanisms that select splits, form warps, order accesses or throttle warps, for prop_tim.c. */
+#ifndef PROP_MECHANISMS_H
+#define PROP_MECHANISMS_H
+
+#include "tests/timing/prop_registers.h"
+
+/* Draws mechanism dws, if the machine that has been drawn permits it. */
+static inline void random_dws(struct rnd *r, struct tim_config *c)
+{
+    c->dws_splits = rnd_below(r, 2) ? between(r, 2, 4) : 64;
+    c->dws_on = rnd_below(r, 4) != 0 && c->core_reconvergence == TIM_RECONV_CBAR && c->issue_dependence == TIM_DEP_SCOREBOARD && c->l1_bytes != 0 &&
+                !c->dwr_on && !c->vws_on;
+    if (!c->dws_on)
+        return;
+    c->issue_split_lanes = c->issue_switch_on_stall = true;
+    c->l1_global = TIM_L1_CACHE;
+}
+
+/* Sets keys that mechanisms that form warps need. */
+static inline void form_keys(struct tim_config *c)
+{
+    c->issue_split_lanes = true;
+    c->issue_width = 1;
+    c->issue_types = c->lsu_separate = false;
+    c->issue_compression = TIM_COMPRESS_NONE;
+    c->lsu_replay = TIM_REPLAY_NONE;
+    c->lsu_local = 0;
+}
+
+/* Draws mechanism dwf or tbc, if no mechanism that has been drawn excludes it, and removes other keys that exclude it. With
+ * LW_MECHANISM=tbc each model that can have tbc has it. */
+static inline void random_dwf(struct rnd *r, struct tim_config *c)
+{
+    const char *forced = getenv("LW_MECHANISM");
+    const bool tbc = forced != NULL && strcmp(forced, "tbc") == 0;
+
+    c->dwf_heuristic = rnd_below(r, TIM_DWF_POLICY + 1);
+    c->dwf_threads = rnd_below(r, 3) != 0;
+    c->dwf_on = (rnd_below(r, 4) != 0 || tbc) && c->core_reconvergence == TIM_RECONV_CBAR && c->issue_dependence == TIM_DEP_SCOREBOARD && !c->dwr_on &&
+                !c->vws_on && !c->dws_on && !c->la_w_on && !c->mrpb_on && c->registers_collector != TIM_COLLECTOR_WINDOW;
+    if (!c->dwf_on)
+        return;
+    if (rnd_below(r, 3) != 0 || tbc) {
+        c->dwf_on = c->issue_switch_on_stall = c->swl_on = c->pools_on = c->daws_on = c->equalizer_on = false;
+        c->tbc_on = true;
+        c->tbc_capri = rnd_below(r, 4) != 0;
+        c->tbc_capri_entries = 1 + rnd_below(r, 8);
+        c->tbc_capri_bits = 1 + rnd_below(r, 3);
+        c->tbc_capri_initial = rnd_below(r, TIM_INADEQUATE + 1);
+        if (c->issue_policy == TIM_SCHED_SWL || c->issue_policy == TIM_SCHED_ACTIVE_PENDING)
+            c->issue_policy = TIM_SCHED_GTO;
+    }
+    form_keys(c);
+}
+
+/* Draws mechanism lwm, in place of dwf and tbc, if no other mechanism that has been drawn excludes it. */
+static inline void random_lwm(struct rnd *r, struct tim_config *c)
+{
+    c->lwm_warps = between(r, 1, 8);
+    c->lwm_timeout = between(r, 4, rnd_below(r, 2) ? 60 : 1500);
+    c->lwm_on = rnd_below(r, 2) && getenv("LW_MECHANISM") == NULL && c->core_reconvergence == TIM_RECONV_CBAR &&
+                c->issue_dependence == TIM_DEP_SCOREBOARD && !c->dwr_on && !c->vws_on && !c->dws_on && c->registers_collector != TIM_COLLECTOR_WINDOW &&
+                c->issue_policy != TIM_SCHED_SWL && c->issue_policy != TIM_SCHED_ACTIVE_PENDING;
+    if (!c->lwm_on)
+        return;
+    c->dwf_on = c->tbc_on = c->issue_switch_on_stall = c->swl_on = c->pools_on = c->daws_on = c->equalizer_on = false;
+    c->mrpb_on = c->la_w_on = false;
+    form_keys(c);
+}
+
+/* Draws mechanism mrpb, if no mechanism that has been drawn excludes it. */
+static inline void random_mrpb(struct rnd *r, struct tim_config *c)
+{
+    c->mrpb_on = rnd_below(r, 2) == 0 && !c->dwr_on && !c->vws_on && c->lsu_local == 0 && c->lsu_replay == TIM_REPLAY_NONE;
+    c->mrpb_signature = rnd_below(r, 2);
+    c->mrpb_queues = rnd_below(r, 2) ? 256 : between(r, 1, 12);
+    if (c->mrpb_on)
+        c->lsu_queue = between(r, 2, 24);
+}
+
+/* Draws mechanism mascar, if no mechanism that has been drawn excludes it. With LW_MECHANISM=mascar each model has it. */
+static inline void random_mascar(struct rnd *r, struct tim_config *c)
+{
+    const char *forced = getenv("LW_MECHANISM");
+    const bool all = forced != NULL && strcmp(forced, "mascar") == 0;
+
+    c->mascar_order = rnd_below(r, 3) != 0;
+    c->mascar_queue = rnd_below(r, 4) == 0 ? 0 : between(r, 1, rnd_below(r, 2) ? 8 : 256);
+    c->mascar_on = all || rnd_below(r, 2);
+    if (all) {
+        c->lsu_local = 0;
+        c->lsu_replay = TIM_REPLAY_NONE;
+        c->la_w_on = c->mrpb_on = c->dwf_on = c->tbc_on = c->lwm_on = c->pools_on = c->dwr_on = c->vws_on = false;
+        c->issue_policy = c->issue_policy == TIM_SCHED_ACTIVE_PENDING ? TIM_SCHED_LRR : c->issue_policy;
+    }
+    if (!c->mascar_on || c->dwr_on || c->vws_on || c->dwf_on || c->tbc_on || c->lwm_on || c->mrpb_on || c->la_w_on || c->lsu_local != 0 ||
+        c->lsu_replay != TIM_REPLAY_NONE || c->pools_on || c->issue_policy == TIM_SCHED_ACTIVE_PENDING) {
+        c->mascar_on = false;
+        return;
+    }
+    c->l1_mshrs = between(r, 2, 12);
+    c->mascar_free = rnd_below(r, c->l1_mshrs);
+    c->lsu_queue = between(r, 1, 6);
+    if (rnd_below(r, 2))
+        c->l1_global = TIM_L1_CACHE;
+}
+
+/* Draws mechanism equalizer, if no mechanism that has been drawn excludes it. */
+static inline void random_equalizer(struct rnd *r, struct tim_config *c)
+{
+    c->equalizer_on = rnd_below(r, 2) == 0 && !c->swl_on && c->issue_policy != TIM_SCHED_SWL && !c->pools_on &&
+                      c->issue_policy != TIM_SCHED_ACTIVE_PENDING && !c->daws_on && !c->dwr_on && !c->vws_on && !c->la_w_on && !c->issue_types;
+    c->equalizer_sample = between(r, 1, 40);
+    c->equalizer_epoch = between(r, 1, 300);
+}
+
+#endif
