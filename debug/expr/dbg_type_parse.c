@@ -184,7 +184,7 @@ bool dbg_type_parse(struct dbg_expr *e, struct dbg_ctype *out)
     }
     out->type = find_type(debug, name, word);
     if (*word == '\0' && own_words(at, &out->own, &end)) {
-        /* The type has C's own words, so the debugger's type is used and not an entry of the debug information. */
+        /* The type is named by keywords of C, so the debugger's type is used and not an entry of the debug information. */
         out->type = ISA_NO_DIE;
     } else if (out->type != ISA_NO_DIE) {
         struct dbg_operand o = {0};

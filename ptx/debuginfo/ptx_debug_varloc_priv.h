@@ -53,9 +53,9 @@ struct ptx_placing {
     uint32_t *holder_of;            /* by PTX register: 1 + index of the last holder of the register, or 0 if it has none */
     PTX_LIST(struct isa_var_location) locations; /* locations of the current variable */
     PTX_LIST(struct isa_span) spans;
-    /* State for one location list. listed, by word: twice the number, counted from 1, of the list entry that contains the
-     * word, plus 1 if the word does not belong to the first line of the entry that has code; 0 if no entry contains the
-     * word. at, by word: 1 + index of the holder that has the variable before the word; PTX_NONE if the variable is at
+    /* State for one location list. listed, by word: 0 if no entry of the list contains the word. Otherwise twice the number of
+     * the entry that contains it (the first entry is 1), and 1 is added for a word after the first line of the entry that has
+     * code. at, by word: 1 + index of the holder that has the variable before the word; PTX_NONE if the variable is at
      * another kind of location; 0 if the variable has no location. */
     uint32_t *listed, *at;
     PTX_LIST(uint32_t) its; /* PTX registers that the location list names */
