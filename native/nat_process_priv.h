@@ -32,7 +32,8 @@ bool nat_compile(struct nat_compiler *compiler, const struct nat_job *job, const
 
 /** A process that compiles kernels. It is not a child of the program. */
 struct nat_process {
-    pid_t owner; /* the process that has started it; a fork of the owner must not use the socket. 0: there is no compiler process */
+    pid_t owner; /* the process that has started the compiler process; its forks must not use the socket. 0: there is no compiler
+                  * process */
     int socket;
 };
 enum nat_outcome {
@@ -41,10 +42,11 @@ enum nat_outcome {
     NAT_TOO_LONG,    /* the compilation exceeded its time limit */
     NAT_CRASHED      /* the process ended because of an error of LLVM, or could not be started */
 };
-/** Starts the process, which loads LLVM when it gets the first kernel. Returns false if the host has no process or memory for it. */
+/** Starts the process, which loads LLVM when it gets the first kernel. Returns false if the host has no process or memory
+ *  for it. */
 bool nat_process_start(struct nat_process *process);
-/** Returns false if the program has forked, and the compiler process belongs to the other process. It is then left alone, and
- *  there is no compiler process any more. */
+/** Returns false if this process is a fork of the process that has started the compiler process. In this case @process afterwards
+ *  refers to no process, and the compiler process continues to serve the other process. Otherwise returns true. */
 bool nat_process_is_ours(struct nat_process *process);
 /** Sends a kernel to the process, which starts to compile it. */
 bool nat_process_send(struct nat_process *process, const struct nat_job *job, const struct isa_insn *insn);
