@@ -17,6 +17,15 @@ struct nat_value nat_constant(const struct nat_build *b, unsigned type, uint64_t
     return (struct nat_value){b->llvm->ConstInt(nat_type_of(b, type, false), value, 0), (uint8_t)type, false};
 }
 
+void nat_likely(const struct nat_build *b, LLVMValueRef branch)
+{
+    const struct nat_llvm *l = b->llvm;
+    LLVMValueRef weights[3] = {l->MDStringInContext(b->context, "branch_weights", 14), l->ConstInt(b->i32, 1 << 20, 0),
+                               l->ConstInt(b->i32, 1, 0)};
+
+    l->SetMetadata(branch, l->GetMDKindIDInContext(b->context, "prof", 4), l->MDNodeInContext(b->context, weights, 3));
+}
+
 LLVMValueRef nat_splat(const struct nat_build *b, LLVMValueRef x, unsigned lanes)
 {
     const struct nat_llvm *l = b->llvm;

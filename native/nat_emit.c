@@ -272,7 +272,7 @@ void nat_leave_unless(struct nat_unit *u, LLVMValueRef ok)
         u->leave = nat_new_block(u);
     }
     u->leave_at = at + 1;
-    (void)u->b.llvm->BuildCondBr(u->b.b, ok, go, u->leave);
+    nat_likely(&u->b, u->b.llvm->BuildCondBr(u->b.b, ok, go, u->leave));
     if (u->through && u->leave_shared != NULL)
         comes_from_here(u, u->leave_shared, u->leave_site);
     if (!again && !u->through) {
@@ -615,7 +615,7 @@ void nat_emit_generic(struct nat_unit *u)
     u->generic = true;
     nat_uses(u, u->at, &reads, &writes);
     nat_spill(u, &reads);
-    nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, execute), u->b.i1, &type, &index, 1));
+    nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, execute), false, u->b.i1, &type, &index, 1));
     nat_shape_step(u, &after, u->at);
     for (unsigned r = 0; r < 255; r++) {
         if (!nat_has(&writes, NAT_V + r))
@@ -648,12 +648,12 @@ static void emit_barrier(struct nat_unit *u, const struct isa_insn *insn)
     LLVMValueRef args[2] = {word(u, insn->d & 15), NULL};
 
     if (u->kind[u->at] == NAT_BSSY) {
-        nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, bssy), u->b.i1, types, args, 1));
+        nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, bssy), false, u->b.i1, types, args, 1));
         return;
     }
     args[1] = u->b.llvm->BuildAdd(u->b.b, u->b.llvm->BuildLoad2(u->b.b, u->b.i64, u->counted, ""),
                                   quad(u, u->at - u->block_first), "");
-    nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, bsync), u->b.i1, types, args, 2));
+    nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, bsync), false, u->b.i1, types, args, 2));
 }
 
 /** Emits an exit with a guard: the code leaves native code before the exit if a lane exits. */

@@ -63,7 +63,7 @@ LLVMTargetMachineRef nat_llvm_host(const struct nat_llvm *llvm, int level)
     LLVMTargetMachineRef machine = NULL;
 
     if (llvm->GetTargetFromTriple(triple, &target, &message) == 0)
-        machine = llvm->CreateTargetMachine(target, triple, cpu, features, level, NAT_RELOC_PIC, NAT_MODEL_JIT);
+        machine = llvm->CreateTargetMachine(target, triple, cpu, features, level, NAT_RELOC_PIC, NAT_MODEL_SMALL);
     else
         llvm->DisposeMessage(message);
     llvm->DisposeMessage(triple);

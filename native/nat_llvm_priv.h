@@ -33,8 +33,8 @@ enum { NAT_INT_EQ = 32, NAT_INT_NE, NAT_INT_UGT, NAT_INT_UGE, NAT_INT_ULT, NAT_I
        NAT_INT_SLT, NAT_INT_SLE };
 enum { NAT_REAL_OEQ = 1, NAT_REAL_OGT, NAT_REAL_OGE, NAT_REAL_OLT, NAT_REAL_OLE, NAT_REAL_ONE, NAT_REAL_ORD,
        NAT_REAL_UNO, NAT_REAL_UEQ, NAT_REAL_UGT, NAT_REAL_UGE, NAT_REAL_ULT, NAT_REAL_ULE, NAT_REAL_UNE };
-enum { NAT_CODEGEN_NONE = 0, NAT_CODEGEN_DEFAULT = 2, NAT_RELOC_DEFAULT = 0, NAT_RELOC_PIC = 2, NAT_MODEL_JIT = 1,
-       NAT_LINKAGE_INTERNAL = 8, NAT_OBJECT_FILE = 1 };
+enum { NAT_CODEGEN_NONE = 0, NAT_CODEGEN_DEFAULT = 2, NAT_RELOC_DEFAULT = 0, NAT_RELOC_PIC = 2, NAT_MODEL_SMALL = 3,
+       NAT_LINKAGE_INTERNAL = 8, NAT_OBJECT_FILE = 1, NAT_CONVENTION_PRESERVE_MOST = 14 };
 
 /* F(result, name without its prefix, (parameters)) */
 #define NAT_LLVM_FUNCTIONS(F)                                                                                   \
@@ -56,6 +56,12 @@ enum { NAT_CODEGEN_NONE = 0, NAT_CODEGEN_DEFAULT = 2, NAT_RELOC_DEFAULT = 0, NAT
     F(LLVMTypeRef, TypeOf, (LLVMValueRef))                                                                      \
     F(LLVMValueRef, AddFunction, (LLVMModuleRef, const char *, LLVMTypeRef))                                    \
     F(void, SetLinkage, (LLVMValueRef, int))                                                                    \
+    F(void, SetFunctionCallConv, (LLVMValueRef, unsigned))                                                      \
+    F(void, SetInstructionCallConv, (LLVMValueRef, unsigned))                                                   \
+    F(unsigned, GetMDKindIDInContext, (LLVMContextRef, const char *, unsigned))                                 \
+    F(LLVMValueRef, MDStringInContext, (LLVMContextRef, const char *, unsigned))                                \
+    F(LLVMValueRef, MDNodeInContext, (LLVMContextRef, LLVMValueRef *, unsigned))                                \
+    F(void, SetMetadata, (LLVMValueRef, unsigned, LLVMValueRef))                                                \
     F(LLVMValueRef, GetParam, (LLVMValueRef, unsigned))                                                         \
     F(LLVMBasicBlockRef, AppendBasicBlockInContext, (LLVMContextRef, LLVMValueRef, const char *))               \
     F(LLVMBuilderRef, CreateBuilderInContext, (LLVMContextRef))                                                 \

@@ -146,11 +146,11 @@ static void check_range(struct nat_unit *u, bool shared, LLVMValueRef offset, LL
         ok = l->BuildAnd(b, ok, l->BuildICmp(b, NAT_INT_EQ, mark, l->ConstInt(u->b.i8, EMU_NATIVE_DIRTY, 0), ""), "");
     }
     LLVMBasicBlockRef slow = nat_new_block(u), go = nat_new_block(u);
-    (void)l->BuildCondBr(b, ok, go, slow);
+    nat_likely(&u->b, l->BuildCondBr(b, ok, go, slow));
     l->PositionBuilderAtEnd(b, slow);
     LLVMTypeRef types[3] = {u->b.i64, u->b.i64, u->b.i1};
     LLVMValueRef args[3] = {offset, bytes, l->ConstInt(u->b.i1, write, 0)};
-    nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, reach), u->b.i1, types, args, 3));
+    nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, reach), true, u->b.i1, types, args, 3));
     (void)l->BuildBr(b, go);
     l->PositionBuilderAtEnd(b, go);
 }
@@ -413,7 +413,7 @@ static void check_global_lanes(struct nat_unit *u, LLVMValueRef lanes, unsigned 
     if (u->lanes.some)
         bits = u->width < 64 ? l->BuildZExt(b, u->lanes.bits, u->b.i64, "") : u->lanes.bits;
     LLVMValueRef args[4] = {l->ConstInt(u->b.i32, slot, 0), l->ConstInt(u->b.i32, bytes, 0), u->offsets, bits};
-    nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, find), u->b.i1, types, args, 4));
+    nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, find), true, u->b.i1, types, args, 4));
     (void)l->BuildBr(b, go);
     l->PositionBuilderAtEnd(b, go);
 }

@@ -166,6 +166,7 @@ struct nat_unit {
 
     /* Emission. */
     LLVMValueRef function, frame;
+    LLVMValueRef caller[sizeof(struct emu_native_calls) / sizeof(void *)]; /* see nat_call(); NULL: not emitted yet */
     LLVMBasicBlockRef *start; /* [block] */
     struct nat_values values;
     LLVMValueRef counted, loads, stores;
@@ -314,8 +315,9 @@ LLVMValueRef nat_get_uniform(struct nat_unit *unit, const struct nat_source *sou
 /** Returns the frame's member of type @type at byte @offset. */
 LLVMValueRef nat_member(struct nat_unit *unit, LLVMTypeRef type, size_t offset);
 LLVMValueRef nat_address(struct nat_unit *unit, LLVMValueRef base, LLVMValueRef offset);
-/** Emits a call of the function at byte @offset of struct emu_native_calls, with the frame and @count further arguments. */
-LLVMValueRef nat_call(struct nat_unit *unit, size_t offset, LLVMTypeRef result, LLVMTypeRef *types,
+/** Emits a call of the function at byte @offset of struct emu_native_calls, with the frame and @count further arguments. @rare:
+ *  the call is rarely executed. */
+LLVMValueRef nat_call(struct nat_unit *unit, size_t offset, bool rare, LLVMTypeRef result, LLVMTypeRef *types,
                       LLVMValueRef *args, unsigned count);
 /** Emits a call of the interpreter's handler, which executes the instruction. */
 void nat_emit_generic(struct nat_unit *unit);

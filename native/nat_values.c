@@ -315,7 +315,42 @@ void nat_put_member(struct nat_unit *u, LLVMValueRef value, size_t offset)
     (void)u->b.llvm->BuildStore(u->b.b, value, nat_address(u, u->frame, quad(u, offset)));
 }
 
-LLVMValueRef nat_call(struct nat_unit *u, size_t offset, LLVMTypeRef result, LLVMTypeRef *types, LLVMValueRef *args,
+/** Emits a call of the function at byte @offset of struct emu_native_calls, which has type @type. */
+static LLVMValueRef call_member(struct nat_unit *u, size_t offset, LLVMTypeRef type, LLVMValueRef *args, unsigned count)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef calls = nat_member(u, u->b.pointer, offsetof(struct emu_native_frame, calls));
+    LLVMValueRef pointer = l->BuildLoad2(u->b.b, u->b.pointer, nat_address(u, calls, quad(u, offset)), "");
+
+    return l->BuildCall2(u->b.b, type, pointer, args, count, "");
+}
+
+/** Returns a function of the module that does the same call. Its calling convention preserves almost all registers that hold
+ *  scalars, so that native code does not move values out of these registers for a call that is rarely executed. */
+static LLVMValueRef caller_of(struct nat_unit *u, size_t offset, LLVMTypeRef type, unsigned count)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef *function = &u->caller[offset / sizeof(void *)], all[8], frame = u->frame;
+    LLVMBuilderRef builder = u->b.b;
+
+    if (*function != NULL)
+        return *function;
+    *function = l->AddFunction(u->b.module, "", type);
+    l->SetLinkage(*function, NAT_LINKAGE_INTERNAL);
+    l->SetFunctionCallConv(*function, NAT_CONVENTION_PRESERVE_MOST);
+    u->b.b = l->CreateBuilderInContext(u->b.context);
+    l->PositionBuilderAtEnd(u->b.b, l->AppendBasicBlockInContext(u->b.context, *function, ""));
+    for (unsigned i = 0; i < count; i++)
+        all[i] = l->GetParam(*function, i);
+    u->frame = all[0];
+    (void)l->BuildRet(u->b.b, call_member(u, offset, type, all, count));
+    l->DisposeBuilder(u->b.b);
+    u->b.b = builder;
+    u->frame = frame;
+    return *function;
+}
+
+LLVMValueRef nat_call(struct nat_unit *u, size_t offset, bool rare, LLVMTypeRef result, LLVMTypeRef *types, LLVMValueRef *args,
                       unsigned count)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -327,9 +362,11 @@ LLVMValueRef nat_call(struct nat_unit *u, size_t offset, LLVMTypeRef result, LLV
         all[1 + i] = args[i];
     }
     LLVMTypeRef type = l->FunctionType(result, all_types, 1 + count, 0);
-    LLVMValueRef calls = nat_member(u, u->b.pointer, offsetof(struct emu_native_frame, calls));
-    LLVMValueRef pointer = l->BuildLoad2(u->b.b, u->b.pointer, nat_address(u, calls, quad(u, offset)), "");
-    return l->BuildCall2(u->b.b, type, pointer, all, 1 + count, "");
+    if (!rare)
+        return call_member(u, offset, type, all, 1 + count);
+    LLVMValueRef call = l->BuildCall2(u->b.b, type, caller_of(u, offset, type, 1 + count), all, 1 + count, "");
+    l->SetInstructionCallConv(call, NAT_CONVENTION_PRESERVE_MOST);
+    return call;
 }
 
 /* ---- the register file ------------------------------------------------------------------------ */
