@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Determines from the text of a source whether the source may assign to a variable of a given name, and on which lines. A
  * kernel parameter that is never assigned keeps the value of the launch, even if clang's debug information contains no
- * value. The analysis is conservative. Comments count as code. Arguments of macros, C++ functions and asm statements count
- * as assigned, and so do names next to a comment. */
+ * value. The analysis is conservative. Arguments of macros, C++ functions and asm statements count as assigned. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -226,7 +225,24 @@ static bool is_expression(const struct ptx_assigned *source, size_t name)
     return is_value(source, name, size, pastes);
 }
 
-/* Returns true if the source contains a macro with parameters that is no expression, an include of a user's header, or an asm
+/* Returns true if the source may use the macro whose name is at @name. */
+static bool is_used(const struct ptx_assigned *source, size_t name)
+{
+    const char *end = source->text + source->size;
+    size_t size = 0;
+
+    while (is_word(at(source, name + size)))
+        size++;
+    for (const char *p = source->text; (p = memmem(p, (size_t)(end - p), source->text + name, size)) != NULL; p++) {
+        const size_t from = (size_t)(p - source->text);
+
+        if (from != name && (from == 0 || !is_word(source->text[from - 1])) && !is_word(at(source, from + size)))
+            return true;
+    }
+    return memmem(source->text, source->size, "##", 2) != NULL; /* a macro may create the name */
+}
+
+/* Returns true if the source uses a macro with parameters that is no expression, or contains an include of a user's header, or an asm
  * statement. A macro, a function of a header and an asm statement may assign to variables that are passed to them. */
 static bool passes_variables(const struct ptx_assigned *source)
 {
@@ -241,7 +257,7 @@ static bool passes_variables(const struct ptx_assigned *source)
 
                 for (i = name; is_word(at(source, i)); i++)
                     ;
-                if (at(source, i) == '(' && !is_expression(source, name))
+                if (at(source, i) == '(' && !is_expression(source, name) && is_used(source, name))
                     return true;
             }
         } else if (i + 3 <= source->size && memcmp(source->text + i, "asm", 3) == 0 && (i == 0 || source->text[i - 1] == '_' || !is_word(source->text[i - 1]))) {
@@ -286,6 +302,23 @@ static bool grow(void **list, size_t count, size_t *capacity, size_t size)
     return true;
 }
 
+/* Returns true if the brace at @i begins a block of declarations: of a language linkage, as in `extern "C" {`, or of a namespace. */
+static bool is_of_declarations(const struct ptx_assigned *source, size_t i)
+{
+    size_t from, to = before_blanks(source, i) + 1;
+
+    if (to == 0 || source->text[to - 1] == '"')
+        return to != 0;
+    for (unsigned words = 0; words < 2; words++) {
+        for (from = to; from != 0 && is_word(source->text[from - 1]); from--)
+            ;
+        if (is_text(source, from, to, "namespace"))
+            return true;
+        to = before_blanks(source, from) + 1;
+    }
+    return false;
+}
+
 /* Finds the ends of lines, and matching braces outside comments and strings. Returns false if the host has too little memory. */
 static bool find_blocks(struct ptx_assigned *source)
 {
@@ -316,6 +349,8 @@ static bool find_blocks(struct ptx_assigned *source)
         } else if (c == '{' || c == '}') {
             struct ptx_brace *brace;
 
+            if (c == '{' && open == SIZE_MAX && is_of_declarations(source, i))
+                continue;
             if (!grow((void **)&source->braces, source->brace_count, &brace_capacity, sizeof *source->braces))
                 return false;
             brace = &source->braces[source->brace_count++];
@@ -458,24 +493,76 @@ static bool is_in_switch(const struct ptx_assigned *source, size_t i)
     return is_text(source, from, to, "switch");
 }
 
-/* Returns true if the statement that begins with the name at @i, or that declares the name, is executed whenever its block is
- * executed: no `if`, `case` or loop precedes the name in the statement. */
+/* Returns the start of the word that ends before @end. */
+static size_t begin_of_word(const struct ptx_assigned *source, size_t end)
+{
+    while (end != 0 && is_word(source->text[end - 1]))
+        end--;
+    return end;
+}
+
+static bool is_one_of(const struct ptx_assigned *source, size_t from, size_t to, const char *const *words, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        if (is_text(source, from, to, words[k]))
+            return true;
+    return false;
+}
+
+/* Returns true if a macro has the name at [@from, @to). The macro may have no parameters. */
+static bool is_macro(const struct ptx_assigned *source, size_t from, size_t to)
+{
+    const char *end = source->text + source->size;
+
+    for (const char *p = source->text; from < to && (p = memmem(p, (size_t)(end - p), "define", 6)) != NULL; p++) {
+        const size_t name = after_blanks(source, (size_t)(p - source->text) + 6);
+
+        if (name + (to - from) <= source->size && memcmp(source->text + name, source->text + from, to - from) == 0 &&
+            !is_word(at(source, name + (to - from))))
+            return true;
+    }
+    return false;
+}
+
+/* Returns true if the statement with the name at @i uses the name whenever the block around it is executed: no `if`, `case`, loop or
+ * operator that skips operands precedes the name in the statement. */
 static bool is_reached(const struct ptx_assigned *source, size_t i)
 {
-    size_t before;
+    static const char *const before_statement[] = {"else", "do"};
+    static const char *const before_bracket[] = {"if", "for", "while", "switch", "sizeof", "decltype"};
 
-    for (before = before_blanks(source, i); before != SIZE_MAX; before--) { /* Goes back to the start of the
-                                                                             * statement. */
+    for (size_t before = before_blanks(source, i); before != SIZE_MAX; before--) { /* goes back to the start of the statement */
         const char c = source->text[before];
 
         if (strchr(";{}:", c) != NULL)
             return c != ':';
-        if (!is_word(c) && !is_blank(c) && strchr("*+-<>", c) == NULL)
+        if (strchr("?#\"'", c) != NULL || ((c == '&' || c == '|') && before != 0 && source->text[before - 1] == c))
             return false;
-        if (c == 'e' && before >= 3 && memcmp(source->text + before - 3, "else", 4) == 0)
-            return false;
-        if (c == 'o' && before >= 1 && source->text[before - 1] == 'd' && !is_word(at(source, before + 1)) && (before < 2 || !is_word(source->text[before - 2])))
-            return false;
+        if (c == ')') { /* otherwise the parentheses may be those of an `if`, or of a macro that begins a loop */
+            const char next = at(source, after_blanks(source, before + 1));
+            unsigned round = 1;
+
+            if (next != ',' && next != ')')
+                return false;
+            while (before != 0 && round != 0) {
+                before--;
+                round += source->text[before] == ')';
+                round -= source->text[before] == '(';
+            }
+        } else if (c == '(') {
+            const size_t end = before_blanks(source, before) + 1, from = begin_of_word(source, end);
+
+            if (source->passes_variables || is_macro(source, from, end) || is_one_of(source, from, end, before_bracket, LW_COUNT_OF(before_bracket)))
+                return false; /* a macro need not evaluate its arguments */
+        } else if (is_word(c)) {
+            const size_t end = before + 1;
+
+            before = begin_of_word(source, end);
+            if (is_one_of(source, before, end, before_statement, LW_COUNT_OF(before_statement)))
+                return false;
+        }
+        if (before == 0)
+            break;
     }
     return false;
 }
@@ -698,6 +785,7 @@ void ptx_assigned_read(struct ptx_assigned *source, const char *path)
     *source = (struct ptx_assigned){0};
     if (lw_file_read(path, &source->text, &source->size, NULL) != LW_OK)
         source->size = 0; /* An empty source makes the analysis assume that every name may be assigned. */
+    ptx_blank_comments(source->text, source->size);
     source->has_references = length > 3 && strcmp(path + length - 3, ".cu") == 0;
     source->passes_variables = passes_variables(source);
     source->jumps = source->size != 0 && memmem(source->text, source->size, "goto", 4) != NULL;

@@ -59,6 +59,8 @@ struct ptx_assigned {
     } *loops;
     size_t brace_count, loop_count;
 };
+/** Replaces the comments of a source by blanks. Line ends stay. Does nothing if the text may contain raw strings of C++. */
+void ptx_blank_comments(char *text, size_t size);
 /** Reads a source. If the source cannot be read, every variable counts as assigned. */
 void ptx_assigned_read(struct ptx_assigned *source, const char *path);
 void ptx_assigned_forget(struct ptx_assigned *source);
