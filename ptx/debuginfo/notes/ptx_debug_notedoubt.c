@@ -303,6 +303,14 @@ static bool skips_begin(const struct ptx_noting *noting, const struct ptx_noted_
     return false;
 }
 
+/* Returns whether code of line @to follows code of a later line in the same block because the compiler has moved code, and not because
+ * another iteration begins: the path leaves out other code of the loop, and no instruction of the two lines has a copy. */
+static bool is_moved(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, const struct ptx_note_position *position, uint32_t to)
+{
+    return !position->crossed && !position->back && position->line <= noting->last_line && !noting->is_repeated[position->line] &&
+           !noting->is_repeated[to] && ptx_note_is_no_round(noting, lines, position->line, to);
+}
+
 /* Returns whether the source assigns to the variable between line @to and code of line @from after it, including loops that begin
  * after @to and contain @from: the path may have executed these loops. */
 static bool assigns_between(const struct ptx_noted_lines *lines, uint32_t to, uint32_t from)
@@ -335,6 +343,8 @@ static int agree(struct ptx_placing *pl, const struct ptx_noting *noting, const 
     } else if (loop != NULL) {
         if (!position->back && to != loop->line && assigns_between(lines, to, from))
             return -1; /* the compiler may have moved code of one of the lines */
+        if (to != loop->line && is_moved(noting, lines, position, to))
+            return position->notes == 0 ? 0 : -1;
         if (!loop->begins && skips_code(noting, lines, loop, from)) /* the loop has no jumps such as `continue` */
             return -1;
         count_forward(&t, from, loop->reached, true);
@@ -645,6 +655,30 @@ static struct copy *find_copies(struct doubting *d, size_t *count)
     return copies;
 }
 
+/* Finds the lines of which an instruction has copies after code of other lines. */
+static void find_repeated(struct doubting *d)
+{
+    struct ptx_noting *noting = d->noting;
+    struct placed *placed = PTX_ARRAY(d->pl->job, struct placed, d->pl->fn->insns.count + 1);
+    uint32_t found = 0;
+
+    noting->is_repeated = PTX_ARRAY(d->pl->job, uint8_t, noting->last_line + 1);
+    for (uint32_t g = 0; g < noting->groups.count; g++)
+        for (uint32_t s = noting->groups.at[g].first; s < noting->groups.at[g].end; s++) {
+            const struct ptx_insn *in = &d->pl->fn->insns.at[s];
+
+            if (noting->groups.at[g].line != 0)
+                placed[found++] = (struct placed){0, noting->groups.at[g].line, in->op, noting->owner[s], s, d->pl->module->locs.at[in->loc].column, g};
+        }
+    qsort(placed, found, sizeof *placed, compare_placed);
+    for (uint32_t i = 0; i + 1 < found; i++) {
+        const struct placed *x = &placed[i], *y = x + 1;
+
+        if (x->line == y->line && x->column == y->column && x->op == y->op && x->owner == y->owner && x->group != y->group && x->line <= noting->last_line)
+            noting->is_repeated[x->line] = 1;
+    }
+}
+
 /* Returns true if the source assigns to the variable between two executions of code on a line: in the loop around the line, or at
  * the declaration, if the line is in no other loop of the scope. */
 static bool assigns_before_next(const struct ptx_noted_lines *lines, uint32_t line)
@@ -908,6 +942,8 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
     find_groups(&d);
 
     const struct copy *copies = find_copies(&d, &count);
+
+    find_repeated(&d);
 
     number_blocks(&d);
     doubt_shared(&d);

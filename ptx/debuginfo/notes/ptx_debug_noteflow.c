@@ -667,15 +667,29 @@ static bool is_at_join(const struct following *f, const struct walk *w, const st
     return block->pred.count > 1;
 }
 
+/* Returns whether a note at a join gives the value of an assignment after the last line of a path. That is so if the source must
+ * assign before the next line, or if that line is the head of a loop and the note is a constant, as in `for (i = 0; ...)`. */
+static bool is_of_assignment(const struct following *f, const struct ptx_note_position *position, const struct ptx_noted_event *note, uint32_t next)
+{
+    const struct ptx_noted_value *v = &f->noting->values.at[note->value];
+
+    if (position->notes != 0 || next <= position->line || !ptx_note_in_scope(f->lines, next))
+        return false;
+    return ptx_note_must_assign(f->pl, f->noting, f->lines, position->line, next) ||
+           (ptx_note_is_plain(v) && v->operand[0].kind == PTX_NOTE_CONST && ptx_note_counts(f->lines, &(struct ptx_note_position){.line = next}));
+}
+
 /* Returns whether it is uncertain that an assignment gave the variable the new value of a note. That is so in two cases. In the
  * first case, the code before and after the note is of one line, and this line does not assign. In the second case, paths join at
  * the note, and the last line on one of the paths does not assign, or already has a note for its assignment. The second case
- * ignores paths for which the head of a loop assigns to the variable (ptx_note_counts()). */
+ * ignores paths for which the head of a loop assigns to the variable (ptx_note_counts()) or is_of_assignment() is true, and notes of the
+ * next step of a counter. */
 static bool is_uncertain(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_block *block = &f->noting->blocks.at[w->block];
     const uint32_t next = note->at / 2 < block->end ? line_at(f, note->at / 2) : 0;
-    const bool joins = is_at_join(f, w, note);
+    const bool known = f->pieces->count == 1 && ((w->positions.doubted | w->positions.hidden) & 1) == 0;
+    const bool joins = is_at_join(f, w, note) && !(known && ptx_note_steps(f->pl, f->noting, f->lines, note->value, w->state));
 
     for (unsigned i = 0; i < w->positions.count; i++) {
         const struct ptx_note_position *position = &w->positions.at[i];
@@ -683,7 +697,8 @@ static bool is_uncertain(const struct following *f, const struct walk *w, const 
 
         if (position->line == 0 || position->left)
             continue; /* the scope of the variable begins here */
-        if ((joins && !ptx_note_counts(f->lines, position) && (!assigns || position->notes != 0)) || (!assigns && position->line == next))
+        if ((joins && !ptx_note_counts(f->lines, position) && (!assigns || position->notes != 0) && !is_of_assignment(f, position, note, next)) ||
+            (!assigns && position->line == next))
             return true;
     }
     return false;
@@ -836,40 +851,6 @@ static bool solve(struct following *f)
     return f->pl->debug->budget != 0;
 }
 
-/* Returns true if block @over dominates block @to: every path from the entry to @to passes @over. */
-static bool dominates(const struct following *f, uint32_t over, uint32_t to)
-{
-    struct ptx_noting *noting = f->noting;
-    PTX_LIST(uint32_t) work = {0};
-    uint32_t *seen;
-
-    if (over == to || over == 0)
-        return true;
-    if (!ptx_spend(f->pl, 1 + noting->blocks.count))
-        return false;
-    if (noting->seen == NULL)
-        noting->seen = PTX_ARRAY(f->pl->job, uint32_t, noting->blocks.count);
-    seen = noting->seen;
-    noting->generation++;
-    *PTX_PUSH(f->pl->job, work) = 0;
-    seen[0] = noting->generation;
-    while (work.count != 0) {
-        const struct ptx_noted_block *block = &noting->blocks.at[work.at[--work.count]];
-
-        if (!ptx_spend(f->pl, 4))
-            return false;
-        for (size_t s = 0; s < block->succ.count; s++) {
-            const uint32_t next = block->succ.at[s];
-
-            if (next == over || seen[next] == noting->generation)
-                continue;
-            seen[next] = noting->generation;
-            *PTX_PUSH(f->pl->job, work) = next;
-        }
-    }
-    return seen[to] != noting->generation;
-}
-
 /* Returns whether a note of a kernel parameter is before all code of the kernel's lines. */
 static bool is_at_entry(const struct following *f, const struct ptx_noted_event *note)
 {
@@ -907,7 +888,7 @@ static bool find_launch_values(struct following *f, const struct ptx_noted_varia
             const struct ptx_noted_value *later = &noting->values.at[f->events.at[e].value];
 
             same = later->is_launch && later->first == v.first && later->bytes == v.bytes &&
-                   dominates(f, event.block, f->events.at[e].block);
+                   ptx_note_dominates(f->pl, noting, event.block, f->events.at[e].block);
         }
         if (same && ptx_note_is_plain(&v) && v.operand[0].kind == PTX_NOTE_REG)
             event.also = 1 + event.value;

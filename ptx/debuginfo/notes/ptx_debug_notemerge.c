@@ -104,3 +104,18 @@ uint32_t ptx_note_derive(struct ptx_placing *pl, struct ptx_noting *noting, cons
     }
     return value;
 }
+
+bool ptx_note_steps(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t value, const uint32_t *known)
+{
+    const struct ptx_noted_value *v = &noting->values.at[value];
+    const bool constant = ptx_note_is_plain(v) && v->operand[0].kind == PTX_NOTE_CONST && v->bytes == 0;
+
+    for (unsigned k = 0; k < PTX_NOTE_SAME && known[k] < noting->values.count && constant; k++) {
+        const struct ptx_noted_value *old = &noting->values.at[known[k]];
+
+        if (ptx_note_is_plain(old) && old->operand[0].kind == PTX_NOTE_CONST && old->bytes == 0 && lines->step != 0 &&
+            (int64_t)(v->operand[0].value - old->operand[0].value) == lines->step)
+            return true;
+    }
+    return lines->step != 0 && ptx_note_derive(pl, noting, lines, value, known) != value;
+}

@@ -148,6 +148,7 @@ struct ptx_noting {
     uint32_t *first_group;          /* by block: index of its first group */
     uint8_t *has_line;              /* by line, up to @last_line: whether there is code of the line */
     uint8_t *has_call;              /* by line, up to @last_line: whether an inlined call is on the line */
+    uint8_t *is_repeated;           /* by line, up to @last_line: whether an instruction of the line has a copy after code of another line */
     uint32_t last_line;
     PTX_LIST(uint32_t) calls;       /* lines of inlined calls */
     uint32_t *entered, *left;       /* by block: step at which a depth-first search from the entry enters and leaves the block */
@@ -216,6 +217,8 @@ bool ptx_note_add_position(struct ptx_note_positions *positions, struct ptx_note
 /** Adds the positions of the paths through an edge from one block to another to the positions at the begin of the second block.
  *  @back: the edge is a back edge. Returns true if the set has changed. */
 bool ptx_note_join_positions(struct ptx_note_positions *to, const struct ptx_note_positions *from, bool back);
+/** Returns true if block @over dominates block @to: every path from the entry to @to passes @over. */
+bool ptx_note_dominates(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t over, uint32_t to);
 /** Returns whether the source may assign to the variable on a line from @first to @last. */
 bool ptx_note_assigns(const struct ptx_noted_lines *lines, uint32_t first, uint32_t last);
 /** Returns whether the innermost loop that contains both lines assigns to the variable. */
@@ -259,6 +262,9 @@ bool ptx_note_is_loaded(struct ptx_placing *pl, const struct ptx_noting *noting,
  *  @value. @known: up to PTX_NOTE_SAME indices of equal values before the note (ptx_debug_notemerge.c). */
 uint32_t ptx_note_derive(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t value,
                          const uint32_t *known);
+/** Returns whether value @value is one of the values in @known plus the constant that each assignment adds. Then one assignment is between
+ *  the two values (ptx_debug_notemerge.c). */
+bool ptx_note_steps(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t value, const uint32_t *known);
 /** Returns whether the edge from one block to another is a back edge of the depth-first search, as at the end of a loop. */
 bool ptx_note_goes_back(const struct ptx_noting *noting, uint32_t from, uint32_t to);
 /** Counts the debug entries below @root that may describe each variable of the notes (noting->entries). If two entries have the
