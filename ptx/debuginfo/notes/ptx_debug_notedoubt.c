@@ -270,6 +270,15 @@ static bool is_coded(const struct ptx_noting *noting, const struct ptx_noted_lin
     return true;
 }
 
+bool ptx_note_may_iterate(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line)
+{
+    bool coded = true;
+
+    for (size_t l = 0; l < lines->loops.count && lines->loops.at[l].line <= line; l++)
+        coded &= lines->loops.at[l].reached < line || is_coded(noting, lines, &lines->loops.at[l]);
+    return !coded || ptx_note_assigns(lines, line, line);
+}
+
 bool ptx_note_is_no_round(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t from, uint32_t to)
 {
     const struct ptx_noted_line *loop = loop_around(lines, to, from);

@@ -364,7 +364,7 @@ struct walk {
     struct ptx_note_positions positions;
     struct ptx_noted_pieces *ranges; /* list to which the ranges of values are added; NULL: ranges are not needed */
     uint32_t from;                   /* first statement at which the values are valid */
-    uint32_t batch_end;              /* offset of the end of the piece of the last note that was counted */
+    uint32_t given;                  /* bit set of the pieces that the notes of the last counted assignment gave */
     bool counted;                    /* a note was counted since the code of the current line began */
     bool outside;                    /* the path is in code of other functions, such as an inlined call */
     bool ahead;                      /* the path is in code that has moved up in a loop (is_ahead) */
@@ -456,6 +456,19 @@ static bool is_ahead(struct following *f, const struct walk *w, const struct ptx
         if (w->positions.at[i].line < group->line && (passed == 0 || w->positions.at[i].line > passed))
             passed = w->positions.at[i].line;
     return passed != 0 && ptx_note_loop_assigns(f->lines, group->line, group->line) && is_followed(f, w, group, passed, shows_ahead);
+}
+
+/* Returns whether code of a line, which is_ahead() takes for moved-up code, may belong to a whole iteration that the compiler has moved
+ * out of the loop. Then the source may have assigned to the variable. */
+static bool may_be_iteration(const struct following *f, const struct ptx_note_group *group)
+{
+    for (uint32_t s = group->first; s < group->end && ptx_spend(f->pl, 1); s++) {
+        const enum ptx_op op = (enum ptx_op)f->pl->fn->insns.at[s].op;
+
+        if (op == PTX_ST || op == PTX_RED || op == PTX_ATOM || op == PTX_CALL || op == PTX_BAR)
+            return true; /* the compiler does not move such code out of a loop */
+    }
+    return ptx_note_may_iterate(f->noting, f->lines, group->line);
 }
 
 /* Returns whether the code of an inlined call belongs to another call than the debug sections say. That is so if, by the
@@ -597,7 +610,8 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
     if (confirms && is_ahead(f, w, group)) {
         show_up_to(f, w, group->first);
         w->ahead = true;
-        w->positions.doubted = UINT32_MAX; /* the code may also be a whole iteration, in which the source assigns */
+        if (may_be_iteration(f, group))
+            w->positions.doubted = UINT32_MAX;
         return; /* the path continues as if the code were not there */
     }
     show_up_to(f, w, w->ahead || w->astray ? group->first : w->from);
@@ -734,6 +748,7 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
     const uint32_t unknown = w->positions.doubted | w->positions.hidden;
     const uint32_t end = f->noting->blocks.at[w->block].end, next = note->at / 2 < end ? line_at(f, note->at / 2) : 0;
     struct ptx_noted_event given = *note;
+    uint32_t gives = 0;
     const bool merges = news && !uncertain && f->pieces->count == 1 && w->positions.doubted == 0 &&
                         ptx_note_merges(f->pl, f->noting, v, w->state);
 
@@ -754,7 +769,10 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
         w->positions.at[i].none |= has_no_value(v);
     if (!news || (uncertain && joins))
         return;
-    if (!w->counted || v->bytes == 0 || v->first < w->batch_end) /* otherwise the note is the next piece of the same value */
+    for (uint32_t p = 0; p < f->pieces->count; p++)
+        gives |= (uint32_t)has_piece(f, v, p) << p;
+    if (!w->counted || (gives & w->given) != 0) { /* otherwise the note is another piece of the same value */
+        w->given = 0;
         for (unsigned i = 0; i < w->positions.count; i++) {
             struct ptx_note_position *position = &w->positions.at[i];
 
@@ -766,8 +784,9 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
             position->notes = owed || position->notes == UINT8_MAX ? UINT8_MAX : position->notes + 1; /* owed: it may be late */
             position->merges = merges && position->notes == 1;
         }
+    }
     w->counted = true;
-    w->batch_end = v->first + v->bytes;
+    w->given |= gives;
 }
 
 static void walk_block(struct following *f, struct walk *w)

@@ -234,6 +234,9 @@ bool ptx_note_assigns_after_call(const struct ptx_noting *noting, const struct p
 /** Returns true if a path from code of line @from directly to code of line @to does not begin another iteration of a loop,
  *  because no loop contains both lines, or because the path omits other code of the loop. @to must be lower than @from. */
 bool ptx_note_is_no_round(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
+/** Returns whether code of a line may belong to an iteration of a loop that assigns to the variable: the line assigns, or a line that
+ *  assigns in a loop around the line has no code. */
+bool ptx_note_may_iterate(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line);
 /** Returns whether the head of a loop assigns to the variable, and the path is at this head, or in the loop after a branch
  *  back. */
 bool ptx_note_counts(const struct ptx_noted_lines *lines, const struct ptx_note_position *position);
