@@ -166,8 +166,9 @@ enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool
  * interpreter continues at this instruction.
  */
 
-/** Allocation that the lanes of a scattered access accessed last: arena offsets [low, low + bytes). low is a multiple of
- *  EMU_NATIVE_ALIGN. bytes 0: no allocation. */
+/** Part of an allocation that the lanes of a scattered access accessed last: arena offsets [low, low + bytes). low is a multiple of
+ *  EMU_NATIVE_ALIGN. bytes 0: no allocation. Loads may access all of these bytes or, if the window is that of a store, stores may,
+ *  and need not mark the pages as written. */
 struct emu_native_window {
     uint64_t low, bytes;
 };
@@ -181,9 +182,10 @@ struct emu_native_calls {
     /** Tests whether the bytes [offset, offset + bytes) of the arena may be loaded or, if @write, stored; marks the pages of a
      *  store as written. */
     bool (*reach)(struct emu_native_frame *frame, uint64_t offset, uint64_t bytes, bool write);
-    /** Tests whether the lanes of @mask may load @bytes at the arena offsets @offset[lane]. All must be in one allocation, to
-     *  which window @slot is set. */
-    bool (*find)(struct emu_native_frame *frame, uint32_t slot, uint32_t bytes, const uint64_t *offset, uint64_t mask);
+    /** Tests whether the lanes of @mask may load or, if @write, store @bytes at the arena offsets @offset[lane]. All must be in one
+     *  allocation. For a load, window @slot is set to the allocation. For a store, marks the pages of the lanes as written, and sets
+     *  the window to a range of pages of the allocation that are all marked, if there is such a range with all lanes. */
+    bool (*find)(struct emu_native_frame *frame, uint32_t slot, uint32_t bytes, const uint64_t *offset, uint64_t mask, bool write);
     /** Executes a bssy of barrier register @reg for the running split. */
     bool (*bssy)(struct emu_native_frame *frame, uint32_t reg);
     /** Executes a bsync if the running split is the warp's only split. @retired: number of instructions that the native code has
@@ -206,6 +208,8 @@ struct emu_native_frame {
     const uint8_t *dirty;    /* [page] state of the page; if it is EMU_NATIVE_DIRTY, a store need not mark the page as written */
     uint8_t *shared;
     uint64_t shared_bytes;
+    uint8_t *local;          /* local memory: word i of lane l at i * stride + 4 * l, with the stride of the register file */
+    uint64_t local_bytes;    /* of a lane */
     struct emu_native_window *window; /* [number of windows of the kernel] */
     uint64_t *uniform;       /* [2 * number of vector registers] base and step of the warp's uniform and affine registers; used
                               * only by native code */
@@ -222,6 +226,8 @@ struct emu_native_frame {
     void *warp;              /* the warp (struct emu_warp), for the functions that native code calls */
     uint64_t stores;         /* number of retired stores, counted as `loads` is. `loads` and `stores` are not adjacent: otherwise
                               * a compiler could read both by one load, and the host cannot forward two stores to one load */
+    uint64_t local_stores;   /* number of retired stores to local memory, which `stores` does not count, because they are no
+                              * progress (MACHINE 4) */
 };
 enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3, EMU_NATIVE_ALIGN = 16,
        EMU_NATIVE_RESUME = 1 << 16, EMU_NATIVE_UNPARK = 1 << 17 };

@@ -888,6 +888,8 @@ static void load_frame(struct nat_unit *u)
     MEMBER(dirty, pointer);
     MEMBER(shared, pointer);
     MEMBER(shared_bytes, i64);
+    MEMBER(local, pointer);
+    MEMBER(local_bytes, i64);
     MEMBER(window, pointer);
     MEMBER(limit, i64);
     MEMBER(uniform, pointer);
@@ -935,6 +937,9 @@ bool nat_emit(struct nat_unit *u)
     u->counted = counter(u, offsetof(struct emu_native_frame, retired));
     u->loads = counter(u, offsetof(struct emu_native_frame, loads));
     u->stores = counter(u, offsetof(struct emu_native_frame, stores));
+    for (uint32_t i = 0; i < u->count && u->local_stores == NULL; i++)
+        if (u->insn[i].op == ISA_ST_LOCAL)
+            u->local_stores = counter(u, offsetof(struct emu_native_frame, local_stores));
     for (unsigned p = 0; p < 7 && !u->through; p++) { /* a predicate is false until the code writes it */
         nat_write_variable(u, &u->values.pred_same[p], u->b.i1, l->ConstNull(u->b.i1));
         nat_write_variable(u, &u->values.spred[p], u->b.i1, l->ConstNull(u->b.i1));
@@ -963,6 +968,8 @@ bool nat_emit(struct nat_unit *u)
         nat_put_member(u, l->BuildLoad2(u->b.b, u->b.i64, u->counted, ""), offsetof(struct emu_native_frame, retired));
         nat_put_member(u, l->BuildLoad2(u->b.b, u->b.i64, u->loads, ""), offsetof(struct emu_native_frame, loads));
         nat_put_member(u, l->BuildLoad2(u->b.b, u->b.i64, u->stores, ""), offsetof(struct emu_native_frame, stores));
+        if (u->local_stores != NULL)
+            nat_put_member(u, l->BuildLoad2(u->b.b, u->b.i64, u->local_stores, ""), offsetof(struct emu_native_frame, local_stores));
     }
     (void)l->BuildRetVoid(u->b.b);
     for (uint32_t n = 0; n < u->blocks; n++) {

@@ -191,8 +191,20 @@ static struct nat_value divide(const struct nat_build *b, struct nat_value *a, u
         harmless = l->BuildOr(b->b, zero, minus, "");
     }
     LLVMValueRef by = l->BuildSelect(b->b, harmless, one.v, a[1].v, "");
-    LLVMValueRef q = remainder ? (nat_is_signed(type) ? l->BuildSRem(b->b, a[0].v, by, "") : l->BuildURem(b->b, a[0].v, by, ""))
-                               : (nat_is_signed(type) ? l->BuildSDiv(b->b, a[0].v, by, "") : l->BuildUDiv(b->b, a[0].v, by, ""));
+    LLVMValueRef q;
+    if (a[0].vector && !nat_is_wide(type)) {
+        /* The host divides vectors of f64 only. The quotient of two 32-bit numbers has an error below 2^-21 / b, and its distance to
+         * the next integer is 0 or at least 1 / b, so that rounding never reaches this integer. */
+        const struct nat_value x = nat_convert(b, a[0], NAT_F64), y = nat_convert(b, (struct nat_value){by, (uint8_t)type, true}, NAT_F64);
+        LLVMValueRef ratio = l->BuildFDiv(b->b, x.v, y.v, "");
+        q = nat_is_signed(type) ? l->BuildFPToSI(b->b, ratio, l->TypeOf(by), "") : l->BuildFPToUI(b->b, ratio, l->TypeOf(by), "");
+        if (remainder)
+            q = l->BuildSub(b->b, a[0].v, l->BuildMul(b->b, q, by, ""), "");
+    } else if (remainder) {
+        q = nat_is_signed(type) ? l->BuildSRem(b->b, a[0].v, by, "") : l->BuildURem(b->b, a[0].v, by, "");
+    } else {
+        q = nat_is_signed(type) ? l->BuildSDiv(b->b, a[0].v, by, "") : l->BuildUDiv(b->b, a[0].v, by, "");
+    }
     if (minus != NULL) /* divisor -1: the quotient is the negated dividend, which may wrap around; the remainder is 0, as
                         * with divisor 1 */
         q = remainder ? q : l->BuildSelect(b->b, minus, l->BuildSub(b->b, zero_of(b, a[0]), a[0].v, ""), q, "");

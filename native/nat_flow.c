@@ -34,8 +34,10 @@ enum nat_kind nat_kind_of(const struct isa_insn *insn)
     case ISA_DEPBAR_LE:
     case ISA_WAITCNT: return NAT_NOTHING;
     case ISA_LD_GLOBAL:
+    case ISA_LD_LOCAL:
     case ISA_LD_SHARED: return plain_access(insn) ? NAT_LOAD : NAT_GENERIC;
     case ISA_ST_GLOBAL:
+    case ISA_ST_LOCAL:
     case ISA_ST_SHARED: return plain_access(insn) ? NAT_STORE : NAT_GENERIC;
     case ISA_S_LD_CONST:
     case ISA_S_LD_GLOBAL: return insn->guard == ISA_PT ? NAT_SCALAR_LOAD : NAT_GENERIC;

@@ -103,6 +103,7 @@ enum { NAT_CODEGEN_NONE = 0, NAT_CODEGEN_DEFAULT = 2, NAT_RELOC_DEFAULT = 0, NAT
     F(LLVMValueRef, BuildUIToFP, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                     \
     F(LLVMValueRef, BuildSIToFP, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                     \
     F(LLVMValueRef, BuildFPToSI, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                     \
+    F(LLVMValueRef, BuildFPToUI, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                     \
     F(LLVMValueRef, BuildFPExt, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                      \
     F(LLVMValueRef, BuildFPTrunc, (LLVMBuilderRef, LLVMValueRef, LLVMTypeRef, const char *))                    \
     F(LLVMValueRef, BuildAlloca, (LLVMBuilderRef, LLVMTypeRef, const char *))                                   \

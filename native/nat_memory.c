@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * IR of loads and stores. If the addresses in a row of the lane grid are consecutive, the row is loaded or stored as a
- * vector. If the addresses are equal, one element is loaded. All other loads are gathers, and all other stores of words to
- * shared memory are scatters, unless a test at run time finds that the addresses are consecutive. The interpreter's handlers
- * execute the remaining stores. The exact bytes of every access are checked before any state changes.
+ * vector. If the addresses are equal, one element is loaded or stored. All other loads are gathers, and all other stores write the
+ * elements of the lanes one after the other, unless a test at run time finds that the addresses are consecutive. The words of local
+ * memory are interleaved: if all lanes access the same address, one vector is loaded or stored. The exact bytes of every access are
+ * checked before any state changes.
  */
 #include <string.h>
 
@@ -43,9 +44,9 @@ void nat_extend(struct nat_unit *u, bool is_signed, LLVMValueRef base, int64_t s
 
 /* ---- addresses -------------------------------------------------------------------------------- */
 
-/** Addresses of an access, as offsets from the start of global or shared memory. */
+/** Addresses of an access, as offsets from the start of global, shared or local memory. */
 struct place {
-    bool shared;        /* the access is to shared memory; false: to global memory */
+    enum isa_space space;
     bool affine;        /* the addresses are base + x * sx + y * step; false: they are `lanes` */
     int64_t sx;
     bool flat;          /* all rows of the lane grid have the same addresses */
@@ -67,8 +68,9 @@ static void find_place(struct nat_unit *u, const struct isa_insn *insn, struct p
     LLVMValueRef base, step;
 
     memset(at, 0, sizeof *at);
-    at->shared = insn->op == ISA_LD_SHARED || insn->op == ISA_ST_SHARED;
-    const uint64_t origin = at->shared ? 0 : ISA_GLOBAL_BASE;
+    at->space = insn->op == ISA_LD_SHARED || insn->op == ISA_ST_SHARED ? ISA_SPACE_SHARED
+                : insn->op == ISA_LD_LOCAL || insn->op == ISA_ST_LOCAL ? ISA_SPACE_LOCAL : ISA_SPACE_GLOBAL;
+    const uint64_t origin = at->space == ISA_SPACE_GLOBAL ? ISA_GLOBAL_BASE : 0;
     at->affine = shape.kind == NAT_SAME || shape.kind == NAT_AFFINE;
     if (at->affine) {
         at->sx = shape.kind == NAT_AFFINE ? shape.sx : 0;
@@ -116,9 +118,15 @@ static void find_place(struct nat_unit *u, const struct isa_insn *insn, struct p
     at->lanes = l->BuildAdd(b, at->lanes, nat_splat(&u->b, base, u->width), "");
 }
 
-/** Leaves native code unless the bytes [@offset, @offset + @bytes) of shared or global memory may be accessed and @offset
- *  is a multiple of @align. @bytes is an i64. */
-static void check_range(struct nat_unit *u, bool shared, LLVMValueRef offset, LLVMValueRef bytes, unsigned align, bool write)
+/** Returns the bytes of shared memory, or of the local memory of a lane. */
+static LLVMValueRef room_of(const struct nat_unit *u, enum isa_space space)
+{
+    return space == ISA_SPACE_SHARED ? u->shared_bytes : u->local_bytes;
+}
+
+/** Leaves native code unless the bytes [@offset, @offset + @bytes) of memory of @space may be accessed and @offset is a multiple
+ *  of @align. @bytes is an i64. */
+static void check_range(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, LLVMValueRef bytes, unsigned align, bool write)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMBuilderRef b = u->b.b;
@@ -129,10 +137,9 @@ static void check_range(struct nat_unit *u, bool shared, LLVMValueRef offset, LL
         ok = l->BuildICmp(b, NAT_INT_EQ, rest, quad(u, 0), "");
         nat_leave_unless(u, ok);
     }
-    if (shared) {
-        LLVMValueRef room = l->BuildSub(b, u->shared_bytes, bytes, "");
-        ok = l->BuildAnd(b, l->BuildICmp(b, NAT_INT_UGE, u->shared_bytes, bytes, ""),
-                         l->BuildICmp(b, NAT_INT_ULE, offset, room, ""), "");
+    if (space != ISA_SPACE_GLOBAL) {
+        LLVMValueRef all = room_of(u, space), room = l->BuildSub(b, all, bytes, "");
+        ok = l->BuildAnd(b, l->BuildICmp(b, NAT_INT_UGE, all, bytes, ""), l->BuildICmp(b, NAT_INT_ULE, offset, room, ""), "");
         nat_leave_unless(u, ok);
         return;
     }
@@ -155,24 +162,38 @@ static void check_range(struct nat_unit *u, bool shared, LLVMValueRef offset, LL
     l->PositionBuilderAtEnd(b, go);
 }
 /** Does what check_range() does, for a constant number of bytes. */
-static void check(struct nat_unit *u, bool shared, LLVMValueRef offset, uint64_t bytes, unsigned align, bool write)
+static void check(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, uint64_t bytes, unsigned align, bool write)
 {
-    check_range(u, shared, offset, quad(u, bytes), align, write);
+    check_range(u, space, offset, quad(u, bytes), align, write);
+}
+
+/** Returns the lanes of the access as an i64. */
+static LLVMValueRef access_bits(struct nat_unit *u)
+{
+    if (!u->lanes.some)
+        return quad(u, u->width < 64 ? (UINT64_C(1) << u->width) - 1 : ~UINT64_C(0));
+    return u->width < 64 ? u->b.llvm->BuildZExt(u->b.b, u->lanes.bits, u->b.i64, "") : u->lanes.bits;
+}
+/** Returns the number of the highest lane of the access, an i64. */
+static LLVMValueRef last_lane(struct nat_unit *u)
+{
+    LLVMValueRef args[2] = {access_bits(u), u->b.llvm->ConstInt(u->b.i1, 1, 0)};
+
+    if (!u->lanes.some)
+        return quad(u, u->width - 1);
+    return u->b.llvm->BuildSub(u->b.b, quad(u, 63), nat_intrinsic(&u->b, "llvm.ctlz", u->b.i64, args, 2), "");
 }
 
 /** Does what check_range() does, for consecutive elements of @bytes each. The element of lane 0 is at @offset, and the range
  *  is from the lowest to the highest lane of the mask. */
-static void check_masked_row(struct nat_unit *u, bool shared, LLVMValueRef offset, unsigned bytes, bool write)
+static void check_masked_row(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, unsigned bytes, bool write)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMValueRef low = l->BuildZExt(u->b.b, u->lanes.low, u->b.i64, "");
-    LLVMValueRef bits = u->width < 64 ? l->BuildZExt(u->b.b, u->lanes.bits, u->b.i64, "") : u->lanes.bits;
-    LLVMValueRef args[2] = {bits, l->ConstInt(u->b.i1, 1, 0)};
-    LLVMValueRef last = l->BuildSub(u->b.b, quad(u, 63), nat_intrinsic(&u->b, "llvm.ctlz", u->b.i64, args, 2), "");
-    LLVMValueRef lanes = l->BuildAdd(u->b.b, l->BuildSub(u->b.b, last, low, ""), quad(u, 1), "");
+    LLVMValueRef lanes = l->BuildAdd(u->b.b, l->BuildSub(u->b.b, last_lane(u), low, ""), quad(u, 1), "");
 
     offset = l->BuildAdd(u->b.b, offset, l->BuildMul(u->b.b, low, quad(u, bytes), ""), "");
-    check_range(u, shared, offset, l->BuildMul(u->b.b, lanes, quad(u, bytes), ""), bytes, write);
+    check_range(u, space, offset, l->BuildMul(u->b.b, lanes, quad(u, bytes), ""), bytes, write);
 }
 
 /* ---- data ------------------------------------------------------------------------------------- */
@@ -199,15 +220,15 @@ void nat_store_masked(struct nat_unit *u, LLVMValueRef value, LLVMValueRef at, u
 
     (void)masked(u, "llvm.masked.store", u->b.llvm->TypeOf(value), args, 4);
 }
-/** Returns the mask of the access with the bit of each lane repeated @words times. */
-static LLVMValueRef mask_of_words(struct nat_unit *u, unsigned words)
+/** Returns the mask of @count lanes of the access, from lane @first on, with the bit of each lane repeated @words times. */
+static LLVMValueRef mask_of_words(struct nat_unit *u, unsigned first, unsigned count, unsigned words)
 {
     LLVMValueRef mask = u->lanes.mask, none = u->b.llvm->GetUndef(u->b.llvm->TypeOf(mask));
     int lanes[512];
 
-    for (unsigned i = 0; i < u->width * words; i++)
-        lanes[i] = (int)(i / words);
-    return words == 1 ? mask : nat_shuffle(&u->b, mask, none, lanes, u->width * words);
+    for (unsigned i = 0; i < count * words; i++)
+        lanes[i] = (int)(first + i / words);
+    return words == 1 && count == u->width ? mask : nat_shuffle(&u->b, mask, none, lanes, count * words);
 }
 /** Returns the alignment of an element of modifier SIZE in memory, in bytes. */
 static unsigned alignment(unsigned size)
@@ -268,25 +289,44 @@ static LLVMValueRef slice(struct nat_unit *u, LLVMValueRef x, unsigned first, un
 
 static LLVMValueRef memory_of(struct nat_unit *u, const struct place *at)
 {
-    return at->shared ? u->shared : u->global;
+    return at->space == ISA_SPACE_SHARED ? u->shared : at->space == ISA_SPACE_LOCAL ? u->local : u->global;
 }
 
-/** Loads a row of @count lanes from @offset on; each lane has @words words. out[word] gets that word of all lanes. */
-static void load_run(struct nat_unit *u, const struct place *at, LLVMValueRef offset, unsigned count, unsigned size,
-                     unsigned words, LLVMValueRef *out)
+/** Loads a vector of @words elements of @type for each of @count lanes, from lane @first on, from @offset on. */
+static LLVMValueRef load_vector(struct nat_unit *u, const struct place *at, LLVMValueRef offset, LLVMTypeRef type, unsigned align,
+                                unsigned first, unsigned count, unsigned words)
 {
-    const struct nat_llvm *l = u->b.llvm;
-    LLVMTypeRef type = l->VectorType(element(u, size), count * words);
     LLVMValueRef from = nat_address(u, memory_of(u, at), offset), all;
 
-    if (u->lanes.some) {
-        all = nat_load_masked(u, type, from, alignment(size), mask_of_words(u, words));
-    } else {
-        all = l->BuildLoad2(u->b.b, type, from, "");
-        l->SetAlignment(all, alignment(size));
-    }
+    type = u->b.llvm->VectorType(type, count * words);
+    if (u->lanes.some)
+        return nat_load_masked(u, type, from, align, mask_of_words(u, first, count, words));
+    all = u->b.llvm->BuildLoad2(u->b.b, type, from, "");
+    u->b.llvm->SetAlignment(all, align);
+    return all;
+}
+/** Loads a row of @count lanes, from lane @first on, from @offset on; each lane has @words words. out[word] gets that word of all
+ *  lanes. */
+static void load_run(struct nat_unit *u, const struct place *at, LLVMValueRef offset, unsigned first, unsigned count, unsigned size,
+                     unsigned words, LLVMValueRef *out)
+{
+    LLVMValueRef all = load_vector(u, at, offset, element(u, size), alignment(size), first, count, words);
+
     for (unsigned k = 0; k < words; k++)
         out[k] = words == 1 ? to_word(u, all, size, count) : slice(u, all, k, count, words);
+}
+/** Does what load_run() does, for a distance of @stride bytes from one lane to the next, which is a multiple of 4. Loads all words
+ *  from the first lane's element on, and so up to 12 bytes after the last element, which are always in the host's memory. */
+static void load_strided(struct nat_unit *u, const struct place *at, LLVMValueRef offset, unsigned first, unsigned count, unsigned size,
+                         unsigned words, unsigned stride, LLVMValueRef *out)
+{
+    LLVMValueRef all = load_vector(u, at, offset, u->b.i32, alignment(size), first, count, stride / 4);
+
+    for (unsigned k = 0; k < words; k++) {
+        out[k] = stride == 4 ? all : slice(u, all, k, count, stride / 4);
+        if (size < ISA_SIZE_B32)
+            out[k] = to_word(u, from_word(u, out[k], size, count), size, count);
+    }
 }
 /** Loads from @offset the words that all lanes of a row load. out[word] gets a single word. */
 static void load_equal(struct nat_unit *u, const struct place *at, LLVMValueRef offset, unsigned size, unsigned words,
@@ -319,7 +359,7 @@ static void prefetch(struct nat_unit *u, const struct place *at, unsigned rows, 
     const struct nat_llvm *l = u->b.llvm;
     const uint64_t row_bytes = (uint64_t)u->columns * bytes, ahead = u->rows > 1 ? row_bytes : 1024;
 
-    if (at->shared || u->block[u->block_of[u->at]].loop)
+    if (at->space != ISA_SPACE_GLOBAL || u->block[u->block_of[u->at]].loop)
         return;
     for (unsigned row = 0; row < rows; row++)
         for (uint64_t k = 0; k < row_bytes; k += 64) {
@@ -330,21 +370,79 @@ static void prefetch(struct nat_unit *u, const struct place *at, unsigned rows, 
         }
 }
 
-/** Returns the addresses of lanes in global or shared memory, as a vector of pointers. */
+/** Returns @lanes, offsets in shared memory or in the local memory of a warp that were checked, as an i64. They need 31 bits, so the
+ *  host's instructions with 32-bit offsets can be used. */
+static LLVMValueRef small(struct nat_unit *u, LLVMValueRef lanes)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    lanes = l->BuildTrunc(u->b.b, lanes, l->VectorType(u->b.i32, u->width), "");
+    return l->BuildSExt(u->b.b, lanes, l->VectorType(u->b.i64, u->width), "");
+}
+/** Returns the offsets in the local memory of a warp of the words that contain the offsets @lanes in the memory of each lane. */
+static LLVMValueRef local_offsets(struct nat_unit *u, LLVMValueRef lanes)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef mine[64];
+
+    for (unsigned i = 0; i < u->width; i++)
+        mine[i] = quad(u, 4 * i);
+    lanes = l->BuildMul(u->b.b, l->BuildLShr(u->b.b, lanes, nat_splat(&u->b, quad(u, 2), u->width), ""),
+                        nat_splat(&u->b, quad(u, u->job->stride), u->width), "");
+    return small(u, l->BuildAdd(u->b.b, lanes, l->ConstVector(mine, u->width), ""));
+}
+/** Returns the address of word @k of the element at @offset in the local memory of each lane: the words of all lanes are adjacent. */
+static LLVMValueRef local_row(struct nat_unit *u, LLVMValueRef offset, unsigned k)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef word = l->BuildLShr(u->b.b, offset, quad(u, 2), "");
+
+    word = l->BuildAdd(u->b.b, l->BuildMul(u->b.b, word, quad(u, u->job->stride), ""), quad(u, (uint64_t)k * u->job->stride), "");
+    return nat_address(u, u->local, word);
+}
+/** Sets data[word] to out[i][word] if the current block was reached from block from[i]. */
+static void choose(struct nat_unit *u, unsigned words, LLVMBasicBlockRef from[2], LLVMValueRef out[2][4], LLVMValueRef *data)
+{
+    for (unsigned k = 0; k < words; k++) {
+        LLVMValueRef values[2] = {out[0][k], out[1][k]};
+        data[k] = u->b.llvm->BuildPhi(u->b.b, u->b.llvm->VectorType(u->b.i32, u->width), "");
+        u->b.llvm->AddIncoming(data[k], values, from, 2);
+    }
+}
+/** Returns the addresses of lanes, as a vector of pointers. In local memory, the address of the word that contains the lane's
+ *  offset. */
 static LLVMValueRef pointers_to(struct nat_unit *u, const struct place *at, LLVMValueRef lanes)
 {
     const struct nat_llvm *l = u->b.llvm;
 
-    if (at->shared) { /* offsets that were checked need 31 bits, so the host's instructions with 32-bit offsets can be used */
-        lanes = l->BuildTrunc(u->b.b, lanes, l->VectorType(u->b.i32, u->width), "");
-        lanes = l->BuildSExt(u->b.b, lanes, l->VectorType(u->b.i64, u->width), "");
+    if (at->space == ISA_SPACE_LOCAL) {
+        lanes = local_offsets(u, lanes);
+        return l->BuildGEP2(u->b.b, u->b.i8, u->local, &lanes, 1, "");
     }
+    if (at->space == ISA_SPACE_SHARED)
+        lanes = small(u, lanes);
     return l->BuildGEP2(u->b.b, u->b.i8, memory_of(u, at), &lanes, 1, "");
 }
 /** Returns the lanes of the access as a vector of i1. */
 static LLVMValueRef access_mask(struct nat_unit *u)
 {
     return u->lanes.some ? u->lanes.mask : nat_splat(&u->b, u->b.llvm->ConstInt(u->b.i1, 1, 0), u->width);
+}
+
+/** Returns the distance in bits from the start of each word to the lane's offset in @lanes, i32. */
+static LLVMValueRef shift_in_word(struct nat_unit *u, LLVMValueRef lanes)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef low = l->BuildAnd(u->b.b, lanes, nat_splat(&u->b, quad(u, 3), u->width), "");
+
+    return l->BuildShl(u->b.b, l->BuildTrunc(u->b.b, low, l->VectorType(u->b.i32, u->width), ""),
+                       nat_splat(&u->b, l->ConstInt(u->b.i32, 3, 0), u->width), "");
+}
+/** Returns the elements of modifier @size, smaller than a word, at offsets @lanes. @all: the words that contain them. */
+static LLVMValueRef part_of_word(struct nat_unit *u, LLVMValueRef all, LLVMValueRef lanes, unsigned size)
+{
+    all = u->b.llvm->BuildLShr(u->b.b, all, shift_in_word(u, lanes), "");
+    return to_word(u, from_word(u, all, size, u->width), size, u->width);
 }
 
 /** Loads a word of each lane, or an element of modifier @size that is smaller, from offset @lanes. The host has gathers of words
@@ -355,13 +453,8 @@ static LLVMValueRef gather(struct nat_unit *u, const struct place *at, LLVMValue
     LLVMTypeRef words = l->VectorType(u->b.i32, u->width);
 
     if (size < ISA_SIZE_B32) {
-        const unsigned rest = 32 - 8 * alignment(size);
         LLVMValueRef low = l->BuildAnd(u->b.b, lanes, nat_splat(&u->b, quad(u, 3), u->width), "");
-        LLVMValueRef all = gather(u, at, l->BuildSub(u->b.b, lanes, low, ""), ISA_SIZE_B32);
-        LLVMValueRef shift = l->BuildShl(u->b.b, l->BuildTrunc(u->b.b, low, words, ""), nat_splat(&u->b, l->ConstInt(u->b.i32, 3, 0), u->width), "");
-        LLVMValueRef by = nat_splat(&u->b, l->ConstInt(u->b.i32, rest, 0), u->width);
-        all = l->BuildShl(u->b.b, l->BuildLShr(u->b.b, all, shift, ""), by, "");
-        return size & 1 ? l->BuildAShr(u->b.b, all, by, "") : l->BuildLShr(u->b.b, all, by, "");
+        return part_of_word(u, gather(u, at, l->BuildSub(u->b.b, lanes, low, ""), ISA_SIZE_B32), lanes, size);
     }
     LLVMTypeRef types[2] = {words, l->VectorType(u->b.pointer, u->width)};
     LLVMValueRef args[4] = {pointers_to(u, at, lanes), l->ConstInt(u->b.i32, 4, 0), access_mask(u), l->ConstNull(words)};
@@ -382,17 +475,22 @@ static LLVMValueRef is_element(struct nat_unit *u, LLVMValueRef offsets, unsigne
     return l->BuildICmp(u->b.b, NAT_INT_ULT, index, nat_splat(&u->b, count, u->width), "");
 }
 
-/** Leaves native code unless the lanes can access @bytes of shared memory, at offsets that are multiples of @bytes. */
-static void check_shared_lanes(struct nat_unit *u, LLVMValueRef lanes, unsigned bytes)
+/** Returns the variable *@slot, which has @bytes for each lane. */
+static LLVMValueRef lane_variable(struct nat_unit *u, LLVMValueRef *slot, unsigned bytes)
 {
-    LLVMValueRef count = u->b.llvm->BuildLShr(u->b.b, u->shared_bytes, quad(u, lw_lowest(bytes)), "");
-
-    nat_leave_unless(u, nat_all(u, is_element(u, lanes, bytes, count)));
+    if (*slot == NULL)
+        *slot = u->b.llvm->BuildAlloca(u->entry_builder, u->b.llvm->VectorType(u->b.i64, u->width * bytes / 8), "");
+    return *slot;
 }
 
-/** Leaves native code unless the lanes can load @bytes of global memory, at offsets that are multiples of @bytes. */
-static void check_global_lanes(struct nat_unit *u, LLVMValueRef lanes, unsigned bytes)
+/** Leaves native code unless the lanes can load or, if @write, store @bytes at offsets @lanes, which are multiples of @bytes. */
+static void check_lanes(struct nat_unit *u, enum isa_space space, LLVMValueRef lanes, unsigned bytes, bool write)
 {
+    if (space != ISA_SPACE_GLOBAL) {
+        LLVMValueRef room = u->b.llvm->BuildLShr(u->b.b, room_of(u, space), quad(u, lw_lowest(bytes)), "");
+        nat_leave_unless(u, nat_all(u, is_element(u, lanes, bytes, room)));
+        return;
+    }
     const struct nat_llvm *l = u->b.llvm;
     LLVMBuilderRef b = u->b.b;
     const uint32_t slot = u->windows++;
@@ -405,15 +503,11 @@ static void check_global_lanes(struct nat_unit *u, LLVMValueRef lanes, unsigned 
 
     (void)l->BuildCondBr(b, nat_all(u, is_element(u, from, bytes, count)), go, slow);
     l->PositionBuilderAtEnd(b, slow);
-    if (u->offsets == NULL)
-        u->offsets = l->BuildAlloca(u->entry_builder, l->TypeOf(lanes), "");
-    l->SetAlignment(l->BuildStore(b, lanes, u->offsets), 8);
-    LLVMTypeRef types[4] = {u->b.i32, u->b.i32, u->b.pointer, u->b.i64};
-    LLVMValueRef bits = l->ConstInt(u->b.i64, u->width < 64 ? (UINT64_C(1) << u->width) - 1 : ~UINT64_C(0), 0);
-    if (u->lanes.some)
-        bits = u->width < 64 ? l->BuildZExt(b, u->lanes.bits, u->b.i64, "") : u->lanes.bits;
-    LLVMValueRef args[4] = {l->ConstInt(u->b.i32, slot, 0), l->ConstInt(u->b.i32, bytes, 0), u->offsets, bits};
-    nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, find), true, u->b.i1, types, args, 4));
+    l->SetAlignment(l->BuildStore(b, lanes, lane_variable(u, &u->offsets, 8)), 8);
+    LLVMTypeRef types[5] = {u->b.i32, u->b.i32, u->b.pointer, u->b.i64, u->b.i1};
+    LLVMValueRef args[5] = {l->ConstInt(u->b.i32, slot, 0), l->ConstInt(u->b.i32, bytes, 0), u->offsets, access_bits(u),
+                            l->ConstInt(u->b.i1, write, 0)};
+    nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, find), true, u->b.i1, types, args, 5));
     (void)l->BuildBr(b, go);
     l->PositionBuilderAtEnd(b, go);
 }
@@ -432,193 +526,357 @@ static LLVMValueRef is_run(struct nat_unit *u, LLVMValueRef lanes, unsigned byte
     return nat_all(u, l->BuildICmp(u->b.b, NAT_INT_EQ, base, nat_splat(&u->b, *first, u->width), ""));
 }
 
-/** Emits a store of words from register @reg on to shared memory, at any addresses. If lanes have equal addresses, the highest
- *  lane stores last, as in the interpreter: LLVM defines that a scatter stores in the order of lanes. */
-static void store_scattered(struct nat_unit *u, const struct place *at, unsigned reg, unsigned bytes, unsigned words)
-{
-    const struct nat_llvm *l = u->b.llvm;
-    const unsigned id = l->LookupIntrinsicID("llvm.masked.scatter", 19);
+/* ---- stores ------------------------------------------------------------------------------------ */
 
-    check_shared_lanes(u, at->lanes, bytes);
-    LLVMBasicBlockRef after = nat_new_block(u);
-    if (words == 1) {
-        LLVMBasicBlockRef run = nat_new_block(u), scatter = nat_new_block(u);
-        LLVMValueRef data = nat_get_lanes(u, reg, false), first; /* before the branch, because the value may be used after it */
-        (void)l->BuildCondBr(u->b.b, is_run(u, at->lanes, bytes, &first), run, scatter);
-        l->PositionBuilderAtEnd(u->b.b, run);
-        LLVMValueRef to = nat_address(u, memory_of(u, at), first);
-        if (u->lanes.some)
-            nat_store_masked(u, data, to, 4, u->lanes.mask);
-        else
-            l->SetAlignment(l->BuildStore(u->b.b, data, to), 4);
-        (void)l->BuildBr(u->b.b, after);
-        l->PositionBuilderAtEnd(u->b.b, scatter);
+/** Returns the elements that the lanes store, from register @reg on, as a vector in the order of memory at consecutive addresses. */
+static LLVMValueRef elements_of(struct nat_unit *u, unsigned reg, unsigned size, unsigned words)
+{
+    LLVMValueRef data[4] = {NULL}, all;
+    int lanes[256];
+
+    for (unsigned k = 0; k < words; k++)
+        data[k] = nat_get_lanes(u, reg == ISA_VZ ? reg : reg + k, false);
+    all = data[0];
+    if (words > 1) { /* interleaves the words, so that those of a lane are consecutive */
+        all = join(u, data[0], u->width, data[1], u->width);
+        if (words == 4)
+            all = join(u, all, 2 * u->width, join(u, data[2], u->width, data[3], u->width), 2 * u->width);
+        for (unsigned i = 0; i < words * u->width; i++)
+            lanes[i] = (int)(i % words * u->width + i / words);
+        all = nat_shuffle(&u->b, all, u->b.llvm->GetUndef(u->b.llvm->TypeOf(all)), lanes, words * u->width);
     }
-    for (unsigned k = 0; k < words; k++) {
-        LLVMValueRef lanes = k == 0 ? at->lanes : l->BuildAdd(u->b.b, at->lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), "");
-        LLVMValueRef args[4] = {nat_get_lanes(u, reg == ISA_VZ ? reg : reg + k, false), pointers_to(u, at, lanes),
-                                l->ConstInt(u->b.i32, 4, 0), access_mask(u)};
-        LLVMTypeRef types[2] = {l->TypeOf(args[0]), l->TypeOf(args[1])};
-        (void)l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2),
-                            l->GetIntrinsicDeclaration(u->b.module, id, types, 2), args, 4, "");
-    }
-    (void)l->BuildBr(u->b.b, after);
-    l->PositionBuilderAtEnd(u->b.b, after);
+    return from_word(u, all, size, words * u->width);
 }
 
-/** Emits a load at addresses that are not affine. */
-static bool load_scattered(struct nat_unit *u, const struct isa_insn *insn, const struct place *at, unsigned bytes, unsigned words)
+/** Stores elements @all from @offset on: those of @count lanes, from lane @first on. */
+static void store_run(struct nat_unit *u, const struct place *at, LLVMValueRef all, LLVMValueRef offset, unsigned first, unsigned count,
+                      unsigned size, unsigned words)
 {
-    const unsigned size = isa_mod_get(insn, ISA_MOD_SIZE);
-    const struct nat_llvm *l = u->b.llvm;
-    LLVMValueRef lanes = at->lanes;
+    LLVMValueRef to = nat_address(u, memory_of(u, at), offset);
 
-    if (at->shared)
-        check_shared_lanes(u, lanes, bytes);
+    if (count != u->width)
+        all = slice(u, all, first * words, count * words, 1);
+    if (u->lanes.some)
+        nat_store_masked(u, all, to, alignment(size), mask_of_words(u, first, count, words));
     else
-        check_global_lanes(u, lanes, bytes);
-    LLVMBasicBlockRef from[2] = {nat_new_block(u), nat_new_block(u)}, after = nat_new_block(u);
+        u->b.llvm->SetAlignment(u->b.llvm->BuildStore(u->b.b, all, to), alignment(size));
+}
+
+/** Copies the element of lane @lane, an i64, from u->elements to @offset. */
+static void store_element(struct nat_unit *u, const struct place *at, LLVMValueRef lane, LLVMValueRef offset, unsigned size, unsigned words)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMTypeRef type = words == 1 ? element(u, size) : words == 2 ? u->b.i64 : l->VectorType(u->b.i32, words);
+    LLVMValueRef from = l->BuildMul(u->b.b, lane, quad(u, words == 1 ? alignment(size) : 4 * words), "");
+    LLVMValueRef x = l->BuildLoad2(u->b.b, type, nat_address(u, u->elements, from), "");
+
+    l->SetAlignment(x, alignment(size));
+    l->SetAlignment(l->BuildStore(u->b.b, x, nat_address(u, memory_of(u, at), offset)), alignment(size));
+}
+
+/** Stores elements @all one after the other to offsets @lanes, the lowest lane first. If lanes have equal addresses, the highest lane
+ *  stores last, as in the interpreter. */
+static void store_each(struct nat_unit *u, const struct place *at, LLVMValueRef all, LLVMValueRef lanes, unsigned size, unsigned words)
+{
+    enum { UNROLLED = 4 };
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMBuilderRef b = u->b.b;
+    const unsigned steps = u->lanes.some ? 1 : UNROLLED;
+    LLVMBasicBlockRef from[2] = {l->GetInsertBlock(b), nat_new_block(u)}, after = nat_new_block(u);
+    LLVMValueRef bits = access_bits(u), values[2] = {u->lanes.some ? bits : quad(u, 0), NULL}, more;
+
+    l->SetAlignment(l->BuildStore(b, lanes, lane_variable(u, &u->offsets, 8)), 8);
+    l->SetAlignment(l->BuildStore(b, all, lane_variable(u, &u->elements, 16)), 8);
+    (void)l->BuildBr(b, from[1]);
+    l->PositionBuilderAtEnd(b, from[1]);
+    LLVMValueRef state = l->BuildPhi(b, u->b.i64, ""), lane = state; /* the lanes that have not stored, or the next lane */
+    if (u->lanes.some) {
+        LLVMValueRef args[2] = {state, l->ConstInt(u->b.i1, 1, 0)};
+        lane = nat_intrinsic(&u->b, "llvm.cttz", u->b.i64, args, 2);
+    }
+    for (unsigned i = 0; i < steps; i++) {
+        LLVMValueRef x = i == 0 ? lane : l->BuildAdd(b, lane, quad(u, i), "");
+        LLVMValueRef offset = l->BuildLoad2(b, u->b.i64, l->BuildGEP2(b, u->b.i64, u->offsets, &x, 1, ""), "");
+        store_element(u, at, x, offset, size, words);
+    }
+    if (u->lanes.some) {
+        values[1] = l->BuildAnd(b, state, l->BuildSub(b, state, quad(u, 1), ""), "");
+        more = l->BuildICmp(b, NAT_INT_NE, values[1], quad(u, 0), "");
+    } else {
+        values[1] = l->BuildAdd(b, state, quad(u, UNROLLED), "");
+        more = l->BuildICmp(b, NAT_INT_ULT, values[1], quad(u, u->width), "");
+    }
+    l->AddIncoming(state, values, from, 2);
+    (void)l->BuildCondBr(b, more, from[1], after);
+    l->PositionBuilderAtEnd(b, after);
+}
+
+/** Stores elements @all to offsets @lanes. @may_run: the addresses may be consecutive, which is tested. */
+static void store_scattered(struct nat_unit *u, const struct place *at, LLVMValueRef all, LLVMValueRef lanes, unsigned size,
+                            unsigned words, bool may_run)
+{
+    const unsigned bytes = words == 1 ? alignment(size) : 4 * words;
+    LLVMValueRef first;
+
+    check_lanes(u, at->space, lanes, bytes, true);
+    if (!may_run) {
+        store_each(u, at, all, lanes, size, words);
+        return;
+    }
+    LLVMBasicBlockRef run = nat_new_block(u), each = nat_new_block(u), after = nat_new_block(u);
+    (void)u->b.llvm->BuildCondBr(u->b.b, is_run(u, lanes, bytes, &first), run, each);
+    u->b.llvm->PositionBuilderAtEnd(u->b.b, run);
+    store_run(u, at, all, first, 0, u->width, size, words);
+    (void)u->b.llvm->BuildBr(u->b.b, after);
+    u->b.llvm->PositionBuilderAtEnd(u->b.b, each);
+    store_each(u, at, all, lanes, size, words);
+    (void)u->b.llvm->BuildBr(u->b.b, after);
+    u->b.llvm->PositionBuilderAtEnd(u->b.b, after);
+}
+
+/* ---- local memory ------------------------------------------------------------------------------ */
+
+/** Access to the words of local memory that contain an element of each lane. */
+struct local {
+    LLVMValueRef offset; /* NULL, or the offset that all lanes access, i64 */
+    LLVMValueRef lanes;  /* the offsets of the lanes */
+};
+
+/** Loads word @k of each lane's element. */
+static LLVMValueRef load_local_word(struct nat_unit *u, const struct place *at, const struct local *from, unsigned k)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    if (from->offset == NULL) {
+        LLVMValueRef lanes = from->lanes;
+        if (k != 0)
+            lanes = l->BuildAdd(u->b.b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), "");
+        return gather(u, at, lanes, ISA_SIZE_B32);
+    }
+    LLVMValueRef row = l->BuildLoad2(u->b.b, l->VectorType(u->b.i32, u->width), local_row(u, from->offset, k), "");
+    l->SetAlignment(row, 4);
+    return row;
+}
+static void load_local_words(struct nat_unit *u, const struct place *at, const struct local *from, unsigned size, unsigned words,
+                             LLVMValueRef *out)
+{
+    for (unsigned k = 0; k < words; k++) {
+        out[k] = load_local_word(u, at, from, k);
+        if (size < ISA_SIZE_B32)
+            out[k] = part_of_word(u, out[k], from->lanes, size);
+    }
+}
+static void store_local_words(struct nat_unit *u, const struct place *at, const struct local *to, unsigned size, unsigned words,
+                              LLVMValueRef *data)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    for (unsigned k = 0; k < words; k++) {
+        LLVMValueRef value = data[k];
+        if (size < ISA_SIZE_B32) { /* the other bytes of the word also belong to this lane alone */
+            LLVMValueRef shift = shift_in_word(u, to->lanes), old = load_local_word(u, at, to, k);
+            LLVMValueRef part = nat_splat(&u->b, l->ConstInt(u->b.i32, (UINT64_C(1) << (8 * alignment(size))) - 1, 0), u->width);
+            value = l->BuildShl(u->b.b, l->BuildAnd(u->b.b, value, part, ""), shift, "");
+            part = l->BuildNot(u->b.b, l->BuildShl(u->b.b, part, shift, ""), "");
+            value = l->BuildOr(u->b.b, value, l->BuildAnd(u->b.b, old, part, ""), "");
+        }
+        if (to->offset == NULL) {
+            LLVMValueRef lanes = to->lanes;
+            if (k != 0)
+                lanes = l->BuildAdd(u->b.b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), "");
+            store_each(u, at, value, local_offsets(u, lanes), ISA_SIZE_B32, 1);
+            continue;
+        }
+        if (u->lanes.some)
+            nat_store_masked(u, value, local_row(u, to->offset, k), 4, u->lanes.mask);
+        else
+            l->SetAlignment(l->BuildStore(u->b.b, value, local_row(u, to->offset, k)), 4);
+    }
+}
+
+/** Emits a load (@store false) or store of local memory. @data: the words. If the lanes' addresses are not known to be equal, tests
+ *  whether they are. */
+static void access_local(struct nat_unit *u, const struct place *at, unsigned size, unsigned bytes, unsigned words, bool store,
+                         LLVMValueRef data[4])
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMBasicBlockRef from[2], after;
+    LLVMValueRef out[2][4];
+    struct local way[2];
+
+    if (at->affine && at->sx == 0 && at->flat) {
+        check(u, at->space, at->base, bytes, bytes, false);
+        way[0] = (struct local){at->base, nat_splat(&u->b, at->base, u->width)};
+        if (store)
+            store_local_words(u, at, &way[0], size, words, data);
+        else
+            load_local_words(u, at, &way[0], size, words, data);
+        return;
+    }
+    LLVMValueRef lanes = at->affine ? nat_affine_lanes(u, true, at->base, at->sx, at->step) : at->lanes;
+    check_lanes(u, at->space, lanes, bytes, false);
+    LLVMValueRef first = nat_first(u, lanes), equal = nat_all(u, l->BuildICmp(u->b.b, NAT_INT_EQ, lanes, nat_splat(&u->b, first, u->width), ""));
+    for (unsigned i = 0; i < 2; i++) {
+        from[i] = nat_new_block(u);
+        way[i] = (struct local){i == 0 ? first : NULL, lanes};
+    }
+    after = nat_new_block(u);
+    (void)l->BuildCondBr(u->b.b, equal, from[0], from[1]);
+    for (unsigned i = 0; i < 2; i++) {
+        l->PositionBuilderAtEnd(u->b.b, from[i]);
+        if (store)
+            store_local_words(u, at, &way[i], size, words, data);
+        else
+            load_local_words(u, at, &way[i], size, words, out[i]);
+        (void)l->BuildBr(u->b.b, after);
+    }
+    l->PositionBuilderAtEnd(u->b.b, after);
+    if (!store)
+        choose(u, words, from, out, data);
+}
+
+/* ---- instructions ------------------------------------------------------------------------------ */
+
+/** Emits a load from offsets @lanes, which are checked. @may_run: the addresses may be consecutive, which is tested. */
+static void load_scattered(struct nat_unit *u, const struct place *at, LLVMValueRef lanes, unsigned size, unsigned words, bool may_run,
+                           LLVMValueRef *data)
+{
+    const unsigned bytes = words == 1 ? alignment(size) : 4 * words;
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMBasicBlockRef from[2], after = NULL;
     LLVMValueRef out[2][4], first;
-    (void)l->BuildCondBr(u->b.b, is_run(u, lanes, bytes, &first), from[0], from[1]);
-    l->PositionBuilderAtEnd(u->b.b, from[0]);
-    load_run(u, at, first, u->width, size, words, out[0]);
-    (void)l->BuildBr(u->b.b, after);
-    l->PositionBuilderAtEnd(u->b.b, from[1]);
+
+    if (may_run) {
+        from[0] = nat_new_block(u), from[1] = nat_new_block(u), after = nat_new_block(u);
+        (void)l->BuildCondBr(u->b.b, is_run(u, lanes, bytes, &first), from[0], from[1]);
+        l->PositionBuilderAtEnd(u->b.b, from[0]);
+        load_run(u, at, first, 0, u->width, size, words, out[0]);
+        (void)l->BuildBr(u->b.b, after);
+        l->PositionBuilderAtEnd(u->b.b, from[1]);
+    }
     for (unsigned k = 0; k < words; k++)
         out[1][k] = gather(u, at, k == 0 ? lanes : l->BuildAdd(u->b.b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""), size);
-    (void)l->BuildBr(u->b.b, after);
-    l->PositionBuilderAtEnd(u->b.b, after);
-    for (unsigned k = 0; k < words; k++) {
-        LLVMValueRef phi = l->BuildPhi(u->b.b, l->VectorType(u->b.i32, u->width), ""), values[2] = {out[0][k], out[1][k]};
-        l->AddIncoming(phi, values, from, 2);
-        out[0][k] = phi;
+    memcpy(data, out[1], words * sizeof *data);
+    if (may_run) {
+        (void)l->BuildBr(u->b.b, after);
+        l->PositionBuilderAtEnd(u->b.b, after);
+        choose(u, words, from, out, data);
     }
-    for (unsigned k = 0; k < words && insn->d != ISA_VZ; k++)
-        nat_put_lanes(u, insn->d + k, out[0][k]);
-    return true;
 }
 
-static bool emit_load(struct nat_unit *u, const struct isa_insn *insn)
+/** Emits a load of global or shared memory. Returns true if all lanes load the same address: then data[word] is one word, and
+ *  otherwise a vector. */
+static bool load_flat(struct nat_unit *u, const struct place *at, unsigned size, unsigned bytes, unsigned words, LLVMValueRef data[4])
 {
-    const unsigned size = isa_mod_get(insn, ISA_MOD_SIZE), bytes = isa_mem_bytes(insn), words = isa_mem_regs(insn);
-    const struct nat_llvm *l = u->b.llvm;
-    LLVMValueRef whole[4] = {NULL}, part[4] = {NULL};
-    struct place at;
+    const bool equal = at->affine && at->sx == 0, run = at->affine && at->sx == (int64_t)bytes;
+    const bool strided = at->affine && at->sx % 4 == 0 && at->sx >= bytes && at->sx <= 16;
+    const int64_t way = at->sx * (int64_t)(u->columns - 1);
+    const unsigned rows = at->flat ? 1 : u->rows;
+    LLVMValueRef lanes, part[4] = {NULL};
 
-    find_place(u, insn, &at);
-    if (!at.affine)
-        return load_scattered(u, insn, &at, bytes, words);
-    const bool equal = at.sx == 0, run = at.sx == (int64_t)bytes;
-    const int64_t way = at.sx * (int64_t)(u->columns - 1);
-    if (u->lanes.some && !(equal && at.flat) && !(run && u->rows == 1)) { /* lanes outside the mask may have invalid
-                                                                           * addresses, which must not be checked */
-        at.lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
-        return load_scattered(u, insn, &at, bytes, words);
-    }
-    if (!equal && !run) {
-        if (at.sx < 0 || way >= EMU_NATIVE_PAGE || at.sx % bytes != 0) {
-            at.lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
-            return load_scattered(u, insn, &at, bytes, words);
-        }
-    }
-    const unsigned rows = at.flat ? 1 : u->rows;
-    if (u->lanes.some && run)
-        check_masked_row(u, at.shared, at.base, bytes, false);
-    for (unsigned row = 0; row < rows && !(u->lanes.some && run); row++) /* checks all rows before the first load */
-        check(u, at.shared, row_offset(u, &at, row), (uint64_t)way + bytes, bytes, false);
-    if (!equal && !run) {
-        LLVMValueRef lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
-        for (unsigned k = 0; k < words; k++)
-            part[k] = gather(u, &at, l->BuildAdd(u->b.b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""), size);
-        for (unsigned k = 0; k < words && insn->d != ISA_VZ; k++)
-            nat_put_lanes(u, insn->d + k, part[k]);
+    if (equal && at->flat) {
+        check(u, at->space, at->base, bytes, bytes, false);
+        load_equal(u, at, at->base, size, words, data);
         return true;
     }
-    if (run)
-        prefetch(u, &at, rows, bytes);
-    if (equal && at.flat) {
-        load_equal(u, &at, at.base, size, words, part);
-        struct nat_state after = u->state;
-        nat_shape_step(u, &after, u->at);
-        for (unsigned k = 0; k < words && insn->d != ISA_VZ; k++) {
-            if (after.v[insn->d + k].kind == NAT_SAME)
-                nat_put_same(u, insn->d + k, part[k]);
-            else
-                nat_put_lanes(u, insn->d + k, nat_splat(&u->b, part[k], u->width));
-        }
-        return true;
+    /* without a mask, a row is checked as a range; with a mask, single rows may have no lane, and lanes outside the mask may have
+     * invalid addresses, which must not be checked */
+    const bool ranges = at->affine && at->sx >= 0 && way < EMU_NATIVE_PAGE && at->sx % bytes == 0 && !u->lanes.some;
+    if (ranges) {
+        for (unsigned row = 0; row < rows; row++) /* checks all rows before the first load */
+            check(u, at->space, row_offset(u, at, row), (uint64_t)way + bytes, bytes, false);
+    } else if (run && u->rows == 1) {
+        check_masked_row(u, at->space, at->base, bytes, false);
+    } else {
+        lanes = at->affine ? nat_affine_lanes(u, true, at->base, at->sx, at->step) : at->lanes;
+        check_lanes(u, at->space, lanes, bytes, false);
     }
+    if (!run && !strided && !(equal && ranges)) {
+        if (ranges)
+            lanes = nat_affine_lanes(u, true, at->base, at->sx, at->step);
+        load_scattered(u, at, lanes, size, words, !at->affine, data);
+        return false;
+    }
+    if (run && !u->lanes.some)
+        prefetch(u, at, rows, bytes);
     for (unsigned row = 0; row < u->rows; row++) {
-        if (row < rows) {
+        if (row < rows || u->lanes.some) {
+            LLVMValueRef offset = row_offset(u, at, row);
             if (equal)
-                load_equal(u, &at, row_offset(u, &at, row), size, words, part);
+                load_equal(u, at, offset, size, words, part);
+            else if (run)
+                load_run(u, at, offset, row * u->columns, u->columns, size, words, part);
             else
-                load_run(u, &at, row_offset(u, &at, row), u->columns, size, words, part);
+                load_strided(u, at, offset, row * u->columns, u->columns, size, words, (unsigned)at->sx, part);
             for (unsigned k = 0; k < words && equal; k++)
                 part[k] = nat_splat(&u->b, part[k], u->columns);
         }
         for (unsigned k = 0; k < words; k++)
-            whole[k] = join(u, whole[k], row * u->columns, part[k], u->columns);
+            data[k] = join(u, data[k], row * u->columns, part[k], u->columns);
     }
-    for (unsigned k = 0; k < words && insn->d != ISA_VZ; k++)
-        nat_put_lanes(u, insn->d + k, whole[k]);
-    return true;
+    return false;
 }
 
-static bool emit_store(struct nat_unit *u, const struct isa_insn *insn)
+static void emit_load(struct nat_unit *u, const struct isa_insn *insn)
+{
+    const unsigned size = isa_mod_get(insn, ISA_MOD_SIZE), bytes = isa_mem_bytes(insn), words = isa_mem_regs(insn);
+    LLVMValueRef data[4] = {NULL};
+    struct nat_state after = u->state;
+    bool equal = false;
+    struct place at;
+
+    find_place(u, insn, &at);
+    if (at.space == ISA_SPACE_LOCAL)
+        access_local(u, &at, size, bytes, words, false, data);
+    else
+        equal = load_flat(u, &at, size, bytes, words, data);
+    nat_shape_step(u, &after, u->at);
+    for (unsigned k = 0; k < words && insn->d != ISA_VZ; k++) {
+        if (equal && after.v[insn->d + k].kind == NAT_SAME)
+            nat_put_same(u, insn->d + k, data[k]);
+        else
+            nat_put_lanes(u, insn->d + k, equal ? nat_splat(&u->b, data[k], u->width) : data[k]);
+    }
+}
+
+static void emit_store(struct nat_unit *u, const struct isa_insn *insn)
 {
     const unsigned size = isa_mod_get(insn, ISA_MOD_SIZE), bytes = isa_mem_bytes(insn), words = isa_mem_regs(insn);
     const unsigned reg = isa_x_reg(insn->x);
     const struct nat_llvm *l = u->b.llvm;
-    LLVMValueRef data[4];
+    LLVMValueRef data[4] = {NULL};
     struct place at;
 
-    const struct nat_source source = {.words = isa_mod_get(insn, ISA_MOD_AMODE) == ISA_AMODE_PAIR ? 2 : 1, .vector = true, .reg = insn->a};
-    const struct nat_shape shape = nat_source_shape(u, &u->state, &source);
-    const bool affine = shape.kind == NAT_SAME || shape.kind == NAT_AFFINE;
-    const unsigned mode = isa_mod_get(insn, ISA_MOD_AMODE);
-    const unsigned scale = mode == ISA_AMODE_SU32 || mode == ISA_AMODE_SS32 ? isa_mod_get(insn, ISA_MOD_ASCALE) : 0;
-    const int64_t sx = shape.kind == NAT_AFFINE ? shape.sx * (INT64_C(1) << scale) : 0;
-    const bool one_row = u->rows == 1 || shape.kind == NAT_SAME || (shape.known_sy && shape.sy == 0);
-    if (!affine || sx != (int64_t)bytes || (one_row && u->rows > 1) || (u->lanes.some && u->rows > 1)) {
-        if (insn->op != ISA_ST_SHARED || bytes < 4)
-            return false; /* the interpreter's handler executes the store, because it stores in the order of lanes */
-        find_place(u, insn, &at);
-        if (at.affine)
-            at.lanes = nat_affine_lanes(u, true, at.base, at.sx, at.step);
-        store_scattered(u, &at, reg, bytes, words);
-        return true;
-    }
     find_place(u, insn, &at);
-    if (u->lanes.some)
-        check_masked_row(u, at.shared, at.base, bytes, true);
-    for (unsigned row = 0; row < u->rows && !u->lanes.some; row++)
-        check(u, at.shared, row_offset(u, &at, row), (uint64_t)u->columns * bytes, bytes, true);
-    prefetch(u, &at, u->rows, bytes);
-    for (unsigned k = 0; k < words; k++)
-        data[k] = reg == ISA_VZ ? nat_get_lanes(u, ISA_VZ, false) : nat_get_lanes(u, reg + k, false);
-    for (unsigned row = 0; row < u->rows; row++) {
-        LLVMValueRef part[4] = {NULL}, all;
+    if (at.space == ISA_SPACE_LOCAL) {
         for (unsigned k = 0; k < words; k++)
-            part[k] = u->rows == 1 ? data[k] : slice(u, data[k], row * u->columns, u->columns, 1);
-        all = part[0];
-        if (words > 1) { /* interleaves the words, so that those of a lane are consecutive */
-            int lanes[512];
-            LLVMValueRef both = join(u, part[0], u->columns, part[1], u->columns);
-            if (words == 4)
-                both = join(u, both, 2 * u->columns, join(u, part[2], u->columns, part[3], u->columns), 2 * u->columns);
-            for (unsigned i = 0; i < words * u->columns; i++)
-                lanes[i] = (int)(i % words * u->columns + i / words);
-            all = nat_shuffle(&u->b, both, l->GetUndef(l->TypeOf(both)), lanes, words * u->columns);
-        }
-        all = from_word(u, all, size, words * u->columns);
-        LLVMValueRef to = nat_address(u, memory_of(u, &at), row_offset(u, &at, row));
-        if (u->lanes.some)
-            nat_store_masked(u, all, to, alignment(size), mask_of_words(u, words));
-        else
-            l->SetAlignment(l->BuildStore(u->b.b, all, to), alignment(size));
+            data[k] = nat_get_lanes(u, reg == ISA_VZ ? reg : reg + k, false);
+        access_local(u, &at, size, bytes, words, true, data);
+        return;
     }
-    return true;
+    LLVMValueRef all = elements_of(u, reg, size, words);
+    if (at.affine && at.sx == 0 && at.flat) { /* the highest lane stores last */
+        check(u, at.space, at.base, bytes, bytes, true);
+        l->SetAlignment(l->BuildStore(u->b.b, all, lane_variable(u, &u->elements, 16)), 8);
+        store_element(u, &at, last_lane(u), at.base, size, words);
+        return;
+    }
+    const bool run = at.affine && at.sx == (int64_t)bytes;
+    LLVMValueRef lanes = at.affine ? nat_affine_lanes(u, true, at.base, at.sx, at.step) : at.lanes;
+    if (!run) {
+        store_scattered(u, &at, all, lanes, size, words, !at.affine);
+        return;
+    }
+    if (u->lanes.some && u->rows == 1)
+        check_masked_row(u, at.space, at.base, bytes, true);
+    else if (u->lanes.some) /* single rows may have no lane, so that their addresses must not be checked */
+        check_lanes(u, at.space, lanes, bytes, true);
+    for (unsigned row = 0; row < u->rows && !u->lanes.some; row++)
+        check(u, at.space, row_offset(u, &at, row), (uint64_t)u->columns * bytes, bytes, true);
+    if (!u->lanes.some || u->rows == 1)
+        prefetch(u, &at, u->rows, bytes);
+    for (unsigned row = 0; row < u->rows; row++) /* if rows have equal addresses, the last one is stored last */
+        store_run(u, &at, all, row_offset(u, &at, row), row * u->columns, u->columns, size, words);
 }
 
 static bool emit_scalar_load(struct nat_unit *u, const struct isa_insn *insn)
@@ -651,9 +909,18 @@ static bool emit_scalar_load(struct nat_unit *u, const struct isa_insn *insn)
     return true;
 }
 
-/** Emits a load or store with a guard, which is skipped if the guard is false in all lanes. Returns false if the
- *  interpreter's handler must execute the instruction. */
-static bool emit_guarded(struct nat_unit *u, const struct isa_insn *insn)
+/** Adds 1 to the counter of accesses like @insn. */
+static void count_access(struct nat_unit *u, const struct isa_insn *insn)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef counter = u->kind[u->at] != NAT_STORE ? u->loads : insn->op == ISA_ST_LOCAL ? u->local_stores : u->stores;
+    LLVMValueRef count = l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, counter, ""), quad(u, 1), "");
+
+    (void)l->BuildStore(u->b.b, count, counter);
+}
+
+/** Emits a load or store with a guard, which is skipped if the guard is false in all lanes. */
+static void emit_guarded(struct nat_unit *u, const struct isa_insn *insn)
 {
     const struct nat_llvm *l = u->b.llvm;
     const struct nat_lanes kept = u->lanes;
@@ -674,37 +941,44 @@ static bool emit_guarded(struct nat_unit *u, const struct isa_insn *insn)
     const struct nat_values values = u->values;
     l->PositionBuilderAtEnd(u->b.b, go);
     u->lanes = nat_lanes_of(u, mask, bits);
-    const bool done = u->kind[u->at] == NAT_LOAD ? emit_load(u, insn) : emit_store(u, insn);
+    if (u->kind[u->at] == NAT_LOAD)
+        emit_load(u, insn);
+    else
+        emit_store(u, insn);
     u->lanes = kept;
-    for (unsigned k = 0; done && load && k < words; k++)
+    for (unsigned k = 0; load && k < words; k++)
         nat_put_lanes(u, insn->d + k, l->BuildSelect(u->b.b, mask, nat_get_stored(u, insn->d + k), old[k], ""));
-    if (done) { /* counts the access inside the branch, because an access by no lane is not counted */
-        LLVMValueRef counter = u->kind[u->at] == NAT_LOAD ? u->loads : u->stores;
-        LLVMValueRef count = l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, counter, ""), quad(u, 1), "");
-        (void)l->BuildStore(u->b.b, count, counter);
-    }
+    count_access(u, insn); /* inside the branch, because an access by no lane is not counted */
     (void)l->BuildBr(u->b.b, after);
     l->PositionBuilderAtEnd(u->b.b, after);
     if (u->through)
         u->values = values; /* values that were computed under the guard are not valid afterwards */
     for (unsigned k = 0; u->through && load && k < words; k++)
         u->values.vec[insn->d + k] = NULL;
-    return done;
 }
 
 bool nat_emit_memory(struct nat_unit *u)
 {
     const struct isa_insn *insn = &u->insn[u->at];
-    bool done;
 
-    if (insn->guard != ISA_PT)
-        return emit_guarded(u, insn);
-    switch (u->kind[u->at]) {
-    case NAT_LOAD: done = emit_load(u, insn); break;
-    case NAT_STORE: done = emit_store(u, insn); break;
-    default: done = emit_scalar_load(u, insn); break;
+    if (u->kind[u->at] == NAT_SCALAR_LOAD) {
+        const bool done = emit_scalar_load(u, insn);
+        u->block_loads += done;
+        return done;
     }
-    u->block_loads += done && u->kind[u->at] != NAT_STORE;
-    u->block_stores += done && u->kind[u->at] == NAT_STORE;
-    return done;
+    if (insn->guard != ISA_PT) {
+        emit_guarded(u, insn);
+        return true;
+    }
+    if (u->kind[u->at] == NAT_LOAD) {
+        emit_load(u, insn);
+        u->block_loads++;
+        return true;
+    }
+    emit_store(u, insn);
+    if (insn->op == ISA_ST_LOCAL)
+        count_access(u, insn);
+    else
+        u->block_stores++;
+    return true;
 }

@@ -169,7 +169,7 @@ struct nat_unit {
     LLVMValueRef caller[sizeof(struct emu_native_calls) / sizeof(void *)]; /* see nat_call(); NULL: not emitted yet */
     LLVMBasicBlockRef *start; /* [block] */
     struct nat_values values;
-    LLVMValueRef counted, loads, stores;
+    LLVMValueRef counted, loads, stores, local_stores; /* local_stores: NULL if the kernel has no store to local memory */
     LLVMBasicBlockRef out, refused; /* out: returns the counts of instructions and accesses; refused: returns before any
                                      * instruction is executed */
     struct nat_shared *shared_functions, *leave_shared;
@@ -182,7 +182,7 @@ struct nat_unit {
     LLVMBasicBlockRef entry_block; /* the function's first block, which allocates the variables of the registers */
     LLVMBuilderRef entry_builder;
     LLVMValueRef columns_vector, rows_vector; /* x and y of the lanes, i32 */
-    LLVMValueRef offsets;   /* a variable for the offsets of lanes, which a function of emu_engine.h reads, or NULL */
+    LLVMValueRef offsets, elements; /* variables for the offsets and elements of lanes, which are accessed one by one, or NULL */
     struct nat_state state; /* shapes before the instruction being emitted */
     uint32_t at;            /* index of the instruction being emitted */
     LLVMBasicBlockRef leave; /* block that leaves native code before the segment's first instruction; with `through`, before
@@ -197,7 +197,7 @@ struct nat_unit {
     uint32_t block_first;
     bool generic;            /* the interpreter's handler executes the instruction being emitted, or before it the previous one */
     unsigned block_loads, block_stores; /* number of loads and stores in this block before instruction `at` */
-    LLVMValueRef regs, s, p, sp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, bank0,
+    LLVMValueRef regs, s, p, sp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, local, local_bytes, bank0,
         special, window, limit, uniform; /* members of the frame */
 };
 

@@ -174,7 +174,7 @@ struct nat_shape nat_special_shape(const struct nat_unit *unit, enum isa_special
         return affine(false, 0, true, 1);
     if (sr == ISA_SR_TID_Z && (whole || planes))
         return same(false, 0);
-    if (sr == ISA_SR_LANEID)
+    if (sr == ISA_SR_LANEID && unit->width <= 32) /* a warp of 64 is two warps of 32 */
         return affine(false, 1, true, unit->columns);
     return lanes;
 }
@@ -474,7 +474,7 @@ void nat_shape_step(const struct nat_unit *unit, struct nat_state *state, uint32
     case NAT_LOAD:
         base = (struct nat_source){.words = isa_mod_get(insn, ISA_MOD_AMODE) == ISA_AMODE_PAIR ? 2 : 1, .vector = true,
                                    .reg = insn->a};
-        if (insn->guard == ISA_PT && nat_source_shape(unit, state, &base).kind == NAT_SAME) {
+        if (insn->op != ISA_LD_LOCAL && insn->guard == ISA_PT && nat_source_shape(unit, state, &base).kind == NAT_SAME) {
             for (unsigned k = 0; k < isa_mem_regs(insn); k++)
                 put(state, insn->d == ISA_VZ ? ISA_VZ : insn->d + k, 1, same(false, 0));
         } else {

@@ -77,23 +77,64 @@ static bool native_reach(struct emu_native_frame *frame, uint64_t offset, uint64
     return true;
 }
 
-static bool native_find(struct emu_native_frame *frame, uint32_t slot, uint32_t bytes, const uint64_t *offset, uint64_t mask)
+static bool is_marked(const struct emu_memory *memory, uint64_t page)
+{
+    return __atomic_load_n(&memory->dirty[page], __ATOMIC_RELAXED) == EMU_DIRTY_STORE;
+}
+
+/** Sets the window of a store, whose lanes are in pages [@first, @end) of allocation @record, to a range of pages of the allocation
+ *  that are marked as written and contains these pages. Leaves the window as it is if not all of these pages are marked. */
+static void grow_window(struct emu_native_window *window, const struct emu_memory *memory, const struct emu_alloc_record *record,
+                        uint64_t first, uint64_t end)
+{
+    enum { MOST_AHEAD = 512 }; /* pages before and after the range that are tested */
+    const uint64_t low = record->address - ISA_GLOBAL_BASE, high = low + record->size_bytes;
+    const uint64_t from = low / EMU_PAGE_BYTES, to = (high + EMU_PAGE_BYTES - 1) / EMU_PAGE_BYTES;
+    const uint64_t old = window->low / EMU_PAGE_BYTES, old_end = (window->low + window->bytes + EMU_PAGE_BYTES - 1) / EMU_PAGE_BYTES;
+
+    for (uint64_t page = first; page < end; page++)
+        if (!is_marked(memory, page))
+            return;
+    if (window->bytes != 0 && window->low >= low && window->low < high && old <= end && first <= old_end) {
+        first = old < first ? old : first;
+        end = old_end > end ? old_end : end;
+    }
+    for (unsigned n = 0; n < MOST_AHEAD && first > from && is_marked(memory, first - 1); n++)
+        first--;
+    for (unsigned n = 0; n < MOST_AHEAD && end < to && is_marked(memory, end); n++)
+        end++;
+    window->low = first == from ? low : first * EMU_PAGE_BYTES;
+    window->bytes = (end == to ? high : end * EMU_PAGE_BYTES) - window->low;
+}
+
+static bool native_find(struct emu_native_frame *frame, uint32_t slot, uint32_t bytes, const uint64_t *offset, uint64_t mask, bool write)
 {
     const struct emu_warp *w = frame->warp;
-    const struct emu_memory *memory = &w->core->machine->memory;
+    struct emu_memory *memory = &w->core->machine->memory;
     const struct emu_alloc_record *record = emu_memory_find(memory, ISA_GLOBAL_BASE + offset[lw_lowest(mask)]);
+    uint64_t first = UINT64_MAX, end = 0;
 
     if (record == NULL)
         return false;
     const uint64_t low = record->address - ISA_GLOBAL_BASE, count = record->size_bytes / bytes;
-    if (low % EMU_NATIVE_ALIGN != 0 || count == 0 || !native_reach(frame, low, record->size_bytes, false))
-        return false; /* the allocation was freed, or guests may not load all of it */
+    if (low % EMU_NATIVE_ALIGN != 0 || count == 0)
+        return false;
+    if (write ? record->flags & (EMU_ALLOC_FREED | EMU_ALLOC_READ_ONLY) : !native_reach(frame, low, record->size_bytes, false))
+        return false; /* the allocation was freed, or guests may not load or store all of it */
     for (uint64_t m = mask; m != 0; m &= m - 1) {
-        const uint64_t from = offset[lw_lowest(m)] - low;
+        const uint64_t at = offset[lw_lowest(m)], from = at - low;
         if (from % bytes != 0 || from / bytes >= count)
             return false;
+        first = at / EMU_PAGE_BYTES < first ? at / EMU_PAGE_BYTES : first;
+        end = at / EMU_PAGE_BYTES + 1 > end ? at / EMU_PAGE_BYTES + 1 : end;
     }
-    frame->window[slot] = (struct emu_native_window){low, record->size_bytes};
+    if (!write) {
+        frame->window[slot] = (struct emu_native_window){low, record->size_bytes};
+        return true;
+    }
+    for (uint64_t m = mask; m != 0; m &= m - 1)
+        emu_dirty_mark(memory, offset[lw_lowest(m)] / EMU_PAGE_BYTES);
+    grow_window(&frame->window[slot], memory, record, first, end);
     return true;
 }
 
@@ -139,7 +180,9 @@ static struct emu_native_frame *frame_of(struct emu_warp *w)
     frame->mask = w->m;
     frame->first_thread = w->index * w->width;
     frame->alone = w->split_count == 1;
-    frame->loads = frame->stores = 0;
+    frame->local = w->local;
+    frame->local_bytes = w->local_bytes;
+    frame->loads = frame->stores = frame->local_stores = 0;
     frame->site = 0;
     frame->warp = w;
     return frame;
@@ -196,7 +239,7 @@ static const struct emu_native_site *run_code(struct emu_core *core, const struc
     frame->stores += site->stores;
     core->native.retired += frame->retired;
     core->stats.loads += frame->loads;
-    core->stats.stores += frame->stores;
+    core->stats.stores += frame->stores + frame->local_stores;
     ((struct emu_warp *)frame->warp)->block->progress += frame->stores != 0;
     return site;
 }

@@ -293,7 +293,12 @@ static void prologue(struct gen *g, unsigned threads, const uint32_t block[3])
     i->xkind = ISA_X_IMM;
     i->x = SLOT;
     two(g, ISA_V_MUL_U32, 26, 50, ISA_X_IMM, SHARED_SLOT);
-    two(g, ISA_V_MOV_B32, 27, 0, ISA_X_IMM, 0);
+    if (g->apart) { /* v27 = an offset in local memory that differs between lanes */
+        two(g, ISA_V_AND_B32, 27, 50, ISA_X_IMM, 1);
+        two(g, ISA_V_MUL_U32, 27, 27, ISA_X_IMM, LOCAL / 2);
+    } else {
+        two(g, ISA_V_MOV_B32, 27, 0, ISA_X_IMM, 0);
+    }
     two(g, ISA_V_ADD_U32, 28, 26, ISA_X_IMM, 0);
     two(g, ISA_V_MOV_B32, 29, 0, ISA_X_IMM, (uint32_t)(ISA_SHARED_BASE >> 32));
     two(g, ISA_V_MOV_B64, 32, 0, ISA_X_CONST, 0); /* v32:33 = out */
@@ -609,6 +614,7 @@ static void one_program(uint64_t seed)
     assert_non_null(g);
     g->r.state = seed;
     g->at.state = ~seed; /* a separate generator for barriers, so that programs with and without barriers are otherwise equal */
+    g->apart = seed % 5 < 2;
     g->bars = getenv("LW_NATIVE") != NULL && seed % 3 != 1;
     for (unsigned op = 1; op < ISA_OP_COUNT; op++)
         if (plain_alu((enum isa_op)op))

@@ -18,6 +18,7 @@ struct gen {
     uint32_t count;
     unsigned loops;
     bool bars;             /* the program has block barriers where all lanes of a warp execute together */
+    bool apart;            /* lanes access different offsets in local memory */
     struct prop_random at; /* decides where barriers are emitted */
     enum isa_op alu[ISA_OP_COUNT], scalar[ISA_OP_COUNT];
     unsigned alu_count, scalar_count;
@@ -240,7 +241,7 @@ static inline void memory(struct gen *g)
     case ISA_LD_LOCAL: case ISA_ST_LOCAL:
         isa_mod_set(i, ISA_MOD_AMODE, ISA_AMODE_32);
         i->a = prop_below(&g->r, 2) ? 255 : 27;
-        slot = 32;
+        slot = i->a == 27 ? LOCAL / 2 : LOCAL;
         break;
     default:
         isa_mod_set(i, ISA_MOD_AMODE, ISA_AMODE_32);
