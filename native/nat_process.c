@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The compiler process. LLVM cannot be interrupted, and may run for minutes or crash. So another process compiles the kernels, and
- * returns an object file for each. It sets timers before it compiles a kernel. If the compilation exceeds its limit, a timer ends
- * the process. The emulator then receives the end of the stream.
+ * The compiler process. LLVM cannot be interrupted, and may run for minutes or crash. So another process compiles the kernels,
+ * and returns an object file for each. It sets timers before it compiles a kernel. If the compilation exceeds its limit, a timer
+ * ends the process. The emulator then receives the end of the stream.
  *
  * The emulator may be part of a program that has threads, children and signal handlers of its own. So
  * - the process executes a program: it does not inherit a memory allocator, a dynamic linker or an LLVM that another thread was
  *   using when the process was created. This program contains the same code (start_image()), and serve_if_started() calls serve()
  *   before its main();
- * - the process is not a child of the program: its parent is a helper that ends immediately. The helper has no exit signal, so the
- *   kernel does not return it to wait() without __WCLONE, and sends no SIGCHLD;
+ * - the process is not a child of the program: its parent is a helper that ends immediately. The helper has no exit signal, so
+ *   the kernel does not return it to wait() without __WCLONE, and sends no SIGCHLD;
  * - no id of the process is needed. The process ends when the emulator closes its end of the socket, or ends.
  */
 #include <dlfcn.h>
@@ -44,7 +44,8 @@ enum { ELAPSED_FACTOR = 20 };
 static bool transfer(int socket, const char *out, char *in, size_t bytes)
 {
     for (size_t done = 0; done < bytes;) {
-        const ssize_t n = out != NULL ? send(socket, out + done, bytes - done, MSG_NOSIGNAL) : recv(socket, in + done, bytes - done, 0);
+        const ssize_t n = out != NULL ? send(socket, out + done, bytes - done, MSG_NOSIGNAL)
+                                      : recv(socket, in + done, bytes - done, 0);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -76,7 +77,8 @@ static void start_timer(int which, double seconds)
     (void)setitimer(which, &timer, NULL);
 }
 
-/** Ends the process when the emulator closes its end of the socket. The thread may be compiling a kernel, which nobody needs then. */
+/** Ends the process when the emulator closes its end of the socket. The thread may be compiling a kernel, which nobody needs
+ *  then. */
 static void *watch(void *context)
 {
     struct pollfd socket = {.fd = SOCKET}; /* events == 0: poll() returns only when the other end is closed */
@@ -122,7 +124,8 @@ static void serve(void)
         if (outcome != NAT_COMPILED)
             continue;
         if (!(send_all(SOCKET, &code.size, sizeof code.size) && send_all(SOCKET, code.entry, job.count * sizeof *code.entry) &&
-              send_all(SOCKET, code.site, code.size.sites * sizeof *code.site) && send_all(SOCKET, code.object, code.size.object)))
+              send_all(SOCKET, code.site, code.size.sites * sizeof *code.site) &&
+              send_all(SOCKET, code.object, code.size.object)))
             break;
         nat_code_free(&code);
     }
@@ -198,8 +201,8 @@ static bool place(int from, int to)
     return from == to ? fcntl(to, F_SETFD, 0) == 0 : dup2(from, to) == to;
 }
 
-/* The two functions below run in new processes that share the memory of the emulator, while the calling thread waits. They call only
- * functions that are safe in a signal handler. */
+/* The two functions below run in new processes that share the memory of the emulator, while the calling thread waits. They call
+ * only functions that are safe in a signal handler. */
 
 static int execute(void *context)
 {
@@ -338,7 +341,8 @@ enum nat_outcome nat_process_receive(struct nat_process *process, const struct n
             (out->site = allocate(out->size.sites * sizeof *out->site)) != NULL &&
             (out->object = allocate(out->size.object)) != NULL &&
             receive_all(from, out->entry, job->count * sizeof *out->entry) &&
-            receive_all(from, out->site, out->size.sites * sizeof *out->site) && receive_all(from, out->object, out->size.object) &&
+            receive_all(from, out->site, out->size.sites * sizeof *out->site) &&
+            receive_all(from, out->object, out->size.object) &&
             nat_code_is_valid(out, job))
             return NAT_COMPILED;
         nat_code_free(out);

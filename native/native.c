@@ -147,8 +147,8 @@ static void take_code(struct translator *t, struct nat_kernel *k, enum nat_outco
         report(t, k->name, outcome);
 }
 
-/** Sends @k to the compiler process, and starts a new process if there is none, or if it has ended while it was idle. Returns false if
- *  that fails. */
+/** Sends @k to the compiler process, and starts a new process if there is none, or if it has ended while it was idle. Returns
+ *  false if that fails. */
 static bool send_kernel(struct translator *t, const struct emu_native_request *request, const struct nat_kernel *k)
 {
     for (unsigned attempt = 0; attempt < 2; attempt++) {

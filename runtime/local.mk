@@ -23,14 +23,19 @@ $(LW_RUNTIME): libruntime.a libhost.a liblanewise.a $(CORE_LIBS) %D%/exports.map
 # which `lanewise app` adds its folder.
 noinst_LIBRARIES += libcuda-runtime.a
 libcuda_runtime_a_SOURCES = \
+	%D%/cuda/cu_capture.c \
 	%D%/cuda/cu_device.c \
 	%D%/cuda/cu_driver.c \
+	%D%/cuda/cu_driver_graph.c \
 	%D%/cuda/cu_driver_memory.c \
 	%D%/cuda/cu_driver_module.c \
 	%D%/cuda/cu_driver_priv.h \
 	%D%/cuda/cu_driver_symbols.c \
 	%D%/cuda/cu_error.c \
 	%D%/cuda/cu_errors.def \
+	%D%/cuda/cu_graph.c \
+	%D%/cuda/cu_graph_exec.c \
+	%D%/cuda/cu_graph_priv.h \
 	%D%/cuda/cu_launch.c \
 	%D%/cuda/cu_memory.c \
 	%D%/cuda/cu_module.c \

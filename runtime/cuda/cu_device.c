@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CUDA's runtime: the device, with its properties, attributes and limits. */
-#include "runtime/cuda/cu_priv.h"
+#include "runtime/cuda/cu_graph_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,6 +250,8 @@ CU_API cudaError_t cudaDeviceSynchronize(void)
 
     rt_lock();
     error = cu_device_error();
+    if (error == cudaSuccess)
+        error = cu_capture_forbids_wait(NULL, true);
     if (error == cudaSuccess && !rt_run())
         error = cu_device_error();
     rt_unlock();
@@ -271,6 +273,9 @@ CU_API cudaError_t cudaDeviceReset(void)
     } else if (rt_stopped() && !rt_recover()) {
         error = cudaErrorLaunchFailure;
     } else {
+        cu_captures_reset();
+        cu_execs_reset();
+        cu_graphs_reset();
         cu_memory_reset();
         cu_streams_reset();
         cu_modules_reset();

@@ -171,11 +171,10 @@ CU_API CUresult cuGetProcAddress_v2(const char *name, void **out, int version, u
 {
     enum { FOUND, NOT_FOUND };
 
-    (void)version, (void)flags; /* all versions of a function are the same here; @flags may select functions that use the
-                                 * stream of the thread, which is the default stream here */
+    (void)flags; /* @flags may select functions that use the stream of the thread, which is the default stream here */
     if (name == NULL || out == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    *out = cu_driver_symbol(name);
+    *out = cu_driver_symbol(name, version);
     if (status != NULL)
         *status = *out != NULL ? FOUND : NOT_FOUND;
     return *out != NULL ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CUDA's driver interface: memory, copies, fills, streams, events. */
 #include "runtime/cuda/cu_driver_priv.h"
+#include "runtime/cuda/cu_graph_priv.h"
 
 #include <string.h>
 
@@ -14,7 +15,8 @@ cudaError_t cudaHostUnregister(void *pointer);
 cudaError_t cudaFree(void *pointer);
 cudaError_t cudaFreeHost(void *pointer);
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total);
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, cudaStream_t stream);
+cudaError_t cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream);
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
@@ -28,8 +30,6 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end);
-
-enum { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT };
 
 static void *pointer_of(CUdeviceptr address)
 {
@@ -54,8 +54,13 @@ CU_ALIAS(cuMemAlloc, cuMemAlloc_v2);
 
 CU_API CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
 {
-    (void)stream;
-    return cuMemAlloc(out, bytes);
+    void *pointer = NULL;
+    CUresult result = out != NULL && bytes != 0 ? CU_IN_CONTEXT(cudaMallocAsync(&pointer, bytes, stream))
+        : CUDA_ERROR_INVALID_VALUE;
+
+    if (result == CUDA_SUCCESS)
+        *out = (uintptr_t)pointer;
+    return result;
 }
 
 CU_API CUresult cuMemAllocPitch(CUdeviceptr *out, size_t *pitch, size_t width, size_t height, unsigned element)
@@ -74,7 +79,8 @@ CU_ALIAS(cuMemAllocPitch, cuMemAllocPitch_v2);
 CU_API CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags)
 {
     void *pointer = NULL;
-    CUresult result = out != NULL && bytes != 0 ? CU_IN_CONTEXT(cudaMallocManaged(&pointer, bytes, flags)) : CUDA_ERROR_INVALID_VALUE;
+    CUresult result = out != NULL && bytes != 0 ? CU_IN_CONTEXT(cudaMallocManaged(&pointer, bytes, flags))
+        : CUDA_ERROR_INVALID_VALUE;
 
     if (result == CUDA_SUCCESS)
         *out = (uintptr_t)pointer;
@@ -91,8 +97,7 @@ CU_ALIAS(cuMemFree, cuMemFree_v2);
 
 CU_API CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream)
 {
-    (void)stream;
-    return cuMemFree(address);
+    return CU_IN_CONTEXT(cudaFreeAsync(pointer_of(address), stream));
 }
 
 CU_API CUresult cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
@@ -170,7 +175,8 @@ CU_API CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, int advice, CUdev
 
 CU_API CUresult cuPointerGetAttribute(void *out, int attribute, CUdeviceptr address)
 {
-    enum { CONTEXT = 1, MEMORY_TYPE = 2, DEVICE_POINTER = 3, HOST_POINTER = 4, IS_MANAGED = 8, ORDINAL = 9, BEGIN = 11, BYTES = 12, LAST = 22,
+    enum { CONTEXT = 1, MEMORY_TYPE = 2, DEVICE_POINTER = 3, HOST_POINTER = 4, IS_MANAGED = 8, ORDINAL = 9, BEGIN = 11,
+          BYTES = 12, LAST = 22,
            TYPE_DEVICE = 2 };
     CUresult cuCtxGetCurrent(CUcontext *);
     CUresult result = out != NULL ? cu_need_context() : CUDA_ERROR_INVALID_VALUE;
@@ -197,17 +203,21 @@ CU_API CUresult cuPointerGetAttribute(void *out, int attribute, CUdeviceptr addr
 
 /* ---- copies ------------------------------------------------------------------------------------------------------- */
 
-static CUresult copy(void *to, const void *from, size_t bytes, int kind, CUstream stream)
+/** Copies in a stream, or, with @now, before the function returns. */
+static CUresult copy(struct cudaMemcpy3DParms p, CUstream stream, bool now)
 {
-    return CU_IN_CONTEXT(cudaMemcpyAsync(to, from, bytes, kind, stream));
+    return CU_IN_CONTEXT(cu_submit((struct cu_work){.type = CU_COPY, .copy = p}, stream, now));
 }
 
 #define COPY(NAME, TO, FROM, TO_POINTER, FROM_POINTER, KIND) \
-    CU_API CUresult NAME(TO to, FROM from, size_t bytes) { return copy(TO_POINTER, FROM_POINTER, bytes, KIND, NULL); } \
+    CU_API CUresult NAME(TO to, FROM from, size_t bytes) \
+    { \
+        return copy(cu_copy_of(TO_POINTER, bytes, FROM_POINTER, bytes, bytes, 1, KIND), NULL, true); \
+    } \
     CU_ALIAS(NAME, NAME##_v2); \
     CU_API CUresult NAME##Async(TO to, FROM from, size_t bytes, CUstream stream) \
     { \
-        return copy(TO_POINTER, FROM_POINTER, bytes, KIND, stream); \
+        return copy(cu_copy_of(TO_POINTER, bytes, FROM_POINTER, bytes, bytes, 1, KIND), stream, false); \
     } \
     CU_ALIAS(NAME##Async, NAME##Async_v2);
 COPY(cuMemcpyHtoD, CUdeviceptr, const void *, pointer_of(to), from, HOST_TO_DEVICE)
@@ -215,19 +225,6 @@ COPY(cuMemcpyDtoH, void *, CUdeviceptr, to, pointer_of(from), DEVICE_TO_HOST)
 COPY(cuMemcpyDtoD, CUdeviceptr, CUdeviceptr, pointer_of(to), pointer_of(from), DEVICE_TO_DEVICE)
 COPY(cuMemcpy, CUdeviceptr, CUdeviceptr, pointer_of(to), pointer_of(from), DEFAULT)
 
-/** Source or destination of a copy of two or three dimensions. */
-struct side {
-    size_t x, y, z, lod;
-    int type;
-    const void *host;
-    CUdeviceptr device;
-    void *array, *reserved;
-    size_t pitch, height;
-};
-struct copy_3d {
-    struct side from, to;
-    size_t width, height, depth;
-};
 struct side_2d {
     size_t x, y;
     int type;
@@ -241,65 +238,86 @@ struct copy_2d {
     size_t width, height;
 };
 
-/** Returns a pointer to the first byte of a side of a copy. Returns NULL if the side is an array, or its pointer is NULL. */
-static const uint8_t *begin_of(const struct side *s, size_t pitch)
-{
-    enum { TYPE_HOST = 1, TYPE_DEVICE, TYPE_ARRAY, TYPE_UNIFIED };
-    const uint8_t *base = s->type == TYPE_HOST                                   ? s->host
-                          : s->type == TYPE_DEVICE || s->type == TYPE_UNIFIED ? pointer_of(s->device)
-                                                                              : NULL;
+enum { TYPE_HOST = 1, TYPE_DEVICE, TYPE_ARRAY, TYPE_UNIFIED };
 
-    return base != NULL ? base + s->z * s->height * pitch + s->y * pitch + s->x : NULL;
+static struct cudaPitchedPtr pointer_of_side(const struct cu_side *s, size_t width)
+{
+    void *base = s->type == TYPE_HOST                                  ? (void *)(uintptr_t)s->host
+                 : s->type == TYPE_DEVICE || s->type == TYPE_UNIFIED ? pointer_of(s->device)
+                                                                     : NULL;
+
+    return (struct cudaPitchedPtr){base, s->pitch != 0 ? s->pitch : width, width, s->height};
 }
 
-static CUresult copy_box(const struct copy_3d *c, CUstream stream)
+CUresult cu_copy_of_driver(const struct cu_copy_3d *c, struct cudaMemcpy3DParms *out)
 {
-    const size_t to_pitch = c->to.pitch != 0 ? c->to.pitch : c->width, from_pitch = c->from.pitch != 0 ? c->from.pitch : c->width;
-    uint8_t *to = (uint8_t *)(uintptr_t)begin_of(&c->to, to_pitch);
-    const uint8_t *from = begin_of(&c->from, from_pitch);
+    if (c == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    *out = (struct cudaMemcpy3DParms){
+        .from_array = c->from.array, .from_position = {c->from.x, c->from.y, c->from.z},
+            .from = pointer_of_side(&c->from, c->width),
+        .to_array = c->to.array, .to_position = {c->to.x, c->to.y, c->to.z}, .to = pointer_of_side(&c->to, c->width),
+        .extent = {c->width, c->height, c->depth}, .kind = DEFAULT};
+    return c->width != 0 && (out->to.pitch < c->width || out->from.pitch < c->width) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+static struct cu_side side_of_pointer(const struct cudaPitchedPtr *p, const struct cu_position *at)
+{
+    return (struct cu_side){.x = at->x, .y = at->y, .z = at->z, .type = TYPE_UNIFIED, .device = (uintptr_t)p->pointer,
+                            .pitch = p->pitch,
+                            .height = p->height};
+}
+
+struct cu_copy_3d cu_copy_to_driver(const struct cudaMemcpy3DParms *p)
+{
+    return (struct cu_copy_3d){side_of_pointer(&p->from, &p->from_position), side_of_pointer(&p->to, &p->to_position),
+                               p->extent.width,
+                               p->extent.height, p->extent.depth};
+}
+
+static CUresult copy_box(const struct cu_copy_3d *c, CUstream stream, bool now)
+{
+    struct cudaMemcpy3DParms p;
     CUresult result = cu_need_context();
 
-    if (result != CUDA_SUCCESS || c->width == 0)
-        return result;
-    if (c->to.array != NULL || c->from.array != NULL)
-        return CUDA_ERROR_NOT_SUPPORTED;
-    if (to == NULL || from == NULL || to_pitch < c->width || from_pitch < c->width)
-        return CUDA_ERROR_INVALID_VALUE;
-    for (size_t z = 0; z < c->depth; z++)
-        for (size_t y = 0; y < c->height && result == CUDA_SUCCESS; y++)
-            result = copy(to + (z * c->to.height + y) * to_pitch, from + (z * c->from.height + y) * from_pitch, c->width, DEFAULT,
-                          stream);
-    return result;
+    if (result == CUDA_SUCCESS)
+        result = cu_copy_of_driver(c, &p);
+    return result == CUDA_SUCCESS ? copy(p, stream, now) : result;
 }
 
-CU_API CUresult cuMemcpy3DAsync(const struct copy_3d *c, CUstream stream)
+CU_API CUresult cuMemcpy3DAsync(const struct cu_copy_3d *c, CUstream stream)
 {
-    return c != NULL ? copy_box(c, stream) : CUDA_ERROR_INVALID_VALUE;
+    return copy_box(c, stream, false);
 }
 CU_ALIAS(cuMemcpy3DAsync, cuMemcpy3DAsync_v2);
 
-CU_API CUresult cuMemcpy3D(const struct copy_3d *c)
+CU_API CUresult cuMemcpy3D(const struct cu_copy_3d *c)
 {
-    return cuMemcpy3DAsync(c, NULL);
+    return copy_box(c, NULL, true);
 }
 CU_ALIAS(cuMemcpy3D, cuMemcpy3D_v2);
 
-static struct side side_of(const struct side_2d *s)
+static struct cu_side side_of(const struct side_2d *s)
 {
-    return (struct side){.x = s->x, .y = s->y, .type = s->type, .host = s->host, .device = s->device, .array = s->array, .pitch = s->pitch};
+    return (struct cu_side){.x = s->x, .y = s->y, .type = s->type, .host = s->host, .device = s->device, .array = s->array,
+                            .pitch = s->pitch};
+}
+
+static CUresult copy_rows(const struct copy_2d *c, CUstream stream, bool now)
+{
+    return c != NULL ? copy_box(&(struct cu_copy_3d){side_of(&c->from), side_of(&c->to), c->width, c->height, 1}, stream, now)
+                     : CUDA_ERROR_INVALID_VALUE;
 }
 
 CU_API CUresult cuMemcpy2DAsync(const struct copy_2d *c, CUstream stream)
 {
-    if (c == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
-    return copy_box(&(struct copy_3d){side_of(&c->from), side_of(&c->to), c->width, c->height, 1}, stream);
+    return copy_rows(c, stream, false);
 }
 CU_ALIAS(cuMemcpy2DAsync, cuMemcpy2DAsync_v2);
 
 CU_API CUresult cuMemcpy2D(const struct copy_2d *c)
 {
-    return cuMemcpy2DAsync(c, NULL);
+    return copy_rows(c, NULL, true);
 }
 CU_ALIAS(cuMemcpy2D, cuMemcpy2D_v2);
 CU_ALIAS(cuMemcpy2D, cuMemcpy2DUnaligned);
@@ -307,37 +325,26 @@ CU_ALIAS(cuMemcpy2D, cuMemcpy2DUnaligned_v2);
 
 /* ---- fills -------------------------------------------------------------------------------------------------------- */
 
-/** Fills @rows rows of @count elements of @bytes bytes with copies of *@value. */
-static CUresult fill(CUdeviceptr to, size_t pitch, const void *value, size_t bytes, size_t count, size_t rows, CUstream stream)
+/** Fills @rows rows of @count elements of @bytes bytes with @value. */
+static CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned bytes, size_t count, size_t rows, CUstream stream)
 {
-    CUresult result = cu_need_context();
+    const struct cu_work work = {.type = CU_FILL, .fill = {pointer_of(to), pitch, value, bytes, count, rows}};
 
-    if (result != CUDA_SUCCESS || count == 0 || rows == 0)
-        return result;
-    if (to % bytes != 0 || count > SIZE_MAX / bytes || (rows > 1 && (pitch < count * bytes || pitch % bytes != 0)))
-        return CUDA_ERROR_INVALID_VALUE;
-    rt_lock();
-    if (!cu_is_stream(stream))
-        result = CUDA_ERROR_INVALID_HANDLE;
-    for (size_t y = 0; y < rows && result == CUDA_SUCCESS; y++)
-        if (lanewise_fill(rt_machine(), to + y * pitch, value, bytes, count * bytes) != LANEWISE_OK) {
-            rt_complain("cuMemset");
-            result = CUDA_ERROR_INVALID_VALUE;
-        }
-    rt_unlock();
-    return result;
+    return CU_IN_CONTEXT(cu_submit(work, stream, false));
 }
 
 #define FILLS(BITS, TYPE) \
     CU_API CUresult cuMemsetD##BITS##Async(CUdeviceptr to, TYPE value, size_t count, CUstream stream) \
     { \
-        return fill(to, 0, &value, sizeof value, count, 1, stream); \
+        return fill(to, 0, value, sizeof value, count, 1, stream); \
     } \
-    CU_API CUresult cuMemsetD##BITS(CUdeviceptr to, TYPE value, size_t count) { return cuMemsetD##BITS##Async(to, value, count, NULL); } \
+    CU_API CUresult cuMemsetD##BITS(CUdeviceptr to, TYPE value, size_t count) { return cuMemsetD##BITS##Async(to, value, count, \
+                                                                                                              NULL); } \
     CU_ALIAS(cuMemsetD##BITS, cuMemsetD##BITS##_v2); \
-    CU_API CUresult cuMemsetD2D##BITS##Async(CUdeviceptr to, size_t pitch, TYPE value, size_t width, size_t height, CUstream stream) \
+    CU_API CUresult cuMemsetD2D##BITS##Async(CUdeviceptr to, size_t pitch, TYPE value, size_t width, size_t height, \
+                                             CUstream stream) \
     { \
-        return fill(to, pitch, &value, sizeof value, width, height, stream); \
+        return fill(to, pitch, value, sizeof value, width, height, stream); \
     } \
     CU_API CUresult cuMemsetD2D##BITS(CUdeviceptr to, size_t pitch, TYPE value, size_t width, size_t height) \
     { \

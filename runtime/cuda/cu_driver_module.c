@@ -2,13 +2,12 @@
 /* CUDA's driver interface: modules, which are loaded from PTX, fat binaries with PTX and Lanewise's object files; linking;
  * kernels and launches. */
 #include "runtime/cuda/cu_driver_priv.h"
+#include "runtime/cuda/cu_graph_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-cudaError_t cudaLaunchKernel(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments, size_t shared_bytes,
-                             cudaStream_t stream);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void *), void *user);
 cudaError_t cudaFuncSetAttribute(const void *stub, int attribute, int value);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, const void *stub, int threads, size_t shared_bytes,
@@ -426,64 +425,14 @@ CU_API CUresult cuLinkDestroy(struct link *handle)
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------ */
 
-/** Largest number of parameters of a kernel, and the keys in the list @extra of cuLaunchKernel. */
-enum { MAX_PARAMETERS = 1024, EXTRA_END = 0, EXTRA_POINTER = 1, EXTRA_BYTES = 2 };
-
-/** Finds the arguments in the buffer that the list @extra of cuLaunchKernel names, and stores pointers to them. The buffer has
- *  the arguments in order, each at its alignment. */
-static cudaError_t unpack(const struct cu_function *f, void **extra, void **arguments)
-{
-    const unsigned count = lanewise_kernel_param_count(f->kernel);
-    uint8_t *buffer = NULL;
-    size_t bytes = 0, at = 0;
-
-    for (; *extra != (void *)(uintptr_t)EXTRA_END; extra += 2) {
-        if (*extra == (void *)(uintptr_t)EXTRA_POINTER)
-            buffer = extra[1];
-        else if (*extra == (void *)(uintptr_t)EXTRA_BYTES && extra[1] != NULL)
-            memcpy(&bytes, extra[1], sizeof bytes);
-        else
-            return cudaErrorInvalidValue;
-    }
-    if (count > MAX_PARAMETERS || (buffer == NULL && count != 0))
-        return cudaErrorInvalidValue;
-    for (unsigned i = 0; i < count; i++) {
-        lanewise_param p;
-        size_t align;
-
-        lanewise_kernel_param(f->kernel, i, &p, sizeof p);
-        align = p.align != 0 ? p.align : 1;
-        at = (at + align - 1) / align * align;
-        if (at > bytes || p.bytes > bytes - at)
-            return cudaErrorInvalidValue;
-        arguments[i] = buffer + at;
-        at += p.bytes;
-    }
-    return bytes > at ? cudaErrorLaunchOutOfResources : cudaSuccess;
-}
-
 CU_API CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                                unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **parameters,
                                void **extra)
 {
-    const cu_dim3 grid = {grid_x, grid_y, grid_z}, block = {block_x, block_y, block_z};
-    void *unpacked[MAX_PARAMETERS];
-    struct cu_function *f;
-    CUresult result = cu_need_context();
+    const struct cudaKernelNodeParams p = {function, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, parameters,
+                                           extra};
 
-    if (result == CUDA_SUCCESS && parameters != NULL && extra != NULL)
-        result = CUDA_ERROR_INVALID_VALUE;
-    if (result != CUDA_SUCCESS)
-        return result;
-    if (extra != NULL) {
-        rt_lock();
-        result = cu_result(cu_function_get(function, &f));
-        if (result == CUDA_SUCCESS)
-            result = cu_result(unpack(f, extra, unpacked));
-        rt_unlock();
-        parameters = unpacked;
-    }
-    return result == CUDA_SUCCESS ? CU_DRIVER(cudaLaunchKernel(function, grid, block, parameters, shared_bytes, stream)) : result;
+    return CU_IN_CONTEXT(cu_launch(&p, stream));
 }
 
 struct launch_config {

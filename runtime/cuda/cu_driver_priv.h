@@ -51,7 +51,26 @@ CUresult cu_need_context(void);
 /** Defines a second name of a function, under which newer headers call it. */
 #define CU_ALIAS(name, other) extern __typeof__(name) other __attribute__((alias(#name), visibility("default")))
 
-/** Finds a function of the driver interface by its name without a suffix such as _v2. Returns NULL if there is none. */
-void *cu_driver_symbol(const char *name);
+/** Finds a function of the driver interface by its name without a suffix such as _v2. @version: version of CUDA for which the program
+ *  was compiled, such as 13000. Returns NULL if there is none. */
+void *cu_driver_symbol(const char *name, int version);
+
+/** Source or destination of a copy of three dimensions. */
+struct cu_side {
+    size_t x, y, z, lod;
+    int type;
+    const void *host;
+    CUdeviceptr device;
+    void *array, *reserved;
+    size_t pitch, height;
+};
+struct cu_copy_3d {
+    struct cu_side from, to;
+    size_t width, height, depth;
+};
+struct cudaMemcpy3DParms;
+/** Converts the parameters of a copy to those of the runtime, and back. */
+CUresult cu_copy_of_driver(const struct cu_copy_3d *c, struct cudaMemcpy3DParms *out);
+struct cu_copy_3d cu_copy_to_driver(const struct cudaMemcpy3DParms *p);
 
 #endif

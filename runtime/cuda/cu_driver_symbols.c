@@ -57,6 +57,54 @@
     X(cuGetErrorString) \
     X(cuGetExportTable) \
     X(cuGetProcAddress) \
+    X(cuGraphAddChildGraphNode) \
+    X(cuGraphAddDependencies) \
+    X(cuGraphAddEmptyNode) \
+    X(cuGraphAddEventRecordNode) \
+    X(cuGraphAddEventWaitNode) \
+    X(cuGraphAddHostNode) \
+    X(cuGraphAddKernelNode) \
+    X(cuGraphAddMemcpyNode) \
+    X(cuGraphAddMemsetNode) \
+    X(cuGraphChildGraphNodeGetGraph) \
+    X(cuGraphClone) \
+    X(cuGraphCreate) \
+    X(cuGraphDestroy) \
+    X(cuGraphDestroyNode) \
+    X(cuGraphEventRecordNodeGetEvent) \
+    X(cuGraphEventRecordNodeSetEvent) \
+    X(cuGraphEventWaitNodeGetEvent) \
+    X(cuGraphEventWaitNodeSetEvent) \
+    X(cuGraphExecChildGraphNodeSetParams) \
+    X(cuGraphExecDestroy) \
+    X(cuGraphExecEventRecordNodeSetEvent) \
+    X(cuGraphExecEventWaitNodeSetEvent) \
+    X(cuGraphExecGetFlags) \
+    X(cuGraphExecHostNodeSetParams) \
+    X(cuGraphExecKernelNodeSetParams) \
+    X(cuGraphExecMemcpyNodeSetParams) \
+    X(cuGraphExecMemsetNodeSetParams) \
+    X(cuGraphExecUpdate) \
+    X(cuGraphGetEdges) \
+    X(cuGraphGetNodes) \
+    X(cuGraphGetRootNodes) \
+    X(cuGraphHostNodeGetParams) \
+    X(cuGraphHostNodeSetParams) \
+    X(cuGraphInstantiate) \
+    X(cuGraphInstantiateWithFlags) \
+    X(cuGraphKernelNodeGetParams) \
+    X(cuGraphKernelNodeSetParams) \
+    X(cuGraphLaunch) \
+    X(cuGraphMemcpyNodeGetParams) \
+    X(cuGraphMemcpyNodeSetParams) \
+    X(cuGraphMemsetNodeGetParams) \
+    X(cuGraphMemsetNodeSetParams) \
+    X(cuGraphNodeFindInClone) \
+    X(cuGraphNodeGetDependencies) \
+    X(cuGraphNodeGetDependentNodes) \
+    X(cuGraphNodeGetType) \
+    X(cuGraphRemoveDependencies) \
+    X(cuGraphUpload) \
     X(cuInit) \
     X(cuKernelGetFunction) \
     X(cuLaunchCooperativeKernel) \
@@ -132,29 +180,56 @@
     X(cuProfilerStart) \
     X(cuProfilerStop) \
     X(cuStreamAddCallback) \
+    X(cuStreamBeginCaptureToGraph) \
     X(cuStreamCreate) \
     X(cuStreamCreateWithPriority) \
     X(cuStreamDestroy) \
+    X(cuStreamEndCapture) \
     X(cuStreamGetCtx) \
+    X(cuStreamIsCapturing) \
     X(cuStreamQuery) \
     X(cuStreamSynchronize) \
-    X(cuStreamWaitEvent)
+    X(cuStreamUpdateCaptureDependencies) \
+    X(cuStreamWaitEvent) \
+    X(cuThreadExchangeStreamCaptureMode)
+
+/* Functions of which later versions have other parameters: name, function, first version of CUDA that has it. */
+#define VERSIONS(X) \
+    X(cuGraphAddDependencies, cuGraphAddDependencies_v2, 12030) \
+    X(cuGraphAddKernelNode, cuGraphAddKernelNode_v2, 12000) \
+    X(cuGraphExecKernelNodeSetParams, cuGraphExecKernelNodeSetParams_v2, 12000) \
+    X(cuGraphExecUpdate, cuGraphExecUpdate_v2, 12000) \
+    X(cuGraphGetEdges, cuGraphGetEdges_v2, 12030) \
+    X(cuGraphInstantiate, cuGraphInstantiateWithFlags, 12000) \
+    X(cuGraphKernelNodeGetParams, cuGraphKernelNodeGetParams_v2, 12000) \
+    X(cuGraphKernelNodeSetParams, cuGraphKernelNodeSetParams_v2, 12000) \
+    X(cuGraphNodeGetDependencies, cuGraphNodeGetDependencies_v2, 12030) \
+    X(cuGraphNodeGetDependentNodes, cuGraphNodeGetDependentNodes_v2, 12030) \
+    X(cuGraphRemoveDependencies, cuGraphRemoveDependencies_v2, 12030) \
+    X(cuStreamBeginCapture, cuStreamBeginCapture_v2, 10010) \
+    X(cuStreamGetCaptureInfo, cuStreamGetCaptureInfo_v3, 12030) \
+    X(cuStreamGetCaptureInfo, cuStreamGetCaptureInfo_v2, 11030) \
+    X(cuStreamUpdateCaptureDependencies, cuStreamUpdateCaptureDependencies_v2, 12030)
 
 #define DECLARE(name) extern char name##_ __asm__(#name);
+#define DECLARE_VERSION(name, function, since) extern char function##_version_ __asm__(#function);
 FUNCTIONS(DECLARE)
+VERSIONS(DECLARE_VERSION)
 
 static const struct {
     const char *name;
     void *function;
+    int since;
 } rows[] = {
-#define ROW(name) {#name, &name##_},
-    FUNCTIONS(ROW)
+#define ROW(name) {#name, &name##_, 0},
+#define VERSION_ROW(name, function, since) {#name, &function##_version_, since},
+    VERSIONS(VERSION_ROW) FUNCTIONS(ROW)
 };
 
-void *cu_driver_symbol(const char *name)
+void *cu_driver_symbol(const char *name, int version)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].name, name) == 0)
+        if (version >= rows[i].since && strcmp(rows[i].name, name) == 0)
             return rows[i].function;
     return NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launches, and the functions that compiled programs call for <<<...>>>. */
-#include "runtime/cuda/cu_priv.h"
+#include "runtime/cuda/cu_graph_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,52 +46,142 @@ unsigned cu_function_dynamic_limit(const struct cu_function *f, unsigned static_
     return f->has_limit ? f->max_dynamic_bytes : static_bytes < CU_SHARED_BYTES ? CU_SHARED_BYTES - static_bytes : 0;
 }
 
-/** Launches a kernel, and runs it to its end. The caller holds the lock. */
-static cudaError_t launch(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments, size_t shared_bytes,
-                          cudaStream_t stream)
+cudaError_t cu_kernel_check(const struct cudaKernelNodeParams *p, struct cu_function **f, lanewise_shape *shape)
 {
-    struct cu_function *f;
+    const cu_dim3 grid = p->grid, block = p->block;
     lanewise_kernel_needs needs;
-    struct rt_site site;
-    lanewise_shape shape = {.grid = {grid.x, grid.y, grid.z}, .block = {block.x, block.y, block.z}};
     cudaError_t error = cu_device_error();
 
+    *shape = (lanewise_shape){.grid = {grid.x, grid.y, grid.z}, .block = {block.x, block.y, block.z}, .shared_bytes = p->shared_bytes};
     if (error == cudaSuccess)
-        error = cu_function_get(stub, &f);
+        error = cu_function_get(p->stub, f);
     if (error != cudaSuccess)
         return error;
-    if (!cu_is_stream(stream))
-        return cudaErrorInvalidResourceHandle;
-    lanewise_kernel_get_needs(f->kernel, &needs, sizeof needs);
+    lanewise_kernel_get_needs((*f)->kernel, &needs, sizeof needs);
     for (unsigned i = 0; i < 3; i++)
-        if (shape.grid[i] == 0 || shape.block[i] == 0 || (i != 0 && shape.grid[i] > 65535))
+        if (shape->grid[i] == 0 || shape->block[i] == 0 || (i != 0 && shape->grid[i] > 65535))
             return cudaErrorInvalidValue;
     if (grid.x > INT32_MAX || block.x > 1024 || block.y > 1024 || block.z > 64 ||
         (uint64_t)block.x * block.y * block.z > LANEWISE_MAX_BLOCK_THREADS ||
         (uint64_t)block.x * block.y * block.z > needs.max_threads)
         return cudaErrorInvalidValue;
-    if (shared_bytes > cu_function_dynamic_limit(f, needs.shared_bytes) ||
-        (arguments == NULL && lanewise_kernel_param_count(f->kernel) != 0))
+    if (p->shared_bytes > cu_function_dynamic_limit(*f, needs.shared_bytes) || (p->arguments != NULL && p->extra != NULL) ||
+        (p->arguments == NULL && p->extra == NULL && lanewise_kernel_param_count((*f)->kernel) != 0))
         return cudaErrorInvalidValue;
-    shape.shared_bytes = (uint32_t)shared_bytes;
-    rt_site_take(&site);
-    if (rt_launch(f->kernel, &shape, (const void *const *)arguments, &site) != LANEWISE_OK) {
-        rt_complain("launch");
-        return cudaErrorLaunchFailure;
-    }
-    (void)rt_run(); /* if the kernel fails, the next call returns the error, as with a device that runs kernels in the background */
     return cudaSuccess;
+}
+
+/** Finds the arguments in the buffer that the list @extra of cuLaunchKernel names, and stores pointers to them. The buffer has
+ *  the arguments in order, each at its alignment. */
+static cudaError_t unpack(const struct cu_function *f, void **extra, void **arguments)
+{
+    enum { END, POINTER, BYTES };
+    const unsigned count = lanewise_kernel_param_count(f->kernel);
+    uint8_t *buffer = NULL;
+    size_t bytes = 0, at = 0;
+
+    for (; *extra != (void *)(uintptr_t)END; extra += 2) {
+        if (*extra == (void *)(uintptr_t)POINTER)
+            buffer = extra[1];
+        else if (*extra == (void *)(uintptr_t)BYTES && extra[1] != NULL)
+            memcpy(&bytes, extra[1], sizeof bytes);
+        else
+            return cudaErrorInvalidValue;
+    }
+    if (buffer == NULL && count != 0)
+        return cudaErrorInvalidValue;
+    for (unsigned i = 0; i < count; i++) {
+        lanewise_param p;
+        size_t align;
+
+        lanewise_kernel_param(f->kernel, i, &p, sizeof p);
+        align = p.align != 0 ? p.align : 1;
+        at = (at + align - 1) / align * align;
+        if (at > bytes || p.bytes > bytes - at)
+            return cudaErrorInvalidValue;
+        arguments[i] = buffer + at;
+        at += p.bytes;
+    }
+    return bytes > at ? cudaErrorLaunchOutOfResources : cudaSuccess;
+}
+
+cudaError_t cu_kernel_arguments(const struct cudaKernelNodeParams *p, void ***out)
+{
+    enum { ALIGN = 16 };
+    struct cu_function *f;
+    cudaError_t error = cu_function_get(p->stub, &f);
+    const unsigned count = error == cudaSuccess ? lanewise_kernel_param_count(f->kernel) : 0;
+    size_t at = (count + 1) * sizeof(void *), bytes = at + ALIGN;
+    void **made, **from = p->arguments;
+
+    for (unsigned i = 0; i < count; i++)
+        bytes += (lanewise_kernel_param_bytes(f->kernel, i) + ALIGN - 1) / ALIGN * ALIGN;
+    made = error == cudaSuccess ? malloc(bytes) : NULL;
+    if (made == NULL)
+        return error == cudaSuccess ? cudaErrorMemoryAllocation : error;
+    if (p->extra != NULL) {
+        error = unpack(f, p->extra, made);
+        from = made;
+    }
+    if (error != cudaSuccess) {
+        free(made);
+        return error;
+    }
+    at = (at + ALIGN - 1) / ALIGN * ALIGN;
+    for (unsigned i = 0; i < count; i++) {
+        const size_t size = lanewise_kernel_param_bytes(f->kernel, i);
+
+        memcpy((char *)made + at, from[i], size);
+        made[i] = (char *)made + at;
+        at += (size + ALIGN - 1) / ALIGN * ALIGN;
+    }
+    *out = made;
+    return cudaSuccess;
+}
+
+cudaError_t cu_kernel_run(const struct cudaKernelNodeParams *p)
+{
+    void **unpacked = NULL;
+    struct cu_function *f;
+    struct rt_site site;
+    lanewise_shape shape;
+    cudaError_t error = cu_kernel_check(p, &f, &shape);
+
+    if (error == cudaSuccess && p->extra != NULL)
+        error = cu_kernel_arguments(p, &unpacked);
+    if (error != cudaSuccess)
+        return error;
+    rt_site_take(&site);
+    if (rt_launch(f->kernel, &shape, (const void *const *)(unpacked != NULL ? unpacked : p->arguments), &site) != LANEWISE_OK) {
+        rt_complain("launch");
+        error = cudaErrorLaunchFailure;
+    } else {
+        (void)rt_run(); /* if the kernel fails, the next call returns the error, as with a device that runs kernels in the background */
+    }
+    free(unpacked);
+    return error;
+}
+
+cudaError_t cu_launch(const struct cudaKernelNodeParams *p, cudaStream_t stream)
+{
+    struct cu_function *f;
+    lanewise_shape shape;
+    cudaError_t error;
+
+    rt_lock();
+    error = cu_kernel_check(p, &f, &shape); /* before the check of the stream, as an H100 does */
+    if (error == cudaSuccess)
+        error = cu_stream_submit(stream, &(struct cu_work){.type = CU_KERNEL, .kernel = *p});
+    rt_unlock();
+    return cu_return(error);
 }
 
 CU_API cudaError_t cudaLaunchKernel(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments, size_t shared_bytes,
                                     cudaStream_t stream)
 {
-    cudaError_t error;
+    const unsigned shared = shared_bytes < UINT32_MAX ? (unsigned)shared_bytes : UINT32_MAX;
 
-    rt_lock();
-    error = launch(stub, grid, block, arguments, shared_bytes, stream);
-    rt_unlock();
-    return cu_return(error);
+    return cu_launch(&(struct cudaKernelNodeParams){stub, grid, block, shared, arguments, NULL}, stream);
 }
 
 /** This function and the next one are called by programs of nvcc 13. The handle of a kernel is its struct cu_function. */

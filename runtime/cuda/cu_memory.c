@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CUDA's runtime: allocation of memory, copies, fills, and access to variables by their symbols. */
-#include "runtime/cuda/cu_priv.h"
+#include "runtime/cuda/cu_graph_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum copy_kind { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT };
 enum { PITCH_ALIGN = 512 };
 
 /** Kinds of memory, as in enum cudaMemoryType. */
@@ -60,8 +59,8 @@ static bool is_lost(const void *pointer)
     return (uint64_t)(uintptr_t)pointer >= begin && (uint64_t)(uintptr_t)pointer < end && !is_device(pointer);
 }
 
-/** Copies bytes between host and device, or within one of them. The caller holds the lock. */
-static cudaError_t copy(void *to, const void *from, size_t bytes, int kind)
+/** Copies bytes between host and device, or within one of them; or, with @only_check, checks the arguments. Locked. */
+static cudaError_t copy(void *to, const void *from, size_t bytes, int kind, bool only_check)
 {
     lanewise_machine *machine = rt_machine();
     const uint64_t to_address = (uint64_t)(uintptr_t)to, from_address = (uint64_t)(uintptr_t)from;
@@ -88,6 +87,8 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind)
         return cudaErrorInvalidValue;
     if ((!to_device && is_lost(to)) || (!from_device && is_lost(from)))
         return cudaErrorInvalidValue;
+    if (only_check)
+        return cudaSuccess;
     if (to_device && from_device)
         result = lanewise_copy(machine, to_address, from_address, bytes);
     else if (to_device)
@@ -121,6 +122,8 @@ static cudaError_t allocate(void **out, size_t bytes, enum memory_type type)
         return cudaErrorMemoryAllocation;
     rt_lock();
     error = cu_device_error();
+    if (error == cudaSuccess)
+        error = cu_capture_forbids(false);
     if (error == cudaSuccess && rt_alloc(bytes, &address) != LANEWISE_OK)
         error = cudaErrorMemoryAllocation;
     if (error == cudaSuccess) {
@@ -140,10 +143,22 @@ CU_API cudaError_t cudaMalloc(void **out, size_t bytes)
     return cu_return(allocate(out, bytes, TYPE_DEVICE));
 }
 
+/** Returns the error of an allocation in a stream, whose capture would need a node that allocates memory. */
+static cudaError_t check_capture(cudaStream_t stream)
+{
+    cudaError_t error;
+
+    rt_lock();
+    error = cu_is_stream(stream) ? cu_capture_forbids_wait(stream, false) : cudaErrorInvalidResourceHandle;
+    rt_unlock();
+    return error;
+}
+
 CU_API cudaError_t cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream)
 {
-    (void)stream;
-    return cu_return(allocate(out, bytes, TYPE_DEVICE));
+    const cudaError_t error = check_capture(stream);
+
+    return cu_return(error == cudaSuccess ? allocate(out, bytes, TYPE_DEVICE) : error);
 }
 
 /** Frees a block of memory. @host: the block must be one of cudaHostAlloc(), otherwise it must be another one. */
@@ -155,6 +170,8 @@ static cudaError_t free_block(void *pointer, bool host)
 
     rt_lock();
     error = cu_device_error();
+    if (error == cudaSuccess)
+        error = cu_capture_forbids(false);
     if (error == cudaSuccess && pointer != NULL) {
         at = find_block(address);
         block = *at;
@@ -177,8 +194,9 @@ CU_API cudaError_t cudaFree(void *pointer)
 
 CU_API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
-    (void)stream;
-    return cudaFree(pointer);
+    const cudaError_t error = check_capture(stream);
+
+    return error == cudaSuccess ? cudaFree(pointer) : cu_return(error);
 }
 
 CU_API cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size_t height)
@@ -398,24 +416,86 @@ CU_API cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 
 /* ---- copies ---------------------------------------------------------------------------------------------------- */
 
-CU_API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, int kind)
+/** A box of memory in a copy of up to three dimensions. */
+struct box {
+    uint8_t *begin;
+    size_t pitch, plane; /* distances of rows, and of planes, in bytes */
+};
+
+static struct box box_of(const struct cudaPitchedPtr *p, const struct cu_position *at)
+{
+    const size_t plane = p->pitch * p->height;
+
+    return (struct box){(uint8_t *)p->pointer + at->z * plane + at->y * p->pitch + at->x, p->pitch, plane};
+}
+
+static bool is_empty(struct cu_extent e)
+{
+    return e.width == 0 || e.height == 0 || e.depth == 0;
+}
+
+cudaError_t cu_copy(const struct cudaMemcpy3DParms *c, bool only_check)
+{
+    const struct box to = box_of(&c->to, &c->to_position), from = box_of(&c->from, &c->from_position);
+    const struct cu_extent e = c->extent;
+    cudaError_t error = cudaSuccess;
+
+    if (c->to_array != NULL || c->from_array != NULL)
+        return cudaErrorNotSupported;
+    if (is_empty(e))
+        return cudaSuccess;
+    if (c->kind < HOST_TO_HOST || c->kind > DEFAULT)
+        return cudaErrorInvalidMemcpyDirection;
+    if (c->to.pointer == NULL || c->from.pointer == NULL)
+        return cudaErrorInvalidValue;
+    if (e.width > to.pitch || e.width > from.pitch)
+        return e.height > 1 ? cudaErrorInvalidPitchValue : cudaErrorInvalidValue;
+    for (size_t z = 0; z < e.depth && error == cudaSuccess; z++)
+        for (size_t y = 0; y < e.height && error == cudaSuccess; y++)
+            error = copy(to.begin + z * to.plane + y * to.pitch, from.begin + z * from.plane + y * from.pitch, e.width, c->kind,
+                         only_check);
+    return error;
+}
+
+struct cudaMemcpy3DParms cu_copy_of(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                                    int kind)
+{
+    return (struct cudaMemcpy3DParms){.from = {(void *)(uintptr_t)from, from_pitch, width, height},
+                                      .to = {to, to_pitch, width, height},
+                                      .extent = {width, height, 1}, .kind = kind};
+}
+
+/** Executes a copy or fill that is complete when the function returns; locked. */
+static cudaError_t run_now(const struct cu_work *work)
+{
+    const cudaError_t error = cu_capture_forbids(true);
+
+    return error == cudaSuccess ? cu_work_run(work) : error;
+}
+
+static struct cu_work work_of_copy(struct cudaMemcpy3DParms copy)
+{
+    return (struct cu_work){.type = CU_COPY, .copy = copy};
+}
+
+cudaError_t cu_submit(struct cu_work work, cudaStream_t stream, bool now)
 {
     cudaError_t error;
 
     rt_lock();
-    error = copy(to, from, bytes, kind);
+    error = now ? run_now(&work) : cu_stream_submit(stream, &work);
     rt_unlock();
     return cu_return(error);
 }
 
+CU_API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, int kind)
+{
+    return cu_submit(work_of_copy(cu_copy_of(to, bytes, from, bytes, bytes, 1, kind)), NULL, true);
+}
+
 CU_API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, cudaStream_t stream)
 {
-    cudaError_t error;
-
-    rt_lock();
-    error = cu_is_stream(stream) ? copy(to, from, bytes, kind) : cudaErrorInvalidResourceHandle;
-    rt_unlock();
-    return cu_return(error);
+    return cu_submit(work_of_copy(cu_copy_of(to, bytes, from, bytes, bytes, 1, kind)), stream, false);
 }
 
 CU_API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
@@ -430,162 +510,96 @@ CU_API cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from
                                               : cudaMemcpyAsync(to, from, bytes, DEVICE_TO_DEVICE, stream);
 }
 
-/** A box of memory in a copy or fill of up to three dimensions. */
-struct box {
-    uint8_t *begin;
-    size_t pitch, plane; /* distances of rows, and of planes, in bytes */
-};
-struct extent {
-    size_t width, height, depth;
-};
-
-static bool is_empty(struct extent e)
-{
-    return e.width == 0 || e.height == 0 || e.depth == 0;
-}
-
-/** Copies a box. The caller holds the lock. */
-static cudaError_t copy_box(struct box to, struct box from, struct extent e, int kind)
-{
-    cudaError_t error = cudaSuccess;
-
-    if (is_empty(e))
-        return cudaSuccess;
-    if (e.width > to.pitch || e.width > from.pitch)
-        return e.height > 1 ? cudaErrorInvalidPitchValue : cudaErrorInvalidValue;
-    for (size_t z = 0; z < e.depth && error == cudaSuccess; z++)
-        for (size_t y = 0; y < e.height && error == cudaSuccess; y++)
-            error = copy(to.begin + z * to.plane + y * to.pitch, from.begin + z * from.plane + y * from.pitch, e.width, kind);
-    return error;
-}
-
 CU_API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                                      size_t height, int kind, cudaStream_t stream)
 {
-    cudaError_t error;
-
-    rt_lock();
-    error = cu_is_stream(stream) ? copy_box((struct box){to, to_pitch, 0}, (struct box){(uint8_t *)(uintptr_t)from, from_pitch, 0},
-                                            (struct extent){width, height, 1}, kind)
-                                 : cudaErrorInvalidResourceHandle;
-    rt_unlock();
-    return cu_return(error);
+    return cu_submit(work_of_copy(cu_copy_of(to, to_pitch, from, from_pitch, width, height, kind)), stream, false);
 }
 
 CU_API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                                 int kind)
 {
-    return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL);
-}
-
-/** Arguments of cudaMemcpy3D. */
-struct cudaPitchedPtr {
-    void *pointer;
-    size_t pitch, width, height;
-};
-struct position {
-    size_t x, y, z;
-};
-struct cudaMemcpy3DParms {
-    void *from_array;
-    struct position from_position;
-    struct cudaPitchedPtr from;
-    void *to_array;
-    struct position to_position;
-    struct cudaPitchedPtr to;
-    struct extent extent;
-    int kind;
-};
-
-static struct box box_of(const struct cudaPitchedPtr *p, const struct position *at)
-{
-    const size_t plane = p->pitch * p->height;
-
-    return (struct box){(uint8_t *)p->pointer + at->z * plane + at->y * p->pitch + at->x, p->pitch, plane};
+    return cu_submit(work_of_copy(cu_copy_of(to, to_pitch, from, from_pitch, width, height, kind)), NULL, true);
 }
 
 CU_API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *c, cudaStream_t stream)
 {
-    cudaError_t error;
-
-    if (c == NULL)
-        return cu_return(cudaErrorInvalidValue);
-    if (c->to_array != NULL || c->from_array != NULL)
-        return cu_return(cudaErrorNotSupported);
-    rt_lock();
-    error = !cu_is_stream(stream) ? cudaErrorInvalidResourceHandle
-            : is_empty(c->extent) ? cudaSuccess
-            : c->to.pointer == NULL || c->from.pointer == NULL
-                ? cudaErrorInvalidValue
-                : copy_box(box_of(&c->to, &c->to_position), box_of(&c->from, &c->from_position), c->extent, c->kind);
-    rt_unlock();
-    return cu_return(error);
+    return c != NULL ? cu_submit(work_of_copy(*c), stream, false) : cu_return(cudaErrorInvalidValue);
 }
 
 CU_API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *c)
 {
-    return cudaMemcpy3DAsync(c, NULL);
+    return c != NULL ? cu_submit(work_of_copy(*c), NULL, true) : cu_return(cudaErrorInvalidValue);
 }
 
-static cudaError_t fill(void *to, int value, size_t bytes)
-{
-    const uint8_t byte = (uint8_t)value;
-    cudaError_t error;
+/* ---- fills ------------------------------------------------------------------------------------------------------- */
 
-    if (bytes == 0)
+cudaError_t cu_fill(const struct cudaMemsetParams *p, bool only_check)
+{
+    const size_t bytes = p->width * p->element_bytes;
+    const cudaError_t error = cu_device_error();
+
+    if (p->width == 0 || p->height == 0)
         return cudaSuccess;
-    rt_lock();
-    error = cu_device_error();
-    if (error == cudaSuccess && lanewise_fill(rt_machine(), (uint64_t)(uintptr_t)to, &byte, 1, bytes) != LANEWISE_OK) {
-        rt_complain("cudaMemset");
-        error = cudaErrorInvalidValue;
-    }
-    rt_unlock();
-    return error;
+    if (error != cudaSuccess)
+        return error;
+    if ((p->element_bytes != 1 && p->element_bytes != 2 && p->element_bytes != 4) || (uintptr_t)p->to % p->element_bytes != 0 ||
+        p->width > SIZE_MAX / p->element_bytes || (p->height > 1 && (bytes > p->pitch || p->pitch % p->element_bytes != 0)))
+        return cudaErrorInvalidValue;
+    if (only_check)
+        return is_device(p->to) ? cudaSuccess : cudaErrorInvalidValue;
+    for (size_t y = 0; y < p->height; y++)
+        if (lanewise_fill(rt_machine(), (uint64_t)(uintptr_t)p->to + y * p->pitch, &p->value, p->element_bytes,
+                          bytes) != LANEWISE_OK) {
+            rt_complain("cudaMemset");
+            return cudaErrorInvalidValue;
+        }
+    return cudaSuccess;
 }
 
-CU_API cudaError_t cudaMemset(void *to, int value, size_t bytes)
+/** Fills rows of bytes in a stream. */
+static cudaError_t fill(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
 {
-    return cu_return(fill(to, value, bytes));
+    return cu_submit((struct cu_work){.type = CU_FILL, .fill = {to, pitch, (uint8_t)value, 1, width, height}}, stream, false);
 }
 
 CU_API cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
 {
-    (void)stream;
-    return cu_return(fill(to, value, bytes));
+    return fill(to, bytes, value, bytes, 1, stream);
 }
 
-static cudaError_t fill_box(struct box to, int value, struct extent e)
+CU_API cudaError_t cudaMemset(void *to, int value, size_t bytes)
 {
-    cudaError_t error = cudaSuccess;
-
-    if (is_empty(e))
-        return cudaSuccess;
-    if (e.width > to.pitch && (e.height > 1 || e.depth > 1))
-        return cudaErrorInvalidValue;
-    for (size_t z = 0; z < e.depth && error == cudaSuccess; z++)
-        for (size_t y = 0; y < e.height && error == cudaSuccess; y++)
-            error = fill(to.begin + z * to.plane + y * to.pitch, value, e.width);
-    return error;
-}
-
-CU_API cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
-{
-    return cu_return(fill_box((struct box){to, pitch, 0}, value, (struct extent){width, height, 1}));
+    return fill(to, bytes, value, bytes, 1, NULL);
 }
 
 CU_API cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
 {
-    (void)stream;
-    return cudaMemset2D(to, pitch, value, width, height);
+    return fill(to, pitch, value, width, height, stream);
 }
 
-CU_API cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct extent extent)
+CU_API cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
 {
-    return cu_return(fill_box(box_of(&to, &(struct position){0, 0, 0}), value, extent));
+    return fill(to, pitch, value, width, height, NULL);
 }
 
-CU_API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *out, struct extent extent)
+CU_API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct cu_extent e, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+
+    if (e.width > to.pitch && e.depth > 1 && !is_empty(e))
+        return cu_return(cudaErrorInvalidValue);
+    for (size_t z = 0; z < e.depth && error == cudaSuccess && !is_empty(e); z++)
+        error = fill((uint8_t *)to.pointer + z * to.pitch * to.height, to.pitch, value, e.width, e.height, stream);
+    return cu_return(error);
+}
+
+CU_API cudaError_t cudaMemset3D(struct cudaPitchedPtr to, int value, struct cu_extent extent)
+{
+    return cudaMemset3DAsync(to, value, extent, NULL);
+}
+
+CU_API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *out, struct cu_extent extent)
 {
     cudaError_t error;
     size_t rows;
@@ -596,12 +610,6 @@ CU_API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *out, struct extent extent
     out->width = extent.width;
     out->height = extent.height;
     return error;
-}
-
-CU_API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr to, int value, struct extent extent, cudaStream_t stream)
-{
-    (void)stream;
-    return cudaMemset3D(to, value, extent);
 }
 
 /* ---- symbols --------------------------------------------------------------------------------------------------- */
@@ -634,49 +642,59 @@ CU_API cudaError_t cudaGetSymbolSize(size_t *out, const void *symbol)
     return cu_return(error);
 }
 
-/** Copies to a variable (@to is NULL) or from a variable (@from is NULL). */
-static cudaError_t copy_symbol(const void *symbol, void *to, const void *from, size_t bytes, size_t offset, int kind)
+cudaError_t cu_copy_symbol(const void *symbol, void *to, const void *from, size_t bytes, size_t offset, int kind,
+                           struct cudaMemcpy3DParms *out)
 {
     const int copies_host = to == NULL ? HOST_TO_DEVICE : DEVICE_TO_HOST;
     uint64_t address;
     size_t size;
-    cudaError_t error;
+    cudaError_t error = (to == NULL) == (from == NULL) ? cudaErrorInvalidValue : cu_variable_get(symbol, &address, &size);
 
-    rt_lock();
-    error = cu_variable_get(symbol, &address, &size);
     if (error == cudaSuccess && bytes != 0 && kind != copies_host && kind != DEVICE_TO_DEVICE && kind != DEFAULT)
         error = cudaErrorInvalidMemcpyDirection;
     if (error == cudaSuccess && bytes != 0 && (offset > size || bytes > size - offset))
         error = cudaErrorInvalidValue;
-    if (error == cudaSuccess)
-        error = copy(to != NULL ? to : (void *)(uintptr_t)(address + offset),
-                     from != NULL ? from : (void *)(uintptr_t)(address + offset), bytes, kind);
-    rt_unlock();
+    if (error == cudaSuccess) {
+        void *variable = (void *)(uintptr_t)(address + offset);
+
+        *out = cu_copy_of(to != NULL ? to : variable, bytes, from != NULL ? from : variable, bytes, bytes, 1, kind);
+    }
     return error;
+}
+
+/** Copies to a variable (@to is NULL) or from a variable (@from is NULL). */
+static cudaError_t copy_symbol(const void *symbol, void *to, const void *from, size_t bytes, size_t offset, int kind,
+                               cudaStream_t stream, bool now)
+{
+    struct cudaMemcpy3DParms c;
+    cudaError_t error;
+
+    rt_lock();
+    error = cu_copy_symbol(symbol, to, from, bytes, offset, kind, &c);
+    rt_unlock();
+    return error == cudaSuccess ? cu_submit(work_of_copy(c), stream, now) : cu_return(error);
 }
 
 CU_API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset, int kind)
 {
-    return cu_return(from == NULL ? cudaErrorInvalidValue : copy_symbol(symbol, NULL, from, bytes, offset, kind));
+    return copy_symbol(symbol, NULL, from, bytes, offset, kind, NULL, true);
 }
 
 CU_API cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, int kind)
 {
-    return cu_return(to == NULL ? cudaErrorInvalidValue : copy_symbol(symbol, to, NULL, bytes, offset, kind));
+    return copy_symbol(symbol, to, NULL, bytes, offset, kind, NULL, true);
 }
 
 CU_API cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset, int kind,
                                            cudaStream_t stream)
 {
-    (void)stream;
-    return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+    return copy_symbol(symbol, NULL, from, bytes, offset, kind, stream, false);
 }
 
 CU_API cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset, int kind,
                                              cudaStream_t stream)
 {
-    (void)stream;
-    return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+    return copy_symbol(symbol, to, NULL, bytes, offset, kind, stream, false);
 }
 
 /* ---- pointers -------------------------------------------------------------------------------------------------- */

@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams and events. A call completes its work before it returns, so that synchronisation never has to wait. */
-#include "runtime/cuda/cu_priv.h"
+#include "runtime/cuda/cu_graph_priv.h"
 
 #include <stdlib.h>
 
-struct cu_stream {
-    struct cu_stream *next;
-    unsigned flags;
-};
-struct cu_event {
-    struct cu_event *next;
-    uint64_t time_ns;
-    unsigned flags;
-    bool recorded;
-};
 enum { EVENT_DISABLE_TIMING = 2, EVENT_INTERPROCESS = 4 };
+#define PER_THREAD ((cudaStream_t)2)
 
 /* All streams and events that exist. The lists are global, because a process has one device. A program may pass any value as a
  * handle, so a handle is valid only if one of these lists contains it. */
 static struct cu_stream *streams;
 static struct cu_event *events;
+/* The structure of cudaStreamPerThread, which exists when the thread has captured this stream. */
+static _Thread_local struct cu_stream *per_thread;
 
 bool cu_is_stream(cudaStream_t stream)
 {
@@ -31,12 +24,35 @@ bool cu_is_stream(cudaStream_t stream)
     return false;
 }
 
-static bool is_event(cudaEvent_t event)
+bool cu_is_event(cudaEvent_t event)
 {
     for (const struct cu_event *e = events; e != NULL; e = e->next)
         if (e == event)
             return true;
     return false;
+}
+
+struct cu_stream *cu_stream_of(cudaStream_t stream)
+{
+    return (uintptr_t)stream > 2 ? stream : stream == PER_THREAD ? per_thread : NULL;
+}
+
+struct cu_stream *cu_stream_make(cudaStream_t stream)
+{
+    if (stream == PER_THREAD && per_thread == NULL)
+        per_thread = calloc(1, sizeof *per_thread);
+    return cu_stream_of(stream);
+}
+
+struct cu_event *cu_events_first(void)
+{
+    return events;
+}
+
+void cu_event_record(cudaEvent_t event)
+{
+    event->recorded = true;
+    event->time_ns = rt_now_ns();
 }
 
 CU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flags, int priority)
@@ -80,6 +96,7 @@ CU_API cudaError_t cudaStreamDestroy(cudaStream_t stream)
     for (struct cu_stream **at = &streams; *at != NULL; at = &(*at)->next)
         if (*at == stream) {
             *at = stream->next;
+            cu_capture_forget_stream(stream);
             free(stream);
             error = cudaSuccess;
             break;
@@ -121,6 +138,8 @@ static cudaError_t check_stream(cudaStream_t stream)
 
     rt_lock();
     error = cu_is_stream(stream) ? cu_device_error() : cudaErrorInvalidResourceHandle;
+    if (error == cudaSuccess)
+        error = cu_capture_forbids_wait(stream, false);
     rt_unlock();
     return cu_return(error);
 }
@@ -152,17 +171,23 @@ CU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, u
     if (flags > EXTERNAL)
         return cu_return(cudaErrorInvalidValue);
     rt_lock();
-    error = cu_is_stream(stream) && is_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    error = cu_is_stream(stream) && cu_is_event(event) ? cu_capture_wait(stream, event, flags == EXTERNAL)
+        : cudaErrorInvalidResourceHandle;
     rt_unlock();
     return cu_return(error);
 }
 
 CU_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void *), void *user)
 {
-    cudaError_t error = function != NULL ? check_stream(stream) : cudaErrorInvalidValue;
+    cudaError_t error;
 
+    if (function == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    rt_lock();
+    error = cu_device_error();
     if (error == cudaSuccess)
-        function(user);
+        error = cu_stream_submit(stream, &(struct cu_work){.type = CU_HOST, .host = {function, user}});
+    rt_unlock();
     return cu_return(error);
 }
 
@@ -182,12 +207,14 @@ void cu_streams_reset(void)
         struct cu_stream *s = streams;
 
         streams = s->next;
+        cu_nodes_clear(&s->tails);
         free(s);
     }
     while (events != NULL) {
         struct cu_event *e = events;
 
         events = e->next;
+        cu_nodes_clear(&e->tails);
         free(e);
     }
 }
@@ -229,6 +256,7 @@ CU_API cudaError_t cudaEventDestroy(cudaEvent_t event)
     for (struct cu_event **at = &events; *at != NULL; at = &(*at)->next)
         if (*at == event) {
             *at = event->next;
+            cu_capture_forget_event(event);
             free(event);
             error = cudaSuccess;
             break;
@@ -245,13 +273,8 @@ CU_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stre
     if (flags > EXTERNAL)
         return cu_return(cudaErrorInvalidValue);
     rt_lock();
-    error = !is_event(event) || !cu_is_stream(stream) ? cudaErrorInvalidResourceHandle
-            : flags == EXTERNAL                       ? cudaErrorIllegalState /* it is for captures only */
-                                                      : cu_device_error();
-    if (error == cudaSuccess) {
-        event->recorded = true;
-        event->time_ns = rt_now_ns();
-    }
+    error = cu_is_event(event) && cu_is_stream(stream) ? cu_capture_record(stream, event, flags == EXTERNAL)
+        : cudaErrorInvalidResourceHandle;
     rt_unlock();
     return cu_return(error);
 }
@@ -266,7 +289,11 @@ static cudaError_t check_event(cudaEvent_t event)
     cudaError_t error;
 
     rt_lock();
-    error = is_event(event) ? cu_device_error() : cudaErrorInvalidResourceHandle;
+    error = cu_is_event(event) ? cu_device_error() : cudaErrorInvalidResourceHandle;
+    if (error == cudaSuccess && event->captured) {
+        error = cudaErrorCapturedEvent;
+        cu_capture_invalidate(event->capture);
+    }
     rt_unlock();
     return cu_return(error);
 }
@@ -288,7 +315,7 @@ CU_API cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, 
     if (milliseconds == NULL)
         return cu_return(cudaErrorInvalidValue);
     rt_lock();
-    if (is_event(begin) && is_event(end) && begin->recorded && end->recorded &&
+    if (cu_is_event(begin) && cu_is_event(end) && begin->captured + end->captured == 0 && begin->recorded && end->recorded &&
         ((begin->flags | end->flags) & EVENT_DISABLE_TIMING) == 0) {
         *milliseconds = (float)((double)((int64_t)(end->time_ns - begin->time_ns)) * 1e-6);
         error = cudaSuccess;

@@ -56,6 +56,97 @@ static const char twice[] = ".version 6.3\n.target sm_75\n.address_size 64\n"
                             ".visible .func (.param .b32 r) twice(.param .b32 x)\n"
                             "{\n    .reg .u32 %r<3>;\n    ld.param.u32 %r1, [x]; shl.b32 %r2, %r1, 1; st.param.b32 [r], %r2; ret;\n}\n";
 
+/** Captures work of a stream, and adds nodes to a graph. @extra: list of arguments that name @n, the number of threads that store. */
+static void graphs(void *function, void *stream, unsigned long long memory, void **extra, uint32_t *n)
+{
+    struct {
+        void *function;
+        unsigned grid[3], block[3], shared;
+        void **arguments, **extra, *kernel, *context;
+    } kernel = {.kernel = function, .grid = {1, 1, 1}, .block = {32, 1, 1}, .extra = extra}, got;
+    struct {
+        unsigned long long to;
+        size_t pitch;
+        unsigned value, bytes;
+        size_t width, height;
+    } fill = {memory, 0, 6, 4, 16, 1};
+    struct {
+        size_t x, y, z, lod;
+        int type;
+        const void *host;
+        unsigned long long device;
+        void *array, *reserved;
+        size_t pitch, height;
+    } from = {.type = 2, .device = memory}, to = {.type = 1};
+    struct {
+        char from[sizeof from], to[sizeof to];
+        size_t width, height, depth;
+    } box = {.width = 64, .height = 1, .depth = 1};
+    void *graph = NULL, *exec = NULL, *nodes[3] = {NULL}, *found[4], *one_version = NULL, *other_version = NULL;
+    uint32_t out[16] = {0};
+    size_t count = 0;
+    int status = -1, state;
+
+    /* a capture; arguments are copied when the kernel is captured */
+    IS(0, CU(cuStreamBeginCapture_v2, stream, 0));
+    IS(0, CU(cuMemsetD32Async, memory, 5u, (size_t)16, stream));
+    *n = 4;
+    IS(0, CU(cuLaunchKernel, function, 1u, 1u, 1u, 32u, 1u, 1u, 0u, stream, NULL, extra));
+    *n = 0;
+    IS(0, CU(cuMemsetD16Async, memory + 2, 1u, (size_t)1, stream));
+    IS(0, CU(cuMemcpyDtoHAsync_v2, out, memory, sizeof out, stream));
+    IS(0, CU(cuStreamIsCapturing, stream, &status));
+    IS(1, status);
+    IS(900, CU(cuStreamSynchronize, stream));
+    IS(901, CU(cuStreamEndCapture, stream, &graph));
+    IS(0, CU(cuStreamBeginCapture_v2, stream, 0));
+    IS(0, CU(cuMemsetD32Async, memory, 5u, (size_t)16, stream));
+    *n = 4;
+    IS(0, CU(cuLaunchKernel, function, 1u, 1u, 1u, 32u, 1u, 1u, 0u, stream, NULL, extra));
+    *n = 0;
+    IS(0, CU(cuMemsetD16Async, memory + 2, 1u, (size_t)1, stream));
+    IS(0, CU(cuMemcpyDtoHAsync_v2, out, memory, sizeof out, stream));
+    IS(0, CU(cuStreamEndCapture, stream, &graph));
+    IS(0, CU(cuGraphGetNodes, graph, NULL, &count));
+    IS(4, (int)count);
+    IS(0, (int)out[0]);
+    IS(0, CU(cuGraphInstantiateWithFlags, &exec, graph, 0ull));
+    IS(0, CU(cuGraphLaunch, exec, stream));
+    IS(1, out[0] == 0x10000 + 101 && out[3] == 107 && out[4] == 5);
+    IS(0, CU(cuGraphExecDestroy, exec));
+    IS(0, CU(cuGraphDestroy, graph));
+    IS(1, CU(cuGraphDestroy, graph));
+
+    /* nodes */
+    to.host = out;
+    memcpy(box.from, &from, sizeof from);
+    memcpy(box.to, &to, sizeof to);
+    IS(0, CU(cuGraphCreate, &graph, 0u));
+    IS(0, CU(cuGraphAddMemsetNode, &nodes[0], graph, NULL, (size_t)0, &fill, NULL));
+    *n = 2;
+    IS(0, CU(cuGraphAddKernelNode_v2, &nodes[1], graph, nodes, (size_t)1, &kernel));
+    IS(0, CU(cuGraphAddMemcpyNode, &nodes[2], graph, &nodes[1], (size_t)1, &box, NULL));
+    IS(0, CU(cuGraphKernelNodeGetParams_v2, nodes[1], &got));
+    IS(1, got.function == function && got.block[0] == 32 && got.arguments != NULL && *(uint32_t *)got.arguments[2] == 2 && got.extra == NULL);
+    count = 4;
+    IS(0, CU(cuGraphNodeGetDependencies, nodes[2], found, &count));
+    IS(1, count == 1 && found[0] == nodes[1]);
+    IS(0, CU(cuGraphInstantiateWithFlags, &exec, graph, 0ull));
+    IS(0, CU(cuGraphLaunch, exec, NULL));
+    IS(1, out[0] == 101 && out[1] == 103 && out[2] == 6);
+    fill.value = 8;
+    IS(0, CU(cuGraphExecMemsetNodeSetParams, exec, nodes[0], &fill, NULL));
+    IS(0, CU(cuGraphLaunch, exec, NULL));
+    IS(1, out[0] == 101 && out[2] == 8);
+    IS(0, CU(cuGraphExecDestroy, exec));
+    IS(0, CU(cuGraphDestroy, graph));
+
+    /* the version of a function depends on the version of CUDA */
+    IS(0, CU(cuGetProcAddress_v2, "cuGraphGetEdges", &one_version, 12000, UINT64_C(0), &state));
+    IS(0, CU(cuGetProcAddress_v2, "cuGraphGetEdges", &other_version, 13000, UINT64_C(0), &state));
+    IS(1, one_version == symbol("cuGraphGetEdges") && other_version == symbol("cuGraphGetEdges_v2"));
+}
+
 int main(void)
 {
     void *context, *other = NULL, *module = NULL, *function = NULL, *stream, *begin, *end, *link, *object = NULL, *same = NULL;
@@ -199,6 +290,23 @@ int main(void)
         IS(0, CU(cuMemGetAddressRange_v2, &first, &bytes, (unsigned long long)(uintptr_t)pointer));
         IS(48, (int)bytes);
         IS(0, CU(cuMemFree_v2, first));
+    }
+
+    packed.small = 1;
+    packed.out = memory;
+    packed_bytes = sizeof packed;
+    graphs(function, stream, memory, extra, &packed.n);
+
+    /* the flags of the primary context, which its reset clears */
+    {
+        unsigned flags = 99;
+
+        IS(0, CU(cuDevicePrimaryCtxSetFlags_v2, device, 4u));
+        IS(0, CU(cuDevicePrimaryCtxGetState, device, &flags, &value));
+        IS(4, (int)flags);
+        IS(0, CU(cuDevicePrimaryCtxReset_v2, device));
+        IS(0, CU(cuDevicePrimaryCtxGetState, device, &flags, &value));
+        IS(0, (int)flags);
     }
 
     /* functions from cuGetProcAddress, names that do not exist, and the release of all objects */

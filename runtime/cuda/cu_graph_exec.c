@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Executable graphs: their instantiation, their launch, and changes of their nodes. */
+#include "runtime/cuda/cu_graph_priv.h"
+
+#include <stdlib.h>
+
+/** An executable graph. */
+struct cu_exec {
+    struct cu_exec *next;
+    struct cu_graph *graph; /* a copy, whose nodes are in the order of their execution */
+    uint64_t flags;
+    unsigned runs;          /* number of launches in progress */
+    bool destroyed;         /* the program has destroyed it during a launch */
+};
+enum { DEVICE_LAUNCH = 4, ALL_FLAGS = 15 };
+
+/* All executable graphs. The list is global, because a process has one device. */
+static struct cu_exec *execs;
+
+static bool is_exec(const struct cu_exec *exec)
+{
+    for (const struct cu_exec *e = execs; e != NULL; e = e->next)
+        if (e == exec)
+            return true;
+    return false;
+}
+
+/** Frees an executable graph, or, during a launch, lets the launch free it. */
+static void destroy(struct cu_exec *exec)
+{
+    for (struct cu_exec **at = &execs; *at != NULL; at = &(*at)->next)
+        if (*at == exec) {
+            *at = exec->next;
+            break;
+        }
+    exec->destroyed = true;
+    if (exec->runs == 0) {
+        cu_graph_free(exec->graph);
+        free(exec);
+    }
+}
+
+void cu_execs_reset(void)
+{
+    while (execs != NULL)
+        destroy(execs);
+}
+
+CU_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
+{
+    struct cu_exec *exec = NULL;
+    cudaError_t error = cudaErrorInvalidValue;
+
+    rt_lock();
+    if (out != NULL && cu_is_graph(graph) && (flags & ~(unsigned long long)ALL_FLAGS) == 0)
+        error = (flags & DEVICE_LAUNCH) != 0 ? cudaErrorNotSupported : cu_device_error();
+    if (error == cudaSuccess) {
+        exec = calloc(1, sizeof *exec);
+        error = exec != NULL ? cu_graph_copy(graph, &exec->graph) : cudaErrorMemoryAllocation;
+    }
+    if (error == cudaSuccess) {
+        exec->flags = flags;
+        exec->next = execs;
+        execs = *out = exec;
+    } else {
+        free(exec);
+    }
+    rt_unlock();
+    return cu_return(error);
+}
+
+CU_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags)
+{
+    return cudaGraphInstantiateWithFlags(out, graph, flags);
+}
+
+CU_API cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *out)
+{
+    cudaError_t error = cudaErrorInvalidValue;
+
+    rt_lock();
+    if (out != NULL && is_exec(exec)) {
+        *out = exec->flags;
+        error = cudaSuccess;
+    }
+    rt_unlock();
+    return cu_return(error);
+}
+
+CU_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+    cudaError_t error = cudaErrorInvalidValue;
+
+    rt_lock();
+    if (is_exec(exec)) {
+        destroy(exec);
+        error = cudaSuccess;
+    }
+    rt_unlock();
+    return cu_return(error);
+}
+
+CU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    cudaError_t error = cudaErrorInvalidValue;
+
+    rt_lock();
+    if (is_exec(exec))
+        error = cu_device_error();
+    if (error == cudaSuccess) {
+        exec->runs++;
+        error = cu_stream_submit(stream, &(struct cu_work){.type = CU_GRAPH, .graph = exec->graph});
+        exec->runs--;
+        if (exec->destroyed && exec->runs == 0)
+            destroy(exec);
+    }
+    rt_unlock();
+    return cu_return(error);
+}
+
+/** Prepares the launch of a graph, which needs no preparation. */
+CU_API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    cudaError_t error;
+
+    rt_lock();
+    error = !is_exec(exec) ? cudaErrorInvalidValue : !cu_is_stream(stream) ? cudaErrorInvalidResourceHandle : cu_device_error();
+    rt_unlock();
+    return cu_return(error);
+}
+
+/* ---- changes ------------------------------------------------------------------------------------------------------- */
+
+/** Finds the copy of @node, also in the graphs of nodes. Returns NULL if there is none. */
+static struct cu_node *find(const struct cu_graph *graph, const struct cu_node *node)
+{
+    struct cu_node *found = NULL;
+
+    for (size_t i = 0; i < graph->nodes.count && found == NULL; i++) {
+        struct cu_node *n = graph->nodes.node[i];
+
+        found = n->origin == node->id ? n : n->work.type == CU_GRAPH ? find(n->work.graph, node) : NULL;
+    }
+    return found;
+}
+
+/** Returns true if both graphs have nodes of the same types with the same dependencies. Otherwise sets *@different to a node of
+ *  @b, or to NULL, and *@result to a number of enum cudaGraphExecUpdateResult. */
+static bool are_alike(const struct cu_graph *a, const struct cu_graph *b, int *result, uint64_t *different)
+{
+    enum { TOPOLOGY = 2, TYPE };
+
+    *different = 0;
+    *result = TOPOLOGY;
+    if (a->nodes.count != b->nodes.count)
+        return false;
+    for (size_t i = 0; i < a->nodes.count; i++) {
+        const struct cu_node *m = a->nodes.node[i], *n = b->nodes.node[i];
+
+        *different = n->origin;
+        if (m->work.type != n->work.type) {
+            *result = TYPE;
+            return false;
+        }
+        if (m->needs.count != n->needs.count || (m->work.type == CU_GRAPH &&
+                                                 !are_alike(m->work.graph, n->work.graph, result, different)))
+            return false;
+        for (size_t k = 0; k < a->nodes.count; k++)
+            if (cu_nodes_have(&m->needs, a->nodes.node[k]) != cu_nodes_have(&n->needs, b->nodes.node[k]))
+                return false;
+    }
+    *different = 0;
+    return true;
+}
+
+/** Exchanges the work of two graphs that are alike. The nodes keep their origins. */
+static void exchange(struct cu_graph *a, struct cu_graph *b)
+{
+    for (size_t i = 0; i < a->nodes.count; i++) {
+        struct cu_node *m = a->nodes.node[i], *n = b->nodes.node[i];
+
+        if (m->work.type == CU_GRAPH) {
+            exchange(m->work.graph, n->work.graph);
+        } else {
+            const struct cu_work work = m->work;
+
+            m->work = n->work;
+            n->work = work;
+        }
+    }
+}
+
+/** Replaces the work of the copy of @node by a copy of @work. The graph of a node must be like its graph until now. */
+static cudaError_t set(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cu_work *work)
+{
+    struct cu_node *found = NULL;
+    struct cu_work copy;
+    cudaError_t error = cudaErrorInvalidValue;
+    uint64_t different;
+    int result;
+
+    rt_lock();
+    if (is_exec(exec) && cu_is_node(node))
+        found = find(exec->graph, node);
+    if (found != NULL && found->work.type == work->type)
+        error = cu_work_check(work);
+    if (error == cudaSuccess)
+        error = cu_work_copy(work, &copy);
+    if (error == cudaSuccess && work->type == CU_GRAPH) {
+        if (are_alike(found->work.graph, copy.graph, &result, &different))
+            exchange(found->work.graph, copy.graph);
+        else
+            error = cudaErrorGraphExecUpdateFailure;
+        cu_graph_free(copy.graph);
+    } else if (error == cudaSuccess) {
+        cu_work_free(&found->work);
+        found->work = copy;
+    }
+    rt_unlock();
+    return cu_return(error);
+}
+
+#define SETTERS(NAME, TYPE, MEMBER, PARAMETERS) \
+    CU_API cudaError_t cudaGraphExec##NAME##NodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, \
+                                                          const struct PARAMETERS *p) \
+    { \
+        return p != NULL ? set(exec, node, &(struct cu_work){.type = TYPE, .MEMBER = *p}) : cu_return(cudaErrorInvalidValue); \
+    }
+SETTERS(Kernel, CU_KERNEL, kernel, cudaKernelNodeParams)
+SETTERS(Memcpy, CU_COPY, copy, cudaMemcpy3DParms)
+SETTERS(Memset, CU_FILL, fill, cudaMemsetParams)
+SETTERS(Host, CU_HOST, host, cudaHostNodeParams)
+
+CU_API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node, void *to, const void *from,
+                                                      size_t bytes, int kind)
+{
+    return set(exec, node, &(struct cu_work){.type = CU_COPY, .copy = cu_copy_of(to, bytes, from, bytes, bytes, 1, kind)});
+}
+
+/** Sets the copy to or from a variable. */
+static cudaError_t set_symbol(cudaGraphExec_t exec, cudaGraphNode_t node, const void *symbol, void *to, const void *from,
+                              size_t bytes, size_t offset, int kind)
+{
+    struct cu_work work = {.type = CU_COPY};
+    cudaError_t error;
+
+    rt_lock();
+    error = cu_copy_symbol(symbol, to, from, bytes, offset, kind, &work.copy);
+    rt_unlock();
+    return error == cudaSuccess ? set(exec, node, &work) : cu_return(error);
+}
+
+CU_API cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, const void *symbol,
+                                                            const void *from, size_t bytes, size_t offset, int kind)
+{
+    return set_symbol(exec, node, symbol, NULL, from, bytes, offset, kind);
+}
+
+CU_API cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec, cudaGraphNode_t node, void *to,
+                                                              const void *symbol, size_t bytes, size_t offset, int kind)
+{
+    return set_symbol(exec, node, symbol, to, NULL, bytes, offset, kind);
+}
+
+CU_API cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
+{
+    return set(exec, node, &(struct cu_work){.type = CU_RECORD, .event = event});
+}
+
+CU_API cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event)
+{
+    return set(exec, node, &(struct cu_work){.type = CU_WAIT, .event = event});
+}
+
+CU_API cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node, cudaGraph_t child)
+{
+    bool good;
+
+    rt_lock();
+    good = cu_is_graph(child);
+    rt_unlock();
+    return good ? set(exec, node, &(struct cu_work){.type = CU_GRAPH, .graph = child}) : cu_return(cudaErrorInvalidValue);
+}
+
+/** Result of cudaGraphExecUpdate. */
+struct cudaGraphExecUpdateResultInfo {
+    int result;
+    cudaGraphNode_t node, from;
+};
+
+CU_API cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, struct cudaGraphExecUpdateResultInfo *out)
+{
+    enum { ERROR = 1 };
+    struct cudaGraphExecUpdateResultInfo info = {.result = ERROR};
+    struct cu_graph *copy = NULL;
+    cudaError_t error = cudaErrorInvalidValue;
+    uint64_t different = 0;
+
+    rt_lock();
+    if (is_exec(exec) && cu_is_graph(graph))
+        error = cu_graph_copy(graph, &copy);
+    if (error == cudaSuccess && are_alike(exec->graph, copy, &info.result, &different)) {
+        exchange(exec->graph, copy);
+        info.result = 0;
+    } else if (error == cudaSuccess) {
+        error = cudaErrorGraphExecUpdateFailure;
+        for (size_t i = 0; i < graph->nodes.count; i++)
+            if (graph->nodes.node[i]->id == different)
+                info.node = graph->nodes.node[i];
+    }
+    cu_graph_free(copy);
+    if (out != NULL)
+        *out = info;
+    rt_unlock();
+    return cu_return(error);
+}

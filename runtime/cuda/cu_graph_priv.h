@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Work of streams, and CUDA's graphs. A function of the runtime that works in a stream describes its work by a struct cu_work,
+ * and passes it to cu_stream_submit(). If the stream is not being captured, the work is executed. Otherwise it becomes a node of
+ * the graph that is being captured. Structures whose names begin with "cuda" have the layout of CUDA 13.
+ */
+#ifndef CU_GRAPH_PRIV_H
+#define CU_GRAPH_PRIV_H
+
+#include "runtime/cuda/cu_priv.h"
+
+struct cu_extent {
+    size_t width, height, depth;
+};
+struct cu_position {
+    size_t x, y, z;
+};
+struct cudaPitchedPtr {
+    void *pointer;
+    size_t pitch, width, height;
+};
+/** A copy of up to three dimensions. Arrays are not supported. */
+struct cudaMemcpy3DParms {
+    void *from_array;
+    struct cu_position from_position;
+    struct cudaPitchedPtr from;
+    void *to_array;
+    struct cu_position to_position;
+    struct cudaPitchedPtr to;
+    struct cu_extent extent;
+    int kind; /* enum cu_copy_kind */
+};
+enum cu_copy_kind { HOST_TO_HOST, HOST_TO_DEVICE, DEVICE_TO_HOST, DEVICE_TO_DEVICE, DEFAULT };
+/** A fill of @height rows of @width elements. */
+struct cudaMemsetParams {
+    void *to;
+    size_t pitch;
+    unsigned value, element_bytes; /* element_bytes: 1, 2 or 4 */
+    size_t width, height;
+};
+struct cudaKernelNodeParams {
+    const void *stub; /* stub of the kernel, or its struct cu_function */
+    cu_dim3 grid, block;
+    unsigned shared_bytes;
+    void **arguments, **extra; /* extra: list of arguments as in cuLaunchKernel. One of both is NULL */
+};
+struct cudaHostNodeParams {
+    void (*function)(void *);
+    void *user;
+};
+
+/** Types of work, as in enum cudaGraphNodeType. */
+enum cu_work_type { CU_KERNEL, CU_COPY, CU_FILL, CU_HOST, CU_GRAPH, CU_EMPTY, CU_WAIT, CU_RECORD };
+struct cu_work {
+    enum cu_work_type type;
+    union {
+        struct cudaKernelNodeParams kernel;
+        struct cudaMemcpy3DParms copy;
+        struct cudaMemsetParams fill;
+        struct cudaHostNodeParams host;
+        struct cu_graph *graph; /* nodes own this graph */
+        cudaEvent_t event;
+    };
+};
+/** Checks what can be known before the work is executed; all four are locked. */
+cudaError_t cu_work_check(const struct cu_work *work);
+cudaError_t cu_work_run(const struct cu_work *work);
+/** Copies work with the arguments of its kernel, or with its graph. The caller frees the copy. */
+cudaError_t cu_work_copy(const struct cu_work *work, struct cu_work *out);
+void cu_work_free(struct cu_work *work);
+
+/* The functions that check and run work of one type; locked. */
+cudaError_t cu_kernel_check(const struct cudaKernelNodeParams *p, struct cu_function **f, lanewise_shape *shape);
+cudaError_t cu_kernel_run(const struct cudaKernelNodeParams *p);
+/** Launches a kernel in a stream; not locked. */
+cudaError_t cu_launch(const struct cudaKernelNodeParams *p, cudaStream_t stream);
+/** Copies the arguments to memory from malloc(), which begins with the pointers to them. */
+cudaError_t cu_kernel_arguments(const struct cudaKernelNodeParams *p, void ***out);
+/** Copies the box, or, with @only_check, checks the copy. */
+cudaError_t cu_copy(const struct cudaMemcpy3DParms *c, bool only_check);
+cudaError_t cu_fill(const struct cudaMemsetParams *p, bool only_check);
+/** Returns the parameters of a copy of @height rows of @width bytes. */
+struct cudaMemcpy3DParms cu_copy_of(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                                    int kind);
+/** Returns the parameters of a copy to a variable (@to is NULL) or from a variable (@from is NULL). */
+cudaError_t cu_copy_symbol(const void *symbol, void *to, const void *from, size_t bytes, size_t offset, int kind,
+                           struct cudaMemcpy3DParms *out);
+bool cu_is_event(cudaEvent_t event);
+void cu_event_record(cudaEvent_t event);
+
+/* ---- graphs (cu_graph.c) ------------------------------------------------------------------------------------------ */
+
+typedef struct cu_graph *cudaGraph_t;
+typedef struct cu_node *cudaGraphNode_t;
+typedef struct cu_exec *cudaGraphExec_t;
+
+/** A set of nodes of one graph. */
+struct cu_nodes {
+    struct cu_node **node; /* [count] */
+    size_t count, room;
+};
+bool cu_nodes_add(struct cu_nodes *set, struct cu_node *node);
+bool cu_nodes_add_all(struct cu_nodes *set, const struct cu_nodes *more);
+bool cu_nodes_have(const struct cu_nodes *set, const struct cu_node *node);
+void cu_nodes_clear(struct cu_nodes *set);
+
+struct cu_node {
+    struct cu_graph *graph;
+    struct cu_nodes needs; /* nodes on which this node depends */
+    struct cu_work work;
+    uint64_t id, origin;   /* id: different for all nodes; origin: id of the node of which this is a copy, or 0 */
+    bool marked;           /* for functions that traverse the graph */
+};
+struct cu_graph {
+    struct cu_graph *next; /* list of all graphs that the program may use */
+    struct cu_nodes nodes; /* in the order in which they were added */
+    bool belongs;          /* the graph belongs to a node, so the program must not destroy it */
+    bool captures;         /* a capture adds nodes */
+};
+bool cu_is_graph(const struct cu_graph *graph);
+cudaError_t cu_graph_new(struct cu_graph **out);
+void cu_graph_free(struct cu_graph *graph);
+/** Copies a graph. The nodes of the copy are in an order in which they can be executed. */
+cudaError_t cu_graph_copy(const struct cu_graph *graph, struct cu_graph **out);
+/** Makes a graph usable by the program. */
+void cu_graph_publish(struct cu_graph *graph);
+/** Adds a node that depends on the nodes of @needs. */
+cudaError_t cu_graph_add(struct cu_graph *graph, const struct cu_nodes *needs, const struct cu_work *work, struct cu_node **out);
+/** Executes the nodes of a copied graph. */
+cudaError_t cu_graph_run(const struct cu_graph *graph);
+/** Frees all graphs of the program. */
+void cu_graphs_reset(void);
+/** Frees all executable graphs of the program (cu_graph_exec.c). */
+void cu_execs_reset(void);
+/** Checks that @nodes are nodes of @graph. */
+bool cu_graph_has(const struct cu_graph *graph, const cudaGraphNode_t *nodes, size_t count);
+/** Returns true if the edges are all plain ones. */
+bool cu_edges_are_plain(const void *edges, size_t count);
+bool cu_is_node(const struct cu_node *node);
+
+/* ---- streams and captures (cu_stream.c, cu_capture.c) -------------------------------------------------------------- */
+
+enum { CU_STREAM_NON_BLOCKING = 1 };
+struct cu_stream {
+    struct cu_stream *next;
+    unsigned flags;
+    struct cu_capture *capture;        /* the capture to which the stream belongs, or NULL */
+    struct cu_stream *next_in_capture;
+    struct cu_nodes tails;             /* during a capture: nodes on which the next node of the stream depends */
+};
+struct cu_event {
+    struct cu_event *next;
+    uint64_t time_ns;
+    unsigned flags;
+    bool recorded, captured;    /* captured: the event was last recorded in a stream that was being captured, */
+    struct cu_capture *capture; /* by this capture; NULL: the capture has ended */
+    struct cu_nodes tails;      /* the nodes for which the event stands */
+};
+/** Returns the structure of a stream, or NULL for the default stream. */
+struct cu_stream *cu_stream_of(cudaStream_t stream);
+/** Returns the structure of a stream that is to be captured; creates that of cudaStreamPerThread. */
+struct cu_stream *cu_stream_make(cudaStream_t stream);
+struct cu_event *cu_events_first(void);
+
+/** Executes work in a stream, or, with @now, before the function returns; not locked. Returns the error as cu_return() does. */
+cudaError_t cu_submit(struct cu_work work, cudaStream_t stream, bool now);
+/** Executes work in a stream, or adds it to the graph that is being captured; locked. */
+cudaError_t cu_stream_submit(cudaStream_t stream, const struct cu_work *work);
+/** Returns the error of a function that works in the default stream and is complete when it returns, or that changes what is
+ *  allocated: captures may forbid both. Such a call makes the captures invalid. Locked. */
+cudaError_t cu_capture_forbids(bool uses_default_stream);
+/** Returns the error of a call that waits for a stream (NULL: for the device), or asks for its state; locked. */
+cudaError_t cu_capture_forbids_wait(cudaStream_t stream, bool device);
+cudaError_t cu_capture_record(cudaStream_t stream, cudaEvent_t event, bool external);
+cudaError_t cu_capture_wait(cudaStream_t stream, cudaEvent_t event, bool external);
+/** Ends the part of a stream or event in captures, before it is freed. */
+void cu_capture_forget_stream(struct cu_stream *s);
+void cu_capture_forget_event(struct cu_event *e);
+void cu_captures_reset(void);
+/** Makes a capture, if there is one, invalid. */
+void cu_capture_invalidate(struct cu_capture *capture);
+
+#endif

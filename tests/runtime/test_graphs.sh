@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Tests captures and graphs of CUDA's runtime. The program is compiled with the headers of `lanewise cc`, and with those of nvcc if it
+# is installed. The errors of wrong calls are those of tests/runtime/test_probes.sh, too.
+set -u
+src=$(cd "${srcdir:-.}" && pwd)/tests/runtime/graphs
+lanewise=$(cd "$(dirname "${LANEWISE:-./lanewise}")" && pwd)/lanewise
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 99
+failed=0
+fail() { echo "FAIL: $*"; failed=1; }
+if nm -D "$(dirname "$lanewise")/lanewise-cuda/libcudart.so.13" 2>/dev/null | grep -q '__asan_init'; then
+    echo "skipped: programs cannot load a runtime that is built with the address sanitizer"
+    exit 77
+fi
+runs() { # usage: runs WHAT PROGRAM [OPTION...]
+    what=$1
+    program=$2
+    shift 2
+    timeout 120 "$lanewise" app "$@" "$program" >out 2>err || { fail "$what: exit status $?"; cat out err; }
+    grep -q '^all right$' out || { fail "$what: wrong results"; cat out; }
+    [ ! -s err ] || { fail "$what: messages"; cat err; }
+}
+for clang in clang-14 clang-19; do
+    "$lanewise" cc --compiler $clang -O1 "$src/graphs.cu" -o graphs-$clang -lpthread >log 2>&1 ||
+        { fail "$clang: graphs.cu does not compile"; cat log; continue; }
+    runs $clang ./graphs-$clang
+done
+runs 'all checks' ./graphs-clang-19 --check=all,-performance
+"$lanewise" cc -O1 -g "$src/fault.cu" -o fault >log 2>&1 || { fail "fault.cu does not compile"; cat log; }
+timeout 120 "$lanewise" app --strict ./fault >out 2>err && grep -q '^all right$' out || { fail "a fault: wrong results"; cat out err; }
+line=$(grep -n 'cudaGraphLaunch(e, s) == 0' "$src/fault.cu" | cut -d: -f1)
+grep -q "launched by main (.*fault.cu:$line)" err || { fail "a fault: the message does not name the launch"; cat err; }
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+if [ -x "$nvcc" ]; then
+    "$nvcc" -w -cudart shared -gencode arch=compute_75,code=compute_75 "$src/graphs.cu" -o graphs-nvcc >log 2>&1 ||
+        { fail "nvcc: graphs.cu does not compile"; cat log; }
+    runs nvcc ./graphs-nvcc
+fi
+exit $failed
