@@ -48,18 +48,12 @@ struct emu_core_native {
     uint32_t uniform_stride;
     uint32_t *park;                         /* [warps of the block], owned: 1 + the entry at which the warp resumes, if it is
                                              * parked at a CTA barrier; 0: the warp is not parked */
+    bool *slow;                             /* [warps of the block], owned: the interpreter executes the warp (emu_native_blocks.c) */
     uint32_t parked;                        /* number of parked warps, all of which belong to the block that rotate() runs */
-    uint32_t warps;                         /* number of elements of uniform[] and park[] */
+    uint32_t warps;                         /* number of elements of uniform[], park[] and slow[] */
 };
 /** Stores all registers of the parked warps of @block to their register files: afterwards no warp is parked. */
 void emu_native_unpark(struct emu_block *block);
-/** Returns true if visits of the entry of code for whole warps at instruction @index were too short to pay. */
-bool emu_native_avoids(const struct emu_core *core, uint32_t index);
-/** Executes all warps of @block, which has just begun and whose warps have all their lanes, by code for whole warps. Returns true
- *  if all warps have ended: the instructions are then counted, but nothing else has changed in the block. If a warp leaves native
- *  code elsewhere than at its end or at a barrier at which all warps arrive, returns false, and the interpreter continues the
- *  block. The caller has called emu_native_use(), and there is code for the kernel's first instruction. */
-bool emu_native_block(struct emu_block *block);
 /** The functions that native code calls (emu_native.c). */
 extern const struct emu_native_calls emu_native_calls;
 

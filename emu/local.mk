@@ -20,7 +20,7 @@ liblanewise_a_SOURCES += %D%/tags/emu_compact_priv.h %D%/tags/emu_tag_measure_pr
 	%D%/tags/emu_tag_shadow.c %D%/tags/emu_tags.c
 liblanewise_a_SOURCES += %D%/interp/emu_compact_body.h %D%/interp/emu_control_priv.h %D%/interp/emu_cvt_body.h \
 	%D%/interp/emu_half_body.h %D%/interp/emu_hooks_body.h %D%/interp/emu_hooks_priv.h %D%/interp/emu_layers_priv.h %D%/interp/emu_level_priv.h \
-	%D%/interp/emu_mem_fast_body.h %D%/interp/emu_mem_general_body.h %D%/interp/emu_scalar_body.h \
+	%D%/interp/emu_mem_fast_body.h %D%/interp/emu_mem_general_body.h %D%/interp/emu_native_priv.h %D%/interp/emu_scalar_body.h \
 	%D%/interp/emu_simd_priv.h %D%/interp/emu_control.c %D%/interp/emu_hooks.c %D%/interp/emu_native.c %D%/interp/emu_slice.c
 liblanewise_a_SOURCES += %D%/program/emu_addr_cache_priv.h %D%/program/emu_decode_priv.h %D%/program/emu_addr_cache.c \
 	%D%/program/emu_decode.c %D%/program/emu_host_code.c %D%/program/emu_predict_grid.c %D%/program/emu_program.c
@@ -31,7 +31,7 @@ liblanewise_a_SOURCES += %D%/inspect/emu_cycle_priv.h %D%/inspect/emu_cycle_slic
 	%D%/inspect/emu_view.c
 liblanewise_a_SOURCES += %D%/engine/emu_block_vector_priv.h %D%/engine/emu_engine_priv.h %D%/engine/emu_threads_priv.h \
 	%D%/engine/emu_block_vector.c %D%/engine/emu_block_vector_plan.c %D%/engine/emu_engine.c \
-	%D%/engine/emu_native_use.c %D%/engine/emu_replay.c %D%/engine/emu_resident.c %D%/engine/emu_single_step.c %D%/engine/emu_threads.c
+	%D%/engine/emu_native_blocks.c %D%/engine/emu_native_use.c %D%/engine/emu_replay.c %D%/engine/emu_resident.c %D%/engine/emu_single_step.c %D%/engine/emu_threads.c
 liblanewise_a_SOURCES += %D%/history/emu_history_priv.h %D%/history/emu_checkpoint.c %D%/history/emu_history.c \
 	%D%/history/emu_snapshot_pages.c %D%/history/emu_state.c %D%/history/emu_state_warp.c
 

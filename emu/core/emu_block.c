@@ -278,7 +278,7 @@ void emu_core_block_next(struct emu_block *block, uint64_t linear, bool written)
     const struct emu_warp_template *t = block->core->warp_template;
 
     block->linear = linear;
-    block->progress = block->cta_generation = 0;
+    block->progress = block->cta_generation = block->retired = 0;
     emu_block_specials(block);
     if (block->shared_bytes != 0)
         zero(block->shared, t->plan.shared);
@@ -290,10 +290,12 @@ void emu_core_block_next(struct emu_block *block, uint64_t linear, bool written)
             emu_split_begin(w, t->kernel->first);
             continue;
         }
-        w->retired = w->group_counter = w->seq_counter = 0;
+        w->retired = w->lane_retired = w->slice_start = w->group_counter = w->seq_counter = 0;
         w->split[0].pc = t->kernel->first;
         for (LW_EACH_BIT(reg, t->use.bregs))
             w->bform[reg] = (struct emu_breg_form){0};
+        if (t->plan.local_bytes != 0)
+            zero(w->local, t->plan.local);
     }
     count_start(block);
 }

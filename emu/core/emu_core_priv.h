@@ -53,7 +53,7 @@ enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *lau
 /** Lets warps of @grid run native code until @core has retired @until instructions. If @until is 0, no native code runs. Called
  *  before time slices of the grid's blocks. */
 void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_block *block, uint64_t until);
-/** Makes @block, all of whose warps have ended in emu_native_block(), block @linear of the same grid. Its core has started no other
+/** Makes @block, whose warps native code has executed up to their exits (emu_native_blocks.c), block @linear of the same grid. Its core has started no other
  *  block since. @written: registers may have changed. */
 void emu_core_block_next(struct emu_block *block, uint64_t linear, bool written);
 /** Sets the coordinates of a block from its linear index, and the special registers that depend on them. */

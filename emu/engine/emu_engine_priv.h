@@ -120,7 +120,7 @@ void emu_fixed_new_slice(struct emu_functional *f);
  *  slice, so the count is a margin before the next stop and the next snapshot. Returns 0 if no native code may run: in a replay,
  *  under another engine (placed), and while the spin observer must see each instruction. */
 uint64_t emu_fixed_native_until(const struct emu_functional *f);
-/** Executes blocks of order-free grids, one after another, by native code (emu_native_block()), until the engine must do
+/** Executes blocks of order-free grids, one after another, by native code, until the engine must do
  *  something else. If native code cannot execute a whole block, the block is the current one, and its warps continue in time
  *  slices. Returns true if the engine runs another grid now. */
 bool emu_native_blocks(struct emu_functional *f);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "emu/engine/emu_threads_priv.h"
+#include "emu/engine/emu_engine_priv.h"
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/interp/emu_layers_priv.h"
 
@@ -37,15 +37,19 @@ static bool reserve(struct emu_core_native *native, struct emu_native_form *form
         const uint32_t width = stride > native->uniform_stride ? stride : native->uniform_stride;
         uint64_t *uniform = calloc((size_t)count * width, sizeof *uniform);
         uint32_t *park = calloc(count, sizeof *park);
-        if (uniform == NULL || park == NULL) {
+        bool *slow = calloc(count, sizeof *slow);
+        if (uniform == NULL || park == NULL || slow == NULL) {
             free(uniform);
             free(park);
+            free(slow);
             return false;
         }
         free(native->uniform);
         free(native->park);
+        free(native->slow);
         native->uniform = uniform;
         native->park = park;
+        native->slow = slow;
         native->warps = count;
         native->uniform_stride = width;
     }
@@ -182,65 +186,6 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
     native->frame.shared_bytes = block->shared_bytes;
     native->frame.window = native->window;
     native->frame.calls = &emu_native_calls;
-}
-
-/** Returns true if blocks of @grid can be executed by emu_native_block(). */
-static bool runs_blocks(struct emu_core *core, struct emu_grid *grid)
-{
-    const struct emu_core_native *native = &core->native;
-    const uint32_t first = grid->launch.kernel->first;
-
-    if (native->grid != grid || native->sequence != grid->sequence)
-        emu_native_use(core, grid, NULL, UINT64_MAX);
-    const struct emu_native_kernel *kernel = native->whole.kernel;
-    return kernel != NULL && grid->block_threads % core->machine->config.warp_width == 0 && first - kernel->first < kernel->count &&
-           kernel->entry[first - kernel->first] != 0 && !emu_native_avoids(core, first);
-}
-
-bool emu_native_blocks(struct emu_functional *f)
-{
-    struct emu_core *core = f->core;
-    const struct emu_machine *machine = core->machine;
-    const struct emu_engine *engine = f->claims != NULL ? f->claims->engine : &f->base;
-    const uint64_t until = emu_fixed_native_until(f);
-    struct emu_block *block = NULL;
-    struct emu_grid *grid = NULL;
-    unsigned slot;
-    bool ended = true;
-
-    if (machine->native == NULL || machine->active_hooks != NULL || machine->breakpoint_count != 0)
-        return false;
-    while (ended && core->retired < until && !machine->halt && emu_fixed_take_up_next(f) && f->order_free && f->count != 0 &&
-           !__atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED)) {
-        struct emu_resident *r = &f->resident[f->current];
-        if (r->slot >= 0 || (grid != NULL && r->grid != grid))
-            break;
-        if (block == NULL) {
-            grid = r->grid;
-            if (!runs_blocks(core, grid) || emu_core_block_start(core, grid, r->linear, &slot, NULL) != LW_OK)
-                break; /* the engine starts the block, and reports the error */
-            block = emu_core_block(core, slot);
-            block->next_warp = block->warp_count - 1;
-            emu_native_use(core, grid, block, until);
-        } else {
-            emu_core_block_next(block, r->linear, core->native.whole.kernel->writes);
-        }
-        if (!__atomic_load_n(&grid->started, __ATOMIC_RELAXED))
-            emu_grid_begin(core->machine, grid);
-        ended = emu_native_block(block);
-        if (ended) {
-            emu_split_block_ends(block);
-            emu_text_block_ended(core->machine, grid, r->linear);
-            block->ended = false; /* so that the slot is freed without another count of the block's instructions */
-            emu_fixed_leave(f, f->current);
-        } else {
-            r->slot = (int)slot;
-        }
-    }
-    core->native.until = 0;
-    if (block != NULL && ended)
-        emu_core_block_free(core, slot);
-    return block != NULL && ended && f->claims == NULL && f->grid != grid;
 }
 
 void emu_machine_set_native(struct emu_machine *machine, struct emu_native *native)

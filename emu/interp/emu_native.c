@@ -17,14 +17,13 @@
 
 #include "emu/emu_next_priv.h"
 #include "emu/interp/emu_layers_priv.h"
+#include "emu/interp/emu_native_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/simt/emu_split_priv.h"
 
-/* Largest number of instructions that native code executes before it leaves, so that the engine notices an interruption. */
-enum { LONGEST_VISIT = 1 << 20 };
 /* After each VISITS visits of an entry, the average number of instructions in a visit is computed. If the average is below
  * SHORTEST_VISIT or SHORTEST_MASKED_VISIT, the entry is no longer used, because each visit must load and store registers. */
-enum { VISITS = 256, SHORTEST_VISIT = 16, SHORTEST_MASKED_VISIT = 8, NOT_USED = -1 };
+enum { VISITS = 256, SHORTEST_VISIT = 16, SHORTEST_MASKED_VISIT = 8 };
 
 _Static_assert((int)EMU_NATIVE_PAGE == (int)EMU_PAGE_BYTES && (int)EMU_NATIVE_DIRTY == (int)EMU_DIRTY_STORE,
                "native code uses the tables of pages");
@@ -165,40 +164,16 @@ static bool no_choice(const struct emu_warp *w)
     return (w->split_ids & ~w->split_in[EMU_SPLIT_BLOCKED]) == split_bit((unsigned)w->running);
 }
 
-/** Sets the members of the core's frame that differ between warps, and returns the frame. */
-static struct emu_native_frame *frame_of(struct emu_warp *w)
-{
-    struct emu_core_native *native = &w->core->native;
-    struct emu_native_frame *frame = &native->frame;
-
-    frame->regs = w->regs;
-    frame->s = w->s;
-    frame->p = w->p;
-    frame->sp = w->sp;
-    frame->uniform = native->uniform + (size_t)w->index * native->uniform_stride;
-    frame->limit = LONGEST_VISIT;
-    frame->mask = w->m;
-    frame->first_thread = w->index * w->width;
-    frame->alone = w->split_count == 1;
-    frame->local = w->local;
-    frame->local_bytes = w->local_bytes;
-    frame->loads = frame->stores = frame->local_stores = 0;
-    frame->site = 0;
-    frame->warp = w;
-    return frame;
-}
-
 static inline struct emu_native_form *form_of(const struct emu_warp *w)
 {
     return w->m == w->all && w->split_count == 1 ? &w->core->native.whole : &w->core->native.masked;
 }
 
-/** Stores all registers of parked warp @w to its register file. */
-static void unpark(struct emu_warp *w)
+void emu_native_unpark_warp(struct emu_warp *w)
 {
     struct emu_core_native *native = &w->core->native;
 
-    form_of(w)->kernel->run(frame_of(w), (native->park[w->index] - 1) | EMU_NATIVE_UNPARK);
+    form_of(w)->kernel->run(emu_native_frame_of(w), (native->park[w->index] - 1) | EMU_NATIVE_UNPARK);
     native->park[w->index] = 0;
     native->parked--;
 }
@@ -209,26 +184,22 @@ void emu_native_unpark(struct emu_block *block)
 
     for (unsigned i = 0; i < block->warp_count && native->parked != 0; i++)
         if (native->park[i] != 0)
-            unpark(&block->warp[i]);
+            emu_native_unpark_warp(&block->warp[i]);
 }
 
-/** Counts a visit of entry @entry, in which native code executed @count instructions. @cheap: number of sides of the visit, the
- *  start and the end, at which native code loads or stores few registers, so that fewer instructions are enough. */
-static void count_visit(const struct emu_core *core, struct emu_native_form *form, unsigned entry, uint64_t count, unsigned cheap)
+void emu_native_count_visit(const struct emu_core *core, struct emu_native_form *form, unsigned entry, uint64_t count, unsigned cheap)
 {
     const uint32_t shortest = form == &core->native.whole ? SHORTEST_VISIT : SHORTEST_MASKED_VISIT;
     struct emu_native_gain *gain = &form->gain[entry];
 
     gain->instructions += (uint32_t)count + shortest / 2 * cheap;
     if (++gain->visits == VISITS) {
-        gain->instructions = gain->instructions < VISITS * shortest ? (uint32_t)NOT_USED : 0;
+        gain->instructions = gain->instructions < VISITS * shortest ? (uint32_t)EMU_NATIVE_NOT_USED : 0;
         gain->visits = 0;
     }
 }
 
-/** Runs native code until it leaves. @entry: as in emu_native_kernel.run. The frame's limit is set. Returns the site at which the
- *  code left. frame->retired is the number of instructions that it executed. */
-static const struct emu_native_site *run_code(struct emu_core *core, const struct emu_native_kernel *kernel, uint32_t entry)
+const struct emu_native_site *emu_native_run(struct emu_core *core, const struct emu_native_kernel *kernel, uint32_t entry)
 {
     struct emu_native_frame *frame = &core->native.frame;
 
@@ -251,14 +222,14 @@ static const struct emu_native_site *visit(struct emu_warp *w, struct emu_native
 {
     struct emu_core *core = w->core;
     const uint64_t left = core->native.until - core->retired;
-    struct emu_native_frame *frame = frame_of(w);
+    struct emu_native_frame *frame = emu_native_frame_of(w);
 
     if (left < frame->limit)
         frame->limit = left;
     if (!frame->alone && !no_choice(w) && w->budget < (int64_t)frame->limit)
         frame->limit = (uint64_t)w->budget;
-    const struct emu_native_site *site = run_code(core, form->kernel, resumes ? entry | EMU_NATIVE_RESUME : entry);
-    count_visit(core, form, entry, frame->retired, resumes + (site->parks != 0));
+    const struct emu_native_site *site = emu_native_run(core, form->kernel, resumes ? entry | EMU_NATIVE_RESUME : entry);
+    emu_native_count_visit(core, form, entry, frame->retired, resumes + (site->parks != 0));
     *count = frame->retired;
     return site;
 }
@@ -272,109 +243,12 @@ static bool remains_parked(struct emu_warp *w, const struct emu_dinsn *di, const
 
     native->park[w->index] = parks;
     native->parked++;
-    if (!emu_split_bar_usual(w, di->reg) || form->gain[parks - 1].instructions == (uint32_t)NOT_USED) {
-        unpark(w);
+    if (!emu_split_bar_usual(w, di->reg) || form->gain[parks - 1].instructions == (uint32_t)EMU_NATIVE_NOT_USED) {
+        emu_native_unpark_warp(w);
         return false;
     }
     native->retired++;
     return true;
-}
-
-/** Returns true if @w, which native code has parked at @site, can arrive at the barrier together with the other warps of its
- *  block, of which @arrived have already arrived at barrier @id. */
-static bool arrives_together(const struct emu_warp *w, const struct emu_native_site *site, unsigned arrived, unsigned id)
-{
-    const unsigned reg = w->code->insn[site->next].reg;
-
-    return emu_split_bar_usual(w, reg) && (arrived != 0 ? reg == id : !w->block->cta[reg].in_use) &&
-           form_of(w)->gain[site->parks - 1].instructions != (uint32_t)NOT_USED;
-}
-
-/** Returns true if the engine permits another time slice in this chain (emu_switch_to_next_warp). */
-static bool may_continue(const struct emu_core *core)
-{
-    return core->retired + core->hand.quantum <= core->hand.until && core->retired < core->native.until &&
-           core->hand.launches == core->machine->launch_changes && !core->machine->halt;
-}
-
-static inline struct emu_warp *next_in_block(const struct emu_warp *w)
-{
-    struct emu_block *block = w->block;
-
-    return &block->warp[w->index + 1 < block->warp_count ? w->index + 1 : 0];
-}
-
-/** Runs the warps of a block, all of which are parked, from barrier to barrier, beginning with *@warp. The state of barriers and
- *  splits is updated only when all warps have arrived at the same barrier, once for all of them. If the engine does not permit
- *  another slice, returns NULL, with *@warp set to the last warp that ran, whose slice has ended. If a warp leaves native code
- *  elsewhere than at a barrier, or at a barrier at which it cannot arrive together with the others, returns the site at which it
- *  left, with *@warp set to this warp. The *@count instructions that this warp has just executed are not yet in its `retired`. */
-static const struct emu_native_site *run_together(struct emu_warp **warp, uint64_t *count)
-{
-    struct emu_warp *w = *warp;
-    struct emu_core *core = w->core;
-    struct emu_core_native *native = &core->native;
-    struct emu_block *block = w->block;
-    const struct emu_native_site *site;
-    unsigned arrived = 0, id = 0;
-    bool first = true;
-
-    for (;; first = false) {
-        const uint32_t entry = native->park[w->index] - 1;
-        native->park[w->index] = 0;
-        native->parked--;
-        site = visit(w, form_of(w), entry, true, count);
-        if (site->parks == 0 || !arrives_together(w, site, arrived, id))
-            break;
-        id = w->code->insn[site->next].reg;
-        native->park[w->index] = site->parks;
-        native->parked++;
-        native->retired++;
-        w->retired += *count + 1;
-        w->lane_retired += (*count + 1) * w->m_count;
-        w->split[w->running].pc = site->next + 1;
-        core->hand.start = w->slice_start;
-        block->retired += w->retired - w->slice_start;
-        core->retired += w->retired - w->slice_start;
-        w->slice_start = w->retired;
-        w->run_done = 0;
-        w->leave = EMU_LEAVE_SLICE_END; /* otherwise the driver of LW_LOOP builds would continue at w->di */
-        if (++arrived == block->warp_count) {
-            emu_split_bar_together(block, id);
-            arrived = 0;
-        }
-        if (!may_continue(core)) {
-            site = NULL;
-            break;
-        }
-        if (arrived != 0) /* if arrived is 0, the barrier has just completed, and the warp that arrived last continues */
-            w = next_in_block(w);
-        w->running = (int)lw_lowest(w->split_ids);
-    }
-    struct emu_warp *x = w;
-    for (unsigned i = 0; i < arrived; i++) { /* warps that have arrived, and wait at the barrier */
-        if (i != 0 || site != NULL)
-            x = &block->warp[x->index != 0 ? x->index - 1 : block->warp_count - 1];
-        (void)emu_split_bar_alone(x, id, x->split[x->running].pc);
-    }
-    if (site == NULL) {
-        w->leave = EMU_LEAVE_SLICE_END;
-        w->run_start = w->code->insn;
-        w->budget = 0;
-    } else if (!first) { /* the time slice of this warp begins */
-        struct emu_split *s = &w->split[w->running];
-        s->since = core->hand.start = w->slice_start = w->retired;
-        w->turn_used = 0;
-        w->last_low = lw_lowest(s->lanes);
-        w->leave = EMU_RUNNING;
-        w->budget = core->hand.quantum;
-    }
-    if (site == NULL || !first) {
-        core->hand.handed = true;
-        block->next_warp = w->index;
-    }
-    *warp = w;
-    return site;
 }
 
 void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di)
@@ -383,7 +257,6 @@ void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di)
     struct emu_native_form *form = form_of(w);
     bool resumes = core->native.parked != 0 && core->native.park[w->index] != 0;
     const struct emu_native_kernel *kernel = form->kernel;
-    const struct emu_warp *here = w;
 
     if (kernel == NULL && !core->native.masked_done)
         core->native.requests++;
@@ -392,28 +265,18 @@ void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di)
         const unsigned entry = kernel->entry[di->index - kernel->first];
         const struct emu_native_site *site = NULL;
         uint64_t count = 0;
-        if (entry != 0 && (resumes || form->gain[entry - 1].instructions != (uint32_t)NOT_USED)) {
+        if (entry != 0 && (resumes || form->gain[entry - 1].instructions != (uint32_t)EMU_NATIVE_NOT_USED)) {
             if (di > w->run_start)
                 emu_count_before(w, di);
             w->run_start = di;
             /* native code does not stop at the slice-end layer, which would remain after the end of the slice */
             const bool ends_in_run = emu_slice_end_unpatch(w);
-            const uint64_t retired = w->retired;
-            if (resumes && core->native.parked == w->block->warp_count && core->hand.until != 0) {
-                site = run_together(&w, &count);
-                if (site == NULL)
-                    return;
-                form = form_of(w);
-                if (count == 0)
-                    w->run_start = di = w->code->insn + site->next;
-            } else {
-                if (resumes) {
-                    core->native.park[w->index] = 0;
-                    core->native.parked--;
-                }
-                site = visit(w, form, entry - 1, resumes, &count);
+            if (resumes) {
+                core->native.park[w->index] = 0;
+                core->native.parked--;
             }
-            if (ends_in_run && count == 0 && site->parks == 0 && w == here && w->retired == retired) /* nothing was executed */
+            site = visit(w, form, entry - 1, resumes, &count);
+            if (ends_in_run && count == 0 && site->parks == 0) /* nothing was executed */
                 emu_code_set_layer(w->code, di->index + (uint32_t)w->budget, EMU_LAYER_SLICE_END, true);
             resumes = false;
         }
@@ -434,111 +297,9 @@ void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di)
         }
     }
     if (resumes)
-        unpark(w);
+        emu_native_unpark_warp(w);
     const struct emu_handlers below = emu_code_below(w->code, di->index, EMU_LAYER_NATIVE);
     if (w->full)
         EMU_TAIL below.full(w, di);
     EMU_TAIL below.part(w, di);
-}
-
-/* ---- whole blocks ------------------------------------------------------------------------------------- */
-
-/** Returns true if native code left at an exit without a guard. */
-static inline bool is_end(const struct emu_code *code, const struct emu_native_site *site)
-{
-    const struct emu_dinsn *di = &code->insn[site->next];
-
-    return di->op == ISA_EXIT && (di->guard & 31) == ISA_PT;
-}
-
-/** Runs @w from @entry to its end, to its next barrier, or to another instruction at which native code leaves. Adds the executed
- *  instructions to w->retired and *@sum. Returns the site at which the code left, or NULL if it executed nothing. */
-static const struct emu_native_site *run_warp(struct emu_warp *w, uint32_t entry, uint64_t *sum)
-{
-    struct emu_core *core = w->core;
-    struct emu_core_native *native = &core->native;
-
-    if (core->retired + *sum >= native->until)
-        return NULL;
-    struct emu_native_frame *frame = frame_of(w);
-    const uint64_t left = native->until - core->retired - *sum;
-    if (left < frame->limit)
-        frame->limit = left;
-    if (native->park[w->index] != 0) {
-        native->park[w->index] = 0;
-        native->parked--;
-    }
-    const struct emu_native_site *site = run_code(core, native->whole.kernel, entry);
-    if (frame->site == 0)
-        return NULL;
-    w->retired += frame->retired;
-    w->split[0].pc = site->next;
-    *sum += frame->retired;
-    if (site->parks != 0) {
-        native->park[w->index] = site->parks;
-        native->parked++;
-    } else if (!is_end(w->code, site)) {
-        count_visit(core, &native->whole, entry & (EMU_NATIVE_RESUME - 1), frame->retired, entry >= EMU_NATIVE_RESUME);
-    }
-    return site;
-}
-
-bool emu_native_avoids(const struct emu_core *core, uint32_t index)
-{
-    const struct emu_native_form *form = &core->native.whole;
-
-    return form->gain[form->kernel->entry[index - form->kernel->first] - 1].instructions == (uint32_t)NOT_USED;
-}
-
-/** Prepares @block for the interpreter. Each warp continues at the pc of its split. */
-static void hand_over(struct emu_block *block)
-{
-    emu_native_unpark(block);
-    for (struct emu_warp *w = block->warp, *end = w + block->warp_count; w < end; w++) {
-        w->running = -1;
-        w->slice_start = w->retired;
-        w->lane_retired = w->retired * w->m_count;
-        block->retired += w->retired;
-    }
-    block->core->retired += block->retired;
-}
-
-bool emu_native_block(struct emu_block *block)
-{
-    struct emu_core *core = block->core;
-    struct emu_core_native *native = &core->native;
-    const struct emu_native_kernel *kernel = native->whole.kernel;
-    const struct emu_code *code = block->warp->code;
-    uint32_t entry = kernel->entry[block->grid->launch.kernel->first - kernel->first] - 1u;
-    uint64_t sum = 0;
-
-    for (unsigned i = 0; i < block->warp_count; i++)
-        (void)emu_split_select_soon(&block->warp[i]); /* the warp's only split is ready */
-    for (;;) {
-        const struct emu_native_site *site = run_warp(block->warp, entry, &sum);
-        bool together = site != NULL && (site->parks != 0 || is_end(code, site));
-        for (unsigned i = 1; i < block->warp_count; i++)
-            together &= run_warp(&block->warp[i], entry, &sum) == site;
-        if (together && site->parks == 0) {
-            sum += block->warp_count;
-            core->retired += sum;
-            core->stats.thread_instructions += sum * block->warp->width;
-            return true;
-        }
-        const unsigned id = together ? code->insn[site->next].reg : 0;
-        if (!together || !emu_split_bar_usual(block->warp, id)) {
-            hand_over(block);
-            return false;
-        }
-        for (unsigned i = 0; i < block->warp_count; i++) {
-            block->warp[i].retired++;
-            block->warp[i].split[0].pc++;
-        }
-        emu_split_bar_together(block, id);
-        for (unsigned i = 0; i < block->warp_count; i++)
-            block->warp[i].running = 0;
-        sum += block->warp_count;
-        native->retired += block->warp_count;
-        entry = (site->parks - 1) | EMU_NATIVE_RESUME;
-    }
 }

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Execution of whole blocks in native code. Each warp runs to its next CTA barrier or to its end. While all warps arrive at the
+ * same barriers in native code, the state of barriers and splits is updated once for all warps. A warp that leaves native code
+ * elsewhere is a *slow* warp from then on: the interpreter executes it alone, from barrier to barrier, and calls native code at
+ * its entries as usual. The order of the warps cannot change results, because only order-free kernels (MACHINE 4) have native
+ * code.
+ */
+#include <string.h>
+
+#include "emu/engine/emu_threads_priv.h"
+#include "emu/grid/emu_grid_priv.h"
+#include "emu/interp/emu_native_priv.h"
+
+/** How far a block was executed. */
+enum block_end {
+    ENDS,         /* native code has executed all warps up to their exits. The exits are counted, too, but the block's state is that
+                   * of a running block. emu_core_block_next() can make it the next block */
+    ENDED_SLOWLY, /* the block has ended, and the interpreter has executed a part of it */
+    STOPS         /* the engine must continue the block */
+};
+
+/** Returns true if native code left at an exit without a guard. */
+static inline bool is_end(const struct emu_code *code, const struct emu_native_site *site)
+{
+    const struct emu_dinsn *di = &code->insn[site->next];
+
+    return di->op == ISA_EXIT && (di->guard & 31) == ISA_PT;
+}
+
+/** Counts @count instructions of @w, which all its lanes have executed. */
+static inline void count_whole(struct emu_warp *w, uint64_t count)
+{
+    w->retired += count;
+    w->slice_start = w->retired;
+    w->lane_retired += count * w->m_count;
+    w->block->retired += count;
+    w->core->retired += count;
+}
+
+/** Runs @w in native code: from where it is parked, or from entry @start. Returns the site at which the code left, or NULL if it
+ *  executed nothing. */
+static const struct emu_native_site *run_warp(struct emu_warp *w, uint32_t start)
+{
+    struct emu_core *core = w->core;
+    struct emu_core_native *native = &core->native;
+    const uint32_t parked = native->park[w->index];
+
+    if (core->retired >= native->until)
+        return NULL;
+    (void)emu_split_select_soon(w); /* the warp has one split, which is ready */
+    struct emu_native_frame *frame = emu_native_frame_of(w);
+    const uint64_t left = native->until - core->retired;
+    if (left < frame->limit)
+        frame->limit = left;
+    if (parked != 0) {
+        native->park[w->index] = 0;
+        native->parked--;
+    }
+    const struct emu_native_site *site =
+        emu_native_run(core, native->whole.kernel, parked != 0 ? (parked - 1) | EMU_NATIVE_RESUME : start);
+    if (frame->site == 0)
+        return NULL;
+    count_whole(w, frame->retired);
+    w->split[0].pc = site->next;
+    if (site->parks != 0) {
+        native->park[w->index] = site->parks;
+        native->parked++;
+    } else if (!is_end(w->code, site)) {
+        emu_native_count_visit(core, &native->whole, parked != 0 ? parked - 1 : start, frame->retired, parked != 0);
+    }
+    return site;
+}
+
+/** Lets the interpreter execute slow warp @w until it waits at a CTA barrier, or ends. Returns false if it stops elsewhere. */
+static bool interpret(struct emu_warp *w)
+{
+    uint64_t count;
+    struct emu_warp *last = w;
+    const enum emu_slice_end end = emu_warp_run_slice(&last, EMU_NATIVE_LONGEST_VISIT, &count);
+
+    return end == EMU_SLICE_WARP_ENDED || (end == EMU_SLICE_DONE && !emu_split_has_ready(w));
+}
+
+/** Makes @w a slow warp, and lets the interpreter execute it. */
+static bool slow_down(struct emu_warp *w)
+{
+    struct emu_core_native *native = &w->core->native;
+
+    native->slow[w->index] = true;
+    if (native->park[w->index] != 0)
+        emu_native_unpark_warp(w);
+    w->running = -1; /* the warp continues at the pc of its split */
+    return interpret(w);
+}
+
+/** Prepares @block for the engine, which continues it. */
+static enum block_end hand_over(struct emu_block *block)
+{
+    emu_native_unpark(block);
+    for (unsigned i = 0; i < block->warp_count; i++)
+        if (!block->core->native.slow[i])
+            block->warp[i].running = -1;
+    return STOPS;
+}
+
+/** All warps of @block, none of which is slow, have left native code at @site. Returns false if they cannot continue together. */
+static bool continue_together(struct emu_block *block, const struct emu_native_site *site)
+{
+    const unsigned id = block->warp->code->insn[site->next].reg;
+
+    if (site->parks == 0 || !emu_split_bar_usual(block->warp, id))
+        return false;
+    for (unsigned i = 0; i < block->warp_count; i++) {
+        count_whole(&block->warp[i], 1);
+        block->warp[i].split[0].pc++;
+    }
+    block->core->native.retired += block->warp_count;
+    emu_split_bar_together(block, id);
+    return true;
+}
+
+/** @w, which is not slow, has left native code at its end or is parked before a barrier. Executes the exit, or the arrival at
+ *  the barrier. Returns false if the interpreter stops. */
+static bool arrive(struct emu_warp *w)
+{
+    struct emu_core_native *native = &w->core->native;
+    const struct emu_dinsn *di = &w->code->insn[w->split[0].pc];
+
+    if (native->park[w->index] == 0 || !emu_split_bar_usual(w, di->reg))
+        return slow_down(w);
+    count_whole(w, 1);
+    native->retired++;
+    (void)emu_split_bar_alone(w, di->reg, w->split[0].pc + 1);
+    return true;
+}
+
+/** Executes @block, which has just begun and whose warps have all their lanes, by code for whole warps and by the interpreter. The
+ *  caller has called emu_native_use(), and there is code for the kernel's first instruction. */
+static enum block_end run_block(struct emu_block *block)
+{
+    struct emu_core *core = block->core;
+    struct emu_core_native *native = &core->native;
+    const struct emu_native_kernel *kernel = native->whole.kernel;
+    const uint32_t start = kernel->entry[block->grid->launch.kernel->first - kernel->first] - 1u;
+    unsigned slow = 0;
+
+    memset(native->slow, 0, block->warp_count * sizeof *native->slow);
+    for (;;) {
+        const struct emu_native_site *common = NULL;
+        bool together = slow == 0, moved = false;
+        for (struct emu_warp *w = block->warp, *end = w + block->warp_count; w < end; w++) {
+            if (!emu_split_has_ready(w))
+                continue;
+            moved = true;
+            if (native->slow[w->index]) {
+                if (!interpret(w))
+                    return hand_over(block);
+                continue;
+            }
+            const struct emu_native_site *site = run_warp(w, start);
+            if (site == NULL)
+                return hand_over(block);
+            together = together && (common == NULL || common == site);
+            common = site;
+            if (site->parks == 0 && !is_end(w->code, site)) {
+                slow++;
+                together = false;
+                if (!slow_down(w))
+                    return hand_over(block);
+            }
+        }
+        if (together && common->parks == 0) {
+            core->retired += block->warp_count; /* the exits */
+            core->stats.thread_instructions += (block->retired + block->warp_count) * block->warp->width;
+            return ENDS;
+        }
+        if (together && continue_together(block, common))
+            continue;
+        for (struct emu_warp *w = block->warp, *end = w + block->warp_count; w < end; w++) {
+            if (native->slow[w->index] || !emu_split_has_ready(w))
+                continue;
+            if (!arrive(w))
+                return hand_over(block);
+            slow += native->slow[w->index];
+        }
+        if (block->threads_live == 0)
+            return ENDED_SLOWLY;
+        if (!moved)
+            return hand_over(block); /* all warps wait, and the engine decides whether the block hangs */
+    }
+}
+
+/** Returns true if visits of the entry of code for whole warps at instruction @index were too short to pay. */
+static bool avoids(const struct emu_core *core, uint32_t index)
+{
+    const struct emu_native_form *form = &core->native.whole;
+
+    return form->gain[form->kernel->entry[index - form->kernel->first] - 1].instructions == (uint32_t)EMU_NATIVE_NOT_USED;
+}
+
+/** Returns true if blocks of @grid can be executed by run_block(). */
+static bool runs_blocks(struct emu_core *core, struct emu_grid *grid)
+{
+    const struct emu_core_native *native = &core->native;
+    const uint32_t first = grid->launch.kernel->first;
+
+    if (native->grid != grid || native->sequence != grid->sequence)
+        emu_native_use(core, grid, NULL, UINT64_MAX);
+    const struct emu_native_kernel *kernel = native->whole.kernel;
+    return kernel != NULL && grid->block_threads % core->machine->config.warp_width == 0 && first - kernel->first < kernel->count &&
+           kernel->entry[first - kernel->first] != 0 && !avoids(core, first);
+}
+
+bool emu_native_blocks(struct emu_functional *f)
+{
+    struct emu_core *core = f->core;
+    const struct emu_machine *machine = core->machine;
+    const struct emu_engine *engine = f->claims != NULL ? f->claims->engine : &f->base;
+    const uint64_t until = emu_fixed_native_until(f);
+    struct emu_block *block = NULL;
+    struct emu_grid *grid = NULL;
+    unsigned slot;
+    enum block_end end = ENDS;
+
+    if (machine->native == NULL || machine->active_hooks != NULL || machine->breakpoint_count != 0)
+        return false;
+    while (end != STOPS && core->retired < until && !machine->halt && emu_fixed_take_up_next(f) && f->order_free && f->count != 0 &&
+           !__atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED)) {
+        struct emu_resident *r = &f->resident[f->current];
+        if (r->slot >= 0 || (grid != NULL && r->grid != grid))
+            break;
+        if (block == NULL || end == ENDED_SLOWLY) {
+            grid = r->grid;
+            block = NULL;
+            if (!runs_blocks(core, grid) || emu_core_block_start(core, grid, r->linear, &slot, NULL) != LW_OK)
+                break; /* the engine starts the block, and reports the error */
+            block = emu_core_block(core, slot);
+            block->next_warp = block->warp_count - 1;
+            emu_native_use(core, grid, block, until);
+        } else {
+            emu_core_block_next(block, r->linear, core->native.whole.kernel->writes);
+        }
+        if (!__atomic_load_n(&grid->started, __ATOMIC_RELAXED))
+            emu_grid_begin(core->machine, grid);
+        end = run_block(block);
+        if (end == STOPS) {
+            r->slot = (int)slot;
+            break;
+        }
+        if (end == ENDS) {
+            emu_split_block_ends(block);
+            emu_text_block_ended(core->machine, grid, r->linear);
+            block->ended = false; /* its instructions are counted */
+        } else {
+            emu_core_block_free(core, slot);
+        }
+        emu_fixed_leave(f, f->current);
+    }
+    core->native.until = 0;
+    if (block != NULL && end == ENDS)
+        emu_core_block_free(core, slot);
+    return grid != NULL && end != STOPS && f->claims == NULL && f->grid != grid;
+}
