@@ -268,8 +268,10 @@ static bool start_image(int socket, const char *build)
     while (environ[count] != NULL)
         count++;
     envp = calloc(count + 2, sizeof *envp);
+    if (envp == NULL)
+        return false;
     s.image = open(object->l_name, O_RDONLY | O_CLOEXEC);
-    if (envp == NULL || s.image < 0) {
+    if (s.image < 0) {
         free(envp);
         return false;
     }

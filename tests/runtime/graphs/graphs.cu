@@ -253,6 +253,78 @@ static void made()
     OK(cudaFree(d));
 }
 
+// Nodes for events, a graph that is launched in a capture, a capture that adds to a graph, and changes of dependencies during a capture
+static void extended()
+{
+    int *d, out[N];
+    cudaStream_t s;
+    cudaEvent_t begin, end;
+    cudaGraph_t g, h;
+    cudaGraphExec_t e, f;
+    cudaGraphNode_t node, first;
+    const cudaGraphNode_t *needs;
+    enum cudaStreamCaptureStatus status;
+    enum cudaGraphNodeType type;
+    size_t count = 1, edges = 0;
+    float ms = -1;
+
+    OK(cudaMalloc(&d, sizeof out));
+    OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+    OK(cudaEventCreate(&begin));
+    OK(cudaEventCreate(&end));
+    OK(cudaGraphCreate(&g, 0));
+    OK(cudaGraphAddEventRecordNode(&first, g, nullptr, 0, begin));
+    OK(cudaStreamBeginCaptureToGraph(s, g, &first, nullptr, 1, cudaStreamCaptureModeRelaxed));
+    IS(cudaErrorInvalidValue, cudaGraphDestroy(g)); // during the capture
+    OK(cudaMemsetAsync(d, 0, sizeof out, s));
+    add<<<2, 128, 0, s>>>(d, N, 4);
+    OK(cudaEventRecordWithFlags(end, s, cudaEventRecordExternal));
+    OK(cudaStreamEndCapture(s, &h));
+    EXPECT(h == g && count_nodes(g) == 4);
+    OK(cudaGraphInstantiate(&e, g, 0));
+    OK(cudaGraphLaunch(e, s));
+    OK(cudaEventElapsedTime(&ms, begin, end));
+    EXPECT(ms >= 0);
+    // A launch in a capture becomes a node with a copy of the graph.
+    OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+    OK(cudaGraphLaunch(e, s));
+    add<<<2, 128, 0, s>>>(d, N, 1);
+    OK(cudaStreamGetCaptureInfo(s, &status, nullptr, &h, &needs, nullptr, &count));
+    EXPECT(count == 1);
+    node = needs[0];
+    OK(cudaStreamUpdateCaptureDependencies(s, nullptr, nullptr, 0, cudaStreamSetCaptureDependencies)); // the next node has no dependency
+    OK(cudaMemcpyAsync(out, d, sizeof out, cudaMemcpyDeviceToHost, s));
+    OK(cudaStreamUpdateCaptureDependencies(s, &node, nullptr, 1, cudaStreamAddCaptureDependencies));
+    OK(cudaStreamEndCapture(s, &h));
+    OK(cudaGraphGetRootNodes(h, nullptr, &count));
+    OK(cudaGraphGetEdges(h, nullptr, nullptr, nullptr, &edges));
+    EXPECT(count == 2 && edges == 1 && count_nodes(h) == 3);
+    count = 1;
+    OK(cudaGraphGetRootNodes(h, &node, &count));
+    OK(cudaGraphNodeGetType(node, &type));
+    EXPECT(type == cudaGraphNodeTypeGraph);
+    OK(cudaGraphExecDestroy(e));
+    OK(cudaGraphInstantiate(&f, h, 0));
+    OK(cudaGraphLaunch(f, s));
+    OK(cudaMemcpy(out, d, sizeof out, cudaMemcpyDeviceToHost));
+    EXPECT(out[0] == 5 && out[N - 1] == 5);
+    // An executable graph that is destroyed by its own node remains until the launch ends.
+    OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed));
+    OK(cudaLaunchHostFunc(s, [](void *p) { (void)cudaGraphExecDestroy(*(cudaGraphExec_t *)p); }, &e));
+    add<<<2, 128, 0, s>>>(d, N, 10);
+    OK(cudaStreamEndCapture(s, &h));
+    OK(cudaGraphInstantiate(&e, h, 0));
+    OK(cudaGraphLaunch(e, s));
+    OK(cudaMemcpy(out, d, sizeof out, cudaMemcpyDeviceToHost));
+    EXPECT(out[7] == 15);
+    IS(cudaErrorInvalidValue, cudaGraphLaunch(e, s));
+    // A stream that is destroyed during its capture
+    OK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    OK(cudaMemsetAsync(d, 0, 4, s));
+    OK(cudaStreamDestroy(s));
+    OK(cudaFree(d));
+}
+
 // What captures forbid
 static void forbidden()
 {
@@ -335,6 +407,7 @@ int main()
     linear();
     forked();
     made();
+    extended();
     forbidden();
     OK(cudaDeviceReset()); // with graphs that exist
     puts(wrong ? "wrong" : "all right");
