@@ -9,7 +9,7 @@ liblanewise_a_SOURCES += \
 	%D%/decode/tim_static_priv.h \
 	%D%/core/tim_core.c \
 	%D%/kinds/tim_cycle_any.c \
-	%D%/kinds/tim_cycle_body.h %D%/core/tim_form_body.h %D%/tables/tim_formed_priv.h \
+	%D%/kinds/tim_cycle_body.h %D%/core/tim_form_body.h %D%/core/pair/tim_pair_body.h %D%/tables/tim_formed_priv.h \
 	%D%/kinds/tim_cycle_control.c \
 	%D%/kinds/tim_cycle_modern.c \
 	%D%/kinds/tim_cycle_of.c \
@@ -42,7 +42,7 @@ liblanewise_a_SOURCES += \
 	%D%/mechanisms/tim_la_w.c %D%/mechanisms/tim_shares.c \
 	%D%/policies/tim_sched_priv.h \
 	%D%/mechanisms/tim_mechanism_priv.h %D%/mechanisms/tim_mechanism.c \
-	%D%/mechanisms/tim_swl.c %D%/mechanisms/cache/tim_bypass.c %D%/mechanisms/cache/tim_mrpb.c %D%/mechanisms/cache/tim_mascar.c %D%/mechanisms/tim_dwf.c %D%/mechanisms/tim_tbc.c %D%/mechanisms/tim_pools.c %D%/mechanisms/registers/tim_rows.c %D%/mechanisms/registers/tim_orf.c %D%/mechanisms/forming/tim_lwm.c %D%/mechanisms/registers/tim_prf.c %D%/mechanisms/registers/tim_regless.c \
+	%D%/mechanisms/tim_swl.c %D%/mechanisms/cache/tim_bypass.c %D%/mechanisms/cache/tim_mrpb.c %D%/mechanisms/cache/tim_mascar.c %D%/mechanisms/tim_dwf.c %D%/mechanisms/tim_tbc.c %D%/mechanisms/tim_pools.c %D%/mechanisms/registers/tim_rows.c %D%/mechanisms/registers/tim_orf.c %D%/mechanisms/forming/tim_lwm.c %D%/mechanisms/forming/tim_interweave.c %D%/mechanisms/registers/tim_prf.c %D%/mechanisms/registers/tim_regless.c \
 	%D%/tables/tim_ilt_priv.h %D%/tables/tim_ilt.c %D%/tables/tim_adequacy_priv.h %D%/tables/tim_adequacy.c %D%/mechanisms/tim_equalizer.c %D%/tables/tim_compress_priv.h %D%/tables/tim_vta_priv.h %D%/tables/tim_vta.c \
 	%D%/tables/tim_gang_priv.h %D%/tables/tim_gang.c %D%/mechanisms/tim_vws_priv.h %D%/mechanisms/tim_vws.c \
 	%D%/mechanisms/tim_vws_fetch.c %D%/mechanisms/tim_vws_show.c \

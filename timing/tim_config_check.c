@@ -124,10 +124,10 @@ static enum lw_status check_vws(const struct tim_config *c, struct lw_error *err
     return LW_OK;
 }
 
-/** Checks mechanisms that form warps, dwf, tbc and lwm, against other keys. */
+/** Checks mechanisms that form warps, dwf, tbc and lwm, and pairs of instructions, interweave, against other keys. */
 static enum lw_status check_forms(const struct tim_config *c, struct lw_error *err)
 {
-    const char *name = c->dwf_on ? "dwf" : c->tbc_on ? "tbc" : "lwm";
+    const char *name = c->dwf_on ? "dwf" : c->tbc_on ? "tbc" : c->lwm_on ? "lwm" : "interweave";
     const bool waits = c->tbc_on || c->lwm_on;
     const struct {
         bool is;
@@ -144,7 +144,7 @@ static enum lw_status check_forms(const struct tim_config *c, struct lw_error *e
         {c->dwr_on, "mechanism dwr, which forms large warps of its own"},
         {c->vws_on, "mechanism vws, which forms gangs of its own"},
         {c->dws_on, "mechanism dws, which selects other splits"},
-        {c->mrpb_on, "mechanism mrpb, because the accesses of a formed warp go into the queue together"},
+        {c->mrpb_on && !c->interweave_on, "mechanism mrpb, because the accesses of a formed warp go into the queue together"},
         {c->la_w_on, "mechanism la_w, which selects warps itself"},
         {waits && c->issue_switch_on_stall, "issue.switch_on_stall: set it to off"},
         {waits && (c->swl_on || c->issue_policy == TIM_SCHED_SWL), "mechanism swl, which may throttle a warp for which others wait"},
@@ -153,10 +153,11 @@ static enum lw_status check_forms(const struct tim_config *c, struct lw_error *e
         {waits && c->equalizer_on, "mechanism equalizer, which may throttle a warp for which others wait"},
     };
 
-    if (!c->dwf_on && !c->tbc_on && !c->lwm_on)
+    if (!c->dwf_on && !c->tbc_on && !c->lwm_on && !c->interweave_on)
         return LW_OK;
-    if (c->dwf_on + c->tbc_on + c->lwm_on > 1)
-        return LW_FAIL(err, LW_EINPUT, "%s.on and %s.on cannot be combined: set only one of them", name, c->dwf_on && c->tbc_on ? "tbc" : "lwm");
+    if (c->dwf_on + c->tbc_on + c->lwm_on + c->interweave_on > 1)
+        return LW_FAIL(err, LW_EINPUT, "%s.on and %s.on cannot be combined: set only one of them", name,
+                       c->interweave_on ? "interweave" : c->dwf_on && c->tbc_on ? "tbc" : "lwm");
     if (c->core_reconvergence != TIM_RECONV_CBAR || c->issue_dependence != TIM_DEP_SCOREBOARD || !c->issue_split_lanes)
         return LW_FAIL(err, LW_EINPUT, "%s.on needs %s", name,
                        c->core_reconvergence != TIM_RECONV_CBAR    ? "core.reconvergence=cbar: other reconvergence engines do not divide splits"
@@ -194,6 +195,7 @@ static enum lw_status check_orf(const struct tim_config *c, struct lw_error *err
                           : c->registers_tags != TIM_REGISTERS_ROWS              ? "registers.tags, which stores registers as compact entries"
                           : c->rows_on                                           ? "mechanism rows, whose rows are those of the main register file"
                           : c->dwf_on || c->tbc_on || c->lwm_on                  ? "dwf, tbc and lwm, whose warps have lanes of several warps"
+                          : c->interweave_on                                     ? "mechanism interweave, whose instructions may share collectors"
                                                                                  : NULL;
 
     if (against != NULL)
@@ -212,6 +214,7 @@ static enum lw_status check_prf(const struct tim_config *c, struct lw_error *err
                           : c->orf_on                                      ? "mechanism orf, which reads registers from files of its own"
                           : c->dvfs_on                                     ? "dvfs.on, because a cycle of a slower clock leaks more"
                           : c->dwf_on || c->tbc_on || c->lwm_on            ? "dwf, tbc and lwm, whose warps have lanes of several warps"
+                          : c->interweave_on                               ? "mechanism interweave, whose instructions may share collectors"
                                                                            : NULL;
 
     if (against != NULL)
@@ -253,6 +256,7 @@ static enum lw_status check_regless(const struct tim_config *c, struct lw_error 
                           : c->prf_on                               ? "mechanism prf, whose partitions are those of a register file"
                           : c->dvfs_on                              ? "dvfs.on, because a cycle of a slower clock leaks more"
                           : c->issue_switch_on_stall                ? "issue.switch_on_stall: each split has a region of its own"
+                          : c->interweave_on                        ? "mechanism interweave: each split has a region of its own"
                                                                     : NULL;
 
     if (!c->regless_on)
@@ -303,6 +307,7 @@ static enum lw_status check_rows(const struct tim_config *c, struct lw_error *er
         {c->rows_drowsy && c->lsu_local != 0, "rows.drowsy cannot be combined with lsu.local, whose reads have fixed cycles: set lsu.local to 0"},
         {c->rows_rename && c->kernels_mixed, "rows.rename needs kernels.mixed=off, because the rows that the oldest block of a core may still need "
                                              "are reserved: set kernels.mixed to off, or use --mechanism rename"},
+        {c->rows_rename && c->interweave_on, "rows.rename cannot be combined with mechanism interweave, whose second instructions would need rows, too"},
         {c->rows_rename && c->kernels_suspend, "rows.rename needs kernels.suspend=off, because a block that returns would need all its rows at "
                                                "once: set kernels.suspend to off, or use --mechanism rename"},
     };
@@ -606,6 +611,7 @@ static const struct {
     {"dwf.*", "dwf.on=true"},
     {"tbc.capri_*", "tbc.capri=true"},
     {"lwm.*", "lwm.on=true"},
+    {"interweave.*", "interweave.on=true"},
     {"tbc.*", "tbc.on=true"},
     {"l1.bypass", "l1.bytes!=0"},
     {"dwr.*", "dwr.on=true"},

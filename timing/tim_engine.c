@@ -167,7 +167,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
                              struct lw_error *err)
 {
     const bool companion = core->formed != NULL && core->formed->companion; /* lanes of a formed warp; its leader is counted */
-    bool is_stepped = e->stepping && is_target(e, core, core->issued_warp, companion ? ev->split_lanes : core->warp[core->issued_warp].split_lanes);
+    bool is_stepped = e->stepping && is_target(e, core, core->issued_warp, core->formed != NULL ? ev->split_lanes : core->warp[core->issued_warp].split_lanes);
 
     if (ev->kind == EMU_EV_FAULT) {
         emu_core_fault_stop(core->emu, ev->slot, ev->warp, stop);

@@ -113,6 +113,40 @@ def lwm(e, options):
         e.report('lwm speed of ' + k, ', '.join('%s x %.2f' % x for x in speeds.items()))
 
 
+def interweave(e, options):
+    """Checks interweaving of branches (SBI) and of warps (SWI): IPC relative to warps of which one instruction issues in a cycle, with warps
+    of 32 and, as in the source, of 64 lanes."""
+    wide = CBAR + ['core.warp_width=64', 'core.warps=16', 'units.int.lanes=64']
+    both, one = ['interweave.on=true'], {'sbi': ['interweave.warps=false'], 'swi': ['interweave.branches=false'], 'both': [], 'xor': ['interweave.shuffle=xor'], 'mirror': ['interweave.shuffle=mirror']}
+    keys = {'static': CBAR, **{k: CBAR + both + more for k, more in one.items()}}
+    keys['static 64'] = wide
+    keys.update({k + ' 64': wide + both + more for k, more in one.items()})
+    e.got = e.all(e.names, keys)
+    divergent = e.of(DIVERGENT)
+    forms = [k for k in keys if not k.startswith('static')]
+    base = {k: 'static 64' if k.endswith('64') else 'static' for k in keys}
+    def seconds(n, k):
+        core = e.got[n][k].core
+        return (core['interweave_branches'] + core['interweave_warps']) / e.got[n][k].instructions
+    rows = [[n] + ['%.2f' % e.speed(n, k, base[k]) for k in forms] for n in e.names]
+    print('\nIPC over that of warps of the same width without interweaving')
+    e.lay_out(['kernel'] + forms, rows)
+    e.keep('interweave', ['kernel'] + [k.replace(' ', '_') for k in forms], rows)
+    print('\nsecond instructions, % of all instructions')
+    e.lay_out(['kernel'] + forms, [[n] + ['%.0f' % (100 * seconds(n, k)) for k in forms] for n in e.names])
+    print()
+    for where, names, source in (('convergent', [n for n in e.names if n not in divergent], '1.23'), ('divergent', divergent, '1.40')):
+        if names:
+            e.row('%s kernels (source: %s): IPC with both over IPC without' % (where, 'irregular' if where == 'divergent' else 'regular'), source,
+                  '%.2f, xor %.2f; warps of 64 %.2f, xor %.2f' % tuple(e.speeds(names, k, base[k]) for k in ('both', 'xor', 'both 64', 'xor 64')), 'abstract')
+    e.trend('interweave same work', all(e.got[n][k].thread_instructions == e.got[n][base[k]].thread_instructions for n in e.names for k in forms),
+            'the lanes execute the same number of instructions')
+    e.trend('interweave gains', all(e.speed(n, 'both', 'static') >= .97 for n in divergent) and e.speeds(divergent, 'both', 'static') > 1.1,
+            'divergent kernels, harmonic mean: ' + ', '.join('%s x %.2f' % (k, e.speeds(divergent, k, base[k])) for k in forms))
+    worst = max(abs(e.speed(n, k, base[k]) - 1) for n in e.names if n not in divergent for k in forms)
+    e.trend('interweave neutral', worst <= .03, 'convergent kernels: %.2f %% at most' % (100 * worst))
+
+
 def capri(e, options):
     """Checks thread block compaction with the compaction-adequacy predictor (CAPRI): with its default keys, with other sizes, and
     with another initial prediction."""

@@ -106,6 +106,26 @@ static inline void random_mascar(struct rnd *r, struct tim_config *c)
         c->l1_global = TIM_L1_CACHE;
 }
 
+/* Draws mechanism interweave for some models with convergence barriers that form no warps, and removes other keys that exclude it. With LW_MECHANISM=interweave each
+ * model with convergence barriers has it. */
+static inline void random_interweave(struct rnd *r, struct tim_config *c)
+{
+    const char *forced = getenv("LW_MECHANISM");
+    const bool draws = rnd_below(r, 6) == 0 && !c->dwf_on && !c->tbc_on && !c->lwm_on && !c->dws_on && !c->vws_on;
+    const bool all = forced != NULL ? strcmp(forced, "interweave") == 0 : draws;
+
+    c->interweave_branches = rnd_below(r, 4) != 0;
+    c->interweave_warps = !c->interweave_branches || rnd_below(r, 4) != 0;
+    c->interweave_shuffle = rnd_below(r, 3);
+    c->interweave_on = all && c->core_reconvergence == TIM_RECONV_CBAR;
+    if (!c->interweave_on)
+        return;
+    c->issue_dependence = TIM_DEP_SCOREBOARD;
+    c->registers_collector = TIM_COLLECTOR_TICKED;
+    c->la_w_on = c->dwf_on = c->tbc_on = c->lwm_on = c->dwr_on = c->vws_on = c->dws_on = false;
+    form_keys(c);
+}
+
 /* Draws mechanism equalizer, if no mechanism that has been drawn excludes it. */
 static inline void random_equalizer(struct rnd *r, struct tim_config *c)
 {

@@ -15,7 +15,7 @@ static inline unsigned between(struct rnd *r, unsigned low, unsigned high)
 static inline bool holds_back(const struct tim_config *c)
 {
     return c->swl_on || c->pools_on || c->ccws_on || c->daws_on || c->la_w_on || c->equalizer_on || c->dwr_on || c->vws_on || c->dwf_on ||
-           c->tbc_on || c->lwm_on || c->mascar_on || c->issue_policy == TIM_SCHED_SWL || c->issue_policy == TIM_SCHED_ACTIVE_PENDING;
+           c->tbc_on || c->lwm_on || c->mascar_on || c->interweave_on || c->issue_policy == TIM_SCHED_SWL || c->issue_policy == TIM_SCHED_ACTIVE_PENDING;
 }
 
 /* Draws mechanism rows, and removes keys that exclude it. If rows are allocated at writes, the register file often has space for
@@ -48,7 +48,7 @@ static inline void random_orf(struct rnd *r, struct tim_config *c)
     c->orf_entries = between(r, 1, 8);
     c->orf_last = rnd_below(r, 2);
     c->orf_liveness = rnd_below(r, 3) != 0;
-    c->orf_on = rnd_below(r, 3) != 0 && !c->rows_on && !c->dwf_on && !c->tbc_on && !c->lwm_on && c->registers_collector != TIM_COLLECTOR_WINDOW && c->lsu_local == 0;
+    c->orf_on = rnd_below(r, 3) != 0 && !c->rows_on && !c->dwf_on && !c->tbc_on && !c->lwm_on && !c->interweave_on && c->registers_collector != TIM_COLLECTOR_WINDOW && c->lsu_local == 0;
     if (c->orf_on)
         c->registers_tags = TIM_REGISTERS_ROWS;
 }
@@ -64,7 +64,7 @@ static inline void random_prf(struct rnd *r, struct tim_config *c)
     c->prf_busy = between(r, 1, 5);
     c->prf_idle = rnd_below(r, 2) ? 0 : between(r, 1, 60);
     c->prf_wake = rnd_below(r, 9);
-    c->prf_on = rnd_below(r, 2) && rows != 0 && !c->rows_on && !c->orf_on && !c->dvfs_on && !c->dwf_on && !c->tbc_on && !c->lwm_on &&
+    c->prf_on = rnd_below(r, 2) && rows != 0 && !c->rows_on && !c->orf_on && !c->dvfs_on && !c->dwf_on && !c->tbc_on && !c->lwm_on && !c->interweave_on &&
                 c->registers_collector != TIM_COLLECTOR_WINDOW && c->lsu_local == 0;
     if (c->prf_on)
         c->registers_tags = TIM_REGISTERS_ROWS;

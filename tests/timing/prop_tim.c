@@ -439,7 +439,7 @@ static void random_tags(struct rnd *r, struct emu_config *config, struct tim_con
     config->tag_rules = (enum emu_tag_rules)rnd_below(r, 3);
     config->tag_expansion = (enum emu_tag_expansion)(rnd_below(r, 3) == 0);
     config->tag_plan = (enum emu_tag_plan)rnd_below(r, 2);
-    *idle = rnd_below(r, 5) == 0 || c->dwf_on || c->tbc_on || c->lwm_on;
+    *idle = rnd_below(r, 5) == 0 || c->dwf_on || c->tbc_on || c->lwm_on || c->interweave_on;
     if (*idle)
         return;
     c->tags_detect = TIM_DETECT_TABLE + (unsigned)config->tag_rules;
@@ -480,6 +480,7 @@ struct outcome {
     uint64_t found, loaded;    /* the same of mechanism regless */
     uint64_t lwm_releases;     /* counter */
     uint64_t mascar[3];        /* counters of mechanism mascar: saturated cycles, moves, accesses */
+    uint64_t interweave[4];    /* of mechanism interweave: models that have it; second instructions of paths, of warps; those that shared a row */
     uint64_t stale;  /* number of loads whose value in L1 was older than the value in memory */
     uint64_t midway; /* hash of the state after a random number of instructions, or 0 if the run ended before */
 };
@@ -653,6 +654,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     random_dwf(&(struct rnd){.state = seed ^ 111111111}, machine);
     random_lwm(&(struct rnd){.state = seed ^ 11}, machine);
     random_mascar(&(struct rnd){.state = seed ^ 1111}, machine);
+    random_interweave(&(struct rnd){.state = seed ^ 111111}, machine);
     machine->fetch_ports = machine->fetch_l0_bytes != 0 ? 1 + (unsigned)(seed / 2 % 4) : 1;
     out->idle_tags = false;
     if (tags)
@@ -706,6 +708,8 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     out->joined = out->ignored = out->explicit_barriers = 0;
     memset(out->la_w, 0, sizeof out->la_w);
     memset(out->mascar, 0, sizeof out->mascar);
+    memset(out->interweave, 0, sizeof out->interweave);
+    out->interweave[0] = machine->interweave_on;
     out->lwm_releases = out->found = out->loaded = out->fast = out->wakes = out->releases = out->drowsy = out->writebacks = out->last = out->overtakes = out->divisions = out->companions = out->compactions = out->passes = 0;
     for (unsigned c = 0; c < machine->core_count; c++) {
         const uint64_t *n = e->stats[c].count;
@@ -731,6 +735,9 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
         out->mascar[0] += n[TIM_CORE_mascar_saturated];
         out->mascar[1] += n[TIM_CORE_mascar_moves];
         out->mascar[2] += n[TIM_CORE_mascar_accesses];
+        out->interweave[1] += n[TIM_CORE_interweave_branches];
+        out->interweave[2] += n[TIM_CORE_interweave_warps];
+        out->interweave[3] += n[TIM_CORE_interweave_shared];
         out->loaded += n[TIM_CORE_regless_loads];
         if (n[TIM_CORE_regless_wrong] != 0)
             fail_msg("LW_SEED=%llu: %llu accesses to registers without an entry", (unsigned long long)seed, (unsigned long long)n[TIM_CORE_regless_wrong]);
@@ -777,7 +784,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     const char *given = getenv("LW_RANDOM_COUNT");
     unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0, midway = 0, stale = 0;
     unsigned joined = 0, ignored = 0, explicit_barriers = 0, entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
-    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0}, overtakes = 0, divisions = 0, companions = 0, compactions = 0, passes = 0, releases = 0, drowsy = 0, writebacks = 0, last = 0, fast = 0, wakes = 0, found = 0, loaded = 0, large = 0, mascar[3] = {0};
+    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0}, overtakes = 0, divisions = 0, companions = 0, compactions = 0, passes = 0, releases = 0, drowsy = 0, writebacks = 0, last = 0, fast = 0, wakes = 0, found = 0, loaded = 0, large = 0, mascar[3] = {0}, interweave[4] = {0};
 
     (void)state;
     if (getenv("LW_SEED") != NULL && given == NULL)
@@ -833,6 +840,8 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
         large += naive.lwm_releases;
         for (unsigned i = 0; i < LW_COUNT_OF(mascar); i++)
             mascar[i] += naive.mascar[i];
+        for (unsigned i = 0; i < LW_COUNT_OF(interweave); i++)
+            interweave[i] += naive.interweave[i];
         joined += naive.joined != 0;
         ignored += naive.ignored != 0;
         explicit_barriers += naive.explicit_barriers != 0;
@@ -872,7 +881,9 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     print_message("lwm: %llu releases\n", (unsigned long long)large);
     print_message("mascar: %llu saturated cycles, %llu loads moved, %llu accesses of moved loads\n", (unsigned long long)mascar[0],
                   (unsigned long long)mascar[1], (unsigned long long)mascar[2]);
-    assert_true((mascar[0] != 0 && mascar[1] != 0 && mascar[2] != 0 && large != 0 && found != 0 && loaded != 0 && fast != 0 && wakes != 0 && overtakes != 0 && releases != 0 && drowsy != 0 && writebacks != 0 && last != 0 && divisions != 0 && companions != 0 && compactions != 0 && passes != 0) || !all_occur);
+    print_message("interweave: on %llu models; %llu second instructions of paths, %llu of warps, %llu shared a row\n", (unsigned long long)interweave[0],
+                  (unsigned long long)interweave[1], (unsigned long long)interweave[2], (unsigned long long)interweave[3]);
+    assert_true((interweave[1] != 0 && interweave[2] != 0 && interweave[3] != 0 && mascar[0] != 0 && mascar[1] != 0 && mascar[2] != 0 && large != 0 && found != 0 && loaded != 0 && fast != 0 && wakes != 0 && overtakes != 0 && releases != 0 && drowsy != 0 && writebacks != 0 && last != 0 && divisions != 0 && companions != 0 && compactions != 0 && passes != 0) || !all_occur);
     print_message("clocks: %llu diversions, %llu drained, %llu did not, %llu returned, %llu times all clocks fell\n",
                   (unsigned long long)gpu[TIM_GPU_dvfs_diversions], (unsigned long long)gpu[TIM_GPU_dvfs_drained],
                   (unsigned long long)gpu[TIM_GPU_dvfs_aborts], (unsigned long long)gpu[TIM_GPU_dvfs_resumes],

@@ -58,6 +58,8 @@ cases=$((cases + 1))
 [ "$(wc -l <dwf/dwf.txt)" = 5 ] || fail "bench/papers/run dwf --out kept no table"
 "$papers/run" lwm --quick --size .25 --out lwm >out 2>err || fail "bench/papers/run lwm: a trend does not hold"
 [ "$(wc -l <lwm/lwm.txt)" = 5 ] || fail "bench/papers/run lwm --out kept no table"
+"$papers/run" interweave --quick --size .25 --out interweave >out 2>err || fail "bench/papers/run interweave: a trend does not hold"
+[ "$(wc -l <interweave/interweave.txt)" = 5 ] || fail "bench/papers/run interweave --out kept no table"
 "$papers/run" tbc --quick --size .25 --out tbc >out 2>err || fail "bench/papers/run tbc: a trend does not hold"
 [ "$(wc -l <tbc/tbc.txt)" = 5 ] || fail "bench/papers/run tbc --out kept no table"
 "$papers/run" capri --quick --size .25 --out capri >out 2>err || fail "bench/papers/run capri: a trend does not hold"

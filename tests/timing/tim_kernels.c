@@ -310,13 +310,16 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
         if (config->rows_rename)
             config->kernels_mixed = config->kernels_suspend = false;
     }
-    if (tim_mechanisms[which] == &tim_dwf || tim_mechanisms[which] == &tim_tbc || tim_mechanisms[which] == &tim_lwm) {
+    if (tim_mechanisms[which] == &tim_dwf || tim_mechanisms[which] == &tim_tbc || tim_mechanisms[which] == &tim_lwm ||
+        tim_mechanisms[which] == &tim_interweave) {
         if (config->core_reconvergence != TIM_RECONV_CBAR || config->issue_dependence != TIM_DEP_SCOREBOARD || config->tags_detect != TIM_DETECT_OFF ||
             config->registers_collector == TIM_COLLECTOR_WINDOW || config->lsu_local != 0 || config->lsu_separate || config->lsu_replay != TIM_REPLAY_NONE)
             return "";
-        if (tim_mechanisms[which] != &tim_dwf && (config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING))
+        if ((tim_mechanisms[which] == &tim_tbc || tim_mechanisms[which] == &tim_lwm) && (config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING))
             return "";
-        config->issue_switch_on_stall &= tim_mechanisms[which] == &tim_dwf;
+        config->issue_switch_on_stall &= tim_mechanisms[which] == &tim_dwf || tim_mechanisms[which] == &tim_interweave;
+        config->interweave_branches = draw(random) % 3 != 0;
+        config->interweave_shuffle = (unsigned)(draw(random) % 3);
         config->lwm_warps = (unsigned)(1 + draw(random) % 8);
         config->lwm_timeout = (unsigned)(100 + draw(random) % 2000);
         config->issue_width = 1;

@@ -110,11 +110,13 @@ static bool make_queue(struct tim_core *core)
     const struct tim_config *c = core->config;
     size_t members = core->mechs.packets != NULL ? c->core_warps : 1;
 
-    if (core->mechs.forms != NULL) { /* each lane of a formed warp may come from a different split */
-        members = EMU_MAX_LANES;
+    if (core->mechs.forms != NULL) {
         core->formed = calloc(1, sizeof *core->formed);
         if (core->formed == NULL)
             return false;
+        core->formed->pairs = core->mechs.forms->row->pairs != NULL;
+        if (!core->formed->pairs) /* each lane of a formed warp may come from a different split */
+            members = EMU_MAX_LANES;
     }
     if (core->mechs.packets != NULL) {
         core->packets = tim_packets_create();

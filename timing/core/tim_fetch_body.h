@@ -284,7 +284,7 @@ static bool fetch(struct tim_core *core, unsigned warp, uint64_t now)
         ahead_follow(core, line);
     }
     fill_buffer(core, warp, count, now);
-    if (tim_forms(core))
+    if (tim_forms(core) && !core->formed->pairs)
         fill_others(core, warp, w->fetch_pc - (uint64_t)count * ISA_WORD_BYTES, count, now);
     return true;
 }

@@ -6,18 +6,6 @@
  * lanes are companions.
  */
 
-/** Returns the lanes of a split whose sources and results have a pending write. */
-static uint64_t pending_lanes(const struct tim_warp *w, const struct tim_static *what)
-{
-    uint64_t pending = 0;
-
-    for (unsigned i = 0; i < what->read_count; i++)
-        pending |= w->lanes[what->read[i]];
-    for (unsigned i = 0; i < what->write_count; i++)
-        pending |= w->lanes[what->write[i]];
-    return pending;
-}
-
 /** Returns whether a mechanism other than the one that forms warps throttles the warp. */
 static bool is_held_back(const struct tim_core *core, unsigned warp, const struct tim_static *what)
 {
@@ -55,6 +43,11 @@ static void add_companion(struct tim_core *core, unsigned leader, unsigned warp,
     *taken |= joins;
 }
 
+/* Implemented in timing/core/pair/tim_pair_body.h. */
+static void tim_pair_begin(struct tim_core *core, unsigned leader);
+static enum lw_status tim_pair_issue(struct tim_core *core, unsigned s, uint64_t now, struct emu_event *ev, enum tim_step_result *result,
+                                     struct lw_error *err);
+
 /** Determines the companions of warp @leader, which scheduler @s has selected. They are splits of the scheduler's warps, searched
  *  from the leader on. */
 static void tim_form(struct tim_core *core, unsigned s, unsigned leader, uint64_t now)
@@ -65,6 +58,10 @@ static void tim_form(struct tim_core *core, unsigned s, unsigned leader, uint64_
     struct tim_formed *f = core->formed;
     uint64_t taken = lead->split_lanes;
 
+    if (f->pairs) {
+        tim_pair_begin(core, leader);
+        return;
+    }
     f->count = f->next = f->lanes = 0;
     f->companion = false;
     f->op = TIM_NONE;
@@ -242,6 +239,8 @@ static enum lw_status tim_form_issue(struct tim_core *core, unsigned s, uint64_t
     enum lw_status status = LW_OK;
     bool issued = false;
 
+    if (f->pairs)
+        return tim_pair_issue(core, s, now, ev, result, err);
     while (f->next < f->count && !issued && status == LW_OK) {
         core->issued_warp = f->member[f->next].warp;
         core->issued_what = f->what;

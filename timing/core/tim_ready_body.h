@@ -42,6 +42,32 @@ static __attribute__((noinline)) void share_buffer(struct tim_core *core, unsign
     }
 }
 
+/** Pairs of instructions: the buffer of @warp is empty and gets instructions from a perfect buffer, which can issue from cycle
+ *  @from on. */
+static __attribute__((noinline)) void fill_second_buffer(struct tim_core *core, unsigned warp, uint64_t from)
+{
+    struct tim_warp *w = &core->warp[warp];
+
+    for (; w->buffered < core->config->fetch_buffer && w->fetch_pc < w->code->end; w->fetch_pc += ISA_WORD_BYTES) {
+        const struct tim_static *what = &w->code->insn[(w->fetch_pc - w->code->base) / ISA_WORD_BYTES];
+
+        w->buffer[w->buffered++] = (struct tim_buffered){.arrives = from, .constant = what->constant && !tim_has_operands(core)};
+    }
+    tim_warp_touch(core, warp, TIM_TOUCH_STALL | TIM_TOUCH_CONSTANT);
+}
+
+/** Pairs of instructions: called if the buffer of @warp is empty. If @lanes, of the split that runs from now on, could have had
+ *  the second instruction when the warp issued last, the core has a perfect buffer with their instructions. From now on it has
+ *  one for lanes @before, of the split that ran. */
+static void take_second_buffer(struct tim_core *core, unsigned warp, uint64_t lanes, uint64_t before, uint64_t from)
+{
+    uint64_t *others = &core->formed->others[warp];
+
+    if ((lanes & ~*others) == 0)
+        fill_second_buffer(core, warp, from);
+    *others = (*others | before) & ~lanes;
+}
+
 /** Asks emu which split of the warp runs. If the pc of the split is not the pc of the instruction buffer, empties the
  *  buffer; the warp fetches again in the next cycle or in cycle refetch_at, whichever is later. */
 static void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t now)
@@ -53,6 +79,7 @@ static void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t 
     unsigned count;
     int split, was = w->split;
     uint64_t leads = UINT64_MAX;
+    const uint64_t ran = w->split_lanes;
 
     w->reselect = w->divided = false;
     core->moved = true;
@@ -65,7 +92,7 @@ static void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t 
         (void)emu_warp_join(core->emu, block->slot, w->index);
     split = emu_warp_select(core->emu, block->slot, w->index);
     count = emu_split_views(core->emu, block->slot, w->index, views, EMU_MAX_LANES);
-    if (tim_forms(core) && split >= 0)
+    if (tim_forms(core) && !core->formed->pairs && split >= 0)
         split = core->mechs.forms->row->selects(core->mechs.forms, warp, views, count, split, &leads);
     w->split = -1;
     w->split_count = count;
@@ -76,7 +103,9 @@ static void tim_warp_ready_check(struct tim_core *core, unsigned warp, uint64_t 
             if (views[i].pc != w->pc) {
                 w->pc = views[i].pc;
                 tim_fetch_flush(core, warp, from);
-                if (tim_forms(core))
+                if (tim_forms(core) && core->formed->pairs)
+                    take_second_buffer(core, warp, views[i].lanes, ran, now + 1);
+                else if (tim_forms(core))
                     share_buffer(core, warp, from);
             }
         }
@@ -233,6 +262,52 @@ static bool tim_issue_divide(struct tim_core *core, struct tim_warp *w)
     return true;
 }
 
+/** Returns the lanes of a split whose sources and results have a pending write. */
+static uint64_t pending_lanes(const struct tim_warp *w, const struct tim_static *what)
+{
+    uint64_t pending = 0;
+
+    for (unsigned i = 0; i < what->read_count; i++)
+        pending |= w->lanes[what->read[i]];
+    for (unsigned i = 0; i < what->write_count; i++)
+        pending |= w->lanes[what->write[i]];
+    return pending;
+}
+
+/** Pairs of instructions: called if the next instruction of a warp waits for registers (@reason). If another split of the warp,
+ *  whose instructions are in the perfect buffer, has its registers, that split runs from now on. Returns whether it does. */
+static bool tim_issue_other_path(struct tim_core *core, struct tim_warp *w, enum tim_stall reason, uint64_t now)
+{
+    const unsigned warp = (unsigned)(w - core->warp);
+    struct emu_split_view views[EMU_MAX_LANES];
+    unsigned count;
+
+    if ((reason != TIM_STALL_LOAD && reason != TIM_STALL_RESULT) || w->split_count == 1 || core->formed->others[warp] == 0)
+        return false;
+    count = emu_split_views(core->emu, core->block[w->block].slot, w->index, views, EMU_MAX_LANES);
+    for (unsigned i = 0; i < count; i++) {
+        const struct tim_static *what;
+
+        if (views[i].state != EMU_SPLIT_READY || (views[i].lanes & ~core->formed->others[warp]) != 0 ||
+            (int)views[i].id == w->split || views[i].pc < w->code->base || views[i].pc >= w->code->end)
+            continue;
+        what = &w->code->insn[(views[i].pc - w->code->base) / ISA_WORD_BYTES];
+        if ((pending_lanes(w, what) & views[i].lanes) != 0)
+            continue;
+        core->formed->others[warp] |= w->split_lanes;
+        core->formed->others[warp] &= ~views[i].lanes;
+        core->moved = true;
+        w->split = (int)views[i].id;
+        w->split_lanes = views[i].lanes;
+        w->pc = views[i].pc;
+        tim_fetch_flush(core, warp, now);
+        fill_second_buffer(core, warp, now);
+        tim_mechs_flow(&core->mechs, warp);
+        return true;
+    }
+    return false;
+}
+
 /** issue.switch_on_stall: selects the next split of a warp whose selected split waits for data of a load. The order of the
  *  splits is cyclic by their lowest lanes. */
 static void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
@@ -260,7 +335,7 @@ static void tim_issue_switch(struct tim_core *core, unsigned warp, uint64_t now)
     w->divided = false;
     w->pc = views[best].pc;
     tim_fetch_flush(core, warp, now + 1);
-    if (tim_forms(core))
+    if (tim_forms(core) && !core->formed->pairs)
         share_buffer(core, warp, now + 1);
     if (tim_has_mechanisms(core))
         tim_mechs_flow(&core->mechs, warp);
@@ -286,6 +361,8 @@ static enum tim_stall check_all(struct tim_core *core, unsigned s, uint64_t *rea
             report_reached(core, w, tim_issue_but_capacity(core, w, now, &recheck_at));
         enum tim_stall reason = pick_check(core, w, s, now);
         if (reason == TIM_STALL_LOAD && tim_divides(core) && tim_issue_divide(core, w))
+            reason = pick_check(core, w, s, now);
+        if (tim_forms(core) && core->formed->pairs && tim_issue_other_path(core, w, reason, now))
             reason = pick_check(core, w, s, now);
         if (c->issue_switch_on_stall && reason == TIM_STALL_LOAD && w->split_count > 1) {
             tim_issue_switch(core, warp, now);

@@ -48,6 +48,8 @@ static inline void recheck(struct tim_core *core, unsigned s, unsigned at, uint6
         report_reached(core, w, reason);
     if (reason == TIM_STALL_LOAD && tim_divides(core) && tim_issue_divide(core, w))
         reason = tim_issue_but_capacity(core, w, now, &recheck_at);
+    if (tim_forms(core) && core->formed->pairs && tim_issue_other_path(core, w, reason, now))
+        reason = tim_issue_but_capacity(core, w, now, &recheck_at);
     if (reason == TIM_STALL_LOAD && w->split_count > 1 && c->issue_switch_on_stall) {
         tim_issue_switch(core, warp, now);
         reason = tim_issue_but_capacity(core, w, now, &recheck_at);

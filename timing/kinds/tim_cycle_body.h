@@ -21,5 +21,6 @@
 #include "timing/core/tim_select_body.h"
 #include "timing/core/tim_issue_body.h"
 #include "timing/core/tim_form_body.h"
+#include "timing/core/pair/tim_pair_body.h"
 #include "timing/core/tim_common_body.h"
 #include "timing/core/tim_tick_body.h"

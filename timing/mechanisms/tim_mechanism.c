@@ -8,7 +8,7 @@
 const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws, &tim_daws, &tim_belady,
                                                      &tim_loads, &tim_dwr, &tim_vws, &tim_la_w, &tim_shares, &tim_family,
                                                      &tim_pcal, &tim_reuse, &tim_equalizer, &tim_mrpb, &tim_dwf, &tim_tbc,
-                                                     &tim_rows, &tim_orf, &tim_prf, &tim_regless, &tim_lwm, &tim_mascar};
+                                                     &tim_rows, &tim_orf, &tim_prf, &tim_regless, &tim_lwm, &tim_mascar, &tim_interweave};
 const size_t tim_mechanism_count = LW_COUNT_OF(tim_mechanisms);
 const uint64_t tim_no_warps[TIM_MAX_WARPS / 64];
 _Static_assert(LW_COUNT_OF(tim_mechanisms) <= TIM_MECHANISMS_MOST, "room for all of them on a core");
@@ -94,7 +94,7 @@ bool tim_mechs_init(struct tim_mechs *mechs)
             mechs->upper = mech;
         if (mech->row->orders != NULL)
             mechs->orders = mech;
-        if (mech->row->accompanies != NULL)
+        if (mech->row->accompanies != NULL || mech->row->pairs != NULL)
             mechs->forms = mech;
     }
     return true;
@@ -322,6 +322,10 @@ static const struct {
      "dws.on=on issue.split_lanes=on issue.switch_on_stall=on"},
     {"capri", "CAPRI: mechanism tbc, where warps wait only at branches at which compaction is predicted to help",
      "tbc.on=on tbc.capri=on issue.split_lanes=on"},
+    {"sbi", "mechanism interweave, only for branches: two paths of a warp issue in the same cycle",
+     "interweave.on=on interweave.warps=off issue.split_lanes=on"},
+    {"swi", "mechanism interweave, only for warps: two warps issue in the same cycle, on different lanes",
+     "interweave.on=on interweave.branches=off issue.split_lanes=on"},
     {"drowsy", "mechanism rows, with drowsy rows: rows of the register file that no instruction accesses use less power",
      "rows.on=on rows.drowsy=on"},
     {"rename", "mechanism rows, with renaming: registers have a row of the register file only from their first write to their last read",
@@ -349,7 +353,7 @@ static bool find(const char *name, size_t size, char *out, size_t room)
     for (size_t i = 0; i < tim_mechanism_count; i++)
         if (strlen(tim_mechanisms[i]->name) == size && strncmp(tim_mechanisms[i]->name, name, size) == 0) {
             snprintf(out, room, "%s.on=on%s", tim_mechanisms[i]->name,
-                     tim_mechanisms[i]->accompanies != NULL ? " issue.split_lanes=on" : "");
+                     tim_mechanisms[i]->accompanies != NULL || tim_mechanisms[i]->pairs != NULL ? " issue.split_lanes=on" : "");
             return true;
         }
     for (size_t i = 0; i < LW_COUNT_OF(others); i++)

@@ -21,7 +21,7 @@
 #include "timing/decode/tim_static_priv.h"
 #include "timing/tables/tim_reach_priv.h"
 
-enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 23, TIM_GAUGES = 2, TIM_CHOICE_OF_POLICY = -2 };
+enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 24, TIM_GAUGES = 2, TIM_CHOICE_OF_POLICY = -2 };
 
 /** Returns whether the instruction is a load of global or local memory that may go through L1. CCWS and DAWS throttle
  *  such loads. */
@@ -90,6 +90,14 @@ struct tim_mech_upper {
     uint32_t reads, writes;
     uint32_t slow_reads, slow_writes; /* registers that are read, and written, in slow rows of their banks (prf.slow, prf.busy) */
     uint8_t late; /* cycles by which the instruction reads its registers later */
+};
+/** An instruction that may issue in the same cycle as another instruction of its scheduler, on other lanes (hook `pairs`). */
+struct tim_mech_second {
+    unsigned warp;
+    uint64_t lanes, pc;
+    uint64_t age;   /* of the warp; an older warp has a smaller age */
+    const struct tim_static *what;
+    bool same_warp; /* the instruction is of another split of the warp whose instruction has issued */
 };
 /** A block that arrives on the core or leaves it. */
 struct tim_mech_block {
@@ -239,6 +247,9 @@ struct tim_mechanism {
     unsigned (*reexecutes)(const struct tim_mech *mech);
     /** With a re-execution queue: returns whether a load of the warp may send a request to L2 now. */
     bool (*may_miss)(const struct tim_mech *mech, unsigned warp);
+    /** Called after an instruction has issued. Selects which of @second[@count] issues in the same cycle, on other lanes. Returns its
+     *  index, or -1 if none issues. At most one mechanism has this hook, and no mechanism that has it forms warps. */
+    int (*pairs)(struct tim_mech *mech, const struct tim_mech_second *second, unsigned count);
     /* Formed warps: lanes of several warps that issue together (timing/tables/tim_formed_priv.h). A mechanism has
      * either both hooks or neither, and must make packets. At most one mechanism has them. */
     /** Returns which of @lanes, a split of the warp at the pc of the warp @leader, issue together with the leader. They must not
@@ -271,7 +282,7 @@ extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
 extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr, tim_vws,
     tim_la_w, tim_shares, tim_family, tim_pcal, tim_reuse, tim_equalizer, tim_mrpb, tim_dwf, tim_tbc, tim_rows, tim_orf,
-    tim_prf, tim_regless, tim_lwm, tim_mascar;
+    tim_prf, tim_regless, tim_lwm, tim_mascar, tim_interweave;
 
 /** Queue of loads whose next access could not be made. */
 enum { TIM_REEXECUTION_MOST = 256 };
@@ -297,7 +308,7 @@ struct tim_mechs {
     struct tim_mech *chooses; /* the mechanism that has hook `chooses`, or NULL if there is none */
     struct tim_mech *upper;   /* the mechanism that has hook `upper`, or NULL if there is none */
     struct tim_mech *orders;  /* the mechanism that has hook `orders`, or NULL if there is none */
-    struct tim_mech *forms;   /* the mechanism that has hook `accompanies`, or NULL if there is none */
+    struct tim_mech *forms;   /* the mechanism that has hook `accompanies` or `pairs`, or NULL if there is none */
     struct tim_reexecution *reexecution; /* owned; NULL if there is no such queue */
     /** Arguments of the last call of hook `cycle`. In the same cycle they can be reused to select a warp, if the issues of
      *  other schedulers have not changed them. */

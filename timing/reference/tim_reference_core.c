@@ -99,6 +99,7 @@ static enum tim_stall tim_ready_but_held(struct tim_core *core, unsigned s, uint
 
 #include "timing/core/tim_issue_body.h"
 #include "timing/core/tim_form_body.h"
+#include "timing/core/pair/tim_pair_body.h"
 #include "timing/core/tim_common_body.h"
 
 /* ---- the phases ---------------------------------------------------------------------------------------- */

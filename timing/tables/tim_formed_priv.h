@@ -17,19 +17,25 @@
 
 #include "timing/decode/tim_static_priv.h"
 
+enum { TIM_FORMED_WARPS = 256 }; /* maximum number of warp slots of a core */
 struct tim_companion {
     unsigned warp;   /* warp slot of the companion */
     uint64_t lanes;  /* lanes of one split of the warp */
 };
 struct tim_formed {
     unsigned count, next; /* number of companions; the companion that issues next */
-    bool companion;       /* the latest issue was for the lanes of a companion, not of the leader */
+    bool companion;       /* formed warps: the latest issue was for the lanes of a companion, not of the leader */
     bool grown;           /* at least one companion has issued the leader's instruction */
     unsigned lanes;       /* number of lanes of the formed warp that have issued */
     uint32_t op;          /* index of the leader's instruction in flight, or TIM_NONE if it is not in flight */
     uint64_t pc;
     const struct tim_static *what;
     struct tim_companion member[EMU_MAX_LANES];
+    /* pairs of instructions (timing/core/pair/tim_pair_body.h): the leader has the first instruction */
+    bool pairs;           /* a mechanism has hook `pairs`, and none forms warps; `member` is not used */
+    unsigned leader;      /* warp slot */
+    uint64_t taken;       /* lanes of the units that execute the first instruction */
+    uint64_t others[TIM_FORMED_WARPS]; /* by warp slot: lanes of the warp's other splits that could run when it issued a first instruction last */
 };
 
 #endif

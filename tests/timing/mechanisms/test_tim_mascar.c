@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests mechanism mascar: which warp may access memory while the memory system is saturated, which instructions issue first, and the
- * re-execution queue. 17.2 is a section of the specification of the book on GPU architectures.
+ * Tests mechanism mascar: which warp may access memory while the memory system is saturated, which instructions issue first, and
+ * the re-execution queue. 17.2 is a section of the specification of the book on GPU architectures.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 
-/** Create a core with @count warps, whose next instructions are loads. The memory system is saturated if at most two MSHRs are free. */
+/** Create a core with @count warps, whose next instructions are loads. The memory system is saturated if at most two MSHRs are
+ *  free. */
 static struct mech_core *loads_of(unsigned count, const char *more)
 {
     char set[128];
@@ -33,7 +34,8 @@ static void next_cycle(struct mech_core *m)
 static void one_warp_owns_a_saturated_memory(void **state)
 {
     static const struct tim_static shared = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_SHARED, .load = true};
-    static const struct tim_static constant = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_MEMORY, .load = true, .of_constants = true};
+    static const struct tim_static constant = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_MEMORY, .load = true,
+                                               .of_constants = true};
     struct mech_core *m = loads_of(4, "");
     struct lw_buffer text;
 
@@ -104,7 +106,8 @@ static void saturation_changes_the_order(void **state)
 {
     struct mech_core *m = loads_of(4, "");
     const struct tim_mechanism *row = m->mechs.chooses->row;
-    const uint64_t all[TIM_MAX_WARPS / 64] = {15}, young[TIM_MAX_WARPS / 64] = {12}, loads[TIM_MAX_WARPS / 64] = {10}, none[TIM_MAX_WARPS / 64] = {0};
+    const uint64_t all[TIM_MAX_WARPS / 64] = {15}, young[TIM_MAX_WARPS / 64] = {12}, loads[TIM_MAX_WARPS / 64] = {10},
+        none[TIM_MAX_WARPS / 64] = {0};
 
     (void)state;
     m->warp[0].next = m->warp[2].next = &mech_alu;
@@ -162,11 +165,11 @@ static struct run *run_three(bool on, unsigned queue, char *text, size_t size)
 }
 
 /*
- * The load that issues in cycle t makes its access in t + 2. Warp 0 misses in cycle 2. Its line arrives in 102, and its addition issues in
- * 103. Warp 1 finds no MSHR in cycle 3.
- * Without the mechanism: warp 1 misses in 102, and its line arrives in 202. Warp 2 hits in 103, and its data is there 20 cycles later.
- * With it: warp 1 moves to the re-execution queue in cycle 3. Warp 2 hits in cycle 4. In cycles 5 to 101 warp 1 finds no MSHR. In cycle
- * 102 the memory system was saturated in the cycle before, and warp 1 is not the owner. It misses in 103.
+ * The load that issues in cycle t makes its access in t + 2. Warp 0 misses in cycle 2. Its line arrives in 102, and its addition
+ * issues in 103. Warp 1 finds no MSHR in cycle 3. Without the mechanism: warp 1 misses in 102, and its line arrives in 202. Warp
+ * 2 hits in 103, and its data is there 20 cycles later. With it: warp 1 moves to the re-execution queue in cycle 3. Warp 2 hits
+ * in cycle 4. In cycles 5 to 101 warp 1 finds no MSHR. In cycle 102 the memory system was saturated in the cycle before, and warp
+ * 1 is not the owner. It misses in 103.
  */
 static void a_hit_passes_a_blocked_load(void **state)
 {
@@ -191,8 +194,8 @@ static void a_hit_passes_a_blocked_load(void **state)
     run_free(r);
 }
 
-/* Each lane of warp 0 and 1 reads a line of its own. A load has an entry for each of its accesses, so that a load with 31 accesses that remain fits
- * into 32 entries, and not into 16. */
+/* Each lane of warp 0 and 1 reads a line of its own. A load has an entry for each of its accesses, so that a load with 31
+ * accesses that remain fits into 32 entries, and not into 16. */
 static void accesses_need_entries(void **state)
 {
     static const char text[] =
@@ -218,8 +221,10 @@ static void accesses_need_entries(void **state)
         run_text(r, text, 1, 64);
         const uint64_t *count = run_engine(r)->stats[0].count;
         assert_int_equal(count[TIM_CORE_l1_misses], 64);
-        /* with 32 entries warp 0 moves with 31 accesses; of warp 1, 32 accesses do not fit into the rest. With 64 entries both move. */
-        assert_true(entries == 16 ? count[TIM_CORE_mascar_accesses] < 32 : count[TIM_CORE_mascar_accesses] >= (entries == 32 ? 31 : 63));
+        /* with 32 entries warp 0 moves with 31 accesses; of warp 1, 32 accesses do not fit into the rest. With 64 entries both
+         * move. */
+        const uint64_t accesses = count[TIM_CORE_mascar_accesses];
+        assert_true(entries == 16 ? accesses < 32 : accesses >= (entries == 32 ? 31 : 63));
         run_free(r);
     }
 }

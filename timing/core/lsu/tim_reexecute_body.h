@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The re-execution queue of the load/store unit, which mechanism mascar may add. If the head of the load/store queue is a load through L1 and its next
- * access cannot be made, the load moves to the end of the re-execution queue, and later instructions access L1:
+ * The re-execution queue of the load/store unit, which mechanism mascar may add. If the head of the load/store queue is a load
+ * through L1 and its next access cannot be made, the load moves to the end of the re-execution queue, and later instructions
+ * access L1:
  *
  *   load/store queue --> head --access--> L1, crossbar
  *                         |  cannot be made: no MSHR, merge entry, way or space, or hook `may_miss` forbids the miss
@@ -10,8 +11,9 @@
  *                          |                  |  head cannot move, because the re-execution queue is full, the queues alternate
  *                          +-- cannot be made +
  *
- * A load has an entry of the re-execution queue for each access that it has not made. A load that has made all its accesses leaves the queue. A store, a reduction or an atomic waits while the queue has an earlier load of its
- * warp. Source: specification of the book on GPU architectures 17.2 (Mascar, CAR).
+ * A load has an entry of the re-execution queue for each access that it has not made. A load that has made all its accesses
+ * leaves the queue. A store, a reduction or an atomic waits while the queue has an earlier load of its warp. Source:
+ * specification of the book on GPU architectures 17.2 (Mascar, CAR).
  */
 
 /** Returns whether the next access of @op is a load of global or local memory through L1. */
@@ -19,7 +21,8 @@ static bool loads_through_l1(const struct tim_core *core, const struct tim_op *o
 {
     const struct tim_step *step = &op->line[op->line_next];
 
-    return core->l1 != NULL && op->kind == EMU_ACCESS_LOAD && (step->to == TIM_TO_LOCAL || (step->to == TIM_TO_GLOBAL && op->cached));
+    return core->l1 != NULL && op->kind == EMU_ACCESS_LOAD &&
+           (step->to == TIM_TO_LOCAL || (step->to == TIM_TO_GLOBAL && op->cached));
 }
 
 /** Returns whether the access, which may not miss, would send a request to L2. */
@@ -69,8 +72,8 @@ static void reexecute_move(struct tim_core *core, const struct tim_op *op)
     core->lsu_used--;
 }
 
-/** Lets the first load of the re-execution queue make its next access, unless the head of the load/store queue makes the access of this cycle.
- *  Returns whether the load has used the cycle. */
+/** Lets the first load of the re-execution queue make its next access, unless the head of the load/store queue makes the access
+ *  of this cycle. Returns whether the load has used the cycle. */
 static bool reexecute_first(struct tim_core *core, uint64_t now)
 {
     struct tim_reexecution *queue = core->mechs.reexecution;

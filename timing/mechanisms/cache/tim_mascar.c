@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mascar: memory-aware scheduling and cache access re-execution. While the memory system of the core is saturated, one warp, the owner, has
- * the memory for itself, so that the data of one warp arrives together, and this warp computes while the next one loads:
+ * Mascar: memory-aware scheduling and cache access re-execution. While the memory system of the core is saturated, one warp, the
+ * owner, has the memory for itself, so that the data of one warp arrives together, and this warp computes while the next one
+ * loads:
  *
  *   not saturated   all warps issue; instructions that access memory issue before others
  *   saturated       only the owner issues instructions that access memory, and others issue before them
@@ -10,12 +11,12 @@
  *   owner  W0 ld ld ld use         W1 ld ld ld use         W2 ...
  *                     waits: W1             waits: W2
  *
- * The memory system is saturated while few MSHRs of L1 are free or the core's queue to the crossbar is full. The second part is the
- * re-execution queue (timing/core/lsu/tim_reexecute_body.h): loads whose accesses cannot be made do not block the load/store unit. While the
- * memory system is saturated, loads of warps other than the owner access L1 only if they do not send a request.
- * Source: specification of the book on GPU architectures 17.2. Our choices: a core has one owner; the queue to the crossbar takes the place of
- * the source's miss queue; accesses of shared memory and of constants count as computation. Without new requests MSHRs become free, so
- * saturation ends even if the owner does not access memory.
+ * The memory system is saturated while few MSHRs of L1 are free or the core's queue to the crossbar is full. The second part is
+ * the re-execution queue (timing/core/lsu/tim_reexecute_body.h): loads whose accesses cannot be made do not block the load/store
+ * unit. While the memory system is saturated, loads of warps other than the owner access L1 only if they do not send a request.
+ * Source: specification of the book on GPU architectures 17.2. Our choices: a core has one owner; the queue to the crossbar takes
+ * the place of the source's miss queue; accesses of shared memory and of constants count as computation. Without new requests
+ * MSHRs become free, so saturation ends even if the owner does not access memory.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -118,7 +119,8 @@ static int oldest(const struct mascar *mascar)
         struct tim_mech_warp w;
 
         core->look(core->context, warp, &w);
-        if (!w.used || w.ended || w.lanes == 0 || w.age >= least || !uses_memory(w.next) || !core->could_issue(core->context, warp))
+        if (!w.used || w.ended || w.lanes == 0 || w.age >= least || !uses_memory(w.next) ||
+            !core->could_issue(core->context, warp))
             continue;
         least = w.age;
         found = (int)warp;
@@ -149,7 +151,8 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
     return !may_miss(mech, warp) && uses_memory(next);
 }
 
-/** Returns the bit in @set of the warp that issued last or, if that warp is not in @set, of the oldest warp in @set; -1 if @set is empty. */
+/** Returns the bit in @set of the warp that issued last or, if that warp is not in @set, of the oldest warp in @set; -1 if @set
+ *  is empty. */
 static int greedy_then_oldest(const struct mascar *mascar, unsigned sched, const uint64_t *set)
 {
     const struct tim_mech_core *core = mascar->base.core;
@@ -228,7 +231,9 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 }
 
 const struct tim_mechanism tim_mascar = {
-    .name = "mascar", .summary = "Mascar: while the memory system is saturated, one warp may access memory, and blocked loads are executed again",
-    .is_on = is_on, .create = create, .destroy = destroy, .warp_ends = warp_ends, .issues = issues, .account = account, .cycle = cycle,
-    .holds = holds, .chooses = chooses, .reexecutes = reexecutes, .may_miss = may_miss, .why = why, .gauge = gauge, .show = show,
+    .name = "mascar",
+    .summary = "Mascar: while the memory system is saturated, one warp may access memory, and blocked loads are executed again",
+    .is_on = is_on, .create = create, .destroy = destroy, .warp_ends = warp_ends, .issues = issues, .account = account,
+    .cycle = cycle, .holds = holds, .chooses = chooses, .reexecutes = reexecutes, .may_miss = may_miss,
+    .why = why, .gauge = gauge, .show = show,
 };
