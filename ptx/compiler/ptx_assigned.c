@@ -94,6 +94,15 @@ static bool is_assignment(const struct ptx_assigned *source, size_t i)
     return strchr("+-*/%&|^", a) != NULL && (aa == '=' || ((a == '+' || a == '-') && aa == a));
 }
 
+/* Returns true if the name at @i is that of a member of a variable: `.` or `->` precedes the name. */
+static bool is_member(const struct ptx_assigned *source, size_t i)
+{
+    const size_t before = before_blanks(source, i);
+
+    return before != SIZE_MAX && before != 0 &&
+           (source->text[before] == '.' || (source->text[before] == '>' && source->text[before - 1] == '-'));
+}
+
 /* Returns true if the occurrence of a name at [@from, @to) of the source may be an assignment to the variable. */
 static bool may_assign(const struct ptx_assigned *source, size_t from, size_t to)
 {
@@ -277,7 +286,7 @@ bool ptx_is_never_assigned(struct ptx_assigned *source, const char *name, size_t
     for (const char *p = source->text, *end = p + source->size; (p = memmem(p, (size_t)(end - p), name, size)) != NULL; p++) {
         const size_t from = (size_t)(p - source->text);
 
-        if ((from != 0 && is_word(source->text[from - 1])) || is_word(at(source, from + size)))
+        if ((from != 0 && is_word(source->text[from - 1])) || is_word(at(source, from + size)) || is_member(source, from))
             continue;
         if (may_assign(source, from, from + size))
             return false;
@@ -735,7 +744,7 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
         size_t before;
         bool is_own; /* the declared name is the first word on its line */
 
-        if ((from != 0 && is_word(source->text[from - 1])) || is_word(at(source, after)))
+        if ((from != 0 && is_word(source->text[from - 1])) || is_word(at(source, after)) || is_member(source, from))
             continue;
         line = line_at(source, from);
         if (line < declared || (end_line != 0 && line > end_line))
@@ -941,15 +950,14 @@ bool ptx_assigned_uses(struct ptx_assigned *source, const char *name, size_t siz
         lw_printf(out, " %u:%u:0:0:&", declared, declared);
     for (; i != SIZE_MAX; i = find_word(source, name, size, i + 1, scope->end)) {
         const struct ptx_brace *block = is_reached(source, i) && !is_in_switch(source, i) ? block_around(source, i) : NULL;
-        const size_t before = before_blanks(source, i);
         const unsigned line = line_at(source, i);
         unsigned to_line = line_at(source, end_of_text(source, i));
         struct lw_buffer parts;
         size_t to;
         char kind;
 
-        if (at(source, before) == '.' || (at(source, before) == '>' && at(source, before - 1) == '-'))
-            continue; /* the name is that of a member of another variable */
+        if (is_member(source, i))
+            continue;
         lw_buffer_init(&parts);
         to = put_parts(source, i + size, &parts.sink);
         kind = kind_of_use(source, i, to);

@@ -259,6 +259,7 @@ static void a_name_is_assigned_where_its_text_may_do_so(void **state)
         {"#define G(x) x++\nf(int n) { G(n); }", false}, {"#include \"g.h\"\nf(int n) { G(n); }", false},
         {"f(int n) { asm(\"\" : \"=r\"(n)); }", false},   {"f(int4 n) { n.x = 5; }", false},
         {"f(int4 n) { m = n.x; }", true},                 {"f(int n) { (n) = 5; }", false},
+        {"f(int n) { m.n = n; q->n++; }", true},          {"f(int n) { m.n = 5; n = 3; }", false},
         {"f(int n) { n /* */ = 5; }", false},             {"f(int nn) { nn = 5; }", false},
         /* A macro that is an expression assigns to nothing that is passed to it, unless the source assigns to the macro. */
         {"#define G(x, y) ((x) <= (y) && x != 3 ? (x) : \\\n    (y))\nf(int n) { G(n, 2); }", true},
@@ -310,6 +311,7 @@ static void lines_that_assign_are_found_with_scopes_and_loops(void **state)
         {"#define G(x) x = 1\nvoid f(void)\n{\n    int n = m;\n    g(n);\n}\n", 4, "6,1,3,6,4:6:3"},
         {"#define G(x) x = 1\nvoid f(void)\n{\n    int n = m;\n    G(n);\n}\n", 4, "6,0,3,6,4:6:3,5:0"},
         {"extern \"C\" {\nvoid f(void)\n{\n    int n = m;\n}\n}\n", 4, "5,1,3,5,4:5:3"},
+        {"void f(void)\n{\n    int n = m;\n    q.n = n;\n    q->n = 4;\n}\n", 3, "6,1,2,6,3:6:2"},
         {"namespace a {\nnamespace {\nvoid f(void)\n{\n    int n = m;\n}\n}\n}\n", 5, "6,1,4,6,5:6:4"},
         {"void f(void)\n{\n    int n; /* for (n = 1;;) */\n    if (m) // n--;\n        n = '//' + 1'0;\n    // continues \\\n    n = 3;\n}\n", 3,
          "8,0,2,8,5:5:4"},
