@@ -10,7 +10,7 @@
 
 #include "ptx/compiler/ptx_compile_priv.h"
 
-enum { MOST_SCANNED = 1 << 26, MOST_LINES = 20 };
+enum { MOST_SCANNED = 1 << 26, MOST_LINES = 20, MOST_MACROS = 1000 };
 
 static bool is_word(char c)
 {
@@ -251,8 +251,8 @@ static bool is_used(const struct ptx_assigned *source, size_t name)
     return memmem(source->text, source->size, "##", 2) != NULL; /* a macro may create the name */
 }
 
-/* Returns true if the source uses a macro with parameters that is no expression, or contains an include of a user's header, or an asm
- * statement. A macro, a function of a header and an asm statement may assign to variables that are passed to them. */
+/* Returns true if the source uses a macro with parameters that is no expression, or contains an include of a user's header, or an
+ * asm statement. A macro, a function of a header and an asm statement may assign to variables that are passed to them. */
 static bool passes_variables(const struct ptx_assigned *source)
 {
     for (size_t i = 0; i < source->size; i++) {
@@ -311,7 +311,8 @@ static bool grow(void **list, size_t count, size_t *capacity, size_t size)
     return true;
 }
 
-/* Returns true if the brace at @i begins a block of declarations: of a language linkage, as in `extern "C" {`, or of a namespace. */
+/* Returns true if the brace at @i begins a block of declarations: of a language linkage, as in `extern "C" {`, or of a namespace.
+ */
 static bool is_of_declarations(const struct ptx_assigned *source, size_t i)
 {
     size_t from, to = before_blanks(source, i) + 1;
@@ -518,23 +519,35 @@ static bool is_one_of(const struct ptx_assigned *source, size_t from, size_t to,
     return false;
 }
 
-/* Returns true if a macro has the name at [@from, @to). The macro may have no parameters. */
-static bool is_macro(const struct ptx_assigned *source, size_t from, size_t to)
+/* Finds the names of macros. Returns false if the host has too little memory. */
+static bool find_macros(struct ptx_assigned *source)
 {
     const char *end = source->text + source->size;
+    size_t capacity = 0;
 
-    for (const char *p = source->text; from < to && (p = memmem(p, (size_t)(end - p), "define", 6)) != NULL; p++) {
-        const size_t name = after_blanks(source, (size_t)(p - source->text) + 6);
+    for (const char *p = source->text; source->size != 0 && (p = memmem(p, (size_t)(end - p), "define", 6)) != NULL; p++) {
+        if (!grow((void **)&source->macros, source->macro_count, &capacity, sizeof *source->macros))
+            return false;
+        source->macros[source->macro_count++] = after_blanks(source, (size_t)(p - source->text) + 6);
+    }
+    return true;
+}
+
+/* Returns true if a macro may have the name at [@from, @to). */
+static bool is_macro(const struct ptx_assigned *source, size_t from, size_t to)
+{
+    for (size_t i = 0; i < source->macro_count && source->macro_count <= MOST_MACROS; i++) {
+        const size_t name = source->macros[i];
 
         if (name + (to - from) <= source->size && memcmp(source->text + name, source->text + from, to - from) == 0 &&
             !is_word(at(source, name + (to - from))))
             return true;
     }
-    return false;
+    return source->macro_count > MOST_MACROS;
 }
 
-/* Returns true if the statement with the name at @i uses the name whenever the block around it is executed: no `if`, `case`, loop or
- * operator that skips operands precedes the name in the statement. */
+/* Returns true if the statement with the name at @i uses the name whenever the block around it is executed: no `if`, `case`, loop,
+ * or operator that skips operands precedes the name in the statement. */
 static bool is_reached(const struct ptx_assigned *source, size_t i)
 {
     static const char *const before_statement[] = {"else", "do"};
@@ -561,7 +574,8 @@ static bool is_reached(const struct ptx_assigned *source, size_t i)
         } else if (c == '(') {
             const size_t end = before_blanks(source, before) + 1, from = begin_of_word(source, end);
 
-            if (source->passes_variables || is_macro(source, from, end) || is_one_of(source, from, end, before_bracket, LW_COUNT_OF(before_bracket)))
+            if (source->passes_variables || is_macro(source, from, end) ||
+                is_one_of(source, from, end, before_bracket, LW_COUNT_OF(before_bracket)))
                 return false; /* a macro need not evaluate its arguments */
         } else if (is_word(c)) {
             const size_t end = before + 1;
@@ -798,7 +812,7 @@ void ptx_assigned_read(struct ptx_assigned *source, const char *path)
     source->has_references = length > 3 && strcmp(path + length - 3, ".cu") == 0;
     source->passes_variables = passes_variables(source);
     source->jumps = source->size != 0 && memmem(source->text, source->size, "goto", 4) != NULL;
-    if (!find_blocks(source) || !find_loops(source))
+    if (!find_macros(source) || !find_blocks(source) || !find_loops(source))
         source->line_count = 0; /* A source without blocks and loops leaves the lines of assignments unknown. */
 }
 
@@ -806,6 +820,7 @@ void ptx_assigned_forget(struct ptx_assigned *source)
 {
     free(source->text);
     free(source->lines);
+    free(source->macros);
     free(source->braces);
     free(source->loops);
 }

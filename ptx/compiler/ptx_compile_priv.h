@@ -57,7 +57,8 @@ struct ptx_assigned {
         unsigned first, last; /* numbers of the loop's first and last line */
         bool has_jumps;       /* the loop contains `continue`, `break`, `return` or `goto`, so an iteration may skip statements */
     } *loops;
-    size_t brace_count, loop_count;
+    size_t *macros; /* indices of the names of macros in the text */
+    size_t brace_count, loop_count, macro_count;
 };
 /** Replaces the comments of a source by blanks. Line ends stay. Does nothing if the text may contain raw strings of C++. */
 void ptx_blank_comments(char *text, size_t size);

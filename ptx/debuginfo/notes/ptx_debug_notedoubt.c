@@ -312,9 +312,10 @@ static bool skips_begin(const struct ptx_noting *noting, const struct ptx_noted_
     return false;
 }
 
-/* Returns whether code of line @to follows code of a later line in the same block because the compiler has moved code, and not because
- * another iteration begins: the path leaves out other code of the loop, and no instruction of the two lines has a copy. */
-static bool is_moved(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, const struct ptx_note_position *position, uint32_t to)
+/* Returns whether code of line @to follows code of a later line in the same block because the compiler has moved code, and not
+ * because another iteration begins: the path leaves out other code of the loop, and no instruction of the two lines has a copy. */
+static bool is_moved(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, const struct ptx_note_position *position,
+                     uint32_t to)
 {
     return !position->crossed && !position->back && position->line <= noting->last_line && !noting->is_repeated[position->line] &&
            !noting->is_repeated[to] && ptx_note_is_no_round(noting, lines, position->line, to);
@@ -677,13 +678,15 @@ static void find_repeated(struct doubting *d)
             const struct ptx_insn *in = &d->pl->fn->insns.at[s];
 
             if (noting->groups.at[g].line != 0)
-                placed[found++] = (struct placed){0, noting->groups.at[g].line, in->op, noting->owner[s], s, d->pl->module->locs.at[in->loc].column, g};
+                placed[found++] = (struct placed){0, noting->groups.at[g].line, in->op, noting->owner[s], s,
+                                                  d->pl->module->locs.at[in->loc].column, g};
         }
     qsort(placed, found, sizeof *placed, compare_placed);
     for (uint32_t i = 0; i + 1 < found; i++) {
         const struct placed *x = &placed[i], *y = x + 1;
 
-        if (x->line == y->line && x->column == y->column && x->op == y->op && x->owner == y->owner && x->group != y->group && x->line <= noting->last_line)
+        if (x->line == y->line && x->column == y->column && x->op == y->op && x->owner == y->owner && x->group != y->group &&
+            x->line <= noting->last_line)
             noting->is_repeated[x->line] = 1;
     }
 }

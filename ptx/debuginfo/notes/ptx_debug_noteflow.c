@@ -458,8 +458,8 @@ static bool is_ahead(struct following *f, const struct walk *w, const struct ptx
     return passed != 0 && ptx_note_loop_assigns(f->lines, group->line, group->line) && is_followed(f, w, group, passed, shows_ahead);
 }
 
-/* Returns whether code of a line, which is_ahead() takes for moved-up code, may belong to a whole iteration that the compiler has moved
- * out of the loop. Then the source may have assigned to the variable. */
+/* Returns whether code of a line, which is_ahead() takes for moved-up code, may belong to a whole iteration that the compiler has
+ * moved out of the loop. Then the source may have assigned to the variable. */
 static bool may_be_iteration(const struct following *f, const struct ptx_note_group *group)
 {
     for (uint32_t s = group->first; s < group->end && ptx_spend(f->pl, 1); s++) {
@@ -683,21 +683,23 @@ static bool is_at_join(const struct following *f, const struct walk *w, const st
 
 /* Returns whether a note at a join gives the value of an assignment after the last line of a path. That is so if the source must
  * assign before the next line, or if that line is the head of a loop and the note is a constant, as in `for (i = 0; ...)`. */
-static bool is_of_assignment(const struct following *f, const struct ptx_note_position *position, const struct ptx_noted_event *note, uint32_t next)
+static bool is_of_assignment(const struct following *f, const struct ptx_note_position *position, const struct ptx_noted_event *note,
+                             uint32_t next)
 {
     const struct ptx_noted_value *v = &f->noting->values.at[note->value];
 
     if (position->notes != 0 || next <= position->line || !ptx_note_in_scope(f->lines, next))
         return false;
     return ptx_note_must_assign(f->pl, f->noting, f->lines, position->line, next) ||
-           (ptx_note_is_plain(v) && v->operand[0].kind == PTX_NOTE_CONST && ptx_note_counts(f->lines, &(struct ptx_note_position){.line = next}));
+           (ptx_note_is_plain(v) && v->operand[0].kind == PTX_NOTE_CONST &&
+            ptx_note_counts(f->lines, &(struct ptx_note_position){.line = next}));
 }
 
 /* Returns whether it is uncertain that an assignment gave the variable the new value of a note. That is so in two cases. In the
  * first case, the code before and after the note is of one line, and this line does not assign. In the second case, paths join at
  * the note, and the last line on one of the paths does not assign, or already has a note for its assignment. The second case
- * ignores paths for which the head of a loop assigns to the variable (ptx_note_counts()) or is_of_assignment() is true, and notes of the
- * next step of a counter. */
+ * ignores paths for which the head of a loop assigns to the variable (ptx_note_counts()) or is_of_assignment() is true, and notes
+ * of the next step of a counter. */
 static bool is_uncertain(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_block *block = &f->noting->blocks.at[w->block];
@@ -711,7 +713,8 @@ static bool is_uncertain(const struct following *f, const struct walk *w, const 
 
         if (position->line == 0 || position->left)
             continue; /* the scope of the variable begins here */
-        if ((joins && !ptx_note_counts(f->lines, position) && (!assigns || position->notes != 0) && !is_of_assignment(f, position, note, next)) ||
+        if ((joins && !ptx_note_counts(f->lines, position) && (!assigns || position->notes != 0) &&
+             !is_of_assignment(f, position, note, next)) ||
             (!assigns && position->line == next))
             return true;
     }

@@ -105,7 +105,8 @@ uint32_t ptx_note_derive(struct ptx_placing *pl, struct ptx_noting *noting, cons
     return value;
 }
 
-bool ptx_note_steps(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t value, const uint32_t *known)
+bool ptx_note_steps(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t value,
+                    const uint32_t *known)
 {
     const struct ptx_noted_value *v = &noting->values.at[value];
     const bool constant = ptx_note_is_plain(v) && v->operand[0].kind == PTX_NOTE_CONST && v->bytes == 0;

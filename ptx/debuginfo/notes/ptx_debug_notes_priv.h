@@ -148,7 +148,8 @@ struct ptx_noting {
     uint32_t *first_group;          /* by block: index of its first group */
     uint8_t *has_line;              /* by line, up to @last_line: whether there is code of the line */
     uint8_t *has_call;              /* by line, up to @last_line: whether an inlined call is on the line */
-    uint8_t *is_repeated;           /* by line, up to @last_line: whether an instruction of the line has a copy after code of another line */
+    uint8_t *is_repeated;           /* by line, up to @last_line: whether an instruction of the line has a copy after code of
+                                     * another line */
     uint32_t last_line;
     PTX_LIST(uint32_t) calls;       /* lines of inlined calls */
     uint32_t *entered, *left;       /* by block: step at which a depth-first search from the entry enters and leaves the block */
@@ -234,8 +235,8 @@ bool ptx_note_assigns_after_call(const struct ptx_noting *noting, const struct p
 /** Returns true if a path from code of line @from directly to code of line @to does not begin another iteration of a loop,
  *  because no loop contains both lines, or because the path omits other code of the loop. @to must be lower than @from. */
 bool ptx_note_is_no_round(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
-/** Returns whether code of a line may belong to an iteration of a loop that assigns to the variable: the line assigns, or a line that
- *  assigns in a loop around the line has no code. */
+/** Returns whether code of a line may belong to an iteration of a loop that assigns to the variable: the line assigns, or a line
+ *  that assigns in a loop around the line has no code. */
 bool ptx_note_may_iterate(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line);
 /** Returns whether the head of a loop assigns to the variable, and the path is at this head, or in the loop after a branch
  *  back. */
@@ -265,9 +266,10 @@ bool ptx_note_is_loaded(struct ptx_placing *pl, const struct ptx_noting *noting,
  *  @value. @known: up to PTX_NOTE_SAME indices of equal values before the note (ptx_debug_notemerge.c). */
 uint32_t ptx_note_derive(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t value,
                          const uint32_t *known);
-/** Returns whether value @value is one of the values in @known plus the constant that each assignment adds. Then one assignment is between
- *  the two values (ptx_debug_notemerge.c). */
-bool ptx_note_steps(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t value, const uint32_t *known);
+/** Returns whether value @value is one of the values in @known plus the constant that each assignment adds. Then one assignment is
+ *  between the two values (ptx_debug_notemerge.c). */
+bool ptx_note_steps(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t value,
+                    const uint32_t *known);
 /** Returns whether the edge from one block to another is a back edge of the depth-first search, as at the end of a loop. */
 bool ptx_note_goes_back(const struct ptx_noting *noting, uint32_t from, uint32_t to);
 /** Counts the debug entries below @root that may describe each variable of the notes (noting->entries). If two entries have the

@@ -5,10 +5,12 @@
 #include "ptx/debuginfo/notes/ptx_debug_notesources_priv.h"
 
 static const struct ptx_note_operation operations[] = {
-    {PTX_ADD, ISA_OP_PLUS, PTX_NOTE_SURE_LOW},  {PTX_SUB, ISA_OP_MINUS, PTX_NOTE_SURE_LOW}, {PTX_MUL, ISA_OP_MUL, PTX_NOTE_SURE_LOW},
-    {PTX_AND, ISA_OP_AND, PTX_NOTE_SURE_LOW},   {PTX_OR, ISA_OP_OR, PTX_NOTE_SURE_LOW},     {PTX_XOR, ISA_OP_XOR, PTX_NOTE_SURE_LOW},
-    {PTX_SHL, ISA_OP_SHL, PTX_NOTE_SURE_SHIFT}, {PTX_SHR, ISA_OP_SHR, PTX_NOTE_SURE_ALL},   {PTX_MAD, ISA_OP_MUL, PTX_NOTE_SURE_LOW},
-    {PTX_DIV, ISA_OP_DIV, PTX_NOTE_SURE_ALL},   {PTX_REM, ISA_OP_DIV, PTX_NOTE_SURE_ALL},
+    {PTX_ADD, ISA_OP_PLUS, PTX_NOTE_SURE_LOW},  {PTX_SUB, ISA_OP_MINUS, PTX_NOTE_SURE_LOW},
+    {PTX_MUL, ISA_OP_MUL, PTX_NOTE_SURE_LOW},   {PTX_MAD, ISA_OP_MUL, PTX_NOTE_SURE_LOW},
+    {PTX_AND, ISA_OP_AND, PTX_NOTE_SURE_LOW},   {PTX_OR, ISA_OP_OR, PTX_NOTE_SURE_LOW},
+    {PTX_XOR, ISA_OP_XOR, PTX_NOTE_SURE_LOW},   {PTX_SHL, ISA_OP_SHL, PTX_NOTE_SURE_SHIFT},
+    {PTX_SHR, ISA_OP_SHR, PTX_NOTE_SURE_ALL},   {PTX_DIV, ISA_OP_DIV, PTX_NOTE_SURE_ALL},
+    {PTX_REM, ISA_OP_DIV, PTX_NOTE_SURE_ALL},
 };
 
 const struct ptx_note_operation *ptx_note_operation_of(const struct ptx_insn *in)
@@ -27,7 +29,8 @@ int ptx_note_find_register(const struct ptx_note_registers *regs, uint32_t reg)
     return -1;
 }
 
-const struct ptx_insn *ptx_note_only_write(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t before)
+const struct ptx_insn *ptx_note_only_write(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg,
+                                           uint32_t before)
 {
     const uint32_t first = noting->first_write[reg];
     const uint32_t statement = noting->first_write[reg + 1] == first + 1 ? noting->writes[first] : PTX_NONE;
@@ -60,7 +63,8 @@ void ptx_note_want_sources(struct ptx_placing *pl, const struct ptx_noting *noti
     }
 }
 
-void ptx_note_add_sources(struct ptx_placing *pl, const struct ptx_noting *noting, struct ptx_note_registers *regs, uint32_t before)
+void ptx_note_add_sources(struct ptx_placing *pl, const struct ptx_noting *noting, struct ptx_note_registers *regs,
+                          uint32_t before)
 {
     regs->expanded = 0;
     for (unsigned r = 0; r < regs->count && ptx_spend(pl, 1); r++) {
@@ -78,7 +82,7 @@ void ptx_note_add_sources(struct ptx_placing *pl, const struct ptx_noting *notin
     }
 }
 
-/* Returns the last statement from @from to @to on that writes a register, or a register of which it is a copy. Returns PTX_NONE if
+/* Returns the last statement of [@from, @to) that writes a register, or a register of which it is a copy. Returns PTX_NONE if
  * there is none. */
 static uint32_t last_write(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t from, uint32_t to)
 {
@@ -119,10 +123,10 @@ static bool is_rewritten(struct ptx_placing *pl, struct ptx_noting *noting, uint
     return false;
 }
 
-/* Marks source number @source of an operation in statement @user as unusable at the words of statements [from, to) of one block at
- * which it may have another value than the operation read. */
-static void mark_block(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note_registers *regs, unsigned source, uint32_t user,
-                       uint32_t from, uint32_t to)
+/* Marks source number @source of an operation in statement @user as unusable at the words of statements [@from, @to) of one block
+ * at which it may have another value than the operation read. */
+static void mark_block(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note_registers *regs, unsigned source,
+                       uint32_t user, uint32_t from, uint32_t to)
 {
     const uint32_t reg = regs->reg[source];
     bool rewritten = is_rewritten(pl, noting, reg, user, from);
@@ -141,7 +145,8 @@ static void mark_block(struct ptx_placing *pl, struct ptx_noting *noting, const 
     }
 }
 
-void ptx_note_mark_sources(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note_registers *regs, uint32_t from, uint32_t to)
+void ptx_note_mark_sources(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note_registers *regs,
+                           uint32_t from, uint32_t to)
 {
     if (noting->unusable == NULL)
         noting->unusable = PTX_ARRAY(pl->job, uint32_t, pl->count + 1);

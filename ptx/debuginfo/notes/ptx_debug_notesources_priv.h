@@ -26,13 +26,16 @@ const struct ptx_note_operation *ptx_note_operation_of(const struct ptx_insn *in
 int ptx_note_find_register(const struct ptx_note_registers *regs, uint32_t reg);
 /** Returns the statement that writes a register. Returns NULL if several statements write the register, or if the statement has a
  *  guard or is not before statement @before. */
-const struct ptx_insn *ptx_note_only_write(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t before);
+const struct ptx_insn *ptx_note_only_write(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg,
+                                           uint32_t before);
 /** Sets pl->wanted for all registers from which wanted registers can be computed. */
 void ptx_note_want_sources(struct ptx_placing *pl, const struct ptx_noting *noting);
 /** Appends registers from which the registers of the list can be computed at statements from @before on. */
-void ptx_note_add_sources(struct ptx_placing *pl, const struct ptx_noting *noting, struct ptx_note_registers *regs, uint32_t before);
-/** Sets noting->unusable for all words of statements [@from, @to): the registers that may have other values there than the operations
- *  of the list read. */
-void ptx_note_mark_sources(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note_registers *regs, uint32_t from, uint32_t to);
+void ptx_note_add_sources(struct ptx_placing *pl, const struct ptx_noting *noting, struct ptx_note_registers *regs,
+                          uint32_t before);
+/** Sets noting->unusable for all words of statements [@from, @to): the registers that may have other values there than the
+ *  operations of the list read. */
+void ptx_note_mark_sources(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note_registers *regs,
+                           uint32_t from, uint32_t to);
 
 #endif

@@ -560,8 +560,8 @@ static void put_fixed_operation(struct making *m, const struct ptx_insn *in, uns
     }
 }
 
-/* Writes the operations that compute the value of a register again, where no physical register has it any more. Only one statement
- * may write the register. The value is computed from special registers and kernel parameters, whose values never change for a
+/* Writes the operations that compute the value of a register again, where no physical register has it any more. Only one
+ * statement may write the register. The value is computed from special registers and kernel parameters, whose values never change for a
  * lane. If @held is set, it is also computed from registers that have a holder and still have the values that the operations
  * read. */
 static void put_fixed(struct making *m, uint32_t reg, unsigned depth, bool held)
