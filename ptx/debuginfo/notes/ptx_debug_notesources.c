@@ -63,9 +63,56 @@ void ptx_note_want_sources(struct ptx_placing *pl, const struct ptx_noting *noti
     }
 }
 
+/* Returns whether a register, or a register of which it is a copy, has a holder at one of the words from the first to the last marked
+ * word. */
+static bool is_held(struct ptx_placing *pl, uint32_t reg)
+{
+    for (; reg != PTX_NONE; reg = ptx_debug_copied_from(pl, reg))
+        for (uint32_t h = pl->holder_of[reg]; h != 0; h = pl->holders.at[h - 1].next)
+            for (size_t s = 0; s < pl->holders.at[h - 1].spans.count && ptx_spend(pl, 1); s++)
+                if (pl->holders.at[h - 1].spans.at[s].from < pl->marked_to && pl->holders.at[h - 1].spans.at[s].to > pl->marked_from)
+                    return true;
+    return false;
+}
+
+/* Removes all sources if none of the first @roots registers can be computed from them. A source must have a holder, a value that may
+ * never change, or sources from which it can be computed itself. */
+static void drop_useless(struct ptx_placing *pl, const struct ptx_noting *noting, struct ptx_note_registers *regs, unsigned roots,
+                         uint32_t before)
+{
+    uint32_t known = 0, computed = 0, last = UINT32_MAX;
+    bool held = false;
+
+    for (unsigned r = 0; r < regs->count; r++) {
+        const struct ptx_insn *in = ptx_note_only_write(pl, noting, regs->reg[r], before);
+        const bool has_holder = is_held(pl, regs->reg[r]);
+
+        held |= has_holder && r >= roots;
+        known |= (uint32_t)(has_holder || (in != NULL && (in->op == PTX_LD || in->op == PTX_MOV))) << r;
+    }
+    while (computed != last && held) {
+        last = computed;
+        for (unsigned r = 0; r < regs->count; r++) {
+            const struct ptx_insn *in = regs->expanded >> r & 1 ? ptx_note_only_write(pl, noting, regs->reg[r], before) : NULL;
+            bool all = in != NULL;
+
+            for (unsigned i = 1; all && i < in->operand_count; i++)
+                all = in->operand[i].kind != PTX_O_REG ||
+                      ((known | computed) >> ptx_note_find_register(regs, in->operand[i].reg) & 1) != 0;
+            computed |= (uint32_t)all << r;
+        }
+    }
+    if ((computed & lw_mask(roots)) == 0) {
+        regs->expanded = 0;
+        regs->count = roots;
+    }
+}
+
 void ptx_note_add_sources(struct ptx_placing *pl, const struct ptx_noting *noting, struct ptx_note_registers *regs,
                           uint32_t before)
 {
+    const unsigned roots = regs->count;
+
     regs->expanded = 0;
     for (unsigned r = 0; r < regs->count && ptx_spend(pl, 1); r++) {
         const struct ptx_insn *in = ptx_note_only_write(pl, noting, regs->reg[r], before);
@@ -80,6 +127,7 @@ void ptx_note_add_sources(struct ptx_placing *pl, const struct ptx_noting *notin
         }
         regs->expanded |= (uint32_t)all << r;
     }
+    drop_useless(pl, noting, regs, roots, before);
 }
 
 /* Returns the last statement of [@from, @to) that writes a register, or a register of which it is a copy. Returns PTX_NONE if
@@ -128,21 +176,14 @@ static bool is_rewritten(struct ptx_placing *pl, struct ptx_noting *noting, uint
 static void mark_block(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note_registers *regs, unsigned source,
                        uint32_t user, uint32_t from, uint32_t to)
 {
-    const uint32_t reg = regs->reg[source];
-    bool rewritten = is_rewritten(pl, noting, reg, user, from);
+    uint32_t first = is_rewritten(pl, noting, regs->reg[source], user, from) ? noting->first_word[from] : noting->first_word[to];
 
-    for (uint32_t s = from; s < to && ptx_spend(pl, 1); s++) {
-        const bool writes = last_write(pl, noting, reg, s, s + 1) != PTX_NONE;
-
-        for (uint32_t k = noting->first_word[s]; k < noting->first_word[s + 1] && ptx_spend(pl, 1); k++) {
-            const uint32_t w = noting->words[k];
-
-            /* other lanes may be at another statement, and an inserted word is after later statements of the block */
-            if (rewritten || noting->others[w] != 0 || noting->inserted[w] || (writes && k != noting->first_word[s]))
-                noting->unusable[w] |= UINT32_C(1) << source;
-        }
-        rewritten |= writes;
-    }
+    for (uint32_t reg = regs->reg[source]; reg != PTX_NONE; reg = ptx_debug_copied_from(pl, reg))
+        for (uint32_t k = noting->first_write[reg]; k < noting->first_write[reg + 1] && ptx_spend(pl, 1); k++)
+            if (noting->writes[k] >= from && noting->writes[k] < to && noting->first_word[noting->writes[k]] + 1 < first)
+                first = noting->first_word[noting->writes[k]] + 1; /* the first word of the statement is before the write */
+    for (uint32_t k = first; k < noting->first_word[to] && ptx_spend(pl, 1); k++)
+        noting->unusable[noting->words[k]] |= UINT32_C(1) << source;
 }
 
 void ptx_note_mark_sources(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note_registers *regs,
@@ -150,9 +191,12 @@ void ptx_note_mark_sources(struct ptx_placing *pl, struct ptx_noting *noting, co
 {
     if (noting->unusable == NULL)
         noting->unusable = PTX_ARRAY(pl->job, uint32_t, pl->count + 1);
-    for (uint32_t s = from; s < to; s++)
-        for (uint32_t k = noting->first_word[s]; k < noting->first_word[s + 1] && ptx_spend(pl, 1); k++)
-            noting->unusable[noting->words[k]] = 0;
+    for (uint32_t k = noting->first_word[from]; k < noting->first_word[to] && ptx_spend(pl, 1); k++) {
+        const uint32_t w = noting->words[k];
+
+        /* other lanes may be at another statement, and an inserted word is after later statements of the block */
+        noting->unusable[w] = noting->others[w] != 0 || noting->inserted[w] ? UINT32_MAX : 0;
+    }
     for (unsigned r = 0; r < regs->count; r++) {
         const struct ptx_insn *in = regs->expanded >> r & 1 ? ptx_note_only_write(pl, noting, regs->reg[r], from) : NULL;
 

@@ -905,7 +905,8 @@ void ptx_debug_notes_locate(struct ptx_placing *pl, struct ptx_noting *noting, c
         if (is_lost(&making)) {
             fill(pl, noting, &regs, true);
             ptx_note_add_sources(pl, noting, &regs, range->from);
-            ptx_note_mark_sources(pl, noting, &regs, range->from, range->to);
+            if (regs.expanded != 0)
+                ptx_note_mark_sources(pl, noting, &regs, range->from, range->to);
             fill(pl, noting, &regs, false);
         }
         locate_range(&making, pieces, range->value, bytes);
