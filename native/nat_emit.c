@@ -678,8 +678,9 @@ static void must_be_alone(struct nat_unit *u)
         nat_leave_unless(u, u->alone);
 }
 
-/** If the next instruction overwrites one register of an affine pair, writes the other register as a vector (NAT_LANES). */
-static void keep_halves(struct nat_unit *u)
+/** Converts the registers that the next instruction does not write, but whose shapes it makes more general: the other register of an
+ *  affine pair, and at a bsync the registers that may differ between the lanes that meet. */
+static void generalise(struct nat_unit *u)
 {
     struct nat_state after = u->state;
     struct nat_set reads, writes;
@@ -689,6 +690,9 @@ static void keep_halves(struct nat_unit *u)
     for (unsigned r = 0; r < 255; r++)
         if (after.v[r].kind == NAT_LANES && u->state.v[r].kind != NAT_LANES && !nat_has(&writes, NAT_V + r))
             nat_put_lanes(u, r, nat_get_lanes(u, r, true));
+    for (unsigned p = 0; p < 7; p++)
+        if (after.p[p] == NAT_LANES && u->state.p[p] != NAT_LANES && !nat_has(&writes, NAT_P + p))
+            nat_write_variable(u, &u->values.pred[p], lanes_type(u, u->b.i1), nat_vector(&u->b, nat_get_predicate(u, p, false, false)).v);
 }
 
 /** Returns true if a warp that reaches the barrier at the end of @b is parked. The warp is not parked if no instruction
@@ -736,7 +740,7 @@ static void emit_block(struct nat_unit *u, const struct nat_block *b)
         if (!u->through)
             kept += overwrites(u);
         u->generic = false;
-        keep_halves(u);
+        generalise(u);
         if (u->masked && u->kind[i] != NAT_BRANCH)
             must_be_alone(u);
         switch (u->kind[i]) {

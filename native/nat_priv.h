@@ -98,6 +98,9 @@ struct nat_block {
     uint32_t path;         /* largest number of instructions that native code executes from the start of this block until a
                             * backward branch, a bsync, or the end of native code */
     struct nat_set live;   /* registers that are live before the block */
+    bool divides;          /* the lanes may diverge at the end of the block */
+    bool divided;          /* the block begins with a bsync, and the lanes may have diverged since the bssy */
+    struct nat_set apart;  /* the block begins with a bsync: live registers that are written between the bssy and the bsync */
     struct nat_state *in;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds the shapes of registers by a forward analysis over the blocks. The rules of the analysis are the tag column of
- * isa/insns.def. The shapes are valid for lanes that have not diverged: native code leaves at a branch at which the lanes
- * diverge, and verifies the shapes where it is entered.
+ * isa/insns.def. Native code leaves at a branch at which the lanes diverge, and verifies the shapes where it is entered. At the bsync
+ * at which lanes that have diverged meet, the registers that were written since the bssy may differ between lanes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -464,6 +464,18 @@ static void row_step(const struct nat_unit *unit, struct nat_state *state, uint3
         put_float(state, insn, old_bits);
 }
 
+/** Applies a bsync, the first instruction of @b, at which lanes with different values may meet. */
+static void meet(struct nat_state *state, const struct nat_block *b)
+{
+    for (unsigned r = 0; r < 255; r++)
+        if (nat_has(&b->apart, NAT_V + r))
+            state->v[r] = lanes;
+    repair(state);
+    for (unsigned p = 0; p < 7; p++)
+        if (nat_has(&b->apart, NAT_P + p))
+            state->p[p] = NAT_LANES;
+}
+
 void nat_shape_step(const struct nat_unit *unit, struct nat_state *state, uint32_t i)
 {
     const struct isa_insn *insn = &unit->insn[i];
@@ -481,11 +493,14 @@ void nat_shape_step(const struct nat_unit *unit, struct nat_state *state, uint32
             put_anything(unit, state, i);
         }
         break;
+    case NAT_BSYNC:
+        if (unit->block[unit->block_of[i]].divided && unit->block[unit->block_of[i]].first == i)
+            meet(state, &unit->block[unit->block_of[i]]);
+        break;
     case NAT_STORE:
     case NAT_NOTHING:
     case NAT_BRANCH:
     case NAT_BSSY:
-    case NAT_BSYNC:
     case NAT_EXIT: break;
     default: put_anything(unit, state, i); break;
     }
@@ -530,15 +545,79 @@ static bool flow(struct nat_block *to, const struct nat_state *from)
     return changed;
 }
 
+/** Adds block @n, from instruction @from on, and the blocks that can be reached from it without block @end, to @region, and the
+ *  registers that they write to block[end].apart. @pending: room for all blocks. */
+static void add_region(struct nat_unit *unit, uint32_t n, uint32_t from, uint32_t end, uint64_t *region, uint32_t *pending)
+{
+    struct nat_set reads, writes, *apart = &unit->block[end].apart;
+    uint32_t count = 1;
+
+    region[n / 64] |= UINT64_C(1) << n % 64;
+    for (pending[0] = n; count != 0;) {
+        const struct nat_block *b = &unit->block[n = pending[--count]];
+        for (uint32_t i = from > b->first ? from : b->first; i < b->first + b->count; i++) {
+            nat_uses(unit, i, &reads, &writes);
+            for (unsigned k = 0; k < NAT_SET_WORDS; k++)
+                apart->word[k] |= writes.word[k];
+        }
+        from = 0;
+        for (unsigned k = 0; k < 2; k++) {
+            const uint32_t to = (uint32_t)b->next[k];
+            if (b->next[k] < 0 || to == end || region[to / 64] >> to % 64 & 1)
+                continue;
+            region[to / 64] |= UINT64_C(1) << to % 64;
+            pending[count++] = to;
+        }
+    }
+}
+
+/** Finds the regions between each bssy and the bsync to which it jumps, and sets `apart` of the blocks that begin with a bsync. Returns
+ *  for each of the blocks a set of @words words, the blocks of its regions, which the caller frees. Returns NULL if memory is short. */
+static uint64_t *regions(struct nat_unit *unit, uint32_t words)
+{
+    uint64_t *region = calloc((size_t)unit->blocks * words, sizeof *region);
+    uint32_t *pending = malloc(unit->blocks * sizeof *pending);
+    int64_t target;
+
+    for (uint32_t i = 0; region != NULL && pending != NULL && i < unit->count; i++) {
+        if (unit->kind[i] != NAT_BSSY || !isa_insn_target(&unit->insn[i], unit->first + i, &target) || target < unit->first ||
+            target >= unit->first + unit->count || i + 1 == unit->count)
+            continue;
+        const uint32_t at = (uint32_t)target - unit->first, end = (uint32_t)unit->block_of[at], n = (uint32_t)unit->block_of[i + 1];
+        if (n != end && unit->block[end].first == at && unit->kind[at] == NAT_BSYNC)
+            add_region(unit, n, i + 1, end, region + (size_t)end * words, pending);
+    }
+    for (uint32_t n = 0; n < unit->blocks; n++)
+        for (unsigned k = 0; k < NAT_SET_WORDS; k++)
+            unit->block[n].apart.word[k] &= unit->block[n].live.word[k];
+    if (pending == NULL) {
+        free(region);
+        region = NULL;
+    }
+    free(pending);
+    return region;
+}
+
+/** Returns true if the lanes may diverge at the end of @b; @state: the shapes at the end. */
+static bool divides(const struct nat_unit *unit, const struct nat_block *b, const struct nat_state *state)
+{
+    const struct isa_insn *insn = &unit->insn[b->first + b->count - 1];
+
+    return unit->kind[b->first + b->count - 1] == NAT_BRANCH && !insn->guard_scalar && predicate_shape(state, insn->guard) != NAT_SAME;
+}
+
 bool nat_shapes(struct nat_unit *unit)
 {
+    const uint32_t words = (unit->blocks + 63) / 64;
+    uint64_t *region = regions(unit, words);
     struct nat_state *state = malloc(sizeof *state);
     uint8_t *due = calloc(unit->blocks, 1);
-    bool more = true, good = state != NULL && due != NULL;
+    bool more = true, good = state != NULL && due != NULL && region != NULL;
 
     for (uint32_t n = 0; n < unit->blocks && good; n++)
         good = (unit->block[n].in = calloc(1, sizeof *unit->block[n].in)) != NULL;
     if (!good) {
+        free(region);
         free(state);
         free(due);
         return false;
@@ -555,7 +634,7 @@ bool nat_shapes(struct nat_unit *unit)
     while (more) {
         more = false;
         for (uint32_t n = 0; n < unit->blocks; n++) {
-            const struct nat_block *b = &unit->block[n];
+            struct nat_block *b = &unit->block[n];
             if (!due[n])
                 continue;
             due[n] = 0;
@@ -564,6 +643,14 @@ bool nat_shapes(struct nat_unit *unit)
             repair(state);
             for (uint32_t i = b->first; i < b->first + b->count; i++)
                 nat_shape_step(unit, state, i);
+            if (!b->divides && divides(unit, b, state)) {
+                b->divides = true;
+                for (uint32_t m = 0; m < unit->blocks; m++)
+                    if (region[(size_t)m * words + n / 64] >> n % 64 & 1 && !unit->block[m].divided) {
+                        unit->block[m].divided = true;
+                        due[m] = unit->block[m].in->reached;
+                    }
+            }
             for (unsigned k = 0; k < 2; k++)
                 if (b->next[k] >= 0 && flow(&unit->block[b->next[k]], state))
                     due[b->next[k]] = 1;
@@ -571,6 +658,7 @@ bool nat_shapes(struct nat_unit *unit)
     }
     for (uint32_t n = 0; n < unit->blocks; n++)
         repair(unit->block[n].in);
+    free(region);
     free(state);
     free(due);
     return true;
