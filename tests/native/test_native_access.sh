@@ -160,4 +160,46 @@ for kernel in $kernels; do # each kernel with other widths and shapes of the blo
     accesses "$kernel, a fault" 32 $((n % 2)) 17 $kernel
     grep -q '^status 3' native || { echo "FAIL: $kernel: the run does not fault"; cat native; bad=1; }
 done
+
+# The depth of a stack in local memory differs between lanes that meet after a divergent branch. Native code continues after it.
+cat >walk.cl <<'END'
+kernel void walk(global uint *out)
+{
+    uint stack[16], depth = 0, sum = 0, x = get_global_id(0) * 2654435761u + 1;
+
+    for (int k = 0; k < 16; k++)
+        stack[k] = 0;
+    for (int k = 0; k < 200; k++) {
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        if (x & 1) {
+            stack[depth] = x ^ sum;
+            sum += stack[(x >> 4) % (depth + 1)];
+            sum = (sum ^ sum >> 7) * 0x85ebca6bu;
+            depth = (depth + 1) & 15;
+        } else {
+            depth = (depth - 1) & 15;
+            sum = (sum + depth) * 0x9e3779b1u;
+            sum = (sum ^ sum << 3) + stack[depth];
+        }
+    }
+    out[get_global_id(0)] = sum;
+}
+END
+cat >walk.yaml <<'END'
+program: {source: walk.cl}
+buffers:
+  out: {type: u32, count: 2048}
+steps:
+  - launch: {entry: walk, grid: [16], block: [128], args: [out]}
+END
+for engine in interpreter native; do
+    "$lanewise" run --threads 1 --hash -q -v --engine $engine --stats $engine.json walk.yaml >$engine 2>$engine.err </dev/null || bad=1
+done
+executed=$(sed -n 's/^native code: .*; \([0-9]*\) warp instructions .*/\1/p' native.err)
+cmp interpreter native && [ "$(counts interpreter.json)" = "$(counts native.json)" ] && [ "${executed:-0}" -ge 100000 ] || {
+    echo "FAIL: a stack in local memory: native code executed ${executed:-no} warp instructions"
+    bad=1
+}
 exit $bad
