@@ -538,7 +538,8 @@ static void reshape(struct nat_unit *u, const struct nat_block *to)
             nat_put_scalar(u, r, nat_get_scalar(u, r));
     for (unsigned p = 0; p < 7; p++)
         if (nat_has(&to->live, NAT_P + p) && to->in->p[p] == NAT_LANES && u->state.p[p] == NAT_SAME)
-            nat_write_variable(u, &u->values.pred[p], lanes_type(u, u->b.i1), nat_vector(&u->b, nat_get_predicate(u, p, false, false)).v);
+            nat_write_variable(u, &u->values.pred[p], lanes_type(u, u->b.i1),
+                               nat_vector(&u->b, nat_get_predicate(u, p, false, false)).v);
 }
 
 /** Continues with block @n; u->state has the shapes at the end of the current block. */
@@ -678,8 +679,8 @@ static void must_be_alone(struct nat_unit *u)
         nat_leave_unless(u, u->alone);
 }
 
-/** Converts the registers that the next instruction does not write, but whose shapes it makes more general: the other register of an
- *  affine pair, and at a bsync the registers that may differ between the lanes that meet. */
+/** Converts the registers that the next instruction does not write, but whose shapes it makes more general: the other register of
+ *  an affine pair, and at a bsync the registers that may differ between the lanes that meet. */
 static void generalise(struct nat_unit *u)
 {
     struct nat_state after = u->state;
@@ -692,7 +693,8 @@ static void generalise(struct nat_unit *u)
             nat_put_lanes(u, r, nat_get_lanes(u, r, true));
     for (unsigned p = 0; p < 7; p++)
         if (after.p[p] == NAT_LANES && u->state.p[p] != NAT_LANES && !nat_has(&writes, NAT_P + p))
-            nat_write_variable(u, &u->values.pred[p], lanes_type(u, u->b.i1), nat_vector(&u->b, nat_get_predicate(u, p, false, false)).v);
+            nat_write_variable(u, &u->values.pred[p], lanes_type(u, u->b.i1),
+                               nat_vector(&u->b, nat_get_predicate(u, p, false, false)).v);
 }
 
 /** Returns true if a warp that reaches the barrier at the end of @b is parked. The warp is not parked if no instruction
@@ -973,7 +975,8 @@ bool nat_emit(struct nat_unit *u)
         nat_put_member(u, l->BuildLoad2(u->b.b, u->b.i64, u->loads, ""), offsetof(struct emu_native_frame, loads));
         nat_put_member(u, l->BuildLoad2(u->b.b, u->b.i64, u->stores, ""), offsetof(struct emu_native_frame, stores));
         if (u->local_stores != NULL)
-            nat_put_member(u, l->BuildLoad2(u->b.b, u->b.i64, u->local_stores, ""), offsetof(struct emu_native_frame, local_stores));
+            nat_put_member(u, l->BuildLoad2(u->b.b, u->b.i64, u->local_stores, ""),
+                           offsetof(struct emu_native_frame, local_stores));
     }
     (void)l->BuildRetVoid(u->b.b);
     for (uint32_t n = 0; n < u->blocks; n++) {

@@ -193,9 +193,10 @@ static struct nat_value divide(const struct nat_build *b, struct nat_value *a, u
     LLVMValueRef by = l->BuildSelect(b->b, harmless, one.v, a[1].v, "");
     LLVMValueRef q;
     if (a[0].vector && !nat_is_wide(type)) {
-        /* The host divides vectors of f64 only. The quotient of two 32-bit numbers has an error below 2^-21 / b, and its distance to
-         * the next integer is 0 or at least 1 / b, so that rounding never reaches this integer. */
-        const struct nat_value x = nat_convert(b, a[0], NAT_F64), y = nat_convert(b, (struct nat_value){by, (uint8_t)type, true}, NAT_F64);
+        /* The host divides vectors of f64 only. The quotient of two 32-bit numbers has an error below 2^-21 / b, and its distance
+         * to the next integer is 0 or at least 1 / b, so that rounding never reaches this integer. */
+        const struct nat_value x = nat_convert(b, a[0], NAT_F64);
+        const struct nat_value y = nat_convert(b, (struct nat_value){by, (uint8_t)type, true}, NAT_F64);
         LLVMValueRef ratio = l->BuildFDiv(b->b, x.v, y.v, "");
         q = nat_is_signed(type) ? l->BuildFPToSI(b->b, ratio, l->TypeOf(by), "") : l->BuildFPToUI(b->b, ratio, l->TypeOf(by), "");
         if (remainder)

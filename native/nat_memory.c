@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * IR of loads and stores. If the addresses in a row of the lane grid are consecutive, the row is loaded or stored as a
- * vector. If the addresses are equal, one element is loaded or stored. All other loads are gathers, and all other stores write the
- * elements of the lanes one after the other, unless a test at run time finds that the addresses are consecutive. The words of local
- * memory are interleaved: if all lanes access the same address, one vector is loaded or stored. The exact bytes of every access are
- * checked before any state changes.
+ * vector. If the addresses are equal, one element is loaded or stored. All other loads are gathers, and all other stores write
+ * the elements of the lanes one after the other, unless a test at run time finds that the addresses are consecutive. The words of
+ * local memory are interleaved: if all lanes access the same address, one vector is loaded or stored. The exact bytes of every
+ * access are checked before any state changes.
  */
 #include <string.h>
 
@@ -126,7 +126,8 @@ static LLVMValueRef room_of(const struct nat_unit *u, enum isa_space space)
 
 /** Leaves native code unless the bytes [@offset, @offset + @bytes) of memory of @space may be accessed and @offset is a multiple
  *  of @align. @bytes is an i64. */
-static void check_range(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, LLVMValueRef bytes, unsigned align, bool write)
+static void check_range(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, LLVMValueRef bytes, unsigned align,
+                        bool write)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMBuilderRef b = u->b.b;
@@ -307,18 +308,19 @@ static LLVMValueRef load_vector(struct nat_unit *u, const struct place *at, LLVM
 }
 /** Loads a row of @count lanes, from lane @first on, from @offset on; each lane has @words words. out[word] gets that word of all
  *  lanes. */
-static void load_run(struct nat_unit *u, const struct place *at, LLVMValueRef offset, unsigned first, unsigned count, unsigned size,
-                     unsigned words, LLVMValueRef *out)
+static void load_run(struct nat_unit *u, const struct place *at, LLVMValueRef offset, unsigned first, unsigned count,
+                     unsigned size, unsigned words, LLVMValueRef *out)
 {
     LLVMValueRef all = load_vector(u, at, offset, element(u, size), alignment(size), first, count, words);
 
     for (unsigned k = 0; k < words; k++)
         out[k] = words == 1 ? to_word(u, all, size, count) : slice(u, all, k, count, words);
 }
-/** Does what load_run() does, for a distance of @stride bytes from one lane to the next, which is a multiple of 4. Loads all words
- *  from the first lane's element on, and so up to 12 bytes after the last element, which are always in the host's memory. */
-static void load_strided(struct nat_unit *u, const struct place *at, LLVMValueRef offset, unsigned first, unsigned count, unsigned size,
-                         unsigned words, unsigned stride, LLVMValueRef *out)
+/** Does what load_run() does, for a distance of @stride bytes from one lane to the next, which is a multiple of 4. Loads all
+ *  words from the first lane's element on, and so up to 12 bytes after the last element, which are always in the host's
+ *  memory. */
+static void load_strided(struct nat_unit *u, const struct place *at, LLVMValueRef offset, unsigned first, unsigned count,
+                         unsigned size, unsigned words, unsigned stride, LLVMValueRef *out)
 {
     LLVMValueRef all = load_vector(u, at, offset, u->b.i32, alignment(size), first, count, stride / 4);
 
@@ -370,8 +372,8 @@ static void prefetch(struct nat_unit *u, const struct place *at, unsigned rows, 
         }
 }
 
-/** Returns @lanes, offsets in shared memory or in the local memory of a warp that were checked, as an i64. They need 31 bits, so the
- *  host's instructions with 32-bit offsets can be used. */
+/** Returns @lanes, offsets in shared memory or in the local memory of a warp that were checked, as an i64. They need 31 bits, so
+ *  the host's instructions with 32-bit offsets can be used. */
 static LLVMValueRef small(struct nat_unit *u, LLVMValueRef lanes)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -391,7 +393,8 @@ static LLVMValueRef local_offsets(struct nat_unit *u, LLVMValueRef lanes)
                         nat_splat(&u->b, quad(u, u->job->stride), u->width), "");
     return small(u, l->BuildAdd(u->b.b, lanes, l->ConstVector(mine, u->width), ""));
 }
-/** Returns the address of word @k of the element at @offset in the local memory of each lane: the words of all lanes are adjacent. */
+/** Returns the address of word @k of the element at @offset in the local memory of each lane: the words of all lanes are
+ *  adjacent. */
 static LLVMValueRef local_row(struct nat_unit *u, LLVMValueRef offset, unsigned k)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -528,7 +531,8 @@ static LLVMValueRef is_run(struct nat_unit *u, LLVMValueRef lanes, unsigned byte
 
 /* ---- stores ------------------------------------------------------------------------------------ */
 
-/** Returns the elements that the lanes store, from register @reg on, as a vector in the order of memory at consecutive addresses. */
+/** Returns the elements that the lanes store, from register @reg on, as a vector in the order of memory at consecutive
+ *  addresses. */
 static LLVMValueRef elements_of(struct nat_unit *u, unsigned reg, unsigned size, unsigned words)
 {
     LLVMValueRef data[4] = {NULL}, all;
@@ -549,8 +553,8 @@ static LLVMValueRef elements_of(struct nat_unit *u, unsigned reg, unsigned size,
 }
 
 /** Stores elements @all from @offset on: those of @count lanes, from lane @first on. */
-static void store_run(struct nat_unit *u, const struct place *at, LLVMValueRef all, LLVMValueRef offset, unsigned first, unsigned count,
-                      unsigned size, unsigned words)
+static void store_run(struct nat_unit *u, const struct place *at, LLVMValueRef all, LLVMValueRef offset, unsigned first,
+                      unsigned count, unsigned size, unsigned words)
 {
     LLVMValueRef to = nat_address(u, memory_of(u, at), offset);
 
@@ -563,7 +567,8 @@ static void store_run(struct nat_unit *u, const struct place *at, LLVMValueRef a
 }
 
 /** Copies the element of lane @lane, an i64, from u->elements to @offset. */
-static void store_element(struct nat_unit *u, const struct place *at, LLVMValueRef lane, LLVMValueRef offset, unsigned size, unsigned words)
+static void store_element(struct nat_unit *u, const struct place *at, LLVMValueRef lane, LLVMValueRef offset, unsigned size,
+                          unsigned words)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMTypeRef type = words == 1 ? element(u, size) : words == 2 ? u->b.i64 : l->VectorType(u->b.i32, words);
@@ -574,9 +579,10 @@ static void store_element(struct nat_unit *u, const struct place *at, LLVMValueR
     l->SetAlignment(l->BuildStore(u->b.b, x, nat_address(u, memory_of(u, at), offset)), alignment(size));
 }
 
-/** Stores elements @all one after the other to offsets @lanes, the lowest lane first. If lanes have equal addresses, the highest lane
- *  stores last, as in the interpreter. */
-static void store_each(struct nat_unit *u, const struct place *at, LLVMValueRef all, LLVMValueRef lanes, unsigned size, unsigned words)
+/** Stores elements @all one after the other to offsets @lanes, the lowest lane first. If lanes have equal addresses, the highest
+ *  lane stores last, as in the interpreter. */
+static void store_each(struct nat_unit *u, const struct place *at, LLVMValueRef all, LLVMValueRef lanes, unsigned size,
+                       unsigned words)
 {
     enum { UNROLLED = 4 };
     const struct nat_llvm *l = u->b.llvm;
@@ -694,8 +700,8 @@ static void store_local_words(struct nat_unit *u, const struct place *at, const 
     }
 }
 
-/** Emits a load (@store false) or store of local memory. @data: the words. If the lanes' addresses are not known to be equal, tests
- *  whether they are. */
+/** Emits a load (@store false) or store of local memory. @data: the words. If the lanes' addresses are not known to be equal,
+ *  tests whether they are. */
 static void access_local(struct nat_unit *u, const struct place *at, unsigned size, unsigned bytes, unsigned words, bool store,
                          LLVMValueRef data[4])
 {
@@ -715,7 +721,8 @@ static void access_local(struct nat_unit *u, const struct place *at, unsigned si
     }
     LLVMValueRef lanes = at->affine ? nat_affine_lanes(u, true, at->base, at->sx, at->step) : at->lanes;
     check_lanes(u, at->space, lanes, bytes, false);
-    LLVMValueRef first = nat_first(u, lanes), equal = nat_all(u, l->BuildICmp(u->b.b, NAT_INT_EQ, lanes, nat_splat(&u->b, first, u->width), ""));
+    LLVMValueRef first = nat_first(u, lanes);
+    LLVMValueRef equal = nat_all(u, l->BuildICmp(u->b.b, NAT_INT_EQ, lanes, nat_splat(&u->b, first, u->width), ""));
     for (unsigned i = 0; i < 2; i++) {
         from[i] = nat_new_block(u);
         way[i] = (struct local){i == 0 ? first : NULL, lanes};
@@ -738,8 +745,8 @@ static void access_local(struct nat_unit *u, const struct place *at, unsigned si
 /* ---- instructions ------------------------------------------------------------------------------ */
 
 /** Emits a load from offsets @lanes, which are checked. @may_run: the addresses may be consecutive, which is tested. */
-static void load_scattered(struct nat_unit *u, const struct place *at, LLVMValueRef lanes, unsigned size, unsigned words, bool may_run,
-                           LLVMValueRef *data)
+static void load_scattered(struct nat_unit *u, const struct place *at, LLVMValueRef lanes, unsigned size, unsigned words,
+                           bool may_run, LLVMValueRef *data)
 {
     const unsigned bytes = words == 1 ? alignment(size) : 4 * words;
     const struct nat_llvm *l = u->b.llvm;
@@ -766,7 +773,8 @@ static void load_scattered(struct nat_unit *u, const struct place *at, LLVMValue
 
 /** Emits a load of global or shared memory. Returns true if all lanes load the same address: then data[word] is one word, and
  *  otherwise a vector. */
-static bool load_flat(struct nat_unit *u, const struct place *at, unsigned size, unsigned bytes, unsigned words, LLVMValueRef data[4])
+static bool load_flat(struct nat_unit *u, const struct place *at, unsigned size, unsigned bytes, unsigned words,
+                      LLVMValueRef data[4])
 {
     const bool equal = at->affine && at->sx == 0, run = at->affine && at->sx == (int64_t)bytes;
     const bool strided = at->affine && at->sx % 4 == 0 && at->sx >= bytes && at->sx <= 16;

@@ -200,8 +200,8 @@ struct nat_unit {
     uint32_t block_first;
     bool generic;            /* the interpreter's handler executes the instruction being emitted, or before it the previous one */
     unsigned block_loads, block_stores; /* number of loads and stores in this block before instruction `at` */
-    LLVMValueRef regs, s, p, sp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, local, local_bytes, bank0,
-        special, window, limit, uniform; /* members of the frame */
+    LLVMValueRef regs, s, p, sp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, local, local_bytes,
+        bank0, special, window, limit, uniform; /* members of the frame */
 };
 
 static inline const struct isa_op_info *nat_info(const struct isa_insn *insn)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds the shapes of registers by a forward analysis over the blocks. The rules of the analysis are the tag column of
- * isa/insns.def. Native code leaves at a branch at which the lanes diverge, and verifies the shapes where it is entered. At the bsync
- * at which lanes that have diverged meet, the registers that were written since the bssy may differ between lanes.
+ * isa/insns.def. Native code leaves at a branch at which the lanes diverge, and verifies the shapes where it is entered. At the
+ * bsync at which lanes that have diverged meet, the registers that were written since the bssy may differ between lanes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -571,8 +571,9 @@ static void add_region(struct nat_unit *unit, uint32_t n, uint32_t from, uint32_
     }
 }
 
-/** Finds the regions between each bssy and the bsync to which it jumps, and sets `apart` of the blocks that begin with a bsync. Returns
- *  for each of the blocks a set of @words words, the blocks of its regions, which the caller frees. Returns NULL if memory is short. */
+/** Finds the regions between each bssy and the bsync to which it jumps, and sets `apart` of the blocks that begin with a bsync.
+ *  Returns for each of the blocks a set of @words words, the blocks of its regions, which the caller frees. Returns NULL if
+ *  memory is short. */
 static uint64_t *regions(struct nat_unit *unit, uint32_t words)
 {
     uint64_t *region = calloc((size_t)unit->blocks * words, sizeof *region);
@@ -583,7 +584,8 @@ static uint64_t *regions(struct nat_unit *unit, uint32_t words)
         if (unit->kind[i] != NAT_BSSY || !isa_insn_target(&unit->insn[i], unit->first + i, &target) || target < unit->first ||
             target >= unit->first + unit->count || i + 1 == unit->count)
             continue;
-        const uint32_t at = (uint32_t)target - unit->first, end = (uint32_t)unit->block_of[at], n = (uint32_t)unit->block_of[i + 1];
+        const uint32_t at = (uint32_t)target - unit->first;
+        const uint32_t end = (uint32_t)unit->block_of[at], n = (uint32_t)unit->block_of[i + 1];
         if (n != end && unit->block[end].first == at && unit->kind[at] == NAT_BSYNC)
             add_region(unit, n, i + 1, end, region + (size_t)end * words, pending);
     }
@@ -603,7 +605,8 @@ static bool divides(const struct nat_unit *unit, const struct nat_block *b, cons
 {
     const struct isa_insn *insn = &unit->insn[b->first + b->count - 1];
 
-    return unit->kind[b->first + b->count - 1] == NAT_BRANCH && !insn->guard_scalar && predicate_shape(state, insn->guard) != NAT_SAME;
+    return unit->kind[b->first + b->count - 1] == NAT_BRANCH && !insn->guard_scalar &&
+           predicate_shape(state, insn->guard) != NAT_SAME;
 }
 
 bool nat_shapes(struct nat_unit *unit)

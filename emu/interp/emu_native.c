@@ -81,15 +81,17 @@ static bool is_marked(const struct emu_memory *memory, uint64_t page)
     return __atomic_load_n(&memory->dirty[page], __ATOMIC_RELAXED) == EMU_DIRTY_STORE;
 }
 
-/** Sets the window of a store, whose lanes are in pages [@first, @end) of allocation @record, to a range of pages of the allocation
- *  that are marked as written and contains these pages. Leaves the window as it is if not all of these pages are marked. */
+/** Sets the window of a store, whose lanes are in pages [@first, @end) of allocation @record, to a range of pages of the
+ *  allocation that are marked as written and contains these pages. Leaves the window as it is if not all of these pages are
+ *  marked. */
 static void grow_window(struct emu_native_window *window, const struct emu_memory *memory, const struct emu_alloc_record *record,
                         uint64_t first, uint64_t end)
 {
     enum { MOST_AHEAD = 512 }; /* pages before and after the range that are tested */
     const uint64_t low = record->address - ISA_GLOBAL_BASE, high = low + record->size_bytes;
     const uint64_t from = low / EMU_PAGE_BYTES, to = (high + EMU_PAGE_BYTES - 1) / EMU_PAGE_BYTES;
-    const uint64_t old = window->low / EMU_PAGE_BYTES, old_end = (window->low + window->bytes + EMU_PAGE_BYTES - 1) / EMU_PAGE_BYTES;
+    const uint64_t old = window->low / EMU_PAGE_BYTES;
+    const uint64_t old_end = (window->low + window->bytes + EMU_PAGE_BYTES - 1) / EMU_PAGE_BYTES;
 
     for (uint64_t page = first; page < end; page++)
         if (!is_marked(memory, page))
@@ -106,7 +108,8 @@ static void grow_window(struct emu_native_window *window, const struct emu_memor
     window->bytes = (end == to ? high : end * EMU_PAGE_BYTES) - window->low;
 }
 
-static bool native_find(struct emu_native_frame *frame, uint32_t slot, uint32_t bytes, const uint64_t *offset, uint64_t mask, bool write)
+static bool native_find(struct emu_native_frame *frame, uint32_t slot, uint32_t bytes, const uint64_t *offset, uint64_t mask,
+                        bool write)
 {
     const struct emu_warp *w = frame->warp;
     struct emu_memory *memory = &w->core->machine->memory;
