@@ -99,6 +99,7 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     kept 391500948 clang-15           # the only note after two assignments was taken for the note of the second
     kept 381400682 clang-14           # the assignment of the next iteration is before the branch that ends the loop
     kept 381400808 clang-14           # lanes execute code of two lines that they do not reach
+    kept 491500049 clang-15           # a value was computed from a register that a statement without words had overwritten
     kept 421900173 clang-19           # the first iteration of a loop was taken for code that is moved up, and its assignment was ignored
 fi
 # Tests a parameter to which the source assigns 5, but for which clang 19 writes no debug value: the debugger must not show the

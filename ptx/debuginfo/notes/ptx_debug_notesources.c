@@ -179,9 +179,16 @@ static void mark_block(struct ptx_placing *pl, struct ptx_noting *noting, const 
     uint32_t first = is_rewritten(pl, noting, regs->reg[source], user, from) ? noting->first_word[from] : noting->first_word[to];
 
     for (uint32_t reg = regs->reg[source]; reg != PTX_NONE; reg = ptx_debug_copied_from(pl, reg))
-        for (uint32_t k = noting->first_write[reg]; k < noting->first_write[reg + 1] && ptx_spend(pl, 1); k++)
-            if (noting->writes[k] >= from && noting->writes[k] < to && noting->first_word[noting->writes[k]] + 1 < first)
-                first = noting->first_word[noting->writes[k]] + 1; /* the first word of the statement is before the write */
+        for (uint32_t k = noting->first_write[reg]; k < noting->first_write[reg + 1] && ptx_spend(pl, 1); k++) {
+            const uint32_t s = noting->writes[k];
+
+            if (s < from || s >= to)
+                continue;
+            /* the first word of the statement is before the write; the statement may have no words */
+            const uint32_t after = noting->first_word[s] + (noting->first_word[s] != noting->first_word[s + 1]);
+
+            first = after < first ? after : first;
+        }
     for (uint32_t k = first; k < noting->first_word[to] && ptx_spend(pl, 1); k++)
         noting->unusable[noting->words[k]] |= UINT32_C(1) << source;
 }
