@@ -279,6 +279,7 @@ struct emu_native {
     /** Number of times that warps with inactive lanes must reach an entry before masked code of the kernel is requested. The
      *  limit saves the translation for the many kernels that never diverge. */
     uint32_t masked_after;
+    bool timed; /* requests have `seconds`; otherwise it is 0 */
 };
 
 /** Lets the machine's functional engine use native code from translator @native, which is borrowed. If @native is NULL, the

@@ -299,10 +299,12 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
     struct lw_error err;
 
     pthread_mutex_lock(&t->lock);
-    clock_gettime(CLOCK_MONOTONIC, &start);
     struct nat_kernel *k = find(t, request);
     if (k != NULL)
         add_work(t, request, k->same);
+    const bool works = t->sent != NULL || (k != NULL && k->progress != NAT_DONE);
+    if (works) /* programs that launch many short kernels should not read the clock at each launch */
+        clock_gettime(CLOCK_MONOTONIC, &start);
     if (!nat_process_is_ours(&t->process) && t->sent != NULL) {
         t->sent->progress = NAT_NEW;
         t->sent = NULL;
@@ -321,8 +323,10 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
     }
     if (t->sent != NULL && t->waits)
         finish(t);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    t->stats.seconds += (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    if (works) {
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        t->stats.seconds += (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    }
     *later = k != NULL && k->progress != NAT_DONE;
     const struct emu_native_kernel *code = k != NULL && k->code.count != 0 ? &k->code : NULL;
     pthread_mutex_unlock(&t->lock);
@@ -339,6 +343,7 @@ enum lw_status nat_create(enum nat_engine engine, struct emu_native **out, struc
         return LW_FAIL(err, LW_ENOMEM, "the host has no memory for native code");
     t->native.kernel = kernel_of;
     t->native.masked_after = 64;
+    t->native.timed = !waits;
     t->most_leave_cost = MOST_LEAVE_COST;
     t->seconds = NAT_SECONDS;
     t->waits = waits;

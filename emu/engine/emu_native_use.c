@@ -121,7 +121,7 @@ static void take_up(struct emu_core *core, const struct emu_grid *grid, const st
         .masked = form == &native->masked, .executed = core->retired > native->reported ? core->retired - native->reported : 0,
         .rest = rest_of(core, grid, block)};
     memcpy(request.block, launch->block, sizeof request.block);
-    const double now = thread_seconds();
+    const double now = core->machine->native->timed ? thread_seconds() : 0;
     request.seconds = native->reported_seconds > 0 && now > native->reported_seconds ? now - native->reported_seconds : 0;
     native->reported_seconds = now;
     native->reported = core->retired;
