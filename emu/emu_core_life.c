@@ -106,7 +106,8 @@ void emu_core_destroy(struct emu_core *core)
         free(core->block[i].memory);
         lw_release(core->block[i].bregs, core->block[i].bregs_bytes);
     }
-    free(core->native.window);
+    free(core->native.whole.window);
+    free(core->native.masked.window);
     free(core->native.uniform);
     free(core->native.park);
     free(core->native.slow);

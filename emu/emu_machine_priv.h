@@ -26,6 +26,8 @@ struct emu_native_form {
                                              * the entry is not used any more */
     } *gain;
     uint32_t gains;
+    struct emu_native_window *window; /* [windows], owned */
+    uint32_t windows;
     bool later;          /* there is no code yet, but a later request may get it */
     uint64_t request_at; /* `later`: value of core->retired from which on the code is requested again */
 };
@@ -38,12 +40,12 @@ struct emu_core_native {
     uint64_t sequence;
     uint64_t begin, reported;               /* values of core->retired when the grid began, and at the last request */
     double reported_seconds;                /* the thread's processor time at the last request in this grid; 0: there was none */
+    bool sleeps;                            /* warps of the grid may sleep. The time at which a warp wakes depends on how many
+                                             * instructions the other warps of its block have executed */
     bool ready;                             /* there is code, for which the threads that run the grid must pause */
     uint64_t until;                         /* value of core->retired up to which native code may run; 0: it may not run */
     uint64_t retired;                       /* instructions executed by native code */
     struct emu_native_frame frame;          /* emu_native_use() sets the members that are the same in all warps of a block */
-    struct emu_native_window *window;       /* [windows], owned */
-    uint32_t windows;
     uint64_t *uniform;                      /* [warps][uniform_stride], owned: memory for emu_native_frame.uniform */
     uint32_t uniform_stride;
     uint32_t *park;                         /* [warps of the block], owned: 1 + the entry at which the warp resumes, if it is
@@ -52,6 +54,12 @@ struct emu_core_native {
     uint32_t parked;                        /* number of parked warps, all of which belong to the block that rotate() runs */
     uint32_t warps;                         /* number of elements of uniform[], park[] and slow[] */
 };
+/** Empties the windows of native code. */
+static inline void emu_native_forget(struct emu_native_form *form)
+{
+    if (form->windows != 0)
+        memset(form->window, 0, form->windows * sizeof *form->window);
+}
 /** Stores all registers of the parked warps of @block to their register files: afterwards no warp is parked. */
 void emu_native_unpark(struct emu_block *block);
 /** The functions that native code calls (emu_native.c). */

@@ -149,7 +149,7 @@ void nat_code_free(struct nat_code *code)
 
 bool nat_code_is_valid(const struct nat_code *code, const struct nat_job *job)
 {
-    bool good = code->size.sites != 0;
+    bool good = code->size.sites != 0 && code->size.writes <= 1;
 
     for (uint32_t i = 0; i < job->count; i++)
         good = good && code->entry[i] <= code->size.entries;

@@ -12,6 +12,9 @@
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/interp/emu_native_priv.h"
 
+/* Largest number of instructions that a block executes without a store. Then the engine looks for a hang. */
+enum { MOST_WITHOUT_STORE = 1 << 22 };
+
 /** How far a block was executed. */
 enum block_end {
     ENDS,         /* native code has executed all warps up to their exits. The exits are counted, too, but the block's state is that
@@ -58,7 +61,7 @@ static const struct emu_native_site *run_warp(struct emu_warp *w, uint32_t start
         native->parked--;
     }
     const struct emu_native_site *site =
-        emu_native_run(core, native->whole.kernel, parked != 0 ? (parked - 1) | EMU_NATIVE_RESUME : start);
+        emu_native_run(core, &native->whole, parked != 0 ? (parked - 1) | EMU_NATIVE_RESUME : start);
     if (frame->site == 0)
         return NULL;
     count_whole(w, frame->retired);
@@ -72,11 +75,14 @@ static const struct emu_native_site *run_warp(struct emu_warp *w, uint32_t start
     return site;
 }
 
-/** Lets the interpreter execute slow warp @w until it waits at a CTA barrier, or ends. Returns false if it stops elsewhere. */
+/** Lets the interpreter execute slow warp @w until no split of the warp is ready. Returns false if it stops earlier. */
 static bool interpret(struct emu_warp *w)
 {
     uint64_t count;
     struct emu_warp *last = w;
+
+    if (w->core->retired >= w->core->native.until)
+        return false;
     const enum emu_slice_end end = emu_warp_run_slice(&last, EMU_NATIVE_LONGEST_VISIT, &count);
 
     return end == EMU_SLICE_WARP_ENDED || (end == EMU_SLICE_DONE && !emu_split_has_ready(w));
@@ -135,10 +141,23 @@ static bool arrive(struct emu_warp *w)
     return true;
 }
 
+/** Returns true if the engine must do something else than execute @block. */
+static bool must_stop(const struct emu_functional *f, const struct emu_block *block)
+{
+    const struct emu_claims *claims = f->claims;
+    const struct emu_engine *engine = claims != NULL ? claims->engine : &f->base;
+
+    return __atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED) || f->base.machine->halt ||
+           (claims != NULL && (__atomic_load_n(&claims->pause, __ATOMIC_RELAXED) ||
+                               block->linear > __atomic_load_n(&claims->limit, __ATOMIC_RELAXED)));
+}
+
 /** Executes @block, which has just begun and whose warps have all their lanes, by code for whole warps and by the interpreter. The
  *  caller has called emu_native_use(), and there is code for the kernel's first instruction. */
-static enum block_end run_block(struct emu_block *block)
+static enum block_end run_block(const struct emu_functional *f, struct emu_block *block)
 {
+    const uint64_t window = f->base.machine->config.hang_window, most = window != 0 && window < MOST_WITHOUT_STORE ? window : MOST_WITHOUT_STORE;
+    uint64_t progress = 0, progress_at = 0; /* values of block->progress, and of block->retired when it was last seen to grow */
     struct emu_core *core = block->core;
     struct emu_core_native *native = &core->native;
     const struct emu_native_kernel *kernel = native->whole.kernel;
@@ -148,11 +167,18 @@ static enum block_end run_block(struct emu_block *block)
     memset(native->slow, 0, block->warp_count * sizeof *native->slow);
     for (;;) {
         const struct emu_native_site *common = NULL;
-        bool together = slow == 0, moved = false;
+        bool together = slow == 0;
+        unsigned moved = 0;
+        if (block->progress != progress) {
+            progress = block->progress;
+            progress_at = block->retired;
+        }
+        if (must_stop(f, block) || block->retired - progress_at > most)
+            return hand_over(block);
         for (struct emu_warp *w = block->warp, *end = w + block->warp_count; w < end; w++) {
             if (!emu_split_has_ready(w))
                 continue;
-            moved = true;
+            moved++;
             if (native->slow[w->index]) {
                 if (!interpret(w))
                     return hand_over(block);
@@ -170,6 +196,9 @@ static enum block_end run_block(struct emu_block *block)
                     return hand_over(block);
             }
         }
+        if (moved == 0)
+            return hand_over(block); /* all warps wait, and the engine decides whether the block hangs */
+        together = together && moved == block->warp_count;
         if (together && common->parks == 0) {
             core->retired += block->warp_count; /* the exits */
             core->stats.thread_instructions += (block->retired + block->warp_count) * block->warp->width;
@@ -178,7 +207,7 @@ static enum block_end run_block(struct emu_block *block)
         if (together && continue_together(block, common))
             continue;
         for (struct emu_warp *w = block->warp, *end = w + block->warp_count; w < end; w++) {
-            if (native->slow[w->index] || !emu_split_has_ready(w))
+            if (native->slow[w->index] || w->running < 0) /* a warp that has just been woken is not running */
                 continue;
             if (!arrive(w))
                 return hand_over(block);
@@ -186,8 +215,6 @@ static enum block_end run_block(struct emu_block *block)
         }
         if (block->threads_live == 0)
             return ENDED_SLOWLY;
-        if (!moved)
-            return hand_over(block); /* all warps wait, and the engine decides whether the block hangs */
     }
 }
 
@@ -209,7 +236,7 @@ static bool runs_blocks(struct emu_core *core, struct emu_grid *grid)
         emu_native_use(core, grid, NULL, UINT64_MAX);
     const struct emu_native_kernel *kernel = native->whole.kernel;
     return kernel != NULL && grid->block_threads % core->machine->config.warp_width == 0 && first - kernel->first < kernel->count &&
-           kernel->entry[first - kernel->first] != 0 && !avoids(core, first);
+           kernel->entry[first - kernel->first] != 0 && !avoids(core, first) && !native->sleeps;
 }
 
 bool emu_native_blocks(struct emu_functional *f)
@@ -223,10 +250,12 @@ bool emu_native_blocks(struct emu_functional *f)
     unsigned slot;
     enum block_end end = ENDS;
 
-    if (machine->native == NULL || machine->active_hooks != NULL || machine->breakpoint_count != 0)
+    if (machine->native == NULL || machine->active_hooks != NULL || machine->breakpoint_count != 0 || machine->log != NULL ||
+        machine->fault_filter != NULL)
         return false;
     while (end != STOPS && core->retired < until && !machine->halt && emu_fixed_take_up_next(f) && f->order_free && f->count != 0 &&
-           !__atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED)) {
+           !__atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED) &&
+           (f->claims == NULL || !__atomic_load_n(&f->claims->pause, __ATOMIC_RELAXED))) {
         struct emu_resident *r = &f->resident[f->current];
         if (r->slot >= 0 || (grid != NULL && r->grid != grid))
             break;
@@ -238,12 +267,15 @@ bool emu_native_blocks(struct emu_functional *f)
             block = emu_core_block(core, slot);
             block->next_warp = block->warp_count - 1;
             emu_native_use(core, grid, block, until);
+            if (core->native.ready && f->claims != NULL)
+                __atomic_store_n(&f->claims->pause, true, __ATOMIC_RELAXED);
+            core->native.ready = false;
         } else {
             emu_core_block_next(block, r->linear, core->native.whole.kernel->writes);
         }
         if (!__atomic_load_n(&grid->started, __ATOMIC_RELAXED))
             emu_grid_begin(core->machine, grid);
-        end = run_block(block);
+        end = run_block(f, block);
         if (end == STOPS) {
             r->slot = (int)slot;
             break;

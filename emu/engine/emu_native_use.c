@@ -25,6 +25,15 @@ static bool may_use(const struct emu_core *core, const struct emu_grid *grid)
            emu_kernel_order(grid->launch.program, grid->launch.kernel)->worst == ISA_ORDER_NONE;
 }
 
+/** Returns true if warps of @launch may sleep. */
+static bool sleeps(const struct emu_launch *launch)
+{
+    for (uint32_t i = 0; i < launch->kernel->count; i++)
+        if (launch->program->insn[launch->kernel->first + i].op == ISA_NANOSLEEP)
+            return true;
+    return false;
+}
+
 /** Allocates the memory that native code of @kernel needs for a core. Returns false if the host has no memory. */
 static bool reserve(struct emu_core_native *native, struct emu_native_form *form, const struct emu_native_kernel *kernel,
                     uint32_t warps, uint32_t vregs)
@@ -53,14 +62,14 @@ static bool reserve(struct emu_core_native *native, struct emu_native_form *form
         native->warps = count;
         native->uniform_stride = width;
     }
-    if (kernel->windows > native->windows) {
-        struct emu_native_window *more = realloc(native->window, kernel->windows * sizeof *more);
+    if (kernel->windows > form->windows) {
+        struct emu_native_window *more = realloc(form->window, kernel->windows * sizeof *more);
         if (more == NULL)
             return false;
-        memset(more, 0, kernel->windows * sizeof *more);
-        native->window = more;
-        native->windows = kernel->windows;
+        form->window = more;
+        form->windows = kernel->windows;
     }
+    emu_native_forget(form); /* they may be those of another kernel */
     if (kernel->entries > form->gains) {
         struct emu_native_gain *more = realloc(form->gain, kernel->entries * sizeof *more);
         if (more == NULL)
@@ -148,7 +157,8 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
     const struct emu_machine *machine = core->machine;
 
     native->until = 0;
-    if (machine->native == NULL || machine->active_hooks != NULL || machine->breakpoint_count != 0)
+    if (machine->native == NULL || machine->active_hooks != NULL || machine->breakpoint_count != 0 || machine->log != NULL ||
+        machine->fault_filter != NULL)
         return;
     if (native->grid != grid || native->sequence != grid->sequence) {
         native->grid = grid;
@@ -160,8 +170,9 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
         native->requests = 0;
         native->reported_seconds = 0;
         native->whole.request_at = native->masked.request_at = native->begin = core->retired;
-        if (native->windows != 0) /* the allocations in the windows may have been freed since the last use */
-            memset(native->window, 0, native->windows * sizeof *native->window);
+        native->sleeps = sleeps(&grid->launch);
+        emu_native_forget(&native->whole); /* the allocations in the windows may have been freed since the last use */
+        emu_native_forget(&native->masked);
     }
     if (native->whole.later && (block == NULL || core->retired >= native->whole.request_at))
         take_up(core, grid, block, &native->whole);
@@ -184,7 +195,6 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
     native->frame.dirty = memory->dirty;
     native->frame.shared = block->shared;
     native->frame.shared_bytes = block->shared_bytes;
-    native->frame.window = native->window;
     native->frame.calls = &emu_native_calls;
 }
 

@@ -202,12 +202,13 @@ void emu_native_count_visit(const struct emu_core *core, struct emu_native_form 
     }
 }
 
-const struct emu_native_site *emu_native_run(struct emu_core *core, const struct emu_native_kernel *kernel, uint32_t entry)
+const struct emu_native_site *emu_native_run(struct emu_core *core, const struct emu_native_form *form, uint32_t entry)
 {
     struct emu_native_frame *frame = &core->native.frame;
 
-    kernel->run(frame, entry);
-    const struct emu_native_site *site = &kernel->site[frame->site];
+    frame->window = form->window;
+    form->kernel->run(frame, entry);
+    const struct emu_native_site *site = &form->kernel->site[frame->site];
     frame->retired += site->retired;
     frame->loads += site->loads;
     frame->stores += site->stores;
@@ -231,7 +232,7 @@ static const struct emu_native_site *visit(struct emu_warp *w, struct emu_native
         frame->limit = left;
     if (!frame->alone && !no_choice(w) && w->budget < (int64_t)frame->limit)
         frame->limit = (uint64_t)w->budget;
-    const struct emu_native_site *site = emu_native_run(core, form->kernel, resumes ? entry | EMU_NATIVE_RESUME : entry);
+    const struct emu_native_site *site = emu_native_run(core, form, resumes ? entry | EMU_NATIVE_RESUME : entry);
     emu_native_count_visit(core, form, entry, frame->retired, resumes + (site->parks != 0));
     *count = frame->retired;
     return site;

@@ -35,7 +35,7 @@ static inline struct emu_native_frame *emu_native_frame_of(struct emu_warp *w)
 
 /** Runs native code until it leaves. @entry: as in emu_native_kernel.run. The frame's limit is set. Returns the site at which the
  *  code left. frame->retired is the number of instructions that it executed. */
-const struct emu_native_site *emu_native_run(struct emu_core *core, const struct emu_native_kernel *kernel, uint32_t entry);
+const struct emu_native_site *emu_native_run(struct emu_core *core, const struct emu_native_form *form, uint32_t entry);
 /** Counts a visit of entry @entry, in which native code executed @count instructions. @cheap: number of sides of the visit, the
  *  start and the end, at which native code loads or stores few registers, so that fewer instructions are enough. */
 void emu_native_count_visit(const struct emu_core *core, struct emu_native_form *form, unsigned entry, uint64_t count, unsigned cheap);

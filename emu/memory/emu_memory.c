@@ -308,8 +308,8 @@ static void forget_caches(struct emu_machine *machine)
         struct emu_core *core = machine->cores[c];
         if (core == NULL)
             continue;
-        if (core->native.windows != 0)
-            memset(core->native.window, 0, core->native.windows * sizeof *core->native.window);
+        emu_native_forget(&core->native.whole);
+        emu_native_forget(&core->native.masked);
         for (unsigned i = 0; i < core->code_count; i++) {
             struct emu_code *code = core->code[i];
             for (; code != NULL && code->cached_count != 0; code->cached_count--)

@@ -27,7 +27,7 @@ static void sample_init(struct sample *s)
 {
     *s = (struct sample){.entry = {1, 0, 2, 0, 0}, .site = {{0}, {.next = FIRST}, {.next = FIRST + COUNT, .parks = 2}},
                          .object = "object", .job = {.first = FIRST, .count = COUNT}};
-    s->code = (struct nat_code){.size = {ENTRIES, 1, SITES, sizeof s->object}, .entry = s->entry, .site = s->site, .object = s->object};
+    s->code = (struct nat_code){.size = {.entries = ENTRIES, .windows = 1, .sites = SITES, .object = sizeof s->object}, .entry = s->entry, .site = s->site, .object = s->object};
 }
 
 static void code_is_valid_if_all_numbers_are_in_range(void **state)
@@ -50,6 +50,9 @@ static void code_is_valid_if_all_numbers_are_in_range(void **state)
     assert_false(nat_code_is_valid(&s.code, &s.job));
     sample_init(&s);
     s.code.size.sites = 0;
+    assert_false(nat_code_is_valid(&s.code, &s.job));
+    sample_init(&s);
+    s.code.size.writes = 2;
     assert_false(nat_code_is_valid(&s.code, &s.job));
 }
 

@@ -1,0 +1,149 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Tests whole blocks in native code where warps arrive at different barriers, sleep, wait for ever, or do not end. Results, hashes,
+# counts and exit statuses must be those of the interpreter. An endless loop with barriers must not hinder --timeout,
+# --max-instructions and the search for hangs.
+. "${srcdir:-.}/tests/lib/cli_lib.sh"
+. "$src/tests/native/native_lib.sh"
+launch() { # usage: launch NAME BLOCKS THREADS [KEY VALUE]. Reads the kernel's code after the addresses s2:3 + v5 of the thread's word
+    {
+        printf '.kernel work\n.param ptr.global out\n    v_s2r v0, %%tid.x\n    s_s2r s4, %%ctaid.x\n    s_s2r s5, %%ntid.x\n'
+        printf '    s_mul_u32 s4, s4, s5\n    v_add_u32 v5, v0, s4\n    v_shl_b32 v5, v5, 2\n    s_mov_b64 s2:3, c[out]\n'
+        cat
+        printf '.end\n'
+    } >$1.s
+    cat >$1.yaml <<END
+machine: {warp: 32${4:+, $4: $5}}
+program: {source: $1.s}
+buffers:
+  out: {type: u32, count: 4096}
+steps:
+  - launch: {entry: work, grid: [$2], block: [$3], args: [out]}
+END
+}
+# usage: same STATUS NAME [OPTION...]. Runs NAME.yaml in both engines.
+same() {
+    want=$1
+    name=$2
+    shift 2
+    cases=$((cases + 1))
+    for engine in interpreter native; do
+        timeout 60 "$lanewise" run --hash -q --engine $engine --stats $engine.json "$@" $name.yaml >$engine 2>err </dev/null
+        status=$?
+        [ $status = $want ] || fail "$name, $engine: exit status $status, expected $want"
+        [ -s $engine.json ] && counts $engine.json >$engine.counts
+    done
+    [ $want != 0 ] || { cmp -s interpreter native && cmp -s interpreter.counts native.counts; } || fail "$name $*: another result or other counts"
+}
+launch plain 2 64 <<'END'
+    st.global.b32 [s2:3+v5], v0
+    exit
+END
+"$lanewise" run --engine native -q plain.yaml >out 2>err
+if [ $? -eq 2 ] && grep -q 'install the Debian package libllvm19' err; then
+    echo "LLVM 19 is not installed"
+    exit 77
+fi
+same 0 plain
+# warps 1 and 2 meet at a barrier with a count while warp 0 waits at another one, which warp 1 completes
+launch counted 40 96 <<'END'
+    v_setp_u32.lt p0, v0, 32
+    @p0 bra meet
+    v_mov_b32 v8, 64
+    bar.sync 1, v8
+meet:
+    bar.sync 0
+    v_add_u32 v6, v0, 1
+    st.global.b32 [s2:3+v5], v6
+    bar.sync 0
+    ld.global.b32 v7, [s2:3+v5]
+    v_add_u32 v7, v7, v6
+    st.global.b32 [s2:3+v5], v7
+    exit
+END
+same 0 counted
+same 0 counted --threads 3
+# some warps leave native code at a divergent branch between barriers, others have ended
+launch mixed 30 128 <<'END'
+    v_setp_u32.ge p1, v0, 96
+    st.global.b32 [s2:3+v5], v0
+    @p1 exit
+    v_and_b32 v1, v0, 33
+    v_setp_u32.eq p0, v1, 33
+    bar.sync 0
+    @p0 bra skip
+    v_mul_u32 v0, v0, 3
+skip:
+    bar.sync 0
+    v_add_u32 v6, v0, 7
+    st.global.b32 [s2:3+v5], v6
+    bar.sync 0
+    exit
+END
+same 0 mixed
+same 0 mixed --threads 2
+# two barriers at which nobody else arrives
+launch apart 2 64 <<'END'
+    v_setp_u32.lt p0, v0, 32
+    @p0 bra other
+    bar.sync 0
+    st.global.b32 [s2:3+v5], v0
+    exit
+other:
+    bar.sync 1
+    st.global.b32 [s2:3+v5], v0
+    exit
+END
+same 4 apart
+launch sleeper 12 256 <<'END'
+    v_and_b32 v1, v0, 16
+    v_setp_u32.eq p0, v1, 0
+    v_mov_b32 v2, 0
+    bssy b0, done
+    @!p0 bra loop
+    nanosleep 200
+loop:
+    v_add_u32 v2, v2, 3
+    v_setp_u32.lt p1, v2, 90
+    @p1 bra loop
+    bra done
+done:
+    bsync b0
+    st.global.b32 [s2:3+v5], v2
+    exit
+END
+same 0 sleeper
+# a loop with barriers that never ends: with a store in each iteration it makes progress, without it does not
+for body in 'v_add_u32 v6, v6, 1' 'st.global.b32 [s2:3+v5], v6
+    v_add_u32 v6, v6, 1'; do
+    launch endless 3 128 hang_limit 2000000 <<END
+    v_mov_b32 v6, 0
+loop:
+    bar.sync 0
+    $body
+    bra loop
+END
+    same 4 endless --max-instructions 5000000
+    same 4 endless --max-instructions 5000000 --threads 2
+    same 4 endless --timeout 1
+done
+# the same with lanes that diverge in each warp
+launch endless 3 128 <<'END'
+    v_mov_b32 v6, 0
+    v_and_b32 v1, v0, 1
+    v_setp_u32.eq p0, v1, 0
+loop:
+    bssy b0, meet
+    @p0 bra meet
+    st.global.b32 [s2:3+v5], v6
+    bra meet
+meet:
+    bsync b0
+    v_add_u32 v6, v6, 1
+    bra loop
+END
+same 4 endless --max-instructions 9000000
+grep -q 'instructions' err || fail 'endless: the message does not name the limit'
+same 4 endless --timeout 1
+echo "$cases cases, $failures failures"
+[ $failures = 0 ]
