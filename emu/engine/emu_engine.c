@@ -528,8 +528,6 @@ static enum lw_status run_on(struct emu_functional *f, struct emu_mark *mark,
             break;
         }
         if (f->claims == NULL && engine->threads > 1 && emu_fixed_take_up_next(f) && emu_threads_wanted(f)) {
-            emu_native_use(f->core, f->grid, NULL, 0); /* the threads share decoded code, to which native code must be added
-                                                        * before they run */
             status = emu_threads_run(f, stop, err);
             if (status != LW_OK)
                 return status;

@@ -232,6 +232,8 @@ enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
     pool = f->pool;
     f->claims = &pool->claims; /* f->claims is set only during this call: in other calls the engine acts for its user, and not as
                                 * one of the threads. */
+    for (unsigned i = 0; i < pool->count; i++) /* native code cannot be added to decoded code while threads run */
+        emu_native_use(pool->worker[i]->f->core, pool->worker[0]->f->grid, NULL, 0);
     machine->threaded = true;
     pthread_mutex_lock(&pool->lock);
     pool->running = pool->count - 1;

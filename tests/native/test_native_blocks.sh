@@ -45,6 +45,24 @@ if [ $? -eq 2 ] && grep -q 'install the Debian package libllvm19' err; then
     exit 77
 fi
 same 0 plain
+# all host threads execute native code
+launch long 32 128 <<'END'
+    v_mov_b32 v6, 0
+loop:
+    v_mad_u32 v0, v0, 5, v6
+    v_add_u32 v6, v6, 1
+    v_setp_u32.lt p0, v6, 1000
+    @p0 bra loop
+    st.global.b32 [s2:3+v5], v0
+    exit
+END
+same 0 long
+for threads in 1 2 3; do
+    cases=$((cases + 1))
+    "$lanewise" run -q -v --engine native --threads $threads long.yaml >out 2>err
+    sed -n 's/^native code: .*; \([0-9]*\) warp instructions ran.*/\1/p' err
+done >executed
+[ "$(sort -u executed | wc -l)" = 1 ] && [ "$(head -n 1 executed)" -gt 500000 ] || fail "native instructions on 1 to 3 threads: $(tr '\n' ' ' <executed)"
 # warps 1 and 2 meet at a barrier with a count while warp 0 waits at another one, which warp 1 completes
 launch counted 40 96 <<'END'
     v_setp_u32.lt p0, v0, 32
