@@ -42,7 +42,6 @@ struct emu_core_native {
     double reported_seconds;                /* the thread's processor time at the last request in this grid; 0: there was none */
     bool sleeps;                            /* warps of the grid may sleep. The time at which a warp wakes depends on how many
                                              * instructions the other warps of its block have executed */
-    bool ready;                             /* there is code, for which the threads that run the grid must pause */
     uint64_t until;                         /* value of core->retired up to which native code may run; 0: it may not run */
     uint64_t retired;                       /* instructions executed by native code */
     struct emu_native_frame frame;          /* emu_native_use() sets the members that are the same in all warps of a block */

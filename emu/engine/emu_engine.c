@@ -489,9 +489,6 @@ static enum emu_slice_end rotate(struct emu_functional *f, struct emu_warp **w)
 
     due = due - start < most ? due : start + most;
     emu_native_use((*w)->core, block->grid, block, emu_fixed_native_until(f));
-    if (f->core->native.ready && f->claims != NULL)
-        __atomic_store_n(&f->claims->pause, true, __ATOMIC_RELAXED);
-    f->core->native.ready = false;
     for (;;) {
         struct emu_warp *next;
         end = turn(f, w, due - f->core->retired, true);

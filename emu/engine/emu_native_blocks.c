@@ -148,8 +148,7 @@ static bool must_stop(const struct emu_functional *f, const struct emu_block *bl
     const struct emu_engine *engine = claims != NULL ? claims->engine : &f->base;
 
     return __atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED) || f->base.machine->halt ||
-           (claims != NULL && (__atomic_load_n(&claims->pause, __ATOMIC_RELAXED) ||
-                               block->linear > __atomic_load_n(&claims->limit, __ATOMIC_RELAXED)));
+           (claims != NULL && block->linear > __atomic_load_n(&claims->limit, __ATOMIC_RELAXED));
 }
 
 /** Executes @block, which has just begun and whose warps have all their lanes, by code for whole warps and by the interpreter. The
@@ -254,8 +253,7 @@ bool emu_native_blocks(struct emu_functional *f)
         machine->fault_filter != NULL)
         return false;
     while (end != STOPS && core->retired < until && !machine->halt && emu_fixed_take_up_next(f) && f->order_free && f->count != 0 &&
-           !__atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED) &&
-           (f->claims == NULL || !__atomic_load_n(&f->claims->pause, __ATOMIC_RELAXED))) {
+           !__atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED)) {
         struct emu_resident *r = &f->resident[f->current];
         if (r->slot >= 0 || (grid != NULL && r->grid != grid))
             break;
@@ -267,9 +265,6 @@ bool emu_native_blocks(struct emu_functional *f)
             block = emu_core_block(core, slot);
             block->next_warp = block->warp_count - 1;
             emu_native_use(core, grid, block, until);
-            if (core->native.ready && f->claims != NULL)
-                __atomic_store_n(&f->claims->pause, true, __ATOMIC_RELAXED);
-            core->native.ready = false;
         } else {
             emu_core_block_next(block, r->linear, core->native.whole.kernel->writes);
         }

@@ -102,15 +102,6 @@ static double thread_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/** Returns true if all entries of @kernel are marked in @code, in which another core that shares the code may have marked them. */
-static bool is_marked(const struct emu_code *code, const struct emu_native_kernel *kernel)
-{
-    for (uint32_t i = 0; i < kernel->count; i++)
-        if (kernel->entry[i] != 0 && !(code->layers[kernel->first + i] & EMU_LAYER_NATIVE))
-            return false;
-    return true;
-}
-
 /** Gets one form of the native code of @grid, and marks its entries in the decoded program. */
 static void take_up(struct emu_core *core, const struct emu_grid *grid, const struct emu_block *block, struct emu_native_form *form)
 {
@@ -139,15 +130,9 @@ static void take_up(struct emu_core *core, const struct emu_grid *grid, const st
     const uint32_t warps = (grid->block_threads + request.width - 1) / request.width;
     if (kernel == NULL || !reserve(native, form, kernel, warps, request.vregs))
         return;
-    if (!is_marked(code, kernel)) {
-        if (core->machine->threaded) { /* other threads are reading the code */
-            native->ready = form->later = true;
-            return;
-        }
-        for (uint32_t i = 0; i < kernel->count; i++)
-            if (kernel->entry[i] != 0)
-                emu_code_set_layer(code, kernel->first + i, EMU_LAYER_NATIVE, true);
-    }
+    for (uint32_t i = 0; i < kernel->count; i++) /* no other core uses the code */
+        if (kernel->entry[i] != 0)
+            emu_code_set_layer(code, kernel->first + i, EMU_LAYER_NATIVE, true);
     form->kernel = kernel;
 }
 
@@ -166,7 +151,7 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
         native->whole.kernel = native->masked.kernel = NULL;
         native->whole.later = true;
         native->masked.later = false;
-        native->masked_done = native->ready = false;
+        native->masked_done = false;
         native->requests = 0;
         native->reported_seconds = 0;
         native->whole.request_at = native->masked.request_at = native->begin = core->retired;
@@ -177,9 +162,8 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
     if (native->whole.later && (block == NULL || core->retired >= native->whole.request_at))
         take_up(core, grid, block, &native->whole);
     if (!native->masked_done && (block == NULL || core->retired >= native->masked.request_at) &&
-        (native->requests >= machine->native->masked_after || until == 0 || machine->core_count > 1)) {
-        take_up(core, grid, block, &native->masked); /* if the grid runs on threads, masked code is requested immediately, because
-                                                      * for later changes of the code that they share the threads must pause */
+        native->requests >= machine->native->masked_after) {
+        take_up(core, grid, block, &native->masked);
         native->masked_done = !native->masked.later;
     }
     if (block == NULL || (native->whole.kernel == NULL && native->masked.kernel == NULL))

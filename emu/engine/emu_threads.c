@@ -4,8 +4,7 @@
  * accesses only its own state and the machine's memory, and a block-order-free kernel cannot observe which other blocks run.
  * Therefore all results are the same on several threads as on one. The counts of all threads are added up when the grid ends. A
  * block that faults or hangs stops the run. All blocks with lower numbers still run to their ends, because one of them may stop
- * the run, too. The stop of the block with the lowest number is reported. If native code of the kernel is ready, the threads return,
- * the engine adds the code, and the threads continue.
+ * the run, too. The stop of the block with the lowest number is reported.
  */
 #include "emu/engine/emu_threads_priv.h"
 
@@ -232,8 +231,6 @@ enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
     pool = f->pool;
     f->claims = &pool->claims; /* f->claims is set only during this call: in other calls the engine acts for its user, and not as
                                 * one of the threads. */
-    for (unsigned i = 0; i < pool->count; i++) /* native code cannot be added to decoded code while threads run */
-        emu_native_use(pool->worker[i]->f->core, pool->worker[0]->f->grid, NULL, 0);
     machine->threaded = true;
     pthread_mutex_lock(&pool->lock);
     pool->running = pool->count - 1;
@@ -260,10 +257,6 @@ enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
             (found == NULL || w->stop.place.block < found->stop.place.block))
             found = w;
     }
-    const bool paused = pool->claims.pause && !__atomic_load_n(&f->base.interrupted, __ATOMIC_RELAXED);
-    pool->claims.pause = false;
-    if (!all_done && paused)
-        return LW_OK;
     if (!all_done) {
         __atomic_store_n(&f->base.interrupted, 0, __ATOMIC_RELAXED);
         stop->kind = EMU_STOP_INTERRUPTED;

@@ -13,12 +13,11 @@ struct emu_claims {
     uint64_t next;  /* first block that no thread has taken */
     uint64_t limit; /* number of the block that stopped the run; blocks with higher numbers need not run */
     const struct emu_engine *engine; /* the engine whose interrupt stops all threads */
-    bool pause;     /* the threads return, so that native code can be added to the code that they share, and then continue */
 };
 
 /** Returns true if the grid that @f runs may run on threads now, or runs on threads. */
 bool emu_threads_wanted(const struct emu_functional *f);
-/** Runs or resumes the grid. stop->kind is EMU_STOP_NONE when the grid has ended, or when the threads have paused. */
+/** Runs or resumes the grid. stop->kind is EMU_STOP_NONE when the grid has ended. */
 enum lw_status emu_threads_run(struct emu_functional *f, struct emu_stop *stop,
                                struct lw_error *err);
 /** Returns true if the grid that @f runs has begun on threads and has not ended. */
@@ -33,7 +32,7 @@ void emu_threads_destroy(struct emu_pool *pool);
 static inline bool emu_claims_stop(const struct emu_claims *claims, uint64_t block,
                                    struct emu_stop *stop)
 {
-    if (__atomic_load_n(&claims->engine->interrupted, __ATOMIC_RELAXED) || __atomic_load_n(&claims->pause, __ATOMIC_RELAXED))
+    if (__atomic_load_n(&claims->engine->interrupted, __ATOMIC_RELAXED))
         stop->kind = EMU_STOP_INTERRUPTED;
     else if (block > __atomic_load_n(&claims->limit, __ATOMIC_RELAXED))
         stop->kind = EMU_STOP_IDLE;
