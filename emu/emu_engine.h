@@ -168,7 +168,7 @@ enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool
 
 /** Part of an allocation that the lanes of a scattered access accessed last: arena offsets [low, low + bytes). low is a multiple
  *  of EMU_NATIVE_ALIGN. bytes 0: no allocation. Loads may access all of these bytes or, if the window is that of a store, stores
- *  may, and need not mark the pages as written. */
+ *  may, and need not mark the pages as written. For emu_native_calls.load the members have other meanings. */
 struct emu_native_window {
     uint64_t low, bytes;
 };
@@ -182,6 +182,9 @@ struct emu_native_calls {
     /** Tests whether the bytes [offset, offset + bytes) of the arena may be loaded or, if @write, stored; marks the pages of a
      *  store as written. */
     bool (*reach)(struct emu_native_frame *frame, uint64_t offset, uint64_t bytes, bool write);
+    /** Tests whether the bytes [offset, offset + bytes) of the arena may be loaded. Sets window @slot to the allocation: `low` is
+     *  its offset, and `bytes` the number of offsets at which @bytes may be loaded. */
+    bool (*load)(struct emu_native_frame *frame, uint32_t slot, uint64_t offset, uint64_t bytes);
     /** Tests whether the lanes of @mask may load or, if @write, store @bytes at the arena offsets @offset[lane]. All must be in
      *  one allocation. For a load, window @slot is set to the allocation. For a store, marks the pages of the lanes as written,
      *  and sets the window to a range of pages of the allocation that are all marked, if there is such a range with all lanes. */

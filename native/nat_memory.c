@@ -118,85 +118,6 @@ static void find_place(struct nat_unit *u, const struct isa_insn *insn, struct p
     at->lanes = l->BuildAdd(b, at->lanes, nat_splat(&u->b, base, u->width), "");
 }
 
-/** Returns the bytes of shared memory, or of the local memory of a lane. */
-static LLVMValueRef room_of(const struct nat_unit *u, enum isa_space space)
-{
-    return space == ISA_SPACE_SHARED ? u->shared_bytes : u->local_bytes;
-}
-
-/** Leaves native code unless the bytes [@offset, @offset + @bytes) of memory of @space may be accessed and @offset is a multiple
- *  of @align. @bytes is an i64. */
-static void check_range(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, LLVMValueRef bytes, unsigned align,
-                        bool write)
-{
-    const struct nat_llvm *l = u->b.llvm;
-    LLVMBuilderRef b = u->b.b;
-    LLVMValueRef ok;
-
-    if (align > 1) {
-        LLVMValueRef rest = l->BuildAnd(b, offset, quad(u, align - 1), "");
-        ok = l->BuildICmp(b, NAT_INT_EQ, rest, quad(u, 0), "");
-        nat_leave_unless(u, ok);
-    }
-    if (space != ISA_SPACE_GLOBAL) {
-        LLVMValueRef all = room_of(u, space), room = l->BuildSub(b, all, bytes, "");
-        ok = l->BuildAnd(b, l->BuildICmp(b, NAT_INT_UGE, all, bytes, ""), l->BuildICmp(b, NAT_INT_ULE, offset, room, ""), "");
-        nat_leave_unless(u, ok);
-        return;
-    }
-    LLVMValueRef inside = l->BuildICmp(b, NAT_INT_ULT, offset, u->global_bytes, "");
-    LLVMValueRef page = l->BuildSelect(b, inside, l->BuildLShr(b, offset, quad(u, 12), ""), quad(u, 0), "");
-    LLVMValueRef valid = l->BuildLoad2(b, u->b.i16, l->BuildGEP2(b, u->b.i16, write ? u->store_valid : u->load_valid, &page, 1, ""), "");
-    LLVMValueRef end = l->BuildAdd(b, l->BuildAnd(b, offset, quad(u, EMU_NATIVE_PAGE - 1), ""), bytes, "");
-    ok = l->BuildAnd(b, inside, l->BuildICmp(b, NAT_INT_ULE, end, l->BuildZExt(b, valid, u->b.i64, ""), ""), "");
-    if (write) {
-        LLVMValueRef mark = l->BuildLoad2(b, u->b.i8, nat_address(u, u->dirty, page), "");
-        ok = l->BuildAnd(b, ok, l->BuildICmp(b, NAT_INT_EQ, mark, l->ConstInt(u->b.i8, EMU_NATIVE_DIRTY, 0), ""), "");
-    }
-    LLVMBasicBlockRef slow = nat_new_block(u), go = nat_new_block(u);
-    nat_likely(&u->b, l->BuildCondBr(b, ok, go, slow));
-    l->PositionBuilderAtEnd(b, slow);
-    LLVMTypeRef types[3] = {u->b.i64, u->b.i64, u->b.i1};
-    LLVMValueRef args[3] = {offset, bytes, l->ConstInt(u->b.i1, write, 0)};
-    nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, reach), true, u->b.i1, types, args, 3));
-    (void)l->BuildBr(b, go);
-    l->PositionBuilderAtEnd(b, go);
-}
-/** Does what check_range() does, for a constant number of bytes. */
-static void check(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, uint64_t bytes, unsigned align, bool write)
-{
-    check_range(u, space, offset, quad(u, bytes), align, write);
-}
-
-/** Returns the lanes of the access as an i64. */
-static LLVMValueRef access_bits(struct nat_unit *u)
-{
-    if (!u->lanes.some)
-        return quad(u, u->width < 64 ? (UINT64_C(1) << u->width) - 1 : ~UINT64_C(0));
-    return u->width < 64 ? u->b.llvm->BuildZExt(u->b.b, u->lanes.bits, u->b.i64, "") : u->lanes.bits;
-}
-/** Returns the number of the highest lane of the access, an i64. */
-static LLVMValueRef last_lane(struct nat_unit *u)
-{
-    LLVMValueRef args[2] = {access_bits(u), u->b.llvm->ConstInt(u->b.i1, 1, 0)};
-
-    if (!u->lanes.some)
-        return quad(u, u->width - 1);
-    return u->b.llvm->BuildSub(u->b.b, quad(u, 63), nat_intrinsic(&u->b, "llvm.ctlz", u->b.i64, args, 2), "");
-}
-
-/** Does what check_range() does, for consecutive elements of @bytes each. The element of lane 0 is at @offset, and the range
- *  is from the lowest to the highest lane of the mask. */
-static void check_masked_row(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, unsigned bytes, bool write)
-{
-    const struct nat_llvm *l = u->b.llvm;
-    LLVMValueRef low = l->BuildZExt(u->b.b, u->lanes.low, u->b.i64, "");
-    LLVMValueRef lanes = l->BuildAdd(u->b.b, l->BuildSub(u->b.b, last_lane(u), low, ""), quad(u, 1), "");
-
-    offset = l->BuildAdd(u->b.b, offset, l->BuildMul(u->b.b, low, quad(u, bytes), ""), "");
-    check_range(u, space, offset, l->BuildMul(u->b.b, lanes, quad(u, bytes), ""), bytes, write);
-}
-
 /* ---- data ------------------------------------------------------------------------------------- */
 
 static LLVMValueRef masked(struct nat_unit *u, const char *name, LLVMTypeRef type, LLVMValueRef *args, unsigned count)
@@ -467,54 +388,6 @@ static LLVMValueRef gather(struct nat_unit *u, const struct place *at, LLVMValue
                          args, 4, "");
 }
 
-/** Returns a vector of i1: true in the lanes whose offset is a multiple of @bytes, a power of two, and divided by @bytes is less
- *  than @count. */
-static LLVMValueRef is_element(struct nat_unit *u, LLVMValueRef offsets, unsigned bytes, LLVMValueRef count)
-{
-    const struct nat_llvm *l = u->b.llvm;
-    LLVMValueRef shift = nat_splat(&u->b, quad(u, lw_lowest(bytes)), u->width), args[3] = {offsets, offsets, shift};
-    LLVMValueRef index = nat_intrinsic(&u->b, "llvm.fshr", l->TypeOf(offsets), args, 3); /* rotates the remainder to the top */
-
-    return l->BuildICmp(u->b.b, NAT_INT_ULT, index, nat_splat(&u->b, count, u->width), "");
-}
-
-/** Returns the variable *@slot, which has @bytes for each lane. */
-static LLVMValueRef lane_variable(struct nat_unit *u, LLVMValueRef *slot, unsigned bytes)
-{
-    if (*slot == NULL)
-        *slot = u->b.llvm->BuildAlloca(u->entry_builder, u->b.llvm->VectorType(u->b.i64, u->width * bytes / 8), "");
-    return *slot;
-}
-
-/** Leaves native code unless the lanes can load or, if @write, store @bytes at offsets @lanes, which are multiples of @bytes. */
-static void check_lanes(struct nat_unit *u, enum isa_space space, LLVMValueRef lanes, unsigned bytes, bool write)
-{
-    if (space != ISA_SPACE_GLOBAL) {
-        LLVMValueRef room = u->b.llvm->BuildLShr(u->b.b, room_of(u, space), quad(u, lw_lowest(bytes)), "");
-        nat_leave_unless(u, nat_all(u, is_element(u, lanes, bytes, room)));
-        return;
-    }
-    const struct nat_llvm *l = u->b.llvm;
-    LLVMBuilderRef b = u->b.b;
-    const uint32_t slot = u->windows++;
-    LLVMValueRef window = nat_address(u, u->window, quad(u, slot * sizeof(struct emu_native_window)));
-    LLVMBasicBlockRef go = nat_new_block(u), slow = nat_new_block(u);
-    LLVMValueRef low = l->BuildLoad2(b, u->b.i64, window, "");
-    LLVMValueRef size = l->BuildLoad2(b, u->b.i64, nat_address(u, window, quad(u, 8)), "");
-    LLVMValueRef count = l->BuildLShr(b, size, quad(u, lw_lowest(bytes)), "");
-    LLVMValueRef from = l->BuildSub(b, lanes, nat_splat(&u->b, low, u->width), "");
-
-    (void)l->BuildCondBr(b, nat_all(u, is_element(u, from, bytes, count)), go, slow);
-    l->PositionBuilderAtEnd(b, slow);
-    l->SetAlignment(l->BuildStore(b, lanes, lane_variable(u, &u->offsets, 8)), 8);
-    LLVMTypeRef types[5] = {u->b.i32, u->b.i32, u->b.pointer, u->b.i64, u->b.i1};
-    LLVMValueRef args[5] = {l->ConstInt(u->b.i32, slot, 0), l->ConstInt(u->b.i32, bytes, 0), u->offsets, access_bits(u),
-                            l->ConstInt(u->b.i1, write, 0)};
-    nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, find), true, u->b.i1, types, args, 5));
-    (void)l->BuildBr(b, go);
-    l->PositionBuilderAtEnd(b, go);
-}
-
 /** Returns an i1 that is true if the executed lanes access consecutive elements of @bytes. *@first gets the offset of the element
  *  of lane 0. */
 static LLVMValueRef is_run(struct nat_unit *u, LLVMValueRef lanes, unsigned bytes, LLVMValueRef *first)
@@ -589,10 +462,10 @@ static void store_each(struct nat_unit *u, const struct place *at, LLVMValueRef 
     LLVMBuilderRef b = u->b.b;
     const unsigned steps = u->lanes.some ? 1 : UNROLLED;
     LLVMBasicBlockRef from[2] = {l->GetInsertBlock(b), nat_new_block(u)}, after = nat_new_block(u);
-    LLVMValueRef bits = access_bits(u), values[2] = {u->lanes.some ? bits : quad(u, 0), NULL}, more;
+    LLVMValueRef bits = nat_access_bits(u), values[2] = {u->lanes.some ? bits : quad(u, 0), NULL}, more;
 
-    l->SetAlignment(l->BuildStore(b, lanes, lane_variable(u, &u->offsets, 8)), 8);
-    l->SetAlignment(l->BuildStore(b, all, lane_variable(u, &u->elements, 16)), 8);
+    l->SetAlignment(l->BuildStore(b, lanes, nat_lane_variable(u, &u->offsets, 8)), 8);
+    l->SetAlignment(l->BuildStore(b, all, nat_lane_variable(u, &u->elements, 16)), 8);
     (void)l->BuildBr(b, from[1]);
     l->PositionBuilderAtEnd(b, from[1]);
     LLVMValueRef state = l->BuildPhi(b, u->b.i64, ""), lane = state; /* the lanes that have not stored, or the next lane */
@@ -624,7 +497,7 @@ static void store_scattered(struct nat_unit *u, const struct place *at, LLVMValu
     const unsigned bytes = words == 1 ? alignment(size) : 4 * words;
     LLVMValueRef first;
 
-    check_lanes(u, at->space, lanes, bytes, true);
+    nat_check_lanes(u, at->space, lanes, bytes, true);
     if (!may_run) {
         store_each(u, at, all, lanes, size, words);
         return;
@@ -711,7 +584,7 @@ static void access_local(struct nat_unit *u, const struct place *at, unsigned si
     struct local way[2];
 
     if (at->affine && at->sx == 0 && at->flat) {
-        check(u, at->space, at->base, bytes, bytes, false);
+        nat_check(u, at->space, at->base, bytes, bytes, false);
         way[0] = (struct local){at->base, nat_splat(&u->b, at->base, u->width)};
         if (store)
             store_local_words(u, at, &way[0], size, words, data);
@@ -720,7 +593,7 @@ static void access_local(struct nat_unit *u, const struct place *at, unsigned si
         return;
     }
     LLVMValueRef lanes = at->affine ? nat_affine_lanes(u, true, at->base, at->sx, at->step) : at->lanes;
-    check_lanes(u, at->space, lanes, bytes, false);
+    nat_check_lanes(u, at->space, lanes, bytes, false);
     LLVMValueRef first = nat_first(u, lanes);
     LLVMValueRef equal = nat_all(u, l->BuildICmp(u->b.b, NAT_INT_EQ, lanes, nat_splat(&u->b, first, u->width), ""));
     for (unsigned i = 0; i < 2; i++) {
@@ -783,7 +656,7 @@ static bool load_flat(struct nat_unit *u, const struct place *at, unsigned size,
     LLVMValueRef lanes, part[4] = {NULL};
 
     if (equal && at->flat) {
-        check(u, at->space, at->base, bytes, bytes, false);
+        nat_check(u, at->space, at->base, bytes, bytes, false);
         load_equal(u, at, at->base, size, words, data);
         return true;
     }
@@ -792,12 +665,12 @@ static bool load_flat(struct nat_unit *u, const struct place *at, unsigned size,
     const bool ranges = at->affine && at->sx >= 0 && way < EMU_NATIVE_PAGE && at->sx % bytes == 0 && !u->lanes.some;
     if (ranges) {
         for (unsigned row = 0; row < rows; row++) /* checks all rows before the first load */
-            check(u, at->space, row_offset(u, at, row), (uint64_t)way + bytes, bytes, false);
+            nat_check(u, at->space, row_offset(u, at, row), (uint64_t)way + bytes, bytes, false);
     } else if (run && u->rows == 1) {
-        check_masked_row(u, at->space, at->base, bytes, false);
+        nat_check_masked_row(u, at->space, at->base, bytes, false);
     } else {
         lanes = at->affine ? nat_affine_lanes(u, true, at->base, at->sx, at->step) : at->lanes;
-        check_lanes(u, at->space, lanes, bytes, false);
+        nat_check_lanes(u, at->space, lanes, bytes, false);
     }
     if (!run && !strided && !(equal && ranges)) {
         if (ranges)
@@ -864,9 +737,9 @@ static void emit_store(struct nat_unit *u, const struct isa_insn *insn)
     }
     LLVMValueRef all = elements_of(u, reg, size, words);
     if (at.affine && at.sx == 0 && at.flat) { /* the highest lane stores last */
-        check(u, at.space, at.base, bytes, bytes, true);
-        l->SetAlignment(l->BuildStore(u->b.b, all, lane_variable(u, &u->elements, 16)), 8);
-        store_element(u, &at, last_lane(u), at.base, size, words);
+        nat_check(u, at.space, at.base, bytes, bytes, true);
+        l->SetAlignment(l->BuildStore(u->b.b, all, nat_lane_variable(u, &u->elements, 16)), 8);
+        store_element(u, &at, nat_last_lane(u), at.base, size, words);
         return;
     }
     const bool run = at.affine && at.sx == (int64_t)bytes;
@@ -876,11 +749,11 @@ static void emit_store(struct nat_unit *u, const struct isa_insn *insn)
         return;
     }
     if (u->lanes.some && u->rows == 1)
-        check_masked_row(u, at.space, at.base, bytes, true);
+        nat_check_masked_row(u, at.space, at.base, bytes, true);
     else if (u->lanes.some) /* single rows may have no lane, so that their addresses must not be checked */
-        check_lanes(u, at.space, lanes, bytes, true);
+        nat_check_lanes(u, at.space, lanes, bytes, true);
     for (unsigned row = 0; row < u->rows && !u->lanes.some; row++)
-        check(u, at.space, row_offset(u, &at, row), (uint64_t)u->columns * bytes, bytes, true);
+        nat_check(u, at.space, row_offset(u, &at, row), (uint64_t)u->columns * bytes, bytes, true);
     if (!u->lanes.some || u->rows == 1)
         prefetch(u, &at, u->rows, bytes);
     for (unsigned row = 0; row < u->rows; row++) /* if rows have equal addresses, the last one is stored last */
@@ -906,7 +779,7 @@ static bool emit_scalar_load(struct nat_unit *u, const struct isa_insn *insn)
         offset = l->BuildAdd(u->b.b, nat_get_scalar_pair(u, insn->a), quad(u, (uint64_t)disp - ISA_GLOBAL_BASE), "");
         if (index < 128)
             offset = l->BuildAdd(u->b.b, offset, l->BuildZExt(u->b.b, nat_get_scalar(u, index), u->b.i64, ""), "");
-        check(u, false, offset, bytes, bytes, false);
+        nat_check(u, ISA_SPACE_GLOBAL, offset, bytes, bytes, false);
         memory = u->global;
     }
     for (unsigned k = 0; k < words && insn->d + k < 128; k++) {

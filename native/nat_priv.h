@@ -8,6 +8,7 @@
  *   nat_values.c IR of registers
  *   nat_row.c    IR of arithmetic, from the expressions of isa/insns.def
  *   nat_memory.c IR of loads and stores
+ *   nat_checks.c IR that checks their addresses
  *   nat_compile.c  the steps above in turn, and LLVM's code generation: compiles a kernel to an object file
  *   nat_process.c  the process that compiles
  *   nat_cache.c  stores object files in the cache, and reads them
@@ -327,6 +328,23 @@ void nat_emit_generic(struct nat_unit *unit);
 LLVMBasicBlockRef nat_new_block(struct nat_unit *unit);
 /** Lets the code of @function use vectors of 512 bits. */
 void nat_wide_vectors(const struct nat_unit *unit, LLVMValueRef function);
+
+/* checks of accesses (nat_checks.c) */
+
+/** Leaves native code unless the bytes [@offset, @offset + @bytes) of memory of @space may be accessed and @offset is a multiple
+ *  of @align. */
+void nat_check(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset, uint64_t bytes, unsigned align, bool write);
+/** The same for consecutive elements of @bytes each. The element of lane 0 is at @offset, and the range is from the lowest to the
+ *  highest lane of the mask. */
+void nat_check_masked_row(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset, unsigned bytes, bool write);
+/** Leaves native code unless the lanes can load or, if @write, store @bytes at offsets @lanes, which are multiples of @bytes. */
+void nat_check_lanes(struct nat_unit *unit, enum isa_space space, LLVMValueRef lanes, unsigned bytes, bool write);
+/** Returns the lanes of the access as an i64. */
+LLVMValueRef nat_access_bits(struct nat_unit *unit);
+/** Returns the number of the highest lane of the access, an i64. */
+LLVMValueRef nat_last_lane(struct nat_unit *unit);
+/** Returns the variable *@slot, which has @bytes for each lane. */
+LLVMValueRef nat_lane_variable(struct nat_unit *unit, LLVMValueRef *slot, unsigned bytes);
 
 void nat_emit_row(struct nat_unit *unit);
 /** Emits a load, store or scalar load. Returns false if the interpreter's handler must execute the instruction. */

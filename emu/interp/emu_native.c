@@ -76,6 +76,19 @@ static bool native_reach(struct emu_native_frame *frame, uint64_t offset, uint64
     return true;
 }
 
+static bool native_load(struct emu_native_frame *frame, uint32_t slot, uint64_t offset, uint64_t bytes)
+{
+    const struct emu_warp *w = frame->warp;
+    const struct emu_alloc_record *record = emu_memory_find(&w->core->machine->memory, ISA_GLOBAL_BASE + offset);
+
+    if (!native_reach(frame, offset, bytes, false))
+        return false;
+    if (record != NULL && record->size_bytes >= bytes &&
+        native_reach(frame, record->address - ISA_GLOBAL_BASE, record->size_bytes, false))
+        frame->window[slot] = (struct emu_native_window){record->address - ISA_GLOBAL_BASE, record->size_bytes - bytes + 1};
+    return true;
+}
+
 static bool is_marked(const struct emu_memory *memory, uint64_t page)
 {
     return __atomic_load_n(&memory->dirty[page], __ATOMIC_RELAXED) == EMU_DIRTY_STORE;
@@ -158,7 +171,7 @@ static bool native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t 
 }
 
 const struct emu_native_calls emu_native_calls = {
-    .execute = native_execute, .reach = native_reach, .find = native_find, .bssy = native_bssy, .bsync = native_bsync};
+    .execute = native_execute, .reach = native_reach, .load = native_load, .find = native_find, .bssy = native_bssy, .bsync = native_bsync};
 
 /** Returns true if the running split would be selected again at the end of its time slice, because all other splits are blocked
  *  at convergence barriers. */

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* IR that checks the addresses of loads and stores. Native code leaves before an access of which a byte is not valid. */
+#include "native/nat_priv.h"
+
+static LLVMValueRef quad(const struct nat_unit *u, uint64_t value)
+{
+    return u->b.llvm->ConstInt(u->b.i64, value, 0);
+}
+
+/** Returns the bytes of shared memory, or of the local memory of a lane. */
+static LLVMValueRef room_of(const struct nat_unit *u, enum isa_space space)
+{
+    return space == ISA_SPACE_SHARED ? u->shared_bytes : u->local_bytes;
+}
+
+/** Emits code that continues elsewhere if @ok. The code after it is for the rare case that @ok is false, up to end_rare(). */
+static LLVMBasicBlockRef begin_rare(struct nat_unit *u, LLVMValueRef ok)
+{
+    LLVMBasicBlockRef go = nat_new_block(u), rare = nat_new_block(u);
+
+    nat_likely(&u->b, u->b.llvm->BuildCondBr(u->b.b, ok, go, rare));
+    u->b.llvm->PositionBuilderAtEnd(u->b.b, rare);
+    return go;
+}
+/** Emits a call of member @call of struct emu_native_calls, leaves native code if the result is false, and otherwise continues
+ *  at @go, which begin_rare() has returned. */
+static void end_rare(struct nat_unit *u, LLVMBasicBlockRef go, size_t call, LLVMTypeRef *types, LLVMValueRef *args, unsigned count)
+{
+    nat_leave_unless(u, nat_call(u, call, true, u->b.i1, types, args, count));
+    (void)u->b.llvm->BuildBr(u->b.b, go);
+    u->b.llvm->PositionBuilderAtEnd(u->b.b, go);
+}
+static void must_be_aligned(struct nat_unit *u, LLVMValueRef offset, unsigned align)
+{
+    LLVMValueRef rest = u->b.llvm->BuildAnd(u->b.b, offset, quad(u, align - 1), "");
+
+    if (align > 1)
+        nat_leave_unless(u, u->b.llvm->BuildICmp(u->b.b, NAT_INT_EQ, rest, quad(u, 0), ""));
+}
+/** Emits loads of both members of a new window. Returns the number of the window. */
+static uint32_t load_window(struct nat_unit *u, LLVMValueRef *low, LLVMValueRef *bytes)
+{
+    LLVMValueRef window = nat_address(u, u->window, quad(u, u->windows * sizeof(struct emu_native_window)));
+
+    *low = u->b.llvm->BuildLoad2(u->b.b, u->b.i64, window, "");
+    *bytes = u->b.llvm->BuildLoad2(u->b.b, u->b.i64, nat_address(u, window, quad(u, 8)), "");
+    return u->windows++;
+}
+
+/** Leaves native code unless the bytes [@offset, @offset + @bytes) of memory of @space may be accessed and @offset is a multiple
+ *  of @align. @bytes is an i64. */
+static void check_range(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, LLVMValueRef bytes, unsigned align,
+                        bool write)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMBuilderRef b = u->b.b;
+    LLVMValueRef ok;
+
+    must_be_aligned(u, offset, align);
+    if (space != ISA_SPACE_GLOBAL) {
+        LLVMValueRef all = room_of(u, space), room = l->BuildSub(b, all, bytes, "");
+        ok = l->BuildAnd(b, l->BuildICmp(b, NAT_INT_UGE, all, bytes, ""), l->BuildICmp(b, NAT_INT_ULE, offset, room, ""), "");
+        nat_leave_unless(u, ok);
+        return;
+    }
+    LLVMValueRef inside = l->BuildICmp(b, NAT_INT_ULT, offset, u->global_bytes, "");
+    LLVMValueRef page = l->BuildSelect(b, inside, l->BuildLShr(b, offset, quad(u, 12), ""), quad(u, 0), "");
+    LLVMValueRef valid = l->BuildLoad2(b, u->b.i16, l->BuildGEP2(b, u->b.i16, write ? u->store_valid : u->load_valid, &page, 1, ""), "");
+    LLVMValueRef end = l->BuildAdd(b, l->BuildAnd(b, offset, quad(u, EMU_NATIVE_PAGE - 1), ""), bytes, "");
+    ok = l->BuildAnd(b, inside, l->BuildICmp(b, NAT_INT_ULE, end, l->BuildZExt(b, valid, u->b.i64, ""), ""), "");
+    if (write) {
+        LLVMValueRef mark = l->BuildLoad2(b, u->b.i8, nat_address(u, u->dirty, page), "");
+        ok = l->BuildAnd(b, ok, l->BuildICmp(b, NAT_INT_EQ, mark, l->ConstInt(u->b.i8, EMU_NATIVE_DIRTY, 0), ""), "");
+    }
+    LLVMBasicBlockRef go = begin_rare(u, ok);
+    LLVMTypeRef types[3] = {u->b.i64, u->b.i64, u->b.i1};
+    LLVMValueRef args[3] = {offset, bytes, l->ConstInt(u->b.i1, write, 0)};
+    end_rare(u, go, offsetof(struct emu_native_calls, reach), types, args, 3);
+}
+/* A load from global memory is compared with a window, which takes a third of the instructions of a look-up in the table of
+ * pages. */
+void nat_check(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, uint64_t bytes, unsigned align, bool write)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef low, count;
+
+    if (space != ISA_SPACE_GLOBAL || write) {
+        check_range(u, space, offset, quad(u, bytes), align, write);
+        return;
+    }
+    must_be_aligned(u, offset, align);
+    const uint32_t slot = load_window(u, &low, &count);
+    LLVMBasicBlockRef go = begin_rare(u, l->BuildICmp(u->b.b, NAT_INT_ULT, l->BuildSub(u->b.b, offset, low, ""), count, ""));
+    LLVMTypeRef types[3] = {u->b.i32, u->b.i64, u->b.i64};
+    LLVMValueRef args[3] = {l->ConstInt(u->b.i32, slot, 0), offset, quad(u, bytes)};
+    end_rare(u, go, offsetof(struct emu_native_calls, load), types, args, 3);
+}
+
+LLVMValueRef nat_access_bits(struct nat_unit *u)
+{
+    if (!u->lanes.some)
+        return quad(u, u->width < 64 ? (UINT64_C(1) << u->width) - 1 : ~UINT64_C(0));
+    return u->width < 64 ? u->b.llvm->BuildZExt(u->b.b, u->lanes.bits, u->b.i64, "") : u->lanes.bits;
+}
+LLVMValueRef nat_last_lane(struct nat_unit *u)
+{
+    LLVMValueRef args[2] = {nat_access_bits(u), u->b.llvm->ConstInt(u->b.i1, 1, 0)};
+
+    if (!u->lanes.some)
+        return quad(u, u->width - 1);
+    return u->b.llvm->BuildSub(u->b.b, quad(u, 63), nat_intrinsic(&u->b, "llvm.ctlz", u->b.i64, args, 2), "");
+}
+
+void nat_check_masked_row(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, unsigned bytes, bool write)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef low = l->BuildZExt(u->b.b, u->lanes.low, u->b.i64, "");
+    LLVMValueRef lanes = l->BuildAdd(u->b.b, l->BuildSub(u->b.b, nat_last_lane(u), low, ""), quad(u, 1), "");
+
+    offset = l->BuildAdd(u->b.b, offset, l->BuildMul(u->b.b, low, quad(u, bytes), ""), "");
+    check_range(u, space, offset, l->BuildMul(u->b.b, lanes, quad(u, bytes), ""), bytes, write);
+}
+
+/** Returns a vector of i1: true in the lanes whose offset is a multiple of @bytes, a power of two, and divided by @bytes is less
+ *  than @count. */
+static LLVMValueRef is_element(struct nat_unit *u, LLVMValueRef offsets, unsigned bytes, LLVMValueRef count)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef shift = nat_splat(&u->b, quad(u, lw_lowest(bytes)), u->width), args[3] = {offsets, offsets, shift};
+    LLVMValueRef index = nat_intrinsic(&u->b, "llvm.fshr", l->TypeOf(offsets), args, 3); /* rotates the remainder to the top */
+
+    return l->BuildICmp(u->b.b, NAT_INT_ULT, index, nat_splat(&u->b, count, u->width), "");
+}
+
+LLVMValueRef nat_lane_variable(struct nat_unit *u, LLVMValueRef *slot, unsigned bytes)
+{
+    if (*slot == NULL)
+        *slot = u->b.llvm->BuildAlloca(u->entry_builder, u->b.llvm->VectorType(u->b.i64, u->width * bytes / 8), "");
+    return *slot;
+}
+
+void nat_check_lanes(struct nat_unit *u, enum isa_space space, LLVMValueRef lanes, unsigned bytes, bool write)
+{
+    if (space != ISA_SPACE_GLOBAL) {
+        LLVMValueRef room = u->b.llvm->BuildLShr(u->b.b, room_of(u, space), quad(u, lw_lowest(bytes)), "");
+        nat_leave_unless(u, nat_all(u, is_element(u, lanes, bytes, room)));
+        return;
+    }
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMBuilderRef b = u->b.b;
+    LLVMValueRef low, size;
+    const uint32_t slot = load_window(u, &low, &size);
+    LLVMValueRef count = l->BuildLShr(b, size, quad(u, lw_lowest(bytes)), "");
+    LLVMValueRef from = l->BuildSub(b, lanes, nat_splat(&u->b, low, u->width), "");
+
+    LLVMBasicBlockRef go = begin_rare(u, nat_all(u, is_element(u, from, bytes, count)));
+    l->SetAlignment(l->BuildStore(b, lanes, nat_lane_variable(u, &u->offsets, 8)), 8);
+    LLVMTypeRef types[5] = {u->b.i32, u->b.i32, u->b.pointer, u->b.i64, u->b.i1};
+    LLVMValueRef args[5] = {l->ConstInt(u->b.i32, slot, 0), l->ConstInt(u->b.i32, bytes, 0), u->offsets, nat_access_bits(u),
+                            l->ConstInt(u->b.i1, write, 0)};
+    end_rare(u, go, offsetof(struct emu_native_calls, find), types, args, 5);
+}
