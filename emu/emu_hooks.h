@@ -80,9 +80,10 @@ struct emu_hook_access {
     const uint64_t *address;   /* [lane] generic addresses if piece_count is 0 */
     /** Filled in by the callback; all members are 0 at the call. Afterwards this instruction needs no callback while the
      *  addresses of all its lanes are in the range, until emu_hooks_invalidate_filters(). The filter does not apply to a warp in
-     *  single steps. Without ignore_split, the filter applies only while the running split is the split of the warp's last
-     *  callback for shared, global or generic memory; in a new warp, the first split counts as that split. In shared and local
-     *  memory, only filters with ignore_split are used. Filters are used only while one host thread runs. */
+     *  single steps. A filter with ignore_split is used for accesses to any memory. A filter without ignore_split is used only for
+     *  accesses to global and generic memory, and only while the running split is the one that ran at the warp's last callback.
+     *  Callbacks for shared, global and generic memory count; before the first of them, the warp's first split counts as the split
+     *  of the last callback. Filters are used only while one host thread runs. */
     struct emu_hook_filter *filter;
 };
 /**

@@ -47,7 +47,7 @@ struct lnc_text {
 };
 void lnc_text_init(struct lnc_text *text);
 void lnc_text_fini(struct lnc_text *text);
-/** Returns the element type of a type name such as "f32" or "float4", and sets *@each to the number of elements, per value,
+/** Returns the element type of a type name such as "f32" or "float4", and sets *@each to the number of elements of one value,
  *  such as 1 for "f32" or 4 for "float4". NULL: there is no such type. */
 const struct lnc_type *lnc_direct_type(const char *text, size_t size, uint64_t *each);
 enum lw_status lnc_direct_no_memory(const struct lnc_directing *t);

@@ -23,12 +23,12 @@ enum nat_engine { NAT_INTERPRETER, NAT_NATIVE, NAT_AUTO };
 extern const char *const nat_engine_names[]; /* by enum nat_engine; the last one is NULL */
 
 /** Creates a translator for emu_machine_set_native(). Several machines may use the same translator. @engine: NAT_NATIVE or
- *  NAT_AUTO. Errors: LW_EUNSUPP if LLVM 19 is not installed or cannot generate code for this host (with NAT_AUTO this error
- *  occurs later, when LLVM is first needed, and the interpreter executes all kernels); LW_ENOMEM. The translator starts a
+ *  NAT_AUTO. Errors: LW_EUNSUPP if LLVM 19 is not installed or cannot generate code for this host (with NAT_AUTO
+ *  this is no error: LLVM is first needed later, and without it the interpreter executes all kernels); LW_ENOMEM. The translator starts a
  *  process when it first compiles a kernel. This process compiles all kernels. It is not a child of the program, and gets no copy
  *  of the program's memory. */
 enum lw_status nat_create(enum nat_engine engine, struct emu_native **out, struct lw_error *err) LW_MUST_CHECK;
-/** Destroys the translator and its code, which no machine may use any more; may be NULL. */
+/** Destroys the translator and its code. No machine may use them any more. @native may be NULL. */
 void nat_destroy(struct emu_native *native);
 /** Sets the limit of nat_leave_cost() above which a kernel's code stores each register where it is written; with 0, all
  *  kernels do. Only tests set it, because the default compiles fastest. */

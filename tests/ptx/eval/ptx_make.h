@@ -46,8 +46,8 @@ struct pm_kernel {
 };
 /**
  * Generates kernel @name from @seed. If @calls is set, the kernel calls the functions that pm_head() writes. If @device is set,
- * the kernel is one for which a device with sm_90 has the results that PTX defines: it has no approximations and no traps, and
- * reads no uninitialised memory.
+ * a device with sm_90 computes the results that PTX defines: the kernel has no approximations and no traps, and reads no
+ * uninitialised memory.
  */
 void pm_make(struct pm_kernel *kernel, uint64_t seed, const char *name, bool calls, bool device);
 void pm_free(struct pm_kernel *kernel);
