@@ -92,7 +92,7 @@ static void find_place(struct nat_unit *u, const struct isa_insn *insn, struct p
         }
         base = l->BuildShl(b, base, quad(u, scale), "");
         step = l->BuildShl(b, step, quad(u, scale), "");
-        at->sx <<= scale;
+        at->sx *= INT64_C(1) << scale;
         if (mode == ISA_AMODE_SU32 || is_signed)
             base = l->BuildAdd(b, base, nat_get_scalar_pair(u, insn->c), "");
         if (mode != ISA_AMODE_32)
