@@ -40,8 +40,6 @@ struct emu_core_native {
     uint64_t sequence;
     uint64_t begin, reported;               /* values of core->retired when the grid began, and at the last request */
     double reported_seconds;                /* the thread's processor time at the last request in this grid; 0: there was none */
-    bool sleeps;                            /* warps of the grid may sleep. The time at which a warp wakes depends on how many
-                                             * instructions the other warps of its block have executed */
     uint64_t until;                         /* value of core->retired up to which native code may run; 0: it may not run */
     uint64_t retired;                       /* instructions executed by native code */
     struct emu_native_frame frame;          /* emu_native_use() sets the members that are the same in all warps of a block */
@@ -49,7 +47,8 @@ struct emu_core_native {
     uint32_t uniform_stride;
     uint32_t *park;                         /* [warps of the block], owned: 1 + the entry at which the warp resumes, if it is
                                              * parked at a CTA barrier; 0: the warp is not parked */
-    bool *slow;                             /* [warps of the block], owned: the interpreter executes the warp (emu_native_blocks.c) */
+    bool *slow;                             /* [warps of the block], owned: the interpreter executes the warp
+                                             * (emu_native_blocks.c) */
     uint32_t parked;                        /* number of parked warps, all of which belong to the block that rotate() runs */
     uint32_t warps;                         /* number of elements of uniform[], park[] and slow[] */
 };

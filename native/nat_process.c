@@ -77,8 +77,8 @@ static void start_timer(int which, double seconds)
     (void)setitimer(which, &timer, NULL);
 }
 
-/** Ends the process when the emulator closes its end of the socket. The thread may be compiling a kernel, which nobody needs
- *  then. */
+/** Ends the process when the emulator closes its end of the socket. Another thread may be compiling a kernel, whose code is no longer
+ *  needed. */
 static void *watch(void *context)
 {
     struct pollfd socket = {.fd = SOCKET}; /* events == 0: poll() returns only when the other end is closed */

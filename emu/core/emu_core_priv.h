@@ -50,11 +50,14 @@ struct emu_warp_template *emu_warp_template_create(void);
 /** Gets the decoded program of a launch for this core. The program is decoded at the first launch that needs it. */
 enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *launch,
                              struct emu_code **out, struct lw_error *err) LW_MUST_CHECK;
-/** Lets warps of @grid run native code until @core has retired @until instructions. If @until is 0, no native code runs. Called
- *  before time slices of the grid's blocks. */
+/** Returns true if there is a translator, and nothing that sees single instructions is active: no hook, breakpoint, log or filter of
+ *  faults. */
+bool emu_native_permitted(const struct emu_machine *machine);
+/** Gets native code of @grid if it is due, and lets warps of @block run it until @core has retired @until instructions. If @until is
+ *  0 or @block is NULL, no native code runs. Called before blocks of the grid begin, and before their time slices. */
 void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_block *block, uint64_t until);
-/** Makes @block, whose warps native code has executed up to their exits (emu_native_blocks.c), block @linear of the same grid. Its core has started no other
- *  block since. @written: registers may have changed. */
+/** Makes @block, whose warps native code has executed up to their exits (emu_native_blocks.c), block @linear of the same grid. Its
+ *  core has started no other block since. @written: registers may have changed. */
 void emu_core_block_next(struct emu_block *block, uint64_t linear, bool written);
 /** Sets the coordinates of a block from its linear index, and the special registers that depend on them. */
 void emu_block_specials(struct emu_block *block);

@@ -155,7 +155,8 @@ static bool must_stop(const struct emu_functional *f, const struct emu_block *bl
  *  caller has called emu_native_use(), and there is code for the kernel's first instruction. */
 static enum block_end run_block(const struct emu_functional *f, struct emu_block *block)
 {
-    const uint64_t window = f->base.machine->config.hang_window, most = window != 0 && window < MOST_WITHOUT_STORE ? window : MOST_WITHOUT_STORE;
+    const uint64_t window = f->base.machine->config.hang_window;
+    const uint64_t most = window != 0 && window < MOST_WITHOUT_STORE ? window : MOST_WITHOUT_STORE;
     uint64_t progress = 0, progress_at = 0; /* values of block->progress, and of block->retired when it was last seen to grow */
     struct emu_core *core = block->core;
     struct emu_core_native *native = &core->native;
@@ -232,10 +233,10 @@ static bool runs_blocks(struct emu_core *core, struct emu_grid *grid)
     const uint32_t first = grid->launch.kernel->first;
 
     if (native->grid != grid || native->sequence != grid->sequence)
-        emu_native_use(core, grid, NULL, UINT64_MAX);
+        emu_native_use(core, grid, NULL, 0);
     const struct emu_native_kernel *kernel = native->whole.kernel;
     return kernel != NULL && grid->block_threads % core->machine->config.warp_width == 0 && first - kernel->first < kernel->count &&
-           kernel->entry[first - kernel->first] != 0 && !avoids(core, first) && !native->sleeps;
+           kernel->entry[first - kernel->first] != 0 && !avoids(core, first);
 }
 
 bool emu_native_blocks(struct emu_functional *f)
@@ -249,8 +250,7 @@ bool emu_native_blocks(struct emu_functional *f)
     unsigned slot;
     enum block_end end = ENDS;
 
-    if (machine->native == NULL || machine->active_hooks != NULL || machine->breakpoint_count != 0 || machine->log != NULL ||
-        machine->fault_filter != NULL)
+    if (!emu_native_permitted(machine))
         return false;
     while (end != STOPS && core->retired < until && !machine->halt && emu_fixed_take_up_next(f) && f->order_free && f->count != 0 &&
            !__atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED)) {

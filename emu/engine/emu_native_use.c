@@ -13,25 +13,30 @@
  * 1.5 ms. */
 enum { REQUEST_EVERY = 20000 };
 
-/** Returns true if nothing that sees the order of the warps of @grid or their single instructions is active: no observer,
- *  breakpoint or log. */
-static bool may_use(const struct emu_core *core, const struct emu_grid *grid)
+bool emu_native_permitted(const struct emu_machine *machine)
 {
-    const struct emu_machine *machine = core->machine;
-
-    return machine->native != NULL && machine->config.tags == EMU_TAGS_OFF && machine->reconv == &emu_reconv_cbar &&
-           machine->fault_filter == NULL && machine->log == NULL &&
-           !emu_grid_of_device(grid) && grid->block_threads >= machine->config.warp_width &&
-           emu_kernel_order(grid->launch.program, grid->launch.kernel)->worst == ISA_ORDER_NONE;
+    return machine->native != NULL && machine->active_hooks == NULL && machine->breakpoint_count == 0 && machine->log == NULL &&
+           machine->fault_filter == NULL;
 }
 
-/** Returns true if warps of @launch may sleep. */
+/** Returns true if warps of @launch may sleep. The time at which a warp wakes depends on how many instructions the other warps of
+ *  its block have executed. */
 static bool sleeps(const struct emu_launch *launch)
 {
     for (uint32_t i = 0; i < launch->kernel->count; i++)
         if (launch->program->insn[launch->kernel->first + i].op == ISA_NANOSLEEP)
             return true;
     return false;
+}
+
+/** Returns true if the results of @grid do not depend on the order of its warps, and no tags need its single instructions. */
+static bool may_use(const struct emu_core *core, const struct emu_grid *grid)
+{
+    const struct emu_machine *machine = core->machine;
+
+    return machine->config.tags == EMU_TAGS_OFF && machine->reconv == &emu_reconv_cbar && !emu_grid_of_device(grid) &&
+           grid->block_threads >= machine->config.warp_width && !sleeps(&grid->launch) &&
+           emu_kernel_order(grid->launch.program, grid->launch.kernel)->worst == ISA_ORDER_NONE;
 }
 
 /** Allocates the memory that native code of @kernel needs for a core. Returns false if the host has no memory. */
@@ -142,8 +147,7 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
     const struct emu_machine *machine = core->machine;
 
     native->until = 0;
-    if (machine->native == NULL || machine->active_hooks != NULL || machine->breakpoint_count != 0 || machine->log != NULL ||
-        machine->fault_filter != NULL)
+    if (!emu_native_permitted(machine))
         return;
     if (native->grid != grid || native->sequence != grid->sequence) {
         native->grid = grid;
@@ -155,14 +159,12 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
         native->requests = 0;
         native->reported_seconds = 0;
         native->whole.request_at = native->masked.request_at = native->begin = core->retired;
-        native->sleeps = sleeps(&grid->launch);
         emu_native_forget(&native->whole); /* the allocations in the windows may have been freed since the last use */
         emu_native_forget(&native->masked);
     }
-    if (native->whole.later && (block == NULL || core->retired >= native->whole.request_at))
+    if (native->whole.later && core->retired >= native->whole.request_at)
         take_up(core, grid, block, &native->whole);
-    if (!native->masked_done && (block == NULL || core->retired >= native->masked.request_at) &&
-        native->requests >= machine->native->masked_after) {
+    if (!native->masked_done && core->retired >= native->masked.request_at && native->requests >= machine->native->masked_after) {
         take_up(core, grid, block, &native->masked);
         native->masked_done = !native->masked.later;
     }

@@ -455,32 +455,32 @@ CU_API cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, c
 
     rt_lock();
     error = count != NULL && (from == NULL) == (to == NULL) && cu_is_graph(graph)
-        ? list_edges(graph, NULL, NULL, from, to, edges, count)
-                                                                                  : cudaErrorInvalidValue;
+                ? list_edges(graph, NULL, NULL, from, to, edges, count) : cudaErrorInvalidValue;
+    rt_unlock();
+    return cu_return(error);
+}
+
+/** Writes the nodes on which @node depends or, if @dependent is true, those that depend on @node. */
+static cudaError_t list_neighbours(cudaGraphNode_t node, bool dependent, cudaGraphNode_t *out, uint64_t *edges, size_t *count)
+{
+    cudaError_t error = cudaErrorInvalidValue;
+
+    rt_lock();
+    if (count != NULL && cu_is_node(node))
+        error = dependent ? list_edges(node->graph, node, NULL, NULL, out, edges, count)
+                          : list_edges(node->graph, NULL, node, out, NULL, edges, count);
     rt_unlock();
     return cu_return(error);
 }
 
 CU_API cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *out, uint64_t *edges, size_t *count)
 {
-    cudaError_t error;
-
-    rt_lock();
-    error = count != NULL && cu_is_node(node) ? list_edges(node->graph, NULL, node, out, NULL, edges, count)
-        : cudaErrorInvalidValue;
-    rt_unlock();
-    return cu_return(error);
+    return list_neighbours(node, false, out, edges, count);
 }
 
 CU_API cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *out, uint64_t *edges, size_t *count)
 {
-    cudaError_t error;
-
-    rt_lock();
-    error = count != NULL && cu_is_node(node) ? list_edges(node->graph, node, NULL, NULL, out, edges, count)
-        : cudaErrorInvalidValue;
-    rt_unlock();
-    return cu_return(error);
+    return list_neighbours(node, true, out, edges, count);
 }
 
 CU_API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,

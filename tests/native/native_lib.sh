@@ -37,6 +37,4 @@ turn:
     @p1 bra again
 END
 }
-counts() { # usage: counts FILE. Prints the statistics without times, and without those of native code
-    sed -e 's/"[a-z_]*seconds*": [0-9.e+-]*,*//g; /"native":/d' "$1"
-}
+. "$src/tests/native/compare_lib.sh"

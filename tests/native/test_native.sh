@@ -10,6 +10,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . "$src/tests/lib/compile_once.sh"
 lanewise=$PWD/lanewise
+. "$src/tests/native/compare_lib.sh"
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # LLVM has leaks
 export LANEWISE_CACHE=off # all kernels must be compiled
 sh "$src/kernels/prepare" "$work" || exit 1
@@ -24,9 +25,6 @@ fi
 [ $? -eq 2 ] && grep -q 'expected interpreter, native or auto, found "fast"' out ||
     { echo "FAIL: --engine fast is not refused"; cat out; bad=1; }
 
-counts() { # usage: counts FILE. Prints the statistics without times, and without those of native code
-    sed -e 's/"[a-z_]*seconds*": [0-9.e+-]*,*//g; /"native":/d' "$1"
-}
 for file in *.yaml; do
     for width in 32 ${WIDTHS:-16}; do
         "$lanewise" run --threads 1 --warp $width --hash -q --stats one.json "$file" >one 2>one.err </dev/null
@@ -201,17 +199,7 @@ steps:
   - launch: {entry: KERNEL, grid: [16], block: [BLOCK], args: [data, {local: 2056}, BAD]}
 EOF
     shift 3
-    for engine in interpreter native; do
-        "$lanewise" run --threads 1 --hash -q -v --engine $engine --stats $engine.json "$@" barriers.yaml >$engine 2>$engine.err </dev/null
-        echo "status $?" >>$engine
-        grep -v '^native code:' $engine.err >>$engine
-    done
-    if ! cmp -s interpreter native || [ "$(counts interpreter.json)" != "$(counts native.json)" ]; then
-        echo "FAIL: barriers, $name"
-        diff interpreter native
-        counts interpreter.json >a; counts native.json >b; diff a b
-        bad=1
-    fi
+    agrees barriers.yaml "$@" || { echo "FAIL: barriers, $name"; bad=1; }
 }
 for width in 4 8 16 32 64; do
     for kernel in ring some; do

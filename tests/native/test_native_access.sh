@@ -9,6 +9,7 @@ set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 lanewise=$PWD/lanewise
+. "${srcdir:-.}/tests/native/compare_lib.sh"
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # LLVM has leaks
 export LANEWISE_CACHE=off
 cd "$work" || exit 1
@@ -105,9 +106,6 @@ table=$(awk 'BEGIN {
         }
 }')
 
-counts() { # usage: counts FILE. Prints the statistics without times, and without those of native code
-    sed -e 's/"[a-z_]*seconds*": [0-9.e+-]*,*//g; /"native":/d' "$1"
-}
 accesses() { # usage: accesses NAME BLOCK LEAST BAD KERNELS [OPTION...]. Expects that both engines agree
     name=$1
     {
@@ -122,17 +120,7 @@ accesses() { # usage: accesses NAME BLOCK LEAST BAD KERNELS [OPTION...]. Expects
         done
     } >access.yaml
     shift 5
-    for engine in interpreter native; do
-        "$lanewise" run --threads 1 --hash -q -v --engine $engine --stats $engine.json "$@" access.yaml >$engine 2>$engine.err </dev/null
-        echo "status $?" >>$engine
-        grep -v '^native code:' $engine.err >>$engine
-    done
-    if ! cmp -s interpreter native || [ "$(counts interpreter.json)" != "$(counts native.json)" ]; then
-        echo "FAIL: $name"
-        diff interpreter native
-        counts interpreter.json >a; counts native.json >b; diff a b
-        bad=1
-    fi
+    agrees access.yaml "$@" || { echo "FAIL: $name"; bad=1; }
 }
 "$lanewise" run --engine native -q access.s 2>&1 | grep -q 'install the Debian package libllvm19' && exit 77
 init= # no page of `data` is marked as written before the launches

@@ -163,5 +163,49 @@ END
 same 4 endless --max-instructions 9000000
 grep -q 'instructions' err || fail 'endless: the message does not name the limit'
 same 4 endless --timeout 1
+# Code for whole warps and masked code number their accesses differently: the masked load of `x` must not permit the scattered store to
+# `x` in code for whole warps, which is a fault.
+launch mixture 64 64 <<END
+    s_mov_b64 s6:7, c[x]
+    s_s2r s8, %ctaid.x
+    s_setp_u32.ge sp0, s8, 50
+    v_mul_u32 v6, v0, 12
+    v_and_b32 v6, v6, 252
+    v_and_b32 v1, v0, 1
+    v_setp_u32.eq p0, v1, 0
+    v_xor_b32 v10, v5, 84
+    v_and_b32 v10, v10, 4095
+    v_shl_b32 v11, v0, 2
+    ld.global.b32 v9, [s6:7+v11]
+    v_mov_b32 v7, 0
+loop:
+    v_setp_u32.lt p2, v7, 150
+    @p2 bra no_store
+    @!sp0 bra no_store
+    st.global.b32 [s6:7+v6], v9
+no_store: # whole warps execute so many instructions that native code pays
+$(for i in 1 2 3 4 5 6 7 8 9 10; do printf '    v_mul_u32 v9, v9, 5\n    v_add_u32 v9, v9, %d\n' $i; done)
+    bssy b0, meet
+    @p0 bra meet, b0
+    v_mov_b32 v12, 0
+again:
+    ld.global.b32 v8, [s6:7+v10]
+    v_add_u32 v9, v9, v8
+    v_mul_u32 v9, v9, 3
+    v_add_u32 v12, v12, 1
+    v_setp_u32.lt p3, v12, 5
+    @p3 bra again
+meet:
+    bsync b0
+    v_add_u32 v7, v7, 1
+    v_setp_u32.lt p1, v7, 200
+    @p1 bra loop
+    st.global.b32 [s2:3+v5], v9
+    exit
+END
+sed -i 's/^\.param ptr.global out$/&\n.param ptr.global x/' mixture.s
+sed -i 's/args: \[out\]/args: [out, x]/; s/^steps:/  x: {type: u32, count: 4096, init: {ramp: {start: 1, step: 3}}, read_only: true}\n&/' mixture.yaml
+same 3 mixture --threads 1
+grep -q '^fault: read-only: global store' err || fail 'mixture: another fault'
 echo "$cases cases, $failures failures"
 [ $failures = 0 ]

@@ -4,6 +4,7 @@
 # the first kernel of a run. The interpreter then executes this kernel, a new process compiles the second one, and results, hashes
 # and counts are those of the interpreter.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
+. "$src/tests/native/compare_lib.sh"
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # LLVM has leaks
 export LANEWISE_CACHE=off # all kernels must be compiled
 # The compilation of `large` takes at least a second, in which the test finds the process.
@@ -25,9 +26,6 @@ steps:
   - launch: {entry: large, grid: [1], block: [64], args: [a]}
   - launch: {entry: small, grid: [1], block: [64], args: [b]}
 END
-counts() { # usage: counts FILE. Prints the statistics without times, and without those of native code
-    sed -e 's/"[a-z_]*seconds*": [0-9.e+-]*,*//g; /"native":/d' "$1"
-}
 "$lanewise" run --threads 1 --hash -q --stats one.json k.yaml >one 2>err || { echo "FAIL: the interpreter"; cat err; exit 1; }
 "$lanewise" run --engine native --native-timeout 0.000001 -q k.yaml >out 2>err
 if [ $? -eq 2 ] && grep -q 'install the Debian package libllvm19' err; then

@@ -3,21 +3,11 @@
 # Tests gdb for the kernels of programs: lanewise app --gdb and --debug, launches of several modules, detach, kill, and a second
 # gdb for the host code. Also tests that findings name the calls of the host, that launches are recorded as launch files, and
 # that a device can be used after a fault.
-set -u
-src=$(cd "${srcdir:-.}" && pwd)/tests/runtime/debug
-lanewise=$(cd "$(dirname "${LANEWISE:-./lanewise}")" && pwd)/lanewise
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 99
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
+. "${srcdir:-.}/tests/runtime/cuda_lib.sh"
+src=$src/debug
 has() { # usage: has FILE TEXT WHAT
     grep -qF -- "$2" "$1" || { fail "$3: expected \"$2\", found:"; cat "$1"; }
 }
-if nm -D "$(dirname "$lanewise")/lanewise-cuda/libcudart.so.13" 2>/dev/null | grep -q '__asan_init'; then
-    echo "skipped: programs cannot load a runtime that is built with the address sanitizer"
-    exit 77
-fi
 command -v gdb >/dev/null || { echo "gdb is not installed"; exit 99; }
 TMPDIR=$scratch/tmp
 export TMPDIR

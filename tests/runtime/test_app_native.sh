@@ -2,19 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests native code in programs that have threads and wait for their children: the compiler process is no child of the program, and
 # it needs nothing that the program's threads have locked.
-set -u
-src=$(cd "${srcdir:-.}" && pwd)/tests/runtime/native
-lanewise=$(cd "$(dirname "${LANEWISE:-./lanewise}")" && pwd)/lanewise
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 99
+. "${srcdir:-.}/tests/runtime/cuda_lib.sh"
+src=$src/native
 export LANEWISE_CACHE=off # all kernels must be compiled
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
-if nm -D "$(dirname "$lanewise")/lanewise-cuda/libcudart.so.13" 2>/dev/null | grep -q '__asan_init'; then
-    echo "skipped: programs cannot load a runtime that is built with the address sanitizer"
-    exit 77
-fi
 "$lanewise" cc -O1 "$src/children.cu" -o children -lpthread >log 2>&1 || { echo "children.cu does not compile"; cat log; exit 1; }
 for what in wait lock; do
     for engine in native auto; do

@@ -2,18 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests lanewise cc, which builds programs of several files with clang (without an SDK), and with nvcc if it is installed. It must
 # refuse wrong usage.
-set -u
-src=$(cd "${srcdir:-.}" && pwd)/tests/runtime/cc
-lanewise=$(cd "$(dirname "${LANEWISE:-./lanewise}")" && pwd)/lanewise
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 99
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
-if nm -D "$(dirname "$lanewise")/lanewise-cuda/libcudart.so.13" 2>/dev/null | grep -q '__asan_init'; then
-    echo "skipped: programs cannot load a runtime that is built with the address sanitizer"
-    exit 77
-fi
+. "${srcdir:-.}/tests/runtime/cuda_lib.sh"
+src=$src/cc
 right() { # usage: right PROGRAM. Runs it alone and under lanewise app, and expects right results
     "./$1" >out 2>err || { fail "$1 ends with exit status $?"; cat out err; }
     grep -q '^all right$' out || { fail "$1: wrong results"; cat out; }

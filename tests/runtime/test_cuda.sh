@@ -2,19 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests that programs for the CUDA runtime run unchanged on Lanewise's runtime. They are compiled by clang without an SDK, and by
 # nvcc if it is installed.
-set -u
-src=$(cd "${srcdir:-.}" && pwd)/tests/runtime
-lanewise=$(cd "$(dirname "${LANEWISE:-./lanewise}")" && pwd)/lanewise
+. "${srcdir:-.}/tests/runtime/cuda_lib.sh"
 runtime=$(dirname "$lanewise")/lanewise-cuda
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 99
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
-if nm -D "$runtime/libcudart.so.13" 2>/dev/null | grep -q '__asan_init'; then
-    echo "skipped: programs cannot load a runtime that is built with the address sanitizer"
-    exit 77
-fi
 
 runs() { # usage: runs NAME. Runs the program $scratch/NAME; checks its results, findings and reports
     "$lanewise" app "./$1" >out 2>err || { fail "$1 ends with exit status $?"; cat out err; }

@@ -2,18 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests captures and graphs of CUDA's runtime. The program is compiled with the headers of `lanewise cc`, and with those of nvcc if it
 # is installed. The errors of wrong calls are those of tests/runtime/test_probes.sh, too.
-set -u
-src=$(cd "${srcdir:-.}" && pwd)/tests/runtime/graphs
-lanewise=$(cd "$(dirname "${LANEWISE:-./lanewise}")" && pwd)/lanewise
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 99
-failed=0
-fail() { echo "FAIL: $*"; failed=1; }
-if nm -D "$(dirname "$lanewise")/lanewise-cuda/libcudart.so.13" 2>/dev/null | grep -q '__asan_init'; then
-    echo "skipped: programs cannot load a runtime that is built with the address sanitizer"
-    exit 77
-fi
+. "${srcdir:-.}/tests/runtime/cuda_lib.sh"
+src=$src/graphs
 runs() { # usage: runs WHAT PROGRAM [OPTION...]
     what=$1
     program=$2

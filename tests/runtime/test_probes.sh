@@ -2,16 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the probes of the CUDA interfaces (tests/runtime/probes) on Lanewise, and compares their results with those of devices
 # (tests/runtime/devices). probes/differences.tsv lists the results that may differ, each with the reason.
-set -u
-src=$(cd "${srcdir:-.}" && pwd)/tests/runtime
-lanewise=$(cd "$(dirname "${LANEWISE:-./lanewise}")" && pwd)/lanewise
-scratch=$(mktemp -d) || exit 99
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch" || exit 99
-if nm -D "$(dirname "$lanewise")/lanewise-cuda/libcudart.so.13" 2>/dev/null | grep -q '__asan_init'; then
-    echo "skipped: programs cannot load a runtime that is built with the address sanitizer"
-    exit 77
-fi
+. "${srcdir:-.}/tests/runtime/cuda_lib.sh"
 compare() { # usage: compare RESULTS
     awk -f "$src/probes/compare.awk" "$src/probes/differences.tsv" "$src"/devices/*.api "$1"
 }

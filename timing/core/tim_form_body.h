@@ -171,12 +171,43 @@ static bool start_companion(struct tim_core *core, unsigned s, unsigned warp, co
     return true;
 }
 
+/** Executes lanes @lanes of split @split of @warp, whose instruction issues together with that of another warp or split. Sets *@issued to
+ *  false if emu did not execute the instruction. */
+static enum lw_status step_companion(struct tim_core *core, unsigned warp, unsigned split, uint64_t lanes, struct emu_event *ev,
+                                  bool *issued, struct lw_error *err)
+{
+    const enum lw_status status = emu_warp_step_at(core->warp[warp].state, split, lanes, ev, err);
+
+    *issued = status == LW_OK;
+    tim_warp_touch(core, warp, TIM_TOUCH_STALL | TIM_TOUCH_SPLIT);
+    return status == LW_EAGAIN || status == LW_ESTATE || status == LW_ERANGE ? LW_OK : status;
+}
+/** Removes the first instruction of the buffer of @warp, which has issued in addition to another one. */
+static void leave_buffer(struct tim_core *core, unsigned warp)
+{
+    struct tim_warp *w = &core->warp[warp];
+
+    w->buffered--;
+    for (unsigned i = 0; i < w->buffered; i++)
+        w->buffer[i] = w->buffer[i + 1];
+    w->pc += ISA_WORD_BYTES;
+    tim_warp_touch(core, warp, TIM_TOUCH_FETCH);
+}
+/** Counts the tags of an instruction that issues in addition to another one. No key of the model uses these tags. */
+static void count_tags(struct tim_core *core, struct tim_warp *w, const struct tim_static *what, struct emu_event *ev)
+{
+    struct tim_tagged tagged;
+    unsigned eager = 0;
+
+    if (tim_has_tags(core))
+        (void)tim_tags_issue(core, w, what, ev, &tagged, &eager);
+}
+
 /** Executes the instruction of a companion. Sets *issued to false if emu did not execute it. */
 static enum lw_status execute_companion(struct tim_core *core, unsigned s, const struct tim_companion *companion, uint64_t now,
                                         struct emu_event *ev, bool *issued, struct lw_error *err)
 {
     struct tim_warp *w = &core->warp[companion->warp];
-    struct tim_block *block = &core->block[w->block];
     struct tim_formed *f = core->formed;
     enum lw_status status;
     unsigned split;
@@ -185,15 +216,9 @@ static enum lw_status execute_companion(struct tim_core *core, unsigned s, const
     if (!split_of_companion(core, companion, &split))
         return LW_OK;
     const bool selected = w->split == (int)split && w->pc == f->pc && w->buffered != 0;
-    status = emu_warp_step_at(w->state, split, companion->lanes, ev, err);
-    tim_warp_touch(core, companion->warp, TIM_TOUCH_STALL | TIM_TOUCH_SPLIT);
-    if (status == LW_EAGAIN || status == LW_ESTATE || status == LW_ERANGE)
-        return LW_OK;
-    if (status != LW_OK)
+    status = step_companion(core, companion->warp, split, companion->lanes, ev, issued, err);
+    if (!*issued || ev->kind == EMU_EV_FAULT)
         return status;
-    *issued = true;
-    if (ev->kind == EMU_EV_FAULT)
-        return LW_OK;
     if (ev->kind == EMU_EV_RETIRED) {
         if (tim_traces(core))
             tim_trace_warp(core->trace, now + core->lag, core->index, companion->warp, TIM_STALL_ISSUED, ev->insn, f->pc, ev->split_lanes);
@@ -201,33 +226,17 @@ static enum lw_status execute_companion(struct tim_core *core, unsigned s, const
         count_companion(core, s, ev);
         tim_mechs_issue(&core->mechs, &(struct tim_mech_issue){.warp = companion->warp, .lanes = core->issued_lanes, .mask = ev->split_lanes, .pc = f->pc,
                                                                .what = f->what, .code = w->code, .instruction = core->op_age + 1});
-        if (selected) { /* the instruction is the first one of the warp's buffer */
-            w->buffered--;
-            for (unsigned i = 0; i < w->buffered; i++)
-                w->buffer[i] = w->buffer[i + 1];
-            w->pc += ISA_WORD_BYTES;
-            tim_warp_touch(core, companion->warp, TIM_TOUCH_FETCH);
-        }
-        if (tim_has_tags(core)) { /* tags are only counted, because no key of the model uses them */
-            struct tim_tagged tagged;
-            unsigned eager = 0;
-
-            (void)tim_tags_issue(core, w, f->what, ev, &tagged, &eager);
-        }
+        if (selected)
+            leave_buffer(core, companion->warp);
+        count_tags(core, w, f->what, ev);
         if (f->op != TIM_NONE && !start_companion(core, s, companion->warp, ev, now))
             return LW_FAIL(err, LW_ENOMEM, "the host has no memory for an instruction in flight");
         if (f->op == TIM_NONE && core->held != NULL)
             tim_held_step(core, companion->warp, ev, false);
     }
-    if (ev->warp_ended) {
-        w->ended = true;
-        tim_set_alive(core, companion->warp, false);
-        if (++block->ended == block->warps)
-            core->hot.over |= UINT64_C(1) << w->block;
-    }
-    w->refetch_at = now + 1 + (ev->kind == EMU_EV_RETIRED ? core->config->issue_branch_latency : 0);
+    note_step(core, companion->warp, ev, now);
     if (ev->cta.used || ev->exited != 0 || ev->warp_ended)
-        wake_block(core, block);
+        wake_block(core, &core->block[w->block]);
     return LW_OK;
 }
 

@@ -20,6 +20,21 @@ static void wake_block(struct tim_core *core, const struct tim_block *block)
     }
 }
 
+/** Notes after the step @ev of @warp whether the warp and its block have ended, and when the warp may fetch at another pc. */
+static inline void note_step(struct tim_core *core, unsigned warp, const struct emu_event *ev, uint64_t now)
+{
+    struct tim_warp *w = &core->warp[warp];
+    struct tim_block *block = &core->block[w->block];
+
+    if (ev->warp_ended) {
+        w->ended = true;
+        tim_set_alive(core, warp, false);
+        if (++block->ended == block->warps)
+            core->hot.over |= UINT64_C(1) << w->block;
+    }
+    w->refetch_at = now + 1 + (ev->kind == EMU_EV_RETIRED ? core->config->issue_branch_latency : 0);
+}
+
 /** Calls the hook `cycle` of mechanisms with the ready warps of all schedulers, before any scheduler selects a warp. */
 static __attribute__((noinline)) void update_mechanisms(struct tim_core *core, uint64_t now)
 {
@@ -254,13 +269,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         if (what->sleep)
             w->sleep_until = now + ((uint64_t)core->slept * c->clocks_core + 999) / 1000;
     }
-    if (ev->warp_ended) {
-        w->ended = true;
-        tim_set_alive(core, warp, false);
-        if (++block->ended == block->warps)
-            core->hot.over |= UINT64_C(1) << w->block;
-    }
-    w->refetch_at = now + 1 + (ev->kind == EMU_EV_RETIRED ? c->issue_branch_latency : 0);
+    note_step(core, warp, ev, now);
     /* The usual case: only one split can run. With formed warps it may get the contents of another warp's buffer when the cycle
      * ends. */
     if (core->addresses_only && ev->outcome_count == 1 && !tim_forms(core)) {

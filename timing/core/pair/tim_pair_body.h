@@ -188,13 +188,8 @@ static void count_second(struct tim_core *core, unsigned s, const struct tim_mec
     tim_mechs_issue(&core->mechs, &(struct tim_mech_issue){.warp = second->warp, .lanes = core->issued_lanes,
                                                            .mask = ev->split_lanes, .pc = second->pc, .what = second->what,
                                                            .code = w->code, .instruction = core->op_age + 1});
-    if (!selected)
-        return;
-    w->buffered--;
-    for (unsigned i = 0; i < w->buffered; i++)
-        w->buffer[i] = w->buffer[i + 1];
-    w->pc += ISA_WORD_BYTES;
-    tim_warp_touch(core, second->warp, TIM_TOUCH_FETCH);
+    if (selected)
+        leave_buffer(core, second->warp);
 }
 
 /** Executes the second instruction. Sets *issued to false if emu did not execute it. */
@@ -202,44 +197,25 @@ static enum lw_status execute_second(struct tim_core *core, unsigned s, const st
                                      uint64_t now, struct emu_event *ev, bool *issued, struct lw_error *err)
 {
     struct tim_warp *w = &core->warp[second->warp];
-    struct tim_block *block = &core->block[w->block];
     const struct tim_buffered entry = second->same_warp ? (struct tim_buffered){0} : w->buffer[0];
-    enum lw_status status = emu_warp_step_at(w->state, split, second->lanes, ev, err);
+    const enum lw_status status = step_companion(core, second->warp, split, second->lanes, ev, issued, err);
 
-    *issued = false;
-    tim_warp_touch(core, second->warp, TIM_TOUCH_STALL | TIM_TOUCH_SPLIT);
-    if (status == LW_EAGAIN || status == LW_ESTATE || status == LW_ERANGE)
-        return LW_OK;
-    if (status != LW_OK)
+    if (!*issued || ev->kind == EMU_EV_FAULT)
         return status;
-    *issued = true;
-    if (ev->kind == EMU_EV_FAULT)
-        return LW_OK;
     if (ev->kind == EMU_EV_RETIRED) {
         if (tim_traces(core))
             tim_trace_warp(core->trace, now + core->lag, core->index, second->warp, TIM_STALL_ISSUED, ev->insn, second->pc,
                            ev->split_lanes);
         count_second(core, s, second, !second->same_warp, ev);
-        if (tim_has_tags(core)) { /* tags are only counted, because no key of the model uses them */
-            struct tim_tagged tagged;
-            unsigned eager = 0;
-
-            (void)tim_tags_issue(core, w, second->what, ev, &tagged, &eager);
-        }
+        count_tags(core, w, second->what, ev);
         if (second->what->path != TIM_PATH_NONE && !start_second(core, s, second, &entry, ev, now))
             return LW_FAIL(err, LW_ENOMEM, "the host has no memory for an instruction in flight");
         if (second->what->path == TIM_PATH_NONE && core->held != NULL)
             tim_held_step(core, second->warp, ev, false);
     }
-    if (ev->warp_ended) {
-        w->ended = true;
-        tim_set_alive(core, second->warp, false);
-        if (++block->ended == block->warps)
-            core->hot.over |= UINT64_C(1) << w->block;
-    }
-    w->refetch_at = now + 1 + (ev->kind == EMU_EV_RETIRED ? core->config->issue_branch_latency : 0);
+    note_step(core, second->warp, ev, now);
     if (ev->cta.used || ev->exited != 0 || ev->warp_ended)
-        wake_block(core, block);
+        wake_block(core, &core->block[w->block]);
     return LW_OK;
 }
 

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# Functions for tests that compare native code with the interpreter. $lanewise is the program.
+# usage: counts FILE. Prints the statistics without times, and without those of native code
+counts() {
+    sed -e 's/"[a-z_]*seconds*": [0-9.e+-]*,*//g; /"native":/d' "$1"
+}
+# usage: agrees FILE [OPTION...]. Runs FILE in both engines on one host thread. Expects that output, messages, exit statuses and counts
+# are equal; otherwise prints the differences and returns 1. The files `interpreter` and `native` have the outputs.
+agrees() {
+    compared=$1
+    shift
+    for engine in interpreter native; do
+        "$lanewise" run --threads 1 --hash -q -v --engine $engine --stats $engine.json "$@" "$compared" >$engine 2>$engine.err </dev/null
+        echo "status $?" >>$engine
+        grep -v '^native code:' $engine.err >>$engine
+    done
+    counts interpreter.json >interpreter.counts
+    counts native.json >native.counts
+    cmp -s interpreter native && cmp -s interpreter.counts native.counts && return
+    diff interpreter native
+    diff interpreter.counts native.counts
+    return 1
+}
