@@ -108,6 +108,7 @@ void emu_core_destroy(struct emu_core *core)
     }
     free(core->native.whole.window);
     free(core->native.masked.window);
+    free(core->native.part);
     free(core->native.uniform);
     free(core->native.park);
     free(core->native.slow);

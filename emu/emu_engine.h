@@ -195,6 +195,18 @@ struct emu_native_calls {
     /** Executes a bsync if the running split is the warp's only split. @retired: number of instructions that the native code has
      *  executed before the bsync. */
     bool (*bsync)(struct emu_native_frame *frame, uint32_t reg, uint64_t retired);
+    /** For code in which the warp is divided: a bssy of lanes @mask; the release of lanes @mask, all of which have arrived at the
+     *  bsync of @reg, while other lanes are elsewhere; and the release of all lanes of the warp, after @retired instructions. The
+     *  result is true. */
+    bool (*bssy_part)(struct emu_native_frame *frame, uint32_t reg, uint64_t mask);
+    bool (*meet)(struct emu_native_frame *frame, uint32_t reg, uint64_t mask);
+    bool (*join)(struct emu_native_frame *frame, uint32_t reg, uint64_t retired);
+};
+
+/** Lanes of a divided warp that are at one instruction. lanes: those that have not executed it and can, or if it is a bsync, those
+ *  that have executed it and wait. since: number of instructions that native code had executed when they arrived. */
+struct emu_native_part {
+    uint64_t lanes, since;
 };
 
 /** State of a warp that native code reads and writes. */
@@ -220,7 +232,10 @@ struct emu_native_frame {
     const struct emu_native_calls *calls; /* native code has no addresses of the emulator, so that another process can run it */
     uint64_t limit;          /* number of instructions after which the code leaves at the next loop head; masked code never
                               * executes more than this number */
-    uint64_t mask;           /* masked code: lanes of the split */
+    uint64_t mask;           /* masked code: lanes of the split. Code for whole warps: all lanes; if the code leaves with less
+                              * lanes, it has divided the warp, these lanes run, and the others are in part[] */
+    struct emu_native_part *part; /* [instructions of the kernel] all zero while the warp is not divided */
+    uint64_t divides;        /* not 0: code for whole warps may divide the warp as the split policy `converge` does */
     uint32_t first_thread;   /* linear position of the warp's first thread in its block */
     uint64_t alone;          /* masked code: not 0 if the running split is the warp's only split */
     /* results */
@@ -230,10 +245,15 @@ struct emu_native_frame {
     void *warp;              /* the warp (struct emu_warp), for the functions that native code calls */
     uint64_t stores;         /* number of retired stores, counted as `loads` is. `loads` and `stores` are not adjacent: otherwise
                               * a compiler could read both by one load, and the host cannot forward two stores to one load */
+    uint64_t divided;        /* not 0: the code has divided the warp, and the following members are valid */
+    uint64_t missing;        /* `retired` times the lanes of the warp, less the thread instructions executed */
+    uint64_t divergences, merges; /* as in struct emu_stats */
+    uint64_t passes;         /* number of times that all lanes of the warp arrived at a bsync together */
     uint64_t local_stores;   /* number of retired stores to local memory, which `stores` does not count, because they are no
                               * progress (MACHINE 4) */
 };
 enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3, EMU_NATIVE_ALIGN = 16,
+       EMU_NATIVE_WINDOW = 1 << 16, /* lanes that can run never wait for more instructions than this in code that has divided a warp */
        EMU_NATIVE_RESUME = 1 << 16, EMU_NATIVE_UNPARK = 1 << 17 };
 
 /** A request for native code: the kernel, and properties of its blocks. */

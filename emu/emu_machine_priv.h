@@ -43,6 +43,9 @@ struct emu_core_native {
     uint64_t until;                         /* value of core->retired up to which native code may run; 0: it may not run */
     uint64_t retired;                       /* instructions executed by native code */
     struct emu_native_frame frame;          /* emu_native_use() sets the members that are the same in all warps of a block */
+    struct emu_native_part *part;           /* [parts], owned: memory for emu_native_frame.part */
+    uint32_t parts;
+    uint64_t missing;                       /* sum of emu_native_frame.missing since the block began (emu_native_blocks.c) */
     uint64_t *uniform;                      /* [warps][uniform_stride], owned: memory for emu_native_frame.uniform */
     uint32_t uniform_stride;
     uint32_t *park;                         /* [warps of the block], owned: 1 + the entry at which the warp resumes, if it is

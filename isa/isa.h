@@ -928,6 +928,10 @@ const struct isa_function *isa_object_function_at(const struct isa_object *objec
 /** Sets the rank of each instruction of the text. If, among the lanes of a warp, those at the instruction with the lowest rank
  *  always run first, lanes reconverge early (isa_rank.c). Returns false if memory is short. */
 bool isa_object_ranks(const struct isa_object *object, const struct isa_insn *insn, uint32_t *rank) LW_MUST_CHECK;
+/** Sets the ranks of the @count instructions of one function, in the order of isa_object_ranks(). @place receives the rank of the
+ *  instruction's basic block. It differs from @rank at the first instruction of a loop, whose rank is after that of all blocks
+ *  of the loop: lanes there wait for the lanes in the loop. Returns false if memory is short. */
+bool isa_function_ranks(const struct isa_insn *insn, uint32_t count, uint32_t *rank, uint32_t *place) LW_MUST_CHECK;
 /** Finds the likely convergence points of a function's branches (isa_likely.c). The function has the instructions [@first, @first
  *  + @count) of the text; @rank, @rpc and @lpc have an element for each instruction of the text. @rank is from
  *  isa_object_ranks(); if it is NULL, instructions are ordered as in the text. @rpc contains the reconvergence pcs of branches,

@@ -20,6 +20,7 @@ static void unit_free(struct nat_unit *u)
     free(u->start);
     free(u->live);
     free(u->site);
+    nat_regions_free(u);
 }
 
 /** Adds the function of the kernel to the module of @u, and verifies and simplifies the IR. Returns false if the kernel cannot
@@ -43,7 +44,7 @@ static bool build(struct nat_unit *u, LLVMTargetMachineRef machine)
     nat_wide_vectors(u, u->function);
     u->through = nat_leave_cost(u) > u->job->most_leave_cost;
     u->entry_builder = l->CreateBuilderInContext(b->context);
-    bool good = nat_emit(u);
+    bool good = (u->masked || u->through || nat_regions(u)) && nat_emit(u);
     l->DisposeBuilder(u->entry_builder);
     if (good && getenv("LANEWISE_NATIVE_DUMP") != NULL) {
         char *text = l->PrintModuleToString(b->module);

@@ -36,8 +36,7 @@ static LLVMValueRef new_function(struct nat_unit *u, LLVMTypeRef result)
 
 /* ---- leaving ---------------------------------------------------------------------------------- */
 
-/** Loads the base and step of a register from frame->uniform into its variables. */
-static void load_uniform(struct nat_unit *u, unsigned r, const struct nat_shape *shape)
+void nat_load_uniform(struct nat_unit *u, unsigned r, const struct nat_shape *shape)
 {
     const struct nat_llvm *l = u->b.llvm;
     const bool pair = shape->kind == NAT_AFFINE && shape->pair;
@@ -57,7 +56,6 @@ static void load_uniform(struct nat_unit *u, unsigned r, const struct nat_shape 
 
 static void enter_vector(struct nat_unit *u, unsigned r, const struct nat_shape *shape, LLVMValueRef *all);
 static void load_frame(struct nat_unit *u);
-static LLVMValueRef predicate_agrees(struct nat_unit *u, unsigned p, LLVMValueRef *any);
 
 /** Builds the body of a shared function. With f->enter, the function verifies the shapes of registers in the register file
  *  and sets frame->uniform. Without f->enter, the function stores the registers, whose bases are in frame->uniform, to the
@@ -89,7 +87,7 @@ static void shared_body(struct nat_unit *u, const struct nat_shared *f)
         if (item->shape.kind == NAT_LANES)
             nat_put_lanes(u, r, nat_load_lanes(u, r));
         else
-            load_uniform(u, r, &item->shape);
+            nat_load_uniform(u, r, &item->shape);
         nat_store_row(u, r, nat_get_lanes(u, r, false));
         if (item->shape.kind == NAT_AFFINE && item->shape.pair)
             nat_store_row(u, r + 1, nat_get_lanes(u, r + 1, false));
@@ -131,9 +129,7 @@ static void shared_build(struct nat_unit *u, struct nat_shared *f)
     free(kept);
 }
 
-/** Returns the shared function that enters or leaves with the registers of @live in the shapes of u->state, or NULL if
- *  memory is short. */
-static struct nat_shared *shared_function(struct nat_unit *u, const struct nat_set *live, bool enter)
+struct nat_shared *nat_shared_function(struct nat_unit *u, const struct nat_set *live, bool enter)
 {
     struct nat_shared *f = calloc(1, sizeof *f + 256 * sizeof f->item[0]), *old;
 
@@ -205,7 +201,7 @@ static void put_site(struct nat_unit *u, LLVMValueRef site)
 static struct nat_shared *leave_shared(struct nat_unit *u, const struct nat_set *live)
 {
     const struct nat_llvm *l = u->b.llvm;
-    struct nat_shared *f = shared_function(u, live, false);
+    struct nat_shared *f = nat_shared_function(u, live, false);
 
     if (f == NULL || f->block != NULL)
         return f;
@@ -228,8 +224,7 @@ static void comes_from_here(struct nat_unit *u, const struct nat_shared *f, uint
     u->b.llvm->AddIncoming(f->site, &value, &block, 1);
 }
 
-/** Emits code that leaves native code at @site. u->state has the shapes of the registers @live. */
-static void leave(struct nat_unit *u, struct emu_native_site site, const struct nat_set *live)
+void nat_leave(struct nat_unit *u, struct emu_native_site site, const struct nat_set *live, LLVMValueRef lanes)
 {
     const uint32_t number = add_site(u, site);
     const struct nat_shared *f = u->through ? leave_shared(u, live) : NULL;
@@ -240,9 +235,24 @@ static void leave(struct nat_unit *u, struct emu_native_site site, const struct 
         return;
     }
     const bool writes = u->writes;
-    nat_spill(u, live);
+    if (lanes != NULL) {
+        nat_spill_divided(u, live);
+        nat_put_member(u, lanes, offsetof(struct emu_native_frame, mask));
+    } else {
+        nat_spill(u, live);
+    }
     u->writes = writes;
     put_site(u, word(u, number));
+}
+/** Returns the lanes that run in a divided copy, or NULL. */
+static LLVMValueRef running(struct nat_unit *u)
+{
+    const struct nat_lanes lanes = u->lanes;
+
+    u->lanes = u->split; /* a guard of the access does not apply */
+    LLVMValueRef bits = u->region != NULL ? nat_access_bits(u) : NULL;
+    u->lanes = lanes;
+    return bits;
 }
 /** Returns the site before the instruction that is being emitted. */
 static struct emu_native_site site_here(const struct nat_unit *u)
@@ -252,7 +262,7 @@ static struct emu_native_site site_here(const struct nat_unit *u)
 /** Emits code that leaves native code before the instruction that is being emitted. */
 static void leave_here(struct nat_unit *u)
 {
-    leave(u, site_here(u), &u->live[u->at - u->block_first]);
+    nat_leave(u, site_here(u), &u->live[u->at - u->block_first], running(u));
 }
 
 static void leave_segment(struct nat_unit *u);
@@ -362,8 +372,8 @@ static void leave_segment(struct nat_unit *u)
     u->state = s->state;
     u->lanes = u->split; /* a guard of the access does not apply */
     each_variable(u, restore_value);
-    leave(u, (struct emu_native_site){u->first + s->first, s->first - u->block_first, s->loads, s->stores, 0},
-          &u->live[s->first - u->block_first]);
+    nat_leave(u, (struct emu_native_site){u->first + s->first, s->first - u->block_first, s->loads, s->stores, 0},
+              &u->live[s->first - u->block_first], running(u));
     u->state = kept;
     u->lanes = lanes;
 }
@@ -400,104 +410,9 @@ static unsigned overwrites(const struct nat_unit *u)
     return count;
 }
 
-/* ---- parking ---------------------------------------------------------------------------------- */
-
-/*
- * A warp that reaches a barrier of the block is parked. While the warp is parked, its uniform and affine registers are in
- * frame->uniform and all other registers in the register file. All registers have the shapes that the block after the
- * barrier expects, so no shape must be verified after the barrier. If the interpreter continues the warp, the code first
- * stores all registers to the register file.
- */
-
-/** Returns true if @shape is the shape of a register that is in frame->uniform while the warp is parked. */
-static bool is_in_uniform(const struct nat_shape *shape)
-{
-    return (shape->kind == NAT_SAME && !shape->known) || shape->kind == NAT_AFFINE;
-}
-
-/** Stores the registers of @live, whose shapes are in u->state, in frame->uniform or the register file, as a parked warp
- *  requires. */
-static void park(struct nat_unit *u, const struct nat_set *live)
-{
-    const struct nat_llvm *l = u->b.llvm;
-
-    for (unsigned r = 0; r < u->job->vregs && r < 255; r++) {
-        const struct nat_shape *shape = &u->state.v[r];
-        if (!nat_has(live, NAT_V + r))
-            continue;
-        if (shape->kind == NAT_LANES) {
-            nat_store_row(u, r, nat_get_lanes(u, r, true));
-        } else if (is_in_uniform(shape)) {
-            const bool pair = shape->kind == NAT_AFFINE && shape->pair;
-            LLVMValueRef base = pair ? nat_get_base_pair(u, r, true) : nat_get_base(u, r, true);
-            (void)l->BuildStore(u->b.b, base, nat_uniform_address(u, r, 0));
-            if (shape->kind == NAT_AFFINE && !shape->known_sy && u->rows > 1)
-                (void)l->BuildStore(u->b.b, nat_get_step(u, r), nat_uniform_address(u, r, 1));
-        }
-    }
-    for (unsigned r = 0; r < ISA_S_EXEC; r++)
-        if (nat_has(live, NAT_S + r) && !u->state.s[r].known)
-            (void)l->BuildStore(u->b.b, nat_get_scalar(u, r), nat_address(u, u->s, quad(u, 4 * r)));
-    nat_spill_predicates(u, live);
-}
-
-/** Loads the registers that are live before @b, as park() has stored them. */
-static void resume(struct nat_unit *u, const struct nat_block *b)
-{
-    const struct nat_llvm *l = u->b.llvm;
-
-    for (unsigned r = 0; r < u->job->vregs && r < 255; r++) {
-        const struct nat_shape *shape = &u->state.v[r];
-        if (!nat_has(&b->live, NAT_V + r))
-            continue;
-        if (is_in_uniform(shape))
-            load_uniform(u, r, shape);
-        else if (shape->kind == NAT_LANES)
-            nat_put_lanes(u, r, nat_load_lanes(u, r));
-    }
-    for (unsigned r = 0; r < ISA_S_EXEC; r++)
-        if (nat_has(&b->live, NAT_S + r) && !u->state.s[r].known)
-            nat_put_scalar(u, r, l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, u->s, quad(u, 4 * r)), ""));
-    for (unsigned p = 0; p < 7; p++) {
-        if (nat_has(&b->live, NAT_P + p) && u->state.p[p] != NAT_LANES) {
-            LLVMValueRef any;
-            (void)predicate_agrees(u, p, &any);
-            nat_write_variable(u, &u->values.pred_same[p], u->b.i1, any);
-        } else if (nat_has(&b->live, NAT_P + p)) {
-            nat_write_variable(u, &u->values.pred[p], lanes_type(u, u->b.i1),
-                               l->BuildBitCast(u->b.b, nat_load_mask(u, p), lanes_type(u, u->b.i1), ""));
-        }
-        if (nat_has(&b->live, NAT_SP + p))
-            nat_write_variable(u, &u->values.spred[p], u->b.i1, nat_load_scalar_predicate(u, p));
-    }
-}
-
-/** Emits the code that resumes a warp that is parked for block @b, and the code that stores the registers of such a warp. */
-static void emit_resume(struct nat_unit *u, const struct nat_block *b, LLVMValueRef choice)
-{
-    const struct nat_llvm *l = u->b.llvm;
-    LLVMBasicBlockRef entry = nat_new_block(u), unpark = nat_new_block(u);
-
-    u->state = *b->in;
-    l->AddCase(choice, word(u, (b->entry - 1u) | EMU_NATIVE_RESUME), entry);
-    position(u, entry);
-    if (!u->through)
-        resume(u, b);
-    (void)l->BuildBr(u->b.b, u->start[b - u->block]);
-    l->AddCase(choice, word(u, (b->entry - 1u) | EMU_NATIVE_UNPARK), unpark);
-    position(u, unpark);
-    const struct nat_shared *f = shared_function(u, &b->live, false);
-    if (f != NULL && f->function != NULL)
-        (void)l->BuildCall2(u->b.b, l->FunctionType(u->b.none, &u->b.pointer, 1, 0), f->function, &u->frame, 1, "");
-    for (unsigned r = 0; r < ISA_S_EXEC && !u->through; r++)
-        if (nat_has(&b->live, NAT_S + r) && u->state.s[r].known)
-            (void)l->BuildStore(u->b.b, word(u, u->state.s[r].value), nat_address(u, u->s, quad(u, 4 * r)));
-    (void)l->BuildRetVoid(u->b.b);
-}
-
 /* ---- flow ------------------------------------------------------------------------------------- */
 
-static void add_to(struct nat_unit *u, LLVMValueRef counter, unsigned count)
+void nat_add_to(struct nat_unit *u, LLVMValueRef counter, unsigned count)
 {
     const struct nat_llvm *l = u->b.llvm;
 
@@ -512,8 +427,7 @@ static bool is_stored_as(const struct nat_unit *u, const struct nat_shape *from,
         return false;
     return want->kind != NAT_AFFINE || (from->sx == want->sx && (u->rows == 1 || from->known_sy == want->known_sy));
 }
-/** Emits code that converts the registers to the shapes that block @to expects. */
-static void reshape(struct nat_unit *u, const struct nat_block *to)
+void nat_reshape(struct nat_unit *u, const struct nat_block *to)
 {
     for (unsigned r = 0; r < 255; r++) {
         const struct nat_shape *from = &u->state.v[r], *want = &to->in->v[r];
@@ -542,13 +456,12 @@ static void reshape(struct nat_unit *u, const struct nat_block *to)
                                nat_vector(&u->b, nat_get_predicate(u, p, false, false)).v);
 }
 
-/** Continues with block @n; u->state has the shapes at the end of the current block. */
-static void go_to(struct nat_unit *u, int32_t n)
+void nat_go_to(struct nat_unit *u, int32_t n)
 {
     const struct nat_llvm *l = u->b.llvm;
     const struct nat_block *to = &u->block[n];
 
-    reshape(u, to);
+    nat_reshape(u, to);
     if (to->first <= u->at) { /* at a backward branch, leaves native code if the number of executed instructions has reached
                                * the limit */
         LLVMBasicBlockRef go = nat_new_block(u), out = nat_new_block(u);
@@ -561,7 +474,7 @@ static void go_to(struct nat_unit *u, int32_t n)
         (void)l->BuildCondBr(u->b.b, more, go, out);
         position(u, out);
         u->state = *to->in;
-        leave(u, (struct emu_native_site){.next = u->first + to->first}, &to->live);
+        nat_leave(u, (struct emu_native_site){.next = u->first + to->first}, &to->live, NULL);
         u->state = kept;
         position(u, go);
     }
@@ -576,9 +489,9 @@ static void emit_branch(struct nat_unit *u, const struct nat_block *b)
     LLVMBasicBlockRef go = nat_new_block(u), fall = nat_new_block(u);
 
     if (b->next[0] < 0) {
-        add_to(u, u->counted, b->count);
-        add_to(u, u->loads, u->block_loads);
-        add_to(u, u->stores, u->block_stores);
+        nat_add_to(u, u->counted, b->count);
+        nat_add_to(u, u->loads, u->block_loads);
+        nat_add_to(u, u->stores, u->block_stores);
         (void)l->BuildBr(u->b.b, go);
         position(u, fall);
         (void)l->BuildUnreachable(u->b.b);
@@ -586,22 +499,31 @@ static void emit_branch(struct nat_unit *u, const struct nat_block *b)
         LLVMValueRef any = taken.v;
         if (taken.vector) {
             any = nat_any_lane(u, taken.v);
-            /* leaves native code if the lanes diverge */
-            nat_leave_unless(u, l->BuildOr(u->b.b, l->BuildNot(u->b.b, any, ""), nat_all(u, taken.v), ""));
+            LLVMValueRef agree = l->BuildOr(u->b.b, l->BuildNot(u->b.b, any, ""), nat_all(u, taken.v), "");
+            if (nat_can_divide(u, b)) {
+                LLVMBasicBlockRef together = nat_new_block(u), apart = nat_new_block(u);
+                nat_leave_unless(u, l->BuildOr(u->b.b, agree, u->divides, ""));
+                (void)l->BuildCondBr(u->b.b, agree, together, apart);
+                position(u, apart);
+                nat_divide(u, b, taken);
+                position(u, together);
+            } else { /* leaves native code if the lanes diverge */
+                nat_leave_unless(u, agree);
+            }
         }
-        add_to(u, u->counted, b->count);
-        add_to(u, u->loads, u->block_loads);
-        add_to(u, u->stores, u->block_stores);
+        nat_add_to(u, u->counted, b->count);
+        nat_add_to(u, u->loads, u->block_loads);
+        nat_add_to(u, u->stores, u->block_stores);
         (void)l->BuildCondBr(u->b.b, any, go, fall);
     }
     const struct nat_values kept = u->values;
     position(u, go);
-    go_to(u, b->next[1]);
+    nat_go_to(u, b->next[1]);
     if (b->next[0] >= 0) {
         if (u->through) /* drops values that go_to() has computed for the other target of the branch */
             u->values = kept;
         position(u, fall);
-        go_to(u, b->next[0]);
+        nat_go_to(u, b->next[0]);
     }
 }
 
@@ -616,7 +538,11 @@ void nat_emit_generic(struct nat_unit *u)
     u->generic = true;
     nat_uses(u, u->at, &reads, &writes);
     nat_spill(u, &reads);
+    if (u->region != NULL)
+        nat_put_member(u, running(u), offsetof(struct emu_native_frame, mask));
     nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, execute), false, u->b.i1, &type, &index, 1));
+    if (u->region != NULL)
+        nat_put_member(u, nat_all_bits(u), offsetof(struct emu_native_frame, mask));
     nat_shape_step(u, &after, u->at);
     for (unsigned r = 0; r < 255; r++) {
         if (!nat_has(&writes, NAT_V + r))
@@ -648,6 +574,11 @@ static void emit_barrier(struct nat_unit *u, const struct isa_insn *insn)
     LLVMTypeRef types[2] = {u->b.i32, u->b.i64};
     LLVMValueRef args[2] = {word(u, insn->d & 15), NULL};
 
+    if (u->kind[u->at] == NAT_BSSY && u->region != NULL) {
+        args[1] = nat_access_bits(u);
+        (void)nat_call(u, offsetof(struct emu_native_calls, bssy_part), true, u->b.i1, types, args, 2);
+        return;
+    }
     if (u->kind[u->at] == NAT_BSSY) {
         nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, bssy), false, u->b.i1, types, args, 1));
         return;
@@ -708,29 +639,26 @@ static void emit_bar(struct nat_unit *u, const struct nat_block *b)
 {
     struct emu_native_site site = site_here(u);
 
-    if (!parks(u, b)) {
+    if (u->region != NULL || !parks(u, b)) {
         leave_here(u);
         return;
     }
     const struct nat_block *to = &u->block[b->next[0]];
     site.parks = to->entry;
-    reshape(u, to);
+    nat_reshape(u, to);
     u->state = *to->in;
     if (!u->through)
-        park(u, &to->live);
+        nat_park(u, &to->live);
     put_site(u, word(u, add_site(u, site)));
 }
 
-static void emit_block(struct nat_unit *u, const struct nat_block *b)
+bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b)
 {
     unsigned kept = 0;
 
-    position(u, u->start[b - u->block]);
-    if (u->through)
-        nat_forget_values(u);
-    u->state = *b->in;
     u->block_first = b->first;
     u->block_loads = u->block_stores = 0;
+    u->leave_at = 0;
     nat_live_in(u, b, u->live);
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const struct isa_insn *insn = &u->insn[i];
@@ -743,7 +671,7 @@ static void emit_block(struct nat_unit *u, const struct nat_block *b)
             kept += overwrites(u);
         u->generic = false;
         generalise(u);
-        if (u->masked && u->kind[i] != NAT_BRANCH)
+        if ((u->masked || u->region != NULL) && u->kind[i] != NAT_BRANCH)
             must_be_alone(u);
         switch (u->kind[i]) {
         case NAT_ROW: nat_emit_row(u); break;
@@ -757,18 +685,32 @@ static void emit_block(struct nat_unit *u, const struct nat_block *b)
         case NAT_BSSY:
         case NAT_BSYNC: emit_barrier(u, insn); break;
         case NAT_EXIT: emit_exit(u, insn); break;
-        case NAT_BRANCH: emit_branch(u, b); return;
-        case NAT_BAR: emit_bar(u, b); return;
-        case NAT_LEAVE: leave_here(u); return;
+        case NAT_BAR: emit_bar(u, b); return false;
+        case NAT_LEAVE: leave_here(u); return false;
         default: break;
         }
         nat_shape_step(u, &u->state, i);
     }
-    add_to(u, u->counted, b->count);
-    add_to(u, u->loads, u->block_loads);
-    add_to(u, u->stores, u->block_stores);
+    return true;
+}
+
+static void emit_block(struct nat_unit *u, const struct nat_block *b)
+{
+    position(u, u->start[b - u->block]);
+    if (u->through)
+        nat_forget_values(u);
+    u->state = *b->in;
+    if (!nat_emit_instructions(u, b))
+        return;
+    if (u->kind[u->at] == NAT_BRANCH) {
+        emit_branch(u, b);
+        return;
+    }
+    nat_add_to(u, u->counted, b->count);
+    nat_add_to(u, u->loads, u->block_loads);
+    nat_add_to(u, u->stores, u->block_stores);
     if (b->next[0] >= 0) {
-        go_to(u, b->next[0]);
+        nat_go_to(u, b->next[0]);
     } else { /* never reached: the function's last instruction leaves, and the interpreter reports a fault after it */
         u->at = b->first + b->count - 1;
         (void)u->b.llvm->BuildUnreachable(u->b.b);
@@ -820,8 +762,7 @@ static void enter_vector(struct nat_unit *u, unsigned r, const struct nat_shape 
     }
 }
 
-/** Returns an i1 that is true if predicate @p has the same value in all executed lanes. *@any receives that value. */
-static LLVMValueRef predicate_agrees(struct nat_unit *u, unsigned p, LLVMValueRef *any)
+LLVMValueRef nat_predicate_agrees(struct nat_unit *u, unsigned p, LLVMValueRef *any)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMValueRef bits = nat_load_mask(u, p);
@@ -847,7 +788,7 @@ static void emit_entry(struct nat_unit *u, const struct nat_block *b)
             enter_vector(u, r, &b->in->v[r], &all);
     if (all != NULL)
         ok = nat_all(u, all);
-    const struct nat_shared *f = through ? shared_function(u, &b->live, true) : NULL;
+    const struct nat_shared *f = through ? nat_shared_function(u, &b->live, true) : NULL;
     LLVMValueRef verify = f != NULL ? f->function : NULL;
     if (verify != NULL)
         ok = l->BuildCall2(u->b.b, l->FunctionType(u->b.i1, &u->b.pointer, 1, 0), verify, &u->frame, 1, "");
@@ -865,7 +806,7 @@ static void emit_entry(struct nat_unit *u, const struct nat_block *b)
     }
     for (unsigned p = 0; p < 7; p++) {
         if (nat_has(&b->live, NAT_P + p) && b->in->p[p] == NAT_SAME) {
-            ok = l->BuildAnd(u->b.b, ok, predicate_agrees(u, p, &any), "");
+            ok = l->BuildAnd(u->b.b, ok, nat_predicate_agrees(u, p, &any), "");
             if (!through)
                 nat_write_variable(u, &u->values.pred_same[p], u->b.i1, any);
         } else if (nat_has(&b->live, NAT_P + p) && !through) {
@@ -899,7 +840,9 @@ static void load_frame(struct nat_unit *u)
     MEMBER(window, pointer);
     MEMBER(limit, i64);
     MEMBER(uniform, pointer);
+    MEMBER(part, pointer);
 #undef MEMBER
+    u->divides = u->b.llvm->BuildICmp(u->b.b, NAT_INT_NE, nat_member(u, u->b.i64, offsetof(struct emu_native_frame, divides)), quad(u, 0), "");
     if (!u->masked)
         return;
     const struct nat_llvm *l = u->b.llvm;
@@ -950,8 +893,11 @@ bool nat_emit(struct nat_unit *u)
         nat_write_variable(u, &u->values.pred_same[p], u->b.i1, l->ConstNull(u->b.i1));
         nat_write_variable(u, &u->values.spred[p], u->b.i1, l->ConstNull(u->b.i1));
     }
+    u->oldest = l->BuildAlloca(u->entry_builder, u->b.i64, "");
+    (void)l->BuildStore(u->entry_builder, quad(u, 0), u->oldest);
     for (uint32_t n = 0; n < u->blocks; n++)
         u->start[n] = nat_new_block(u);
+    nat_prepare_regions(u);
     u->out = nat_new_block(u);
     u->refused = none = nat_new_block(u);
     LLVMValueRef choice = l->BuildSwitch(u->b.b, l->GetParam(u->function, 1), none, u->entries);
@@ -964,7 +910,7 @@ bool nat_emit(struct nat_unit *u)
         position(u, entry);
         emit_entry(u, b);
         if (n > 0 && parks(u, b - 1))
-            emit_resume(u, b, choice);
+            nat_emit_resume(u, b, choice);
     }
     position(u, none);
     nat_put_member(u, quad(u, 0), offsetof(struct emu_native_frame, retired));
@@ -987,6 +933,7 @@ bool nat_emit(struct nat_unit *u)
             (void)l->BuildUnreachable(u->b.b);
         }
     }
+    nat_emit_regions(u);
     (void)l->BuildBr(u->entry_builder, dispatch);
     for (struct nat_shared *f = u->shared_functions, *next; f != NULL; f = next) {
         next = f->next;

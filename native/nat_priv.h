@@ -5,6 +5,8 @@
  *   nat_flow.c   control flow and liveness: basic blocks, entries, which registers are live before an instruction
  *   nat_shape.c  shapes: which registers hold the same value in all lanes, or base + x * sx + y * sy
  *   nat_emit.c   LLVM IR: flow, entering, leaving
+ *   nat_region.c LLVM IR of regions in which lanes have diverged
+ *   nat_park.c   LLVM IR of warps that wait at a barrier of the block
  *   nat_values.c IR of registers
  *   nat_row.c    IR of arithmetic, from the expressions of isa/insns.def
  *   nat_memory.c IR of loads and stores
@@ -182,7 +184,12 @@ struct nat_unit {
     struct nat_set *live; /* [count of the block] registers that are live before its instructions; owned */
     struct nat_lanes split, lanes; /* split: lanes of the split; lanes: lanes of the access being emitted, which the guard of
                                     * the access selects */
-    LLVMValueRef alone;            /* masked code: an i1 that is true if the warp has no other split */
+    LLVMValueRef alone;            /* an i1 that is true if the warp has no other split */
+    struct nat_region **regions;   /* [block] the region whose bssy is in the block, or NULL; owned. nat_region.c */
+    struct nat_region **region_of; /* [block] the region in which the block may diverge, or NULL; owned */
+    struct nat_region *region;     /* the region whose divided copy is being emitted; NULL: no divided copy is being emitted */
+    uint32_t *rank_of;             /* [2 * count] rank and place of instructions (isa_function_ranks); owned */
+    LLVMValueRef oldest;           /* variable: no lanes have waited since before this number of instructions */
     LLVMBasicBlockRef entry_block; /* the function's first block, which allocates the variables of the registers */
     LLVMBuilderRef entry_builder;
     LLVMValueRef columns_vector, rows_vector; /* x and y of the lanes, i32 */
@@ -202,7 +209,7 @@ struct nat_unit {
     bool generic;            /* the interpreter's handler executes the instruction being emitted, or before it the previous one */
     unsigned block_loads, block_stores; /* number of loads and stores in this block before instruction `at` */
     LLVMValueRef regs, s, p, sp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, local, local_bytes,
-        bank0, special, window, limit, uniform; /* members of the frame */
+        bank0, special, window, limit, uniform, part, divides; /* members of the frame */
 };
 
 static inline const struct isa_op_info *nat_info(const struct isa_insn *insn)
@@ -281,6 +288,19 @@ LLVMValueRef nat_base_of(struct nat_unit *unit, bool wide, LLVMValueRef row, int
 LLVMValueRef nat_load_masked(struct nat_unit *unit, LLVMTypeRef type, LLVMValueRef at, unsigned align, LLVMValueRef mask);
 /** Stores a vector to @at in the lanes of @mask. */
 void nat_store_masked(struct nat_unit *unit, LLVMValueRef value, LLVMValueRef at, unsigned align, LLVMValueRef mask);
+/** Finds the regions of code for whole warps. Returns false if memory is short. */
+bool nat_regions(struct nat_unit *unit);
+void nat_regions_free(struct nat_unit *unit);
+/** Creates the blocks to which code for whole warps jumps when lanes diverge. */
+void nat_prepare_regions(struct nat_unit *unit);
+/** Emits the divided copies of all regions. */
+void nat_emit_regions(struct nat_unit *unit);
+/** Returns true if lanes that diverge at the end of @b can continue in a divided copy. */
+bool nat_can_divide(const struct nat_unit *unit, const struct nat_block *b);
+/** Emits code that continues in the divided copy: lanes @taken take the branch at the end of @b. */
+void nat_divide(struct nat_unit *unit, const struct nat_block *b, struct nat_value taken);
+/** Stores the registers of @live, and those of lanes that wait, to the register file. */
+void nat_spill_divided(struct nat_unit *unit, const struct nat_set *live);
 /** Emits code that leaves native code before instruction @unit->at unless @ok is true. */
 void nat_leave_unless(struct nat_unit *unit, LLVMValueRef ok);
 /** Returns a register as a vector of lanes, with canonical NaNs unless @raw. */
@@ -339,6 +359,8 @@ void nat_check(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset,
 void nat_check_masked_row(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset, unsigned bytes, bool write);
 /** Leaves native code unless the lanes can load or, if @write, store @bytes at offsets @lanes, which are multiples of @bytes. */
 void nat_check_lanes(struct nat_unit *unit, enum isa_space space, LLVMValueRef lanes, unsigned bytes, bool write);
+/** Returns the set of all lanes of the warp, an i64. */
+LLVMValueRef nat_all_bits(const struct nat_unit *unit);
 /** Returns the lanes of the access as an i64. */
 LLVMValueRef nat_access_bits(struct nat_unit *unit);
 /** Returns the number of the highest lane of the access, an i64. */

@@ -13,7 +13,6 @@
 #include "native/nat_values_priv.h"
 
 static LLVMValueRef load_home(struct nat_unit *u, const LLVMValueRef *slot, LLVMTypeRef type);
-static void store_predicate(struct nat_unit *u, unsigned p, struct nat_value value);
 static void store_scalar_predicate(struct nat_unit *u, unsigned p, LLVMValueRef value);
 
 /* ---- variables -------------------------------------------------------------------------------- */
@@ -274,7 +273,7 @@ void nat_put_predicate(struct nat_unit *u, unsigned reg, struct nat_value value)
     else
         nat_write_variable(u, &u->values.pred[reg], lanes_type(u, u->b.i1), nat_vector(&u->b, value).v);
     if (u->through)
-        store_predicate(u, reg, value);
+        nat_store_predicate(u, reg, value);
 }
 void nat_put_scalar_predicate(struct nat_unit *u, unsigned reg, LLVMValueRef value)
 {
@@ -392,8 +391,7 @@ void nat_store_row(struct nat_unit *u, unsigned reg, LLVMValueRef value)
     else
         u->b.llvm->SetAlignment(u->b.llvm->BuildStore(u->b.b, value, row_address(u, reg)), 16);
 }
-/** Stores a predicate to the register file, in the lanes of the split. */
-static void store_predicate(struct nat_unit *u, unsigned p, struct nat_value value)
+void nat_store_predicate(struct nat_unit *u, unsigned p, struct nat_value value)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMValueRef bits = l->BuildBitCast(u->b.b, nat_vector(&u->b, value).v, mask_type(u), "");
@@ -463,7 +461,7 @@ void nat_spill_predicates(struct nat_unit *u, const struct nat_set *set)
     u->writes = true;
     for (unsigned p = 0; p < 7; p++) {
         if (nat_has(set, NAT_P + p))
-            store_predicate(u, p, nat_get_predicate(u, p, false, false));
+            nat_store_predicate(u, p, nat_get_predicate(u, p, false, false));
         if (nat_has(set, NAT_SP + p))
             store_scalar_predicate(u, p, nat_get_predicate(u, p, false, true).v);
     }

@@ -49,6 +49,32 @@ void nat_store_row(struct nat_unit *u, unsigned reg, LLVMValueRef value);
 void nat_spill(struct nat_unit *u, const struct nat_set *set);
 /** Stores the predicates of @set. */
 void nat_spill_predicates(struct nat_unit *u, const struct nat_set *set);
+/** Loads the base and step of a register from frame->uniform into its variables. */
+void nat_load_uniform(struct nat_unit *u, unsigned r, const struct nat_shape *shape);
+/** Returns an i1 that is true if predicate @p has the same value in all executed lanes. *@any receives that value. */
+LLVMValueRef nat_predicate_agrees(struct nat_unit *u, unsigned p, LLVMValueRef *any);
+/** Returns the shared function that enters or leaves with the registers of @live in the shapes of u->state, or NULL if
+ *  memory is short. */
+struct nat_shared *nat_shared_function(struct nat_unit *u, const struct nat_set *live, bool enter);
+/** Stores the registers of @live, whose shapes are in u->state, in frame->uniform or the register file, as a parked warp
+ *  requires (nat_park.c). */
+void nat_park(struct nat_unit *u, const struct nat_set *live);
+/** Emits the code that resumes a warp that is parked for block @b, and the code that stores the registers of such a warp. */
+void nat_emit_resume(struct nat_unit *u, const struct nat_block *b, LLVMValueRef choice);
+/** Stores predicate @p in the lanes of the split. */
+void nat_store_predicate(struct nat_unit *u, unsigned p, struct nat_value value);
+/** Adds @count to the variable @counter. */
+void nat_add_to(struct nat_unit *u, LLVMValueRef counter, unsigned count);
+/** Emits code that converts the registers to the shapes that block @to expects. */
+void nat_reshape(struct nat_unit *u, const struct nat_block *to);
+/** Continues with block @n of the code; u->state has the shapes at the end of the current block, whose last instruction is u->at. */
+void nat_go_to(struct nat_unit *u, int32_t n);
+/** Emits the instructions of @b, without a branch at its end. Returns false if the code has left native code or parked the
+ *  warp. */
+bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b);
+/** Emits code that leaves native code at @site with the registers @live, which have the shapes of u->state. @lanes: the lanes that
+ *  run, in divided copies; otherwise NULL. */
+void nat_leave(struct nat_unit *u, struct emu_native_site site, const struct nat_set *live, LLVMValueRef lanes);
 /** Returns an i1 that is true if @lanes, a vector of i1, is true in at least one executed lane. */
 LLVMValueRef nat_any_lane(struct nat_unit *u, LLVMValueRef lanes);
 /** Returns element @i of a vector. */

@@ -64,12 +64,17 @@ static const struct emu_native_site *run_warp(struct emu_warp *w, uint32_t start
         emu_native_run(core, &native->whole, parked != 0 ? (parked - 1) | EMU_NATIVE_RESUME : start);
     if (frame->site == 0)
         return NULL;
-    count_whole(w, frame->retired);
     w->split[0].pc = site->next;
+    if (frame->divided) {
+        const uint64_t missing = emu_native_divided(w, site->next);
+        w->lane_retired += frame->retired * (w->width - w->m_count) - missing; /* count_whole() counts the lanes that run */
+        native->missing += missing;
+    }
+    count_whole(w, frame->retired);
     if (site->parks != 0) {
         native->park[w->index] = site->parks;
         native->parked++;
-    } else if (!is_end(w->code, site)) {
+    } else if (w->split_count != 1 || !is_end(w->code, site)) {
         emu_native_count_visit(core, &native->whole, parked != 0 ? parked - 1 : start, frame->retired, parked != 0);
     }
     return site;
@@ -165,6 +170,7 @@ static enum block_end run_block(const struct emu_functional *f, struct emu_block
     unsigned slow = 0;
 
     memset(native->slow, 0, block->warp_count * sizeof *native->slow);
+    native->missing = 0;
     for (;;) {
         const struct emu_native_site *common = NULL;
         bool together = slow == 0;
@@ -189,7 +195,7 @@ static enum block_end run_block(const struct emu_functional *f, struct emu_block
                 return hand_over(block);
             together = together && (common == NULL || common == site);
             common = site;
-            if (site->parks == 0 && !is_end(w->code, site)) {
+            if (w->split_count != 1 || (site->parks == 0 && !is_end(w->code, site))) {
                 slow++;
                 together = false;
                 if (!slow_down(w))
@@ -201,7 +207,7 @@ static enum block_end run_block(const struct emu_functional *f, struct emu_block
         together = together && moved == block->warp_count;
         if (together && common->parks == 0) {
             core->retired += block->warp_count; /* the exits */
-            core->stats.thread_instructions += (block->retired + block->warp_count) * block->warp->width;
+            core->stats.thread_instructions += (block->retired + block->warp_count) * block->warp->width - native->missing;
             return ENDS;
         }
         if (together && continue_together(block, common))

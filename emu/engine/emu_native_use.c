@@ -74,6 +74,14 @@ static bool reserve(struct emu_core_native *native, struct emu_native_form *form
         form->window = more;
         form->windows = kernel->windows;
     }
+    if (kernel->count > native->parts) {
+        struct emu_native_part *part = calloc(kernel->count, sizeof *part);
+        if (part == NULL)
+            return false;
+        free(native->part);
+        native->part = part;
+        native->parts = kernel->count;
+    }
     emu_native_forget(form); /* they may be those of another kernel */
     if (kernel->entries > form->gains) {
         struct emu_native_gain *more = realloc(form->gain, kernel->entries * sizeof *more);
@@ -182,6 +190,9 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
     native->frame.shared = block->shared;
     native->frame.shared_bytes = block->shared_bytes;
     native->frame.calls = &emu_native_calls;
+    native->frame.part = native->part;
+    native->frame.divides = block->warp->policy->steady && block->warp->merge &&
+                            (block->warp->window == 0 || block->warp->window >= EMU_NATIVE_WINDOW);
 }
 
 void emu_machine_set_native(struct emu_machine *machine, struct emu_native *native)

@@ -45,10 +45,15 @@ static bool native_execute(struct emu_native_frame *frame, uint32_t index)
     pair[1].h.full = pair[1].h.part = end_of_pair;
     w->run_start = pair; /* an empty straight-line run, because native code counts its instructions itself */
     w->leave = EMU_RUNNING;
+    const uint64_t lanes = w->m;
+    if (frame->mask != lanes) /* native code has divided the warp */
+        emu_warp_set_lanes(w, frame->mask);
     if (w->full)
         pair[0].h.full(w, &pair[0]);
     else
         pair[0].h.part(w, &pair[0]);
+    if (w->m != lanes)
+        emu_warp_set_lanes(w, lanes);
     const bool done = w->leave != EMU_LEAVE_FAULT;
     w->leave = EMU_RUNNING;
     w->run_start = start;
@@ -170,8 +175,112 @@ static bool native_bsync(struct emu_native_frame *frame, uint32_t reg, uint64_t 
     return emu_split_bsync_uncontended(w, reg, w->m, w->retired + retired + 1);
 }
 
+static bool native_bssy_part(struct emu_native_frame *frame, uint32_t reg, uint64_t mask)
+{
+    emu_split_bssy(frame->warp, reg, mask);
+    return true;
+}
+
+static bool native_meet(struct emu_native_frame *frame, uint32_t reg, uint64_t mask)
+{
+    struct emu_warp *w = frame->warp;
+
+    w->bform[reg].lanes &= ~mask;
+    w->seq_counter++;
+    w->core->stats.reconvergences++;
+    return true;
+}
+
+static bool native_join(struct emu_native_frame *frame, uint32_t reg, uint64_t retired)
+{
+    struct emu_warp *w = frame->warp;
+
+    w->core->stats.reconvergences++;
+    return emu_split_bsync_uncontended(w, reg, w->m, w->retired + retired);
+}
+
 const struct emu_native_calls emu_native_calls = {
-    .execute = native_execute, .reach = native_reach, .load = native_load, .find = native_find, .bssy = native_bssy, .bsync = native_bsync};
+    .execute = native_execute, .reach = native_reach, .load = native_load, .find = native_find, .bssy = native_bssy,
+    .bsync = native_bsync, .bssy_part = native_bssy_part, .meet = native_meet, .join = native_join};
+
+/* ---- divided warps -------------------------------------------------------------------------------- */
+
+/** A split that native code has made. */
+struct part {
+    uint64_t lanes, since;
+    uint32_t pc;
+    bool runs, blocked;
+};
+
+/** Sorts @part in: parts are in the order of their lowest lanes. */
+static unsigned insert(struct part *parts, unsigned count, struct part part)
+{
+    unsigned i = count;
+
+    for (; i > 0 && lw_lowest(parts[i - 1].lanes) > lw_lowest(part.lanes); i--)
+        parts[i] = parts[i - 1];
+    parts[i] = part;
+    return count + 1;
+}
+
+/** Makes splits of the running split, which has all lanes of the warp, as emu_native_frame.part says. */
+static void make_splits(struct emu_warp *w, uint32_t pc)
+{
+    struct emu_native_frame *frame = &w->core->native.frame;
+    const struct emu_native_kernel *kernel = w->core->native.whole.kernel;
+    struct part parts[EMU_MAX_LANES];
+    unsigned count = insert(parts, 0, (struct part){.lanes = frame->mask, .pc = pc, .runs = true});
+
+    for (uint32_t i = 0; i < kernel->count; i++) {
+        struct emu_native_part *p = &frame->part[i];
+        const uint32_t at = kernel->first + i;
+        if (p->lanes == 0)
+            continue;
+        count = insert(parts, count, (struct part){.lanes = p->lanes, .since = w->retired + p->since, .pc = at,
+                                                  .blocked = w->code->insn[at].op == ISA_BSYNC});
+        *p = (struct emu_native_part){0};
+    }
+    w->split_ids = w->split_in[EMU_SPLIT_READY] = 0;
+    for (unsigned id = 0; id < count; id++) {
+        const struct part *p = &parts[id];
+        const struct emu_dinsn *di = &w->code->insn[p->pc];
+        struct emu_split *s = &w->split[id];
+        *s = (struct emu_split){.id = (uint8_t)id, .state = p->blocked ? EMU_SPLIT_BLOCKED : EMU_SPLIT_READY, .pc = p->pc,
+                                .lanes = p->lanes, .since = p->since, .born = ++w->born_counter};
+        w->split_ids |= split_bit(id);
+        w->split_in[s->state] |= split_bit(id);
+        if (p->blocked) {
+            struct emu_breg_form *b = &w->bform[di->sub];
+            s->pc++;
+            s->barrier = di->sub;
+            s->flags = di->flags & EMU_D_SOFT ? EMU_SPLIT_SOFT : 0;
+            b->arrived |= p->lanes;
+            b->splits |= split_bit(id);
+            w->breg_blocked |= UINT32_C(1) << di->sub;
+        }
+        if (p->runs)
+            w->running = (int)id;
+    }
+    w->split_count = count;
+    w->turn_used = w->quantum;
+    w->last_low = lw_lowest(frame->mask);
+    emu_warp_set_lanes(w, frame->mask);
+}
+
+uint64_t emu_native_divided(struct emu_warp *w, uint32_t pc)
+{
+    struct emu_native_frame *frame = &w->core->native.frame;
+    struct emu_stats *stats = &w->core->stats;
+    const uint64_t missing = frame->missing;
+
+    stats->divergences += frame->divergences;
+    stats->merges += frame->merges;
+    stats->reconvergences -= frame->passes;
+    frame->missing = frame->divergences = frame->merges = frame->passes = 0;
+    if (frame->mask != w->m)
+        make_splits(w, pc);
+    return missing;
+}
 
 /** Returns true if the running split would be selected again at the end of its time slice, because all other splits are blocked
  *  at convergence barriers. */
@@ -299,11 +408,17 @@ void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di)
         }
         if (count != 0 || (site != NULL && site->parks != 0)) {
             const struct emu_dinsn *t = w->code->insn + site->next;
-            w->retired += count;
             w->lane_retired += count * w->m_count;
+            if (core->native.frame.divided)
+                w->lane_retired -= emu_native_divided(w, site->next);
+            w->retired += count;
             w->budget = (int64_t)count < w->budget ? w->budget - (int64_t)count : 0;
             w->run_start = t;
             memset(w->proved, 0, sizeof w->proved);
+            if (form == &core->native.whole && w->split_count != 1) { /* the policy selects a split */
+                w->budget = 0;
+                EMU_TAIL emu_leave(w, EMU_LEAVE_BUDGET, t);
+            }
             if (site->parks != 0 && remains_parked(w, t, form, site->parks)) {
                 const struct emu_handlers bar = w->code->base[t->index];
                 EMU_TAIL bar.full(w, t);

@@ -46,6 +46,18 @@ static bool before_rank(const struct emu_warp *w, const struct emu_split *a,
     return rank != NULL && rank[a->pc] != rank[b->pc] ? rank[a->pc] < rank[b->pc] : before_minpc(w, a, b);
 }
 
+static bool is_at_bsync(const struct emu_warp *w, const struct emu_split *s)
+{
+    return w->code->insn[s->pc].op == ISA_BSYNC;
+}
+static bool before_converge(const struct emu_warp *w, const struct emu_split *a,
+                            const struct emu_split *b)
+{
+    const bool at_a = is_at_bsync(w, a), at_b = is_at_bsync(w, b);
+
+    return at_a != at_b ? at_a : before_rank(w, a, b);
+}
+
 static bool before_most(const struct emu_warp *w, const struct emu_split *a,
                         const struct emu_split *b)
 {
@@ -64,20 +76,21 @@ static bool before_stack(const struct emu_warp *w, const struct emu_split *a,
 
 /* clang-format off */
 static const struct emu_policy policies[] = {
-    {"rr_quantum", "round-robin by lowest lane, after a quantum of instructions",   64, false, before_rr},
-    {"rr",         "round-robin by lowest lane, after each instruction",             1, false, before_rr},
-    {"minpc",      "the split with the lowest pc, until it blocks",                         0, false, before_minpc},
-    {"minpc_step", "the split with the lowest pc, chosen after each instruction",     1, false, before_minpc},
-    {"maxpc",      "the split with the highest pc, until it blocks",                        0, false, before_maxpc},
-    {"most_lanes", "the split with the most lanes, until it blocks",                     0, false, before_most},
-    {"stack_like", "the split that was created last, as with a SIMT stack",    0, true,  before_stack},
+    {"converge",   "a split at a convergence barrier, otherwise the split in the earliest block; chosen after each instruction", 64, false, true, before_converge},
+    {"rr_quantum", "round-robin by lowest lane, after a quantum of instructions",   64, false, false, before_rr},
+    {"rr",         "round-robin by lowest lane, after each instruction",             1, false, false, before_rr},
+    {"minpc",      "the split with the lowest pc, until it blocks",                         0, false, false, before_minpc},
+    {"minpc_step", "the split with the lowest pc, chosen after each instruction",     1, false, false, before_minpc},
+    {"maxpc",      "the split with the highest pc, until it blocks",                        0, false, false, before_maxpc},
+    {"most_lanes", "the split with the most lanes, until it blocks",                     0, false, false, before_most},
+    {"stack_like", "the split that was created last, as with a SIMT stack",    0, true,  false, before_stack},
 };
 /* clang-format on */
 
 const struct emu_policy emu_policy_frontier = {"frontier", "the split in the earliest block, chosen after each instruction", 1, false,
-                                               before_rank};
+                                               false, before_rank};
 
-const char *const emu_policy_names[] = {"rr_quantum", "rr",         "minpc",      "minpc_step",
+const char *const emu_policy_names[] = {"converge",   "rr_quantum", "rr",         "minpc", "minpc_step",
                                         "maxpc",      "most_lanes", "stack_like", NULL};
 _Static_assert(LW_COUNT_OF(emu_policy_names) == LW_COUNT_OF(policies) + 1, "one name a row");
 
@@ -276,9 +289,9 @@ static void run_split(struct emu_warp *w, unsigned id)
 {
     struct emu_split *s = &w->split[id];
 
+    w->turn_used = w->policy->steady && !is_late(w, s) ? w->quantum : 0;
     s->since = w->retired;
     w->running = (int)id;
-    w->turn_used = 0;
     w->last_low = low_of(s);
     w->di = w->code->insn + s->pc;
     emu_warp_set_lanes(w, s->lanes);
@@ -355,6 +368,35 @@ static int64_t window_left(const struct emu_warp *w)
     return left;
 }
 
+/** Policy with `steady`: returns true if another ready split precedes the running split, or merges with it. */
+static bool is_preceded(struct emu_warp *w)
+{
+    struct emu_split *s = &w->split[w->running];
+
+    s->pc = (uint32_t)(w->di - w->code->insn);
+    for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_READY] & ~split_bit((unsigned)w->running)))
+        if ((w->merge && may_merge(w, &w->split[id], s)) || w->policy->before(w, &w->split[id], s))
+            return true;
+    return false;
+}
+
+/** Policy with `steady`: returns how many instructions the running split may execute before another ready split may precede it or
+ *  merge with it. A jump may have that effect, too. */
+static int64_t steady_left(const struct emu_warp *w)
+{
+    const uint32_t pc = (uint32_t)(w->di - w->code->insn);
+    struct emu_split at = w->split[w->running];
+    int64_t n = 1;
+
+    for (; n < w->di->run; n++) {
+        at.pc = pc + (uint32_t)n;
+        for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_READY] & ~split_bit((unsigned)w->running)))
+            if (w->split[id].pc == at.pc || w->policy->before(w, &w->split[id], &at))
+                return n;
+    }
+    return n;
+}
+
 int64_t emu_split_allowance(const struct emu_warp *w)
 {
     int64_t left;
@@ -363,8 +405,12 @@ int64_t emu_split_allowance(const struct emu_warp *w)
         return INT64_MAX;
     left = window_left(w);
     left = left < 1 ? 1 : left;
-    if (w->quantum != 0 && (int64_t)w->quantum - w->turn_used < left)
+    if (w->quantum != 0 && w->turn_used < w->quantum && (int64_t)w->quantum - w->turn_used < left)
         left = (int64_t)w->quantum - w->turn_used;
+    if (w->policy->steady && w->turn_used >= w->quantum && (w->split_in[EMU_SPLIT_READY] & ~split_bit((unsigned)w->running)) != 0) {
+        const int64_t n = steady_left(w);
+        left = n < left ? n : left;
+    }
     for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SLEEPING])) {
         uint64_t wake_at = w->split[id].wake, now = split_now(w);
         uint64_t n = wake_at <= now ? 1 : wake_at - now;
@@ -381,6 +427,8 @@ void emu_split_cut_budget(struct emu_warp *w)
         return;
     left = window_left(w);
     left = left < 1 ? 1 : left;
+    if (w->policy->steady && w->turn_used >= w->quantum)
+        left = 0; /* a split that has become ready may precede the running one */
     if (w->budget > left)
         w->budget = left;
 }
@@ -400,6 +448,15 @@ void emu_split_ran(struct emu_warp *w, unsigned count)
     if (w->running < 0 || w->split_count == 1)
         return; /* The split is alone in its warp: to end its time slice and select it again would change nothing. */
     w->turn_used += count;
+    if (w->policy->steady) {
+        if (w->turn_used > w->quantum)
+            w->turn_used = w->quantum;
+        if (w->split_in[EMU_SPLIT_SLEEPING] != 0)
+            wake_sleepers(w);
+        if (window_left(w) <= 0 || (w->turn_used >= w->quantum && is_preceded(w)))
+            emu_split_block(w);
+        return;
+    }
     /* Native code does not stop at the end of a quantum if only one split is ready. The interpreter would have selected the same
      * split again after each quantum, so only the instructions of the last quantum count. */
     if (w->quantum != 0 && w->turn_used > w->quantum)

@@ -88,10 +88,13 @@ static inline void emu_count_stalled_step(const struct emu_warp *w)
     core->pass_retired = now;
 }
 
+enum { EMU_STEADY_WINDOW = 64 };
 struct emu_policy {
     const char *name, *summary;
     unsigned quantum; /* default length of a split's time slice, in instructions; 0: the slice lasts until the split blocks */
     bool stacked;     /* the policy uses emu_split.seq, the order in which splits were pushed */
+    bool steady;      /* the fairness limit is EMU_STEADY_WINDOW times as high. The slice lasts until another ready split precedes the running one or is at its pc. `quantum` is then the
+                       * length of the slice of a split that has reached the fairness limit */
     /** Returns true if split @a is selected before split @b. If neither split precedes the other, the split with the lowest lane
      *  is selected. */
     bool (*before)(const struct emu_warp *w, const struct emu_split *a,

@@ -145,9 +145,9 @@ static void order_segment(struct order *o, uint32_t first, uint32_t end)
     }
 }
 
-/** Sets the ranks of the @count instructions of a function, from @next on. Returns the next unused rank, or NONE if there is no
- *  memory. */
-static uint32_t rank_function(const struct isa_insn *insn, uint32_t count, uint32_t next, uint32_t *rank)
+/** Sets the ranks of the @count instructions of a function, from @next on, and unless it is NULL @place (isa_function_ranks).
+ *  Returns the next unused rank, or NONE if there is no memory. */
+static uint32_t rank_function(const struct isa_insn *insn, uint32_t count, uint32_t next, uint32_t *rank, uint32_t *place)
 {
     struct order o;
     uint64_t work = 0;
@@ -167,12 +167,21 @@ static uint32_t rank_function(const struct isa_insn *insn, uint32_t count, uint3
 
         for (uint32_t k = o.head[o.sequence[i]]; k < block->count; k++)
             rank[block->first + k] = next;
+        for (uint32_t k = 0; place != NULL && k < block->count; k++)
+            place[block->first + k] = next;
         next++;
         for (uint32_t head = o.waits[i]; head != NONE; head = o.around[head])
             rank[o.flow.block[head].first] = next++;
     }
     order_fini(&o);
     return next;
+}
+
+bool isa_function_ranks(const struct isa_insn *insn, uint32_t count, uint32_t *rank, uint32_t *place)
+{
+    for (uint32_t i = 0; i < count; i++)
+        rank[i] = place[i] = NONE;
+    return count == 0 || rank_function(insn, count, 0, rank, place) != NONE;
 }
 
 /** Returns the index of the function that instruction @i calls, or NONE if the instruction is no call or the function is not
@@ -221,7 +230,7 @@ bool isa_object_ranks(const struct isa_object *object, const struct isa_insn *in
             }
             depth--;
             if (function->count != 0)
-                next = rank_function(insn + function->first, function->count, next, rank + function->first);
+                next = rank_function(insn + function->first, function->count, next, rank + function->first, NULL);
         }
     }
     free(at);
