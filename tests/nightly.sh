@@ -63,7 +63,7 @@ step reverse-finish env LW_RANDOM_COUNT=2000 "$src/tests/clients/prop_reverse_fi
 step sessions env LW_SESSIONS=200 LW_SEED=random "$src/tests/clients/prop_sessions.sh"
 step timing_trends env LANEWISE=./lanewise "$src/bench/timing_trends"
 step timing_samples env LANEWISE=./lanewise "$src/bench/timing_samples" --check
-for paper in ccws daws bypass equalizer mrpb mascar dws dwf tbc lwm interweave capri orf rows prf regless vws dwr locality dtbl laperm power; do
+for paper in ccws daws bypass equalizer mrpb mascar medic dynpcal dws dwf tbc lwm interweave capri orf rows prf regless vws dwr locality dtbl laperm power; do
     step "papers-$paper" env LANEWISE=./lanewise "$src/bench/papers/run" "$paper" --known --out "papers-$paper"
 done
 step papers-ablations env LANEWISE=./lanewise "$src/bench/papers/run" ablations --out papers-ablations

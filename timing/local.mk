@@ -42,7 +42,7 @@ liblanewise_a_SOURCES += \
 	%D%/mechanisms/tim_la_w.c %D%/mechanisms/tim_shares.c \
 	%D%/policies/tim_sched_priv.h \
 	%D%/mechanisms/tim_mechanism_priv.h %D%/mechanisms/tim_mechanism.c \
-	%D%/mechanisms/tim_swl.c %D%/mechanisms/cache/tim_bypass.c %D%/mechanisms/cache/tim_mrpb.c %D%/mechanisms/cache/tim_mascar.c %D%/mechanisms/tim_dwf.c %D%/mechanisms/tim_tbc.c %D%/mechanisms/tim_pools.c %D%/mechanisms/registers/tim_rows.c %D%/mechanisms/registers/tim_orf.c %D%/mechanisms/forming/tim_lwm.c %D%/mechanisms/forming/tim_interweave.c %D%/mechanisms/registers/tim_prf.c %D%/mechanisms/registers/tim_regless.c \
+	%D%/mechanisms/tim_swl.c %D%/mechanisms/cache/tim_bypass.c %D%/mechanisms/cache/tim_mrpb.c %D%/mechanisms/cache/tim_mascar.c %D%/mechanisms/cache/tim_dynpcal.c %D%/mechanisms/tim_dwf.c %D%/mechanisms/tim_tbc.c %D%/mechanisms/tim_pools.c %D%/mechanisms/registers/tim_rows.c %D%/mechanisms/registers/tim_orf.c %D%/mechanisms/forming/tim_lwm.c %D%/mechanisms/forming/tim_interweave.c %D%/mechanisms/registers/tim_prf.c %D%/mechanisms/registers/tim_regless.c \
 	%D%/tables/tim_ilt_priv.h %D%/tables/tim_ilt.c %D%/tables/tim_adequacy_priv.h %D%/tables/tim_adequacy.c %D%/mechanisms/tim_equalizer.c %D%/tables/tim_compress_priv.h %D%/tables/tim_vta_priv.h %D%/tables/tim_vta.c \
 	%D%/tables/tim_gang_priv.h %D%/tables/tim_gang.c %D%/mechanisms/tim_vws_priv.h %D%/mechanisms/tim_vws.c \
 	%D%/mechanisms/tim_vws_fetch.c %D%/mechanisms/tim_vws_show.c \
@@ -70,7 +70,7 @@ liblanewise_a_SOURCES += \
 	%D%/mem/tim_locality.c \
 	%D%/mem/tim_packets_priv.h %D%/mem/tim_packets.c \
 	%D%/mem/tim_crossbar.c \
-	%D%/mem/tim_slice.c \
+	%D%/mem/tim_slice.c %D%/mem/tim_medic.c \
 	%D%/mem/tim_dram.c \
 	%D%/mem/tim_memory.c \
 	%D%/mem/tim_memory_show.c \

@@ -293,6 +293,47 @@ static enum lw_status check_mascar(const struct tim_config *c, struct lw_error *
     return LW_OK;
 }
 
+/** Checks the keys of mechanism dynpcal. */
+static enum lw_status check_dynpcal(const struct tim_config *c, struct lw_error *err)
+{
+    const bool limits = c->dynpcal_mode == TIM_DYNPCAL_CCWS;
+    const unsigned epochs = limits + (c->dynpcal_shares + c->core_count - 1) / c->core_count;
+    const char *against = c->pcal_on                                        ? "mechanism pcal, whose number of tokens is fixed"
+                          : c->dvfs_on                                      ? "dvfs.on, because an epoch of a slower clock takes longer"
+                          : limits && (c->dwf_on || c->tbc_on || c->lwm_on) ? "dwf, tbc and lwm, whose warps wait for each other"
+                          : limits && c->la_w_on                            ? "mechanism la_w, which selects warps itself"
+                                                                            : NULL;
+
+    if (!c->dynpcal_on)
+        return LW_OK;
+    if (against != NULL)
+        return LW_FAIL(err, LW_EINPUT, "dynpcal.on cannot be combined with %s", against);
+    if (limits && !c->ccws_on)
+        return LW_FAIL(err, LW_EINPUT, "dynpcal.mode=ccws needs mechanism ccws, which finds the number of warps: set ccws.on");
+    if (c->l1_bytes == 0)
+        return LW_FAIL(err, LW_EINPUT, "dynpcal.on needs an L1 cache: set l1.bytes");
+    if (c->dynpcal_period <= epochs)
+        return LW_FAIL(err, LW_EINPUT, "dynpcal.period is %u, but the samples of %u cores take %u epochs: set dynpcal.period to more", c->dynpcal_period,
+                       c->core_count, epochs);
+    if (c->dynpcal_high < c->dynpcal_low)
+        return LW_FAIL(err, LW_EINPUT, "dynpcal.high (%u %%) is less than dynpcal.low (%u %%)", c->dynpcal_high, c->dynpcal_low);
+    return LW_OK;
+}
+
+/** Checks the keys of mechanism medic. */
+static enum lw_status check_medic(const struct tim_config *c, struct lw_error *err)
+{
+    if (!c->medic_on)
+        return LW_OK;
+    if (c->l2_bytes == 0)
+        return LW_FAIL(err, LW_EINPUT, "medic.on needs an L2 cache: set l2.bytes");
+    if (c->medic_priority && c->dram_policy == TIM_DRAM_FCFS)
+        return LW_FAIL(err, LW_EINPUT, "medic.priority cannot be combined with dram.policy=fcfs, which has one queue: set medic.priority to off");
+    if (c->medic_hit_boundary < c->medic_miss_boundary)
+        return LW_FAIL(err, LW_EINPUT, "medic.hit_boundary (%u %%) is less than medic.miss_boundary (%u %%)", c->medic_hit_boundary, c->medic_miss_boundary);
+    return LW_OK;
+}
+
 /** Checks the keys of mechanism rows. */
 static enum lw_status check_rows(const struct tim_config *c, struct lw_error *err)
 {
@@ -416,6 +457,8 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     status = status == LW_OK ? check_prf(c, err) : status;
     status = status == LW_OK ? check_regless(c, err) : status;
     status = status == LW_OK ? check_mascar(c, err) : status;
+    status = status == LW_OK ? check_dynpcal(c, err) : status;
+    status = status == LW_OK ? check_medic(c, err) : status;
     if (status != LW_OK)
         return status;
     if (c->issue_width > 2 && !c->issue_types)

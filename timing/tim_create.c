@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Creation of an engine: selects the models of cores and memory, and lets cores share caches. */
+/* Creation of an engine: selects the models of cores and memory, and lets cores share caches and mechanisms know each other. */
 #include "timing/tim_engine_priv.h"
 
 enum lw_status tim_engine_create(struct emu_machine *machine, const struct tim_config *config,
@@ -10,6 +10,20 @@ enum lw_status tim_engine_create(struct emu_machine *machine, const struct tim_c
                                   options != NULL && options->reference ? tim_memory_reference_create
                                                                         : tim_memory_fast_create,
                                   out, err);
+}
+
+/** Calls the hook `joins` of the mechanisms of the cores. All cores have the same mechanisms. */
+static void join_mechanisms(struct tim_engine *e)
+{
+    for (unsigned i = 0; i < e->core[0]->mechs.count; i++) {
+        const struct tim_mechanism *row = e->core[0]->mechs.mech[i]->row;
+        struct tim_mech *mech[TIM_CORES_MOST];
+
+        for (unsigned c = 0; c < e->config.core_count; c++)
+            mech[c] = e->core[c]->mechs.mech[i];
+        if (row->joins != NULL)
+            row->joins(mech, e->config.core_count);
+    }
 }
 
 void tim_engine_share_caches(struct tim_engine *e)
@@ -23,4 +37,5 @@ void tim_engine_share_caches(struct tim_engine *e)
 
             tim_core_share(e->core[c], (enum tim_sharing_of)what, e->core + first, left < of[what] ? left : of[what]);
         }
+    join_mechanisms(e);
 }

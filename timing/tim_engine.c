@@ -232,7 +232,7 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, uint64_
 
     while (s < schedulers) {
         if (slot == 0 && ((passable && s != checked && tim_core_idles(core, s, now)) ||
-                          (core->mechs.cycle && core->replays == 0 && has_none_ready(core, s, now)))) {
+                          (core->mechs.cycle && !core->mechs.picks_every_cycle && core->replays == 0 && has_none_ready(core, s, now)))) {
             s++;
             continue;
         }

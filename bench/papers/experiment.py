@@ -41,6 +41,7 @@ class Result:
         self.hits = core['l1_hits'] / self.loads if self.loads else 0
         self.dram_reads = report['sums']['channels']['reads']
         self.writes = report['sums']['channels']['writes'] # bursts of 32 bytes
+        self.slices = report['sums']['slices']
         self.icnt_blocked = core['icnt_blocked']
         self.blocks_changed = core['equalizer_fewer'], core['equalizer_more']
         self.rows = {k: core['rows_' + k] for k in ('on', 'drowsy', 'off', 'named', 'missing')}

@@ -121,6 +121,24 @@ __kernel void sssp(__global const uint *edge, __global const int *old, __global 
     new[v] = least;
 }
 
+/* Half of the warps read a table, whose lines all these warps share; the others read lines of a stream, each only once in a while. Each
+ * lane reads another line. @entries, @lines: powers of two. */
+__kernel void mixed(__global const uint *table, __global const uint *stream, __global uint *out, uint entries, uint lines, int steps)
+{
+    uint t = get_global_id(0), total = 0;
+
+    if (t / 32 % 2 == 0) {
+#pragma unroll 1
+        for (uint i = 0; i < (uint)steps; i++)
+            total = total * 3 + table[(t * 40503u + i * 2654435761u) >> 7 & (entries - 1)];
+    } else {
+#pragma unroll 1
+        for (uint i = 0; i < (uint)steps; i++)
+            total = total * 3 + stream[(t + i * 2654435u & (lines - 1)) * 32];
+    }
+    out[t] = total;
+}
+
 /* ---- kernels whose speed does not depend on L1 ---- */
 
 __kernel void vecadd(__global const int *a, __global const int *b, __global int *c)

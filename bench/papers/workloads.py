@@ -284,6 +284,27 @@ def spmv(entry, kind):
     return make
 
 
+# ---- warps of two kinds ---------------------------------------------------------------------------------
+
+def mixed(folder, size=1):
+    """Warps that hit in L2, and warps that miss in L2. The class and the benchmark are those of no thesis."""
+    threads, steps, entries, lines, r = int(8192 * size), 48, 16384, 16384, random.Random(23)
+    table, stream = [below(r, 1 << 20) for _ in range(entries)], [below(r, 1 << 20) for _ in range(lines * 32)]
+    out = []
+    for t in range(threads):
+        total = 0
+        for i in range(steps):
+            if t // 32 % 2 == 0:
+                total = total * 3 + table[(t * 40503 + i * 2654435761 & MASK) >> 7 & entries - 1] & MASK
+            else:
+                total = total * 3 + stream[(t + i * 2654435 & MASK & lines - 1) * 32] & MASK
+        out.append(total)
+    return (program('workloads') + buffers(table=('u32', entries, folder.put('mixed_table', table, 'I')), stream=('u32', lines * 32, folder.put('mixed_stream', stream, 'I')),
+                                          out=('u32', threads, None)) +
+            'steps:\n  - launch: {entry: mixed, grid: [%d], block: [256], args: [table, stream, out, %d, %d, %d]}\n  - check: {buffer: out, file: %s}\n' %
+            (threads // 256, entries, lines, steps, folder.put('mixed_expected', out, 'I')))
+
+
 # ---- kernels whose speed does not depend on L1 --------------------------------------------------------
 
 def vecadd(folder, size=1):
@@ -354,5 +375,5 @@ WORKLOADS = {
     'spmv_banded': ('HCS', 'SPMV-Scalar', spmv('scalar', 'banded')), 'spmv_power': ('HCS', 'SPMV-Scalar', spmv('scalar', 'power')),
     'bfs_large': ('HCS', 'BFS', bfs_large), 'bfs_road': ('MCS', 'BFS', bfs_road), 'sssp': ('MCS', 'SSSP', sssp),
     'vector_random': ('CI', 'SPMV-Vector', spmv('vector', 'random')), 'vecadd': ('CI', '-', vecadd), 'stencil': ('CI', 'HOTSP', stencil),
-    'lud': ('CI', 'LUD', lud), 'backp': ('CI', 'BACKP', backp),
+    'lud': ('CI', 'LUD', lud), 'backp': ('CI', 'BACKP', backp), 'mixed': ('-', '-', mixed),
 }

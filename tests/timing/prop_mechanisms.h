@@ -126,6 +126,54 @@ static inline void random_interweave(struct rnd *r, struct tim_config *c)
     form_keys(c);
 }
 
+/* Draws mechanism dynpcal, and for half of its models mechanism ccws, if no mechanism that has been drawn excludes them. Some of the models
+ * with ccws have pools in place of equalizer and mascar. With LW_MECHANISM=dynpcal each model that can have dynpcal has it. */
+static inline void random_dynpcal(struct rnd *r, struct tim_config *c)
+{
+    const char *forced = getenv("LW_MECHANISM");
+    const bool all = forced != NULL && strcmp(forced, "dynpcal") == 0;
+    const bool may = !c->dwr_on && !c->vws_on && !c->dwf_on && !c->tbc_on && !c->lwm_on && !c->la_w_on && !c->daws_on;
+    const bool limits = rnd_below(r, all ? 4 : 2) != 0 && may;
+    unsigned epochs;
+
+    c->dynpcal_on = (rnd_below(r, 3) == 0 || all) && c->l1_bytes != 0 && !c->dvfs_on;
+    if (!c->dynpcal_on)
+        return;
+    c->pcal_on = false;
+    c->ccws_on |= limits;
+    c->dynpcal_mode = limits ? TIM_DYNPCAL_CCWS : TIM_DYNPCAL_MAX_TLP;
+    if (limits && (rnd_below(r, 3) != 0 || all) && !c->swl_on && c->issue_policy != TIM_SCHED_SWL && !c->issue_types) {
+        c->pools_on = true;
+        c->equalizer_on = c->mascar_on = false;
+    }
+    c->l1_global = TIM_L1_CACHE;
+    c->dynpcal_shares = between(r, 1, 16);
+    c->dynpcal_epoch = between(r, 20, 500);
+    epochs = limits + (c->dynpcal_shares + c->core_count - 1) / c->core_count;
+    c->dynpcal_period = epochs + between(r, 1, 8);
+    c->dynpcal_sample = between(r, 1, 40);
+    c->dynpcal_low = rnd_below(r, 101);
+    c->dynpcal_high = between(r, c->dynpcal_low, 100);
+}
+
+/* Draws mechanism medic. With LW_MECHANISM=medic each model with an L2 has it. */
+static inline void random_medic(struct rnd *r, struct tim_config *c)
+{
+    const char *forced = getenv("LW_MECHANISM");
+
+    c->medic_on = (rnd_below(r, 2) || (forced != NULL && strcmp(forced, "medic") == 0)) && c->l2_bytes != 0;
+    c->medic_interval = between(r, 20, 4000);
+    c->medic_sample = between(r, 1, 6);
+    c->medic_miss_boundary = between(r, 0, 60);
+    c->medic_hit_boundary = between(r, 60, 100);
+    c->medic_tune = rnd_below(r, 3) != 0;
+    c->medic_margin = rnd_below(r, 11);
+    c->medic_step = between(r, 1, 30);
+    c->medic_bypass = rnd_below(r, 4) != 0;
+    c->medic_insert = rnd_below(r, 4) != 0;
+    c->medic_priority = c->dram_policy != TIM_DRAM_FCFS && rnd_below(r, 4) != 0;
+}
+
 /* Draws mechanism equalizer, if no mechanism that has been drawn excludes it. */
 static inline void random_equalizer(struct rnd *r, struct tim_config *c)
 {

@@ -480,6 +480,8 @@ struct outcome {
     uint64_t found, loaded;    /* the same of mechanism regless */
     uint64_t lwm_releases;     /* counter */
     uint64_t mascar[3];        /* counters of mechanism mascar: saturated cycles, moves, accesses */
+    uint64_t medic[4];         /* of mechanism medic: models that have it; reads that bypass L2, oldest lines, high requests */
+    uint64_t dynpcal[4];       /* of mechanism dynpcal: models that have it, and with pools; periods, and changes of the number of warps that may load */
     uint64_t interweave[4];    /* of mechanism interweave: models that have it; second instructions of paths, of warps; those that shared a row */
     uint64_t stale;  /* number of loads whose value in L1 was older than the value in memory */
     uint64_t midway; /* hash of the state after a random number of instructions, or 0 if the run ended before */
@@ -655,6 +657,8 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     random_lwm(&(struct rnd){.state = seed ^ 11}, machine);
     random_mascar(&(struct rnd){.state = seed ^ 1111}, machine);
     random_interweave(&(struct rnd){.state = seed ^ 111111}, machine);
+    random_dynpcal(&(struct rnd){.state = seed ^ 1111111}, machine);
+    random_medic(&(struct rnd){.state = seed ^ 11111}, machine);
     machine->fetch_ports = machine->fetch_l0_bytes != 0 ? 1 + (unsigned)(seed / 2 % 4) : 1;
     out->idle_tags = false;
     if (tags)
@@ -709,6 +713,17 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     memset(out->la_w, 0, sizeof out->la_w);
     memset(out->mascar, 0, sizeof out->mascar);
     memset(out->interweave, 0, sizeof out->interweave);
+    memset(out->medic, 0, sizeof out->medic);
+    out->medic[0] = machine->medic_on;
+    out->dynpcal[0] = machine->dynpcal_on;
+    out->dynpcal[1] = machine->dynpcal_on && machine->pools_on;
+    out->dynpcal[2] = out->dynpcal[3] = 0;
+    for (unsigned s = 0; s < machine->l2_slices; s++) {
+        out->medic[1] += e->memory->ops->slice_stats(e->memory, s)->count[TIM_SLICE_medic_bypasses];
+        out->medic[2] += e->memory->ops->slice_stats(e->memory, s)->count[TIM_SLICE_medic_oldest];
+    }
+    for (unsigned c = 0; c < machine->dram_channels; c++)
+        out->medic[3] += e->memory->ops->channel_stats(e->memory, c)->count[TIM_CHANNEL_medic_high];
     out->interweave[0] = machine->interweave_on;
     out->lwm_releases = out->found = out->loaded = out->fast = out->wakes = out->releases = out->drowsy = out->writebacks = out->last = out->overtakes = out->divisions = out->companions = out->compactions = out->passes = 0;
     for (unsigned c = 0; c < machine->core_count; c++) {
@@ -735,6 +750,8 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
         out->mascar[0] += n[TIM_CORE_mascar_saturated];
         out->mascar[1] += n[TIM_CORE_mascar_moves];
         out->mascar[2] += n[TIM_CORE_mascar_accesses];
+        out->dynpcal[2] += n[TIM_CORE_dynpcal_periods];
+        out->dynpcal[3] += n[TIM_CORE_dynpcal_more] + n[TIM_CORE_dynpcal_fewer];
         out->interweave[1] += n[TIM_CORE_interweave_branches];
         out->interweave[2] += n[TIM_CORE_interweave_warps];
         out->interweave[3] += n[TIM_CORE_interweave_shared];
@@ -784,7 +801,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     const char *given = getenv("LW_RANDOM_COUNT");
     unsigned count = given != NULL ? (unsigned)strtoul(given, NULL, 0) : 200, ended = 0, midway = 0, stale = 0;
     unsigned joined = 0, ignored = 0, explicit_barriers = 0, entries = 0, expansions = 0, executed = 0, eager = 0, idle = 0;
-    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0}, overtakes = 0, divisions = 0, companions = 0, compactions = 0, passes = 0, releases = 0, drowsy = 0, writebacks = 0, last = 0, fast = 0, wakes = 0, found = 0, loaded = 0, large = 0, mascar[3] = {0}, interweave[4] = {0};
+    uint64_t first = fix_first_seed(), gpu[TIM_GPU_COUNT] = {0}, la_w[4] = {0}, overtakes = 0, divisions = 0, companions = 0, compactions = 0, passes = 0, releases = 0, drowsy = 0, writebacks = 0, last = 0, fast = 0, wakes = 0, found = 0, loaded = 0, large = 0, mascar[3] = {0}, interweave[4] = {0}, medic[4] = {0}, dynpcal[4] = {0};
 
     (void)state;
     if (getenv("LW_SEED") != NULL && given == NULL)
@@ -842,6 +859,10 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
             mascar[i] += naive.mascar[i];
         for (unsigned i = 0; i < LW_COUNT_OF(interweave); i++)
             interweave[i] += naive.interweave[i];
+        for (unsigned i = 0; i < LW_COUNT_OF(medic); i++)
+            medic[i] += naive.medic[i];
+        for (unsigned i = 0; i < LW_COUNT_OF(dynpcal); i++)
+            dynpcal[i] += naive.dynpcal[i];
         joined += naive.joined != 0;
         ignored += naive.ignored != 0;
         explicit_barriers += naive.explicit_barriers != 0;
@@ -884,6 +905,12 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     print_message("interweave: on %llu models; %llu second instructions of paths, %llu of warps, %llu shared a row\n", (unsigned long long)interweave[0],
                   (unsigned long long)interweave[1], (unsigned long long)interweave[2], (unsigned long long)interweave[3]);
     assert_true((interweave[1] != 0 && interweave[2] != 0 && interweave[3] != 0 && mascar[0] != 0 && mascar[1] != 0 && mascar[2] != 0 && large != 0 && found != 0 && loaded != 0 && fast != 0 && wakes != 0 && overtakes != 0 && releases != 0 && drowsy != 0 && writebacks != 0 && last != 0 && divisions != 0 && companions != 0 && compactions != 0 && passes != 0) || !all_occur);
+    print_message("medic: on %llu models; %llu reads bypassed L2, %llu lines became the oldest, %llu requests were served first\n",
+                  (unsigned long long)medic[0], (unsigned long long)medic[1], (unsigned long long)medic[2], (unsigned long long)medic[3]);
+    print_message("dynpcal: on %llu models, on %llu with pools; %llu periods, %llu changes of the number of warps that may load\n",
+                  (unsigned long long)dynpcal[0], (unsigned long long)dynpcal[1], (unsigned long long)dynpcal[2], (unsigned long long)dynpcal[3]);
+    for (unsigned i = 0; i < LW_COUNT_OF(medic); i++)
+        assert_true((medic[i] != 0 && dynpcal[i] != 0) || !all_occur);
     print_message("clocks: %llu diversions, %llu drained, %llu did not, %llu returned, %llu times all clocks fell\n",
                   (unsigned long long)gpu[TIM_GPU_dvfs_diversions], (unsigned long long)gpu[TIM_GPU_dvfs_drained],
                   (unsigned long long)gpu[TIM_GPU_dvfs_aborts], (unsigned long long)gpu[TIM_GPU_dvfs_resumes],

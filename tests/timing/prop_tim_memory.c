@@ -25,6 +25,22 @@ static unsigned power(uint64_t *seed, unsigned low, unsigned high)
     return low << tim_fix_between(seed, 0, n);
 }
 
+/* Draw the keys of MeDiC, which two of three models with an L2 have. */
+static void random_medic(uint64_t seed, struct tim_config *c)
+{
+    c->medic_on = c->l2_bytes != 0 && tim_fix_between(&seed, 0, 2) != 0;
+    c->medic_interval = tim_fix_between(&seed, 20, 3000);
+    c->medic_sample = tim_fix_between(&seed, 1, 6);
+    c->medic_miss_boundary = tim_fix_between(&seed, 0, 60);
+    c->medic_hit_boundary = tim_fix_between(&seed, 60, 100);
+    c->medic_tune = tim_fix_between(&seed, 0, 2) != 0;
+    c->medic_margin = tim_fix_between(&seed, 0, 10);
+    c->medic_step = tim_fix_between(&seed, 1, 30);
+    c->medic_bypass = tim_fix_between(&seed, 0, 3) != 0;
+    c->medic_insert = tim_fix_between(&seed, 0, 3) != 0;
+    c->medic_priority = c->dram_policy != TIM_DRAM_FCFS && tim_fix_between(&seed, 0, 3) != 0;
+}
+
 static struct tim_config random_config(uint64_t *seed)
 {
     struct tim_config c = tim_fix_config();
@@ -74,6 +90,7 @@ static struct tim_config random_config(uint64_t *seed)
     c.dram_tRFC = tim_fix_between(seed, 1, 50);
     c.dram_tWR = tim_fix_between(seed, 1, 12);
     c.dram_tWTR = tim_fix_between(seed, 1, 6);
+    random_medic(*seed, &c);
     return c;
 }
 
@@ -205,7 +222,8 @@ static int check_counts(uint64_t seed, const struct tim_config *c, const struct 
 #undef NEED
 }
 
-static int run(uint64_t seed)
+/** Run the case of a seed. Adds its counters of MeDiC to @medic: reads that bypassed L2, oldest lines, high requests, and samples by type. */
+static int run(uint64_t seed, uint64_t medic[8])
 {
     uint64_t state = seed, now = 0, end, sent[4] = {0}, lanes = 0, answered = 0, all;
     struct tim_config c = random_config(&state);
@@ -278,6 +296,9 @@ static int run(uint64_t seed)
                    side[1].memory->ops->channel_stats(side[1].memory, i),
                    sizeof(struct tim_channel_stats)) != 0)
             bad = complain(seed, now, "the counters of a channel differ");
+    for (unsigned i = 0; i < 7; i++)
+        medic[i] += sum_slices(&side[1], &c, TIM_SLICE_medic_bypasses + i);
+    medic[7] += sum_channels(&side[1], &c, TIM_CHANNEL_medic_high);
     for (unsigned s = 0; s < sides; s++)
         side[s].memory->ops->destroy(side[s].memory);
     free(seen);
@@ -287,11 +308,19 @@ static int run(uint64_t seed)
 int main(int argc, char **argv)
 {
     uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
-    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : 150;
+    uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : 150, medic[8] = {0};
 
     for (uint64_t seed = first; seed < first + count; seed++)
-        if (run(seed) != 0)
+        if (run(seed, medic) != 0)
             return 1;
     printf("%" PRIu64 " machines from seed %" PRIu64 "\n", count, first);
+    printf("MeDiC: %" PRIu64 " reads bypassed L2, %" PRIu64 " lines became the oldest, %" PRIu64 " requests were served first; samples by type:", medic[0],
+           medic[1], medic[7]);
+    for (unsigned i = 2; i < 7; i++)
+        printf(" %" PRIu64, medic[i]);
+    printf("\n");
+    for (unsigned i = 0; i < LW_COUNT_OF(medic); i++)
+        if (medic[i] == 0 && count >= 150)
+            return complain(first, 0, "an event of MeDiC did not occur");
     return 0;
 }

@@ -10,14 +10,14 @@ papers="$src/bench/papers"
 
 cases=$((cases + 1))
 "$papers/run" workloads --size .0625 >out 2>err || fail "bench/papers/run workloads: a kernel is wrong"
-[ "$(grep -c '^ok ' out)" = 103 ] || fail "bench/papers/run workloads: expected 43 kernels and 60 forms"
+[ "$(grep -c '^ok ' out)" = 104 ] || fail "bench/papers/run workloads: expected 44 kernels and 60 forms"
 
 # Copies the kernels and makes a mistake in each one. Every kernel must be reported as wrong.
 mkdir wrong
 cp -r "$src/bench/program.py" "$src/bench/trends.py" "$papers" wrong
 sed -i 's/nearest\[t\] = found/nearest[t] = found ^ (t == 77)/; s/level\[w\] = level\[v\] + 1/level[w] = level[v] + 1 + (w == 99)/
     s/answer\[t\] = sum/answer[t] = sum + (t == 5)/; s/sum\[t\] = total/sum[t] = total + (t == 8)/; s/new\[v\] = least/new[v] = least + (v == 9)/
-    s/a\[t\] + b\[t\]/a[t] - b[t]/; s/tile\[steps & 1\]\[y\]\[x\]/tile[steps \& 1][x][y]/; s/a\[at\] = tile\[y\]\[x\]/a[at] = tile[y][x] + (at == 3)/
+    s/a\[t\] + b\[t\]/a[t] - b[t]/; s/out\[t\] = total/out[t] = total + (t == 8)/; s/tile\[steps & 1\]\[y\]\[x\]/tile[steps \& 1][x][y]/; s/a\[at\] = tile\[y\]\[x\]/a[at] = tile[y][x] + (at == 3)/
     s/product\[0\]\[x\]/product[0][x ^ 1]/' wrong/papers/workloads.cl
 sed -i 's/\(out\|found\|c\)\[\([a-z*+ ]*\)\] = \([^;]*\);/\1[\2] = (\3) + (get_global_id(0) == 6);/; s/force\[t\] = sum/force[t] = sum + (t == 6)/; s/state\[t\] = x/state[t] = x + (t \& 1)/
     s/out\[place\[at\]\] = key\[source\[at\]\]/out[place[at]] = key[source[at]] + (at == 6)/' wrong/papers/vws.cl
@@ -28,7 +28,7 @@ sed -i 's/level\[w\] = current + 1/level[w] = current + 1 + (w == 9)/; s/d = fro
 sed -i 's/^\( *\)\(out\|sum\|m\)\(\[.*\]\) = \(.*\);$/\1\2\3 = (\4) + 1;/' wrong/papers/locality.cl
 cases=$((cases + 1))
 wrong/papers/run workloads --size .0625 >out 2>err && fail "wrong kernels: exit status 0"
-[ "$(grep -c '^FAIL' out)" = 103 ] || fail "a wrong kernel is not reported"
+[ "$(grep -c '^FAIL' out)" = 104 ] || fail "a wrong kernel is not reported"
 
 for what in ccws daws; do
     cases=$((cases + 1))
@@ -52,6 +52,10 @@ cases=$((cases + 1))
 [ "$(wc -l <mrpb/mrpb.txt)" = 5 ] || fail "bench/papers/run mrpb --out kept no table"
 "$papers/run" mascar --quick --cores 1 --size .0625 --out mascar >out 2>err || fail "bench/papers/run mascar: a trend does not hold"
 [ "$(wc -l <mascar/mascar.txt)" = 5 ] || fail "bench/papers/run mascar --out kept no table"
+"$papers/run" medic --quick --cores 1 --size .0625 --out medic >out 2>err || fail "bench/papers/run medic: a trend does not hold"
+[ "$(wc -l <medic/medic.txt)" = 5 ] || fail "bench/papers/run medic --out kept no table"
+"$papers/run" dynpcal --quick --cores 1 --size .0625 --out dynpcal >out 2>err || fail "bench/papers/run dynpcal: a trend does not hold"
+[ "$(wc -l <dynpcal/dynpcal.txt)" = 5 ] || fail "bench/papers/run dynpcal --out kept no table"
 "$papers/run" dws --quick --cores 1 --size .0625 --out dws >out 2>err || fail "bench/papers/run dws: a trend does not hold"
 [ "$(wc -l <dws/dws.txt)" = 5 ] || fail "bench/papers/run dws --out kept no table"
 "$papers/run" dwf --quick --size .25 --out dwf >out 2>err || fail "bench/papers/run dwf: a trend does not hold"

@@ -338,6 +338,12 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
         config->mascar_order = draw(random) % 2;
         config->mascar_queue = (unsigned)(draw(random) % 33);
     }
+    if (tim_mechanisms[which] == &tim_dynpcal) {
+        config->dynpcal_mode = draw(random) % 2 ? TIM_DYNPCAL_CCWS : TIM_DYNPCAL_MAX_TLP;
+        config->ccws_on = config->dynpcal_mode == TIM_DYNPCAL_CCWS;
+        config->dynpcal_shares = (unsigned)(1 + draw(random) % 8);
+        config->dynpcal_epoch = (unsigned)(100 + draw(random) % 1000);
+    }
     if (tim_mechanisms[which] == &tim_la_w && (config->issue_rotate || config->lsu_replay != TIM_REPLAY_NONE || config->issue_policy == TIM_SCHED_SWL || config->issue_policy == TIM_SCHED_ACTIVE_PENDING))
         return "";
     NEED(tim_config_add_mechanisms(config, tim_mechanisms[which]->name, &err));
@@ -355,9 +361,13 @@ static const char *set_blocks(struct tim_config *config, uint64_t *random)
     config->dtbl_kernels = bits >> 9 & 1;
     config->dtbl_entries = bits >> 10 & 1 ? 1024 : 2;
     config->laperm_entries = bits >> 11 & 1 ? 128 : 2;
-    config->dvfs_on = !config->rows_on && !config->prf_on && !config->regless_on && (bits >> 12 & 3) == 0 && config->fetch_shared == 1 && config->constant_shared == 1;
+    config->dvfs_on = !config->rows_on && !config->prf_on && !config->regless_on && !config->dynpcal_on && (bits >> 12 & 3) == 0 && config->fetch_shared == 1 && config->constant_shared == 1;
     config->dvfs_drain = bits >> 14 & 1;
     config->dvfs_sample = 10 + (unsigned)(bits >> 15 & 0xff);
+    config->medic_on = config->l2_bytes != 0 && (bits >> 23 & 3) == 0;
+    config->medic_sample = 2 + (unsigned)(bits >> 25 & 15);
+    config->medic_interval = 2000;
+    config->medic_priority = config->dram_policy == TIM_DRAM_FRFCFS;
     return tim_blocks_policies[config->kernels_policy]->name;
 }
 

@@ -180,6 +180,14 @@ static void set_score(struct ccws *ccws, unsigned warp, uint64_t score)
     ccws->unsorted = true;
 }
 
+unsigned tim_ccws_allowed(struct tim_mech *mech)
+{
+    struct ccws *ccws = (struct ccws *)mech;
+
+    rank_all(ccws, mech->core->now);
+    return ccws->allowed;
+}
+
 /* ---- events ------------------------------------------------------------------------------------ */
 
 /** Resets `hits` and `issued` when a new window begins. If ccws.window is 0, there are no windows: both count from the beginning
@@ -299,7 +307,7 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
 {
     struct ccws *ccws = (struct ccws *)mech;
 
-    if (!tim_is_data_load(what))
+    if (!tim_is_data_load(what) || !tim_dynpcal_lets_ccws_throttle(ccws->config, mech->core->now))
         return false;
     rank_all(ccws, mech->core->now);
     return ccws->rank[warp] >= ccws->allowed;

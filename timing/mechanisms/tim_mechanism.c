@@ -8,7 +8,7 @@
 const struct tim_mechanism *const tim_mechanisms[] = {&tim_swl, &tim_pools, &tim_ccws, &tim_daws, &tim_belady,
                                                      &tim_loads, &tim_dwr, &tim_vws, &tim_la_w, &tim_shares, &tim_family,
                                                      &tim_pcal, &tim_reuse, &tim_equalizer, &tim_mrpb, &tim_dwf, &tim_tbc,
-                                                     &tim_rows, &tim_orf, &tim_prf, &tim_regless, &tim_lwm, &tim_mascar, &tim_interweave};
+                                                     &tim_rows, &tim_orf, &tim_prf, &tim_regless, &tim_lwm, &tim_mascar, &tim_interweave, &tim_dynpcal};
 const size_t tim_mechanism_count = LW_COUNT_OF(tim_mechanisms);
 const uint64_t tim_no_warps[TIM_MAX_WARPS / 64];
 _Static_assert(LW_COUNT_OF(tim_mechanisms) <= TIM_MECHANISMS_MOST, "room for all of them on a core");
@@ -73,6 +73,8 @@ bool tim_mechs_init(struct tim_mechs *mechs)
             return false;
         mech->row = tim_mechanisms[i];
         mech->core = &mechs->core;
+        if (tim_mechanisms[i] == &tim_ccws)
+            mechs->core.ccws = mech;
         mechs->mech[mechs->count++] = mech;
         if (!make_reexecution(mechs, mech))
             return false;
@@ -82,6 +84,7 @@ bool tim_mechs_init(struct tim_mechs *mechs)
         mechs->bypasses |= mech->row->bypasses != NULL;
         mechs->reaches |= mech->row->reaches != NULL;
         mechs->picks |= mech->row->picks != NULL;
+        mechs->picks_every_cycle |= mech->row->every_cycle;
         if (mech->row->packet != NULL)
             mechs->packets = mech;
         mechs->every_cycle |= mech->row->every_cycle || mech->row->cycle != NULL || mech->row->fetches != NULL;
@@ -330,6 +333,7 @@ static const struct {
      "rows.on=on rows.drowsy=on"},
     {"rename", "mechanism rows, with renaming: registers have a row of the register file only from their first write to their last read",
      "rows.on=on rows.rename=on kernels.mixed=off kernels.suspend=off"},
+    {"medic", "MeDiC: warps that mostly miss in L2 bypass L2, and DRAM serves warps that mostly hit first", "medic.on=on"},
     {"dtbl", "dynamic thread block launch: groups of blocks that the device launches join kernels of the distributor", "dtbl.on=on"},
     {"laperm", "LaPerm: blocks of device launches are dispatched first, and to the core of their launcher", "kernels.policy=adaptive_bind"},
     {"dvfs", "diversion and voltage scaling: sends no blocks to cores with few warps, and lowers their clock and voltage", "dvfs.on=on"},

@@ -21,7 +21,7 @@
 #include "timing/decode/tim_static_priv.h"
 #include "timing/tables/tim_reach_priv.h"
 
-enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 24, TIM_GAUGES = 2, TIM_CHOICE_OF_POLICY = -2 };
+enum { TIM_MAX_WARPS = 256, TIM_MECHANISMS_MOST = 32, TIM_GAUGES = 2, TIM_CHOICE_OF_POLICY = -2 };
 
 /** Returns whether the instruction is a load of global or local memory that may go through L1. CCWS and DAWS throttle
  *  such loads. */
@@ -50,6 +50,7 @@ struct tim_mech_core {
     uint64_t now;                       /* the current cycle */
     uint64_t assigned;                  /* number of warps that were ever assigned to slots of the core */
     uint64_t over;                      /* hook `account` must count the cycles before this cycle */
+    struct tim_mech *ccws;              /* mechanism ccws of the core, or NULL if it is off */
     const struct tim_reach *slices;     /* predicted accesses of launches, or NULL if no mechanism needs them */
     void (*look)(const void *context, unsigned warp, struct tim_mech_warp *out);
     /** Returns whether any split of the warp has its pc in [from, to]. */
@@ -161,6 +162,8 @@ struct tim_mechanism {
      *  NULL without memory. */
     struct tim_mech *(*create)(const struct tim_mech_core *core);
     void (*destroy)(struct tim_mech *mech);
+    /** Called once, after the mechanism has been created on all @cores cores: @mech is the mechanism on each of them. */
+    void (*joins)(struct tim_mech *const *mech, unsigned cores);
     /* Hooks. A hook that the mechanism does not need is NULL. */
     /** Called when a block arrives on the core (@begins is true) or leaves it. @launch: sequence number of the block's launch. */
     void (*block)(struct tim_mech *mech, uint64_t launch, bool begins);
@@ -282,7 +285,7 @@ extern const struct tim_mechanism *const tim_mechanisms[];
 extern const size_t tim_mechanism_count;
 extern const struct tim_mechanism tim_swl, tim_pools, tim_ccws, tim_daws, tim_belady, tim_loads, tim_dwr, tim_vws,
     tim_la_w, tim_shares, tim_family, tim_pcal, tim_reuse, tim_equalizer, tim_mrpb, tim_dwf, tim_tbc, tim_rows, tim_orf,
-    tim_prf, tim_regless, tim_lwm, tim_mascar, tim_interweave;
+    tim_prf, tim_regless, tim_lwm, tim_mascar, tim_interweave, tim_dynpcal;
 
 /** Queue of loads whose next access could not be made. */
 enum { TIM_REEXECUTION_MOST = 256 };
@@ -299,6 +302,7 @@ struct tim_mechs {
     bool every_cycle; /* a mechanism has hook `cycle` or `fetches`, or needs `picks` even if no warp is ready */
     bool reaches;     /* a mechanism has hook `reaches` */
     bool picks;       /* a mechanism has hook `picks` */
+    bool picks_every_cycle; /* a mechanism needs `picks` even if no warp is ready */
     struct tim_mech *packets; /* the mechanism that makes packets, or NULL if there is none */
     bool touches, resides; /* a mechanism has the hook of the same name */
     bool registers;   /* a mechanism has hook `reads`, `writes`, `counts` or `upper` */

@@ -507,6 +507,16 @@ void tim_cache_go(struct tim_cache *cache, uint64_t line, uint32_t waiter, uint1
     add_waiter(cache, way, waiter, looked->missing);
 }
 
+bool tim_cache_has(const struct tim_cache *cache, uint64_t line)
+{
+    return find(cache, line) != SIZE_MAX;
+}
+
+void tim_cache_demote(struct tim_cache *cache, const struct tim_cache_result *out)
+{
+    cache->way[out->index].stamp = 0; /* stamps of used lines are larger */
+}
+
 bool tim_cache_read_whole(struct tim_cache *cache, uint64_t line)
 {
     size_t index = find(cache, line);

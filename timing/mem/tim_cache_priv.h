@@ -76,6 +76,10 @@ void tim_cache_lookup(const struct tim_cache *cache, uint64_t line, const uint64
  *  cache must not have changed since the look-up. */
 void tim_cache_go(struct tim_cache *cache, uint64_t line, uint32_t waiter, uint16_t owner,
                   const struct tim_cache_result *looked);
+/** Returns whether a way has the line, or waits for it. */
+bool tim_cache_has(const struct tim_cache *cache, uint64_t line);
+/** Makes the line of an access with result @out the one of its set that was used longest ago. */
+void tim_cache_demote(struct tim_cache *cache, const struct tim_cache_result *out);
 /** Reads bytes @mask of the line at @line (a multiple of the line size; @mask is not empty). A miss takes a way and
  *  an MSHR. A miss and a merge add @waiter to the waiters of the line; tim_cache_fill() returns @waiter when all bytes of
  *  @mask are present. A hit and a miss make the line the youngest of the set; a merge does not. A blocked access

@@ -18,6 +18,7 @@ void tim_channel_push(struct tim_mem *mem, struct tim_channel *channel, uint32_t
         channel->counted = r->since;
     tim_histogram_add(&channel->stats.histogram[TIM_CHANNEL_H_queue], channel->count);
     channel->queue[channel->count++] = request;
+    channel->stats.count[TIM_CHANNEL_medic_high] += r->high;
     if (mem->wheel != NULL)
         tim_fast_requested(mem, channel, request);
 }

@@ -54,21 +54,24 @@ struct tim_node { /* a packet on the memory side; it is in at most one list at a
     uint16_t to;    /* output port */
     uint16_t flits;
     uint16_t answer_flits;
+    uint8_t type;    /* MeDiC: enum tim_medic_type of the warp when the core sent the packet */
+    bool bypasses;   /* MeDiC: the read takes no line of L2 */
 };
 struct tim_request { /* a request to DRAM: one or more bursts of one line */
     uint64_t line;   /* address in the address space of the L2 slice */
     uint64_t when;   /* completed read: cycle from which on the L2 slice sees the completion */
     uint64_t since;  /* first edge at which the controller saw the request */
-    uint64_t order;  /* fast: sequence number of the request's arrival at the channel */
+    uint64_t order;  /* fast: sequence number of the request's arrival at the channel, plus TIM_LOW if the request is not `high` */
     uint32_t next;
     uint32_t next_of_bank; /* fast: next request of the same bank */
-    uint32_t packet; /* without an L2: the packet that waits for the read; else TIM_NONE */
+    uint32_t packet; /* a read that takes no line of L2: the packet that waits for the read; else TIM_NONE */
     uint32_t requester;  /* for traces: the packet that caused the read, or TIM_NONE for a write */
     uint32_t row;
     uint16_t slice, bank;
     uint8_t bursts;  /* number of bursts that remain */
     uint8_t sectors; /* reads: set of sectors of the line that are read */
     bool write, started; /* started: at least one burst was transferred */
+    bool high;       /* the request is in the queue that DRAM serves first (MeDiC) */
 };
 
 /* ---- networks ------------------------------------------------------------------------------- */
@@ -134,7 +137,7 @@ struct tim_slice {
     struct tim_list pipe;          /* packets whose answer leaves when the edge in `when` is reached */
     struct tim_list fills;         /* read requests that DRAM has completed */
     struct tim_list writes;        /* write requests that wait for space in the queue of DRAM */
-    unsigned reading;              /* without an L2: number of outstanding reads */
+    unsigned reading;              /* number of outstanding reads that take no line of L2: with MeDiC or without an L2 */
     bool no_capacity; /* the first packet of the input waits for space in the queue of DRAM; reset by a fill */
     struct tim_cache_result looked; /* fast: while no_capacity is set, the result of the first packet's look-up */
     bool stuck;                    /* fast: the first packet waits for a fill, because no MSHR, merge entry or way is
@@ -149,6 +152,7 @@ struct tim_slice {
 /* ---- the memory side ---------------------------------------------------------------------------------- */
 
 struct tim_wheel;
+struct tim_medic;
 struct tim_mem {
     struct tim_memory base;
     const struct tim_config *config;
@@ -166,15 +170,16 @@ struct tim_mem {
     unsigned burst_cycles, line_bytes;
     struct tim_divisor by_slices, by_flit_bytes;
     struct tim_wheel *wheel; /* timing wheel, or NULL in the reference */
+    struct tim_medic *medic; /* types of warps, or NULL if medic.on is off */
 };
 
 /** Allocates the state of either implementation. Returns NULL if memory is short. */
 struct tim_mem *tim_mem_create(const struct tim_config *config, const struct tim_memory_ops *ops);
 void tim_mem_destroy(struct tim_memory *memory);
 bool tim_mem_can_send(const struct tim_memory *memory, unsigned core);
-/** Copies a packet to the pool, and determines its L2 slice and flits. Returns its index. tim_mem_leave() removes an answer
+/** Copies a packet that a core sends in cycle @now to the pool, and determines its L2 slice and flits. Returns its index. tim_mem_leave() removes an answer
  *  that has arrived at @core; returns false if there is none, or if the core has received one in this cycle. */
-uint32_t tim_mem_enter(struct tim_mem *mem, const struct tim_packet *packet);
+uint32_t tim_mem_enter(struct tim_mem *mem, const struct tim_packet *packet, uint64_t now);
 bool tim_mem_leave(struct tim_mem *mem, unsigned core, uint64_t now, struct tim_packet *out);
 uint64_t tim_mem_in_flight(const struct tim_memory *memory);
 const struct tim_slice_stats *tim_mem_slice_stats(const struct tim_memory *memory, unsigned slice);
@@ -202,6 +207,23 @@ static inline uint32_t tim_list_take(struct tim_list *list, uint32_t next)
     return index;
 }
 #define tim_list_pop(pool, list) tim_list_take(list, (pool)[(list)->first].next)
+
+/* ---- MeDiC (tim_medic.c) ------------------------------------------------------------------------ */
+
+/** Type of a warp, by the share of its reads that hit in L2. */
+enum tim_medic_type {
+    TIM_MEDIC_ALL_MISS, TIM_MEDIC_MOSTLY_MISS, TIM_MEDIC_BALANCED, TIM_MEDIC_MOSTLY_HIT, TIM_MEDIC_ALL_HIT
+};
+#define TIM_LOW (UINT64_C(1) << 63)
+struct tim_medic *tim_medic_create(const struct tim_config *config);
+void tim_medic_destroy(struct tim_medic *medic);
+/** Sets the type of @node's packet, which a core sends in cycle @now, and whether it bypasses L2. */
+void tim_medic_send(struct tim_medic *medic, struct tim_node *node, uint64_t now);
+/** Called when an L2 slice, whose counters are @count, has looked up @node's packet, or has let it bypass L2. */
+void tim_medic_looked(struct tim_medic *medic, const struct tim_node *node, bool hit, uint64_t now, uint64_t *count);
+void tim_medic_show(const struct tim_medic *medic, struct lw_sink *out);
+
+/* ---- functions of the parts ------------------------------------------------------------------- */
 
 /** Computes the number of flits of a packet to memory, and of its answer. */
 void tim_packet_flits(const struct tim_mem *mem, const struct tim_packet *packet, uint16_t *flits,

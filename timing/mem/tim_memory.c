@@ -145,6 +145,8 @@ struct tim_mem *tim_mem_create(const struct tim_config *config, const struct tim
     nodes = (uint64_t)config->core_count * (2ull * config->icnt_queue + config->icnt_latency) +
             slices * (config->l2_queue + config->icnt_latency + config->l2_latency + waiting +
                       config->icnt_queue);
+    if (config->medic_on)
+        nodes += slices * config->l2_mshrs;
     if (nodes > 1u << 20)
         nodes = 1u << 20;
     requests = (uint64_t)config->dram_channels * config->dram_queue +
@@ -156,8 +158,10 @@ struct tim_mem *tim_mem_create(const struct tim_config *config, const struct tim
     mem->request = lw_reserve(requests * sizeof *mem->request);
     mem->waiters = calloc(config->l2_merges, sizeof *mem->waiters);
     mem->received = calloc(config->core_count, sizeof *mem->received);
+    if (config->medic_on)
+        mem->medic = tim_medic_create(config);
     if (mem->node == NULL || mem->request == NULL || mem->waiters == NULL ||
-        mem->received == NULL ||
+        mem->received == NULL || (config->medic_on && mem->medic == NULL) ||
         !create_net(&mem->requests, config, config->core_count, config->l2_slices,
                     config->l2_queue) ||
         !create_net(&mem->replies, config, config->l2_slices, config->core_count,
@@ -190,6 +194,7 @@ void tim_mem_destroy(struct tim_memory *memory)
     lw_release(mem->request, mem->request_count * sizeof *mem->request);
     free(mem->waiters);
     free(mem->received);
+    tim_medic_destroy(mem->medic);
     free(mem->wheel);
     free(mem);
 }
@@ -204,7 +209,7 @@ bool tim_mem_can_send(const struct tim_memory *memory, unsigned core)
            mem->in_flight < mem->node_count;
 }
 
-uint32_t tim_mem_enter(struct tim_mem *mem, const struct tim_packet *packet)
+uint32_t tim_mem_enter(struct tim_mem *mem, const struct tim_packet *packet, uint64_t now)
 {
     uint32_t index = take_node(mem);
     struct tim_node *node = &mem->node[index];
@@ -213,6 +218,8 @@ uint32_t tim_mem_enter(struct tim_mem *mem, const struct tim_packet *packet)
     node->packet = *packet;
     node->to = (uint16_t)tim_address_locate(mem->config, &mem->by_slices, packet->line, &node->local);
     tim_packet_flits(mem, packet, &node->flits, &node->answer_flits);
+    if (mem->medic != NULL)
+        tim_medic_send(mem->medic, node, now);
     mem->in_flight++;
     return index;
 }

@@ -90,6 +90,15 @@ static void advance(struct tim_mem *mem, uint64_t now)
 
 /* ---- channels -------------------------------------------------------------------------------- */
 
+/** Returns whether a request of the bank is in the queue that DRAM serves first. */
+static bool has_high(const struct tim_mem *mem, const struct tim_aim *a)
+{
+    for (uint32_t i = a->first; i != TIM_NONE; i = mem->request[i].next_of_bank)
+        if (mem->request[i].high)
+            return true;
+    return false;
+}
+
 /** Called when the requests or the open row of a bank have changed: determines the bank's target and command. Selects the
  *  target by the same rule as target_of() in tim_reference_memory.c. */
 static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned bank)
@@ -102,6 +111,8 @@ static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned
     if (mem->config->dram_policy == TIM_DRAM_FCFS) { /* FCFS considers only the oldest request of the channel */
         target = a->first != TIM_NONE && a->first == channel->queue[0] ? a->first : TIM_NONE;
     } else {
+        const bool high = mem->medic != NULL && has_high(mem, a);
+
         for (uint32_t i = a->first; i != TIM_NONE; i = mem->request[i].next_of_bank) {
             const struct tim_request *r = &mem->request[i];
 
@@ -109,6 +120,8 @@ static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned
                 hit = i;
                 break;
             }
+            if (high && !r->high)
+                continue;
             if (r->row == b->row) {
                 hit = hit == TIM_NONE ? i : hit;
                 if (cap == 0)
@@ -140,8 +153,8 @@ static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned
     channel->waiting[a->command] |= UINT64_C(1) << bank;
 }
 
-/** Returns whether the bank certainly has the same target with the new request @fresh as without it. This is the case if the
- *  target's row is open and the number of requests per open row is not limited (dram.row_cap), or if neither the target's row
+/** Returns whether the bank certainly has the same target with the new request @fresh as without it. If only one of the
+ *  two is `high` (MeDiC), this is the case unless @fresh is and the target has not started. Otherwise this is the case if the target's row is open and the number of requests per open row is not limited (dram.row_cap), or if neither the target's row
  *  nor the row of @fresh is open. */
 static bool keeps_aim(const struct tim_mem *mem, const struct tim_channel *channel,
                       const struct tim_request *fresh)
@@ -150,6 +163,8 @@ static bool keeps_aim(const struct tim_mem *mem, const struct tim_channel *chann
 
     if (target == TIM_NONE || mem->config->dram_policy == TIM_DRAM_FCFS)
         return false;
+    if (mem->request[target].high != fresh->high)
+        return !fresh->high || mem->request[target].started;
     return mem->request[target].row == row ? mem->config->dram_row_cap == 0 : fresh->row != row;
 }
 
@@ -158,7 +173,7 @@ void tim_fast_requested(struct tim_mem *mem, struct tim_channel *channel, uint32
     struct tim_request *r = &mem->request[request];
     struct tim_aim *a = &channel->aim[r->bank];
 
-    r->order = channel->orders++;
+    r->order = channel->orders++ | (r->high ? 0 : TIM_LOW);
     r->next_of_bank = TIM_NONE;
     if (a->first == TIM_NONE)
         a->first = request;
@@ -530,7 +545,7 @@ static unsigned send(struct tim_memory *memory, const struct tim_packet *packet,
 
     assert(tim_mem_can_send(memory, packet->core));
     advance(mem, now);
-    return tim_net_push(mem, &mem->requests, packet->core, tim_mem_enter(mem, packet), now);
+    return tim_net_push(mem, &mem->requests, packet->core, tim_mem_enter(mem, packet, now), now);
 }
 
 static bool receive(struct tim_memory *memory, unsigned core, uint64_t now,

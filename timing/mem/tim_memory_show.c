@@ -17,7 +17,7 @@ static void show_slice(const struct tim_mem *mem, const struct tim_slice *slice,
 {
     unsigned input = mem->requests.out[slice->index].count;
     unsigned output = mem->replies.in[slice->index].count;
-    unsigned mshrs = slice->cache != NULL ? tim_cache_mshrs_used(slice->cache) : slice->reading;
+    unsigned mshrs = (slice->cache != NULL ? tim_cache_mshrs_used(slice->cache) : 0) + slice->reading;
 
     if (input + output + mshrs + slice->pipe.count + slice->writes.count + slice->fills.count == 0)
         return;
@@ -70,6 +70,8 @@ void tim_mem_show(const struct tim_memory *memory, struct lw_sink *out)
     lw_printf(out, "%llu packet%s without an answer\n", (unsigned long long)mem->in_flight,
               mem->in_flight == 1 ? " is" : "s are");
     show_ports(mem, out);
+    if (mem->medic != NULL)
+        tim_medic_show(mem->medic, out);
     for (unsigned i = 0; i < mem->config->l2_slices; i++)
         show_slice(mem, &mem->slice[i], out);
     for (unsigned i = 0; i < mem->config->dram_channels; i++)

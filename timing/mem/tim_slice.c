@@ -171,6 +171,43 @@ static bool look_up_write(struct tim_mem *mem, struct tim_slice *slice, uint32_t
     return true;
 }
 
+/** MeDiC: requests the data of a read, whose line is absent, from DRAM without a line of L2. Returns false if the read must wait. */
+static bool bypass(struct tim_mem *mem, struct tim_slice *slice, uint32_t index, const struct seen *seen, uint64_t now)
+{
+    struct tim_channel *channel = &mem->channel[slice->channel];
+    const unsigned sectors = lw_popcount(tim_cache_sectors(slice->cache, seen->mask));
+    uint32_t request;
+
+    slice->no_capacity = !tim_channel_has_capacity(mem, channel);
+    if (slice->no_capacity || slice->reading == mem->config->l2_mshrs)
+        return false;
+    slice->reading++;
+    slice->stats.count[TIM_SLICE_reads]++;
+    slice->stats.count[TIM_SLICE_misses]++;
+    slice->stats.count[TIM_SLICE_fills] += sectors;
+    slice->stats.count[TIM_SLICE_sectors] += sectors_of(seen->mask);
+    slice->stats.count[TIM_SLICE_medic_bypasses]++;
+    tim_medic_looked(mem->medic, &mem->node[index], false, now, slice->stats.count);
+    request = make_request(mem, slice, seen->line, sectors * (mem->config->l2_sector / mem->config->dram_burst_bytes), false);
+    mem->request[request].packet = mem->request[request].requester = index;
+    tim_channel_push(mem, channel, request, now);
+    return true;
+}
+
+/** MeDiC: counts the look-up of packet @index, and makes the line that it has allocated, if @is_new is set, the oldest of its set if the
+ *  warp mostly misses. */
+static void insert_by_type(struct tim_mem *mem, struct tim_slice *slice, uint32_t index, const struct tim_cache_result *result,
+                           bool is_new, uint64_t now)
+{
+    const struct tim_node *node = &mem->node[index];
+
+    tim_medic_looked(mem->medic, node, result->answer == TIM_CACHE_HIT, now, slice->stats.count);
+    if (!mem->config->medic_insert || !is_new || result->answer != TIM_CACHE_MISS || node->type > TIM_MEDIC_MOSTLY_MISS)
+        return;
+    tim_cache_demote(slice->cache, result);
+    slice->stats.count[TIM_SLICE_medic_oldest]++;
+}
+
 /** Looks up a read, or the read of an atomic. */
 static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
                          const struct seen *seen, uint64_t edge, uint64_t now)
@@ -178,6 +215,7 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
     const struct tim_packet *packet = &mem->node[index].packet;
     struct tim_channel *channel = &mem->channel[slice->channel];
     bool room = tim_channel_has_capacity(mem, channel);
+    const bool is_new = mem->medic != NULL && !tim_cache_has(slice->cache, seen->line);
     struct tim_cache_result result;
     unsigned bursts;
     uint32_t request;
@@ -189,6 +227,8 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
         result = (struct tim_cache_result){.answer = TIM_CACHE_MISS, .fetch = 1};
         bursts = bursts_of(mem, seen->mask);
     } else {
+        if (is_new && mem->node[index].bypasses)
+            return bypass(mem, slice, index, seen, now);
         if (slice->no_capacity && mem->wheel != NULL) { /* only space in the DRAM queue was missing, so the last look-up
                                                          * result is still valid */
             result = slice->looked;
@@ -201,6 +241,8 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
         if (slice->no_capacity || is_blocked(mem, slice, &result))
             return false;
         tim_cache_go(slice->cache, seen->line, index, packet->warp, &result);
+        if (mem->medic != NULL)
+            insert_by_type(mem, slice, index, &result, is_new, now);
         write_back(mem, slice, &result);
         bursts = lw_popcount(result.fetch) * (mem->config->l2_sector /
                                               mem->config->dram_burst_bytes);
@@ -218,6 +260,7 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
         return true;
     request = make_request(mem, slice, seen->line, bursts, false);
     mem->request[request].sectors = (uint8_t)result.fetch;
+    mem->request[request].high = mem->medic != NULL && mem->config->medic_priority && mem->node[index].type >= TIM_MEDIC_MOSTLY_HIT;
     mem->request[request].requester = index;
     if (slice->cache == NULL)
         mem->request[request].packet = index;
@@ -289,7 +332,7 @@ static void take_fill(struct tim_mem *mem, struct tim_slice *slice, uint64_t edg
     struct tim_request request = mem->request[index];
 
     tim_request_give(mem, index);
-    if (slice->cache == NULL) {
+    if (request.packet != TIM_NONE) { /* the read takes no line of L2 */
         slice->reading--;
         serve(mem, slice, request.packet, edge);
         return;

@@ -34,9 +34,12 @@ static unsigned target_of(const struct tim_mem *mem, const struct tim_channel *c
 {
     const struct tim_bank *b = &channel->bank[bank];
     unsigned none = channel->count, hit = none, other = none;
+    bool high = false; /* a request of the bank is in the queue that DRAM serves first */
 
     if (mem->config->dram_policy == TIM_DRAM_FCFS)
         return none != 0 && mem->request[channel->queue[0]].bank == bank ? 0 : none;
+    for (unsigned i = 0; i < channel->count; i++)
+        high |= mem->request[channel->queue[i]].bank == bank && mem->request[channel->queue[i]].high;
     for (unsigned i = 0; i < channel->count; i++) {
         const struct tim_request *r = &mem->request[channel->queue[i]];
 
@@ -44,6 +47,8 @@ static unsigned target_of(const struct tim_mem *mem, const struct tim_channel *c
             continue;
         if (r->started)
             return i;
+        if (high && !r->high)
+            continue;
         if (r->row == b->row)
             hit = hit == none ? i : hit;
         else
@@ -56,40 +61,58 @@ static unsigned target_of(const struct tim_mem *mem, const struct tim_channel *c
     return hit;
 }
 
-/** Simulates edge number @edge of the DRAM clock for a channel. The channel issues at most one command at each edge. */
-static void tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
+/** Gives a column command for the oldest request that permits one, of the requests that are @high or not. Returns false if there is
+ *  none. */
+static bool give_column(struct tim_mem *mem, struct tim_channel *channel, bool high, uint64_t edge)
 {
     const struct tim_config *c = mem->config;
-    bool closed;
 
-    if (tim_channel_refresh(mem, channel, edge, &closed))
-        return;
-    for (unsigned i = 0; i < channel->count; i++) { /* column commands have priority */
+    for (unsigned i = 0; i < channel->count; i++) {
         const struct tim_request *r = &mem->request[channel->queue[i]];
         const struct tim_bank *b = &channel->bank[r->bank];
 
-        if (r->row != b->row || target_of(mem, channel, r->bank) != i || b->col_ok > edge ||
+        if (r->high != high || r->row != b->row || target_of(mem, channel, r->bank) != i || b->col_ok > edge ||
             channel->col_ok > edge || (!r->write && channel->read_ok > edge) ||
             edge + (r->write ? c->dram_tWL : c->dram_tCL) < channel->bus_free)
             continue;
         tim_channel_column(mem, channel, channel->queue[i], i, edge);
-        return;
+        return true;
     }
-    for (unsigned i = 0; i < channel->count; i++) { /* row commands */
+    return false;
+}
+
+/** Opens or closes a row for the oldest request that needs it, of the requests that are @high or not. Returns false if there is
+ *  none. */
+static bool give_row(struct tim_mem *mem, struct tim_channel *channel, bool high, uint64_t edge)
+{
+    for (unsigned i = 0; i < channel->count; i++) {
         const struct tim_request *r = &mem->request[channel->queue[i]];
         const struct tim_bank *b = &channel->bank[r->bank];
 
-        if (r->row == b->row || target_of(mem, channel, r->bank) != i)
+        if (r->high != high || r->row == b->row || target_of(mem, channel, r->bank) != i)
             continue;
         if (b->row == TIM_NO_ROW && b->act_ok <= edge && channel->act_ok <= edge) {
             tim_channel_activate(mem, channel, r->bank, r->row, edge);
-            return;
+            return true;
         }
         if (b->row != TIM_NO_ROW && b->pre_ok <= edge) {
             tim_channel_precharge(mem, channel, r->bank, edge);
-            return;
+            return true;
         }
     }
+    return false;
+}
+
+/** Simulates edge number @edge of the DRAM clock for a channel. The channel issues at most one command at each edge. Column commands
+ *  have priority. */
+static void tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
+{
+    bool closed;
+
+    if (tim_channel_refresh(mem, channel, edge, &closed))
+        return;
+    (void)(give_column(mem, channel, true, edge) || give_column(mem, channel, false, edge) ||
+           give_row(mem, channel, true, edge) || give_row(mem, channel, false, edge));
 }
 
 /* ---- the parts, one after another --------------------------------------------------------------------------- */
@@ -124,7 +147,7 @@ static unsigned send(struct tim_memory *memory, const struct tim_packet *packet,
     struct tim_mem *mem = (struct tim_mem *)memory;
 
     assert(tim_mem_can_send(memory, packet->core));
-    return tim_net_push(mem, &mem->requests, packet->core, tim_mem_enter(mem, packet), now);
+    return tim_net_push(mem, &mem->requests, packet->core, tim_mem_enter(mem, packet, now), now);
 }
 
 static bool receive(struct tim_memory *memory, unsigned core, uint64_t now,
