@@ -490,6 +490,8 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
         return LW_FAIL(err, LW_EINPUT, "equalizer.on cannot be combined with issue.types: mechanism equalizer samples all "
                                        "schedulers at the start of a cycle");
     const char *against = la_w_against(c);
+    if (c->dvfs_on && c->dvfs_act == TIM_DVFS_VOTE && !c->equalizer_on)
+        return LW_FAIL(err, LW_EINPUT, "dvfs.act=vote needs mechanism equalizer, whose votes it counts: set equalizer.on, or use --mechanism vote");
     if (c->la_w_on && against != NULL)
         return LW_FAIL(err, LW_EINPUT, "la_w.on cannot be combined with %s", against);
     if (c->ap_subregions != 1 && c->ap_subregions != 4 && c->ap_subregions != 16 && c->ap_subregions != 64)

@@ -361,7 +361,7 @@ session 'mechanism' --timing fermi lost.yaml
 says "none" <<'END'
 no mechanism is enabled: `lanewise timing --mechanisms` lists all
 END
-expect 2 'lanewise: --mechanism: expected mechanisms of swl, pools, ccws, daws, belady, loads, dwr, vws, la_w, shares, family, pcal, reuse, equalizer, mrpb, dwf, tbc, rows, orf, prf, regless, lwm, mascar, interweave, dynpcal, dws, capri, sbi, swi, drowsy, rename, medic, dtbl, laperm, dvfs, bcs, la_b, la_bw, separated by commas, found "cws"' run --timing --mechanism ccws,cws lost.yaml
+expect 2 'lanewise: --mechanism: expected mechanisms of swl, pools, ccws, daws, belady, loads, dwr, vws, la_w, shares, family, pcal, reuse, equalizer, mrpb, dwf, tbc, rows, orf, prf, regless, lwm, mascar, interweave, dynpcal, dws, capri, sbi, swi, drowsy, rename, medic, dtbl, laperm, dvfs, vote, bcs, la_b, la_bw, separated by commas, found "cws"' run --timing --mechanism ccws,cws lost.yaml
 expect 2 'ccws.on and daws.on cannot be combined: set only one of them' run --timing --mechanism ccws,daws lost.yaml
 expect 2 'has no effect without the timing model: add --timing' run --mechanism ccws lost.yaml
 expect 2 'dwr.on cannot be combined with mechanism ccws, ' run --timing --mechanism dwr,ccws lost.yaml

@@ -8,6 +8,7 @@
  *      ^                                                |
  *      +------------- not empty after dvfs.wait --------+
  *
+ * With dvfs.act vote the mechanism diverts no core: at each sample the votes of mechanism equalizer set the clocks of all cores.
  * Source: specification of the dynamic parallelism thesis, 10.
  */
 #include "timing/grid/tim_blocks_priv.h"
@@ -32,7 +33,8 @@ struct tim_dvfs *tim_dvfs_create(const struct tim_config *config)
 static bool set_closed(const struct tim_grid *g, unsigned c)
 {
     const struct tim_dvfs *d = g->dvfs;
-    const enum tim_closed closed = d->core[c].dvfs || d->dvfs ? TIM_CLOSED_ALL : d->core[c].dvr ? TIM_CLOSED_NEW : TIM_OPEN;
+    const bool votes = g->config->dvfs_act == TIM_DVFS_VOTE; /* cores take blocks also with the low clock */
+    const enum tim_closed closed = votes ? TIM_OPEN : d->core[c].dvfs || d->dvfs ? TIM_CLOSED_ALL : d->core[c].dvr ? TIM_CLOSED_NEW : TIM_OPEN;
     const bool changes = g->cores[c]->closed != closed;
 
     g->cores[c]->closed = closed;
@@ -46,7 +48,7 @@ static void set_clock(const struct tim_grid *g, unsigned c, uint64_t now)
     const struct tim_dvfs *d = g->dvfs;
     const struct tim_dvfs_core *core = &d->core[c];
     const bool own = core->dvfs && (core->done == 0 || core->rising), all = d->dvfs && (d->done == 0 || d->rising);
-    const bool slow = g->config->dvfs_act == TIM_DVFS_SCALE && (own || all);
+    const bool slow = g->config->dvfs_act >= TIM_DVFS_SCALE && (own || all);
 
     tim_domain_set_span(g->cores[c], TIM_SPAN_DIVERTED, g->cores[c]->closed != TIM_OPEN, now + 1);
     tim_domain_set_span(g->cores[c], TIM_SPAN_LOW, slow && ((own && core->done == 0) || (all && d->done == 0)), now + 1);
@@ -202,6 +204,35 @@ static void drain(const struct tim_grid *g, unsigned c, uint64_t now)
     }
 }
 
+/** Begins a change of the clocks of all cores. Returns true if a core accepts other blocks because of this. */
+static bool change_clocks(const struct tim_grid *g, bool rising, uint64_t now)
+{
+    bool changes = false;
+
+    g->gpu[TIM_GPU_dvfs_gpu_lows] += !rising;
+    change_all(g, rising, now);
+    if (g->config->dvfs_transition == 0)
+        return complete(g, now);
+    for (unsigned c = 0; c < g->config->core_count; c++)
+        changes |= update(g, c, now);
+    return changes;
+}
+
+/** dvfs.act vote: the clocks of all cores are low while memory limits more than half of the cores that have live warps. Source:
+ *  specification of the book on GPU architectures 17.1, energy mode; only the cores' domain has votes here. */
+static bool count_votes(const struct tim_grid *g, uint64_t now)
+{
+    unsigned voters = 0, votes = 0;
+
+    for (unsigned c = 0; c < g->config->core_count; c++)
+        if (tim_core_live_warps(g->cores[c]) != 0) {
+            voters++;
+            votes += tim_equalizer_waits_for_memory(&g->cores[c]->mechs);
+        }
+    g->gpu[TIM_GPU_dvfs_votes] += 2 * votes > voters;
+    return (2 * votes > voters) != g->dvfs->dvfs && change_clocks(g, g->dvfs->dvfs, now);
+}
+
 static bool sample(const struct tim_grid *g, uint64_t now)
 {
     struct tim_dvfs *d = g->dvfs;
@@ -213,16 +244,12 @@ static bool sample(const struct tim_grid *g, uint64_t now)
     g->gpu[TIM_GPU_dvfs_samples]++;
     if (g->config->dvfs_act == TIM_DVFS_COUNT || d->done != 0)
         return false;
+    if (g->config->dvfs_act == TIM_DVFS_VOTE)
+        return count_votes(g, now);
     if (scales && (d->dvfs || is_idle(g))) {
         if (d->dvfs && is_idle(g))
             return false;
-        g->gpu[TIM_GPU_dvfs_gpu_lows] += !d->dvfs;
-        change_all(g, d->dvfs, now);
-        if (g->config->dvfs_transition == 0)
-            return complete(g, now);
-        for (unsigned c = 0; c < g->config->core_count; c++)
-            changes |= update(g, c, now);
-        return changes;
+        return change_clocks(g, d->dvfs, now);
     }
     for (unsigned c = 0; c < g->config->core_count; c++) {
         struct tim_dvfs_core *core = &d->core[c];

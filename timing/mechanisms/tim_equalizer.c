@@ -12,8 +12,9 @@
  * An excess instruction is one that could issue if there were no others: its warp is ready but not picked, or its queue
  * or pipe is full. Source: specification of the book on GPU architectures 17.1. Choices of this model: each
  * scheduler is assumed to pick a ready instruction that does not access memory; at least one block runs; a block whose warps
- * all wait does not count towards the limit. The source also has votes for the frequencies of clock domains,
- * which are not implemented.
+ * all wait does not count towards the limit. The source also has votes for the frequencies of two
+ * clock domains, with which it saves energy or raises the speed. With dvfs.act vote (timing/grid/tim_dvfs.c) the clocks of the cores are lowered to
+ * save energy; the clock of the memory does not change.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -30,6 +31,7 @@ struct equalizer {
     struct tim_mech base;
     unsigned limit;             /* maximum number of blocks that run */
     uint64_t epoch;             /* number of the current epoch */
+    bool waits_for_memory;      /* at the end of the last epoch: memory limits the warps */
     struct sums sum, last;      /* sum: of the current epoch; last: of the latest epoch that ended while the core had blocks */
     unsigned count;             /* number of blocks with a live warp */
     uint8_t order[BLOCKS];      /* [count] the blocks with a live warp, the oldest first */
@@ -188,7 +190,10 @@ static bool cycle(struct tim_mech *mech, const uint64_t (*ready)[TIM_MAX_WARPS /
     if (now / config->equalizer_epoch != eq->epoch) {
         eq->epoch = now / config->equalizer_epoch;
         if (now % config->equalizer_epoch == 0 && eq->count != 0) {
+            const uint64_t memory = mech->core->count[TIM_CORE_equalizer_memory];
+
             decide(eq);
+            eq->waits_for_memory = mech->core->count[TIM_CORE_equalizer_memory] != memory;
             eq->last = eq->sum;
             select_blocks(eq);
         }
@@ -197,6 +202,14 @@ static bool cycle(struct tim_mech *mech, const uint64_t (*ready)[TIM_MAX_WARPS /
     if (now % config->equalizer_sample == 0 && eq->count != 0)
         sample(eq, ready);
     return eq->limit != before;
+}
+
+bool tim_equalizer_waits_for_memory(const struct tim_mechs *mechs)
+{
+    for (unsigned i = 0; i < mechs->count; i++)
+        if (mechs->mech[i]->row == &tim_equalizer)
+            return ((const struct equalizer *)mechs->mech[i])->waits_for_memory;
+    return false;
 }
 
 static uint64_t next(struct tim_mech *mech, uint64_t since)

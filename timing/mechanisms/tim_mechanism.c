@@ -337,6 +337,8 @@ static const struct {
     {"dtbl", "dynamic thread block launch: groups of blocks that the device launches join kernels of the distributor", "dtbl.on=on"},
     {"laperm", "LaPerm: blocks of device launches are dispatched first, and to the core of their launcher", "kernels.policy=adaptive_bind"},
     {"dvfs", "diversion and voltage scaling: sends no blocks to cores with few warps, and lowers their clock and voltage", "dvfs.on=on"},
+    {"vote", "Equalizer with votes: mechanism equalizer, and the clocks of all cores are lowered by 15 % while memory limits most of them",
+     "equalizer.on=on dvfs.on=on dvfs.act=vote dvfs.sample=4096 dvfs.low_mhz=595 dvfs.low_mv=850"},
     {"bcs", "block pairs: places two neighbouring blocks together on a core", "kernels.policy=bcs"},
     {"la_b", "locality-aware block scheduling: places blocks where they share most lines", "kernels.policy=la_b"},
     {"la_bw", "mechanisms la_b and la_w together", "kernels.policy=la_b la_w.on=on"},

@@ -71,6 +71,7 @@ static void memory_instructions_in_excess_pause_blocks(void **state)
     assert_string_equal(running(m, 4), "0");
     assert_int_equal(m->count[TIM_CORE_equalizer_fewer], 3);
     assert_int_equal(m->count[TIM_CORE_equalizer_memory], 3);
+    assert_false(tim_equalizer_waits_for_memory(&m->mechs)); /* in the last epoch one memory instruction was in excess, and one warp waited */
     /* When the running block ends, the oldest of the other blocks runs. */
     mech_end(m, 0);
     mech_end(m, 1);
@@ -106,6 +107,7 @@ static void blocks_return_while_warps_wait(void **state)
     epoch(m, 0xff);
     epoch(m, 0xff);
     assert_string_equal(running(m, 4), "0 1");
+    assert_true(tim_equalizer_waits_for_memory(&m->mechs));
     epoch(m, 0x7); /* memory instructions in excess: not more than the warps of a block, nor more than two; one warp waits */
     assert_string_equal(running(m, 4), "0 1");
     for (unsigned w = 0; w < 8; w++)
@@ -113,6 +115,7 @@ static void blocks_return_while_warps_wait(void **state)
     epoch(m, 0xff); /* three other instructions are in excess */
     assert_string_equal(running(m, 4), "0 1");
     assert_int_equal(m->count[TIM_CORE_equalizer_compute], 1);
+    assert_false(tim_equalizer_waits_for_memory(&m->mechs));
     epoch(m, 0); /* all four active warps wait */
     assert_string_equal(running(m, 4), "0 1 2");
     epoch(m, 0);
@@ -165,6 +168,59 @@ static void replays_issue_while_no_warp_is_ready(void **state)
     run_free(r);
 }
 
+/* Kernel that computes, without loads. */
+#define COMPUTE \
+    ".kernel k\n.param ptr.global out\n" \
+    "v_mov_b32 v12, 0\n" \
+    "loop:\n" \
+    "v_add_u32 v4, v4, 1\n" \
+    "v_add_u32 v5, v5, 1\n" \
+    "v_add_u32 v12, v12, 1\n" \
+    "v_setp_u32.lt p0, v12, 300\n" \
+    "@p0 bra loop\n" \
+    "exit\n.end\n"
+
+/* 17.1, energy mode: while memory limits most cores, the clocks of the cores are 15 % lower. They are not while computation does. */
+static void the_clocks_of_the_cores_follow_the_votes(void **state)
+{
+    (void)state;
+    for (unsigned memory = 0; memory < 2; memory++) {
+        struct run *r = run_new();
+        const struct tim_engine *e;
+
+        r->config->core_count = 3;
+        r->config->equalizer_on = r->config->dvfs_on = true;
+        r->config->equalizer_sample = 4;
+        r->config->equalizer_epoch = 64;
+        r->config->dvfs_act = TIM_DVFS_VOTE;
+        r->config->dvfs_sample = 64;
+        r->config->dvfs_transition = 10;
+        r->config->dvfs_low_mhz = 595;
+        r->config->dvfs_high_mhz = 700;
+        r->config->lsu_queue = 1;
+        run_text(r, memory ? MECH_THRASH : COMPUTE, 9, 64);
+        e = run_engine(r);
+        assert_int_equal(e->gpu[TIM_GPU_dvfs_votes] != 0, memory);
+        assert_int_equal(e->gpu[TIM_GPU_dvfs_gpu_lows] != 0, memory);
+        assert_int_equal(e->gpu[TIM_GPU_dvfs_diversions], 0);
+        for (unsigned c = 0; c < 3; c++) {
+            const uint64_t lost = e->stats[c].count[TIM_CORE_dvfs_lost_cycles], cycles = e->stats[c].count[TIM_CORE_active_cycles] + lost;
+
+            assert_int_equal(lost != 0, memory);
+            assert_true(lost * 100 <= cycles * 15);
+        }
+        run_free(r);
+    }
+}
+
+static void votes_need_the_mechanism(void **state)
+{
+    static const struct mech_refused cases[] = {{"dvfs.act=vote", "dvfs.act=vote needs mechanism equalizer"}};
+
+    (void)state;
+    mech_assert_refused("dvfs.on=on", cases, LW_COUNT_OF(cases));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +229,8 @@ int main(void)
         cmocka_unit_test(blocks_return_while_warps_wait),
         cmocka_unit_test(a_block_that_waits_does_not_count),
         cmocka_unit_test(replays_issue_while_no_warp_is_ready),
+        cmocka_unit_test(the_clocks_of_the_cores_follow_the_votes),
+        cmocka_unit_test(votes_need_the_mechanism),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
