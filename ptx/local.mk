@@ -4,7 +4,7 @@ liblanewise_a_SOURCES += %D%/ptx.h %D%/ptx_priv.h %D%/ptx_insn_list.c %D%/ptx_op
 liblanewise_a_SOURCES += %D%/compiler/ptx_annotation_priv.h
 liblanewise_a_SOURCES += %D%/text/ptx_lex.c %D%/text/ptx_source.c
 liblanewise_a_SOURCES += %D%/debuginfo/ptx_debug_priv.h %D%/debuginfo/ptx_debug_varloc_priv.h %D%/debuginfo/ptx_debug.c \
-	%D%/debuginfo/notes/ptx_debug_demand.c %D%/debuginfo/ptx_debug_duplicates.c %D%/debuginfo/ptx_debug_holders.c %D%/debuginfo/ptx_debug_inline.c \
+	%D%/debuginfo/notes/ptx_debug_demand.c %D%/debuginfo/notes/ptx_debug_initialisers.c %D%/debuginfo/ptx_debug_duplicates.c %D%/debuginfo/ptx_debug_holders.c %D%/debuginfo/ptx_debug_inline.c \
 	%D%/debuginfo/ptx_debug_keep.c %D%/debuginfo/ptx_debug_livevalues.c %D%/debuginfo/ptx_debug_locexpr.c %D%/debuginfo/notes/ptx_debug_noteflow.c %D%/debuginfo/notes/ptx_debug_notes.c \
 	%D%/debuginfo/notes/ptx_debug_notes_priv.h %D%/debuginfo/notes/ptx_debug_notedoubt.c %D%/debuginfo/notes/ptx_debug_notemerge.c %D%/debuginfo/notes/ptx_debug_notepaths.c %D%/debuginfo/notes/ptx_debug_notememory.c %D%/debuginfo/notes/ptx_debug_memoryuses.c %D%/debuginfo/notes/ptx_debug_memory_priv.h %D%/debuginfo/notes/ptx_debug_notesources.c %D%/debuginfo/notes/ptx_debug_notesources_priv.h %D%/debuginfo/notes/ptx_debug_notevalues.c %D%/debuginfo/ptx_debug_tree.c \
 	%D%/debuginfo/ptx_debug_scopes.c %D%/debuginfo/ptx_debug_varloc.c %D%/debuginfo/ptx_debug_write.c

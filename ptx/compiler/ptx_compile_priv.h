@@ -78,9 +78,12 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
  *     PARTS          part of the variable, such as ".a[2]", or "[]" for a computed index
  *  Returns false if the source does not have the variable. */
 bool ptx_assigned_uses(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out);
+/** Writes a comment for each variable whose value follows from its initialiser (ptx_initialisers.c). @argv: the compiler's command
+ *  line. */
+void ptx_assigned_initialisers(const struct ptx_assigned *whole, const char *const *argv, struct lw_sink *out);
 /** Replaces clang's comments about debug values in *@ptx, a text on the heap, by comments that the parser reads, and removes
- *  clang's other comments. @path: the source, in which assignments to variables are searched. */
-void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, const char *path);
+ *  clang's other comments. @path: the source, in which assignments to variables are searched. @argv: clang's command line. */
+void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, const char *path, const char *const *argv);
 /** Position in the dump of a function that corresponds to a position in the function's PTX (ptx_dump_calls.c). The caller sets
  *  @at and @end to the start and end of the dump. */
 struct ptx_dump_calls {

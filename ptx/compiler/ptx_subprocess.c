@@ -667,7 +667,7 @@ static enum lw_status run(struct ptx_job *job, const char *path, const char **ar
     if (status == LW_OK)
         status = lw_file_read(result, ptx, size, err);
     if (status == LW_OK && dump != NULL)
-        ptx_values_annotate(ptx, size, dump, dump_size, path);
+        ptx_values_annotate(ptx, size, dump, dump_size, path, argv);
     free(dump);
     if (status == LW_ENOENT)
         return LW_FAIL(err, LW_EINPUT, "%s: %s succeeded but wrote no output; " ANOTHER, path,

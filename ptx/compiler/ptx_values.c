@@ -45,7 +45,8 @@
  *     //lw.value NAME LINE @ USE...
  *
  * clang 14 to 16 write no debug values for such variables, but a location in the debug information. For these versions, the names
- * of the variables are taken from the debug information (ptx_values_memory.c).
+ * of the variables are taken from the debug information (ptx_values_memory.c). Comments "//lw.value NAME LINE : TOKEN..." contain
+ * initialisers of variables (ptx_initialisers.c).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -88,6 +89,7 @@ struct annotating {
     } *names; /* variables of the current function for which the comment that describes the source has been written */
     size_t name_count, name_capacity;
     struct ptx_memory_variables memory;
+    struct lw_buffer initialisers; /* comments that ptx_initialisers.c has written */
     bool failed; /* an allocation has failed */
 };
 
@@ -849,6 +851,8 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
         put_lost_parameters(an, fn, body, out);
     if (an->source.text != NULL)
         put_memory(an, body, out);
+    if (matched)
+        lw_put(out, lw_buffer_text(&an->initialisers));
     while (body.at < body.end) {
         struct text whole = take_line(&body), line = whole;
 
@@ -882,7 +886,7 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
     }
 }
 
-void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, const char *path)
+void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, const char *path, const char *const *argv)
 {
     struct annotating an = {0};
     struct text rest = {*ptx, *ptx + *size}, head = rest;
@@ -890,6 +894,8 @@ void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump
     size_t next = 0;
 
     ptx_assigned_read(&an.source, path);
+    lw_buffer_init(&an.initialisers);
+    ptx_assigned_initialisers(&an.source, argv, &an.initialisers.sink);
     find_functions(&an, (struct text){dump, dump + dump_size});
     an.failed |= !ptx_memory_variables_read(&an.memory, rest);
     lw_buffer_init(&out);
@@ -932,6 +938,7 @@ void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump
         free(an.physical[c].at);
     }
     ptx_memory_variables_free(&an.memory);
+    lw_buffer_fini(&an.initialisers);
     free(an.functions);
     free(an.names);
     ptx_assigned_forget(&an.source);

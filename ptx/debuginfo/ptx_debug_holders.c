@@ -21,6 +21,46 @@ uint32_t ptx_debug_register(struct ptx_placing *pl, const char *name)
     return known != NULL ? *known : PTX_NONE;
 }
 
+/* Returns the PTX register into which a statement loads a whole parameter that the translator keeps in a virtual register, or
+ * PTX_NONE. Stores this virtual register in *@home. */
+static uint32_t loaded_parameter(const struct ptx_placing *pl, const struct ptx_insn *in, uint32_t *home)
+{
+    const struct ptx_operand *to = in->operand, *from = in->operand_count == 2 ? &in->operand[1] : NULL;
+    const struct ptx_symbol *s;
+    unsigned bytes;
+
+    if (in->op != PTX_LD || from == NULL || in->guard != PTX_NONE || in->type_count != 1 || to->kind != PTX_O_REG ||
+        from->kind != PTX_O_ADDRESS || from->reg != PTX_NONE || from->symbol == PTX_NONE || from->imm != 0 ||
+        pl->fn->regs.at[to->reg].definitions != 1)
+        return PTX_NONE;
+    s = &pl->module->symbols.at[from->symbol];
+    bytes = ptx_type_bytes((enum ptx_type)in->type[0]);
+    *home = s->home_vreg;
+    for (size_t i = 0; i < pl->fn->params.count; i++)
+        if (pl->fn->params.at[i] == from->symbol)
+            return s->home == PTX_SPILL_REGISTER && (bytes == 4 || bytes == 8) && s->size_bytes == bytes &&
+                           ptx_type_bytes(pl->fn->regs.at[to->reg].type) == bytes
+                       ? to->reg
+                       : PTX_NONE;
+    return PTX_NONE;
+}
+
+uint32_t *ptx_debug_origins(const struct ptx_placing *pl)
+{
+    const struct ptx_unit *unit = pl->unit;
+    uint32_t *origin = PTX_ARRAY(pl->job, uint32_t, unit->vregs.count + 1), home;
+
+    for (uint32_t v = 0; v < unit->vregs.count; v++)
+        origin[v] = unit->vregs.at[v].origin;
+    for (size_t i = 0; i < pl->fn->insns.count && !pl->fn->kernel; i++) {
+        const uint32_t reg = loaded_parameter(pl, &pl->fn->insns.at[i], &home);
+
+        if (reg != PTX_NONE && home < unit->vregs.count && origin[home] == PTX_NONE)
+            origin[home] = reg;
+    }
+    return origin;
+}
+
 static bool is_same_row_copy(const struct ptx_placing *pl, size_t i)
 {
     const struct ptx_mi *mi = &pl->unit->code.at[i];
@@ -91,8 +131,8 @@ static uint64_t step(const struct ptx_placing *pl, const struct flow *flow, size
                 known &= ~flow->rows[row + k];
         }
         /* A write of the PTX register by any of its webs makes the value in all other holders outdated. */
-        if (unit->vregs.at[vreg].origin < pl->fn->regs.count)
-            known &= ~flow->of_reg[unit->vregs.at[vreg].origin];
+        if (pl->origin[vreg] < pl->fn->regs.count)
+            known &= ~flow->of_reg[pl->origin[vreg]];
         known |= flow->of_vreg[vreg];
     }
     return known;
@@ -187,29 +227,29 @@ void ptx_debug_find_holders(struct ptx_placing *pl)
     const struct ptx_unit *unit = pl->unit;
 
     pl->holder_of = PTX_ARRAY(pl->job, uint32_t, pl->fn->regs.count + 1);
+    pl->origin = ptx_debug_origins(pl);
     for (uint32_t v = 0; v < unit->vregs.count; v++) {
         const struct ptx_vreg *vreg = &unit->vregs.at[v];
 
-        if (vreg->origin >= pl->fn->regs.count || !pl->wanted[vreg->origin] || vreg->rows == 0 ||
+        if (pl->origin[v] >= pl->fn->regs.count || !pl->wanted[pl->origin[v]] || vreg->rows == 0 ||
             unit->assigned[v] == NO_ROW)
             continue;
         add_holder(pl, (struct ptx_holder){
-            .reg = vreg->origin, .vreg = v, .row = row_of(unit, v), .rows = vreg->rows
+            .reg = pl->origin[v], .vreg = v, .row = row_of(unit, v), .rows = vreg->rows
         });
     }
     for (size_t i = 0; i < unit->code.count; i++) {
         const struct ptx_mi *mi = &unit->code.at[i];
         bool known = false;
 
-        if (!is_deposit(unit, mi) || unit->vregs.at[mi->symbol].origin >= pl->fn->regs.count ||
-            !pl->wanted[unit->vregs.at[mi->symbol].origin])
+        if (!is_deposit(unit, mi) || pl->origin[mi->symbol] >= pl->fn->regs.count || !pl->wanted[pl->origin[mi->symbol]])
             continue;
-        for (uint32_t h = pl->holder_of[unit->vregs.at[mi->symbol].origin]; h != 0 && !known && ptx_spend(pl, 1);
+        for (uint32_t h = pl->holder_of[pl->origin[mi->symbol]]; h != 0 && !known && ptx_spend(pl, 1);
              h = pl->holders.at[h - 1].next)
             known = pl->holders.at[h - 1].spilled && pl->holders.at[h - 1].vreg == mi->symbol;
         if (!known)
             add_holder(pl, (struct ptx_holder){
-                .reg = unit->vregs.at[mi->symbol].origin, .vreg = mi->symbol, .spilled = true,
+                .reg = pl->origin[mi->symbol], .vreg = mi->symbol, .spilled = true,
                 .offset = mi->in.x >> 8
             });
     }

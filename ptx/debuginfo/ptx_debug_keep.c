@@ -23,20 +23,29 @@ struct pin {
     uint32_t before, vreg;
 };
 
+/* Returns whether an element of vreg_of is a virtual register that contains a parameter of a called function. */
+static bool is_parameter(const struct keeping *k, uint32_t written)
+{
+    return written != PTX_NONE && k->pl->unit->vregs.at[written - 1].origin == PTX_NONE;
+}
+
 static void find_written(struct keeping *k)
 {
     const struct ptx_unit *unit = k->pl->unit;
+    const uint32_t *origins = ptx_debug_origins(k->pl);
 
     k->vreg_of = PTX_ARRAY(k->pl->job, uint32_t, k->pl->fn->regs.count + 1);
     for (size_t i = 0; i < unit->code.count; i++)
         for (unsigned s = 0; s < PTX_S_M; s++) {
             const struct ptx_mi *mi = &unit->code.at[i];
             const uint32_t v = ptx_mi_writes(mi, (enum ptx_slot)s) ? ptx_ref_vreg(mi->ref[s]) : PTX_NONE;
-            const uint32_t origin = v != PTX_NONE ? unit->vregs.at[v].origin : PTX_NONE;
+            const uint32_t origin = v != PTX_NONE ? origins[v] : PTX_NONE;
 
             if (origin >= k->pl->fn->regs.count || unit->vregs.at[v].rows == 0 || k->vreg_of[origin] == v + 1)
                 continue;
-            k->vreg_of[origin] = k->vreg_of[origin] == 0 ? v + 1 : PTX_NONE;
+            if (k->vreg_of[origin] != 0 && unit->vregs.at[v].origin == PTX_NONE)
+                continue; /* the virtual register of a parameter, whose value has been copied */
+            k->vreg_of[origin] = k->vreg_of[origin] == 0 || is_parameter(k, k->vreg_of[origin]) ? v + 1 : PTX_NONE;
         }
 }
 

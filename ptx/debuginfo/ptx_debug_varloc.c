@@ -408,7 +408,11 @@ static void locate_variable(struct ptx_placing *pl, struct ptx_noting *noting, u
 
     pl->locations.count = 0;
     if (value == NULL) {
-        if (!locate_noted(pl, noting, root, index))
+        const bool noted = locate_noted(pl, noting, root, index);
+
+        if (noting != NULL)
+            ptx_debug_initialiser_locate(pl, noting, root, index);
+        if (!noted && pl->locations.count == 0)
             return;
     } else if (value->kind == PTX_V_BLOCK && is_doubted(pl, noting, value, &at)) {
         die->noted = true;

@@ -50,6 +50,7 @@ struct ptx_placing {
     PTX_LIST(struct ptx_holder) holders;
     uint32_t *move_of;              /* by PTX register: see ptx_debug_find_moves() */
     uint8_t *wanted;                /* by PTX register: whether the register may hold a variable */
+    uint32_t *origin;               /* by virtual register: see ptx_debug_origins() */
     uint32_t *holder_of;            /* by PTX register: 1 + index of the last holder of the register, or 0 if it has none */
     PTX_LIST(struct isa_var_location) locations; /* locations of the current variable */
     PTX_LIST(struct isa_span) spans;
@@ -91,6 +92,9 @@ void ptx_debug_clear_marks(struct ptx_placing *pl);
 bool ptx_debug_line_of(const struct ptx_placing *pl, const struct ptx_fixup *fixup, uint32_t *line);
 /** Copies @count elements of @size bytes to the object's arena. If @list is NULL, the memory is not initialised. */
 void *ptx_debug_keep(struct ptx_placing *pl, const void *list, size_t count, size_t size);
+/** Returns for each virtual register the PTX register whose value it has, or PTX_NONE. A virtual register that contains a parameter
+ *  of a called function has the value of the PTX register into which the parameter is loaded. */
+uint32_t *ptx_debug_origins(const struct ptx_placing *pl);
 /** Fills pl->holders with all holders of the wanted PTX registers. */
 void ptx_debug_find_holders(struct ptx_placing *pl);
 /** Fills pl->move_of: for each PTX register whose only definition is a move, 1 + the index of this instruction; otherwise 0. */

@@ -135,6 +135,8 @@ struct ptx_noting {
     PTX_LIST(struct ptx_noted_variable) variables;
     struct ptx_map by_key;                      /* maps the key of a variable to its index in `variables` */
     struct ptx_map lines_by_name, uses_by_name; /* map "NAME LINE" of a variable to its index in `lines` and `uses` */
+    struct ptx_map initialisers_by_name;        /* maps "NAME LINE" of a variable to its index in `initialisers` */
+    PTX_LIST(struct ptx_name) initialisers;     /* text of the notes with initialisers; empty if two variables have the same key */
     PTX_LIST(struct ptx_name) uses;     /* by variable in memory: text of the note with its uses in the source */
     struct ptx_note_address *addresses; /* by register: see find_addresses() in ptx_debug_memoryuses.c */
     PTX_LIST(struct ptx_noted_lines) lines;
@@ -292,6 +294,12 @@ void ptx_debug_notes_want(struct ptx_placing *pl, const struct ptx_noting *notin
  *  unknown. */
 void ptx_debug_notes_locate(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_pieces *pieces,
                             uint32_t param, uint64_t bytes);
+
+/** Stores the @size bytes @expression of a DWARF expression in the object, and sets the location's members for an expression. */
+void ptx_note_put_expression(struct ptx_placing *pl, const uint8_t *expression, uint32_t size, struct isa_var_location *location);
+/** Appends locations of variable @die of a function with entry @root to pl->locations, for the words of its scope at which
+ *  pl->locations has none. Does nothing if the value does not follow from the variable's initialiser. */
+void ptx_debug_initialiser_locate(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t root, uint32_t die);
 
 /** Returns whether notes say that the variable is in local memory. */
 bool ptx_debug_memory_noted(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *variable);

@@ -756,23 +756,20 @@ static bool put_piece(struct making *m, const uint32_t *same, uint32_t first, ui
     return known;
 }
 
-static void put_expression(struct making *m, struct isa_var_location *location)
+void ptx_note_put_expression(struct ptx_placing *pl, const uint8_t *expression, uint32_t size, struct isa_var_location *location)
 {
-    struct ptx_debug *debug = m->pl->debug;
-    struct ptx_job *job = m->pl->job;
+    struct ptx_debug *debug = pl->debug;
 
     location->kind = ISA_LOCATION_EXPRESSION;
-    location->variable = m->size;
-    if (debug->expression_bytes >= m->size &&
-        memcmp(debug->expressions + debug->expression_bytes - m->size, m->out, m->size) == 0) {
-        location->value = debug->expression_bytes - m->size;
+    location->variable = size;
+    if (debug->expression_bytes >= size && memcmp(debug->expressions + debug->expression_bytes - size, expression, size) == 0) {
+        location->value = debug->expression_bytes - size;
         return;
     }
-    debug->expressions = ptx_object_grow(job, debug->expressions, &debug->expression_capacity,
-                                         debug->expression_bytes + m->size, 1);
-    memcpy(debug->expressions + debug->expression_bytes, m->out, m->size);
+    debug->expressions = ptx_object_grow(pl->job, debug->expressions, &debug->expression_capacity, debug->expression_bytes + size, 1);
+    memcpy(debug->expressions + debug->expression_bytes, expression, size);
     location->value = debug->expression_bytes;
-    debug->expression_bytes += m->size;
+    debug->expression_bytes += size;
 }
 
 /* Finds a location without an expression for a variable that has one value. Returns false if the value is computed or unknown. */
@@ -839,7 +836,7 @@ static bool make_location(struct making *m, const struct ptx_noted_pieces *piece
     }
     if (!known || m->failed)
         return false;
-    put_expression(m, location);
+    ptx_note_put_expression(m->pl, m->out, m->size, location);
     location->innermost_only = m->innermost_only;
     return true;
 }
