@@ -171,6 +171,8 @@ struct emu_level {
     /** Returns true if the full handler of conversion @di loops over host vectors, so that it converts a vector register of any
      *  length. */
     bool (*converts_rows)(const struct emu_dinsn *di);
+    /** [ISA_OP_COUNT] The functions of instructions with semantics ROW1, without modifiers; NULL for other instructions. */
+    emu_row_fn *const *row_functions;
 };
 extern const struct emu_level emu_level_v1, emu_level_v3, emu_level_v4;
 const struct emu_level *emu_level_choose(unsigned wanted);

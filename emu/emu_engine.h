@@ -174,6 +174,10 @@ struct emu_native_window {
 };
 
 struct emu_native_frame;
+/** Computes a function of each lane: d[l] = f(b[l]). d and b are aligned to 32 bytes, and are equal or do not overlap. @n, the number
+ *  of lanes, is a multiple of EMU_ROW_LANES. */
+typedef void emu_row_fn(uint32_t *d, const uint32_t *b, unsigned n);
+enum { EMU_ROW_LANES = 16 };
 /** Functions that native code calls. These functions return false, and change nothing, if the instruction would fault or needs a
  *  case that they do not handle. Native code then leaves before the instruction. */
 struct emu_native_calls {
@@ -237,6 +241,7 @@ struct emu_native_frame {
     struct emu_native_part *part; /* [instructions of the kernel] all zero while the warp is not divided */
     uint64_t divides;        /* not 0: code for whole warps may divide the warp as the split policy `converge` does */
     uint32_t first_thread;   /* linear position of the warp's first thread in its block */
+    emu_row_fn *const *row_functions; /* [ISA_OP_COUNT] functions of instructions with semantics ROW1 */
     uint64_t alone;          /* masked code: not 0 if the running split is the warp's only split */
     /* results */
     uint64_t retired;        /* warp instructions executed */

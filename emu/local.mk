@@ -6,7 +6,7 @@ liblanewise_a_SOURCES += %D%/emu.h %D%/emu_core.h %D%/emu_engine.h %D%/emu_event
 liblanewise_a_SOURCES += %D%/bytes/emu_bytes_priv.h %D%/bytes/emu_state_priv.h %D%/bytes/emu_bytes.c %D%/bytes/emu_options_file.c \
 	%D%/bytes/emu_state.def
 liblanewise_a_SOURCES += %D%/log/emu_log_priv.h %D%/log/emu_log.c %D%/log/emu_log_file.c
-liblanewise_a_SOURCES += %D%/lane/emu_lane_ops_priv.h %D%/lane/emu_math_priv.h %D%/lane/emu_predict_priv.h %D%/lane/emu_semantics_priv.h \
+liblanewise_a_SOURCES += %D%/lane/emu_lane_ops_priv.h %D%/lane/emu_math_priv.h %D%/lane/emu_mufu_priv.h %D%/lane/emu_predict_priv.h %D%/lane/emu_semantics_priv.h \
 	%D%/lane/emu_lane_ops.c %D%/lane/emu_math.c %D%/lane/emu_predict.c %D%/lane/emu_predict_affine.c \
 	%D%/lane/emu_predict_range.c %D%/lane/emu_predict_row.c %D%/lane/emu_rect.c
 liblanewise_a_SOURCES += %D%/memory/emu_mem_priv.h %D%/memory/emu_memory_priv.h %D%/memory/emu_address.c \

@@ -41,6 +41,7 @@ static const struct access_row op_access[ISA_OP_COUNT] = {
 #define NOWHERE(...) { ISA_ACCESS_NONE, ISA_SPACE_GENERIC, NULL }
 #define REFUSED(what) { ISA_ACCESS_NONE, ISA_SPACE_GENERIC, what }
 #define LANE1 NOWHERE
+#define ROW1 NOWHERE
 #define LANE NOWHERE
 #define LANE3 NOWHERE
 #define LANEX1 NOWHERE
@@ -70,6 +71,7 @@ static const struct access_row op_access[ISA_OP_COUNT] = {
 #undef REDUCE
 #undef FETCH
 #undef LANE1
+#undef ROW1
 #undef LANE
 #undef LANE3
 #undef LANEX1

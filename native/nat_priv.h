@@ -262,7 +262,7 @@ bool nat_known_special(const struct nat_unit *unit, enum isa_special sr, uint32_
 struct nat_shape nat_special_shape(const struct nat_unit *unit, enum isa_special sr);
 
 /** The semantics of a row of isa/insns.def, divided into the parts of the expression. */
-enum nat_semantics { NAT_SEM_NONE, NAT_SEM_LANE, NAT_SEM_WORDS, NAT_SEM_PICK, NAT_SEM_COMPARE };
+enum nat_semantics { NAT_SEM_NONE, NAT_SEM_LANE, NAT_SEM_WORDS, NAT_SEM_PICK, NAT_SEM_COMPARE, NAT_SEM_FUNCTION };
 struct nat_row {
     enum nat_semantics semantics;
     uint8_t type, a, b, c; /* enum nat_type */
@@ -273,7 +273,7 @@ struct nat_row {
 /** Reads the semantics column of a row of isa/insns.def. Returns false if the column is not an expression that native code
  *  can be made from. */
 bool nat_row_of(const struct isa_op_info *info, struct nat_row *row);
-/** Returns true if the instruction has modifiers that the table's expression does not contain. */
+/** Returns true if the instruction has modifiers that native code does not support. */
 bool nat_has_modifiers(const struct isa_insn *insn);
 
 /* Emission. */

@@ -28,6 +28,7 @@ bool nat_row_of(const struct isa_op_info *info, struct nat_row *row)
         bool scalar;
     } forms[] = {
         {"LANE1", NAT_SEM_LANE, 1, {0, 0, 0, 0}, false}, {"LANE", NAT_SEM_LANE, 1, {0, 0, 0, 0}, false},
+        {"ROW1", NAT_SEM_FUNCTION, 1, {0, 0, 0, 0}, false},
         {"LANE3", NAT_SEM_LANE, 1, {0, 0, 0, 0}, false}, {"LANEX1", NAT_SEM_LANE, 2, {0, 1, 1, 1}, false},
         {"LANEX", NAT_SEM_LANE, 3, {0, 1, 2, 2}, false}, {"LANEX3", NAT_SEM_LANE, 4, {0, 1, 2, 3}, false},
         {"LANEW", NAT_SEM_WORDS, 0, {0, 0, 0, 0}, false}, {"LANEW3", NAT_SEM_WORDS, 0, {0, 0, 0, 0}, false},
@@ -72,14 +73,29 @@ bool nat_row_of(const struct isa_op_info *info, struct nat_row *row)
 bool nat_has_modifiers(const struct isa_insn *insn)
 {
     switch (nat_info(insn)->format) {
-    case ISA_FMT_FLT:
-        return isa_mod_get(insn, ISA_MOD_RND) || isa_mod_get(insn, ISA_MOD_FTZ) || isa_mod_get(insn, ISA_MOD_SAT);
-    case ISA_FMT_FUN: return isa_mod_get(insn, ISA_MOD_FTZ) || isa_mod_get(insn, ISA_MOD_SAT);
-    case ISA_FMT_MNM:
-        return isa_mod_get(insn, ISA_MOD_FTZ) || isa_mod_get(insn, ISA_MOD_MNAN) || isa_mod_get(insn, ISA_MOD_XORSIGN);
-    case ISA_FMT_CMP: return isa_mod_get(insn, ISA_MOD_CMPFTZ) != 0;
+    case ISA_FMT_FLT: return isa_mod_get(insn, ISA_MOD_RND) != 0;
+    case ISA_FMT_MNM: return isa_mod_get(insn, ISA_MOD_MNAN) || isa_mod_get(insn, ISA_MOD_XORSIGN);
     default: return false;
     }
+}
+
+/** Returns true if the instruction flushes denormal sources and results to zero. */
+static bool flushes(const struct isa_insn *insn)
+{
+    switch (nat_info(insn)->format) {
+    case ISA_FMT_FLT:
+    case ISA_FMT_FUN:
+    case ISA_FMT_MNM: return isa_mod_get(insn, ISA_MOD_FTZ);
+    case ISA_FMT_CMP: return isa_mod_get(insn, ISA_MOD_CMPFTZ);
+    default: return false;
+    }
+}
+/** Returns true if the instruction saturates its result to [0, 1]. */
+static bool saturates(const struct isa_insn *insn)
+{
+    const unsigned format = nat_info(insn)->format;
+
+    return (format == ISA_FMT_FLT || format == ISA_FMT_FUN) && isa_mod_get(insn, ISA_MOD_SAT);
 }
 
 /* ---- values ----------------------------------------------------------------------------------- */
@@ -142,6 +158,34 @@ static struct nat_value get(struct nat_unit *u, const struct nat_source *source,
 static struct nat_value bits_of(const struct nat_build *b, struct nat_value x)
 {
     return nat_bits(b, x, nat_is_wide(x.type) ? NAT_U64 : NAT_U32);
+}
+
+/** Compiles the expression @text, in which x names the value @x. */
+static struct nat_value in_terms_of(const struct nat_build *b, const char *text, struct nat_value x)
+{
+    const struct nat_name name = {"x", x};
+    struct nat_value out;
+
+    (void)nat_expression(b, text, strlen(text), &name, 1, &out);
+    return out;
+}
+/** Replaces denormals by zeros of the same sign, if the instruction does so. */
+static struct nat_value flush(const struct nat_build *b, const struct isa_insn *insn, struct nat_value x)
+{
+    if (!flushes(insn) || !nat_is_float(x.type))
+        return x;
+    struct nat_value bits = in_terms_of(b, x.type == NAT_F32 ? "(x & 0x7f800000u) == 0 ? x & 0x80000000u : x"
+                                           : "(x & UINT64_C(0x7ff0000000000000)) == 0 ? x & UINT64_C(0x8000000000000000) : x",
+                                        bits_of(b, x));
+    return nat_bits(b, bits, x.type);
+}
+/** Applies the modifiers of the result. */
+static struct nat_value finish(const struct nat_build *b, const struct isa_insn *insn, struct nat_value x)
+{
+    x = flush(b, insn, x);
+    if (saturates(insn) && nat_is_float(x.type)) /* a NaN saturates to +0 */
+        x = in_terms_of(b, x.type == NAT_F32 ? "x >= 1.0f ? 1.0f : x > 0.0f ? x : 0.0f" : "x >= 1.0 ? 1.0 : x > 0.0 ? x : 0.0", x);
+    return x;
 }
 
 static void put_result(struct nat_unit *u, unsigned reg, unsigned words, struct nat_value x)
@@ -312,8 +356,8 @@ static void emit_affine(struct nat_unit *u, const struct isa_insn *insn, const s
 /* ---- instructions ----------------------------------------------------------------------------- */
 
 /** Sets @row's names: sources of the types of the table. */
-static unsigned name_sources(struct nat_unit *u, const struct nat_row *row, const struct nat_source source[3], bool lanes,
-                             struct nat_name *names)
+static unsigned name_sources(struct nat_unit *u, const struct isa_insn *insn, const struct nat_row *row,
+                             const struct nat_source source[3], bool lanes, struct nat_name *names)
 {
     static const char *const letters[] = {"a", "b", "c"};
     const unsigned types[] = {row->a, row->b, row->c};
@@ -321,7 +365,7 @@ static unsigned name_sources(struct nat_unit *u, const struct nat_row *row, cons
 
     for (unsigned i = 0; i < 3; i++)
         if (source[i].words != 0)
-            names[count++] = (struct nat_name){letters[i], get(u, &source[i], types[i], lanes)};
+            names[count++] = (struct nat_name){letters[i], flush(&u->b, insn, get(u, &source[i], types[i], lanes))};
     names[count++] = (struct nat_name){"sub", nat_constant(&u->b, NAT_U32, 0)};
     return count;
 }
@@ -432,8 +476,8 @@ static bool emit_compare(struct nat_unit *u, const struct isa_insn *insn, const 
                          const struct nat_source source[3])
 {
     const struct nat_build *b = &u->b;
-    struct nat_value p = compare(b, isa_mod_get(insn, ISA_MOD_CMP), get(u, &source[0], row->a, false),
-                                 get(u, &source[1], row->b, false)), q = p;
+    struct nat_value p = compare(b, isa_mod_get(insn, ISA_MOD_CMP), flush(b, insn, get(u, &source[0], row->a, false)),
+                                 flush(b, insn, get(u, &source[1], row->b, false))), q = p;
     const unsigned operation = isa_mod_get(insn, ISA_MOD_BOOL);
 
     q.v = b->llvm->BuildNot(b->b, p.v, "");
@@ -553,6 +597,22 @@ static bool emit_prmt(struct nat_unit *u, const struct isa_insn *insn, const str
     }
     *out = (struct nat_value){sum, NAT_U32, lanes};
     return true;
+}
+
+/** Emits a call of the emulator's function for instruction @op of semantics ROW1, an f32 function. Its NaNs are canonical. */
+static struct nat_value call_function(struct nat_unit *u, unsigned op, struct nat_value x)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    const unsigned lanes = x.vector && u->width > EMU_ROW_LANES ? u->width : EMU_ROW_LANES;
+    LLVMTypeRef types[3] = {u->b.pointer, u->b.pointer, u->b.i32}, type = nat_type_of(&u->b, NAT_F32, x.vector);
+    LLVMValueRef row = nat_lane_variable(u, &u->elements, 16), args[3] = {row, row, l->ConstInt(u->b.i32, lanes, 0)};
+    LLVMValueRef functions = nat_member(u, u->b.pointer, offsetof(struct emu_native_frame, row_functions));
+    LLVMValueRef offset = l->ConstInt(u->b.i64, op * sizeof(void *), 0);
+    LLVMValueRef function = l->BuildLoad2(u->b.b, u->b.pointer, nat_address(u, functions, offset), "");
+
+    (void)l->BuildStore(u->b.b, x.v, row);
+    (void)l->BuildCall2(u->b.b, l->FunctionType(u->b.none, types, 3, 0), function, args, 3, "");
+    return (struct nat_value){l->BuildLoad2(u->b.b, type, row, ""), NAT_F32, x.vector};
 }
 
 static bool emit_plop3(struct nat_unit *u, const struct isa_insn *insn)
@@ -709,7 +769,7 @@ static bool emit_scalar(struct nat_unit *u, const struct isa_insn *insn, const s
 
     if (row->semantics == NAT_SEM_COMPARE)
         return emit_compare(u, insn, row, source);
-    unsigned count = name_sources(u, row, source, false, names);
+    unsigned count = name_sources(u, insn, row, source, false, names);
     if (row->semantics == NAT_SEM_PICK)
         names[count++] = (struct nat_name){"r", nat_get_predicate(u, isa_insn_r(insn), isa_insn_r_neg(insn), true)};
     if (!nat_expression(b, row->text, row->size, names, count, &x))
@@ -770,16 +830,18 @@ static bool emit(struct nat_unit *u, const struct isa_insn *insn)
     } else if (insn->op == ISA_V_PRMT_B32) {
         if (!emit_prmt(u, insn, source, lanes, &x))
             return false;
+    } else if (row.semantics == NAT_SEM_FUNCTION) {
+        x = finish(b, insn, call_function(u, insn->op, flush(b, insn, get(u, &source[1], row.b, lanes))));
     } else if (insn->op == ISA_V_CVT) {
         if (!emit_convert(u, insn, source, &x))
             return false;
     } else {
-        unsigned count = name_sources(u, &row, source, lanes, names);
+        unsigned count = name_sources(u, insn, &row, source, lanes, names);
         if (row.semantics == NAT_SEM_PICK)
             names[count++] = (struct nat_name){"r", nat_get_predicate(u, isa_insn_r(insn), isa_insn_r_neg(insn), false)};
         if (!nat_expression(b, row.text, row.size, names, count, &x))
             return false;
-        x = nat_convert(b, x, row.type);
+        x = finish(b, insn, nat_convert(b, x, row.type));
     }
     const unsigned words = nat_is_wide(x.type) ? 2 : 1;
     if (x.type == NAT_F64) { /* NaNs of f64 become canonical here; NaNs of f32 become canonical where their bits are

@@ -460,7 +460,7 @@ static void row_step(const struct nat_unit *unit, struct nat_state *state, uint3
     if (has_row && row.semantics == NAT_SEM_PICK && predicate_shape(state, isa_insn_r(insn)) != NAT_SAME)
         result = lanes;
     put(state, insn->d, words, guarded(unit, state, insn, words, result));
-    if (has_row && row.type == NAT_F32)
+    if (has_row && row.type == NAT_F32 && row.semantics != NAT_SEM_FUNCTION) /* the NaNs of functions are canonical */
         put_float(state, insn, old_bits);
 }
 

@@ -17,6 +17,7 @@ enum {
 /* Excludes rare kinds such as HALVES and LANER. The bodies of instructions of these kinds have capacity only for the lanes of a
  * warp, or are not loops over rows. */
 #define KIND_LANES EMU_IS(BV_ROW)
+#define KIND_FUNCTION EMU_IS(BV_ROW)
 #define KIND_SELDOM_LANES EMU_IS(BV_ROW)
 #define KIND_COMPARE EMU_IS(BV_COMPARE)
 #define KIND_SCALAR EMU_IS(BV_SCALAR)

@@ -193,6 +193,7 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
     native->frame.part = native->part;
     native->frame.divides = block->warp->policy->steady && block->warp->merge &&
                             (block->warp->window == 0 || block->warp->window >= EMU_NATIVE_WINDOW);
+    native->frame.row_functions = core->level->row_functions;
 }
 
 void emu_machine_set_native(struct emu_machine *machine, struct emu_native *native)

@@ -15,6 +15,7 @@
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/interp/emu_level_priv.h"
 #include "emu/lane/emu_math_priv.h"
+#include "emu/lane/emu_mufu_priv.h"
 #include "emu/lane/emu_semantics_priv.h"
 #include "emu/emu_next_priv.h"
 #include "emu/interp/emu_simd_priv.h"
@@ -143,6 +144,39 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     return emu_row_affine(row, n, lanes, false, value, false, 0);
 }
 
+/* ---- functions of rows -------------------------------------------------------------- */
+
+/* A function of ROW1 is long, so it is compiled into one loop, which all handlers of the instruction and native code call. */
+#define ROW1(T, f)                                                                            \
+    static __attribute__((noinline)) void LEVEL(row_##f)(uint32_t *d, const uint32_t *b, unsigned n) \
+    {                                                                                         \
+        uint32_t *const d0 = __builtin_assume_aligned(d, 32);                                 \
+        const uint32_t *const b0 = __builtin_assume_aligned(b, 32);                           \
+        if (n % ROW_LANES != 0 || n == 0)                                                     \
+            __builtin_unreachable();                                                          \
+        EMU_LANE_LOOP                                                                         \
+        for (unsigned l = 0; l < n; l++)                                                      \
+            d0[l] = BITS_##T(f(GET_##T(b0, b0, l)));                                          \
+    }
+#define ROW_OF_FUNCTION EMU_IS(DEFINE)
+#define ROW_DEFINE(semantics) semantics
+#define ROW_NOTHING(semantics)
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
+    EMU_PASTE(ROW_, EMU_BY_GROUP(ROW_OF_, EMU_GROUP_##semantics, NOTHING))(semantics)
+#include "isa/insns.def"
+#undef ROW1
+
+#define ROW1(T, f) LEVEL(row_##f)
+#define ENTRY_OF_FUNCTION EMU_IS(ROW)
+#define ENTRY_ROW(id, semantics) [ISA_##id] = semantics,
+#define ENTRY_NOTHING(id, semantics)
+static emu_row_fn *const LEVEL(row_functions)[ISA_OP_COUNT] = {
+#define INSN(id, mnemonic, format, opcode, unit, order, tag, flags, operands, semantics)      \
+    EMU_PASTE(ENTRY_, EMU_BY_GROUP(ENTRY_OF_, EMU_GROUP_##semantics, NOTHING))(id, semantics)
+#include "isa/insns.def"
+};
+#undef ROW1
+
 /* ---- lane semantics ------------------------------------------------------------- */
 
 /*
@@ -236,6 +270,35 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
         const T_##T b = bu ? b_ : GET_##T(b0, b1, l);                                         \
         const bool r = pick[l] != 0;                                                          \
         PUT_##T(d0, d1, l, e, mask);                                                          \
+    }
+
+/* Body that calls a function of rows. A row has more than EMU_MAX_LANES lanes if an instruction is executed for a whole block. */
+#define ROW1(T, f)                                                                            \
+    SOURCES;                                                                                  \
+    uint32_t part[EMU_MAX_LANES] __attribute__((aligned(64)));                                \
+    if (bu) {                                                                                 \
+        for (unsigned l = 0; l < ROW_LANES; l++)                                              \
+            part[l] = emu_uniform32(w, di);                                                   \
+        LEVEL(row_##f)(part, part, ROW_LANES);                                                \
+        const uint32_t value = part[0];                                                       \
+        EMU_LANE_LOOP                                                                         \
+        for (unsigned l = 0; l < n; l++)                                                      \
+            MERGE(d0, l, value, mask);                                                        \
+    } else if (mask == NULL && !mod) {                                                        \
+        LEVEL(row_##f)(d0, b0, n);                                                            \
+    } else {                                                                                  \
+        for (unsigned first = 0; first < n; first += EMU_MAX_LANES) {                         \
+            const unsigned count = n - first < EMU_MAX_LANES ? n - first : EMU_MAX_LANES;     \
+            if (count % ROW_LANES != 0)                                                       \
+                __builtin_unreachable();                                                      \
+            EMU_LANE_LOOP                                                                     \
+            for (unsigned l = 0; l < count; l++)                                              \
+                part[l] = BITS_##T(SRC_##T(GET_##T(b0, b1, first + l), sub));                 \
+            LEVEL(row_##f)(part, part, count);                                                \
+            EMU_LANE_LOOP                                                                     \
+            for (unsigned l = 0; l < count; l++)                                              \
+                PUT_##T(d0, d1, first + l, FIN_##T(GET_##T(part, part, l), sub), mask);       \
+        }                                                                                     \
     }
 
 /* Comparison. Host vectors compare the lanes if the level supports this for the type and the instruction has no modifiers;
@@ -418,6 +481,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
 /* Kind of the handlers of each group of instructions (emu_semantics_priv.h). Other files define the handlers of all other
  * groups. */
 #define KIND_LANES EMU_IS(HOT)
+#define KIND_FUNCTION EMU_IS(HOT)
 #define KIND_LANER EMU_IS(HOT)
 #define KIND_COMPARE EMU_IS(HOT)
 #define KIND_SELDOM_LANES EMU_IS(FEW)
@@ -659,4 +723,5 @@ const struct emu_level LEVEL(emu_level) = {
     .is_splat = LEVEL(is_splat),
     .rows_only = LEVEL(rows_only),
     .converts_rows = LEVEL(converts_rows),
+    .row_functions = LEVEL(row_functions),
 };

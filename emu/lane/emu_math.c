@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic that is too long for a loop over lanes: software fma, mufu, conversions. No function calls libm. */
+/* Arithmetic that is too long for a loop over lanes: software fma, reciprocal square roots, conversions. No function calls libm. */
 #include "emu/lane/emu_math_priv.h"
+#include "emu/lane/emu_mufu_priv.h"
 #include "isa/isa.h"
 
 /* ---- fma of doubles, in integer arithmetic ------------------------------------------------ */
@@ -203,201 +204,7 @@ static uint64_t round_pack(bool negative, uint64_t m, int e, unsigned mode, unsi
     return sign | (uint64_t)(exponent + emax) << (p - 1) | (r & lw_mask(p - 1));
 }
 
-/* ---- mufu -------------------------------------------------------------------------- */
-
-/** Returns 2^k, for a k that is an exponent of normal doubles. */
-static double power_of_two(int k)
-{
-    return emu_f64_bits((uint64_t)(k + 1023) << 52);
-}
-
-/* Returns 2^r for |r| <= 0.5, by the Taylor series of exp(r ln 2), whose first omitted term is below 2^-52. */
-static double exp2_near(double r)
-{
-    static const double inverse[] = {1.0,       1.0,         1.0 / 2,      1.0 / 6,
-                                     1.0 / 24,  1.0 / 120,   1.0 / 720,    1.0 / 5040,
-                                     1.0 / 40320, 1.0 / 362880, 1.0 / 3628800,
-                                     1.0 / 39916800, 1.0 / 479001600};
-    double y = r * 0.69314718055994530942, sum = inverse[12];
-
-    for (int i = 11; i >= 0; i--)
-        sum = sum * y + inverse[i];
-    return sum;
-}
-
-/** Returns the integer nearest to x, for |x| < 2^31. Ties are rounded away from zero; for the callers, the direction does not
- *  matter. */
-static int nearest(double x)
-{
-    return (int)(x + (x < 0 ? -0.5 : 0.5));
-}
-
-static double exp2_of(float x)
-{
-    if (x != x)
-        return x;
-    if (x >= 128.0f)
-        return emu_f64_bits(UINT64_C(0x7ff0000000000000));
-    if (x < -151.0f)
-        return 0.0;
-    int k = nearest(x);
-    return exp2_near((double)x - k) * power_of_two(k);
-}
-float emu_ex2_f32(float x)
-{
-    return (float)exp2_of(x);
-}
-
-float emu_lg2_f32(float x)
-{
-    uint32_t b = emu_bits_f32(x);
-
-    if (x != x || b == 0x7f800000u)
-        return x;
-    if ((b & 0x7fffffffu) == 0)
-        return emu_f32_bits(0xff800000u);
-    if (b >> 31)
-        return emu_f32_bits(0x7fffffffu);
-    uint64_t d = emu_bits_f64((double)x);
-    int k = (int)(d >> 52) - 1023;
-    double m = emu_f64_bits((d & ((UINT64_C(1) << 52) - 1)) | UINT64_C(0x3ff0000000000000));
-    if (m > 1.41421356237309504880) {
-        m *= 0.5;
-        k++;
-    }
-    /* log m = 2 atanh(s) with s = (m - 1) / (m + 1). As |s| < 0.1716, the first omitted term of the series, s^25 / 25, is
-     * negligible: already s^23 / 23 < 2^-62. */
-    double s = (m - 1) / (m + 1), z = s * s, sum = 1.0 / 23;
-    for (int i = 21; i >= 1; i -= 2)
-        sum = sum * z + 1.0 / i;
-    return (float)(k + 2.88539008177792681472 * s * sum); /* the factor is 2 / ln 2 */
-}
-
-/* Reduces the angle x to quarter turns, x * 2 / pi modulo 4. The result is a quadrant and a remainder in [-0.5, 0.5]. A table of
- * 256 bits of 2 / pi is sufficient for every float: 128 of them are used, and their product with the significand of x has at
- * least 96 correct bits after the binary point. */
-static double quarter_turns(float x, int *quadrant)
-{
-    static const uint32_t two_over_pi[] = {0xA2F9836Eu, 0x4E441529u, 0xFC2757D1u, 0xF534DDC0u,
-                                           0xDB629599u, 0x3C439041u, 0xFE5163ABu, 0xDEBBC561u};
-    uint32_t b = emu_bits_f32(x) & 0x7fffffffu;
-    int e = (int)(b >> 23) - 150; /* |x| = m * 2^e */
-    uint32_t m = (b & 0x7fffffu) | (b >> 23 ? 0x800000u : 0);
-    double rest;
-    int q;
-
-    if (b < 0x3f490fdau) { /* below pi / 4, no reduction is needed */
-        *quadrant = 0;
-        return (double)x * 0.63661977236758134308;
-    }
-    /* Bits of 2/pi with a weight of 2^(2 - e) or more contribute only multiples of 4 to the product. */
-    int first = e - 2 > 0 ? e - 2 : 0; /* number of bits to skip */
-    unsigned __int128 window = 0;
-    for (int i = 0; i < 4; i++) { /* gets 128 bits of 2 / pi, from bit `first` on */
-        int bit = first + 32 * i, word = bit / 32, off = bit % 32;
-        uint64_t w = (uint64_t)two_over_pi[word] << 32 |
-                     (word + 1 < (int)LW_COUNT_OF(two_over_pi) ? two_over_pi[word + 1] : 0);
-        window = window << 32 | (uint32_t)(w >> (32 - off));
-    }
-    /* window * 2^(-128 - first) is the rest of 2/pi. The product is computed modulo 2^128. */
-    unsigned __int128 product = window * m; /* one unit of the product has the weight 2^(e - 128 - first) */
-    int unit = 128 + first - e;             /* number of the product's bit with weight 1 */
-    if (unit > 126) { /* for a small x, the product is shifted right, so that two bits remain for the quadrant */
-        int drop = unit - 126;
-        product = (window >> drop) * m;
-        unit = 126;
-    }
-    q = (int)(product >> unit) & 3;
-    unsigned __int128 fraction = product & (((unsigned __int128)1 << unit) - 1);
-    bool up = fraction >> (unit - 1) & 1;
-    if (up) {
-        q++;
-        fraction = ((unsigned __int128)1 << unit) - fraction;
-    }
-    rest = (double)(uint64_t)(fraction >> (unit - 64)) * 0x1p-64;
-    if (up)
-        rest = -rest;
-    if (emu_bits_f32(x) >> 31) {
-        rest = -rest;
-        q = -q;
-    }
-    *quadrant = q & 3;
-    return rest;
-}
-
-/* Return sin and cos of t quarter turns, for |t| <= 0.5, by a Taylor series. The first omitted term of the series is below
- * 2^-58. */
-static double sine(double t)
-{
-    double y = t * 1.57079632679489661923, z = y * y;
-    double s = 1.0 / 355687428096000.0;
-    static const double c[] = {-1.0 / 1307674368000.0, 1.0 / 6227020800.0, -1.0 / 39916800.0,
-                               1.0 / 362880.0, -1.0 / 5040.0, 1.0 / 120.0, -1.0 / 6.0, 1.0};
-    for (size_t i = 0; i < LW_COUNT_OF(c); i++)
-        s = s * z + c[i];
-    return s * y;
-}
-static double cosine(double t)
-{
-    double y = t * 1.57079632679489661923, z = y * y;
-    double s = 1.0 / 20922789888000.0;
-    static const double c[] = {-1.0 / 87178291200.0, 1.0 / 479001600.0, -1.0 / 3628800.0,
-                               1.0 / 40320.0, -1.0 / 720.0, 1.0 / 24.0, -1.0 / 2.0, 1.0};
-    for (size_t i = 0; i < LW_COUNT_OF(c); i++)
-        s = s * z + c[i];
-    return s;
-}
-
-static float circular(float x, int phase)
-{
-    int quadrant;
-    double t;
-
-    if ((emu_bits_f32(x) & 0x7fffffffu) >= 0x7f800000u)
-        return emu_f32_bits(0x7fffffffu);
-    if (x == 0)
-        return phase ? 1.0f : x; /* the sine of a zero has the sign of the zero */
-    t = quarter_turns(x, &quadrant);
-    switch ((quadrant + phase) & 3) {
-    case 0: return (float)sine(t);
-    case 1: return (float)cosine(t);
-    case 2: return (float)-sine(t);
-    default: return (float)-cosine(t);
-    }
-}
-float emu_sin_f32(float x)
-{
-    return circular(x, 0);
-}
-float emu_cos_f32(float x)
-{
-    return circular(x, 1);
-}
-
-static double tanh_of(float x)
-{
-    double a = x < 0 ? -(double)x : (double)x, r;
-
-    if (x != x || x == 0)
-        return x;
-    if (a > 10.0) {
-        r = 1.0;
-    } else if (a < 0.25) { /* an odd series avoids the cancellation in (e - 1) / (e + 1) */
-        double z = a * a;
-        r = a * (1 + z * (-1.0 / 3 + z * (2.0 / 15 + z * (-17.0 / 315 + z * (62.0 / 2835 +
-            z * (-1382.0 / 155925 + z * (21844.0 / 6081075 + z * (-929569.0 / 638512875))))))));
-    } else {
-        double y = 2 * a * 1.44269504088896340736;
-        int k = nearest(y);
-        double e = exp2_near(y - k) * power_of_two(k); /* exp(2 a) */
-        r = (e - 1) / (e + 1);
-    }
-    return x < 0 ? -r : r;
-}
-float emu_tanh_f32(float x)
-{
-    return (float)tanh_of(x);
-}
+/* ---- reciprocal square roots of f64 ------------------------------------------------------ */
 
 /* Returns true if significand * m^2 > 2^160. m must be so near the root that the difference of both sides fits in 113 bits. As
  * 2^160 is 0 modulo 2^128, this difference is the product modulo 2^128, taken as a signed number. */
@@ -424,7 +231,7 @@ double emu_rsq_f64(double x)
         m++;
     /* The last of the 54 bits decides the rounding. No result is halfway between two doubles, because the square of an odd number
      * divides no power of two. */
-    return (double)((m + 1) >> 1) * power_of_two(-79 - u.exponent / 2);
+    return (double)((m + 1) >> 1) * emu_power_of_two(-79 - u.exponent / 2);
 }
 
 static double flushed(double x)
@@ -483,19 +290,19 @@ static float to_bf16(double x)
 }
 float emu_ex2_f16(float x)
 {
-    return to_f16(exp2_of(x));
+    return to_f16(emu_exp2(x));
 }
 float emu_ex2_bf16(float x)
 {
-    return to_bf16(exp2_of(x));
+    return to_bf16(emu_exp2(x));
 }
 float emu_tanh_f16(float x)
 {
-    return to_f16(tanh_of(x));
+    return to_f16(emu_tanh(x));
 }
 float emu_tanh_bf16(float x)
 {
-    return to_bf16(tanh_of(x));
+    return to_bf16(emu_tanh(x));
 }
 float emu_rsq_f16(float x)
 {
@@ -534,7 +341,7 @@ static double half_value(uint16_t h, bool bf)
     double v = e == 31 ? (m ? emu_f64_bits(UINT64_C(0x7ff8000000000000))
                             : emu_f64_bits(UINT64_C(0x7ff0000000000000)))
                : e == 0 ? m * 0x1p-24
-                        : (1024 + m) * power_of_two((int)e - 25);
+                        : (1024 + m) * emu_power_of_two((int)e - 25);
     return h >> 15 ? -v : v;
 }
 

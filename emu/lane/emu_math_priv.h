@@ -348,13 +348,7 @@ EMU_INLINE double emu_fma_f64_in(double a, double b, double c, unsigned sub)
 #define emu_fma_f64(a, b, c) emu_fma_f64_in(a, b, c, sub)
 #endif
 
-/* Functions of mufu. Each of these functions computes its result in double, without libm, and rounds it once.
- * docs/reference/fp.md states the error bounds. */
-float emu_ex2_f32(float x);
-float emu_lg2_f32(float x);
-float emu_sin_f32(float x);
-float emu_cos_f32(float x);
-float emu_tanh_f32(float x);
+/* Further functions of mufu are in emu_mufu_priv.h. */
 double emu_rsq_f64(double x);
 /* PTX rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64. The operand has the high word @high and the low word 0. Returns the high word
  * of the result, which is correctly rounded for the reciprocal, and rounded twice for the reciprocal square root. */

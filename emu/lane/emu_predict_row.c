@@ -21,6 +21,7 @@
         BITS_##TD((T_##TD)(e));                                                                    \
     })
 #define OF_LANE1(T, e) IF_INTEGER_##T(ROW(T, T, T, T, e))
+#define OF_ROW1(T, f) OF_LANE1(T, f(b))
 #define OF_LANE(T, e) IF_INTEGER_##T(ROW(T, T, T, T, e))
 #define OF_LANE3(T, e) IF_INTEGER_##T(ROW(T, T, T, T, e))
 #define OF_LANEX1(TD, TB, e) IF_INTEGER_##TD(IF_INTEGER_##TB(ROW(TD, TB, TB, TB, e)))

@@ -28,6 +28,7 @@
 #define EMU_GROUP_LANEW(...) LANES
 #define EMU_GROUP_LANEW3(...) LANES
 #define EMU_GROUP_LANER(...) LANER
+#define EMU_GROUP_ROW1(...) FUNCTION
 #define EMU_GROUP_COMPARE(...) COMPARE
 /* Rare instructions, and instructions on 16-bit floats, have groups of their own, whose names are those of the usual groups with
  * the prefix SELDOM_. */

@@ -10,6 +10,7 @@
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/tags/emu_compact_priv.h"
 #include "emu/lane/emu_math_priv.h"
+#include "emu/lane/emu_mufu_priv.h"
 #include "emu/lane/emu_semantics_priv.h"
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/emu_next_priv.h"
@@ -522,6 +523,7 @@ typedef uint64_t value_fn(uint64_t a, uint64_t b, uint64_t c);
     (void)a, (void)b, (void)c;                                                                \
     return BITS_##TD((T_##TD)(e));
 #define LANE1(T, e) VALUE_BODY(T, T, T, T, e)
+#define ROW1(T, f) LANE1(T, f(b))
 #define LANE(T, e) VALUE_BODY(T, T, T, T, e)
 #define LANE3(T, e) VALUE_BODY(T, T, T, T, e)
 #define HALF1(T, e) LANE1(T, e)
@@ -539,6 +541,7 @@ typedef uint64_t value_fn(uint64_t a, uint64_t b, uint64_t c);
 #define LANEW3(lo, hi) LANEW(lo, hi)
 #define SELDOM(semantics) semantics
 #define VALUE_LANES EMU_IS(VALUE)
+#define VALUE_FUNCTION EMU_IS(VALUE)
 #define VALUE_SELDOM_LANES EMU_IS(VALUE)
 #define VALUE_SELDOM_HALVES EMU_IS(VALUE)
 #define OF_VALUE(prefix, group) EMU_PASTE(prefix, EMU_BY_GROUP(VALUE_, group, NONE))

@@ -230,7 +230,7 @@ void isa_manual_print(struct lw_sink *out)
     lw_put(out,
            "\nIn the column *semantics* a, b and c are the first, second and third source in the order of the operands, d "
            "the result, and r the lane's\nbit of predicate R. A `LANE` instruction computes the expression in every lane, "
-           "and a `SCALAR` instruction computes it once.\n`LANEW` and `LANEW3` have two expressions, for the low and "
+           "and a `SCALAR` instruction computes it once.\n`ROW1` computes its function of b in every lane. `LANEW` and `LANEW3` have two expressions, for the low and "
            "the high word of a 64-bit result. In these expressions al and\nah are the low and the high word of a, likewise bl, bh, "
            "cl and ch, and lo is the low word of the result.\n`COMPARE` writes predicates. `LOAD`, `STORE`, `ATOMIC` and "
            "`REDUCE` name the address space, and `FETCH` the space of the texels.\n`CALL` and `CONTROL` name a function of the "

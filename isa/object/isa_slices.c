@@ -17,6 +17,7 @@ static const uint8_t slices_magic[8] = { 'L', 'W', 'S', 'L', 'C', 0, 0, 1 };
 #define INTEGER_f16 false
 #define INTEGER_bf16 false
 #define OF_LANE1(T, e) INTEGER_##T
+#define OF_ROW1(T, f) INTEGER_##T
 #define OF_LANE(T, e) INTEGER_##T
 #define OF_LANE3(T, e) INTEGER_##T
 #define OF_LANEX1(TD, TB, e) (INTEGER_##TD && INTEGER_##TB)

@@ -5,6 +5,6 @@ tests_native_test_native_parts_LDADD = liblanewise.a $(TEST_LIBS)
 tests_native_test_takeover_SOURCES = tests/native/test_takeover.c
 tests_native_test_takeover_LDADD = liblanewise.a $(TEST_LIBS)
 native_scripts = tests/native/test_native.sh tests/native/prop_native.sh tests/native/test_native_auto.sh tests/native/test_native_cache.sh \
-	tests/native/test_native_crash.sh tests/native/test_native_access.sh tests/native/test_native_blocks.sh
+	tests/native/test_native_crash.sh tests/native/test_native_access.sh tests/native/test_native_float.sh tests/native/test_native_blocks.sh
 check_SCRIPTS += $(native_scripts)
 EXTRA_DIST += $(native_scripts) %D%/native_lib.sh %D%/compare_lib.sh

@@ -14,7 +14,8 @@
 #include <sys/mman.h>
 #include <cmocka.h>
 
-#include "emu/lane/emu_math_priv.h"
+#include "emu/emu_code_priv.h"
+#include "emu/lane/emu_mufu_priv.h"
 #include "tests/model/ref_root.h"
 #include "tests/lib/exhaustive.h"
 
@@ -201,6 +202,80 @@ static void special_functions_are_within_one_ulp(void **state)
     }
 }
 
+/* The interpreter and native code compute these functions a row of lanes at a time, by code that is compiled once per x86-64
+ * level. Sums of hashes of operands and results, recorded when the functions computed one lane at a time: of each SAMPLE_STEP-th
+ * row, and of all 2^32 operands. */
+enum { LANES = 64, SAMPLE_STEP = 1021 };
+static const struct recorded {
+    const char *name;
+    enum isa_op op;
+    uint64_t sample, all;
+} recorded[] = {
+    {"ex2", ISA_V_EX2_F32, UINT64_C(0x91c0cb7514aaea41), UINT64_C(0xeb0c62b76544187f)},
+    {"lg2", ISA_V_LG2_F32, UINT64_C(0xa33043818fb8eaf5), UINT64_C(0x0d02fe46f6b9b035)},
+    {"sin", ISA_V_SIN_F32, UINT64_C(0x9f24a379d8b6e5d9), UINT64_C(0x7ae326f09d9fdf47)},
+    {"cos", ISA_V_COS_F32, UINT64_C(0x04959ec053b6bc52), UINT64_C(0x170096843e9526ff)},
+    {"tanh", ISA_V_TANH_F32, UINT64_C(0x72c237c979ec5314), UINT64_C(0x138df0fd21b5bfab)},
+};
+static uint64_t sum_of_rows(emu_row_fn *function, uint64_t first, uint64_t step)
+{
+    uint32_t b[LANES] __attribute__((aligned(64))), d[LANES] __attribute__((aligned(64)));
+    uint64_t sum = 0;
+
+    for (uint64_t row = first; row * LANES >> 32 == 0; row += step) {
+        for (unsigned l = 0; l < LANES; l++)
+            b[l] = (uint32_t)(row * LANES + l);
+        function(d, b, LANES);
+        for (unsigned l = 0; l < LANES; l++) {
+            uint64_t x = ((uint64_t)b[l] << 32 | d[l]) * UINT64_C(0x9e3779b97f4a7c15);
+            x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+            sum += x ^ x >> 32;
+        }
+    }
+    return sum;
+}
+/* Divides the rows among host processes. */
+static uint64_t sum_of_all_rows(emu_row_fn *function)
+{
+    enum { PROCESSES = 64 };
+    long parts = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t *sum = mmap(NULL, PROCESSES * sizeof *sum, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), all = 0;
+
+    parts = parts < 1 ? 1 : parts > PROCESSES ? PROCESSES : parts;
+    assert_true(sum != MAP_FAILED);
+    for (long part = 0; part < parts; part++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            sum[part] = sum_of_rows(function, (uint64_t)part, (uint64_t)parts);
+            _exit(0);
+        }
+    }
+    for (long part = 0; part < parts; part++)
+        assert_true(wait(NULL) >= 0);
+    for (long part = 0; part < parts; part++)
+        all += sum[part];
+    munmap(sum, PROCESSES * sizeof *sum);
+    return all;
+}
+static void functions_of_rows_give_the_recorded_results_at_each_level(void **state)
+{
+    const bool all = getenv("LW_EXHAUSTIVE") != NULL;
+
+    (void)state;
+    for (unsigned level = 1; level <= 4; level++) {
+        const struct emu_level *l = emu_level_choose(level);
+        for (size_t i = 0; l != NULL && i < sizeof recorded / sizeof recorded[0]; i++) {
+            emu_row_fn *function = l->row_functions[recorded[i].op];
+            const uint64_t sum = all ? sum_of_all_rows(function) : sum_of_rows(function, 0, SAMPLE_STEP);
+            printf("%s, level %u: %s\n", recorded[i].name, level, all ? "all 2^32" : "sample");
+            if (sum != (all ? recorded[i].all : recorded[i].sample))
+                fail_msg("%s, level %u: the results differ from those that were recorded (sum %#llx)", recorded[i].name, level,
+                         (unsigned long long)sum);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +284,7 @@ int main(void)
         cmocka_unit_test(reciprocal_square_roots_are_correctly_rounded),
         cmocka_unit_test(reciprocal_square_roots_of_doubles_are_correctly_rounded),
         cmocka_unit_test(special_functions_are_within_one_ulp),
+        cmocka_unit_test(functions_of_rows_give_the_recorded_results_at_each_level),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
