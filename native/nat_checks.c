@@ -108,21 +108,15 @@ LLVMValueRef nat_access_bits(struct nat_unit *u)
 }
 LLVMValueRef nat_last_lane(struct nat_unit *u)
 {
-    LLVMValueRef args[2] = {nat_access_bits(u), u->b.llvm->ConstInt(u->b.i1, 1, 0)};
-
-    if (!u->lanes.some)
-        return quad(u, u->width - 1);
-    return u->b.llvm->BuildSub(u->b.b, quad(u, 63), nat_intrinsic(&u->b, "llvm.ctlz", u->b.i64, args, 2), "");
+    return u->lanes.some ? u->lanes.last : quad(u, u->width - 1);
 }
 
 void nat_check_masked_row(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, unsigned bytes, bool write)
 {
     const struct nat_llvm *l = u->b.llvm;
-    LLVMValueRef low = l->BuildZExt(u->b.b, u->lanes.low, u->b.i64, "");
-    LLVMValueRef lanes = l->BuildAdd(u->b.b, l->BuildSub(u->b.b, nat_last_lane(u), low, ""), quad(u, 1), "");
 
-    offset = l->BuildAdd(u->b.b, offset, l->BuildMul(u->b.b, low, quad(u, bytes), ""), "");
-    check_range(u, space, offset, l->BuildMul(u->b.b, lanes, quad(u, bytes), ""), bytes, write);
+    offset = l->BuildAdd(u->b.b, offset, l->BuildMul(u->b.b, u->lanes.first, quad(u, bytes), ""), "");
+    check_range(u, space, offset, l->BuildMul(u->b.b, u->lanes.span, quad(u, bytes), ""), bytes, write);
 }
 
 /** Returns a vector of i1: true in the lanes whose offset is a multiple of @bytes, a power of two, and divided by @bytes is less

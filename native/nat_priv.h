@@ -113,7 +113,9 @@ struct nat_block {
 struct nat_lanes {
     bool some;              /* false: all lanes of the warp */
     LLVMValueRef mask, bits; /* the set as a vector of i1, and as an integer */
+    LLVMValueRef others;    /* the lanes that are not in the set, an integer */
     LLVMValueRef low;       /* the number of the lowest lane in the set, an i32 */
+    LLVMValueRef first, last, span; /* numbers of the lowest and highest lane, and last - first + 1: i64 */
 };
 
 /** A function that native code calls in several places. A function with `enter` verifies the shapes of registers when native

@@ -50,9 +50,13 @@ struct nat_lanes nat_lanes_of(struct nat_unit *u, LLVMValueRef mask, LLVMValueRe
     const struct nat_llvm *l = u->b.llvm;
     LLVMValueRef wide = u->width < 64 ? l->BuildZExt(u->b.b, bits, u->b.i64, "") : bits;
     LLVMValueRef args[2] = {wide, l->ConstInt(u->b.i1, 1, 0)};
+    struct nat_lanes lanes = {.some = true, .mask = mask, .bits = bits, .others = l->BuildNot(u->b.b, bits, "")};
 
-    return (struct nat_lanes){true, mask, bits,
-                              l->BuildTrunc(u->b.b, nat_intrinsic(&u->b, "llvm.cttz", u->b.i64, args, 2), u->b.i32, "")};
+    lanes.first = nat_intrinsic(&u->b, "llvm.cttz", u->b.i64, args, 2);
+    lanes.low = l->BuildTrunc(u->b.b, lanes.first, u->b.i32, "");
+    lanes.last = l->BuildSub(u->b.b, quad(u, 63), nat_intrinsic(&u->b, "llvm.ctlz", u->b.i64, args, 2), "");
+    lanes.span = l->BuildAdd(u->b.b, l->BuildSub(u->b.b, lanes.last, lanes.first, ""), quad(u, 1), "");
+    return lanes;
 }
 
 LLVMValueRef nat_all(struct nat_unit *u, LLVMValueRef lanes)
@@ -61,7 +65,7 @@ LLVMValueRef nat_all(struct nat_unit *u, LLVMValueRef lanes)
     LLVMValueRef bits = l->BuildBitCast(u->b.b, lanes, mask_type(u), "");
 
     if (u->lanes.some)
-        bits = l->BuildOr(u->b.b, bits, l->BuildNot(u->b.b, u->lanes.bits, ""), "");
+        bits = l->BuildOr(u->b.b, bits, u->lanes.others, "");
     return l->BuildICmp(u->b.b, NAT_INT_EQ, bits, l->ConstInt(mask_type(u), ~UINT64_C(0), 0), "");
 }
 /** Returns an i1 that is true if @lanes is true in at least one executed lane. */
@@ -234,6 +238,12 @@ LLVMValueRef nat_get_scalar_pair(struct nat_unit *u, unsigned reg)
 
     if (reg >= 127)
         return quad(u, 0);
+    if (u->through && u->values.scalar[reg] == NULL && u->values.scalar[reg + 1] == NULL && !u->state.s[reg].known &&
+        !u->state.s[reg + 1].known) { /* both words are in memory only */
+        LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i64, nat_address(u, u->s, quad(u, 4 * reg)), "");
+        l->SetAlignment(value, 4);
+        return value;
+    }
     LLVMValueRef low = l->BuildZExt(u->b.b, nat_get_scalar(u, reg), u->b.i64, "");
     LLVMValueRef high = l->BuildZExt(u->b.b, nat_get_scalar(u, reg + 1), u->b.i64, "");
     return l->BuildOr(u->b.b, low, l->BuildShl(u->b.b, high, quad(u, 32), ""), "");
@@ -398,7 +408,7 @@ void nat_store_predicate(struct nat_unit *u, unsigned p, struct nat_value value)
 
     if (u->split.some)
         bits = l->BuildOr(u->b.b, l->BuildAnd(u->b.b, bits, u->split.bits, ""),
-                          l->BuildAnd(u->b.b, nat_load_mask(u, p), l->BuildNot(u->b.b, u->split.bits, ""), ""), "");
+                          l->BuildAnd(u->b.b, nat_load_mask(u, p), u->split.others, ""), "");
     if (u->width < 64)
         bits = l->BuildZExt(u->b.b, bits, u->b.i64, "");
     (void)l->BuildStore(u->b.b, bits, nat_address(u, u->p, quad(u, 8 * p)));
