@@ -11,7 +11,7 @@ _lanewise()
     fi
     case $prev in
     -w | --warp) COMPREPLY=($(compgen -W '4 8 16 32 64' -- "$cur")); return ;;
-    -p | --policy) COMPREPLY=($(compgen -W 'rr_quantum rr minpc minpc_step maxpc most_lanes stack_like' -- "$cur")); return ;;
+    -p | --policy) COMPREPLY=($(compgen -W 'converge rr_quantum rr minpc minpc_step maxpc most_lanes stack_like' -- "$cur")); return ;;
     --reconv) COMPREPLY=($(compgen -W 'cbar stack frontier multipath early likely dualpath' -- "$cur")); return ;;
     --push-order) COMPREPLY=($(compgen -W 'smaller larger fall_through' -- "$cur")); return ;;
     --profile-by) COMPREPLY=($(compgen -W 'kernel launch' -- "$cur")); return ;;

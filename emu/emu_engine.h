@@ -203,7 +203,7 @@ struct emu_native_calls {
      *  bsync of @reg, while other lanes are elsewhere; and the release of all lanes of the warp, after @retired instructions. The
      *  result is true. */
     bool (*bssy_part)(struct emu_native_frame *frame, uint32_t reg, uint64_t mask);
-    bool (*meet)(struct emu_native_frame *frame, uint32_t reg, uint64_t mask);
+    bool (*release)(struct emu_native_frame *frame, uint32_t reg, uint64_t mask);
     bool (*join)(struct emu_native_frame *frame, uint32_t reg, uint64_t retired);
 };
 

@@ -6,7 +6,6 @@
  *   nat_shape.c  shapes: which registers hold the same value in all lanes, or base + x * sx + y * sy
  *   nat_emit.c   LLVM IR: flow, entering, leaving
  *   nat_region.c LLVM IR of regions in which lanes have diverged
- *   nat_park.c   LLVM IR of warps that wait at a barrier of the block
  *   nat_values.c IR of registers
  *   nat_row.c    IR of arithmetic, from the expressions of isa/insns.def
  *   nat_memory.c IR of loads and stores

@@ -584,7 +584,7 @@ static void visit_join(struct nat_unit *u, struct nat_region *r, uint32_t n, LLV
     LLVMTypeRef types[2] = {u->b.i32, u->b.i64};
     LLVMValueRef args[2] = {word(u, u->insn[u->block[n].first].d & 15), lanes};
 
-    (void)nat_call(u, offsetof(struct emu_native_calls, meet), true, u->b.i1, types, args, 2);
+    (void)nat_call(u, offsetof(struct emu_native_calls, release), true, u->b.i1, types, args, 2);
     edge(u, (uint32_t)u->block[n].next[0], lanes);
     (void)u->b.llvm->BuildBr(u->b.b, next_place(u, r, n));
 }

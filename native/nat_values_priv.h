@@ -57,7 +57,7 @@ LLVMValueRef nat_predicate_agrees(struct nat_unit *u, unsigned p, LLVMValueRef *
  *  memory is short. */
 struct nat_shared *nat_shared_function(struct nat_unit *u, const struct nat_set *live, bool enter);
 /** Stores the registers of @live, whose shapes are in u->state, in frame->uniform or the register file, as a parked warp
- *  requires (nat_park.c). */
+ *  requires. */
 void nat_park(struct nat_unit *u, const struct nat_set *live);
 /** Emits the code that resumes a warp that is parked for block @b, and the code that stores the registers of such a warp. */
 void nat_emit_resume(struct nat_unit *u, const struct nat_block *b, LLVMValueRef choice);

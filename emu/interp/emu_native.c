@@ -181,7 +181,7 @@ static bool native_bssy_part(struct emu_native_frame *frame, uint32_t reg, uint6
     return true;
 }
 
-static bool native_meet(struct emu_native_frame *frame, uint32_t reg, uint64_t mask)
+static bool native_release(struct emu_native_frame *frame, uint32_t reg, uint64_t mask)
 {
     struct emu_warp *w = frame->warp;
 
@@ -201,7 +201,7 @@ static bool native_join(struct emu_native_frame *frame, uint32_t reg, uint64_t r
 
 const struct emu_native_calls emu_native_calls = {
     .execute = native_execute, .reach = native_reach, .load = native_load, .find = native_find, .bssy = native_bssy,
-    .bsync = native_bsync, .bssy_part = native_bssy_part, .meet = native_meet, .join = native_join};
+    .bsync = native_bsync, .bssy_part = native_bssy_part, .release = native_release, .join = native_join};
 
 /* ---- divided warps -------------------------------------------------------------------------------- */
 

@@ -303,7 +303,7 @@ static bool is_in_directive(const struct ptx_assigned *source, size_t name, size
 }
 
 /* Returns true if a line declares several variables of the name at @name, in different blocks. */
-static bool is_declared_again(const struct ptx_assigned *source, size_t name, size_t size)
+static bool is_redeclared(const struct ptx_assigned *source, size_t name, size_t size)
 {
     size_t begin = name, end = name;
 
@@ -362,7 +362,7 @@ void ptx_assigned_initialisers(const struct ptx_assigned *whole, const char *con
         end = initialiser_end(source, i + 1);
         scope_end = end != SIZE_MAX ? block_end(source, end) : SIZE_MAX;
         if (name == name_end || is_digit(source->text[name]) || memchr(source->text + name, '\n', i - name) != NULL || scope_end == SIZE_MAX ||
-            !is_declared(source, name) || is_declared_again(source, name, name_end - name) || is_in_directive(source, name, name_end - name) ||
+            !is_declared(source, name) || is_redeclared(source, name, name_end - name) || is_in_directive(source, name, name_end - name) ||
             !is_never_assigned_in(source, end, scope_end, name, name_end - name))
             continue;
         lw_buffer_init(&tokens);

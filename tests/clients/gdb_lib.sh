@@ -14,6 +14,16 @@ trap 'stop_server; rm -rf "$work"' EXIT
 cp "$src"/tests/clients/golden/*.yaml "$src"/tests/clients/golden/*.s \
     "$src"/tests/clients/golden/walk.expected "$work"/
 
+# usage: in_turns FILE... . Gives launch files the split policy rr_quantum, whose order of the lanes the transcripts have.
+in_turns() {
+    for file in "$@"; do
+        grep -q 'policy:' "$file" && continue
+        sed -i 's/^machine: {/machine: {policy: rr_quantum, /; s/^machine:$/machine:\n  policy: rr_quantum/' "$file"
+        grep -q '^machine:' "$file" || echo 'machine: {policy: rr_quantum}' >>"$file"
+    done
+}
+in_turns "$work"/*.yaml
+
 fail() {
     echo "FAIL: $*"
     failures=$((failures + 1))

@@ -356,6 +356,7 @@ END
 # that is valid on the executed path. The source of arms_nvcc.ptx has `else v /= 2` and `for (j = n; j-- > 0;)`.
 cp "$src/tests/ptx/corpus/arms_nvcc.ptx" "$work/"
 cat >"$work/arms.yaml" <<END
+machine: {policy: rr_quantum}
 program: {source: arms_nvcc.ptx}
 buffers: {out: {type: s32, count: 8}}
 steps:

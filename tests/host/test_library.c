@@ -174,7 +174,7 @@ static void refuses(void **state)
     said(other, lanewise_set(other, "wrap", "8"), "did you mean \"warp\"");
     said(other, lanewise_set(other, "warp", "7"), "4, 8, 16, 32 or 64");
     said(other, lanewise_set(other, "reconv", "stak"), "did you mean \"stack\"");
-    said(other, lanewise_set(other, "policy", "?"), "the names are rr_quantum");
+    said(other, lanewise_set(other, "policy", "?"), "the names are converge, rr_quantum");
     said(other, lanewise_set(other, "threads", "0"), "from 1 to");
     assert_int_equal(lanewise_set(other, "timing-set", "l1.bytes=1"), LANEWISE_OK);
     said(other, lanewise_alloc(other, 4, NULL, &out), "set \"timing\"");

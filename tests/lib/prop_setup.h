@@ -74,7 +74,7 @@ static inline struct setup setup_native(struct prop_random *r)
     static const unsigned windows[] = {0, 7, 64, 1024, 1024, 1024};
     struct setup s = {.reconv = "cbar", .push_order = "smaller", .merge = prop_below(r, 4) != 0};
 
-    s.policy = prop_below(r, 2) ? setup_name(r, emu_policy_names) : "rr_quantum";
+    s.policy = prop_below(r, 2) ? setup_name(r, emu_policy_names) : "converge";
     s.quantum = prop_below(r, 3) ? 0 : 1 + prop_below(r, 90);
     s.window = windows[prop_below(r, LW_COUNT_OF(windows))];
     return s;

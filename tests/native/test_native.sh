@@ -143,7 +143,7 @@ EOF
         bad=1
     fi
 }
-for policy in rr_quantum rr minpc maxpc most_lanes stack_like; do
+for policy in converge rr_quantum rr minpc maxpc most_lanes stack_like; do
     divergent $policy 100 -1 --policy $policy
     divergent "$policy, a fault" 32 333 --policy $policy # with one warp per block no other warp runs before the fault
 done

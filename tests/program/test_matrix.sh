@@ -7,13 +7,13 @@
 # or all runs with LW_LONG=1. Arguments select kernels: tests/program/test_matrix.sh vadd bfs
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 widths='4 8 16 32 64'
-policies='rr_quantum rr minpc minpc_step maxpc most_lanes stack_like'
+policies='converge rr_quantum rr minpc minpc_step maxpc most_lanes stack_like'
 orders='smaller larger fall_through'
 blocks='1 31 33 250'
 # A build with sanitizers is about ten times slower, so it runs a part of the matrix.
 if [ -n "${LW_SLOW:-}" ]; then
     widths='8 64'
-    policies='rr_quantum minpc'
+    policies='converge rr_quantum'
     orders='smaller'
     blocks='33'
 fi

@@ -191,7 +191,7 @@ static void a_dump_becomes_notes_in_registers_of_the_ptx(void **state)
     char *ptx = strdup(text);
 
     (void)state;
-    ptx_values_annotate(&ptx, &size, dump, strlen(dump), "/nonexistent");
+    ptx_values_annotate(&ptx, &size, dump, strlen(dump), "/nonexistent", NULL);
     assert_string_equal(ptx, ".entry f(\n)\n{\n\t.reg .b32 \t%r<9>;\n\tld.param.u32 \t%r3, [p];\n"
                              "\t//lw.value a 3 - () %r3\n\t//lw.value b 4 - () none\n\n"
                              "\tadd.s32 \t%r5, %r3, %r3;\n"
@@ -202,7 +202,7 @@ static void a_dump_becomes_notes_in_registers_of_the_ptx(void **state)
     /* The PTX has one register more than the dump, so no note is written. */
     ptx = strdup(".entry f(\n)\n{\n\tadd.s32 \t%r5, %r3, %r4;\n\t//DEBUG_VALUE: f:a <- %7\n}\n");
     size = strlen(ptx);
-    ptx_values_annotate(&ptx, &size, dump, strlen(dump), "/nonexistent");
+    ptx_values_annotate(&ptx, &size, dump, strlen(dump), "/nonexistent", NULL);
     assert_null(strstr(ptx, "lw.value"));
     free(ptx);
 }
@@ -232,7 +232,7 @@ static void a_location_gets_the_inlined_calls_of_its_instruction(void **state)
     char *ptx = strdup(text);
 
     (void)state;
-    ptx_values_annotate(&ptx, &size, dump, strlen(dump), "/nonexistent");
+    ptx_values_annotate(&ptx, &size, dump, strlen(dump), "/nonexistent", NULL);
     assert_string_equal(ptx, ".entry f(\n)\n{\n\t.loc\t1 2 0\n\n"
                              "\t.loc\t1 4 9 //lw.calls 13:13,24:18\n\tadd.s32 \t%r2, %r1, 1;\n"
                              "\t.loc\t1 4 9 //lw.calls 24:32\n\tadd.s32 \t%r3, %r2, 1;\n\t//lw.value a 3 - () %r3\n"

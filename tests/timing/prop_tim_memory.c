@@ -320,7 +320,7 @@ int main(int argc, char **argv)
         printf(" %" PRIu64, medic[i]);
     printf("\n");
     for (unsigned i = 0; i < LW_COUNT_OF(medic); i++)
-        if (medic[i] == 0 && count >= 150)
+        if (medic[i] == 0 && count >= (i == 7 ? 1000 : 150)) /* few machines have requests that are served first */
             return complain(first, 0, "an event of MeDiC did not occur");
     return 0;
 }

@@ -72,6 +72,7 @@ prepare() {
     mv "$work"/*.yaml "$work"/*.s "$work/walk.expected" "$kernels/"
     cp "$src"/tests/clients/golden/*.cl "$src"/tests/kernels/launch_chain.* "$src"/tests/kernels/simt_barrier.* \
         "$src"/tests/ptx/corpus/debug_nvcc.ptx "$src"/tests/ptx/corpus/debug_inlined.ptx "$kernels/"
+    in_turns "$kernels"/*.yaml
     # Compiles each source once, so that the servers need not compile it.
     sed -n 's/^program: {source: \([a-z_]*\.c[lu]\)\(, options: \[\(.*\)\]\)\{0,1\}}$/\1 \3/p' "$kernels"/*.yaml | sort -u |
         while read -r source options; do

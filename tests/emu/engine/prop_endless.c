@@ -183,7 +183,7 @@ static enum emu_stop_kind run(struct gen *g, const struct emu_config *config, ui
 static void hang_reports_are_proofs(void **state)
 {
     static const unsigned widths[] = {4, 8, 32};
-    static const char *const policies[] = {"rr_quantum", "rr", "minpc", "maxpc", "stack_like", "most_lanes"};
+    static const char *const policies[] = {"converge", "rr_quantum", "rr", "minpc", "maxpc", "stack_like", "most_lanes"};
     uint64_t seed = prop_seed();
     unsigned long count = prop_count(250, seed), ended = 0, endless = 0, proved = 0, stopped = 0;
     struct gen *g = calloc(1, sizeof *g);
