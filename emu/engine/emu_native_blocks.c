@@ -66,7 +66,7 @@ static const struct emu_native_site *run_warp(struct emu_warp *w, uint32_t start
         return NULL;
     w->split[0].pc = site->next;
     if (frame->divided) {
-        const uint64_t missing = emu_native_divided(w, site->next);
+        const uint64_t missing = emu_native_divided(w, site);
         w->lane_retired += frame->retired * (w->width - w->m_count) - missing; /* count_whole() counts the lanes that run */
         native->missing += missing;
     }

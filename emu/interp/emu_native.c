@@ -267,18 +267,20 @@ static void make_splits(struct emu_warp *w, uint32_t pc)
     emu_warp_set_lanes(w, frame->mask);
 }
 
-uint64_t emu_native_divided(struct emu_warp *w, uint32_t pc)
+uint64_t emu_native_divided(struct emu_warp *w, const struct emu_native_site *site)
 {
     struct emu_native_frame *frame = &w->core->native.frame;
     struct emu_stats *stats = &w->core->stats;
-    const uint64_t missing = frame->missing;
+    uint64_t missing = frame->missing;
 
     stats->divergences += frame->divergences;
     stats->merges += frame->merges;
     stats->reconvergences -= frame->passes;
     frame->missing = frame->divergences = frame->merges = frame->passes = 0;
-    if (frame->mask != w->m)
-        make_splits(w, pc);
+    if (frame->mask != w->m) {
+        missing += (uint64_t)site->retired * (w->m_count - lw_popcount(frame->mask)); /* only these lanes have executed them */
+        make_splits(w, site->next);
+    }
     return missing;
 }
 
@@ -410,7 +412,7 @@ void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di)
             const struct emu_dinsn *t = w->code->insn + site->next;
             w->lane_retired += count * w->m_count;
             if (core->native.frame.divided)
-                w->lane_retired -= emu_native_divided(w, site->next);
+                w->lane_retired -= emu_native_divided(w, site);
             w->retired += count;
             w->budget = (int64_t)count < w->budget ? w->budget - (int64_t)count : 0;
             w->run_start = t;
