@@ -20,8 +20,10 @@
 END
 } >kernel.s
 launch() { # usage: launch FILE BLOCK
+    # With rr_quantum the kernel needs code for whole warps and masked code.
     cat >$1 <<END
 program: {source: kernel.s}
+machine: {policy: rr_quantum}
 buffers:
   out: {type: u32, count: 4096, init: {ramp: {start: 1, step: 3}}}
 steps:
