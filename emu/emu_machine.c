@@ -74,7 +74,7 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
 {
     unsigned w = config->warp_width;
     struct emu_machine *machine;
-    const struct emu_policy *policy = emu_policy_find(config->policy != NULL ? config->policy : "converge");
+    const struct emu_policy *policy = emu_policy_find(config->policy != NULL ? config->policy : "rr_quantum");
     const struct emu_reconv *reconv = emu_reconv_find(config->reconv);
     int push_order = emu_push_order_find(config->push_order);
     enum lw_status status;

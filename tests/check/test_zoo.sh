@@ -314,7 +314,7 @@ while read -r form class kind name suffix; do
         "  - launch: {entry: $name, grid: $grid, block: 64, args: [a, 64]}" \
         '  - check: {buffer: a, constant: 0, tolerance: 1e30}' >k.yaml
     # shellcheck disable=SC2086
-    "$lanewise" run -q $machine --check="$kind" k.yaml >out 2>err </dev/null
+    "$lanewise" run -q --policy rr_quantum $machine --check="$kind" k.yaml >out 2>err </dev/null
     got=$?
     explained=$((explained + 1))
     case $form in
@@ -325,7 +325,7 @@ while read -r form class kind name suffix; do
         # The correct kernel has no finding of any other kind. This is not tested for the classes races and performance: a
         # correct kernel of these may contain a permitted race, which other kinds report.
         # shellcheck disable=SC2086
-        case $class in races | performance) ;; *) "$lanewise" run -q $machine --check=all,-performance k.yaml >out 2>err </dev/null ||
+        case $class in races | performance) ;; *) "$lanewise" run -q --policy rr_quantum $machine --check=all,-performance k.yaml >out 2>err </dev/null ||
             fail "explain $kind: the right kernel has another finding: $(cat err)" ;;
         esac
         ;;
