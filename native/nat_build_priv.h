@@ -39,9 +39,9 @@ static inline bool nat_is_wide(unsigned type)
 LLVMTypeRef nat_type_of(const struct nat_build *b, unsigned type, bool vector);
 /** Returns an integer constant. */
 struct nat_value nat_constant(const struct nat_build *b, unsigned type, uint64_t value);
-/** Returns a vector in which every lane has the value @x. */
 /** Tells LLVM that branch @branch almost always continues at its first target. */
 void nat_likely(const struct nat_build *b, LLVMValueRef branch);
+/** Returns a vector in which every lane has the value @x. */
 LLVMValueRef nat_splat(const struct nat_build *b, LLVMValueRef x, unsigned lanes);
 struct nat_value nat_vector(const struct nat_build *b, struct nat_value x);
 /** Converts the value to @type by the rules of C. */

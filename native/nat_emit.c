@@ -412,12 +412,19 @@ static unsigned overwrites(const struct nat_unit *u)
 
 /* ---- flow ------------------------------------------------------------------------------------- */
 
-void nat_add_to(struct nat_unit *u, LLVMValueRef counter, unsigned count)
+static void add_to(struct nat_unit *u, LLVMValueRef counter, unsigned count)
 {
     const struct nat_llvm *l = u->b.llvm;
 
     if (count != 0)
         (void)l->BuildStore(u->b.b, l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, counter, ""), quad(u, count), ""), counter);
+}
+
+void nat_count_block(struct nat_unit *u, const struct nat_block *b)
+{
+    add_to(u, u->counted, b->count);
+    add_to(u, u->loads, u->block_loads);
+    add_to(u, u->stores, u->block_stores);
 }
 
 /** Returns true if a register of shape @from is stored in the same way as a register of shape @want. */
@@ -489,9 +496,7 @@ static void emit_branch(struct nat_unit *u, const struct nat_block *b)
     LLVMBasicBlockRef go = nat_new_block(u), fall = nat_new_block(u);
 
     if (b->next[0] < 0) {
-        nat_add_to(u, u->counted, b->count);
-        nat_add_to(u, u->loads, u->block_loads);
-        nat_add_to(u, u->stores, u->block_stores);
+        nat_count_block(u, b);
         (void)l->BuildBr(u->b.b, go);
         position(u, fall);
         (void)l->BuildUnreachable(u->b.b);
@@ -511,9 +516,7 @@ static void emit_branch(struct nat_unit *u, const struct nat_block *b)
                 nat_leave_unless(u, agree);
             }
         }
-        nat_add_to(u, u->counted, b->count);
-        nat_add_to(u, u->loads, u->block_loads);
-        nat_add_to(u, u->stores, u->block_stores);
+        nat_count_block(u, b);
         (void)l->BuildCondBr(u->b.b, any, go, fall);
     }
     const struct nat_values kept = u->values;
@@ -706,9 +709,7 @@ static void emit_block(struct nat_unit *u, const struct nat_block *b)
         emit_branch(u, b);
         return;
     }
-    nat_add_to(u, u->counted, b->count);
-    nat_add_to(u, u->loads, u->block_loads);
-    nat_add_to(u, u->stores, u->block_stores);
+    nat_count_block(u, b);
     if (b->next[0] >= 0) {
         nat_go_to(u, b->next[0]);
     } else { /* never reached: the function's last instruction leaves, and the interpreter reports a fault after it */

@@ -466,12 +466,6 @@ static void edges(struct nat_unit *u, struct nat_region *r, const struct nat_blo
     (void)l->BuildBr(u->b.b, next_place(u, r, n));
 }
 
-static void count_block(struct nat_unit *u, const struct nat_block *b)
-{
-    nat_add_to(u, u->counted, b->count);
-    nat_add_to(u, u->loads, u->block_loads);
-    nat_add_to(u, u->stores, u->block_stores);
-}
 /** Returns a vector of i1, or one i1 for all lanes, as a set of lanes. */
 static LLVMValueRef set_of(struct nat_unit *u, struct nat_value lanes)
 {
@@ -492,7 +486,7 @@ void nat_divide(struct nat_unit *u, const struct nat_block *b, struct nat_value 
     const struct nat_state kept = u->state;
     struct nat_block to = {.in = r->state, .live = r->live};
 
-    count_block(u, b);
+    nat_count_block(u, b);
     nat_reshape(u, &to);
     u->state = *r->state;
     nat_put_member(u, quad(u, 1), offsetof(struct emu_native_frame, divided));
@@ -627,7 +621,7 @@ static void visit_block(struct nat_unit *u, struct nat_region *r, const struct n
             struct nat_value p = nat_get_predicate(u, last->guard, last->guard_neg, last->guard_scalar);
             taken = l->BuildAnd(u->b.b, lanes, set_of(u, p), "");
         }
-        count_block(u, b);
+        nat_count_block(u, b);
         count_threads(u, lanes, quad(u, b->count));
         merge_old(u, r);
         edges(u, r, b, lanes, taken);

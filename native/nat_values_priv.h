@@ -63,8 +63,8 @@ void nat_park(struct nat_unit *u, const struct nat_set *live);
 void nat_emit_resume(struct nat_unit *u, const struct nat_block *b, LLVMValueRef choice);
 /** Stores predicate @p in the lanes of the split. */
 void nat_store_predicate(struct nat_unit *u, unsigned p, struct nat_value value);
-/** Adds @count to the variable @counter. */
-void nat_add_to(struct nat_unit *u, LLVMValueRef counter, unsigned count);
+/** Counts the instructions of @b, all of which have been emitted, and its loads and stores. */
+void nat_count_block(struct nat_unit *u, const struct nat_block *b);
 /** Emits code that converts the registers to the shapes that block @to expects. */
 void nat_reshape(struct nat_unit *u, const struct nat_block *to);
 /** Continues with block @n of the code; u->state has the shapes at the end of the current block, whose last instruction is u->at. */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Functions for tests that compare native code with the interpreter. $lanewise is the program.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # LLVM has leaks
 # usage: counts FILE. Prints the statistics without times, and without those of native code
 counts() {
     sed -e 's/"[a-z_]*seconds*": [0-9.e+-]*,*//g; /"native":/d' "$1"

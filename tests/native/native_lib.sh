@@ -2,7 +2,6 @@
 # Functions for tests of native code that use the cache. Read this file after cli_lib.sh.
 unset LANEWISE_CACHE
 export HOME=$work/home XDG_CACHE_HOME=$work/cache
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # LLVM has leaks
 mkdir cache home
 # usage: loops ROUNDS. Prints code that computes v1 from the thread's number v0, in ROUNDS rounds. The code has divergent loops, so that
 # it has masked code, too.

@@ -10,7 +10,6 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 lanewise=$PWD/lanewise
 . "${srcdir:-.}/tests/native/compare_lib.sh"
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0" # LLVM has leaks
 export LANEWISE_CACHE=off
 cd "$work" || exit 1
 bad=0
