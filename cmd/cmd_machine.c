@@ -201,12 +201,33 @@ static enum lw_status fit_timing(const char *path, const struct cmd_machine_opti
     return LW_OK;
 }
 
-static enum lw_status open_log(struct cmd_machine *m, const struct cmd_machine_options *o,
+/** The file of --replay or --resume. Without these options, `data` is NULL. */
+struct recording {
+    char *data;
+    size_t size;
+};
+
+/** Reads the file of --replay or --resume, and takes the options from it on which results depend. Options of the command line
+ *  are applied later; if one differs from the file, the caller refuses the file. */
+static enum lw_status read_recording(const struct cmd_machine_options *o, struct recording *r, struct emu_config *config,
+                                     struct lw_error *err)
+{
+    const char *path = o->replay != NULL ? o->replay : o->resume;
+    enum lw_status status;
+
+    if (path == NULL)
+        return LW_OK;
+    status = lw_file_read(path, &r->data, &r->size, err);
+    if (status != LW_OK)
+        return status;
+    return o->replay != NULL ? emu_log_config(path, r->data, r->size, config, err)
+                             : emu_checkpoint_config(path, r->data, r->size, config, err);
+}
+
+static enum lw_status open_log(struct cmd_machine *m, const struct cmd_machine_options *o, const struct recording *r,
                                struct lw_error *err)
 {
     enum lw_status status;
-    size_t size;
-    char *data;
 
     if (o->log != NULL && o->replay != NULL)
         return LW_FAIL(err, LW_EUSAGE, "--log and --replay cannot be combined: give one of them");
@@ -220,33 +241,20 @@ static enum lw_status open_log(struct cmd_machine *m, const struct cmd_machine_o
             return lw_error_prefix(err, "--log");
         return emu_log_create(m->machine, &m->log, err);
     }
-    if (o->replay == NULL)
-        return LW_OK;
-    status = lw_file_read(o->replay, &data, &size, err);
-    if (status == LW_OK) {
-        status = emu_log_open(m->machine, o->replay, data, size, &m->log, err);
-        free(data);
-    }
-    return status;
+    return o->replay != NULL ? emu_log_open(m->machine, o->replay, r->data, r->size, &m->log, err) : LW_OK;
 }
 
-static enum lw_status resume(struct cmd_machine *m, const char *path, struct lw_error *err)
+static enum lw_status resume(struct cmd_machine *m, const char *path, const struct recording *r, struct lw_error *err)
 {
-    enum lw_status status;
-    size_t size, large_page_bytes;
+    size_t large_page_bytes;
     const void *location;
-    char *data;
+    enum lw_status status = emu_checkpoint_load(m->engine, path, r->data, r->size, &location, &large_page_bytes, err);
 
-    status = lw_file_read(path, &data, &size, err);
-    if (status != LW_OK)
-        return status;
-    status = emu_checkpoint_load(m->engine, path, data, size, &location, &large_page_bytes, err);
     if (status == LW_OK) {
         status = lnc_session_load(m->session, location, large_page_bytes, err);
         if (status != LW_OK)
             lw_error_prefix(err, "%s", path);
     }
-    free(data);
     return status;
 }
 
@@ -356,6 +364,7 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
                                           .keep_values = options->keep_values,
                                           .no_values = options->no_values,
                                           .lat_barriers = options->lat_barriers};
+    struct recording recording = {0};
     struct cmd_machine m = {0};
     enum lw_status status;
 
@@ -385,11 +394,13 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
     if (status == LW_OK && m.timing != NULL)
         status = fit_timing(path, options, m.timing, &m.config, err);
     if (status == LW_OK)
+        status = read_recording(options, &recording, &m.config, err);
+    if (status == LW_OK)
         status = apply(options, &m.config, err);
     if (status == LW_OK)
         status = emu_machine_create(&m.config, &m.machine, err);
     if (status == LW_OK)
-        status = open_log(&m, options, err);
+        status = open_log(&m, options, &recording, err);
     if (status == LW_OK) {
         emu_machine_set_print(m.machine, print);
         status = lnc_session_create(m.file, m.machine, &session_options, &m.session, err);
@@ -408,7 +419,8 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
     if (status == LW_OK && m.timing != NULL && !options->silent)
         cmd_timing_note(&options->timing, m.timing, lnc_session_object(m.session));
     if (status == LW_OK && options->resume != NULL)
-        status = resume(&m, options->resume, err);
+        status = resume(&m, options->resume, &recording, err);
+    free(recording.data);
     if (status != LW_OK) {
         cmd_machine_close(&m);
         return status;

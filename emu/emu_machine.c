@@ -16,7 +16,7 @@ static const struct emu_config defaults = {
     .warp_width = 32,
     .reconv = "cbar",
     .push_order = "smaller",
-    .policy = "rr_quantum",
+    .policy = NULL,
     .split_quantum = 0,
     .fairness_window = 1024,
     .merge = true,
@@ -75,7 +75,7 @@ enum lw_status emu_machine_create(const struct emu_config *config, struct emu_ma
 {
     unsigned w = config->warp_width;
     struct emu_machine *machine;
-    const struct emu_policy *policy = emu_policy_find(config->policy);
+    const struct emu_policy *policy = emu_policy_find(config->policy != NULL ? config->policy : "converge");
     const struct emu_reconv *reconv = emu_reconv_find(config->reconv);
     int push_order = emu_push_order_find(config->push_order);
     enum lw_status status;

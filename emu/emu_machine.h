@@ -46,7 +46,8 @@ struct emu_config {
     unsigned warp_width;        /* 4, 8, 16, 32 or 64 */
     const char *reconv;         /* name of the reconvergence engine, one of emu_reconv_names */
     const char *push_order;     /* reconvergence engines with a push order: one of emu_push_order_names; NULL: "smaller" */
-    const char *policy;         /* name of the split policy, one of emu_policy_names */
+    const char *policy;         /* name of the split policy, one of emu_policy_names; default: NULL, converge, or with timing
+                                 * rr_quantum */
     unsigned split_quantum;     /* instructions of a split's time slice; 0: the policy's default, which is 64 for rr_quantum */
     unsigned fairness_window;   /* fairness limit, in warp instructions; 0: no limit, the policy alone decides */
     bool merge;                 /* ready splits at the same pc merge when the policy selects one of them */

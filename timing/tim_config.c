@@ -624,6 +624,8 @@ void tim_config_machine(const struct tim_config *config, struct emu_config *out)
 {
     out->warp_width = config->core_warp_width;
     out->reconv = emu_reconv_names[config->core_reconvergence]; /* the array is in the order of TIM_RECONV_CBAR ... */
+    if (out->policy == NULL) /* a core of a GPU has no order of blocks */
+        out->policy = "rr_quantum";
     if (out->hang_window == EMU_HANG_WINDOW) /* reduces the default hang limit, because the timing model runs about 50 times
                                               * slower than emu alone */
         out->hang_window >>= 6;

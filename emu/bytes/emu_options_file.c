@@ -3,9 +3,10 @@
 #include "emu/bytes/emu_bytes_priv.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
-/* Every member of struct emu_config, in order. NUMBER and TEXT (the option's type): results depend on the option, so it is
- * written. FREE: results do not depend on the option, and it is not written. */
+/* Every member of struct emu_config, in order. NUMBER and TEXT (the option's type; a text is one of emu_<member>_names): results
+ * depend on the option, so it is written. FREE: results do not depend on the option, and it is not written. */
 #define OPTIONS(NUMBER, TEXT, FREE)                                                           \
     NUMBER(warp_width, "warp")                                                                \
     TEXT(reconv, "reconv")                                                                    \
@@ -73,6 +74,41 @@ static bool value_of(const struct emu_config *config, const char *key, char *tex
     return false;
 }
 
+/** Reads one option of a file: its name, and its value as text. Returns false if the file is damaged there. */
+static bool get_option(struct emu_reader *reader, char key[40], char value[40])
+{
+    emu_get_text(reader, key, 40);
+    if (emu_get_limited(reader, 1) != 0)
+        emu_get_text(reader, value, 40);
+    else
+        snprintf(value, 40, "%llu", (unsigned long long)emu_get_number(reader));
+    return !reader->bad;
+}
+
+/** Returns the name in @names that equals @text, or NULL. */
+static const char *named(const char *const *names, const char *text)
+{
+    while (*names != NULL && strcmp(*names, text) != 0)
+        names++;
+    return *names;
+}
+
+void emu_config_get(struct emu_reader *reader, struct emu_config *config)
+{
+    uint64_t count = emu_get_limited(reader, 100);
+    char key[40], value[40];
+
+    for (uint64_t i = 0; i < count && get_option(reader, key, value); i++) {
+#define TAKE_NUMBER(member, name)                                                             \
+        if (strcmp(key, name) == 0)                                                           \
+            config->member = (__typeof__(config->member))strtoull(value, NULL, 10);
+#define TAKE_TEXT(member, name)                                                               \
+        if (strcmp(key, name) == 0 && named(emu_##member##_names, value) != NULL)             \
+            config->member = named(emu_##member##_names, value);
+        OPTIONS(TAKE_NUMBER, TAKE_TEXT, NONE)
+    }
+}
+
 enum lw_status emu_config_match(struct emu_reader *reader, const struct emu_config *config,
                                 const char *name, struct lw_error *err)
 {
@@ -80,12 +116,7 @@ enum lw_status emu_config_match(struct emu_reader *reader, const struct emu_conf
     char key[40], theirs[40], mine[40];
 
     for (uint64_t i = 0; i < count && !reader->bad; i++) {
-        emu_get_text(reader, key, sizeof key);
-        if (emu_get_limited(reader, 1) != 0)
-            emu_get_text(reader, theirs, sizeof theirs);
-        else
-            snprintf(theirs, sizeof theirs, "%llu", (unsigned long long)emu_get_number(reader));
-        if (reader->bad)
+        if (!get_option(reader, key, theirs))
             break;
         if (!value_of(config, key, mine, sizeof mine))
             return LW_FAIL(err, LW_EINPUT, "file %s was written with the option %s, which this version does not have",

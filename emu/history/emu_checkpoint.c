@@ -99,6 +99,7 @@ static enum lw_status damaged(const struct loader *l, struct lw_error *err, cons
     return LW_FAIL(err, LW_EFORMAT, "file %s is damaged: %s", l->name, what);
 }
 
+/** Checks the start of a checkpoint and the hash at its end. l->in is then at the options. */
 static enum lw_status check_head(struct loader *l, struct lw_error *err)
 {
     struct emu_reader *in = &l->in;
@@ -117,7 +118,18 @@ static enum lw_status check_head(struct loader *l, struct lw_error *err)
         return damaged(l, err, "the hash at its end does not match the data");
     if (emu_get_number(in) != emu_state_layout())
         return LW_FAIL(err, LW_EUNSUPP, "file %s was written by another version of this program with a different layout", l->name);
-    return emu_config_match(in, &l->machine->config, l->name, err);
+    return LW_OK;
+}
+
+enum lw_status emu_checkpoint_config(const char *name, const void *data, size_t size, struct emu_config *config,
+                                     struct lw_error *err)
+{
+    struct loader l = {.name = name, .in = {.data = data, .size = size}};
+    enum lw_status status = check_head(&l, err);
+
+    if (status == LW_OK)
+        emu_config_get(&l.in, config);
+    return status;
 }
 
 static enum lw_status check_programs(struct loader *l, struct lw_error *err)
@@ -191,6 +203,8 @@ enum lw_status emu_checkpoint_load(struct emu_engine *engine, const char *name, 
         return LW_FAIL(err, LW_ESTATE, "a checkpoint can be loaded only before anything has run, and without schedule "
                                        "log or history");
     status = check_head(&l, err);
+    if (status == LW_OK)
+        status = emu_config_match(&l.in, &l.machine->config, name, err);
     if (status == LW_OK)
         status = check_programs(&l, err);
     if (status != LW_OK)

@@ -80,27 +80,47 @@ static enum lw_status check_entries(struct emu_log *log, struct lw_error *err)
     return LW_FAIL(err, LW_EFORMAT, "%s is damaged: the log has no end mark", log->name);
 }
 
+/** Checks the start of a log and the hash at its end. @reader is then at the options. */
+static enum lw_status open_file(struct emu_reader *reader, const char *name, struct lw_error *err)
+{
+    const uint8_t *data = reader->data;
+    size_t size = reader->size;
+
+    if (size < sizeof magic + 1 || memcmp(data, magic, sizeof magic) != 0)
+        return LW_FAIL(err, LW_EFORMAT, "%s is not a schedule log", name);
+    reader->at = sizeof magic;
+    uint64_t version = emu_get_number(reader);
+    if (version != VERSION)
+        return LW_FAIL(err, LW_EUNSUPP, "%s is a schedule log of version %llu, but this program reads version %d",
+                       name, (unsigned long long)version, VERSION);
+    if (size < reader->at + HASH_BYTES)
+        return LW_FAIL(err, LW_EFORMAT, "%s is incomplete: the file ends too early", name);
+    reader->size -= HASH_BYTES;
+    if (lw_get64(data + reader->size) != emu_hash_of(data, reader->size))
+        return LW_FAIL(err, LW_EFORMAT, "%s is damaged: the hash at its end does not match the data",
+                       name);
+    return LW_OK;
+}
+
+enum lw_status emu_log_config(const char *name, const void *data, size_t size, struct emu_config *config, struct lw_error *err)
+{
+    struct emu_reader reader = {.data = data, .size = size};
+    enum lw_status status = open_file(&reader, name, err);
+
+    if (status == LW_OK)
+        emu_config_get(&reader, config);
+    return status;
+}
+
 enum lw_status emu_log_open(struct emu_machine *machine, const char *name, const void *data,
                             size_t size, struct emu_log **out, struct lw_error *err)
 {
     struct emu_reader reader = {.data = data, .size = size};
     struct emu_log *log = NULL;
-    enum lw_status status;
+    enum lw_status status = open_file(&reader, name, err);
 
-    if (size < sizeof magic + 1 || memcmp(data, magic, sizeof magic) != 0)
-        return LW_FAIL(err, LW_EFORMAT, "%s is not a schedule log", name);
-    reader.at = sizeof magic;
-    uint64_t version = emu_get_number(&reader);
-    if (version != VERSION)
-        return LW_FAIL(err, LW_EUNSUPP, "%s is a schedule log of version %llu, but this program reads version %d",
-                       name, (unsigned long long)version, VERSION);
-    if (size < reader.at + HASH_BYTES)
-        return LW_FAIL(err, LW_EFORMAT, "%s is incomplete: the file ends too early", name);
-    reader.size -= HASH_BYTES;
-    if (lw_get64(reader.data + reader.size) != emu_hash_of(data, reader.size))
-        return LW_FAIL(err, LW_EFORMAT, "%s is damaged: the hash at its end does not match the data",
-                       name);
-    status = emu_config_match(&reader, emu_machine_config(machine), name, err);
+    if (status == LW_OK)
+        status = emu_config_match(&reader, emu_machine_config(machine), name, err);
     if (status != LW_OK)
         return status;
     uint64_t bytes = emu_get_number(&reader);

@@ -21,7 +21,7 @@ void emu_split_template(struct emu_warp *w)
     w->split_count = 1;
     w->split_ids = w->split_in[EMU_SPLIT_READY] = 1;
     w->running = -1;
-    w->policy = machine->policy != NULL ? machine->policy : emu_policy_find("rr_quantum");
+    w->policy = machine->policy != NULL ? machine->policy : emu_policy_find("converge");
     w->quantum = config->split_quantum != 0 ? config->split_quantum : w->policy->quantum;
     w->window = config->fairness_window;
     if (w->policy->steady && w->window <= UINT32_MAX / EMU_STEADY_WINDOW)

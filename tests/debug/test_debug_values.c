@@ -288,7 +288,7 @@ static void plane_shows_every_lane_and_marks_the_inactive(void **state)
     assert_int_equal(fix_continue(f).hit_lanes, 0x2a);
     assert_string_equal(fix_run(f, "plane v0", &out), "  0: (0)   1 (2)   3 (4)   5   -   -\n");
     assert_string_equal(fix_run(f, "plane /x v1 + 16", &out),
-                        "  0: (0x10)   0x74 (0x10)   0x74 (0x10)   0x74      -      -\n");
+                        "  0: (0x11)   0x74 (0x12)   0x74 (0x14)   0x74      -      -\n");
     /* An error in some lanes must not prevent the output of the other lanes' values. */
     assert_string_equal(fix_run(f, "plane 12 / (v0 - 1)", &out),
                         "  0:  (0)    ? (12)    6  (4)    3    -    -\n  ? lane 1: division by zero\n");

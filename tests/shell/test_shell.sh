@@ -21,8 +21,9 @@ for session in "$folder"/*.in; do
     args=$(sed -n 's/^# args: //p' "$session")
     wanted=$(sed -n 's/^# status: //p' "$session")
     input=$(cd "$(dirname "$session")" && pwd)/$name.in
+    # the golden files have the order in which the policy rr_quantum runs splits
     # File names in sessions are relative to the folder of the sessions. eval splits $args into words.
-    (cd "$folder" && eval "exec \"\$program\" debug $args \"\$launch\"" <"$input" \
+    (cd "$folder" && eval "exec \"\$program\" debug --policy rr_quantum $args \"\$launch\"" <"$input" \
         >"$work/$name.out" 2>&1)
     status=$?
     count=$((count + 1))

@@ -316,7 +316,7 @@ grep -q '^now at instruction .*history covers instructions 0 to' out && ! grep '
 }
 expect 0 '^ok' run --timing rogers good.yaml --log x.log --hash
 grep '^hash' out >want
-expect 0 '^ok' run --reconv stack good.yaml --replay x.log --hash
+expect 0 '^ok' run good.yaml --replay x.log --hash
 grep '^hash' out | cmp -s - want || fail "the replay of a timed run on rogers has other hashes"
 
 # A fault or hang must end a run with the same message as without a GPU model, and the report must be written. A hang must also be

@@ -36,6 +36,8 @@ goes_on() {
     launch=$1
     options=$2
     rm -f "$work"/c.*
+    # a run takes the options of the machine from the checkpoint
+    not_saved=$(echo "$options" | sed -E 's/--(warp|reconv|policy|push-order|fairness-limit) [^ ]+//g')
     one want "$launch" $options --threads 1
     # kernels with CUDA's exchange of values between lanes need warps of 32 lanes, and are refused with narrower warps
     grep -q 'needs warps of 32 lanes' "$work/want.err" && return
@@ -56,7 +58,7 @@ goes_on() {
         cmp -s "$work/want.$f" "$work/got.$f" || fail "$*: writing checkpoints changes its $f"
     done
     for n in $places; do
-        one got "$launch" $options --threads ${threads:-1} --resume "$work/c.$n"
+        one got "$launch" $not_saved --threads ${threads:-1} --resume "$work/c.$n"
         resumed=$((resumed + 1))
         bytes=$(wc -c <"$work/got.out")
         [ "$n" = 0 ] || tail -c "$bytes" "$work/want.out" >"$work/tail"
