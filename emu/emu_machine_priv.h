@@ -52,8 +52,10 @@ struct emu_core_native {
                                              * parked at a CTA barrier; 0: the warp is not parked */
     bool *slow;                             /* [warps of the block], owned: the interpreter executes the warp
                                              * (emu_native_blocks.c) */
+    bool *spilled;                          /* [warps of the block], in the memory of slow[]: some lanes of the warp have exited, or
+                                             * all at an exit with a guard, so that code for whole warps has stored registers */
     uint32_t parked;                        /* number of parked warps, all of which belong to the block that rotate() runs */
-    uint32_t warps;                         /* number of elements of uniform[], park[] and slow[] */
+    uint32_t warps;                         /* number of elements of uniform[], park[], slow[] and spilled[] */
 };
 /** Empties the windows of native code. */
 static inline void emu_native_forget(struct emu_native_form *form)

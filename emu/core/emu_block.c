@@ -273,18 +273,19 @@ static void count_start(struct emu_block *block)
     core->stats.warps += block->warp_count;
 }
 
-void emu_core_block_next(struct emu_block *block, uint64_t linear, bool written)
+void emu_core_block_next(struct emu_block *block, uint64_t linear, bool written, const bool *spilled)
 {
     const struct emu_warp_template *t = block->core->warp_template;
 
     block->linear = linear;
     block->progress = block->cta_generation = block->retired = 0;
+    block->threads_live = block->threads;
     emu_block_specials(block);
     if (block->shared_bytes != 0)
         zero(block->shared, t->plan.shared);
     for (unsigned i = 0; i < block->warp_count; i++) {
         struct emu_warp *w = &block->warp[i];
-        if (written) {
+        if (written || spilled[i]) {
             (void)init_warp(block, t, i, true);
             clear_registers(w, &t->plan, true);
             emu_split_begin(w, t->kernel->first);

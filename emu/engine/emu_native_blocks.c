@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Execution of whole blocks in native code. Each warp runs to its next CTA barrier or to its end. While all warps arrive at the
- * same barriers in native code, the state of barriers and splits is updated once for all warps. A warp that leaves native code
- * elsewhere is a *slow* warp from then on: the interpreter executes it alone, from barrier to barrier, and calls native code at
- * its entries as usual. The order of the warps cannot change results, because only order-free kernels (MACHINE 4) have native
- * code.
+ * same barriers in native code, the state of barriers and splits is updated once for all warps. If some lanes of a warp exit, the
+ * engine executes the exit, and masked code executes the other lanes. A warp that leaves native code elsewhere is a *slow* warp
+ * from then on: the interpreter executes it alone, from barrier to barrier, and calls native code at its entries as usual. The
+ * order of the warps cannot change results, because only order-free kernels (MACHINE 4) have native code.
  */
 #include <string.h>
 
 #include "emu/engine/emu_threads_priv.h"
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/interp/emu_native_priv.h"
+#include "emu/simt/emu_split_priv.h"
 
 /* Largest number of instructions that a block executes without a store. Then the engine looks for a hang. */
 enum { MOST_WITHOUT_STORE = 1 << 22 };
@@ -23,12 +24,18 @@ enum block_end {
     STOPS         /* the engine must continue the block */
 };
 
-/** Returns true if native code left at an exit without a guard. */
-static inline bool is_end(const struct emu_code *code, const struct emu_native_site *site)
+/** Returns the lanes of @w that an exit at the warp's pc ends; no lanes if another instruction is there. @w has one split, which
+ *  runs. */
+static inline uint64_t leaving(const struct emu_warp *w)
 {
-    const struct emu_dinsn *di = &code->insn[site->next];
+    const struct emu_dinsn *di = &w->code->insn[w->split[w->running].pc];
 
-    return di->op == ISA_EXIT && (di->guard & 31) == ISA_PT;
+    return di->op == ISA_EXIT ? w->e & emu_guard(w, di) : 0;
+}
+/** Returns true if all lanes of @w exit at the next instruction. */
+static inline bool is_end(const struct emu_warp *w)
+{
+    return w->split_count == 1 && leaving(w) == w->m;
 }
 
 /** Counts @count instructions of @w, which all its lanes have executed. */
@@ -39,6 +46,45 @@ static inline void count_whole(struct emu_warp *w, uint64_t count)
     w->lane_retired += count * w->m_count;
     w->block->retired += count;
     w->core->retired += count;
+    w->core->native.missing += count * (w->width - w->m_count);
+}
+
+/** Native code has left before an exit of some lanes. Executes the exit, and masked code with the lanes that remain, until all
+ *  lanes are at an exit or masked code leaves elsewhere. */
+static void run_after_exits(struct emu_warp *w)
+{
+    struct emu_core *core = w->core;
+    struct emu_core_native *native = &core->native;
+    const struct emu_native_kernel *masked = native->masked.kernel;
+    uint64_t gone;
+
+    while (w->split_count == 1 && (gone = leaving(w)) != 0 && gone != w->m && core->retired < native->until) {
+        const uint32_t next = w->split[w->running].pc + 1;
+        const unsigned entry = masked != NULL && next - masked->first < masked->count ? masked->entry[next - masked->first] : 0;
+        if (entry == 0) {
+            native->requests += masked == NULL && !native->masked_done;
+            return;
+        }
+        count_whole(w, 1);
+        native->retired++;
+        emu_split_exit(w, gone, next);
+        if (!emu_split_select_soon(w))
+            return;
+        struct emu_native_frame *frame = emu_native_frame_of(w);
+        const uint64_t left = native->until > core->retired ? native->until - core->retired : 0;
+        if (left < frame->limit)
+            frame->limit = left;
+        const struct emu_native_site *site = emu_native_run(core, &native->masked, entry - 1u);
+        if (frame->site == 0)
+            return;
+        w->split[w->running].pc = site->next;
+        count_whole(w, frame->retired);
+        if (site->parks != 0) { /* the interpreter executes the barrier */
+            native->park[w->index] = site->parks;
+            native->parked++;
+            return;
+        }
+    }
 }
 
 /** Runs @w in native code: from where it is parked, or from entry @start. Returns the site at which the code left, or NULL if it
@@ -74,8 +120,11 @@ static const struct emu_native_site *run_warp(struct emu_warp *w, uint32_t start
     if (site->parks != 0) {
         native->park[w->index] = site->parks;
         native->parked++;
-    } else if (w->split_count != 1 || !is_end(w->code, site)) {
+    } else if (w->split_count != 1 || leaving(w) == 0) {
         emu_native_count_visit(core, &native->whole, parked != 0 ? parked - 1 : start, frame->retired, parked != 0);
+    } else if ((w->code->insn[site->next].guard & 31) != ISA_PT) {
+        native->spilled[w->index] = true;
+        run_after_exits(w);
     }
     return site;
 }
@@ -170,11 +219,12 @@ static enum block_end run_block(const struct emu_functional *f, struct emu_block
     unsigned slow = 0;
 
     memset(native->slow, 0, block->warp_count * sizeof *native->slow);
+    memset(native->spilled, 0, block->warp_count * sizeof *native->spilled);
     native->missing = 0;
     for (;;) {
         const struct emu_native_site *common = NULL;
         bool together = slow == 0;
-        unsigned moved = 0;
+        unsigned moved = 0, ended = 0;
         if (block->progress != progress) {
             progress = block->progress;
             progress_at = block->retired;
@@ -195,7 +245,9 @@ static enum block_end run_block(const struct emu_functional *f, struct emu_block
                 return hand_over(block);
             together = together && (common == NULL || common == site);
             common = site;
-            if (w->split_count != 1 || (site->parks == 0 && !is_end(w->code, site))) {
+            if (is_end(w)) {
+                ended++;
+            } else if (w->m != w->all || w->split_count != 1 || site->parks == 0) {
                 slow++;
                 together = false;
                 if (!slow_down(w))
@@ -204,13 +256,12 @@ static enum block_end run_block(const struct emu_functional *f, struct emu_block
         }
         if (moved == 0)
             return hand_over(block); /* all warps wait, and the engine decides whether the block hangs */
-        together = together && moved == block->warp_count;
-        if (together && common->parks == 0) {
-            core->retired += block->warp_count; /* the exits */
-            core->stats.thread_instructions += (block->retired + block->warp_count) * block->warp->width - native->missing;
+        if (ended == block->warp_count && slow == 0) {
+            core->retired += ended; /* the exits */
+            core->stats.thread_instructions += block->retired * block->warp->width + block->threads_live - native->missing;
             return ENDS;
         }
-        if (together && continue_together(block, common))
+        if (together && moved == block->warp_count && continue_together(block, common))
             continue;
         for (struct emu_warp *w = block->warp, *end = w + block->warp_count; w < end; w++) {
             if (native->slow[w->index] || w->running < 0) /* a warp that has just been woken is not running */
@@ -272,7 +323,7 @@ bool emu_native_blocks(struct emu_functional *f)
             block->next_warp = block->warp_count - 1;
             emu_native_use(core, grid, block, until);
         } else {
-            emu_core_block_next(block, r->linear, core->native.whole.kernel->writes);
+            emu_core_block_next(block, r->linear, core->native.whole.kernel->writes, core->native.spilled);
         }
         if (!__atomic_load_n(&grid->started, __ATOMIC_RELAXED))
             emu_grid_begin(core->machine, grid);

@@ -51,7 +51,7 @@ static bool reserve(struct emu_core_native *native, struct emu_native_form *form
         const uint32_t width = stride > native->uniform_stride ? stride : native->uniform_stride;
         uint64_t *uniform = calloc((size_t)count * width, sizeof *uniform);
         uint32_t *park = calloc(count, sizeof *park);
-        bool *slow = calloc(count, sizeof *slow);
+        bool *slow = calloc(2 * (size_t)count, sizeof *slow);
         if (uniform == NULL || park == NULL || slow == NULL) {
             free(uniform);
             free(park);
@@ -64,6 +64,7 @@ static bool reserve(struct emu_core_native *native, struct emu_native_form *form
         native->uniform = uniform;
         native->park = park;
         native->slow = slow;
+        native->spilled = slow + count;
         native->warps = count;
         native->uniform_stride = width;
     }

@@ -4,9 +4,9 @@
  * functions, numbers, and other variables. If these never change either, the source gives the variable's value, even if clang has
  * lost the debug value. The initialiser is written as a comment to the PTX:
  *
- *     //lw.value NAME LINE : TOKEN...
+ *     //lw.value NAME LINE :END TOKEN...
  *
- * The tokens are separated by blanks. Macros are expanded. A variable to which nothing in the source assigns, such as a parameter,
+ * END is the last line of the variable's scope. The tokens are separated by blanks. Macros are expanded. A variable to which nothing in the source assigns, such as a parameter,
  * has the prefix `$`. ptx_debug_initialisers.c reads the tokens, and finds the other variables by the scopes of the debug
  * sections.
  */
@@ -266,6 +266,19 @@ static size_t block_end(const struct ptx_assigned *source, size_t i)
     return SIZE_MAX;
 }
 
+/* Returns the last line of the block whose closing brace is at @brace. @line: the line of @from, which precedes the brace. If a
+ * word follows the brace, as in "} else {", the line of the brace does not count. */
+static unsigned last_line(const struct ptx_assigned *source, size_t from, unsigned line, size_t brace)
+{
+    size_t after = brace + 1;
+
+    for (size_t i = from; i < brace; i++)
+        line += source->text[i] == '\n';
+    while (at(source, after) == ' ' || at(source, after) == '\t')
+        after++;
+    return line - is_word(at(source, after));
+}
+
 /* Returns true if the name at @from is declared there: a type, or another declarator of a declaration, precedes the name. */
 static bool is_declared(const struct ptx_assigned *source, size_t from)
 {
@@ -368,7 +381,8 @@ void ptx_assigned_initialisers(const struct ptx_assigned *whole, const char *con
         lw_buffer_init(&tokens);
         f.tokens = 0;
         if (put_tokens(&f, i + 1, end, 0, &tokens.sink) && tokens.text != NULL && !tokens.is_cut) {
-            lw_printf(out, "\t//lw.value %.*s %u :%s\n", (int)(name_end - name), source->text + name, line, tokens.text);
+            lw_printf(out, "\t//lw.value %.*s %u :%u%s\n", (int)(name_end - name), source->text + name, line,
+                      last_line(source, i, line, scope_end), tokens.text);
             count++;
         }
         lw_buffer_fini(&tokens);

@@ -120,6 +120,16 @@ static uint64_t number_at(const struct ptx_debug *debug, uint32_t die, unsigned 
     return value != NULL && (value->kind == PTX_V_NUMBER || value->kind == PTX_V_SIGNED) ? value->number : 0;
 }
 
+/* Returns the last line of the scope of variable @key ("NAME LINE"), or 0 if no note gives it. */
+static uint32_t end_of_scope(const struct ptx_noting *noting, const char *key, size_t size)
+{
+    const uint32_t *lines = ptx_map_find(&noting->lines_by_name, key, size);
+    const uint32_t *initialiser = ptx_map_find(&noting->initialisers_by_name, key, size);
+    const uint32_t end = lines != NULL ? noting->lines.at[*lines].end : 0;
+
+    return end == 0 && initialiser != NULL ? noting->initialisers.at[*initialiser].end : end;
+}
+
 /* Finds the source lines of a block: from its first declaration to the end that notes of its variables give. */
 static void find_lines(const struct scoping *s, uint32_t block, struct extent *out)
 {
@@ -132,7 +142,6 @@ static void find_lines(const struct scoping *s, uint32_t block, struct extent *o
         const struct ptx_value *name = ptx_debug_value(debug, source, ISA_AT_NAME);
         const uint32_t line = (uint32_t)number_at(debug, source, ISA_AT_DECL_LINE);
         char key[PTX_NAME_BYTES];
-        const uint32_t *known;
         int size;
 
         if (debug->dies.at[i].tag != ISA_TAG_VARIABLE || line == 0 || name == NULL || name->kind != PTX_V_TEXT)
@@ -140,11 +149,8 @@ static void find_lines(const struct scoping *s, uint32_t block, struct extent *o
         out->file = (uint32_t)number_at(debug, source, ISA_AT_DECL_FILE) + debug->file_base;
         out->first = out->first == 0 || line < out->first ? line : out->first;
         size = snprintf(key, sizeof key, "%s %u", name->text, (unsigned)line);
-        known = s->noting != NULL && size > 0 && (size_t)size < sizeof key
-                    ? ptx_map_find(&s->noting->lines_by_name, key, (size_t)size)
-                    : NULL;
-        if (known != NULL && s->noting->lines.at[*known].end > last)
-            last = s->noting->lines.at[*known].end;
+        const uint32_t end = s->noting != NULL && size > 0 && (size_t)size < sizeof key ? end_of_scope(s->noting, key, (size_t)size) : 0;
+        last = end > last ? end : last;
     }
     out->last = out->first != 0 && last >= out->first ? last : 0;
 }

@@ -35,6 +35,8 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     memory 203 clang-14
     memory 205 clang-16
     memory 205 clang-19
+    memory 471500036 clang-15 # the store of one assignment was combined with stores of a later assignment
+    memory 471500055 clang-15
     kept 57 clang-16  # the register from which a value is computed is also the register of the result
     kept 198 clang-16 # code without a line number at the end of a block belongs to the line of the next block
     kept 252 clang-16 # the debugger showed the value of a branch side that is never executed
@@ -65,6 +67,7 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     kept 97000429 clang-14            # the source assigns to a parameter whose only note has the value of the launch
     kept 97000693 clang-14            # the note of a counter's copy was taken for the note of the counter's increment
     kept 99000178 clang-19            # clang replaced a variable by an expression of it, before the assignment in a loop
+    kept 4766968734798733882 clang-16 # no note gave the end of a variable's scope, and its range of labels contained other code
     kept 100000189 clang-14           # the note of a counter's copy is after the copies at the head of a loop
     kept 100000402 clang-14           # code of a branch side is between instructions of the branch's line
     kept 100000484 clang-14           # there is one note for two assignments, before the branch to the assignments

@@ -325,7 +325,7 @@ static const struct ptx_name *initialiser_of(const struct ptx_debug *debug, cons
         return NULL;
     size = snprintf(key, sizeof key, "%s %llu", name->text, (unsigned long long)number_of(debug, source, ISA_AT_DECL_LINE));
     known = size > 0 && (size_t)size < sizeof key ? ptx_map_find(&noting->initialisers_by_name, key, (size_t)size) : NULL;
-    return known != NULL ? &noting->initialisers.at[*known] : NULL;
+    return known != NULL ? &noting->initialisers.at[*known].tokens : NULL;
 }
 
 static bool has_name(const struct ptx_debug *debug, uint32_t die, struct ptx_name name)

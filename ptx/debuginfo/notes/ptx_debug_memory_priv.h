@@ -29,6 +29,7 @@ struct ptx_memory_use {
                              * unknown */
     bool unrolled;          /* the source assigns in a loop, but the code does not have exactly one store for the assignment
                              * in a loop */
+    uint32_t unstored;      /* bit set of the pieces for which the assignment has no store */
     bool missing;           /* the code has no store for the assignment */
     uint32_t loop, loop_end; /* first and last line of the innermost loop around the assignment, or 0 if there is no loop */
     bool jumps;             /* an iteration of the innermost loop may skip statements */

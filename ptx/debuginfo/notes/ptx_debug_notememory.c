@@ -184,7 +184,7 @@ static bool is_in_loop(struct ptx_memory *m, uint32_t block)
     return false;
 }
 
-/* Counts the stores on the lines of each assignment, and sets the assignment's members `missing` and `unrolled`. */
+/* Counts the stores on the lines of each assignment, and sets the assignment's members `missing`, `unstored` and `unrolled`. */
 static void match_stores(struct ptx_memory *m)
 {
     for (size_t i = 0; i < m->uses.count; i++) {
@@ -192,13 +192,14 @@ static void match_stores(struct ptx_memory *m)
         unsigned count = 0;
         bool in_loop = true;
 
-        use->pieces = pieces_of(m, use->bytes);
+        use->pieces = use->unstored = pieces_of(m, use->bytes);
         for (size_t k = 0; k < m->stores.count && ptx_spend(m->pl, 1); k++) {
             const struct ptx_memory_store *store = &m->stores.at[k];
 
             if (!has_line(use, m->line[store->statement]) || store->bytes.first >= use->bytes.end || store->bytes.end <= use->bytes.first)
                 continue;
             count++;
+            use->unstored &= store->exact ? ~whole_pieces_of(m, store->bytes) : 0;
             in_loop &= use->loop == 0 || is_in_loop(m, m->noting->block_of[store->statement]);
         }
         use->missing = count == 0;
@@ -406,8 +407,8 @@ static void store(const struct ptx_memory *m, struct ptx_memory_state *place, co
 
         if (has_line(use, line) && (store->exact || use->computed))
             allowed |= use->pieces;
-        else if (use->missing)
-            missing |= use->pieces;
+        else
+            missing |= use->unstored;
     }
     /* clang may combine stores of several lines to one store, which has only one of these lines. */
     if (store->wild || allowed == 0 || (store->exact && (all & ~allowed) != 0)) {

@@ -409,7 +409,7 @@ static void sort_lines(struct ptx_placing *pl, struct ptx_noted_lines *lines)
 
 /* Reads a note about the source of a variable. "NAME LINE = END,ONCE,FUNCTION,END,LINE:END:BEGIN...,+STEP,<LIMIT,-FROM:TO:JUMPS..."
  * contains the lines that may assign to the variable, and loops (ptx_values.c). "NAME LINE @ USE..." contains the uses of a variable
- * in memory, and "NAME LINE : TOKEN..." the initialiser of a variable. Returns false if the text is another note. */
+ * in memory, and "NAME LINE :END TOKEN..." the initialiser of a variable whose scope ends at line END. Returns false if the text is another note. */
 static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note)
 {
     struct ptx_note_words c = {note->text, note->text + note->size};
@@ -426,17 +426,20 @@ static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const 
         *PTX_PUSH(pl->job, noting->uses) = (struct ptx_name){c.at, (size_t)(c.end - c.at)};
         return true;
     }
-    if (ptx_name_is(mark, ":")) { /* "NAME LINE : TOKEN..." */
+    if (mark.size != 0 && mark.text[0] == ':') { /* "NAME LINE :END TOKEN..." */
         const char *key = name.text;
         const size_t size = (size_t)(declared.text + declared.size - name.text);
         const uint32_t *known = ptx_map_find(&noting->initialisers_by_name, key, size);
 
         if (known != NULL) {
-            noting->initialisers.at[*known].size = 0;
+            noting->initialisers.at[*known] = (struct ptx_noted_initialiser){.end = 0};
             return true;
         }
+        if (!ptx_note_number((struct ptx_name){mark.text + 1, mark.size - 1}, 10, &line) || line > UINT32_MAX)
+            return true;
         ptx_map_put(pl->job, &noting->initialisers_by_name, key, size, (uint32_t)noting->initialisers.count);
-        *PTX_PUSH(pl->job, noting->initialisers) = (struct ptx_name){c.at, (size_t)(c.end - c.at)};
+        *PTX_PUSH(pl->job, noting->initialisers) =
+            (struct ptx_noted_initialiser){.tokens = {c.at, (size_t)(c.end - c.at)}, .end = (uint32_t)line};
         return true;
     }
     if (!ptx_name_is(mark, "="))

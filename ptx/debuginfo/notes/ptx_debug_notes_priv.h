@@ -129,6 +129,11 @@ struct ptx_note_search {
     uint32_t *in, room;              /* by block of `blocks`, and up to @room pieces: values known at the block's begin */
     struct ptx_note_positions *positions;  /* by block of `blocks`: positions of the paths at the block's begin */
 };
+/** The initialiser of a variable. If two variables have the same name and line, both members are empty. */
+struct ptx_noted_initialiser {
+    struct ptx_name tokens;
+    uint32_t end; /* last line of the variable's scope */
+};
 /** Notes of a function. Registers are PTX registers. */
 struct ptx_noting {
     PTX_LIST(struct ptx_noted_value) values;
@@ -136,7 +141,7 @@ struct ptx_noting {
     struct ptx_map by_key;                      /* maps the key of a variable to its index in `variables` */
     struct ptx_map lines_by_name, uses_by_name; /* map "NAME LINE" of a variable to its index in `lines` and `uses` */
     struct ptx_map initialisers_by_name;        /* maps "NAME LINE" of a variable to its index in `initialisers` */
-    PTX_LIST(struct ptx_name) initialisers;     /* text of the notes with initialisers; empty if two variables have the same key */
+    PTX_LIST(struct ptx_noted_initialiser) initialisers;
     PTX_LIST(struct ptx_name) uses;     /* by variable in memory: text of the note with its uses in the source */
     struct ptx_note_address *addresses; /* by register: see find_addresses() in ptx_debug_memoryuses.c */
     PTX_LIST(struct ptx_noted_lines) lines;

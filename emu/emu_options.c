@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The machine's options in files: a log or checkpoint can only be loaded on a machine with the same options. */
-#include "emu/bytes/emu_bytes_priv.h"
+#include "emu/log/emu_log_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
