@@ -112,6 +112,7 @@ void emu_core_destroy(struct emu_core *core)
     free(core->native.uniform);
     free(core->native.park);
     free(core->native.slow);
+    free(core->native.record);
     free(core->native.whole.gain);
     free(core->native.masked.gain);
     for (unsigned i = 0; i < core->code_count; i++) {

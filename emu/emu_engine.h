@@ -243,10 +243,17 @@ struct emu_native_frame {
     uint32_t first_thread;   /* linear position of the warp's first thread in its block */
     emu_row_fn *const *row_functions; /* [ISA_OP_COUNT] functions of instructions with semantics ROW1 */
     uint64_t alone;          /* masked code: not 0 if the running split is the warp's only split */
-    /* results */
+    uint64_t warps;          /* number of warps of the block, from this one on, that the code may execute one after another; all of
+                              * them have just begun. 1: only this one */
+    uint64_t warp_step, regs_step, uniform_step; /* distances in bytes between neighbouring warps of a block: of struct emu_warp,
+                              * of their register files and local memory, and of `uniform` */
+    uint64_t *record;        /* [warps of the block] of each warp that has ended: number of instructions before the exit, times 2^32,
+                              * plus the index of the site of the exit */
+    /* results, of the last warp unless stated otherwise */
+    uint64_t ended;          /* number of warps that the code has executed up to their exits before the last one */
     uint64_t retired;        /* warp instructions executed */
     uint32_t site;           /* index in emu_native_kernel.site of the site at which the code left */
-    uint64_t loads;          /* number of retired loads, without those that calls->execute() has counted itself */
+    uint64_t loads;          /* all warps: number of retired loads, without those that calls->execute() has counted itself */
     void *warp;              /* the warp (struct emu_warp), for the functions that native code calls */
     uint64_t stores;         /* number of retired stores, counted as `loads` is. `loads` and `stores` are not adjacent: otherwise
                               * a compiler could read both by one load, and the host cannot forward two stores to one load */
@@ -258,6 +265,7 @@ struct emu_native_frame {
                               * progress (MACHINE 4) */
 };
 enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3, EMU_NATIVE_ALIGN = 16,
+       EMU_NATIVE_SHORT = 4096, /* after a warp with more instructions, the code does not begin the next warp */
        EMU_NATIVE_WINDOW = 1 << 16, /* lanes that can run never wait for more instructions than this in code that has divided a warp */
        EMU_NATIVE_RESUME = 1 << 16, EMU_NATIVE_UNPARK = 1 << 17 };
 

@@ -52,10 +52,11 @@ struct emu_core_native {
                                              * parked at a CTA barrier; 0: the warp is not parked */
     bool *slow;                             /* [warps of the block], owned: the interpreter executes the warp
                                              * (emu_native_blocks.c) */
+    uint64_t *record;                       /* [warps of the block], owned: memory for emu_native_frame.record */
     bool *spilled;                          /* [warps of the block], in the memory of slow[]: some lanes of the warp have exited, or
                                              * all at an exit with a guard, so that code for whole warps has stored registers */
     uint32_t parked;                        /* number of parked warps, all of which belong to the block that rotate() runs */
-    uint32_t warps;                         /* number of elements of uniform[], park[], slow[] and spilled[] */
+    uint32_t warps;                         /* number of elements of uniform[], park[], slow[], record[] and spilled[] */
 };
 /** Empties the windows of native code. */
 static inline void emu_native_forget(struct emu_native_form *form)

@@ -559,7 +559,7 @@ void nat_emit_generic(struct nat_unit *u)
     }
     for (unsigned r = 0; r < ISA_S_EXEC; r++)
         if (nat_has(&writes, NAT_S + r)) {
-            LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, u->s, quad(u, 4 * r)), "");
+            LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, nat_of_warp(u, u->s, offsetof(struct emu_native_frame, warp_step)), quad(u, 4 * r)), "");
             nat_put_scalar(u, r, value);
         }
     for (unsigned p = 0; p < 7; p++) {
@@ -655,6 +655,44 @@ static void emit_bar(struct nat_unit *u, const struct nat_block *b)
     put_site(u, word(u, add_site(u, site)));
 }
 
+/** A predicate is false until the code writes it. */
+static void clear_predicates(struct nat_unit *u)
+{
+    for (unsigned p = 0; p < 7; p++) {
+        nat_write_variable(u, &u->values.pred_same[p], u->b.i1, u->b.llvm->ConstNull(u->b.i1));
+        nat_write_variable(u, &u->values.spred[p], u->b.i1, u->b.llvm->ConstNull(u->b.i1));
+    }
+}
+
+/** If the instruction is an exit without a guard, emits code that begins the next warp of the block, if the code may execute it.
+ *  Otherwise the code goes on here. */
+static void emit_next_warp(struct nat_unit *u)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    const struct isa_insn *insn = &u->insn[u->at];
+
+    if (u->ended == NULL || u->region != NULL || insn->op != ISA_EXIT || insn->guard != ISA_PT || insn->guard_neg)
+        return;
+    LLVMBasicBlockRef next = nat_new_block(u), leave = nat_new_block(u);
+    LLVMValueRef ended = l->BuildLoad2(u->b.b, u->b.i64, u->ended, ""), after = l->BuildAdd(u->b.b, ended, quad(u, 1), "");
+    LLVMValueRef counted = l->BuildLoad2(u->b.b, u->b.i64, u->counted, "");
+    counted = l->BuildAdd(u->b.b, counted, quad(u, u->at - u->block_first), "");
+    LLVMValueRef more = l->BuildICmp(u->b.b, NAT_INT_ULT, after, l->BuildLoad2(u->b.b, u->b.i64, u->warps, ""), "");
+    LLVMValueRef is_short = l->BuildICmp(u->b.b, NAT_INT_ULT, counted, quad(u, EMU_NATIVE_SHORT), "");
+    (void)l->BuildCondBr(u->b.b, l->BuildAnd(u->b.b, more, is_short, ""), next, leave);
+    position(u, next);
+    LLVMValueRef record = l->BuildOr(u->b.b, l->BuildShl(u->b.b, counted, quad(u, 32), ""), quad(u, add_site(u, site_here(u))), "");
+    LLVMValueRef records = nat_member(u, u->b.pointer, offsetof(struct emu_native_frame, record));
+    (void)l->BuildStore(u->b.b, record, nat_address(u, records, l->BuildShl(u->b.b, ended, quad(u, 3), "")));
+    add_to(u, u->loads, u->block_loads);
+    add_to(u, u->stores, u->block_stores);
+    (void)l->BuildStore(u->b.b, quad(u, 0), u->counted);
+    (void)l->BuildStore(u->b.b, after, u->ended);
+    clear_predicates(u);
+    (void)l->BuildBr(u->b.b, u->start[0]);
+    position(u, leave);
+}
+
 bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b)
 {
     unsigned kept = 0;
@@ -689,7 +727,10 @@ bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b)
         case NAT_BSYNC: emit_barrier(u, insn); break;
         case NAT_EXIT: emit_exit(u, insn); break;
         case NAT_BAR: emit_bar(u, b); return false;
-        case NAT_LEAVE: leave_here(u); return false;
+        case NAT_LEAVE:
+            emit_next_warp(u);
+            leave_here(u);
+            return false;
         default: break;
         }
         nat_shape_step(u, &u->state, i);
@@ -799,7 +840,7 @@ static void emit_entry(struct nat_unit *u, const struct nat_block *b)
         const bool known = b->in->s[r].kind == NAT_SAME && b->in->s[r].known;
         if (!nat_has(&b->live, NAT_S + r) || (through && !known))
             continue;
-        LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, u->s, quad(u, 4 * r)), "");
+        LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, nat_of_warp(u, u->s, offsetof(struct emu_native_frame, warp_step)), quad(u, 4 * r)), "");
         if (!through)
             nat_put_scalar(u, r, value);
         if (known)
@@ -827,6 +868,7 @@ static void load_frame(struct nat_unit *u)
     MEMBER(s, pointer);
     MEMBER(p, pointer);
     MEMBER(sp, pointer);
+    MEMBER(warp, pointer);
     MEMBER(special, pointer);
     MEMBER(bank0, pointer);
     MEMBER(global, pointer);
@@ -890,9 +932,15 @@ bool nat_emit(struct nat_unit *u)
     for (uint32_t i = 0; i < u->count && u->local_stores == NULL; i++)
         if (u->insn[i].op == ISA_ST_LOCAL)
             u->local_stores = counter(u, offsetof(struct emu_native_frame, local_stores));
-    for (unsigned p = 0; p < 7 && !u->through; p++) { /* a predicate is false until the code writes it */
-        nat_write_variable(u, &u->values.pred_same[p], u->b.i1, l->ConstNull(u->b.i1));
-        nat_write_variable(u, &u->values.spred[p], u->b.i1, l->ConstNull(u->b.i1));
+    if (!u->through)
+        clear_predicates(u);
+    bool has_bar = false; /* at a barrier a warp waits for the others */
+    for (uint32_t i = 0; i < u->count; i++)
+        has_bar = has_bar || u->kind[i] == NAT_BAR;
+    if (!u->masked && !u->through && !u->block[0].head && !has_bar) {
+        u->ended = counter(u, 0);
+        u->warps = counter(u, 0);
+        (void)l->BuildStore(u->b.b, nat_member(u, u->b.i64, offsetof(struct emu_native_frame, warps)), u->warps);
     }
     u->oldest = l->BuildAlloca(u->entry_builder, u->b.i64, "");
     (void)l->BuildStore(u->entry_builder, quad(u, 0), u->oldest);
@@ -921,6 +969,8 @@ bool nat_emit(struct nat_unit *u)
         nat_put_member(u, l->BuildLoad2(u->b.b, u->b.i64, u->counted, ""), offsetof(struct emu_native_frame, retired));
         nat_put_member(u, l->BuildLoad2(u->b.b, u->b.i64, u->loads, ""), offsetof(struct emu_native_frame, loads));
         nat_put_member(u, l->BuildLoad2(u->b.b, u->b.i64, u->stores, ""), offsetof(struct emu_native_frame, stores));
+        if (u->ended != NULL)
+            nat_put_member(u, l->BuildLoad2(u->b.b, u->b.i64, u->ended, ""), offsetof(struct emu_native_frame, ended));
         if (u->local_stores != NULL)
             nat_put_member(u, l->BuildLoad2(u->b.b, u->b.i64, u->local_stores, ""),
                            offsetof(struct emu_native_frame, local_stores));

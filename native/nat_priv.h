@@ -176,6 +176,8 @@ struct nat_unit {
     LLVMValueRef caller[sizeof(struct emu_native_calls) / sizeof(void *)]; /* see nat_call(); NULL: not emitted yet */
     LLVMBasicBlockRef *start; /* [block] */
     struct nat_values values;
+    LLVMValueRef ended, warps; /* variables: number of warps that have ended in this call, and frame->warps, or 0 if the code must
+                                * not begin another warp. NULL: the code executes only one warp in a call */
     LLVMValueRef counted, loads, stores, local_stores; /* local_stores: NULL if the kernel has no store to local memory */
     LLVMBasicBlockRef out, refused; /* out: returns the counts of instructions and accesses; refused: returns before any
                                      * instruction is executed */
@@ -209,7 +211,7 @@ struct nat_unit {
     uint32_t block_first;
     bool generic;            /* the interpreter's handler executes the instruction being emitted, or before it the previous one */
     unsigned block_loads, block_stores; /* number of loads and stores in this block before instruction `at` */
-    LLVMValueRef regs, s, p, sp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, local, local_bytes,
+    LLVMValueRef regs, s, p, sp, warp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, local, local_bytes,
         bank0, special, window, limit, uniform, part, divides; /* members of the frame */
 };
 
@@ -339,6 +341,9 @@ LLVMValueRef nat_affine_lanes(struct nat_unit *unit, bool wide, LLVMValueRef bas
 LLVMValueRef nat_get_uniform(struct nat_unit *unit, const struct nat_source *source);
 /** Returns the frame's member of type @type at byte @offset. */
 LLVMValueRef nat_member(struct nat_unit *unit, LLVMTypeRef type, size_t offset);
+/** Returns @address of the first warp of the call, moved to the warp that is being executed. @step: offset in the frame of the
+ *  distance between neighbouring warps. */
+LLVMValueRef nat_of_warp(struct nat_unit *unit, LLVMValueRef address, size_t step);
 LLVMValueRef nat_address(struct nat_unit *unit, LLVMValueRef base, LLVMValueRef offset);
 /** Emits a call of the function at byte @offset of struct emu_native_calls, with the frame and @count further arguments. @rare:
  *  the call is rarely executed. */

@@ -87,18 +87,37 @@ static void run_after_exits(struct emu_warp *w)
     }
 }
 
-/** Runs @w in native code: from where it is parked, or from entry @start. Returns the site at which the code left, or NULL if it
- *  executed nothing. */
-static const struct emu_native_site *run_warp(struct emu_warp *w, uint32_t start)
+/** Native code has executed warps from @w on up to their exits. Gives them the state that they have there. Returns their number. */
+static unsigned take_ended(struct emu_warp *w)
 {
+    struct emu_core_native *native = &w->core->native;
+    const unsigned count = (unsigned)native->frame.ended;
+
+    for (unsigned i = 0; i < count; i++) {
+        const uint64_t record = native->record[i];
+        w[i].split[w[i].running].pc = native->whole.kernel->site[(uint32_t)record].next;
+        native->retired += record >> 32;
+        count_whole(&w[i], record >> 32);
+    }
+    return count;
+}
+
+/** Runs *@warp in native code: from where it is parked, or from entry @start. If @count is more than 1, the code may also execute
+ *  warps after it, @count in all, which have just begun. *@warp is then the warp at which the code left; those before it have
+ *  ended. Returns the site at which the code left, or NULL if it executed nothing. */
+static const struct emu_native_site *run_warps(struct emu_warp **warp, uint32_t start, unsigned count)
+{
+    struct emu_warp *w = *warp;
     struct emu_core *core = w->core;
     struct emu_core_native *native = &core->native;
     const uint32_t parked = native->park[w->index];
 
     if (core->retired >= native->until)
         return NULL;
-    (void)emu_split_select_soon(w); /* the warp has one split, which is ready */
+    for (unsigned i = 0; i < count; i++)
+        (void)emu_split_select_soon(&w[i]); /* the warp has one split, which is ready */
     struct emu_native_frame *frame = emu_native_frame_of(w);
+    frame->warps = count;
     const uint64_t left = native->until - core->retired;
     if (left < frame->limit)
         frame->limit = left;
@@ -110,6 +129,8 @@ static const struct emu_native_site *run_warp(struct emu_warp *w, uint32_t start
         emu_native_run(core, &native->whole, parked != 0 ? (parked - 1) | EMU_NATIVE_RESUME : start);
     if (frame->site == 0)
         return NULL;
+    w += take_ended(w);
+    *warp = w;
     w->split[0].pc = site->next;
     if (frame->divided) {
         const uint64_t missing = emu_native_divided(w, site);
@@ -217,6 +238,7 @@ static enum block_end run_block(const struct emu_functional *f, struct emu_block
     const struct emu_native_kernel *kernel = native->whole.kernel;
     const uint32_t start = kernel->entry[block->grid->launch.kernel->first - kernel->first] - 1u;
     unsigned slow = 0;
+    bool begins = true; /* no warp has executed an instruction yet */
 
     memset(native->slow, 0, block->warp_count * sizeof *native->slow);
     memset(native->spilled, 0, block->warp_count * sizeof *native->spilled);
@@ -240,9 +262,13 @@ static enum block_end run_block(const struct emu_functional *f, struct emu_block
                     return hand_over(block);
                 continue;
             }
-            const struct emu_native_site *site = run_warp(w, start);
+            struct emu_warp *const first = w;
+            const struct emu_native_site *site = run_warps(&w, start, begins ? (unsigned)(end - w) : 1);
             if (site == NULL)
                 return hand_over(block);
+            moved += (unsigned)(w - first);
+            ended += (unsigned)(w - first);
+            together = together && w == first;
             together = together && (common == NULL || common == site);
             common = site;
             if (is_end(w)) {
@@ -256,6 +282,7 @@ static enum block_end run_block(const struct emu_functional *f, struct emu_block
         }
         if (moved == 0)
             return hand_over(block); /* all warps wait, and the engine decides whether the block hangs */
+        begins = false;
         if (ended == block->warp_count && slow == 0) {
             core->retired += ended; /* the exits */
             core->stats.thread_instructions += block->retired * block->warp->width + block->threads_live - native->missing;

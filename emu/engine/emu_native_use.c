@@ -52,7 +52,9 @@ static bool reserve(struct emu_core_native *native, struct emu_native_form *form
         uint64_t *uniform = calloc((size_t)count * width, sizeof *uniform);
         uint32_t *park = calloc(count, sizeof *park);
         bool *slow = calloc(2 * (size_t)count, sizeof *slow);
-        if (uniform == NULL || park == NULL || slow == NULL) {
+        uint64_t *record = calloc(count, sizeof *record);
+        if (uniform == NULL || park == NULL || slow == NULL || record == NULL) {
+            free(record);
             free(uniform);
             free(park);
             free(slow);
@@ -61,6 +63,8 @@ static bool reserve(struct emu_core_native *native, struct emu_native_form *form
         free(native->uniform);
         free(native->park);
         free(native->slow);
+        free(native->record);
+        native->record = record;
         native->uniform = uniform;
         native->park = park;
         native->slow = slow;
@@ -192,6 +196,10 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
     native->frame.shared_bytes = block->shared_bytes;
     native->frame.calls = &emu_native_calls;
     native->frame.part = native->part;
+    native->frame.record = native->record;
+    native->frame.warp_step = sizeof(struct emu_warp);
+    native->frame.uniform_step = native->uniform_stride * sizeof *native->uniform;
+    native->frame.regs_step = block->warp_count > 1 ? (uint64_t)(block->warp[1].regs - block->warp[0].regs) : 0;
     native->frame.divides = block->warp->policy->steady && block->warp->merge &&
                             (block->warp->window == 0 || block->warp->window >= EMU_NATIVE_WINDOW);
     native->frame.row_functions = core->level->row_functions;
