@@ -45,6 +45,52 @@ if [ $? -eq 2 ] && grep -q 'install the Debian package libllvm19' err; then
     exit 77
 fi
 same 0 plain
+# Some lanes of each warp exit, and all lanes of a warp exit at an exit with a guard.
+launch exits 32 128 <<'END'
+    v_and_b32 v1, v0, 5
+    v_setp_u32.eq p0, v1, 5
+    @p0 exit
+    v_setp_u32.lt p0, v0, 32
+    v_and_b32 v2, v0, 3
+    @p0 exit
+    v_setp_u32.eq p1, v2, 3
+    v_mad_u32 v0, v0, 7, v1
+    @p1 exit
+    st.global.b32 [s2:3+v5], v0
+    exit
+END
+for width in 8 16 32 64; do
+    same 0 exits --warp $width --threads 1
+    executed=$("$lanewise" run --engine native -q -v --warp $width exits.yaml 2>&1 </dev/null | sed -n 's/^native code: .*; \([0-9]*\) warp instructions.*/\1/p')
+    all=$(sed -n 's/.*"warp_instructions": \([0-9]*\).*/\1/p' native.json)
+    [ "${executed:-0}" -ge $((all * 7 / 10)) ] || fail "exits, warps of $width: native code executed ${executed:-no} of $all instructions"
+done
+# Lanes that remain wait at a barrier.
+launch exits_barrier 32 128 <<'END'
+    v_and_b32 v1, v0, 5
+    v_setp_u32.eq p0, v1, 5
+    @p0 exit
+    st.global.b32 [s2:3+v5], v0
+    bar.sync 0
+    v_setp_u32.gt p0, v0, 100
+    @p0 exit
+    v_mad_u32 v0, v0, 7, v1
+    st.global.b32 [s2:3+v5], v0
+    exit
+END
+same 0 exits_barrier
+same 0 exits_barrier --warp 64 --threads 1
+# A lane that remains has a fault.
+launch exits_fault 32 128 <<'END'
+    v_and_b32 v1, v0, 5
+    v_setp_u32.eq p0, v1, 5
+    @p0 exit
+    v_setp_u32.eq p0, v5, 12288
+    @p0 v_add_u32 v5, v5, 100000
+    st.global.b32 [s2:3+v5], v0
+    exit
+END
+same 3 exits_fault --threads 1
 # all host threads execute native code
 launch long 32 128 <<'END'
     v_mov_b32 v6, 0
