@@ -2,8 +2,8 @@
 liblanewise_a_SOURCES += %D%/emu.h %D%/emu_core.h %D%/emu_engine.h %D%/emu_event.h %D%/emu_fault.h %D%/emu_grid.h \
 	%D%/emu_history.h %D%/emu_hooks.h %D%/emu_machine.h %D%/emu_memory.h %D%/emu_predict.h %D%/emu_program.h %D%/emu_state_view.h \
 	%D%/emu_stats.h %D%/emu_code_priv.h %D%/emu_machine_priv.h %D%/emu_next_priv.h %D%/emu_warp_priv.h \
-	%D%/emu_core_life.c %D%/emu_fault.c %D%/emu_machine.c %D%/emu_options.c %D%/faults.def
-liblanewise_a_SOURCES += %D%/bytes/emu_bytes_priv.h %D%/bytes/emu_state_priv.h %D%/bytes/emu_bytes.c \
+	%D%/emu_core_life.c %D%/emu_fault.c %D%/emu_machine.c %D%/faults.def
+liblanewise_a_SOURCES += %D%/bytes/emu_bytes_priv.h %D%/bytes/emu_state_priv.h %D%/bytes/emu_bytes.c %D%/bytes/emu_options_file.c \
 	%D%/bytes/emu_state.def
 liblanewise_a_SOURCES += %D%/log/emu_log_priv.h %D%/log/emu_log.c %D%/log/emu_log_file.c
 liblanewise_a_SOURCES += %D%/lane/emu_lane_ops_priv.h %D%/lane/emu_math_priv.h %D%/lane/emu_mufu_priv.h %D%/lane/emu_predict_priv.h %D%/lane/emu_semantics_priv.h \

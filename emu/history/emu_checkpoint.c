@@ -121,6 +121,28 @@ static enum lw_status check_head(struct loader *l, struct lw_error *err)
     return LW_OK;
 }
 
+/** Returns the name of a policy, reconvergence engine or push order that equals @text, or NULL. */
+static const char *name_of(const char *key, const char *text)
+{
+    const char *const *names = strcmp(key, "policy") == 0   ? emu_policy_names
+                               : strcmp(key, "reconv") == 0 ? emu_reconv_names
+                                                            : emu_push_order_names;
+
+    while (*names != NULL && strcmp(*names, text) != 0)
+        names++;
+    return *names;
+}
+
+enum lw_status emu_log_config(const char *name, const void *data, size_t size, struct emu_config *config, struct lw_error *err)
+{
+    struct emu_reader reader = {.data = data, .size = size};
+    enum lw_status status = emu_log_open_file(&reader, name, err);
+
+    if (status == LW_OK)
+        emu_config_get(&reader, config, name_of);
+    return status;
+}
+
 enum lw_status emu_checkpoint_config(const char *name, const void *data, size_t size, struct emu_config *config,
                                      struct lw_error *err)
 {
@@ -128,7 +150,7 @@ enum lw_status emu_checkpoint_config(const char *name, const void *data, size_t 
     enum lw_status status = check_head(&l, err);
 
     if (status == LW_OK)
-        emu_config_get(&l.in, config);
+        emu_config_get(&l.in, config, name_of);
     return status;
 }
 

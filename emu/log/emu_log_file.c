@@ -80,8 +80,7 @@ static enum lw_status check_entries(struct emu_log *log, struct lw_error *err)
     return LW_FAIL(err, LW_EFORMAT, "%s is damaged: the log has no end mark", log->name);
 }
 
-/** Checks the start of a log and the hash at its end. @reader is then at the options. */
-static enum lw_status open_file(struct emu_reader *reader, const char *name, struct lw_error *err)
+enum lw_status emu_log_open_file(struct emu_reader *reader, const char *name, struct lw_error *err)
 {
     const uint8_t *data = reader->data;
     size_t size = reader->size;
@@ -102,22 +101,12 @@ static enum lw_status open_file(struct emu_reader *reader, const char *name, str
     return LW_OK;
 }
 
-enum lw_status emu_log_config(const char *name, const void *data, size_t size, struct emu_config *config, struct lw_error *err)
-{
-    struct emu_reader reader = {.data = data, .size = size};
-    enum lw_status status = open_file(&reader, name, err);
-
-    if (status == LW_OK)
-        emu_config_get(&reader, config);
-    return status;
-}
-
 enum lw_status emu_log_open(struct emu_machine *machine, const char *name, const void *data,
                             size_t size, struct emu_log **out, struct lw_error *err)
 {
     struct emu_reader reader = {.data = data, .size = size};
     struct emu_log *log = NULL;
-    enum lw_status status = open_file(&reader, name, err);
+    enum lw_status status = emu_log_open_file(&reader, name, err);
 
     if (status == LW_OK)
         status = emu_config_match(&reader, emu_machine_config(machine), name, err);

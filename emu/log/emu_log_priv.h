@@ -180,17 +180,8 @@ static inline bool emu_nondet_replay(const struct emu_core *core, unsigned what,
 }
 /** Records an input that the engine has supplied. */
 void emu_nondet_record(const struct emu_core *core, unsigned what, uint64_t value);
-
-/* ---- the options of the machine in logs and checkpoints ------------------------------------------- */
-
-/** Writes the names and values of the options on which results depend (emu_options.c). */
-void emu_config_put(struct emu_bytes *bytes, const struct emu_config *config);
-/** Sets those options in @config that the file has. A name that this version does not have leaves its option unchanged. The values
- *  are not checked: emu_machine_create() and emu_config_match() do that. */
-void emu_config_get(struct emu_reader *reader, struct emu_config *config);
-/** Compares the machine's options with those in a file. @name: name of the file, for messages. Errors: LW_EINPUT if an option
- *  differs; LW_EFORMAT. */
-enum lw_status emu_config_match(struct emu_reader *reader, const struct emu_config *config,
-                                const char *name, struct lw_error *err) LW_MUST_CHECK;
+/** Checks the start of a log's file and the hash at its end. @reader has the whole file, and is then at the options of the machine.
+ *  @name appears in messages. Errors: LW_EFORMAT; LW_EUNSUPP, another version. */
+enum lw_status emu_log_open_file(struct emu_reader *reader, const char *name, struct lw_error *err) LW_MUST_CHECK;
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The machine's options in files: a log or checkpoint can only be loaded on a machine with the same options. */
-#include "emu/log/emu_log_priv.h"
+#include "emu/bytes/emu_bytes_priv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Every member of struct emu_config, in order. NUMBER and TEXT (the option's type; a text is one of emu_<member>_names): results
+/* Every member of struct emu_config, in order. NUMBER and TEXT (the option's type): results
  * depend on the option, so it is written. FREE: results do not depend on the option, and it is not written. */
 #define OPTIONS(NUMBER, TEXT, FREE)                                                           \
     NUMBER(warp_width, "warp")                                                                \
@@ -85,26 +85,18 @@ static bool get_option(struct emu_reader *reader, char key[40], char value[40])
     return !reader->bad;
 }
 
-/** Returns the name in @names that equals @text, or NULL. */
-static const char *named(const char *const *names, const char *text)
-{
-    while (*names != NULL && strcmp(*names, text) != 0)
-        names++;
-    return *names;
-}
-
-void emu_config_get(struct emu_reader *reader, struct emu_config *config)
+void emu_config_get(struct emu_reader *reader, struct emu_config *config, const char *(*name)(const char *key, const char *text))
 {
     uint64_t count = emu_get_limited(reader, 100);
     char key[40], value[40];
 
     for (uint64_t i = 0; i < count && get_option(reader, key, value); i++) {
-#define TAKE_NUMBER(member, name)                                                             \
-        if (strcmp(key, name) == 0)                                                           \
+#define TAKE_NUMBER(member, own)                                                              \
+        if (strcmp(key, own) == 0)                                                            \
             config->member = (__typeof__(config->member))strtoull(value, NULL, 10);
-#define TAKE_TEXT(member, name)                                                               \
-        if (strcmp(key, name) == 0 && named(emu_##member##_names, value) != NULL)             \
-            config->member = named(emu_##member##_names, value);
+#define TAKE_TEXT(member, own)                                                                \
+        if (strcmp(key, own) == 0 && name(key, value) != NULL)                                \
+            config->member = name(key, value);
         OPTIONS(TAKE_NUMBER, TAKE_TEXT, NONE)
     }
 }
