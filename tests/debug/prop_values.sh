@@ -68,6 +68,7 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     kept 97000693 clang-14            # the note of a counter's copy was taken for the note of the counter's increment
     kept 99000178 clang-19            # clang replaced a variable by an expression of it, before the assignment in a loop
     kept 4766968734798733882 clang-16 # no note gave the end of a variable's scope, and its range of labels contained other code
+    kept 4766974879817520809 clang-16 # the register of a loop counter has the initial value's constant on entry, which is no new value
     kept 100000189 clang-14           # the note of a counter's copy is after the copies at the head of a loop
     kept 100000402 clang-14           # code of a branch side is between instructions of the branch's line
     kept 100000484 clang-14           # there is one note for two assignments, before the branch to the assignments

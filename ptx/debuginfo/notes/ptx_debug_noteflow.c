@@ -968,7 +968,7 @@ enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting 
             return PTX_NOTED_LAUNCH; /* the source does not assign to the parameter */
     } else {
         for (size_t i = 0; i < variable->notes.count; i++)
-            *PTX_PUSH(pl->job, f.events) = variable->notes.at[i];
+            *PTX_PUSH(pl->job, f.events) = ptx_note_with_register(pl, noting, variable, variable->notes.at[i]);
     }
     const size_t notes = f.events.count;
 

@@ -159,31 +159,6 @@ static void find_lines(struct ptx_memory *m)
     }
 }
 
-/* Returns whether there is a path from a block back to this block. */
-static bool is_in_loop(struct ptx_memory *m, uint32_t block)
-{
-    struct ptx_noting *noting = m->noting;
-    PTX_LIST(uint32_t) work = {0};
-
-    if (noting->seen == NULL)
-        noting->seen = PTX_ARRAY(m->pl->job, uint32_t, noting->blocks.count);
-    noting->generation++;
-    *PTX_PUSH(m->pl->job, work) = block;
-    while (work.count != 0 && ptx_spend(m->pl, 4)) {
-        const struct ptx_noted_block *at = &noting->blocks.at[work.at[--work.count]];
-
-        for (size_t s = 0; s < at->succ.count; s++) {
-            if (at->succ.at[s] == block)
-                return true;
-            if (noting->seen[at->succ.at[s]] == noting->generation)
-                continue;
-            noting->seen[at->succ.at[s]] = noting->generation;
-            *PTX_PUSH(m->pl->job, work) = at->succ.at[s];
-        }
-    }
-    return false;
-}
-
 /* Counts the stores on the lines of each assignment, and sets the assignment's members `missing`, `unstored` and `unrolled`. */
 static void match_stores(struct ptx_memory *m)
 {
@@ -200,7 +175,7 @@ static void match_stores(struct ptx_memory *m)
                 continue;
             count++;
             use->unstored &= store->exact ? ~whole_pieces_of(m, store->bytes) : 0;
-            in_loop &= use->loop == 0 || is_in_loop(m, m->noting->block_of[store->statement]);
+            in_loop &= use->loop == 0 || ptx_note_reaches(m->pl, m->noting, m->noting->block_of[store->statement], m->noting->block_of[store->statement]);
         }
         use->missing = count == 0;
         use->unrolled = use->loop != 0 && (count != 1 || !in_loop);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of positions in the source: where the execution paths to a statement have been last. Dominance of blocks. */
+/* Sets of positions in the source: where the execution paths to a statement have been last. Paths between
+ * blocks, and registers that hold a constant on all paths. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 bool ptx_note_add_position(struct ptx_note_positions *positions, struct ptx_note_position position)
@@ -70,4 +71,66 @@ bool ptx_note_dominates(struct ptx_placing *pl, struct ptx_noting *noting, uint3
         }
     }
     return seen[to] != noting->generation;
+}
+
+bool ptx_note_reaches(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t from, uint32_t to)
+{
+    PTX_LIST(uint32_t) work = {0};
+
+    if (noting->seen == NULL)
+        noting->seen = PTX_ARRAY(pl->job, uint32_t, noting->blocks.count);
+    noting->generation++;
+    *PTX_PUSH(pl->job, work) = from;
+    while (work.count != 0 && ptx_spend(pl, 4)) {
+        const struct ptx_noted_block *at = &noting->blocks.at[work.at[--work.count]];
+
+        for (size_t s = 0; s < at->succ.count; s++) {
+            if (at->succ.at[s] == to)
+                return true;
+            if (noting->seen[at->succ.at[s]] == noting->generation)
+                continue;
+            noting->seen[at->succ.at[s]] = noting->generation;
+            *PTX_PUSH(pl->job, work) = at->succ.at[s];
+        }
+    }
+    return false;
+}
+
+/* Returns whether register @reg has literal @value at a statement, whichever path leads there: a move of the literal is on all paths,
+ * and no other write of the register is on a path after it. */
+static bool holds_literal(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t reg, uint32_t statement, uint64_t value)
+{
+    const uint32_t block = noting->block_of[statement];
+    bool moved = false;
+
+    for (uint32_t k = noting->first_write[reg]; k < noting->first_write[reg + 1]; k++) {
+        const uint32_t at = noting->writes[k], from = noting->block_of[at];
+        const struct ptx_insn *in = &pl->fn->insns.at[at];
+
+        if (!ptx_spend(pl, 1))
+            return false;
+        if (in->op == PTX_MOV && in->guard == PTX_NONE && in->operand_count == 2 && in->operand[1].kind == PTX_O_IMM && in->operand[1].imm == value)
+            moved |= from == block ? at < statement : ptx_note_dominates(pl, noting, from, block);
+        else if ((from == block && at < statement) || ptx_note_reaches(pl, noting, from, block))
+            return false;
+    }
+    return moved;
+}
+
+struct ptx_noted_event ptx_note_with_register(struct ptx_placing *pl, struct ptx_noting *noting,
+                                              const struct ptx_noted_variable *variable, struct ptx_noted_event event)
+{
+    const struct ptx_noted_value *v = &noting->values.at[event.value];
+
+    if (!variable->checked || event.doubts || !ptx_note_is_plain(v) || v->operand[0].kind != PTX_NOTE_CONST)
+        return event;
+    for (size_t i = 0; i < variable->notes.count && event.also == 0 && ptx_spend(pl, 1); i++) {
+        const uint32_t other = variable->notes.at[i].value;
+        const struct ptx_noted_value *o = &noting->values.at[other];
+
+        if (!variable->notes.at[i].doubts && ptx_note_is_plain(o) && o->operand[0].kind == PTX_NOTE_REG && o->first == v->first &&
+            o->bytes == v->bytes && holds_literal(pl, noting, o->operand[0].reg, event.at / 2, v->operand[0].value))
+            event.also = 1 + other;
+    }
+    return event;
 }

@@ -40,7 +40,8 @@ struct ptx_noted_event {
     uint32_t value; /* index of the note's value; if @kills is set: the register that the statement writes */
     bool doubts; /* the event is not a note of the text: the value is unknown from here on (note_early()) */
     uint8_t earlier; /* 1 or 2: the event is not a note of the text; code of an earlier iteration begins or ends here */
-    uint32_t also; /* 1 + index of another value that equals `value`: the register of a note with the launch value; or 0 */
+    uint32_t also; /* 1 + index of another value that equals `value`: the register of a note with the launch value, or a register
+                    * that holds the note's constant; or 0 */
     bool kills;  /* the event is a write of register @value: values that use the register are not valid after it */
 };
 /** A line that may assign to a variable, or a loop. For an assignment, the lines after `begins` up to `reached` are the lines
@@ -227,6 +228,12 @@ bool ptx_note_add_position(struct ptx_note_positions *positions, struct ptx_note
 bool ptx_note_join_positions(struct ptx_note_positions *to, const struct ptx_note_positions *from, bool back);
 /** Returns true if block @over dominates block @to: every path from the entry to @to passes @over. */
 bool ptx_note_dominates(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t over, uint32_t to);
+/** Returns whether a path of at least one branch or fall-through leads from block @from to block @to. */
+bool ptx_note_reaches(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t from, uint32_t to);
+/** Returns @event. If it gives the variable a constant, and a register that is the variable's value elsewhere holds this constant at
+ *  the event on all paths, `also` of the result is that value. */
+struct ptx_noted_event ptx_note_with_register(struct ptx_placing *pl, struct ptx_noting *noting,
+                                              const struct ptx_noted_variable *variable, struct ptx_noted_event event);
 /** Returns whether the source may assign to the variable on a line from @first to @last. */
 bool ptx_note_assigns(const struct ptx_noted_lines *lines, uint32_t first, uint32_t last);
 /** Returns whether the innermost loop that contains both lines assigns to the variable. */
