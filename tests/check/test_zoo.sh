@@ -31,7 +31,7 @@ run() {
     launch "$1" >k.yaml
     kinds=$2
     shift 2
-    "$lanewise" run -q --check="$kinds" "$@" k.yaml >out 2>err </dev/null
+    "$lanewise" run -q --policy rr_quantum --check="$kinds" "$@" k.yaml >out 2>err </dev/null
     got=$?
 }
 
@@ -40,7 +40,7 @@ run() {
 goods() {
     # shellcheck disable=SC2086
     launch $goods >k.yaml
-    "$lanewise" run -q --check="$@" k.yaml >out 2>err </dev/null && [ ! -s err ] && return
+    "$lanewise" run -q --policy rr_quantum --check="$@" k.yaml >out 2>err </dev/null && [ ! -s err ] && return
     before=$failures
     for name in $goods; do
         run "$name" "$@"

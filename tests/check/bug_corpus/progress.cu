@@ -16,14 +16,14 @@ extern "C" __global__ void half_of_the_block_waits_good(int *a, int n)
     a[threadIdx.x] = 0;
 }
 
-/* find: cross-lane-mismatch @12 0xffff0000 */
+/* find: cross-lane-mismatch @12 0xffff */
 extern "C" __global__ void a_shuffle_on_each_side_bad(int *a, int n)
 {
     int i = threadIdx.x % 32, v = 0;
     if (i < 16)
-        v = __shfl_down_sync(0xffffffff, i, 16);
+        v = __shfl_down_sync(0xffffffff, i, 16);   /* @12 */
     else
-        v = __shfl_up_sync(0xffffffff, 2 * i, 16);   /* @12 */
+        v = __shfl_up_sync(0xffffffff, 2 * i, 16);
     a[threadIdx.x] = v;
 }
 extern "C" __global__ void a_shuffle_on_each_side_good(int *a, int n)
