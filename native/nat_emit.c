@@ -559,7 +559,7 @@ void nat_emit_generic(struct nat_unit *u)
     }
     for (unsigned r = 0; r < ISA_S_EXEC; r++)
         if (nat_has(&writes, NAT_S + r)) {
-            LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, nat_of_warp(u, u->s, offsetof(struct emu_native_frame, warp_step)), quad(u, 4 * r)), "");
+            LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, nat_scalars(u), quad(u, 4 * r)), "");
             nat_put_scalar(u, r, value);
         }
     for (unsigned p = 0; p < 7; p++) {
@@ -840,7 +840,7 @@ static void emit_entry(struct nat_unit *u, const struct nat_block *b)
         const bool known = b->in->s[r].kind == NAT_SAME && b->in->s[r].known;
         if (!nat_has(&b->live, NAT_S + r) || (through && !known))
             continue;
-        LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, nat_of_warp(u, u->s, offsetof(struct emu_native_frame, warp_step)), quad(u, 4 * r)), "");
+        LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, nat_scalars(u), quad(u, 4 * r)), "");
         if (!through)
             nat_put_scalar(u, r, value);
         if (known)

@@ -341,9 +341,9 @@ LLVMValueRef nat_affine_lanes(struct nat_unit *unit, bool wide, LLVMValueRef bas
 LLVMValueRef nat_get_uniform(struct nat_unit *unit, const struct nat_source *source);
 /** Returns the frame's member of type @type at byte @offset. */
 LLVMValueRef nat_member(struct nat_unit *unit, LLVMTypeRef type, size_t offset);
-/** Returns @address of the first warp of the call, moved to the warp that is being executed. @step: offset in the frame of the
- *  distance between neighbouring warps. */
-LLVMValueRef nat_of_warp(struct nat_unit *unit, LLVMValueRef address, size_t step);
+/** Return the addresses of the scalar registers, and of the local memory, of the warp that is being executed. */
+LLVMValueRef nat_scalars(struct nat_unit *unit);
+LLVMValueRef nat_local(struct nat_unit *unit);
 LLVMValueRef nat_address(struct nat_unit *unit, LLVMValueRef base, LLVMValueRef offset);
 /** Emits a call of the function at byte @offset of struct emu_native_calls, with the frame and @count further arguments. @rare:
  *  the call is rarely executed. */

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Every member of struct emu_config, in order. NUMBER and TEXT (the option's type): results
- * depend on the option, so it is written. FREE: results do not depend on the option, and it is not written. */
+/* Every member of struct emu_config, in order. NUMBER and TEXT (the option's type): results depend on the option, so it is
+ * written. FREE: results do not depend on the option, and it is not written. */
 #define OPTIONS(NUMBER, TEXT, FREE)                                                           \
     NUMBER(warp_width, "warp")                                                                \
     TEXT(reconv, "reconv")                                                                    \

@@ -11,7 +11,6 @@
 #include "emu/engine/emu_threads_priv.h"
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/interp/emu_native_priv.h"
-#include "emu/simt/emu_split_priv.h"
 
 /* Largest number of instructions that a block executes without a store. Then the engine looks for a hang. */
 enum { MOST_WITHOUT_STORE = 1 << 22 };
@@ -70,10 +69,7 @@ static void run_after_exits(struct emu_warp *w)
         emu_split_exit(w, gone, next);
         if (!emu_split_select_soon(w))
             return;
-        struct emu_native_frame *frame = emu_native_frame_of(w);
-        const uint64_t left = native->until > core->retired ? native->until - core->retired : 0;
-        if (left < frame->limit)
-            frame->limit = left;
+        const struct emu_native_frame *frame = emu_native_frame_of(w);
         const struct emu_native_site *site = emu_native_run(core, &native->masked, entry - 1u);
         if (frame->site == 0)
             return;
@@ -118,9 +114,6 @@ static const struct emu_native_site *run_warps(struct emu_warp **warp, uint32_t 
         (void)emu_split_select_soon(&w[i]); /* the warp has one split, which is ready */
     struct emu_native_frame *frame = emu_native_frame_of(w);
     frame->warps = count;
-    const uint64_t left = native->until - core->retired;
-    if (left < frame->limit)
-        frame->limit = left;
     if (parked != 0) {
         native->park[w->index] = 0;
         native->parked--;

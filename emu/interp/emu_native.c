@@ -349,11 +349,8 @@ static const struct emu_native_site *visit(struct emu_warp *w, struct emu_native
                                            uint64_t *count)
 {
     struct emu_core *core = w->core;
-    const uint64_t left = core->native.until - core->retired;
     struct emu_native_frame *frame = emu_native_frame_of(w);
 
-    if (left < frame->limit)
-        frame->limit = left;
     if (!frame->alone && !no_choice(w) && w->budget < (int64_t)frame->limit)
         frame->limit = (uint64_t)w->budget;
     const struct emu_native_site *site = emu_native_run(core, form, resumes ? entry | EMU_NATIVE_RESUME : entry);

@@ -15,13 +15,14 @@ static inline struct emu_native_frame *emu_native_frame_of(struct emu_warp *w)
 {
     struct emu_core_native *native = &w->core->native;
     struct emu_native_frame *frame = &native->frame;
+    const uint64_t left = native->until > w->core->retired ? native->until - w->core->retired : 0;
 
     frame->regs = w->regs;
     frame->s = w->s;
     frame->p = w->p;
     frame->sp = w->sp;
     frame->uniform = native->uniform + (size_t)w->index * native->uniform_stride;
-    frame->limit = EMU_NATIVE_LONGEST_VISIT;
+    frame->limit = left < EMU_NATIVE_LONGEST_VISIT ? left : EMU_NATIVE_LONGEST_VISIT;
     frame->mask = w->m;
     frame->first_thread = w->index * w->width;
     frame->alone = w->split_count == 1;

@@ -175,7 +175,8 @@ static void match_stores(struct ptx_memory *m)
                 continue;
             count++;
             use->unstored &= store->exact ? ~whole_pieces_of(m, store->bytes) : 0;
-            in_loop &= use->loop == 0 || ptx_note_reaches(m->pl, m->noting, m->noting->block_of[store->statement], m->noting->block_of[store->statement]);
+            const uint32_t block = m->noting->block_of[store->statement];
+            in_loop &= use->loop == 0 || ptx_note_reaches(m->pl, m->noting, block, block);
         }
         use->missing = count == 0;
         use->unrolled = use->loop != 0 && (count != 1 || !in_loop);

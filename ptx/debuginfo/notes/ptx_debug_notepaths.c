@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of positions in the source: where the execution paths to a statement have been last. Paths between
- * blocks, and registers that hold a constant on all paths. */
+/* Sets of positions in the source: where the execution paths to a statement have been last. Paths between blocks, and registers
+ * that hold a constant on all paths. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 bool ptx_note_add_position(struct ptx_note_positions *positions, struct ptx_note_position position)
@@ -41,39 +41,9 @@ bool ptx_note_join_positions(struct ptx_note_positions *to, const struct ptx_not
     return changed;
 }
 
-bool ptx_note_dominates(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t over, uint32_t to)
-{
-    PTX_LIST(uint32_t) work = {0};
-    uint32_t *seen;
-
-    if (over == to || over == 0)
-        return true;
-    if (!ptx_spend(pl, 1 + noting->blocks.count))
-        return false;
-    if (noting->seen == NULL)
-        noting->seen = PTX_ARRAY(pl->job, uint32_t, noting->blocks.count);
-    seen = noting->seen;
-    noting->generation++;
-    *PTX_PUSH(pl->job, work) = 0;
-    seen[0] = noting->generation;
-    while (work.count != 0) {
-        const struct ptx_noted_block *block = &noting->blocks.at[work.at[--work.count]];
-
-        if (!ptx_spend(pl, 4))
-            return false;
-        for (size_t s = 0; s < block->succ.count; s++) {
-            const uint32_t next = block->succ.at[s];
-
-            if (next == over || seen[next] == noting->generation)
-                continue;
-            seen[next] = noting->generation;
-            *PTX_PUSH(pl->job, work) = next;
-        }
-    }
-    return seen[to] != noting->generation;
-}
-
-bool ptx_note_reaches(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t from, uint32_t to)
+/* Returns whether a path of at least one edge leads from block @from to block @to without block @without (PTX_NONE: any path). If
+ * the budget is exhausted, the result is true. */
+static bool has_path(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t from, uint32_t to, uint32_t without)
 {
     PTX_LIST(uint32_t) work = {0};
 
@@ -81,26 +51,43 @@ bool ptx_note_reaches(struct ptx_placing *pl, struct ptx_noting *noting, uint32_
         noting->seen = PTX_ARRAY(pl->job, uint32_t, noting->blocks.count);
     noting->generation++;
     *PTX_PUSH(pl->job, work) = from;
-    while (work.count != 0 && ptx_spend(pl, 4)) {
-        const struct ptx_noted_block *at = &noting->blocks.at[work.at[--work.count]];
+    while (work.count != 0) {
+        const struct ptx_noted_block *block = &noting->blocks.at[work.at[--work.count]];
 
-        for (size_t s = 0; s < at->succ.count; s++) {
-            if (at->succ.at[s] == to)
-                return true;
-            if (noting->seen[at->succ.at[s]] == noting->generation)
+        if (!ptx_spend(pl, 4))
+            return true;
+        for (size_t s = 0; s < block->succ.count; s++) {
+            const uint32_t next = block->succ.at[s];
+
+            if (next == without || noting->seen[next] == noting->generation)
                 continue;
-            noting->seen[at->succ.at[s]] = noting->generation;
-            *PTX_PUSH(pl->job, work) = at->succ.at[s];
+            if (next == to)
+                return true;
+            noting->seen[next] = noting->generation;
+            *PTX_PUSH(pl->job, work) = next;
         }
     }
     return false;
 }
 
-/* Returns whether register @reg has literal @value at a statement, whichever path leads there: a move of the literal is on all paths,
- * and no other write of the register is on a path after it. */
-static bool holds_literal(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t reg, uint32_t statement, uint64_t value)
+bool ptx_note_dominates(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t over, uint32_t to)
 {
-    const uint32_t block = noting->block_of[statement];
+    if (over == to || over == 0)
+        return true;
+    return to != 0 && ptx_spend(pl, 1 + noting->blocks.count) && !has_path(pl, noting, 0, to, over);
+}
+
+bool ptx_note_reaches(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t from, uint32_t to)
+{
+    return has_path(pl, noting, from, to, PTX_NONE);
+}
+
+/* Returns whether register @reg has literal @value at an event, whichever path leads there: a move of the literal is on all paths,
+ * and no other write of the register is on a path after it. */
+static bool holds_literal(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t reg, const struct ptx_noted_event *event,
+                          uint64_t value)
+{
+    const uint32_t block = event->block, statement = event->at / 2; /* may be the end of the function */
     bool moved = false;
 
     for (uint32_t k = noting->first_write[reg]; k < noting->first_write[reg + 1]; k++) {
@@ -109,7 +96,8 @@ static bool holds_literal(struct ptx_placing *pl, struct ptx_noting *noting, uin
 
         if (!ptx_spend(pl, 1))
             return false;
-        if (in->op == PTX_MOV && in->guard == PTX_NONE && in->operand_count == 2 && in->operand[1].kind == PTX_O_IMM && in->operand[1].imm == value)
+        if (in->op == PTX_MOV && in->guard == PTX_NONE && in->operand_count == 2 && in->operand[1].kind == PTX_O_IMM &&
+            in->operand[1].imm == value)
             moved |= from == block ? at < statement : ptx_note_dominates(pl, noting, from, block);
         else if ((from == block && at < statement) || ptx_note_reaches(pl, noting, from, block))
             return false;
@@ -129,7 +117,7 @@ struct ptx_noted_event ptx_note_with_register(struct ptx_placing *pl, struct ptx
         const struct ptx_noted_value *o = &noting->values.at[other];
 
         if (!variable->notes.at[i].doubts && ptx_note_is_plain(o) && o->operand[0].kind == PTX_NOTE_REG && o->first == v->first &&
-            o->bytes == v->bytes && holds_literal(pl, noting, o->operand[0].reg, event.at / 2, v->operand[0].value))
+            o->bytes == v->bytes && holds_literal(pl, noting, o->operand[0].reg, &event, v->operand[0].value))
             event.also = 1 + other;
     }
     return event;

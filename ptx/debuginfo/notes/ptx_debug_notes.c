@@ -409,7 +409,8 @@ static void sort_lines(struct ptx_placing *pl, struct ptx_noted_lines *lines)
 
 /* Reads a note about the source of a variable. "NAME LINE = END,ONCE,FUNCTION,END,LINE:END:BEGIN...,+STEP,<LIMIT,-FROM:TO:JUMPS..."
  * contains the lines that may assign to the variable, and loops (ptx_values.c). "NAME LINE @ USE..." contains the uses of a variable
- * in memory, and "NAME LINE :END TOKEN..." the initialiser of a variable whose scope ends at line END. Returns false if the text is another note. */
+ * in memory, and "NAME LINE :END TOKEN..." the initialiser of a variable whose scope ends at line END. Returns false if the text is
+ * another note. */
 static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note)
 {
     struct ptx_note_words c = {note->text, note->text + note->size};
