@@ -205,6 +205,9 @@ struct emu_native_calls {
     bool (*bssy_part)(struct emu_native_frame *frame, uint32_t reg, uint64_t mask);
     bool (*release)(struct emu_native_frame *frame, uint32_t reg, uint64_t mask);
     bool (*join)(struct emu_native_frame *frame, uint32_t reg, uint64_t retired);
+    /** All warps of the block have ended in this call, and emu_native_frame.record has all of them. Ends the block, and begins
+     *  another block in its place, with the same number of warps. If the result is false, nothing has changed. */
+    bool (*next_block)(struct emu_native_frame *frame);
 };
 
 /** Lanes of a divided warp that are at one instruction. lanes: those that have not executed it and can, or if it is a bsync, those
@@ -244,21 +247,23 @@ struct emu_native_frame {
     emu_row_fn *const *row_functions; /* [ISA_OP_COUNT] functions of instructions with semantics ROW1 */
     uint64_t alone;          /* masked code: not 0 if the running split is the warp's only split */
     uint64_t warps;          /* number of warps of the block, from this one on, that the code may execute one after another; all of
-                              * them have just begun. 1: only this one */
+                              * them have just begun. After the last one the code calls calls->next_block(). 0: only this warp */
     uint64_t warp_step, regs_step, uniform_step; /* distances in bytes between neighbouring warps of a block: of struct emu_warp,
                               * of their register files and local memory, and of `uniform` */
-    uint64_t *record;        /* [warps of the block] of each warp that has ended: number of instructions before the exit, times 2^32,
-                              * plus the index of the site of the exit */
+    uint64_t *record;        /* [warps of the block] of each warp of the block that has ended: number of instructions before the exit,
+                              * times 2^32, plus the index of the site of the exit */
     /* results, of the last warp unless stated otherwise */
-    uint64_t ended;          /* number of warps that the code has executed up to their exits before the last one */
+    uint64_t ended;          /* number of warps of the last block that the code has executed up to their exits before the last one */
     uint64_t retired;        /* warp instructions executed */
     uint32_t site;           /* index in emu_native_kernel.site of the site at which the code left */
     uint64_t loads;          /* all warps: number of retired loads, without those that calls->execute() has counted itself */
     void *warp;              /* the warp (struct emu_warp), for the functions that native code calls */
     uint64_t stores;         /* number of retired stores, counted as `loads` is. `loads` and `stores` are not adjacent: otherwise
                               * a compiler could read both by one load, and the host cannot forward two stores to one load */
+    uint64_t gone;           /* lanes that have exited; the others have continued. Only if `warps` is not 0 */
     uint64_t divided;        /* not 0: the code has divided the warp, and the following members are valid */
-    uint64_t missing;        /* `retired` times the lanes of the warp, less the thread instructions executed */
+    uint64_t missing;        /* all warps: instructions times the lanes of the warp, less the thread instructions executed; valid also
+                              * if `divided` is 0 */
     uint64_t divergences, merges; /* as in struct emu_stats */
     uint64_t passes;         /* number of times that all lanes of the warp arrived at a bsync together */
     uint64_t local_stores;   /* number of retired stores to local memory, which `stores` does not count, because they are no

@@ -31,6 +31,7 @@ struct emu_native_form {
     bool later;          /* there is no code yet, but a later request may get it */
     uint64_t request_at; /* `later`: value of core->retired from which on the code is requested again */
 };
+struct emu_functional;
 /** Native code of a core (emu_native.c). */
 struct emu_core_native {
     struct emu_native_form whole, masked;
@@ -45,6 +46,8 @@ struct emu_core_native {
     struct emu_native_frame frame;          /* emu_native_use() sets the members that are the same in all warps of a block */
     struct emu_native_part *part;           /* [parts], owned: memory for emu_native_frame.part */
     uint32_t parts;
+    bool (*next_block)(struct emu_functional *engine); /* emu_native_calls.next_block() calls it */
+    struct emu_functional *engine;
     uint64_t missing;                       /* sum of emu_native_frame.missing since the block began (emu_native_blocks.c) */
     uint64_t *uniform;                      /* [warps][uniform_stride], owned: memory for emu_native_frame.uniform */
     uint32_t uniform_stride;

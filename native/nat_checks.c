@@ -1,11 +1,122 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* IR that checks the addresses of loads and stores. Native code leaves before an access of which a byte is not valid. */
-#include "native/nat_priv.h"
+#include <string.h>
 
-static LLVMValueRef quad(const struct nat_unit *u, uint64_t value)
+#include "native/nat_values_priv.h"
+
+/* ---- segments --------------------------------------------------------------------------------- */
+
+/*
+ * A segment is a sequence of instructions that change only registers, except that the last one may change other state. If a
+ * check in a segment fails, native code leaves before the segment's first instruction, with the registers that the warp had
+ * there, and the interpreter executes the instructions of the segment again. So there is one place in each segment, and not one
+ * for each check, at which registers are stored. Branches and other instructions at which native code is left often are
+ * segments of their own.
+ */
+
+/* Largest number of registers whose values before the segment are live only because code may leave there. Each needs one or
+ * several registers of the host. */
+enum { MOST_KEPT = 3 };
+
+/** Calls @each for each variable that has a value of a register that is live before the segment: the variable, its value before
+ *  the segment, and its type. */
+static void each_variable(struct nat_unit *u, void (*each)(struct nat_unit *, LLVMValueRef, LLVMValueRef *, LLVMTypeRef))
 {
-    return u->b.llvm->ConstInt(u->b.i64, value, 0);
+    const struct nat_set *live = &u->live[u->segment.first - u->block_first];
+    struct nat_values *now = &u->values, *before = &u->segment.before;
+
+#define EACH(member, type)                       \
+    if (now->member != NULL)                     \
+        each(u, now->member, &before->member, type);
+    for (unsigned r = 0; r < u->job->vregs && r < 255; r++) {
+        if (!nat_has(live, NAT_V + r) && !nat_has(live, NAT_V + r + 1)) /* the low register of a pair may be dead */
+            continue;
+        EACH(vec[r], lanes_type(u, u->b.i32))
+        EACH(same[r], u->b.i32)
+        EACH(step[r], u->b.i32)
+        EACH(wide[r], u->b.i64)
+        EACH(wide_step[r], u->b.i64)
+    }
+    for (unsigned r = 0; r < ISA_S_EXEC; r++)
+        if (nat_has(live, NAT_S + r)) {
+            EACH(scalar[r], u->b.i32)
+        }
+    for (unsigned p = 0; p < 7; p++) {
+        if (nat_has(live, NAT_P + p)) {
+            EACH(pred[p], lanes_type(u, u->b.i1))
+            EACH(pred_same[p], u->b.i1)
+        }
+        if (nat_has(live, NAT_SP + p)) {
+            EACH(spred[p], u->b.i1)
+        }
+    }
+#undef EACH
 }
+static void keep_value(struct nat_unit *u, LLVMValueRef variable, LLVMValueRef *before, LLVMTypeRef type)
+{
+    *before = u->b.llvm->BuildLoad2(u->b.b, type, variable, "");
+}
+static void restore_value(struct nat_unit *u, LLVMValueRef variable, LLVMValueRef *before, LLVMTypeRef type)
+{
+    (void)type;
+    if (*before != NULL) /* otherwise the variable was created in the segment */
+        (void)u->b.llvm->BuildStore(u->b.b, *before, variable);
+}
+
+void nat_begin_segment(struct nat_unit *u)
+{
+    u->segment.first = u->at;
+    u->segment.loads = u->block_loads;
+    u->segment.stores = u->block_stores;
+    u->segment.state = u->state;
+    memset(&u->segment.before, 0, sizeof u->segment.before);
+    each_variable(u, keep_value); /* LLVM deletes the values that are not used */
+}
+
+void nat_leave_segment(struct nat_unit *u)
+{
+    const struct nat_segment *s = &u->segment;
+    const struct nat_state kept = u->state;
+    const struct nat_lanes lanes = u->lanes;
+
+    u->state = s->state;
+    u->lanes = u->split; /* a guard of the access does not apply */
+    each_variable(u, restore_value);
+    nat_leave(u, (struct emu_native_site){u->first + s->first, s->first - u->block_first, s->loads, s->stores, 0},
+              &u->live[s->first - u->block_first], nat_running_bits(u));
+    u->state = kept;
+    u->lanes = lanes;
+}
+
+bool nat_begins_segment(const struct nat_unit *u, unsigned kept)
+{
+    const uint32_t i = u->at;
+
+    if (i == u->block_first || kept > MOST_KEPT)
+        return true;
+    for (uint32_t k = i - 1; k <= i; k++) { /* alone: generic instructions, flow and barriers */
+        const enum nat_kind kind = (enum nat_kind)u->kind[k];
+        if (kind != NAT_ROW && kind != NAT_NOTHING && kind != NAT_LOAD && kind != NAT_SCALAR_LOAD && kind != NAT_STORE)
+            return true;
+    }
+    const enum nat_kind last = (enum nat_kind)u->kind[i - 1];
+    const bool access = last == NAT_LOAD || last == NAT_STORE || last == NAT_SCALAR_LOAD;
+    return last == NAT_STORE || u->generic || (access && u->insn[i - 1].guard != ISA_PT);
+}
+
+unsigned nat_overwrites(const struct nat_unit *u)
+{
+    const struct nat_set *live = &u->live[u->segment.first - u->block_first];
+    struct nat_set reads, writes;
+    unsigned count = 0;
+
+    nat_uses(u, u->at, &reads, &writes);
+    for (unsigned w = 0; w < NAT_S / 64; w++)
+        count += lw_popcount(writes.word[w] & live->word[w]);
+    return count;
+}
+
+/* ---- ranges of addresses ------------------------------------------------------------------------- */
 
 /** Returns the bytes of shared memory, or of the local memory of a lane. */
 static LLVMValueRef room_of(const struct nat_unit *u, enum isa_space space)

@@ -235,7 +235,10 @@ void nat_leave(struct nat_unit *u, struct emu_native_site site, const struct nat
         return;
     }
     const bool writes = u->writes;
-    if (lanes != NULL) {
+    if (u->gone != NULL) {
+        nat_spill(u, live);
+        nat_put_member(u, u->gone, offsetof(struct emu_native_frame, gone));
+    } else if (lanes != NULL) {
         nat_spill_divided(u, live);
         nat_put_member(u, lanes, offsetof(struct emu_native_frame, mask));
     } else {
@@ -244,13 +247,12 @@ void nat_leave(struct nat_unit *u, struct emu_native_site site, const struct nat
     u->writes = writes;
     put_site(u, word(u, number));
 }
-/** Returns the lanes that run in a divided copy, or NULL. */
-static LLVMValueRef running(struct nat_unit *u)
+LLVMValueRef nat_running_bits(struct nat_unit *u)
 {
     const struct nat_lanes lanes = u->lanes;
 
     u->lanes = u->split; /* a guard of the access does not apply */
-    LLVMValueRef bits = u->region != NULL ? nat_access_bits(u) : NULL;
+    LLVMValueRef bits = u->region != NULL || u->gone != NULL ? nat_access_bits(u) : NULL;
     u->lanes = lanes;
     return bits;
 }
@@ -262,10 +264,9 @@ static struct emu_native_site site_here(const struct nat_unit *u)
 /** Emits code that leaves native code before the instruction that is being emitted. */
 static void leave_here(struct nat_unit *u)
 {
-    nat_leave(u, site_here(u), &u->live[u->at - u->block_first], running(u));
+    nat_leave(u, site_here(u), &u->live[u->at - u->block_first], nat_running_bits(u));
 }
 
-static void leave_segment(struct nat_unit *u);
 void nat_leave_unless(struct nat_unit *u, LLVMValueRef ok)
 {
     LLVMBasicBlockRef go = nat_new_block(u);
@@ -287,127 +288,9 @@ void nat_leave_unless(struct nat_unit *u, LLVMValueRef ok)
         comes_from_here(u, u->leave_shared, u->leave_site);
     if (!again && !u->through) {
         position(u, u->leave);
-        leave_segment(u);
+        nat_leave_segment(u);
     }
     position(u, go);
-}
-
-/* ---- segments --------------------------------------------------------------------------------- */
-
-/*
- * A segment is a sequence of instructions that change only registers, except that the last one may change other state. If a
- * check in a segment fails, native code leaves before the segment's first instruction, with the registers that the warp had
- * there, and the interpreter executes the instructions of the segment again. So there is one place in each segment, and not one
- * for each check, at which registers are stored. Branches and other instructions at which native code is left often are
- * segments of their own.
- */
-
-/* Largest number of registers whose values before the segment are live only because code may leave there. Each needs one or
- * several registers of the host. */
-enum { MOST_KEPT = 3 };
-
-/** Calls @each for each variable that has a value of a register that is live before the segment: the variable, its value before
- *  the segment, and its type. */
-static void each_variable(struct nat_unit *u, void (*each)(struct nat_unit *, LLVMValueRef, LLVMValueRef *, LLVMTypeRef))
-{
-    const struct nat_set *live = &u->live[u->segment.first - u->block_first];
-    struct nat_values *now = &u->values, *before = &u->segment.before;
-
-#define EACH(member, type)                       \
-    if (now->member != NULL)                     \
-        each(u, now->member, &before->member, type);
-    for (unsigned r = 0; r < u->job->vregs && r < 255; r++) {
-        if (!nat_has(live, NAT_V + r) && !nat_has(live, NAT_V + r + 1)) /* the low register of a pair may be dead */
-            continue;
-        EACH(vec[r], lanes_type(u, u->b.i32))
-        EACH(same[r], u->b.i32)
-        EACH(step[r], u->b.i32)
-        EACH(wide[r], u->b.i64)
-        EACH(wide_step[r], u->b.i64)
-    }
-    for (unsigned r = 0; r < ISA_S_EXEC; r++)
-        if (nat_has(live, NAT_S + r)) {
-            EACH(scalar[r], u->b.i32)
-        }
-    for (unsigned p = 0; p < 7; p++) {
-        if (nat_has(live, NAT_P + p)) {
-            EACH(pred[p], lanes_type(u, u->b.i1))
-            EACH(pred_same[p], u->b.i1)
-        }
-        if (nat_has(live, NAT_SP + p)) {
-            EACH(spred[p], u->b.i1)
-        }
-    }
-#undef EACH
-}
-static void keep_value(struct nat_unit *u, LLVMValueRef variable, LLVMValueRef *before, LLVMTypeRef type)
-{
-    *before = u->b.llvm->BuildLoad2(u->b.b, type, variable, "");
-}
-static void restore_value(struct nat_unit *u, LLVMValueRef variable, LLVMValueRef *before, LLVMTypeRef type)
-{
-    (void)type;
-    if (*before != NULL) /* otherwise the variable was created in the segment */
-        (void)u->b.llvm->BuildStore(u->b.b, *before, variable);
-}
-
-/** Begins a segment with the instruction that is being emitted. */
-static void begin_segment(struct nat_unit *u)
-{
-    u->segment.first = u->at;
-    u->segment.loads = u->block_loads;
-    u->segment.stores = u->block_stores;
-    u->segment.state = u->state;
-    memset(&u->segment.before, 0, sizeof u->segment.before);
-    each_variable(u, keep_value); /* LLVM deletes the values that are not used */
-}
-
-/** Emits code that leaves native code before the segment. */
-static void leave_segment(struct nat_unit *u)
-{
-    const struct nat_segment *s = &u->segment;
-    const struct nat_state kept = u->state;
-    const struct nat_lanes lanes = u->lanes;
-
-    u->state = s->state;
-    u->lanes = u->split; /* a guard of the access does not apply */
-    each_variable(u, restore_value);
-    nat_leave(u, (struct emu_native_site){u->first + s->first, s->first - u->block_first, s->loads, s->stores, 0},
-              &u->live[s->first - u->block_first], running(u));
-    u->state = kept;
-    u->lanes = lanes;
-}
-
-/** Returns true if the instruction that is being emitted must begin a segment. @kept: number of registers that the segment has
- *  overwritten although they were live before it. */
-static bool begins_segment(const struct nat_unit *u, unsigned kept)
-{
-    const uint32_t i = u->at;
-
-    if (i == u->block_first || kept > MOST_KEPT)
-        return true;
-    for (uint32_t k = i - 1; k <= i; k++) { /* alone: generic instructions, flow and barriers */
-        const enum nat_kind kind = (enum nat_kind)u->kind[k];
-        if (kind != NAT_ROW && kind != NAT_NOTHING && kind != NAT_LOAD && kind != NAT_SCALAR_LOAD && kind != NAT_STORE)
-            return true;
-    }
-    const enum nat_kind last = (enum nat_kind)u->kind[i - 1];
-    const bool access = last == NAT_LOAD || last == NAT_STORE || last == NAT_SCALAR_LOAD;
-    return last == NAT_STORE || u->generic || (access && u->insn[i - 1].guard != ISA_PT);
-}
-
-/** Returns the number of registers that the instruction that is being emitted overwrites, and that were live before the
- *  segment. */
-static unsigned overwrites(const struct nat_unit *u)
-{
-    const struct nat_set *live = &u->live[u->segment.first - u->block_first];
-    struct nat_set reads, writes;
-    unsigned count = 0;
-
-    nat_uses(u, u->at, &reads, &writes);
-    for (unsigned w = 0; w < NAT_S / 64; w++)
-        count += lw_popcount(writes.word[w] & live->word[w]);
-    return count;
 }
 
 /* ---- flow ------------------------------------------------------------------------------------- */
@@ -541,10 +424,11 @@ void nat_emit_generic(struct nat_unit *u)
     u->generic = true;
     nat_uses(u, u->at, &reads, &writes);
     nat_spill(u, &reads);
-    if (u->region != NULL)
-        nat_put_member(u, running(u), offsetof(struct emu_native_frame, mask));
+    const bool part = u->region != NULL || u->gone != NULL;
+    if (part)
+        nat_put_member(u, nat_running_bits(u), offsetof(struct emu_native_frame, mask));
     nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, execute), false, u->b.i1, &type, &index, 1));
-    if (u->region != NULL)
+    if (part)
         nat_put_member(u, nat_all_bits(u), offsetof(struct emu_native_frame, mask));
     nat_shape_step(u, &after, u->at);
     for (unsigned r = 0; r < 255; r++) {
@@ -589,14 +473,6 @@ static void emit_barrier(struct nat_unit *u, const struct isa_insn *insn)
     args[1] = u->b.llvm->BuildAdd(u->b.b, u->b.llvm->BuildLoad2(u->b.b, u->b.i64, u->counted, ""),
                                   quad(u, u->at - u->block_first), "");
     nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, bsync), false, u->b.i1, types, args, 2));
-}
-
-/** Emits an exit with a guard: the code leaves native code before the exit if a lane exits. */
-static void emit_exit(struct nat_unit *u, const struct isa_insn *insn)
-{
-    const struct nat_value gone = nat_get_predicate(u, insn->guard, insn->guard_neg, insn->guard_scalar);
-
-    nat_leave_unless(u, u->b.llvm->BuildNot(u->b.b, gone.vector ? nat_any_lane(u, gone.v) : gone.v, ""));
 }
 
 /** Emits code before an instruction that writes registers of the scalar unit: leaves native code if the warp has other
@@ -664,33 +540,150 @@ static void clear_predicates(struct nat_unit *u)
     }
 }
 
-/** If the instruction is an exit without a guard, emits code that begins the next warp of the block, if the code may execute it.
- *  Otherwise the code goes on here. */
+/** Returns the number of instructions that the warp has executed before the one that is being emitted. */
+static LLVMValueRef executed(struct nat_unit *u)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    return l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, u->counted, ""), quad(u, u->at - u->block_first), "");
+}
+
+/** All lanes that have not exited do so at the instruction that is being emitted. Emits code that begins the next warp of the block,
+ *  or after the last warp the next block, if the code may execute it. Otherwise the code goes on here. */
 static void emit_next_warp(struct nat_unit *u)
 {
     const struct nat_llvm *l = u->b.llvm;
-    const struct isa_insn *insn = &u->insn[u->at];
 
-    if (u->ended == NULL || u->region != NULL || insn->op != ISA_EXIT || insn->guard != ISA_PT || insn->guard_neg)
+    if (u->ended == NULL || u->region != NULL)
         return;
-    LLVMBasicBlockRef next = nat_new_block(u), leave = nat_new_block(u);
+    LLVMBasicBlockRef done = nat_new_block(u), last = nat_new_block(u), next = nat_new_block(u), leave = nat_new_block(u);
     LLVMValueRef ended = l->BuildLoad2(u->b.b, u->b.i64, u->ended, ""), after = l->BuildAdd(u->b.b, ended, quad(u, 1), "");
-    LLVMValueRef counted = l->BuildLoad2(u->b.b, u->b.i64, u->counted, "");
-    counted = l->BuildAdd(u->b.b, counted, quad(u, u->at - u->block_first), "");
-    LLVMValueRef more = l->BuildICmp(u->b.b, NAT_INT_ULT, after, l->BuildLoad2(u->b.b, u->b.i64, u->warps, ""), "");
+    LLVMValueRef warps = l->BuildLoad2(u->b.b, u->b.i64, u->warps, "");
+    LLVMValueRef counted = executed(u), through = l->BuildAdd(u->b.b, counted, quad(u, 1), "");
     LLVMValueRef is_short = l->BuildICmp(u->b.b, NAT_INT_ULT, counted, quad(u, EMU_NATIVE_SHORT), "");
-    (void)l->BuildCondBr(u->b.b, l->BuildAnd(u->b.b, more, is_short, ""), next, leave);
-    position(u, next);
+    LLVMValueRef may = l->BuildICmp(u->b.b, NAT_INT_NE, warps, quad(u, 0), "");
+    (void)l->BuildCondBr(u->b.b, l->BuildAnd(u->b.b, may, is_short, ""), done, leave);
+    position(u, done);
     LLVMValueRef record = l->BuildOr(u->b.b, l->BuildShl(u->b.b, counted, quad(u, 32), ""), quad(u, add_site(u, site_here(u))), "");
     LLVMValueRef records = nat_member(u, u->b.pointer, offsetof(struct emu_native_frame, record));
     (void)l->BuildStore(u->b.b, record, nat_address(u, records, l->BuildShl(u->b.b, ended, quad(u, 3), "")));
+    if (u->gone != NULL)
+        nat_count_missing(u, u->gone, through);
+    (void)l->BuildCondBr(u->b.b, l->BuildICmp(u->b.b, NAT_INT_ULT, after, warps, ""), next, last);
+    position(u, last);
+    LLVMValueRef begun = nat_call(u, offsetof(struct emu_native_calls, next_block), false, u->b.i1, NULL, NULL, 0), first = quad(u, 0);
+    LLVMBasicBlockRef none = nat_new_block(u);
+    (void)l->BuildCondBr(u->b.b, begun, next, none);
+    position(u, none);
+    if (u->gone != NULL) /* the emulator counts them, because the warp has not ended */
+        nat_count_missing(u, u->gone, l->BuildSub(u->b.b, quad(u, 0), through, ""));
+    (void)l->BuildBr(u->b.b, leave);
+    position(u, next);
+    LLVMValueRef warp = l->BuildPhi(u->b.b, u->b.i64, "");
+    l->AddIncoming(warp, &after, &done, 1);
+    l->AddIncoming(warp, &first, &last, 1);
     add_to(u, u->loads, u->block_loads);
     add_to(u, u->stores, u->block_stores);
     (void)l->BuildStore(u->b.b, quad(u, 0), u->counted);
-    (void)l->BuildStore(u->b.b, after, u->ended);
+    (void)l->BuildStore(u->b.b, warp, u->ended);
     clear_predicates(u);
     (void)l->BuildBr(u->b.b, u->start[0]);
     position(u, leave);
+}
+
+/* Largest number of instructions that emit_tail() emits once more. */
+enum { MOST_IN_TAIL = 256 };
+
+/** Returns true if block @b, which ends with an exit of some lanes, is followed by code without branches and barriers, which ends
+ *  with an exit of all lanes. */
+static bool has_tail(const struct nat_unit *u, const struct nat_block *b)
+{
+    uint32_t count = 0;
+
+    if (u->ended == NULL || u->region != NULL)
+        return false;
+    while (b->next[0] >= 0 && count <= MOST_IN_TAIL) {
+        b = &u->block[b->next[0]];
+        count += b->count;
+        for (uint32_t i = b->first; i < b->first + b->count; i++) {
+            const enum nat_kind kind = (enum nat_kind)u->kind[i];
+            if (kind == NAT_BSSY || kind == NAT_BSYNC || kind == NAT_BRANCH || kind == NAT_BAR)
+                return false;
+            if (kind == NAT_LEAVE)
+                return u->insn[i].op == ISA_EXIT && count <= MOST_IN_TAIL;
+        }
+    }
+    return false;
+}
+
+/** Continues with the lanes that do not exit: @bits exit at the instruction that is being emitted. */
+static void narrow(struct nat_unit *u, LLVMValueRef bits)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    nat_count_missing(u, bits, l->BuildSub(u->b.b, quad(u, ~UINT64_C(0)), executed(u), "")); /* -(executed + 1) */
+    u->gone = u->gone == NULL ? bits : l->BuildOr(u->b.b, u->gone, bits, "");
+    LLVMValueRef rest = l->BuildNot(u->b.b, u->width < 64 ? l->BuildTrunc(u->b.b, u->gone, mask_type(u), "") : u->gone, "");
+    u->split = u->lanes = nat_lanes_of(u, l->BuildBitCast(u->b.b, rest, lanes_type(u, u->b.i1), ""), rest);
+}
+
+/** Some lanes, @bits, exit at the end of block @b. Emits a copy of the code after it, which the other lanes execute. The copy ends
+ *  the warp, or leaves native code with frame->gone. */
+static void emit_tail(struct nat_unit *u, const struct nat_block *b, LLVMValueRef bits)
+{
+    const struct nat_state state = u->state;
+    const uint32_t at = u->at, loads = u->block_loads, stores = u->block_stores;
+    const struct nat_block *next = b;
+
+    narrow(u, bits);
+    do {
+        nat_count_block(u, next);
+        next = &u->block[next->next[0]];
+    } while (nat_emit_instructions(u, next));
+    u->split = u->lanes = (struct nat_lanes){.some = false};
+    u->gone = NULL;
+    u->state = state;
+    u->at = at;
+    u->block_first = b->first;
+    u->block_loads = loads;
+    u->block_stores = stores;
+    u->generic = false;
+}
+
+/** Emits an exit with a guard, the end of block @b. If some or all lanes exit, the code ends the warp or continues with the others,
+ *  if it can. Otherwise it leaves native code before the exit. */
+static void emit_exit(struct nat_unit *u, const struct nat_block *b)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    const struct isa_insn *insn = &u->insn[u->at];
+    const struct nat_value guard = nat_get_predicate(u, insn->guard, insn->guard_neg, insn->guard_scalar);
+
+    if (u->gone == NULL && !has_tail(u, b)) {
+        nat_leave_unless(u, l->BuildNot(u->b.b, guard.vector ? nat_any_lane(u, guard.v) : guard.v, ""));
+        return;
+    }
+    LLVMBasicBlockRef some = nat_new_block(u), all = nat_new_block(u), go = NULL;
+    LLVMValueRef running = u->gone == NULL ? nat_all_bits(u) : nat_running_bits(u);
+    LLVMValueRef bits = l->BuildAnd(u->b.b, nat_set_of(u, guard), running, "");
+    if (u->gone == NULL) {
+        LLVMBasicBlockRef exits = nat_new_block(u);
+        go = nat_new_block(u);
+        (void)l->BuildCondBr(u->b.b, l->BuildICmp(u->b.b, NAT_INT_EQ, bits, quad(u, 0), ""), go, exits);
+        position(u, exits);
+        LLVMValueRef warps = l->BuildLoad2(u->b.b, u->b.i64, u->warps, ""); /* if it is 0, the caller does not expect frame->gone */
+        nat_leave_unless(u, l->BuildICmp(u->b.b, NAT_INT_NE, warps, quad(u, 0), ""));
+    }
+    (void)l->BuildCondBr(u->b.b, l->BuildICmp(u->b.b, NAT_INT_EQ, bits, running, ""), all, some);
+    position(u, all);
+    emit_next_warp(u);
+    leave_here(u);
+    position(u, some);
+    if (u->gone != NULL) {
+        narrow(u, bits);
+        return;
+    }
+    emit_tail(u, b, bits);
+    position(u, go);
 }
 
 bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b)
@@ -704,12 +697,12 @@ bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b)
     for (uint32_t i = b->first; i < b->first + b->count; i++) {
         const struct isa_insn *insn = &u->insn[i];
         u->at = i;
-        if (!u->through && begins_segment(u, kept)) {
-            begin_segment(u);
+        if (!u->through && nat_begins_segment(u, kept)) {
+            nat_begin_segment(u);
             kept = 0;
         }
         if (!u->through)
-            kept += overwrites(u);
+            kept += nat_overwrites(u);
         u->generic = false;
         generalise(u);
         if ((u->masked || u->region != NULL) && u->kind[i] != NAT_BRANCH)
@@ -725,10 +718,11 @@ bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b)
         case NAT_GENERIC: nat_emit_generic(u); break;
         case NAT_BSSY:
         case NAT_BSYNC: emit_barrier(u, insn); break;
-        case NAT_EXIT: emit_exit(u, insn); break;
+        case NAT_EXIT: emit_exit(u, b); break;
         case NAT_BAR: emit_bar(u, b); return false;
         case NAT_LEAVE:
-            emit_next_warp(u);
+            if (insn->op == ISA_EXIT && insn->guard == ISA_PT && !insn->guard_neg)
+                emit_next_warp(u);
             leave_here(u);
             return false;
         default: break;

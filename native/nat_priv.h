@@ -188,6 +188,7 @@ struct nat_unit {
     struct nat_lanes split, lanes; /* split: lanes of the split; lanes: lanes of the access being emitted, which the guard of
                                     * the access selects */
     LLVMValueRef alone;            /* an i1 that is true if the warp has no other split */
+    LLVMValueRef gone;             /* lanes that have exited, an i64; NULL: no lane has. See emit_tail() */
     struct nat_region **regions;   /* [block] the region whose bssy is in the block, or NULL; owned. nat_region.c */
     struct nat_region **region_of; /* [block] the region in which the block may diverge, or NULL; owned */
     struct nat_region *region;     /* the region whose divided copy is being emitted; NULL: no divided copy is being emitted */
@@ -302,6 +303,10 @@ void nat_emit_regions(struct nat_unit *unit);
 bool nat_can_divide(const struct nat_unit *unit, const struct nat_block *b);
 /** Emits code that continues in the divided copy: lanes @taken take the branch at the end of @b. */
 void nat_divide(struct nat_unit *unit, const struct nat_block *b, struct nat_value taken);
+/** Returns a vector of i1, or one i1 for all lanes, as a set of lanes, an i64. */
+LLVMValueRef nat_set_of(struct nat_unit *unit, struct nat_value lanes);
+/** Counts that @lanes, a set of lanes, have not executed @count instructions of their warp, an i64. */
+void nat_count_missing(struct nat_unit *unit, LLVMValueRef lanes, LLVMValueRef count);
 /** Stores the registers of @live, and those of lanes that wait, to the register file. */
 void nat_spill_divided(struct nat_unit *unit, const struct nat_set *live);
 /** Emits code that leaves native code before instruction @unit->at unless @ok is true. */
@@ -355,8 +360,20 @@ LLVMBasicBlockRef nat_new_block(struct nat_unit *unit);
 /** Lets the code of @function use vectors of 512 bits. */
 void nat_wide_vectors(const struct nat_unit *unit, LLVMValueRef function);
 
-/* checks of accesses (nat_checks.c) */
+/* segments, and checks of accesses (nat_checks.c) */
 
+/** Begins a segment with the instruction that is being emitted. */
+void nat_begin_segment(struct nat_unit *unit);
+/** Emits code that leaves native code before the segment. */
+void nat_leave_segment(struct nat_unit *unit);
+/** Returns true if the instruction that is being emitted must begin a segment. @kept: number of registers that the segment has
+ *  overwritten although they were live before it. */
+bool nat_begins_segment(const struct nat_unit *unit, unsigned kept);
+/** Returns the number of registers that the instruction that is being emitted overwrites, and that were live before the
+ *  segment. */
+unsigned nat_overwrites(const struct nat_unit *unit);
+/** Returns the lanes that run in a divided copy or after an exit of some lanes, an i64, or NULL if all lanes run. */
+LLVMValueRef nat_running_bits(struct nat_unit *unit);
 /** Leaves native code unless the bytes [@offset, @offset + @bytes) of memory of @space may be accessed and @offset is a multiple
  *  of @align. */
 void nat_check(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset, uint64_t bytes, unsigned align, bool write);

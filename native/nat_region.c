@@ -359,6 +359,12 @@ static void add_counted(struct nat_unit *u, LLVMValueRef value)
 
     (void)l->BuildStore(u->b.b, l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, u->counted, ""), value, ""), u->counted);
 }
+void nat_count_missing(struct nat_unit *u, LLVMValueRef lanes, LLVMValueRef count)
+{
+    LLVMValueRef threads = nat_intrinsic(&u->b, "llvm.ctpop", u->b.i64, &lanes, 1);
+
+    add_member(u, offsetof(struct emu_native_frame, missing), u->b.llvm->BuildMul(u->b.b, threads, count, ""));
+}
 /** Counts @count warp instructions, an i64, which @lanes have executed, as thread instructions. */
 static void count_threads(struct nat_unit *u, LLVMValueRef lanes, LLVMValueRef count)
 {
@@ -466,8 +472,7 @@ static void edges(struct nat_unit *u, struct nat_region *r, const struct nat_blo
     (void)l->BuildBr(u->b.b, next_place(u, r, n));
 }
 
-/** Returns a vector of i1, or one i1 for all lanes, as a set of lanes. */
-static LLVMValueRef set_of(struct nat_unit *u, struct nat_value lanes)
+LLVMValueRef nat_set_of(struct nat_unit *u, struct nat_value lanes)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMValueRef bits = l->BuildBitCast(u->b.b, nat_vector(&u->b, lanes).v, mask_type(u), "");
@@ -493,7 +498,7 @@ void nat_divide(struct nat_unit *u, const struct nat_block *b, struct nat_value 
     if (u->ended != NULL)
         (void)u->b.llvm->BuildStore(u->b.b, quad(u, 0), u->warps);
     (void)u->b.llvm->BuildStore(u->b.b, u->b.llvm->BuildLoad2(u->b.b, u->b.i64, u->counted, ""), u->oldest);
-    edges(u, r, b, nat_all_bits(u), set_of(u, taken));
+    edges(u, r, b, nat_all_bits(u), nat_set_of(u, taken));
     u->state = kept;
 }
 
@@ -621,7 +626,7 @@ static void visit_block(struct nat_unit *u, struct nat_region *r, const struct n
     if (nat_emit_instructions(u, b)) {
         if (u->kind[b->first + b->count - 1] == NAT_BRANCH) {
             struct nat_value p = nat_get_predicate(u, last->guard, last->guard_neg, last->guard_scalar);
-            taken = l->BuildAnd(u->b.b, lanes, set_of(u, p), "");
+            taken = l->BuildAnd(u->b.b, lanes, nat_set_of(u, p), "");
         }
         nat_count_block(u, b);
         count_threads(u, lanes, quad(u, b->count));

@@ -276,16 +276,21 @@ static void count_start(struct emu_block *block)
 void emu_core_block_next(struct emu_block *block, uint64_t linear, bool written, const bool *spilled)
 {
     const struct emu_warp_template *t = block->core->warp_template;
+    const bool follows = linear == block->linear + 1 && block->index[0] + 1 < block->grid->launch.grid[0];
 
     block->linear = linear;
     block->progress = block->cta_generation = block->retired = 0;
     block->threads_live = block->threads;
-    emu_block_specials(block);
+    if (follows)
+        block->special[ISA_SR_CTAID_X - ISA_SR_NTID_X] = ++block->index[0];
+    else
+        emu_block_specials(block);
     if (block->shared_bytes != 0)
         zero(block->shared, t->plan.shared);
-    for (unsigned i = 0; i < block->warp_count; i++) {
+    const bool unchanged = spilled == NULL && !written && t->use.bregs == 0 && t->plan.local_bytes == 0;
+    for (unsigned i = 0; !unchanged && i < block->warp_count; i++) {
         struct emu_warp *w = &block->warp[i];
-        if (written || spilled[i]) {
+        if (written || (spilled != NULL && spilled[i])) {
             (void)init_warp(block, t, i, true);
             clear_registers(w, &t->plan, true);
             emu_split_begin(w, t->kernel->first);

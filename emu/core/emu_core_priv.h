@@ -58,7 +58,7 @@ bool emu_native_permitted(const struct emu_machine *machine);
 void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_block *block, uint64_t until);
 /** Makes @block, whose warps native code has executed up to their exits (emu_native_blocks.c), block @linear of the same grid. Its
  *  core has started no other block since. @written: registers of all warps may have changed. @spilled: [warp] registers of the
- *  warp may have changed, and lanes may have exited. */
+ *  warp may have changed, and lanes may have exited; NULL: native code has not left since the block began. */
 void emu_core_block_next(struct emu_block *block, uint64_t linear, bool written, const bool *spilled);
 /** Sets the coordinates of a block from its linear index, and the special registers that depend on them. */
 void emu_block_specials(struct emu_block *block);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Execution of whole blocks in native code. Each warp runs to its next CTA barrier or to its end. While all warps arrive at the
- * same barriers in native code, the state of barriers and splits is updated once for all warps. If some lanes of a warp exit, the
+ * Execution of whole blocks in native code. If a kernel has no CTA barrier, one call of its native code executes many blocks, warp
+ * after warp: see emu_native_calls.next_block(). Otherwise each warp runs to its next CTA barrier or to its end. While all warps
+ * arrive at the same barriers in native code, the state of barriers and splits is updated once for all warps. If some lanes of a warp exit, the
  * engine executes the exit, and masked code executes the other lanes. A warp that leaves native code elsewhere is a *slow* warp
  * from then on: the interpreter executes it alone, from barrier to barrier, and calls native code at its entries as usual. The
  * order of the warps cannot change results, because only order-free kernels (MACHINE 4) have native code.
@@ -98,9 +99,9 @@ static unsigned take_ended(struct emu_warp *w)
     return count;
 }
 
-/** Runs *@warp in native code: from where it is parked, or from entry @start. If @count is more than 1, the code may also execute
- *  warps after it, @count in all, which have just begun. *@warp is then the warp at which the code left; those before it have
- *  ended. Returns the site at which the code left, or NULL if it executed nothing. */
+/** Runs *@warp in native code: from where it is parked, or from entry @start. If @count is not 0, the code may also execute warps
+ *  after it, @count in all, which have just begun, and then further blocks (next_block()). *@warp is then the warp at which the
+ *  code left; those before it have ended. Returns the site at which the code left, or NULL if it executed nothing. */
 static const struct emu_native_site *run_warps(struct emu_warp **warp, uint32_t start, unsigned count)
 {
     struct emu_warp *w = *warp;
@@ -110,8 +111,9 @@ static const struct emu_native_site *run_warps(struct emu_warp **warp, uint32_t 
 
     if (core->retired >= native->until)
         return NULL;
-    for (unsigned i = 0; i < count; i++)
-        (void)emu_split_select_soon(&w[i]); /* the warp has one split, which is ready */
+    (void)emu_split_select_soon(w); /* the warp has one split, which is ready */
+    for (unsigned i = 1; i < count; i++)
+        (void)emu_split_select_soon(&w[i]);
     struct emu_native_frame *frame = emu_native_frame_of(w);
     frame->warps = count;
     if (parked != 0) {
@@ -125,12 +127,17 @@ static const struct emu_native_site *run_warps(struct emu_warp **warp, uint32_t 
     w += take_ended(w);
     *warp = w;
     w->split[0].pc = site->next;
-    if (frame->divided) {
-        const uint64_t missing = emu_native_divided(w, site);
-        w->lane_retired += frame->retired * (w->width - w->m_count) - missing; /* count_whole() counts the lanes that run */
-        native->missing += missing;
-    }
+    uint64_t missing = frame->divided ? emu_native_divided(w, site) : frame->missing;
+    frame->missing = 0;
+    missing += frame->retired * lw_popcount(frame->gone);
+    w->lane_retired += frame->retired * (w->width - w->m_count) - missing; /* count_whole() counts the lanes that run */
+    native->missing += missing;
     count_whole(w, frame->retired);
+    if (frame->gone != 0) {
+        native->spilled[w->index] = true;
+        emu_split_exit(w, frame->gone, site->next);
+        (void)emu_split_select_soon(w);
+    }
     if (site->parks != 0) {
         native->park[w->index] = site->parks;
         native->parked++;
@@ -219,9 +226,43 @@ static bool must_stop(const struct emu_functional *f, const struct emu_block *bl
            (claims != NULL && block->linear > __atomic_load_n(&claims->limit, __ATOMIC_RELAXED));
 }
 
+/** The current block of @f has ended in native code, and its instructions are counted. */
+static void end_block(struct emu_functional *f, struct emu_block *block)
+{
+    emu_split_block_ends(block);
+    emu_text_block_ended(f->base.machine, block->grid, block->linear);
+    block->ended = false; /* its instructions are counted */
+    emu_fixed_leave(f, f->current);
+}
+
+/** Implements emu_native_calls.next_block(). */
+static bool next_block(struct emu_functional *f)
+{
+    struct emu_core *core = f->core;
+    struct emu_core_native *native = &core->native;
+    struct emu_block *block = ((struct emu_warp *)native->frame.warp)->block;
+    uint64_t retired = 0;
+
+    if (must_stop(f, block) || core->retired >= native->until || !emu_resident_has_next(f))
+        return false;
+    for (unsigned i = 0; i < block->warp_count; i++)
+        retired += native->record[i] >> 32;
+    native->retired += retired;
+    retired += block->warp_count; /* the exits */
+    core->retired += retired;
+    core->stats.thread_instructions += retired * block->warp->width - native->frame.missing;
+    native->frame.missing = 0;
+    end_block(f, block);
+    emu_core_block_next(block, f->resident[f->current].linear, native->whole.kernel->writes, NULL);
+    for (unsigned i = 0; native->whole.kernel->writes && i < block->warp_count; i++)
+        (void)emu_split_select_soon(&block->warp[i]);
+    return true;
+}
+
 /** Executes @block, which has just begun and whose warps have all their lanes, by code for whole warps and by the interpreter. The
- *  caller has called emu_native_use(), and there is code for the kernel's first instruction. */
-static enum block_end run_block(const struct emu_functional *f, struct emu_block *block)
+ *  caller has called emu_native_use(), and there is code for the kernel's first instruction. Native code may execute further
+ *  blocks in the place of @block. The result is that of the last one, which is the current block of @f. */
+static enum block_end run_block(struct emu_functional *f, struct emu_block *block)
 {
     const uint64_t window = f->base.machine->config.hang_window;
     const uint64_t most = window != 0 && window < MOST_WITHOUT_STORE ? window : MOST_WITHOUT_STORE;
@@ -256,7 +297,8 @@ static enum block_end run_block(const struct emu_functional *f, struct emu_block
                 continue;
             }
             struct emu_warp *const first = w;
-            const struct emu_native_site *site = run_warps(&w, start, begins ? (unsigned)(end - w) : 1);
+            const bool whole = begins && w == block->warp;
+            const struct emu_native_site *site = run_warps(&w, start, whole ? block->warp_count : 0);
             if (site == NULL)
                 return hand_over(block);
             moved += (unsigned)(w - first);
@@ -329,6 +371,8 @@ bool emu_native_blocks(struct emu_functional *f)
 
     if (!emu_native_permitted(machine))
         return false;
+    core->native.next_block = next_block;
+    core->native.engine = f;
     while (end != STOPS && core->retired < until && !machine->halt && emu_fixed_take_up_next(f) && f->order_free && f->count != 0 &&
            !__atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED)) {
         struct emu_resident *r = &f->resident[f->current];
@@ -349,17 +393,15 @@ bool emu_native_blocks(struct emu_functional *f)
             emu_grid_begin(core->machine, grid);
         end = run_block(f, block);
         if (end == STOPS) {
-            r->slot = (int)slot;
+            f->resident[f->current].slot = (int)slot;
             break;
         }
         if (end == ENDS) {
-            emu_split_block_ends(block);
-            emu_text_block_ended(core->machine, grid, r->linear);
-            block->ended = false; /* its instructions are counted */
+            end_block(f, block);
         } else {
             emu_core_block_free(core, slot);
+            emu_fixed_leave(f, f->current);
         }
-        emu_fixed_leave(f, f->current);
     }
     core->native.until = 0;
     if (block != NULL && end == ENDS)

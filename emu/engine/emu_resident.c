@@ -187,6 +187,19 @@ static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
 }
 _Static_assert(EMU_LAUNCH_NESTING <= 64, "a bit for each level");
 
+bool emu_resident_has_next(struct emu_functional *f)
+{
+    const struct emu_machine *machine = f->base.machine;
+
+    if (f->placed || f->count == 0 || f->current != 0 || f->resident->slot >= 0)
+        return false;
+    if (f->claims != NULL && f->count == 1 && emu_resident_capacity(f, 2))
+        claim_block(f);
+    if (f->count > 1)
+        return f->resident[1].grid == f->resident->grid && f->resident[1].slot < 0;
+    return f->claims == NULL && machine->device_open == 0 && f->grid->blocks_placed < f->grid->block_count;
+}
+
 /** Makes further blocks resident. @turn: the running block, or the block that has just left the list, or NULL if there is no such
  *  block. */
 static void fill_residents(struct emu_functional *f, const struct emu_resident *turn)

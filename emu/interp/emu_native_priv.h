@@ -29,8 +29,8 @@ static inline struct emu_native_frame *emu_native_frame_of(struct emu_warp *w)
     frame->local = w->local;
     frame->local_bytes = w->local_bytes;
     frame->loads = frame->stores = frame->local_stores = 0;
-    frame->divided = frame->ended = 0;
-    frame->warps = 1;
+    frame->divided = frame->ended = frame->gone = 0;
+    frame->warps = 0;
     frame->site = 0;
     frame->warp = w;
     return frame;

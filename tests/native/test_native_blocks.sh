@@ -32,7 +32,9 @@ same() {
         status=$?
         [ $status = $want ] || fail "$name, $engine: exit status $status, expected $want"
         [ -s $engine.json ] && counts $engine.json >$engine.counts
+        sed -n '/^fault/,$p' err >$engine.fault
     done
+    cmp -s interpreter.fault native.fault || fail "$name $*: another fault: $(cat native.fault)"
     [ $want != 0 ] || { cmp -s interpreter native && cmp -s interpreter.counts native.counts; } || fail "$name $*: another result or other counts"
 }
 launch plain 2 64 <<'END'
@@ -65,6 +67,66 @@ for width in 8 16 32 64; do
     all=$(sed -n 's/.*"warp_instructions": \([0-9]*\).*/\1/p' native.json)
     [ "${executed:-0}" -ge $((all * 7 / 10)) ] || fail "exits, warps of $width: native code executed ${executed:-no} of $all instructions"
 done
+same 0 exits --threads 3
+# One call of native code executes many blocks: each begins with zeroed registers, shared and local memory, and its own numbers.
+launch blocks '4, 8' 128 <<'END'
+    s_s2r s6, %ctaid.y
+    s_shl_b32 s6, s6, 9
+    v_add_u32 v0, v0, s6
+    v_add_u32 v20, v20, v0
+    s_add_u32 s20, s20, 3
+    v_add_u32 v20, v20, s20
+    @p3 v_add_u32 v20, v20, 1000
+    v_setp_u32.eq p3, v0, 3
+    v_and_b32 v1, v0, 127
+    v_shl_b32 v1, v1, 2
+    ld.shared.b32 v2, [v1]
+    v_add_u32 v20, v20, v2
+    st.shared.b32 [v1], v20
+    v_mov_b32 v3, 4
+    ld.local.b32 v4, [v3]
+    v_add_u32 v20, v20, v4
+    st.local.b32 [v3], v20
+    s_shl_b32 s6, s6, 2
+    v_add_u32 v5, v5, s6
+    st.global.b32 [s2:3+v5], v20
+    exit
+END
+sed -i 's/^\.param ptr.global out$/&\n.shared 512\n.local 16/' blocks.s
+same 0 blocks
+same 0 blocks --threads 1
+same 0 blocks --warp 64 --threads 1
+# A loop between bssy and bsync, with lanes that exit afterwards; two exits with guards; a load that some lanes do not execute
+launch exits_loop 64 64 <<'END'
+    v_and_b32 v1, v0, 7
+    v_mov_b32 v6, 0
+    bssy b1, joined
+loop:
+    v_mad_u32 v0, v0, 3, v6
+    v_add_u32 v6, v6, 1
+    v_setp_u32.lt p0, v6, v1
+    @p0 bra loop
+    bra joined
+joined:
+    bsync b1
+    v_setp_u32.lt p0, v1, 3
+    v_setp_u32.eq p2, v1, 6
+    v_setp_u32.eq p1, v1, 4
+    @p0 exit
+    ld.global.b32 v7, [s2:3+v5]
+    v_add_u32 v0, v0, v7
+    @p1 exit
+    @p2 st.global.b32 [s2:3+v5], v0
+    @p2 exit
+    @p3 exit
+    v_add_u32 v0, v0, 11
+    st.global.b32 [s2:3+v5], v0
+    exit
+END
+for width in 8 32 64; do
+    same 0 exits_loop --warp $width
+done
+same 0 exits_loop --threads 1 --policy minpc
 # Lanes that remain wait at a barrier.
 launch exits_barrier 32 128 <<'END'
     v_and_b32 v1, v0, 5
@@ -91,6 +153,7 @@ launch exits_fault 32 128 <<'END'
     exit
 END
 same 3 exits_fault --threads 1
+same 3 exits_fault --warp 8 --threads 1
 # all host threads execute native code
 launch long 32 128 <<'END'
     v_mov_b32 v6, 0
