@@ -77,7 +77,9 @@ struct nat_shape {
     bool known;    /* SAME: the translator knows the value, which is `value` */
     bool pair;     /* AFFINE: low word of a pair */
     bool known_sy; /* AFFINE: the translator knows sy; else the code computes it at run time */
+    bool known_origin; /* AFFINE: `origin` is known */
     int64_t sx, sy;
+    int64_t origin; /* AFFINE: value in thread 0 of the block, without wrapping */
     uint64_t value;
 };
 struct nat_state {

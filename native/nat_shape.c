@@ -28,7 +28,25 @@ static struct nat_shape affine(bool pair, int64_t sx, bool known_sy, int64_t sy)
 static bool equal(const struct nat_shape *a, const struct nat_shape *b)
 {
     return a->kind == b->kind && a->known == b->known && a->pair == b->pair && a->known_sy == b->known_sy &&
-           a->sx == b->sx && a->sy == b->sy && a->value == b->value;
+           a->known_origin == b->known_origin && a->sx == b->sx && a->sy == b->sy && a->origin == b->origin && a->value == b->value;
+}
+/** Returns affine shape @s with @origin, if that is @known and small enough that sums of such values do not overflow. */
+static struct nat_shape with_origin(struct nat_shape s, bool known, int64_t origin)
+{
+    s.known_origin = s.kind == NAT_AFFINE && known && origin < INT32_MAX && origin > INT32_MIN;
+    s.origin = s.known_origin ? origin : 0;
+    return s;
+}
+/** Returns true if some threads of the block have a negative value of shape @s. Then the zero-extended values are not affine. */
+static bool is_negative(const struct nat_shape *s)
+{
+    return s->kind == NAT_AFFINE && s->known_origin && s->origin < 0;
+}
+/** Gets the value of @s in thread 0 of the block, if it is known. */
+static bool origin_of(const struct nat_shape *s, int64_t *origin)
+{
+    *origin = s->kind == NAT_AFFINE ? s->origin : (int32_t)s->value;
+    return s->kind == NAT_AFFINE ? s->known_origin : s->known && (s->value == (uint64_t)*origin || s->value == (uint32_t)*origin);
 }
 
 static struct nat_shape join(const struct nat_shape *a, const struct nat_shape *b)
@@ -42,7 +60,7 @@ static struct nat_shape join(const struct nat_shape *a, const struct nat_shape *
     if (a->kind == NAT_SAME)
         return same(false, 0);
     if (a->kind == NAT_AFFINE && a->pair == b->pair && a->sx == b->sx)
-        return affine(a->pair, a->sx, false, 0);
+        return affine(a->pair, a->sx, a->known_sy && b->known_sy && a->sy == b->sy, a->sy);
     return lanes;
 }
 
@@ -167,7 +185,7 @@ struct nat_shape nat_special_shape(const struct nat_unit *unit, enum isa_special
     const bool whole = block[0] % unit->width == 0;
     const bool planes = rows && block[1] % unit->rows == 0; /* true if all lanes of a warp have the same z */
     if (sr == ISA_SR_TID_X && (whole || rows))
-        return affine(false, 1, true, 0);
+        return with_origin(affine(false, 1, true, 0), true, 0);
     if (sr == ISA_SR_TID_Y && whole)
         return same(false, 0);
     if (sr == ISA_SR_TID_Y && planes)
@@ -186,8 +204,11 @@ static struct nat_shape sum(bool pair, const struct nat_shape *a, const struct n
 
     if (a->kind == NAT_SAME && b->kind == NAT_SAME)
         return same(false, 0);
-    return affine(pair, (int64_t)((uint64_t)a->sx + (uint64_t)sign * (uint64_t)b->sx), ka && kb,
-                  (int64_t)((uint64_t)a->sy + (uint64_t)sign * (uint64_t)b->sy));
+    int64_t from_a, from_b;
+    const bool known = (origin_of(a, &from_a) & origin_of(b, &from_b)) != 0;
+    return with_origin(affine(pair, (int64_t)((uint64_t)a->sx + (uint64_t)sign * (uint64_t)b->sx), ka && kb,
+                              (int64_t)((uint64_t)a->sy + (uint64_t)sign * (uint64_t)b->sy)),
+                       known, from_a + sign * from_b);
 }
 /** Returns the shape of @a * @b. The shape is LANES unless one factor is SAME, and either the value of this factor is known
  *  or sx of the other factor is 0. */
@@ -224,7 +245,9 @@ struct nat_shape nat_result_shape(const struct nat_unit *unit, const struct isa_
     if (bent || (insn->guard != ISA_PT && !insn->guard_scalar))
         return lanes;
     if (nat_zero_extends(insn, &shape[1]))
-        return affine(true, (int32_t)a->sx, a->known_sy, (int32_t)a->sy);
+        return is_negative(a) ? lanes : affine(true, (int32_t)a->sx, a->known_sy, (int32_t)a->sy);
+    if ((info->tag == ISA_TAG_LEA || info->tag == ISA_TAG_MULWIDE || info->tag == ISA_TAG_MADWIDE) && (is_negative(a) || is_negative(b)))
+        return lanes;
     switch (info->tag) {
     case ISA_TAG_MOV: return *b;
     case ISA_TAG_ADD: return sum(pair, a, b, 1);
@@ -435,8 +458,10 @@ static void row_step(const struct nat_unit *unit, struct nat_state *state, uint3
         if (shape[1].kind == NAT_AFFINE && insn->guard == ISA_PT) {
             const bool widens = (to | 1) == ISA_DT_S64 && (from | 1) == ISA_ST_S32;
             const bool narrows = (to | 1) == ISA_DT_S32 && (from | 1) == ISA_ST_S64;
-            if (widens)
-                result = affine(true, shape[1].sx, shape[1].known_sy, shape[1].sy);
+            if (widens && from == ISA_ST_U32 && is_negative(&shape[1]))
+                result = lanes;
+            else if (widens)
+                result = with_origin(affine(true, shape[1].sx, shape[1].known_sy, shape[1].sy), shape[1].known_origin, shape[1].origin);
             else if (narrows)
                 result = affine(false, shape[1].sx, shape[1].known_sy, shape[1].sy);
             else if ((to | 1) == ISA_DT_S32 && (from | 1) == ISA_ST_S32)
