@@ -226,7 +226,7 @@ struct cmd_serve {
     struct cmd_gdb *gdb; /* gdb to start when the server listens; NULL: the user starts gdb */
 };
 /** Serves gdb until it disconnects or the run has ended (cmd_debug.c). Sets @stop to the state of the run: EMU_STOP_IDLE
- *  if it has ended, a fault, a hang, or EMU_STOP_NONE if gdb disconnected before the end. Sets *detached if gdb has
+ *  if it has ended, a fault, a hang, or EMU_STOP_NONE if the debugger disconnected before the end. Sets *detached if gdb has
  *  detached; the caller may then continue the run. */
 enum lw_status cmd_serve_gdb(struct cmd_machine *m, const struct cmd_serve *how,
                              struct emu_stop *stop, bool *detached, struct lw_error *err)

@@ -435,7 +435,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
     } else if (outcome->stop.kind != EMU_STOP_IDLE) {
         /* gdb has disconnected. The status is not CMD_FINE, because the results were not checked. */
         outcome->exit = CMD_WRONG;
-        fprintf(stderr, "lanewise: gdb disconnected before the program ended: results were not checked\n");
+        fprintf(stderr, "lanewise: the debugger disconnected before the program ended: results were not checked\n");
     } else {
         outcome->exit = cmd_exit_status(m, &outcome->stop);
         if (outcome->exit == CMD_FINE && outcome->found != 0)

@@ -217,11 +217,21 @@ static enum lw_status watch_location(struct dbg *dbg, const struct dbg_lane_ref 
 {
     struct lw_error ignored;
     struct dbg_value value;
+    struct dbg_operand operand;
     enum lw_status status = LW_EINPUT;
 
-    if (size_bytes == 0)
+    if (size_bytes == 0) {
         status = dbg_watch_expression(dbg, lane_ref->id, lane_ref->lane, text, DBG_ACCESS_BOTH, NULL, point,
                                       err);
+        if (status == LW_OK) {
+            struct dbg_watched *w = dbg_stoppoint_find(dbg, *point)->watched;
+            if (!w->memory)
+                w->program = NULL; /* all writes of the register count, also where the variable is not in the register yet */
+            return LW_OK;
+        }
+        if (dbg_expr_location(dbg, lane_ref->id, lane_ref->lane, text, &operand, &ignored) == LW_OK && dbg_typed(&operand))
+            return status; /* a variable that cannot be watched: its value is no address */
+    }
     if (status != LW_OK && dbg_eval(dbg, lane_ref->id, lane_ref->lane, text, &value,
                                     size_bytes != 0 ? err : &ignored) == LW_OK)
         status = dbg_watch_add(dbg, DBG_OWNER_SHELL, lane_ref->id, value.bits,

@@ -266,17 +266,47 @@ static size_t block_end(const struct ptx_assigned *source, size_t i)
     return SIZE_MAX;
 }
 
-/* Returns the last line of the block whose closing brace is at @brace. @line: the line of @from, which precedes the brace. If a
- * word follows the brace, as in "} else {", the line of the brace does not count. */
-static unsigned last_line(const struct ptx_assigned *source, size_t from, unsigned line, size_t brace)
+/* Returns true if one of the words is in [@from, @to). @inner: also in blocks that begin there. */
+static bool has_word(const struct ptx_assigned *source, size_t from, size_t to, const char *const *words, size_t count, bool inner)
 {
+    unsigned depth = 0;
+
+    for (size_t i = from; i < to; i++) {
+        const size_t end = is_word(source->text[i]) ? word_end(source, i) : i;
+
+        if (end > i && (inner || depth == 0) && is_one_of(source, i, end, words, count))
+            return true;
+        depth += source->text[i] == '{';
+        depth -= source->text[i] == '}' && depth != 0;
+        i = end > i ? end - 1 : i;
+    }
+    return false;
+}
+
+/* Returns true if code between the end @from of a declaration and the closing brace at @brace may be reached without the declaration.
+ * @function: the beginning of the function. */
+static bool is_skipped(struct ptx_assigned *source, size_t function, size_t from, size_t brace)
+{
+    static const char *const labels[] = {"case", "default"}, *const jumps[] = {"goto"};
+
+    source->scanned += brace - function;
+    return has_word(source, from, brace, labels, LW_COUNT_OF(labels), false) ||
+           has_word(source, function, brace, jumps, LW_COUNT_OF(jumps), true);
+}
+
+/* Returns the last line of the block whose closing brace is at @brace. @line: the line of @from, which precedes the brace. The line
+ * of the brace does not count if a word follows the brace, as in "} else {", or if a jump before the declaration, such as a return,
+ * may lead to the brace. @function: the beginning of the function. */
+static unsigned last_line(const struct ptx_assigned *source, size_t function, size_t from, unsigned line, size_t brace)
+{
+    static const char *const jumps[] = {"return", "break", "continue"};
     size_t after = brace + 1;
 
     for (size_t i = from; i < brace; i++)
         line += source->text[i] == '\n';
     while (at(source, after) == ' ' || at(source, after) == '\t')
         after++;
-    return line - is_word(at(source, after));
+    return line - (is_word(at(source, after)) || has_word(source, function, from, jumps, LW_COUNT_OF(jumps), true));
 }
 
 /* Returns true if the name at @from is declared there: a type, or another declarator of a declaration, precedes the name. */
@@ -349,6 +379,7 @@ void ptx_assigned_initialisers(const struct ptx_assigned *whole, const char *con
     struct ptx_assigned copy = *whole, *source = &copy; /* the limit of scanned bytes is separate */
     struct finding f = {.source = source, .argv = argv, .out = out};
     unsigned line = 1, depth = 0, count = 0;
+    size_t function = 0;
 
     if (source->has_references || source->passes_variables || source->line_count == 0 || !is_alone(source))
         return;
@@ -365,6 +396,7 @@ void ptx_assigned_initialisers(const struct ptx_assigned *whole, const char *con
             continue;
         }
         line += c == '\n';
+        function = depth == 0 ? i : function;
         depth += c == '{';
         depth -= c == '}' && depth != 0;
         if (c != '=' || depth == 0 || at(source, i + 1) == '=' || i == 0 || strchr("=<>!+-*/%&|^", source->text[i - 1]) != NULL)
@@ -376,13 +408,13 @@ void ptx_assigned_initialisers(const struct ptx_assigned *whole, const char *con
         scope_end = end != SIZE_MAX ? block_end(source, end) : SIZE_MAX;
         if (name == name_end || is_digit(source->text[name]) || memchr(source->text + name, '\n', i - name) != NULL || scope_end == SIZE_MAX ||
             !is_declared(source, name) || is_redeclared(source, name, name_end - name) || is_in_directive(source, name, name_end - name) ||
-            !is_never_assigned_in(source, end, scope_end, name, name_end - name))
+            is_skipped(source, function, end, scope_end) || !is_never_assigned_in(source, end, scope_end, name, name_end - name))
             continue;
         lw_buffer_init(&tokens);
         f.tokens = 0;
         if (put_tokens(&f, i + 1, end, 0, &tokens.sink) && tokens.text != NULL && !tokens.is_cut) {
             lw_printf(out, "\t//lw.value %.*s %u :%u%s\n", (int)(name_end - name), source->text + name, line,
-                      last_line(source, i, line, scope_end), tokens.text);
+                      last_line(source, function, i, line, scope_end), tokens.text);
             count++;
         }
         lw_buffer_fini(&tokens);

@@ -279,11 +279,11 @@ sent=$(grep -c 'Sending packet: \$[mv]' "$work/transcript")
 ours "gdb leaves" 1 walk.yaml -- -nx -batch -ex 'x/i $pc'
 expect "lanewise gdb: gdb leaves before the end" <<'END'
 ^=> 0x100000000 <walk>:	v_s2r v3, %ctaid\.x$
-^lanewise: gdb disconnected before the program ended: results were not checked$
+^lanewise: the debugger disconnected before the program ended: results were not checked$
 END
 ours "gdb dies" 1 walk.yaml -- -nx -batch -ex 'python import os; os.kill(os.getpid(), 9)'
 expect "lanewise gdb: gdb dies" <<'END'
-^lanewise: gdb disconnected before the program ended: results were not checked$
+^lanewise: the debugger disconnected before the program ended: results were not checked$
 END
 ours "detach" 0 walk.yaml --arch aarch64 -- -nx -batch -ex 'print $x0' -ex detach
 expect "lanewise gdb: the run goes on behind detach" <<'END'
@@ -379,7 +379,7 @@ tr -d '\r' <"$work/typescript" >"$work/transcript"
 expect "lanewise gdb: Ctrl-C" <<'END'
 received signal SIGINT
    0: 1 1 0 0 0 0 0 0$
-lanewise: gdb disconnected before the program ended
+lanewise: the debugger disconnected before the program ended
 END
 
 # `layout regs` shows the GPU registers of the focus lane, and marks those that changed.

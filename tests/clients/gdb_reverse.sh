@@ -177,7 +177,7 @@ END
 leave -ex continue -ex 'set $v3.u32[0]=5'
 expect "leaving a changed past" <<'END'
 ^all launches have ended: the last instruction was undone
-^lanewise: gdb disconnected before the program ended
+^lanewise: the debugger disconnected before the program ended
 END
 [ "$status" = 1 ] || fail "disconnecting after a changed past: exit status $status"
 finish

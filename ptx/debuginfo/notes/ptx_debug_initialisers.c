@@ -312,8 +312,8 @@ static bool type_of(const struct ptx_debug *debug, uint32_t die, struct c_type *
     return false;
 }
 
-/* Returns the text of a variable's initialiser, or NULL if the initialiser is unknown. */
-static const struct ptx_name *initialiser_of(const struct ptx_debug *debug, const struct ptx_noting *noting, uint32_t die)
+/* Returns the initialiser of a variable, or NULL if it is unknown. */
+static const struct ptx_noted_initialiser *initialiser_of(const struct ptx_debug *debug, const struct ptx_noting *noting, uint32_t die)
 {
     const uint32_t source = source_of(debug, die);
     const struct ptx_value *name = ptx_debug_value(debug, source, ISA_AT_NAME);
@@ -325,7 +325,7 @@ static const struct ptx_name *initialiser_of(const struct ptx_debug *debug, cons
         return NULL;
     size = snprintf(key, sizeof key, "%s %llu", name->text, (unsigned long long)number_of(debug, source, ISA_AT_DECL_LINE));
     known = size > 0 && (size_t)size < sizeof key ? ptx_map_find(&noting->initialisers_by_name, key, (size_t)size) : NULL;
-    return known != NULL ? &noting->initialisers.at[*known].tokens : NULL;
+    return known != NULL ? &noting->initialisers.at[*known] : NULL;
 }
 
 static bool has_name(const struct ptx_debug *debug, uint32_t die, struct ptx_name name)
@@ -410,18 +410,18 @@ static struct term take_function(struct computing *c)
 /* Writes the value of the initialiser of variable @die, converted to the variable's type. */
 static struct term take_initialiser(struct computing *c, uint32_t die)
 {
-    const struct ptx_name *text = initialiser_of(c->pl->debug, c->noting, die);
+    const struct ptx_noted_initialiser *known = initialiser_of(c->pl->debug, c->noting, die);
     const struct ptx_note_words words = c->words;
     const struct ptx_name token = c->token;
     const uint32_t outer = c->die;
     struct c_type type = {0};
     struct term t = {.start = c->size};
 
-    c->failed |= text == NULL || ++c->variables > MOST_VARIABLES || !type_of(c->pl->debug, die, &type);
+    c->failed |= known == NULL || ++c->variables > MOST_VARIABLES || !type_of(c->pl->debug, die, &type);
     if (c->failed)
         return t;
     c->die = die;
-    c->words = (struct ptx_note_words){text->text, text->text + text->size};
+    c->words = (struct ptx_note_words){known->tokens.text, known->tokens.text + known->tokens.size};
     next(c);
     t = take_conditions(c);
     c->failed |= c->token.size != 0;
@@ -699,11 +699,12 @@ void ptx_debug_initialiser_locate(struct ptx_placing *pl, const struct ptx_notin
 {
     struct computing *c;
     struct isa_var_location location = {0};
+    const struct ptx_noted_initialiser *initialiser = initialiser_of(pl->debug, noting, die);
     const uint64_t declared = number_of(pl->debug, source_of(pl->debug, die), ISA_AT_DECL_LINE);
     const size_t known = pl->locations.count;
     bool open = false;
 
-    if (pl->debug->dies.at[die].tag != ISA_TAG_VARIABLE || initialiser_of(pl->debug, noting, die) == NULL ||
+    if (pl->debug->dies.at[die].tag != ISA_TAG_VARIABLE || initialiser == NULL ||
         (!pl->debug->dies.at[die].noted && ptx_debug_value(pl->debug, source_of(pl->debug, die), ISA_AT_CONST_VALUE) != NULL) ||
         !ptx_spend(pl, 3 * (uint64_t)pl->count))
         return;
@@ -719,7 +720,8 @@ void ptx_debug_initialiser_locate(struct ptx_placing *pl, const struct ptx_notin
     ptx_note_put_expression(pl, c->out, c->size, &location);
     for (size_t i = 0; i < pl->unit->code.count; i++)
         for (uint32_t w = pl->index[i]; w < pl->index[i + 1]; w++) {
-            const bool shown = !pl->mark[w] && line_at(pl, die, w, pl->unit->code.at[i].loc) > declared;
+            const uint32_t line = line_at(pl, die, w, pl->unit->code.at[i].loc);
+            const bool shown = !pl->mark[w] && line > declared && line <= initialiser->end;
 
             if (shown && !open)
                 location.from = pl->base + w;
