@@ -76,19 +76,6 @@ struct following {
 
 enum { UNSEEN = PTX_NONE - 1, MOST_EARLY = 8 };
 
-/* Returns true if a value depends on register @reg, or on a register of which @reg is a copy. */
-static bool uses(const struct following *f, uint32_t value, uint32_t reg)
-{
-    const struct ptx_noted_value *v = &f->noting->values.at[value];
-
-    for (unsigned i = 0; i < v->operand_count && !v->is_launch; i++)
-        for (uint32_t r = v->operand[i].kind == PTX_NOTE_REG ? v->operand[i].reg : PTX_NONE; r != PTX_NONE;
-             r = ptx_debug_copied_from(f->pl, r))
-            if (r == reg)
-                return true;
-    return false;
-}
-
 /* Returns the index of the value that is register @reg, for the same piece as value @like. */
 static uint32_t value_of_register(const struct following *f, uint32_t reg, uint32_t like)
 {
@@ -106,21 +93,6 @@ static uint32_t value_of_register(const struct following *f, uint32_t reg, uint3
     return (uint32_t)noting->values.count - 1;
 }
 
-/* Returns true if the last write of a register before a statement is in the statement's block and is a move of literal @value. */
-static bool is_literal_before(const struct following *f, uint32_t reg, uint32_t statement, uint64_t value)
-{
-    const struct ptx_noting *noting = f->noting;
-
-    for (uint32_t k = noting->first_write[reg + 1]; k-- > noting->first_write[reg] && ptx_spend(f->pl, 1);) {
-        const struct ptx_insn *in = &f->pl->fn->insns.at[noting->writes[k]];
-
-        if (noting->writes[k] < statement)
-            return noting->block_of[noting->writes[k]] == noting->block_of[statement] && in->op == PTX_MOV && in->guard == PTX_NONE &&
-                   in->operand_count == 2 && in->operand[1].kind == PTX_O_IMM && in->operand[1].imm == value;
-    }
-    return false;
-}
-
 /* Returns true if a move of operand @from in @statement copies value @value. */
 static bool is_moved(const struct following *f, uint32_t value, const struct ptx_operand *from, uint32_t statement)
 {
@@ -135,7 +107,7 @@ static bool is_moved(const struct following *f, uint32_t value, const struct ptx
                                                   : v->operand[0].kind == PTX_NOTE_CONST &&
                                                         ((ptx_debug_literal(f->pl, from->reg, &literal) &&
                                                           literal == v->operand[0].value) ||
-                                                         is_literal_before(f, from->reg, statement, v->operand[0].value));
+                                                         ptx_note_is_literal(f->pl, f->noting, from->reg, statement, v->operand[0].value));
     }
     return from->kind == PTX_O_IMM && v->operand[0].kind == PTX_NOTE_CONST && v->operand[0].value == from->imm;
 }
@@ -153,7 +125,7 @@ static void apply_write(const struct following *f, const struct ptx_noted_event 
         for (uint32_t k = 0; k < PTX_NOTE_SAME && same[k] < UNSEEN; k++) {
             if (moves && moved == PTX_NONE && is_moved(f, same[k], &in->operand[1], event->at / 2))
                 moved = same[k];
-            if (!uses(f, same[k], event->value))
+            if (!ptx_note_uses(f->pl, f->noting, same[k], event->value))
                 same[kept++] = same[k];
         }
         if (moved != PTX_NONE && kept < PTX_NOTE_SAME)
@@ -681,14 +653,37 @@ static bool is_at_join(const struct following *f, const struct walk *w, const st
     return block->pred.count > 1;
 }
 
+/* Returns the next note of the variable in the block, or NULL. */
+static const struct ptx_noted_event *note_after(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
+{
+    const struct ptx_noted_event *end = &f->events.at[f->noting->search.to[w->block]];
+
+    do
+        note++;
+    while (note < end && note->kills);
+    return note < end ? note : NULL;
+}
+
+/* Returns whether only code of @line, which does not assign, is between a note and the variable's next note in the block. The next
+ * note may then give the value of an assignment before the line. */
+static bool precedes_another(const struct following *f, const struct walk *w, const struct ptx_noted_event *note, uint32_t line)
+{
+    const struct ptx_noted_event *next = note_after(f, w, note);
+    bool only = next != NULL && !ptx_note_assigns(f->lines, line, line);
+
+    for (uint32_t s = note->at / 2; only && s < next->at / 2 && ptx_spend(f->pl, 1); s++)
+        only = line_at(f, s) == line || line_at(f, s) == 0;
+    return only;
+}
+
 /* Returns whether a note at a join gives the value of an assignment after the last line of a path. That is so if the source must
  * assign before the next line, or if that line is the head of a loop and the note is a constant, as in `for (i = 0; ...)`. */
-static bool is_of_assignment(const struct following *f, const struct ptx_note_position *position, const struct ptx_noted_event *note,
-                             uint32_t next)
+static bool is_of_assignment(const struct following *f, const struct walk *w, const struct ptx_note_position *position,
+                             const struct ptx_noted_event *note, uint32_t next)
 {
     const struct ptx_noted_value *v = &f->noting->values.at[note->value];
 
-    if (position->notes != 0 || next <= position->line || !ptx_note_in_scope(f->lines, next))
+    if (position->notes != 0 || next <= position->line || !ptx_note_in_scope(f->lines, next) || precedes_another(f, w, note, next))
         return false;
     return ptx_note_must_assign(f->pl, f->noting, f->lines, position->line, next) ||
            (ptx_note_is_plain(v) && v->operand[0].kind == PTX_NOTE_CONST &&
@@ -714,7 +709,7 @@ static bool is_uncertain(const struct following *f, const struct walk *w, const 
         if (position->line == 0 || position->left)
             continue; /* the scope of the variable begins here */
         if ((joins && !ptx_note_counts(f->lines, position) && (!assigns || position->notes != 0) &&
-             !is_of_assignment(f, position, note, next)) ||
+             !is_of_assignment(f, w, position, note, next)) ||
             (!assigns && position->line == next))
             return true;
     }
@@ -726,12 +721,10 @@ static bool is_uncertain(const struct following *f, const struct walk *w, const 
  * of the old value. */
 static bool may_be_of_branch(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
 {
-    const struct ptx_noted_event *next = note + 1, *end = &f->events.at[f->noting->search.to[w->block]];
+    const struct ptx_noted_event *next = note_after(f, w, note);
     const uint32_t known[PTX_NOTE_SAME] = {note->value, PTX_NONE, PTX_NONE};
 
-    for (; next < end && next->kills; next++)
-        ;
-    if (next >= end || f->pieces->count != 1)
+    if (next == NULL || f->pieces->count != 1)
         return false;
     for (uint32_t s = note->at / 2; s < next->at / 2 && ptx_spend(f->pl, 1); s++)
         if (f->pl->fn->insns.at[s].op != PTX_MIN && f->pl->fn->insns.at[s].op != PTX_MAX)

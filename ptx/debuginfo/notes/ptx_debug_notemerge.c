@@ -120,3 +120,14 @@ bool ptx_note_steps(struct ptx_placing *pl, struct ptx_noting *noting, const str
     }
     return lines->step != 0 && ptx_note_derive(pl, noting, lines, value, known) != value;
 }
+
+bool ptx_note_uses(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t value, uint32_t reg)
+{
+    const struct ptx_noted_value *v = &noting->values.at[value];
+
+    for (unsigned i = 0; i < v->operand_count && !v->is_launch; i++)
+        for (uint32_t r = v->operand[i].kind == PTX_NOTE_REG ? v->operand[i].reg : PTX_NONE; r != PTX_NONE; r = ptx_debug_copied_from(pl, r))
+            if (r == reg)
+                return true;
+    return false;
+}

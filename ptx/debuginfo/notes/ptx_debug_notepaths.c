@@ -122,3 +122,15 @@ struct ptx_noted_event ptx_note_with_register(struct ptx_placing *pl, struct ptx
     }
     return event;
 }
+
+bool ptx_note_is_literal(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t statement, uint64_t value)
+{
+    for (uint32_t k = noting->first_write[reg + 1]; k-- > noting->first_write[reg] && ptx_spend(pl, 1);) {
+        const struct ptx_insn *in = &pl->fn->insns.at[noting->writes[k]];
+
+        if (noting->writes[k] < statement)
+            return noting->block_of[noting->writes[k]] == noting->block_of[statement] && in->op == PTX_MOV && in->guard == PTX_NONE &&
+                   in->operand_count == 2 && in->operand[1].kind == PTX_O_IMM && in->operand[1].imm == value;
+    }
+    return false;
+}

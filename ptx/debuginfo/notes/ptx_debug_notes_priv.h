@@ -280,6 +280,11 @@ bool ptx_note_is_loaded(struct ptx_placing *pl, const struct ptx_noting *noting,
  *  @value. @known: up to PTX_NOTE_SAME indices of equal values before the note (ptx_debug_notemerge.c). */
 uint32_t ptx_note_derive(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t value,
                          const uint32_t *known);
+/** Returns true if the last write of register @reg before a statement is in the statement's block and is a move of literal @value
+ *  (ptx_debug_notepaths.c). */
+bool ptx_note_is_literal(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t statement, uint64_t value);
+/** Returns true if a value depends on register @reg, or on a register of which @reg is a copy (ptx_debug_notemerge.c). */
+bool ptx_note_uses(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t value, uint32_t reg);
 /** Returns whether value @value is one of the values in @known plus the constant that each assignment adds. Then one assignment is
  *  between the two values (ptx_debug_notemerge.c). */
 bool ptx_note_steps(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t value,
