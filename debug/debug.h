@@ -265,9 +265,8 @@ enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, u
                               bool locked, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 /** Makes the run stop for finding @number. Called by the function chk_options.found of cmd/ when a checker reports a finding,
- *  during an instruction or a host step. Halts the machine (emu_machine_halt) after the instruction. The run then makes the stop
- *  DBG_STOP_FINDING, with one of the finding's live lanes in focus. If history is recorded, it first moves back to before the
- *  instruction. */
+ *  during an instruction or a host step. Halts the machine (emu_machine_halt), so that the run stops after the instruction, with
+ *  DBG_STOP_FINDING and one of the finding's live lanes in focus. If history is recorded, the stop is before the instruction. */
 void dbg_finding(struct dbg *dbg, unsigned number);
 /** Prints @text as a message of the running command. */
 void dbg_finding_record(struct dbg *dbg, const char *text);

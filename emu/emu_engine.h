@@ -205,8 +205,8 @@ struct emu_native_calls {
     bool (*bssy_part)(struct emu_native_frame *frame, uint32_t reg, uint64_t mask);
     bool (*release)(struct emu_native_frame *frame, uint32_t reg, uint64_t mask);
     bool (*join)(struct emu_native_frame *frame, uint32_t reg, uint64_t retired);
-    /** All warps of the block have ended in this call, and emu_native_frame.record has all of them. Ends the block, and begins
-     *  another block in its place, with the same number of warps. If the result is false, nothing has changed. */
+    /** The last warp of the block has ended, and emu_native_frame.record has the warps that ended in this call. If they are all warps
+     *  of the block, ends the block, and begins another block in its place. If the result is false, nothing has changed. */
     bool (*next_block)(struct emu_native_frame *frame);
 };
 

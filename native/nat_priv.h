@@ -79,7 +79,7 @@ struct nat_shape {
     bool known_sy; /* AFFINE: the translator knows sy; else the code computes it at run time */
     bool known_origin; /* AFFINE: `origin` is known */
     int64_t sx, sy;
-    int64_t origin; /* AFFINE: value in thread 0 of the block, without wrapping */
+    int64_t origin; /* AFFINE: the value in thread 0 of the block, without wrapping. Only the choice of shapes depends on it */
     uint64_t value;
 };
 struct nat_state {
@@ -311,6 +311,8 @@ LLVMValueRef nat_set_of(struct nat_unit *unit, struct nat_value lanes);
 void nat_count_missing(struct nat_unit *unit, LLVMValueRef lanes, LLVMValueRef count);
 /** Stores the registers of @live, and those of lanes that wait, to the register file. */
 void nat_spill_divided(struct nat_unit *unit, const struct nat_set *live);
+/** Returns the lanes that run in a divided copy or after an exit of some lanes, an i64, or NULL if all lanes run. */
+LLVMValueRef nat_running_bits(struct nat_unit *unit);
 /** Emits code that leaves native code before instruction @unit->at unless @ok is true. */
 void nat_leave_unless(struct nat_unit *unit, LLVMValueRef ok);
 /** Returns a register as a vector of lanes, with canonical NaNs unless @raw. */
@@ -374,8 +376,6 @@ bool nat_begins_segment(const struct nat_unit *unit, unsigned kept);
 /** Returns the number of registers that the instruction that is being emitted overwrites, and that were live before the
  *  segment. */
 unsigned nat_overwrites(const struct nat_unit *unit);
-/** Returns the lanes that run in a divided copy or after an exit of some lanes, an i64, or NULL if all lanes run. */
-LLVMValueRef nat_running_bits(struct nat_unit *unit);
 /** Leaves native code unless the bytes [@offset, @offset + @bytes) of memory of @space may be accessed and @offset is a multiple
  *  of @align. */
 void nat_check(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset, uint64_t bytes, unsigned align, bool write);

@@ -232,8 +232,7 @@ static enum lw_status watch_location(struct dbg *dbg, const struct dbg_lane_ref 
         if (dbg_expr_location(dbg, lane_ref->id, lane_ref->lane, text, &operand, &ignored) == LW_OK && dbg_typed(&operand))
             return status; /* a variable that cannot be watched: its value is no address */
     }
-    if (status != LW_OK && dbg_eval(dbg, lane_ref->id, lane_ref->lane, text, &value,
-                                    size_bytes != 0 ? err : &ignored) == LW_OK)
+    if (dbg_eval(dbg, lane_ref->id, lane_ref->lane, text, &value, size_bytes != 0 ? err : &ignored) == LW_OK)
         status = dbg_watch_add(dbg, DBG_OWNER_SHELL, lane_ref->id, value.bits,
                                size_bytes != 0 ? size_bytes : 4, DBG_ACCESS_BOTH, NULL, NULL,
                                point, err);

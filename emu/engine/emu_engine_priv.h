@@ -103,9 +103,9 @@ bool emu_resident_capacity(struct emu_functional *f, size_t need);
 void emu_resident_insert(struct emu_functional *f, unsigned at, struct emu_grid *grid,
                          uint64_t linear, int slot);
 void emu_resident_remove(struct emu_functional *f, unsigned at);
-/** Returns true if another block of the grid becomes the current one when the current block, which is the first of the list and
- *  has no state, leaves the list. On several host threads, claims that block. Pointers to entries become invalid. */
-bool emu_resident_has_next(struct emu_functional *f);
+/** Prepares that the current block, which is the first of the list and has no state, leaves the list: on several host threads, claims
+ *  another block. Returns true if another block of the grid then becomes the current one. Pointers to entries become invalid. */
+bool emu_resident_prepare_next(struct emu_functional *f);
 /** Empties the list. All slot numbers are free afterwards. */
 void emu_resident_clear(struct emu_functional *f);
 /** Gives @r the slot number @number. Returns false if another block has this number, or if the number is out of range. */

@@ -2,10 +2,11 @@
 /*
  * Execution of whole blocks in native code. If a kernel has no CTA barrier, one call of its native code executes many blocks, warp
  * after warp: see emu_native_calls.next_block(). Otherwise each warp runs to its next CTA barrier or to its end. While all warps
- * arrive at the same barriers in native code, the state of barriers and splits is updated once for all warps. If some lanes of a warp exit, the
- * engine executes the exit, and masked code executes the other lanes. A warp that leaves native code elsewhere is a *slow* warp
- * from then on: the interpreter executes it alone, from barrier to barrier, and calls native code at its entries as usual. The
- * order of the warps cannot change results, because only order-free kernels (MACHINE 4) have native code.
+ * arrive at the same barriers in native code, the state of barriers and splits is updated once for all warps. If the code leaves
+ * before an exit of some lanes, the engine executes the exit, and masked code executes the other lanes. A warp that leaves native
+ * code elsewhere is a *slow* warp from then on: the interpreter executes it alone, from barrier to barrier, and calls native code
+ * at its entries as usual. The order of the warps cannot change results, because only order-free kernels (MACHINE 4) have native
+ * code.
  */
 #include <string.h>
 
@@ -235,7 +236,7 @@ static void end_block(struct emu_functional *f, struct emu_block *block)
     emu_fixed_leave(f, f->current);
 }
 
-/** Implements emu_native_calls.next_block(). */
+/** Implements emu_native_calls.next_block(). The block cannot end in this call if the call did not begin with its first warp. */
 static bool next_block(struct emu_functional *f)
 {
     struct emu_core *core = f->core;
@@ -243,7 +244,7 @@ static bool next_block(struct emu_functional *f)
     struct emu_block *block = ((struct emu_warp *)native->frame.warp)->block;
     uint64_t retired = 0;
 
-    if (must_stop(f, block) || core->retired >= native->until || !emu_resident_has_next(f))
+    if (native->frame.first_thread != 0 || must_stop(f, block) || core->retired >= native->until || !emu_resident_prepare_next(f))
         return false;
     for (unsigned i = 0; i < block->warp_count; i++)
         retired += native->record[i] >> 32;
@@ -297,8 +298,7 @@ static enum block_end run_block(struct emu_functional *f, struct emu_block *bloc
                 continue;
             }
             struct emu_warp *const first = w;
-            const bool whole = begins && w == block->warp;
-            const struct emu_native_site *site = run_warps(&w, start, whole ? block->warp_count : 0);
+            const struct emu_native_site *site = run_warps(&w, start, begins ? (unsigned)(end - w) : 0);
             if (site == NULL)
                 return hand_over(block);
             moved += (unsigned)(w - first);

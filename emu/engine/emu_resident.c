@@ -187,7 +187,7 @@ static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
 }
 _Static_assert(EMU_LAUNCH_NESTING <= 64, "a bit for each level");
 
-bool emu_resident_has_next(struct emu_functional *f)
+bool emu_resident_prepare_next(struct emu_functional *f)
 {
     const struct emu_machine *machine = f->base.machine;
 

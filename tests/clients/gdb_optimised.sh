@@ -399,28 +399,16 @@ END
 server_ends
 # The writer of a variable in a register is the last instruction that wrote the register, also if the variable's location begins later.
 # A variable that is computed when it is read has no writer.
-cat >writer.cl <<'END'
-kernel void w(global int *out, global const int *in, int n)
-{
-    int lid = get_local_id(0);
-    int gid = get_global_id(0);
-    int total = 0;
-    #pragma nounroll
-    for (int i = 0; i < n; i++) {
-        int v = in[(gid * n + i * i) & 31];
-        total += v * v + 1;
-    }
-    out[gid] = total;
-    out[gid + 32] = total + lid;
-}
-END
-for command in 'wrote gid' 'origin gid' 'wrote lid'; do
-    "$lanewise" debug writer.cl --grid 2 --block 32 --arg 'out=i32[128]' --arg 'in=i32[32]:ramp=100,7' --arg n=4 -b \
-        -c 'break writer.cl:9 if gid == 45' -c continue -c "$command" >"$command.out" 2>&1
+# writer.cl is the first loop of watched.cl, and keeps gid in its register.
+{ sed 10q watched.cl; printf '    out[gid + 32] = total + (int)get_local_id(0);\n}\n'; } >writer.cl
+for case in 'writer wrote' 'writer origin' 'watched wrote'; do
+    "$lanewise" debug "${case% *}.cl" --grid 2 --block 32 --arg 'out=i32[128]' --arg 'in=i32[64]:ramp=100,7' --arg n=4 -b \
+        -c "break ${case% *}.cl:8 if gid == 45" -c continue -c "${case#* } gid" >"$case.out" 2>&1
 done
-grep -q '^gid was written by lane 13 at w+0x[0-9a-f]* (writer.cl:4)' 'wrote gid.out' || fail "wrote gid: $(cat 'wrote gid.out')"
-grep -q 'writer.cl:4' 'origin gid.out' || fail "origin gid: $(cat 'origin gid.out')"
-grep -q 'cannot be watched: the value at this address is computed when it is read' 'wrote lid.out' || fail "wrote lid: $(cat 'wrote lid.out')"
+grep -q '^gid was written by lane 13 at watched+0x[0-9a-f]* (writer.cl:3)' 'writer wrote.out' || fail "wrote gid: $(cat 'writer wrote.out')"
+grep -q 'writer.cl:3' 'writer origin.out' || fail "origin gid: $(cat 'writer origin.out')"
+grep -q 'cannot be watched: the value at this address is computed when it is read' 'watched wrote.out' ||
+    fail "wrote of a computed variable: $(cat 'watched wrote.out')"
 # nvcc writes no debug information of variables for optimised code. The message names a compiler that does.
 if command -v nvcc >/dev/null; then
     echo '__global__ void k(int *out, int n) { int i = threadIdx.x; if (i * 3 + n > 5) out[i] = i; }' >nvcc.cu

@@ -154,6 +154,27 @@ launch exits_fault 32 128 <<'END'
 END
 same 3 exits_fault --threads 1
 same 3 exits_fault --warp 8 --threads 1
+# The call of the first warp ends after the warp, which executes many instructions. The call of the other warps cannot end the block.
+launch uneven 32 128 <<'END'
+    v_mov_b32 v6, 0
+    v_setp_u32.ge p1, v0, 64
+    @p1 bra short
+loop:
+    v_mad_u32 v0, v0, 5, v6
+    v_add_u32 v6, v6, 1
+    v_setp_u32.lt p0, v6, 2000
+    @p0 bra loop
+short:
+    v_and_b32 v1, v6, 3
+    v_and_b32 v2, v0, 3
+    v_setp_u32.eq p0, v2, v1
+    @p0 exit
+    st.global.b32 [s2:3+v5], v0
+    exit
+END
+same 0 uneven
+same 0 uneven --threads 1
+same 0 uneven --warp 64
 # all host threads execute native code
 launch long 32 128 <<'END'
     v_mov_b32 v6, 0
