@@ -19,10 +19,12 @@
 void rsp_lldb_supported(struct rsp *rsp, const char *features, size_t size)
 {
     static const char registers[] = "xmlRegisters=i386,arm";
+    struct lw_error err;
 
     rsp->lldb = rsp_has(rsp, RSP_F_LLDB) &&
                 memmem(features, size, registers, sizeof registers - 1) != NULL;
-    if (rsp->lldb && rsp->elf != NULL && !rsp->config.has_file)
+    /* The locations of some variables differ for lldb. If this fails, the stub has no program for lldb. */
+    if (rsp->lldb && !rsp->config.has_file && rsp_describe(rsp, &err) == LW_OK && rsp->elf != NULL)
         lw_put(&rsp->reply.sink, ";qXfer:libraries:read+");
 }
 

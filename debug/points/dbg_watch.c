@@ -416,7 +416,7 @@ static void find_variables(struct dbg *dbg, const struct dbg_lane_ref *lane_ref,
     for (unsigned n = dbg_find_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)
         for (uint32_t i = scopes[n] + 1; i < d->dies[scopes[n]].end; i = d->dies[i].end) {
             if ((d->dies[i].tag != ISA_TAG_VARIABLE && d->dies[i].tag != ISA_TAG_PARAMETER) ||
-                !has_variable(w, d, i, at.insn, false))
+                isa_die_name(d, i) == NULL || !has_variable(w, d, i, at.insn, false))
                 continue;
             if (w->variable_count == LW_COUNT_OF(w->variables)) {
                 w->variable_count = 0;
@@ -426,6 +426,33 @@ static void find_variables(struct dbg *dbg, const struct dbg_lane_ref *lane_ref,
         }
     if (w->variable_count != 0)
         w->program = at.program;
+}
+
+/* Names the watched register, or the variables in it, for messages. The watched bytes get the type of the variables if all have the
+ * same scalar type. Returns NULL for memory, for other registers, or if the host has no memory. */
+static char *register_name(struct dbg_watched *w)
+{
+    const struct isa_debug *d = w->variable_count != 0 ? emu_program_object(w->program)->debug : NULL;
+    struct lw_buffer name;
+    enum dbg_type type;
+    unsigned bytes;
+
+    if (w->memory || (w->window != 0xF0 && w->window != 0xF2))
+        return NULL;
+    lw_buffer_init(&name);
+    for (unsigned i = 0; i < w->variable_count; i++) {
+        const bool typed = dbg_type_scalar(d, isa_die_type(d, w->variables[i]), &type, &bytes) && bytes == w->bytes;
+
+        const char *const one = isa_die_name(d, w->variables[i]);
+
+        if (i == 0 || strcmp(one, isa_die_name(d, w->variables[i - 1])) != 0)
+            lw_printf(&name.sink, "%s%s", i != 0 ? " and " : "", one);
+        w->typed = typed && (i == 0 || (w->typed && type == w->type));
+        w->type = type;
+    }
+    if (w->variable_count == 0)
+        lw_printf(&name.sink, "register %c%u", w->window == 0xF0 ? 'v' : 's', (unsigned)(w->low / 4));
+    return name.text;
 }
 
 /* ---- adding ------------------------------------------------------------------------------ */
@@ -495,6 +522,8 @@ static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_threa
     }
     if (!taken && owner == DBG_OWNER_GDB) /* gdb only sends the address of a variable */
         find_variables(dbg, lane_ref != NULL ? lane_ref : &focus, w);
+    if (record.text == NULL)
+        record.text = register_name(w);
     record.pub.thread = w->scope != DBG_SCOPE_ALL ? w->id : 0;
     record.pub.lane = w->scope == DBG_SCOPE_LANE ? w->lane : 0;
     type_of_buffer(dbg, w);

@@ -528,8 +528,27 @@ static void enter_running(struct rsp *rsp, const struct isa_object *object)
         lw_put64(rsp->elf + 24, dbg_code_address(rsp->dbg, object) + (uint64_t)function->first * ISA_WORD_BYTES);
 }
 
+/* Removes a variable's location if it lacks a piece of the variable: the missing piece becomes the whole expression. */
+static void require_all_pieces(const struct isa_debug *debug, struct isa_var_location *location)
+{
+    struct isa_piece piece = {0};
+    uint32_t from = 0, to = 0;
+
+    if (location->kind != ISA_LOCATION_EXPRESSION)
+        return;
+    while (isa_expression_next(debug->expressions + location->value, location->variable, &to, NULL, &piece)) {
+        if (piece.kind == ISA_PIECE_MISSING) {
+            location->value += from;
+            location->variable = to - from;
+            return;
+        }
+        from = to;
+    }
+}
+
 /* Writes the object as an ELF for the target architecture. If the description has no floating-point registers, functions
- * with such results are marked so that the debugger does not look for their results. */
+ * with such results are marked so that the debugger does not look for their results. lldb shows a missing piece of a variable
+ * as zeros, so the ELF for lldb has no location for such a variable. */
 static enum lw_status write_elf(struct rsp *rsp, const struct isa_object *object,
                                 const uint64_t *variables, struct lw_error *err)
 {
@@ -543,16 +562,25 @@ static enum lw_status write_elf(struct rsp *rsp, const struct isa_object *object
     debug = *object->debug;
     served.debug = &debug;
     debug.attrs = malloc((size_t)debug.attr_count * sizeof *debug.attrs + 1);
-    if (debug.attrs == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the program's types");
-    for (uint32_t i = 0; i < debug.attr_count; i++) {
-        debug.attrs[i] = object->debug->attrs[i];
-        if (debug.attrs[i].name == ISA_AT_CALLING_CONVENTION &&
-            debug.attrs[i].value == ISA_CC_REALS)
-            debug.attrs[i].value = rsp->target.arch->reals ? ISA_CC_NORMAL : ISA_CC_NOCALL;
+    debug.locations = malloc((size_t)debug.location_count * sizeof *debug.locations + 1);
+    if (debug.attrs == NULL || debug.locations == NULL) {
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the program's types");
+    } else {
+        for (uint32_t i = 0; i < debug.attr_count; i++) {
+            debug.attrs[i] = object->debug->attrs[i];
+            if (debug.attrs[i].name == ISA_AT_CALLING_CONVENTION &&
+                debug.attrs[i].value == ISA_CC_REALS)
+                debug.attrs[i].value = rsp->target.arch->reals ? ISA_CC_NORMAL : ISA_CC_NOCALL;
+        }
+        for (uint32_t i = 0; i < debug.location_count; i++) {
+            debug.locations[i] = object->debug->locations[i];
+            if (rsp->lldb)
+                require_all_pieces(&debug, &debug.locations[i]);
+        }
+        status = isa_object_write_loaded(&served, variables, &rsp->elf, &rsp->elf_size, err);
     }
-    status = isa_object_write_loaded(&served, variables, &rsp->elf, &rsp->elf_size, err);
     free(debug.attrs);
+    free(debug.locations);
     return status;
 }
 
@@ -613,11 +641,14 @@ enum lw_status rsp_program_write(const struct rsp_config *config, const char *pa
 
     if (status != LW_OK)
         return status;
+    rsp->lldb = any;
+    if (any)
+        status = rsp_describe(rsp, err);
     if (any && rsp->elf != NULL)
         rsp_lldb_text(rsp, rsp->elf, rsp->elf_size);
-    if (rsp->elf == NULL)
+    if (status == LW_OK && rsp->elf == NULL)
         status = LW_FAIL(err, LW_ESTATE, "no program is loaded");
-    else
+    if (status == LW_OK)
         status = lw_file_write(path, rsp->elf, rsp->elf_size, err);
     rsp_destroy(rsp);
     return status;

@@ -329,6 +329,55 @@ thread #1, .*stop reason = block\(0,0,0\) w1 stopped; this warp ran because the 
 END
 left_behind 1
 
+# Variables of optimised code: values in registers, a condition on them, an assignment, a watchpoint, a structure in
+# two registers, and a structure of which one member is optimised out. lldb would show zero for that member.
+cat >"$work/weights.cl" <<'END'
+struct pair { int a; int b; };
+kernel void weights(global float *out, global const int *in, int n)
+{
+    int gid = get_global_id(0);
+    float total = 0;
+    #pragma nounroll
+    for (int i = 0; i < n; i++) {
+        int v = in[(gid * n + i * i) & 127];
+        struct pair p = {v + 1, v - 1}, q = {v * v * 3, v + 9};
+        total += 0.5f * (p.a ^ p.b) + q.b;
+    }
+    out[gid] = total;
+}
+END
+serve "$lanewise" run weights.cl --values --grid 1 --block 32 --arg 'out=f32[32]' --arg 'in=i32[128]:ramp' --arg n=4 --gdb 127.0.0.1:0
+cat >"$work/session" <<'END'
+breakpoint set -f weights.cl -l 10 -c 'gid == 13 && v == 56'
+continue
+frame variable gid v i total p.b
+frame variable q
+expression p.a * 2
+expression total = 1000.5
+watchpoint set variable total
+breakpoint delete -f
+continue
+frame variable total
+watchpoint delete -f
+continue
+END
+talk
+expect "lldb: variables of optimised code" <<'END'
+thread #1, name = 'block\(0,0,0\) w0 lane 13', stop reason = breakpoint 1\.1
+^\(int\) gid = 13
+^\(int\) v = 56
+^\(int\) i = 2
+^\(float\) total = 127$
+^\(int\) p\.b = 55
+^\(pair\) q = <.*optimized out
+^\(int\) \$0 = 114
+^\(float\) \$1 = 1000\.5
+^total was written by lane 13 at weights\+.*weights\.cl:10\): 1000\.5 -> 1072\.5$
+^\(float\) total = 1072\.5
+^Process 1 exited with status = 0
+END
+left_behind 0
+
 # A second debugger is refused immediately; lldb prints its usual message for a refused connection.
 echo 'thread list' >"$work/session"
 serve "$lanewise" run walk.yaml --gdb 127.0.0.1:0
