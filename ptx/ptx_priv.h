@@ -219,6 +219,7 @@ struct ptx_insn {
     bool guard_neg;
     uint8_t operand_count;
     uint8_t orders;  /* value of ISA_MOD_BMEM that the pragma before a barrier specifies */
+    bool no_line;    /* the preceding .loc has line 0, because the instruction belongs to several lines or to none */
     bool newer;      /* the instruction belongs to our OpenCL library (a pragma), and may be newer than the module's
                       * .version */
     uint32_t guard;  /* predicate register, or PTX_NONE */

@@ -649,7 +649,8 @@ static void parse_insn(struct ptx_parser *parser, struct ptx_name name, uint32_t
     if (op == NULL)
         unknown_insn(lex->job, name, line);
     struct ptx_insn insn = { .op = (uint8_t)*op, .guard = guard, .guard_neg = guard_neg,
-                             .orders = parser->orders, .newer = parser->newer, .line = line, .loc = parser->loc };
+                             .orders = parser->orders, .newer = parser->newer, .no_line = parser->no_line,
+                             .line = line, .loc = parser->loc };
 
     parser->orders = 0;
     parser->newer = false;

@@ -917,7 +917,7 @@ static void find_groups(struct doubting *d)
         merged |= silent && in->op == PTX_ST;
         for (; h < count && heads[h].at <= s; h++)
             if (heads[h].at == s && heads[h].block == block) {
-                *PTX_PUSH(d->pl->job, noting->groups) = (struct ptx_note_group){heads[h].line, s, s, false};
+                *PTX_PUSH(d->pl->job, noting->groups) = (struct ptx_note_group){heads[h].line, s, s, merged};
                 begins = true;
             }
         if (silent)
@@ -927,7 +927,7 @@ static void find_groups(struct doubting *d)
         else
             last->end = s + 1;
         last_block = block;
-        merged = false;
+        merged = (merged && !begins) || (in->no_line && in->op == PTX_ST);
     }
     noting->first_group[noting->blocks.count] = (uint32_t)noting->groups.count;
     for (size_t g = 0; g < noting->groups.count; g++)
