@@ -33,6 +33,8 @@ class LanewiseConditions:
             cls.noted[point.number] = condition
             if LanewiseBreakIf.takes(point):
                 gdb.write("note: breakpoint %d: the condition \"%s\" is tested in each lane only by `continue`; other commands test it in the lane in focus only\n" % (point.number, condition))
+            elif cls.is_optimized_out(point.location, condition):
+                gdb.write("note: breakpoint %d: a variable of the condition \"%s\" has no value there, so gdb tests the condition in the lane in focus only: compile with --values to see more variables, with -g to see all\n" % (point.number, condition))
             else:
                 gdb.write("note: breakpoint %d: gdb tests the condition \"%s\" in the lane in focus only: `monitor break %s if ...` tests a condition in each lane, also with floats\n" %
                           (point.number, condition, cls.place(point.location)))
@@ -91,12 +93,21 @@ class LanewiseConditions:
         return places
 
     @staticmethod
-    def compiles(location, condition):
+    def error_of(location, condition):
+        """Returns gdb's message if gdb cannot compile the condition, otherwise ""."""
         try:
             gdb.execute("maint agent-eval -at %s, %s" % (location, condition), False, True)
-        except gdb.error:
-            return False
-        return True
+        except gdb.error as error:
+            return str(error) or "error"
+        return ""
+
+    @classmethod
+    def compiles(cls, location, condition):
+        return not cls.error_of(location, condition)
+
+    @classmethod
+    def is_optimized_out(cls, location, condition):
+        return "optimized out" in cls.error_of(location, condition)
 
     @classmethod
     def deleted(cls, point):

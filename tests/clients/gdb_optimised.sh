@@ -107,6 +107,9 @@ expect "members without a value in gdb" <<'END'
 ^\$1 = \{a = 53, b = <optimized out>\}
 ^\$2 = <optimized out>
 END
+"$lanewise" gdb partly.yaml -- -batch -ex 'break partly.cl:10 if gid == 13 && v == 3' >noted.out 2>&1 </dev/null
+grep -q '^note: breakpoint 1: a variable of the condition "gid == 13 && v == 3" has no value there' noted.out ||
+    fail "gdb prints no note about a variable of a condition: $(cat noted.out)"
 for command in 'p p' locals 'p p.b'; do
     "$lanewise" debug partly.yaml -b -c 'break partly.cl:10 if gid == 13' -c continue -c "$command" >partly.out 2>&1
     case $command in
