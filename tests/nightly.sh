@@ -59,6 +59,7 @@ for clang in clang-14 clang-15 clang-16 clang-19; do # 10,000 kernels in all, di
     step memory-$clang env LW_SEED=random LW_VALUES_CLANG=$clang LW_RANDOM_COUNT=500 LW_VALUES_MODE=memory "$src/tests/debug/prop_values.sh"
     step free-$clang env LW_SEED=random LW_VALUES_CLANG=$clang LW_RANDOM_COUNT=500 LW_VALUES_MODE=free "$src/tests/debug/prop_values.sh"
 done
+step values-table env LANEWISE=./lanewise "$src/bench/values" --check "$src/docs/evidence/values.tsv"
 step reverse-finish env LW_RANDOM_COUNT=2000 "$src/tests/clients/prop_reverse_finish.sh"
 step sessions env LW_SESSIONS=200 LW_SEED=random "$src/tests/clients/prop_sessions.sh"
 step timing_trends env LANEWISE=./lanewise "$src/bench/timing_trends"
