@@ -251,8 +251,8 @@ const char *lw_read_block(struct lw_reader *reader, size_t *size);
 
 /** Writes the build id of the program or library that contains @address. Returns false if it has none. */
 bool lw_write_build_id(struct lw_sink *out, uintptr_t address);
-/** Stores the path of the cache folder in @out, which has LW_PATH_BYTES, and creates the folder if necessary. Returns false if there
- *  is no writable one. */
+/** Stores the path of the cache folder in @out, which has LW_PATH_BYTES, and creates the folder if necessary. Returns false if
+ *  there is no folder that this process can write to. */
 bool lw_cache_folder(char *out);
 /** Returns true if the user has switched the cache off, by LANEWISE_CACHE=off. */
 bool lw_cache_is_off(void);
@@ -263,16 +263,16 @@ struct lw_cache_key {
     uint64_t hash;         /* of the text */
     char path[LW_PATH_BYTES + 64];
 };
-/** Completes the key: sets its hash and its path. @kind is the first part of the entry's name. Returns false if there is no cache,
- *  or if memory is short. */
+/** Completes the key: sets its hash and its path. @kind is the first part of the entry's name. Returns false if there is no
+ *  cache, or if memory is short. */
 bool lw_cache_key_end(struct lw_cache_key *key, const char *kind);
 /** An entry that was read. */
 struct lw_cache_entry {
     char *data; /* owned by the caller: free() */
     struct lw_reader reader; /* reads what lw_cache_write() has stored */
 };
-/** Reads the entry of @key. Errors: LW_ENOENT if there is no entry; LW_EFORMAT if the entry must not be used, because it is cut or
- *  changed, has another key, belongs to another user than root, or may be written by others. */
+/** Reads the entry of @key. Errors: LW_ENOENT if there is no entry. LW_EFORMAT if the entry must not be used: it was cut or
+ *  changed, or has another key, or other users may write it, or its owner is neither the current user nor root. */
 enum lw_status lw_cache_read(const struct lw_cache_key *key, struct lw_cache_entry *entry, struct lw_error *err) LW_MUST_CHECK;
 /** Stores a result. Errors are ignored, because their only effect is that the result must be computed again. */
 void lw_cache_write(const struct lw_cache_key *key, const struct lw_buffer *result);

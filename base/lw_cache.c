@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cache of results in the user's cache folder. An entry is a file that has the key, which is everything on which the result depends,
- * and the result. Its name has a hash of the key. An entry is written to a temporary file and then renamed. A hash at its end shows
- * entries that are cut or changed. If the entries of all kinds together are larger than a limit, those that have not been used for
- * the longest time are deleted.
+ * Cache of results in the user's cache folder. An entry is a file with a key and a result. The key contains everything on which
+ * the result depends. The name of the file contains a hash of the key. An entry is written to a temporary file, which is then
+ * renamed. By a hash at the end of the file, a reader detects an entry that was cut or changed. If the entries of all kinds
+ * together are larger than a limit, those that have not been used for the longest time are deleted.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -258,7 +258,7 @@ static bool is_entry_name(const char *name)
            strspn(hyphen + 1, "0123456789abcdef") == NAME_DIGITS;
 }
 
-/** Returns true if the name is that of an entry that a process has not finished to write. */
+/** Returns true if the name is that of a temporary file, to which a process writes an entry. */
 static bool is_temporary_name(const char *name)
 {
     const size_t length = strlen(name);
@@ -270,8 +270,8 @@ static bool is_temporary_name(const char *name)
     return is_entry_name(entry);
 }
 
-/** Writes @bytes to a file that has the name @path when all bytes are in it. Only the user may read and write the file, because Lanewise
- *  executes code of entries. */
+/** Writes @bytes to a temporary file, and renames it to @path when it is complete. Only the user may read and write the file,
+ *  because Lanewise executes native code from entries. */
 static bool write_entry(const char *path, const char *data, size_t bytes)
 {
     char temporary[LW_PATH_BYTES + TEMPORARY];
@@ -312,7 +312,8 @@ static void limit_size(const char *path)
         struct stat st;
 
         if (is_temporary_name(d->d_name) && fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_mtim.tv_sec < time(NULL) - OLD)
-            (void)unlinkat(dirfd(dir), d->d_name, 0); /* the process has ended while it wrote the entry */
+            (void)unlinkat(dirfd(dir), d->d_name, 0); /* the process that wrote this entry has ended before the entry was
+                                                       * complete */
         if (!is_entry_name(d->d_name) || fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
             continue;
         if (!lw_grow(&files, &capacity, count + 1, sizeof *files))

@@ -6,9 +6,9 @@
  *     bench/history LAUNCH.yaml [REPEATS [INSTRUCTION]]
  *
  * runs the launch file alternately without and with history, each time in a new process (one thread, the fixed order).
- * It prints medians with minimum and maximum of: the seconds from launch to end; the largest memory; the time to go back
- * from the end to INSTRUCTION (default: 10 million); and the size of a checkpoint there, with the times to write and load
- * it. It also measures the run under a debugger without stoppoints, and steps back at INSTRUCTION.
+ * It prints medians with minimum and maximum of: the seconds from launch to end; the largest amount of memory in use; the
+ * time to go back from the end to INSTRUCTION (default: 10 million); and the size of a checkpoint there, with the times to
+ * write and load it. It also measures the run under a debugger without stoppoints, and steps back at INSTRUCTION.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -63,7 +63,7 @@ static void open_all(struct all *a, const char *path)
     check(emu_engine_functional_create(a->machine, &a->engine, &err), &err);
 }
 
-/** Runs to the end, or until @at instructions are executed. Returns the seconds that kernels ran. */
+/** Runs to the end, or until @at instructions are executed. Returns the number of seconds for which kernels ran. */
 static double run(struct all *a, uint64_t at)
 {
     enum lnc_state state;

@@ -29,8 +29,8 @@ extern const char *const chk_class_names[CHK_CLASS_COUNT];
 
 /**
  * Parses a list of kinds such as "memory,-misaligned": names of kinds and classes, "all", or "default". NULL
- * and "default" select the classes whose checks take no time, without the kinds that must be named. "-" before a word
- * removes the kinds of the word. Bit k of @kinds is kind k.
+ * and "default" select the classes whose checks do not slow the run down, except the kinds that must be selected by name. "-"
+ * before a word removes the kinds of the word. Bit k of @kinds is kind k.
  * Errors: LW_EUSAGE; the message proposes the nearest name.
  */
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err) LW_MUST_CHECK;
@@ -58,8 +58,8 @@ struct chk_location {
     const struct chk_call *calls; /* inlined calls that contain the line, innermost first; set only in findings */
     unsigned call_count;
     uint64_t pc;
-    uint64_t caller;      /* for a pc in a function of the compiler: address of the call outside such functions that led to the
-                           * pc, or 0 if it is not known */
+    uint64_t caller;      /* if `pc` is in a function of the compiler: address of the call in other code from which execution
+                           * reached `pc`; 0: not known */
     uint32_t grid;        /* sequence number of the launch */
     uint32_t block[3];
     uint64_t block_number; /* linear index */
@@ -123,7 +123,7 @@ struct chk_options {
     /** Receives a message for people, without a full stop. The member may be NULL. */
     void (*note)(void *context, const char *message);
     void *context;
-    uint32_t read_poison; /* value of skipped loads in each 32-bit register */
+    uint32_t read_poison; /* value that a skipped load writes to each 32-bit register of its result */
     bool by_launch;       /* counts are also collected for each launch separately */
     bool by_options;      /* buffers are created by --arg, so messages say how --arg initialises a buffer */
 };
@@ -159,8 +159,8 @@ bool chk_wants(const struct chk *chk, enum chk_kind kind);
 /** Gets the kind with a name or former name. Returns false if there is none. */
 bool chk_kind_find(const char *name, enum chk_kind *kind);
 /**
- * Finishes the checker after the end of the run: the event that ended the run becomes a finding if its kind is enabled,
- * and the checks run that need a complete run. Sorts findings by file, line, kind, pc. The function must be called once.
+ * Finishes the checker after the end of the run. The event that ended the run becomes a finding if its kind is enabled. Then
+ * the checks that need a complete run are made. Sorts findings by file, line, kind, pc. The function must be called once.
  * Errors: LW_ENOMEM; also returned if memory was short for an earlier finding.
  */
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)

@@ -399,7 +399,7 @@ static char *with_plain_file(struct chk *chk, const char *text, uint64_t pc)
     return copy;
 }
 
-/** Returns a copy of @text in chk->strings. Without memory sets chk->short_of_memory and returns NULL. */
+/** Returns a copy of @text in chk->strings. If memory is short, sets chk->short_of_memory and returns NULL. */
 static const char *keep(struct chk *chk, const char *text)
 {
     const char *copy = lw_arena_strdup(&chk->strings, text);

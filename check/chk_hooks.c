@@ -161,7 +161,7 @@ static void count(struct chk *chk)
 }
 
 /** Handles the end of replay. If a debugger has changed a value in the past (@same is false), disables the checks that use
- *  records of the past, because the edit has replaced the history that these records describe. */
+ *  records of the past. The edit has replaced the history that these records describe. */
 static void on_replay_end(struct emu_hooks *hooks, bool same)
 {
     struct chk *chk = chk_of(hooks);

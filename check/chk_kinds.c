@@ -6,7 +6,7 @@
 
 const char *const chk_class_names[CHK_CLASS_COUNT] = {"memory", "progress", "races",
                                                       "uninitialised", "performance", "arithmetic", "api"};
-/* Classes that are enabled by default: the classes whose checks take no time. */
+/* Classes that are enabled by default: the classes whose checks do not slow the run down. */
 static const bool usual[CHK_CLASS_COUNT] = {[CHK_CLASS_MEMORY] = true, [CHK_CLASS_PROGRESS] = true};
 
 const struct chk_kind_info chk_kinds[CHK_KIND_COUNT] = {

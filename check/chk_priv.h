@@ -52,8 +52,8 @@ struct chk_check {
     bool came; /* the run has reached the line */
     const char *failed; /* message of the first failed comparison, or NULL if there is none */
 };
-/** A site at which a finding occurred. Sites share one finding if their instructions have one opcode, one source line and
- *  the same inlined calls, and access one allocation. */
+/** A site at which a finding occurred. Several sites share one finding if their instructions have the same opcode, source
+ *  line and inlined calls, and access the same allocation. */
 struct chk_site {
     enum chk_kind kind;
     uint64_t pc, other, caller; /* location.pc, other.pc and location.caller of the finding */
@@ -87,8 +87,8 @@ static inline void *chk_slot_at(struct chk_slots *slots, const struct emu_core *
 enum chk_look {
     CHK_LOOK_DONE,
     CHK_LOOK_STEPS, /* the warp already executes in single steps */
-    CHK_LOOK_REPEATED /* The warp executes in single steps from this instruction on. The hook is called for it again, and
-                       * the checks after the one that set this value evaluate the instruction at that call. */
+    CHK_LOOK_REPEATED /* The warp executes in single steps from this instruction on. The hook is called for this instruction
+                       * again. In that call, the checks after the one that set this value evaluate the instruction. */
 };
 /** Whether a check uses records of earlier instructions. If so, the check is disabled after a debugger has changed a value in
  *  the past. */
@@ -149,7 +149,8 @@ struct chk {
     const struct emu_hook_site *at; /* the instruction about to be executed, while checks evaluate it; otherwise NULL */
     struct chk_active active[CHK_OBSERVER_COUNT]; /* the enabled checks that observe execution */
     unsigned active_count;
-    /* the active checks that have the function on_insn, and those that have on_access; the last entry has a NULL `is` */
+    /* at_insn: the active checks with function on_insn. at_access: those with function on_access. In the last entry of each
+     * array, `is` is NULL. */
     struct chk_active at_insn[CHK_OBSERVER_COUNT + 1], at_access[CHK_OBSERVER_COUNT + 1];
     enum chk_look look; /* result of the current call of a hook */
     struct chk_options options;
@@ -211,8 +212,8 @@ uint64_t chk_inline_key(const struct isa_object *object, uint32_t insn);
 bool chk_inline_calls(struct chk *chk, struct chk_location *location);
 enum { CHK_DROPPED = -1, CHK_LOST = -2 };
 /** Records @finding, or adds its count to an earlier finding at its site. First checks the accesses in the log of the race
- *  checker. Copies the message. Returns the index of the finding, CHK_DROPPED if there are too many findings, or CHK_LOST
- *  without memory. */
+ *  checker. Copies the message. Returns the index of the finding, CHK_DROPPED if there are too many findings, or CHK_LOST if
+ *  memory is short. */
 int chk_add(struct chk *chk, struct chk_finding *finding);
 /** Records a finding as chk_add() does, with the message in @text, which is freed. */
 int chk_add_text(struct chk *chk, struct chk_finding *finding, struct lw_buffer *text);
@@ -234,7 +235,7 @@ bool chk_barrier_hang(const struct chk *chk, const struct emu_hang *hang);
 struct chk_files;
 struct chk_files *chk_files_create(void);
 void chk_files_destroy(struct chk_files *files);
-/** Returns @file without "." and "..". The text is valid as long as the checker. Without memory, returns @file. */
+/** Returns @file without "." and "..". The text is valid as long as the checker. If memory is short, returns @file. */
 const char *chk_file_plain(const struct chk *chk, const char *file);
 /** Returns @file as reports show it: relative to options.base, if it is in that folder. */
 const char *chk_report_file(const struct chk *chk, const char *file);
@@ -265,7 +266,7 @@ const char *chk_own_name(const char *name);
 int64_t chk_variable_die(const struct isa_object *object, const struct isa_variable *v,
                          const struct isa_function *kernel);
 /** Returns the source variable of the kernel that contains @offset of local memory while instruction @index executes,
- *  and the offset in the variable; or ISA_NO_DIE. */
+ *  and sets *@inside to the offset in the variable. Returns ISA_NO_DIE if there is no such variable. */
 int64_t chk_local_die(const struct isa_object *object, const struct isa_function *kernel,
                       uint32_t index, uint32_t offset, uint64_t *inside);
 /** If a source variable of the kernel ends before @offset of local memory, prints the last such variable: ", and the access is 0
@@ -282,7 +283,7 @@ int64_t chk_register_die(const struct isa_object *object, uint32_t index, bool s
  *  "". */
 void chk_put_where(const struct emu_machine *machine, const struct isa_object *object, const struct isa_function *kernel,
                    uint64_t address, struct lw_sink *out, const char **name);
-/** Offset for chk_put_element() that prints the variable without an element. */
+/** Value for parameter @offset of chk_put_element(), with which the function prints the variable without an element. */
 #define CHK_SOMEWHERE UINT32_MAX
 /** Prints the element at @offset in variable @die: "s[5]', byte 2, declared in line 3". The caller prints the opening
  *  quote. */

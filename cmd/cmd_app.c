@@ -21,7 +21,7 @@
 struct words {
     const struct cmd *cmd;
     struct lw_buffer text;
-    bool debug, gdb, sources; /* --debug, --gdb, or --sources or --record was given */
+    bool debug, gdb, sources; /* debug: --debug was given; gdb: --gdb; sources: --sources or --record */
 };
 
 /** Appends text with a backslash before white space, quotes and backslashes, because white space separates options. */

@@ -178,9 +178,9 @@ static bool looks_like_address(const char *word)
            access(word, F_OK) != 0;
 }
 
-/* Returns true if the word after --timing is a GPU model and not the launch file: a built-in model, or a word that is no
- * YAML file and does not exist as a file, so that the error suggests the nearest model. The file of a GPU model must be
- * given as --timing=FILE, because as a separate word it looks like a launch file. */
+/* Returns true if the word after --timing is a GPU model and not the launch file. A built-in model is one. A word that is no YAML
+ * file and does not exist as a file counts as one, too, so that the error suggests the nearest model. The file of a GPU model
+ * must be given as --timing=FILE, because as a separate word it looks like a launch file. */
 static bool looks_like_machine(const char *word)
 {
     const char *dot = strrchr(word, '.');

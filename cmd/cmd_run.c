@@ -27,7 +27,7 @@ struct options {
     struct cmd_gdb *our_gdb; /* gdb that `lanewise gdb` starts, or NULL if there is none */
     bool hash, serve, silent, verbose;
     enum nat_engine engine; /* option --engine */
-    struct lnc_limits native_limit; /* the seconds of --native-timeout, or 0 */
+    struct lnc_limits native_limit; /* time limit of --native-timeout, or 0 if it is not given */
 };
 
 static enum lw_status take(void *context, unsigned option, const char *value,
@@ -342,8 +342,8 @@ static void write_text(struct lw_sink *sink, const char *text, size_t size)
     t->file.sink.write(&t->file.sink, text, size);
 }
 
-/** Prints an error of a run. If a replay does not match its log, adds a possible reason: only one of the two runs had --check,
- *  which skips faults as findings instead of ending the run. */
+/** Prints an error of a run. If a replay does not match its log, adds a possible reason: only one of the two runs had --check.
+ *  With --check, a fault is reported as a finding and skipped, and does not end the run. */
 static int run_error(const struct options *o, struct lw_error *err)
 {
     const size_t used = strlen(err->text);
@@ -668,7 +668,7 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
     lw_file_sink_init(&out.file, text_stream(&o));
     lw_file_sink_init(&messages, stderr);
     o.machine.no_values = !o.serve && !o.check.enabled && o.machine.log == NULL && o.machine.replay == NULL;
-    if (o.engine != NAT_INTERPRETER) { /* before the machine, because the translator forks a process */
+    if (o.engine != NAT_INTERPRETER) { /* the translator is created before the machine that will use it */
         if (nat_create(o.engine, &native, &err) != LW_OK) {
             status = cmd_error(&err);
             goto cleanup;

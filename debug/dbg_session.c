@@ -228,8 +228,8 @@ static unsigned focus_lane(const struct dbg *dbg, dbg_thread_id id, uint64_t liv
 
 /* Returns true if all lanes of a warp are at the kernel's entry, as in a block that has not begun. The caller then knows
  * the warp's state and need not ask the engine for it: the engine would have to materialise the state of the whole
- * block, which is slow for a list of 2,048 warps. With @exact the function returns true only if the block has in fact
- * not begun. */
+ * block, which is slow for a list of 2,048 warps. With @exact, the function returns true only if the block has really not
+ * begun; without @exact, the lanes may also have returned to the entry. */
 static bool looks_fresh(const struct dbg *dbg, const struct emu_grid *grid,
                         const struct emu_thread_ref *location, bool exact)
 {
@@ -347,9 +347,9 @@ const struct emu_grid *dbg_thread_grid(const struct dbg *dbg, dbg_thread_id id)
     return grid != NULL ? grid : emu_grid_current(dbg->machine);
 }
 
-/* Finds a resident warp by binary search, as the engine lists resident warps in the order of their ids. The first index
- * that is tried is the distance of @id from the lowest resident id: it is right if no warp between them has ended.
- * A good first guess saves calls of warp_at, which are slower for larger indices. */
+/* Finds a resident warp by binary search, as the engine lists resident warps in the order of their ids. The first index that is
+ * tried is the distance of @id from the lowest resident id. This index is right if no warp with an id between the two has
+ * ended. A good first guess saves calls of warp_at, which are slower for larger indices. */
 static bool thread_find(const struct dbg *dbg, dbg_thread_id id, struct emu_thread_ref *out)
 {
     uint64_t block;

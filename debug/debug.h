@@ -70,7 +70,7 @@ struct dbg_thread {
     struct emu_thread_ref location;   /* grid, block and warp of the thread; split and pc of its focus lane */
     uint32_t block_index[3];
     unsigned lane;            /* focus lane of the warp */
-    uint64_t active;          /* active lanes of the focus lane's split: those in both its mask and exec */
+    uint64_t active;          /* active lanes of the focus lane's split: lanes that are both in the split's mask and in exec */
     bool ready;               /* true: the focus lane's split can run; false: it waits, for example at a barrier */
     uint64_t live;            /* lanes of the warp that have not exited */
     uint64_t retired;         /* number of instructions that the warp has executed */
@@ -103,9 +103,9 @@ enum lw_status dbg_lane_set(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 /** Returns the number of variables that are in scope at the lane's pc and have no value there. *@help is set to the
  *  compiler options with which they would have a value. */
 unsigned dbg_locals_missing(struct dbg *dbg, dbg_thread_id id, unsigned lane, const char **help);
-/** Returns advice for the user if the compiler has written no variables for the code of @lane and another compiler would
- *  write them. nvcc writes no variables for optimised code, but clang does. Returns NULL if the code has variables, or if no
- *  other compiler would write them. */
+/** Returns advice for the user if the compiler has written no variables to the debug information of the code of @lane, and
+ *  another compiler would write them. nvcc writes no variables for optimised code, but clang does. Returns NULL if the debug
+ *  information contains variables, or if no other compiler would write them. */
 const char *dbg_locals_advice(struct dbg *dbg, dbg_thread_id id, unsigned lane);
 
 /* ---- stoppoints: breakpoints, watchpoints, catchpoints --------------------------- */
@@ -148,8 +148,8 @@ struct dbg_stoppoint {
 };
 /**
  * Adds a breakpoint at @pc for all warps: the run stops before a split executes the instruction there. Several
- * breakpoints may be at one pc. If the instruction has a guard and is no branch, and if the breakpoint has a condition, lanes
- * for which the guard is false do not hit the breakpoint.
+ * breakpoints may be at one pc. Lanes for which the instruction's guard is false do not hit a breakpoint that has a condition,
+ * unless the instruction is a branch.
  * @owner      the front end that adds the breakpoint; the gdb stub deletes its breakpoints when gdb disconnects
  * @condition  text of an expression, evaluated for each active lane of the split. A lane hits the breakpoint if the
  *             value is true for the lane. NULL: all active lanes hit it
@@ -168,8 +168,8 @@ enum lw_status dbg_stoppoint_enable(struct dbg *dbg, unsigned id, bool on, struc
  * Adds a watchpoint on @size_bytes (1 to 64) at @address, as the focus lane of @id sees the address. Global, shared and
  * local memory can be watched, and registers through their debug addresses. If the memory or register belongs to one block,
  * warp or lane, the watchpoint watches it for this owner alone. When the owner ends, the debugger prints a message and, unless
- * history is recorded, deletes the watchpoint. The number of watchpoints is not limited. A write that does not change the
- * bytes does not hit a watchpoint for writes.
+ * history is recorded, deletes the watchpoint. The number of watchpoints is not limited. Only a write that changes the bytes
+ * hits a watchpoint for writes.
  * @access     the accesses that hit: bits of enum dbg_access
  * @condition  text of an expression, evaluated for each lane that made the access; may be NULL
  * @text       what the user watches, as typed, for lists and messages; may be NULL
@@ -237,13 +237,13 @@ struct dbg_stop {
     unsigned watch_access;      /* DBG_STOP_WATCH: kind of the access, bits of enum dbg_access */
     unsigned watch_bytes;       /* DBG_STOP_WATCH: number of bytes in old_bytes and new_bytes */
     uint8_t old_bytes[64], new_bytes[64]; /* the watched bytes before and after the instruction */
-    uint64_t writer_pc;         /* DBG_STOP_WATCH, _CATCH, _FINDING: pc of the instruction that caused the stop. The
-                                 * member `pc` is the focus lane's next one */
+    uint64_t writer_pc;         /* DBG_STOP_WATCH, _CATCH, _FINDING: pc of the instruction that caused the stop. The member `pc`
+                                 * is the focus lane's next pc */
     unsigned catches;           /* DBG_STOP_CATCH: events that happened, bits of enum dbg_catch */
     struct dbg_passed passed;   /* after a reverse search for a gdb watchpoint: the first access after this hit at which
                                  * the watchpoint's condition was false */
-    /** DBG_STOP_WATCH, DBG_STOP_CATCH, DBG_STOP_FINDING: id of a breakpoint that lanes hit as well, because it is at their
-     *  pc after the instruction, or 0 if there is none. breakpoint_lanes are these lanes. */
+    /** DBG_STOP_WATCH, DBG_STOP_CATCH, DBG_STOP_FINDING: id of a breakpoint at the pc that lanes have after the instruction.
+     *  These lanes hit the breakpoint as well; breakpoint_lanes is their mask. 0: no such breakpoint. */
     unsigned breakpoint;
     uint64_t breakpoint_lanes;
     char text[1024]; /* message with details beyond the kind; may be empty */
@@ -252,12 +252,12 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
 const struct dbg_stop *dbg_last_stop(const struct dbg *dbg);
 bool dbg_ended(const struct dbg *dbg);
 
-/** Runs all warps until a stop. If the last stop has shown a lane at a breakpoint, the lane executes the instruction there
- *  without a stop. The lane hits the breakpoint again only after it has left the pc and returned. */
+/** Runs all warps until a stop. If the last stop has shown a lane at a breakpoint, this lane executes the instruction at the
+ *  breakpoint without another stop. The lane hits the breakpoint again only after it has left the pc and returned. */
 enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
-/** Runs until the focus lane of @id has retired one instruction (MACHINE 9). With @locked no other split or warp runs. If the
- *  lane waits for another split or warp, the stop is then DBG_STOP_BLOCKED. */
+/** Runs until the focus lane of @id has retired one instruction (MACHINE 9). With @locked, no other split or warp runs, so the
+ *  stop is DBG_STOP_BLOCKED if the lane waits for one of them. */
 enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
                         struct lw_error *err) LW_MUST_CHECK;
 /** Steps the focus lane of @id until its pc is outside [low, high), or until another stop. */
@@ -270,7 +270,8 @@ enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, u
 void dbg_finding(struct dbg *dbg, unsigned number);
 /** Prints @text as a message of the running command. */
 void dbg_finding_record(struct dbg *dbg, const char *text);
-/** Returns the instruction count before the instruction that caused finding @number, or UINT64_MAX if it is not known. */
+/** Returns the instruction count before the instruction that caused finding @number, or UINT64_MAX if this count is not
+ *  known. */
 uint64_t dbg_finding_at(const struct dbg *dbg, unsigned number);
 /** Makes the run in progress stop soon, with DBG_STOP_INTERRUPT. Async-signal-safe. */
 void dbg_interrupt(struct dbg *dbg);
@@ -381,9 +382,10 @@ enum lw_status dbg_reg_write(struct dbg *dbg, dbg_thread_id id, unsigned index,
                              const void *data, size_t size, struct lw_error *err)
     LW_MUST_CHECK;
 
-/** Reads or writes memory as a debugger sees it (docs/reference/gdb.md). An address is generic, as the thread's focus lane
- *  sees it, or is in a debug address range, with a top byte of 0xF0 to 0xFC. A read of a debug address range returns every
- *  requested byte; unmapped bytes are zero. Returns the number of bytes copied before the first that cannot be accessed. */
+/** Reads or writes memory as a debugger sees it (docs/reference/gdb.md). An address is either generic, as the thread's focus
+ *  lane sees it, or in a debug address range; its top byte is then 0xF0 to 0xFC. A read of a debug address range returns every
+ *  requested byte; unmapped bytes are zero. Copies bytes up to the first one that cannot be accessed, and returns their
+ *  number. */
 uint64_t dbg_mem_read(struct dbg *dbg, dbg_thread_id id, uint64_t address, void *data,
                       uint64_t size_bytes);
 uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, const void *data,
@@ -432,7 +434,7 @@ struct dbg_table {
 };
 /** Returns table @index; NULL past the last table. */
 const struct dbg_table *dbg_table_at(unsigned index);
-/** Calls @emit for each row of table @index; for no row if the table does not exist. */
+/** Calls @emit for each row of table @index. If the table does not exist, does not call @emit. */
 void dbg_table_rows(struct dbg *dbg, unsigned index, dbg_row_fn emit, void *context);
 
 /** Adds the debugger's commands to @set: break, step, continue, watch, reverse-step, warps, print and others. A command

@@ -61,7 +61,7 @@ struct dbg_watched {
     struct dbg_operand *operand; /* the variable, or part of a variable, that the watched bytes contain, with its type in the
                                   * source; owned; NULL if the bytes are not a variable */
     bool end_reported;           /* a message has reported the end of the owner */
-    /* A watchpoint on variables in a register only reports values of these variables. */
+    /* A watchpoint on variables in a register ignores the values of the register that belong to none of these variables. */
     const struct emu_program *program; /* program of the variables; NULL: the memory or register itself is watched */
     uint32_t variables[DBG_WATCH_VARIABLES]; /* debug entries of the variables that the register contained when the watchpoint
                                               * was set */
@@ -123,8 +123,8 @@ struct dbg {
     size_t pin_count, pin_capacity;
     struct dbg_reported_lanes *reported;
     size_t reported_count, reported_capacity;
-    uint64_t reported_at; /* instruction count at which the elements of `reported` were recorded; UINT64_MAX: the machine
-                           * has run since */
+    uint64_t reported_at; /* instruction count at which the elements of `reported` were recorded; UINT64_MAX: the machine has
+                           * run since then */
     struct dbg_reported_lanes_saved reported_saved[DBG_REPORTED_LANES_SAVED]; /* ring buffer */
     unsigned reported_next; /* number of elements of the ring buffer written so far */
     struct dbg_stoppoint_record *points;
@@ -175,8 +175,8 @@ struct dbg {
 
 /** Prints a message for the user and a newline to the sink dbg_config.messages. */
 void dbg_message(const struct dbg *dbg, const char *fmt, ...) LW_PRINTF(2, 3);
-/** Finds core and slot of a resident thread. The engine materialises the state of its block. Returns false if the thread is
- *  not resident. */
+/** Finds core and slot of a resident thread. The engine materialises the state of the thread's block. Returns false if the
+ *  thread is not resident. */
 bool dbg_warp_locate(const struct dbg *dbg, dbg_thread_id id, struct dbg_warp *out);
 /** Finds core and slot of a resident thread, and the split of lane @lane. Returns false if the thread is not resident or
  *  the lane has exited. */
@@ -203,10 +203,10 @@ void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane);
 const struct dbg_watch_lane *dbg_pin_find(const struct dbg *dbg, dbg_thread_id id);
 /** Moves both foci to lane @lane of thread @id. */
 void dbg_focus_move(struct dbg *dbg, dbg_thread_id id, unsigned lane);
-/** Gets the thread of the view focus, to which commands refer. Errors: LW_ESTATE if it is not resident. */
+/** Gets the thread of the view focus, to which commands refer. Errors: LW_ESTATE if this thread is not resident. */
 enum lw_status dbg_view(const struct dbg *dbg, struct dbg_thread *out, struct lw_error *err)
     LW_MUST_CHECK;
-/** Returns the generic address of a memory fault. The fault itself stores an offset if it is in local or shared memory. */
+/** Returns the generic address of a memory fault. For local and shared memory, @fault itself contains only an offset. */
 uint64_t dbg_fault_address(const struct emu_fault *fault);
 /** Returns LW_ESTATE with a message that thread @id is not resident. */
 enum lw_status dbg_exited(const struct dbg *dbg, dbg_thread_id id, struct lw_error *err);
@@ -241,8 +241,8 @@ void dbg_reported_lanes_moved(struct dbg *dbg, dbg_thread_id id, uint64_t lanes)
 /** Sets the pc of a lane, alone or with its split (emu_pc_write). Prints a message if other lanes keep their pc. */
 enum lw_status dbg_pc_set(struct dbg *dbg, dbg_thread_id id, unsigned lane, bool alone, uint64_t pc,
                           struct lw_error *err) LW_MUST_CHECK;
-/** Removes reported lanes that are not at an inserted breakpoint. Called before all warps run, because without a breakpoint a
- *  lane can leave its pc and return to it without a stop. The lane must then count as not reported. */
+/** Removes reported lanes that are not at an inserted breakpoint. Called before all warps run: where no breakpoint is inserted,
+ *  a lane can leave its pc and return without a stop. After its return the lane must count as not reported. */
 void dbg_reported_lanes_prune(struct dbg *dbg);
 
 /** Called after history has moved the machine to instruction count @at: saves the reported lanes of the previous count, and
@@ -336,8 +336,8 @@ void dbg_hits_free(struct dbg *dbg);
 
 /* ---- findings of a checker (dbg_finding_stop.c) ------------------------------------------- */
 
-/** Returns true if the run must stop for a finding, and has not stopped yet. The finding is new, or recorded and reached by a
- *  replay. */
+/** Returns true if the run must stop for a finding, and has not stopped yet. The finding is either new, or it was recorded
+ *  earlier and a replay has reached it. */
 bool dbg_finding_pending(const struct dbg *dbg);
 /** Makes the stop for a pending finding. If history contains the finding's instruction, dbg_finding_finish_stop()
  *  completes the stop. */
@@ -453,7 +453,7 @@ bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *o
  *  location in the debug information of the object that the lane runs (dbg_value_window.c). Returns 0 if the location
  *  has no debug address. */
 uint64_t dbg_value_address(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint32_t location);
-/** Finds the piece of a variable and the lane that an address of dbg_value_address() refers to. Returns false if it
+/** Finds the piece of a variable and the lane that an address of dbg_value_address() refers to. Returns false if the address
  *  refers to no variable. */
 bool dbg_value_piece(struct dbg *dbg, uint64_t address, struct isa_piece *piece, dbg_thread_id *id, unsigned *lane);
 /** Returns whether an address of the range is in a piece of a variable that the compiler has optimised out. */
@@ -598,7 +598,7 @@ enum lw_status dbg_next_launch(struct dbg *dbg, bool *more, struct lw_error *err
 /* ---- types of the source (dbg_types.c) ------------------------------------------------- */
 
 bool dbg_tag_is_structure(unsigned tag);
-/** Returns true if the type is char. A value of it is printed as a character, and an array as text. */
+/** Returns true if the type is char. A value of this type is printed as a character, and an array of such values as text. */
 bool dbg_type_is_char(const struct isa_debug *debug, int64_t type);
 /** Prints the name of a type as in a declaration, "const float *". The first @skip dimensions of an array are omitted. */
 void dbg_type_print(const struct isa_debug *debug, int64_t type, unsigned skip,

@@ -63,7 +63,8 @@ struct emu_engine_ops {
                                 struct lw_error *err);
     /** Executes one rotation of the other warps: a time slice of each other warp of the block, then of the other splits of
      *  @place's warp. If none of these warps and splits can run, warps of other blocks get a time slice. The stop is
-     *  EMU_STOP_BLOCKED if the block makes no progress. Blocks that did not run may later enable it to continue. */
+     *  EMU_STOP_BLOCKED if @place's block makes no progress. Other blocks, which have not run in this rotation, may later enable
+     *  this block to continue. */
     enum lw_status (*run_other_warps)(struct emu_engine *engine, const struct emu_thread_ref *place,
                                  struct emu_stop *stop, struct lw_error *err);
     /** warp_count returns the number of resident warps. warp_at gets the warp at an index in the order (grid, block, warp). A
@@ -92,8 +93,8 @@ struct emu_engine {
      *  is block-order-free and there is no observer, listener, schedule log, history, breakpoint, immediate text, scalar_rule
      *  warn, or stop_at. If one of these conditions is false, all blocks run in the fixed order on the caller's thread. Results,
      *  reports and text are the same with one host thread and with several. A grid that started on several threads also ends on
-     *  several threads: an observer or breakpoint that is added during an interruption takes effect from the next grid on, and
-     *  steps are refused (LW_ESTATE). */
+     *  several threads. Therefore an observer or breakpoint that is added while such a grid is interrupted takes effect only from
+     *  the next grid on, and single steps in such a grid are refused (LW_ESTATE). */
     unsigned threads;
 };
 enum lw_status emu_engine_functional_create(struct emu_machine *machine,
@@ -167,15 +168,16 @@ enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool
  */
 
 /** Part of an allocation that the lanes of a scattered access accessed last: arena offsets [low, low + bytes). low is a multiple
- *  of EMU_NATIVE_ALIGN. bytes 0: no allocation. Loads may access all of these bytes or, if the window is that of a store, stores
- *  may, and need not mark the pages as written. For emu_native_calls.load the members have other meanings. */
+ *  of EMU_NATIVE_ALIGN. bytes 0: no allocation. Window of a load: loads may access all of these bytes. Window of a store: stores
+ *  may access all of these bytes, and need not mark their pages as written. emu_native_calls.load defines the members
+ *  differently. */
 struct emu_native_window {
     uint64_t low, bytes;
 };
 
 struct emu_native_frame;
-/** Computes a function of each lane: d[l] = f(b[l]). d and b are aligned to 32 bytes, and are equal or do not overlap. @n, the number
- *  of lanes, is a multiple of EMU_ROW_LANES. */
+/** Computes a function of each lane: d[l] = f(b[l]). d and b are aligned to 32 bytes, and are equal or do not overlap. @n, the
+ *  number of lanes, is a multiple of EMU_ROW_LANES. */
 typedef void emu_row_fn(uint32_t *d, const uint32_t *b, unsigned n);
 enum { EMU_ROW_LANES = 16 };
 /** Functions that native code calls. These functions return false, and change nothing, if the instruction would fault or needs a
@@ -199,19 +201,21 @@ struct emu_native_calls {
     /** Executes a bsync if the running split is the warp's only split. @retired: number of instructions that the native code has
      *  executed before the bsync. */
     bool (*bsync)(struct emu_native_frame *frame, uint32_t reg, uint64_t retired);
-    /** For code in which the warp is divided: a bssy of lanes @mask; the release of lanes @mask, all of which have arrived at the
-     *  bsync of @reg, while other lanes are elsewhere; and the release of all lanes of the warp, after @retired instructions. The
-     *  result is true. */
+    /** Three functions for code in which the warp is divided. bssy_part executes a bssy for lanes @mask. release releases lanes
+     *  @mask, all of which have arrived at the bsync of @reg, while other lanes are elsewhere. join releases all lanes of the
+     *  warp, after @retired instructions. The functions return true. */
     bool (*bssy_part)(struct emu_native_frame *frame, uint32_t reg, uint64_t mask);
     bool (*release)(struct emu_native_frame *frame, uint32_t reg, uint64_t mask);
     bool (*join)(struct emu_native_frame *frame, uint32_t reg, uint64_t retired);
-    /** The last warp of the block has ended, and emu_native_frame.record has the warps that ended in this call. If they are all warps
-     *  of the block, ends the block, and begins another block in its place. If the result is false, nothing has changed. */
+    /** Called after the last warp of the block has ended; emu_native_frame.record lists the warps that ended in this call of
+     *  native code. If all warps of the block are listed, the function ends the block, and begins another block in its place. If
+     *  the result is false, nothing has changed. */
     bool (*next_block)(struct emu_native_frame *frame);
 };
 
-/** Lanes of a divided warp that are at one instruction. lanes: those that have not executed it and can, or if it is a bsync, those
- *  that have executed it and wait. since: number of instructions that native code had executed when they arrived. */
+/** Lanes of a divided warp that are at one instruction. If the instruction is a bsync, `lanes` are the lanes that have executed
+ *  the bsync and wait; otherwise, the lanes that can execute the instruction next. since: number of instructions that native code
+ *  had executed when the lanes arrived. */
 struct emu_native_part {
     uint64_t lanes, since;
 };
@@ -239,8 +243,8 @@ struct emu_native_frame {
     const struct emu_native_calls *calls; /* native code has no addresses of the emulator, so that another process can run it */
     uint64_t limit;          /* number of instructions after which the code leaves at the next loop head; masked code never
                               * executes more than this number */
-    uint64_t mask;           /* masked code: lanes of the split. Code for whole warps: all lanes; if the code leaves with less
-                              * lanes, it has divided the warp, these lanes run, and the others are in part[] */
+    uint64_t mask;           /* masked code: lanes of the split. Code for whole warps: all lanes. If this code has divided the
+                              * warp when it leaves: the lanes that run; the other lanes are in part[] */
     struct emu_native_part *part; /* [instructions of the kernel] all zero while the warp is not divided */
     uint64_t divides;        /* not 0: code for whole warps may divide the warp as the split policy `converge` does */
     uint32_t first_thread;   /* linear position of the warp's first thread in its block */
@@ -250,10 +254,11 @@ struct emu_native_frame {
                               * them have just begun. After the last one the code calls calls->next_block(). 0: only this warp */
     uint64_t warp_step, regs_step, uniform_step; /* distances in bytes between neighbouring warps of a block: of struct emu_warp,
                               * of their register files and local memory, and of `uniform` */
-    uint64_t *record;        /* [warps of the block] of each warp of the block that has ended: number of instructions before the exit,
-                              * times 2^32, plus the index of the site of the exit */
+    uint64_t *record;        /* [warps of the block] an element for each warp that has ended: the number of its instructions
+                              * before the exit, times 2^32, plus the index of the exit's site */
     /* results, of the last warp unless stated otherwise */
-    uint64_t ended;          /* number of warps of the last block that the code has executed up to their exits before the last one */
+    uint64_t ended;          /* number of warps before the last one that the code has executed up to their exits; only warps of
+                              * the last block count */
     uint64_t retired;        /* warp instructions executed */
     uint32_t site;           /* index in emu_native_kernel.site of the site at which the code left */
     uint64_t loads;          /* all warps: number of retired loads, without those that calls->execute() has counted itself */
@@ -271,7 +276,8 @@ struct emu_native_frame {
 };
 enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3, EMU_NATIVE_ALIGN = 16,
        EMU_NATIVE_SHORT = 4096, /* after a warp with more instructions, the code does not begin the next warp */
-       EMU_NATIVE_WINDOW = 1 << 16, /* lanes that can run never wait for more instructions than this in code that has divided a warp */
+       EMU_NATIVE_WINDOW = 1 << 16, /* in code that has divided a warp, lanes that can run wait for at most this number of
+                                     * instructions */
        EMU_NATIVE_RESUME = 1 << 16, EMU_NATIVE_UNPARK = 1 << 17 };
 
 /** A request for native code: the kernel, and properties of its blocks. */
@@ -286,7 +292,7 @@ struct emu_native_request {
     unsigned vregs;              /* number of vector registers of the kernel's warps */
     bool masked;                 /* true: masked code is requested; false: code for whole warps */
     uint64_t executed;           /* warp instructions that the core has executed since its previous request, of any kernel */
-    double seconds;              /* processor time of these instructions, if all of them are of this grid; otherwise 0 */
+    double seconds;              /* processor time of these instructions, if all of them belong to this grid; otherwise 0 */
     uint64_t rest;               /* estimate of the warp instructions that the core will still execute in this grid; 0: unknown */
 };
 
@@ -314,11 +320,11 @@ struct emu_native_kernel {
 
 /** A translator of kernels. */
 struct emu_native {
-    /** Returns the code for @request. The translator owns the code, which stays valid. Returns NULL if there is no code. Then *@later
-     *  is true if a later request may get code, and false if the kernel cannot be translated. */
+    /** Returns the code for @request. The translator owns the code, which stays valid. If there is no code, returns NULL, and
+     *  sets *@later: true if a later request may get code, false if the kernel cannot be translated. */
     const struct emu_native_kernel *(*kernel)(struct emu_native *native, const struct emu_native_request *request, bool *later);
-    /** Number of times that warps with inactive lanes must reach an entry before masked code of the kernel is requested. The
-     *  limit saves the translation for the many kernels that never diverge. */
+    /** Number of times that warps with inactive lanes must reach an entry before masked code of the kernel is requested. Because
+     *  of this limit, the many kernels that never diverge need no translation to masked code. */
     uint32_t masked_after;
     bool timed; /* requests have `seconds`; otherwise it is 0 */
 };

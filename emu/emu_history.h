@@ -16,8 +16,8 @@ struct emu_log;
  *  created before programs are loaded. Errors: LW_ESTATE when the machine already has a log. */
 enum lw_status emu_log_create(struct emu_machine *machine, struct emu_log **out,
                               struct lw_error *err) LW_MUST_CHECK;
-/** Sets in @config the options on which results depend to those of a saved log of @size bytes at @data, so that a machine with
- *  these options can replay the log. @name appears in messages. Errors: LW_EFORMAT; LW_EUNSUPP, another version. */
+/** Copies the options on which results depend from a saved log, of @size bytes at @data, to @config, so that a machine with these
+ *  options can replay the log. @name appears in messages. Errors: LW_EFORMAT; LW_EUNSUPP, another version. */
 enum lw_status emu_log_config(const char *name, const void *data, size_t size, struct emu_config *config,
                               struct lw_error *err) LW_MUST_CHECK;
 /** Opens a saved log: @size bytes at @data; @name appears in messages. The log is then replayed by emu_engine_replay_create on a
@@ -92,7 +92,7 @@ enum lw_status emu_history_walk(struct emu_history *history, uint64_t from, uint
  *  file. Errors: LW_EUNSUPP; LW_ESTATE if the engine is running on threads; LW_EIO. */
 enum lw_status emu_checkpoint_save(struct emu_engine *engine, const void *host, size_t host_bytes,
                                    const char *path, struct lw_error *err) LW_MUST_CHECK;
-/** Sets in @config the options on which results depend to those of a checkpoint of @size bytes at @data. @name appears in messages.
+/** Copies the options on which results depend from a checkpoint, of @size bytes at @data, to @config. @name appears in messages.
  *  Errors: LW_EFORMAT; LW_EUNSUPP, another version. */
 enum lw_status emu_checkpoint_config(const char *name, const void *data, size_t size, struct emu_config *config,
                                      struct lw_error *err) LW_MUST_CHECK;

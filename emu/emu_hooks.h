@@ -62,8 +62,8 @@ struct emu_access_log {
 struct emu_hook_filter {
     uint64_t first, end;
     bool ignore_split; /* the filter is valid for every split of the warp, not only for the split of the last callback */
-    /** The next `remaining` accesses that the filter excludes are recorded in `log`, unless the log is full. A range with a log
-     *  must be in one allocation. log NULL: excluded accesses are not recorded. */
+    /** The next `remaining` accesses that need no callback are recorded in `log`, unless the log is full. A range with a log must
+     *  be in one allocation. log NULL: accesses without a callback are not recorded. */
     uint16_t remaining;
     uint32_t tag; /* copied to emu_access_record.tag */
     struct emu_access_log *log;
@@ -80,10 +80,10 @@ struct emu_hook_access {
     const uint64_t *address;   /* [lane] generic addresses if piece_count is 0 */
     /** Filled in by the callback; all members are 0 at the call. Afterwards this instruction needs no callback while the
      *  addresses of all its lanes are in the range, until emu_hooks_invalidate_filters(). The filter does not apply to a warp in
-     *  single steps. A filter with ignore_split is used for accesses to any memory. A filter without ignore_split is used only for
-     *  accesses to global and generic memory, and only while the running split is the one that ran at the warp's last callback.
-     *  Callbacks for shared, global and generic memory count; before the first of them, the warp's first split counts as the split
-     *  of the last callback. Filters are used only while one host thread runs. */
+     *  single steps. A filter with ignore_split is used for accesses to any memory. A filter without ignore_split is used only
+     *  for accesses to global and generic memory, and only while the running split is the one that ran at the warp's last
+     *  callback. "Last callback" means the last one for shared, global or generic memory; before there was one, the warp's first
+     *  split counts as the split that ran. Filters are used only while one host thread runs. */
     struct emu_hook_filter *filter;
 };
 /**

@@ -56,8 +56,9 @@ struct emu_core_native {
     bool *slow;                             /* [warps of the block], owned: the interpreter executes the warp
                                              * (emu_native_blocks.c) */
     uint64_t *record;                       /* [warps of the block], owned: memory for emu_native_frame.record */
-    bool *spilled;                          /* [warps of the block], in the memory of slow[]: some lanes of the warp have exited, or
-                                             * all at an exit with a guard, so that code for whole warps has stored registers */
+    bool *spilled;                          /* [warps of the block], in the memory of slow[]: some lanes of the warp have exited,
+                                             * or all lanes have exited at an exit with a guard; in both cases code for whole
+                                             * warps has stored registers */
     uint32_t parked;                        /* number of parked warps, all of which belong to the block that rotate() runs */
     uint32_t warps;                         /* number of elements of uniform[], park[], slow[], record[] and spilled[] */
 };
@@ -191,8 +192,8 @@ static inline bool emu_consume_halt_request(struct emu_machine *machine)
 /** Increments a count of a grid, which other cores may increment at the same time. Returns the new value. */
 static inline uint64_t emu_count_one(const struct emu_machine *machine, uint64_t *count)
 {
-    /* an atomic addition waits for all earlier stores of its processor; after the stores that initialise a block, this takes 60
-     * ns */
+    /* an atomic addition waits for all earlier stores of its processor; this wait takes 60 ns after the stores that initialise a
+     * block */
     return machine->core_count == 1 ? ++*count : __atomic_add_fetch(count, 1, __ATOMIC_ACQ_REL);
 }
 

@@ -30,13 +30,13 @@ struct emu_split {
     uint64_t wake;     /* sleeping: instruction count of the block at which the split wakes */
     uint64_t family;   /* if emu_split_divide() created this split as a part of a divided split: all lanes of the divided split;
                         * else 0 */
-    uint64_t born;     /* sequence number of the split's creation; if one step divides several splits, they are divided in this
-                        * order */
+    uint64_t born;     /* sequence number of the split's creation; if one step divides several splits, the splits are divided in
+                        * the order of their creation */
     uint32_t reduction; /* at a CTA barrier: 1 + index of the bar.red for whose result the split waits */
 } __attribute__((aligned(64)));
 enum {
     EMU_SPLIT_SOFT = 1,   /* the split is blocked at a bsync.soft */
-    EMU_SPLIT_AT_SYNC = 2, /* at warpsync: the split is before a .sync operation, not after a warpsync */
+    EMU_SPLIT_AT_SYNC = 2, /* state WARPSYNC: the split is before a .sync operation, not after a warpsync */
     EMU_SPLIT_SYNCED = 4  /* ready: the split has synchronised for the .sync operation at its pc */
 };
 _Static_assert(sizeof(struct emu_split) == 64, "a split is a cache line");
@@ -109,7 +109,8 @@ struct emu_warp {
     struct emu_shadow *shadow; /* shadow mode: tags in addition to the lane vectors (emu_tags_priv.h); NULL in other modes */
     uint64_t launched;
     const struct emu_reconv *reconv;
-    uint32_t s[128];       /* s0..s125, then exec in s[126] and s[127]; exec is in the cache line after s0..s125 */
+    uint32_t s[128];       /* s0..s125, then exec in s[126] and s[127]. exec is in the cache line after the last one of
+                            * s0..s125 */
     /* In each new warp, init_warp() sets the members from exec to simt.heap to initial values. */
     uint64_t live;
     uint64_t retired;      /* number of retired warp instructions */

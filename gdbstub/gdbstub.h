@@ -28,9 +28,9 @@ struct rsp_config {
     /* Descriptor that becomes readable when this process must end. rsp_serve then ends even if a client is connected.
      * NULL or a descriptor of -1: no such request is possible */
     const int *quit_fd;
-    /* Milliseconds within which a client must send its first packet, or it is disconnected; until then any other client
-     * replaces it. Later a client that has been silent for half of this time is replaced by a client that was refused
-     * and connects again within this time. 0: 10,000 */
+    /* Milliseconds within which a client must send its first packet; otherwise it is disconnected. Before its first packet, a
+     * client is replaced by any client that connects. After its first packet, a client is replaced only if it has been silent
+     * for half of this time, and only by a client that connects within this time after a client was refused. 0: 10,000 */
     unsigned patience_ms;
     /**
      * Builds the program and its debugger again, stores them in dbg, object and monitor of @config, and destroys
@@ -46,7 +46,7 @@ struct rsp_config {
      */
     enum lw_status (*renew)(void *context, struct rsp_config *config, struct lw_error *err);
     void *restart_context;
-    struct lw_sink *terminal; /* receives messages that no reply can carry to gdb's user; may be NULL */
+    struct lw_sink *terminal; /* receives messages for the user that cannot be part of a reply to gdb; may be NULL */
     bool has_file; /* the client has the program as a file, so lldb needs none from the stub */
     uint64_t without; /* features that are switched off, as bits 1 << feature; only tests set it */
 };
@@ -63,8 +63,8 @@ enum lw_status rsp_program_write(const struct rsp_config *config, const char *pa
                                  struct lw_error *err) LW_MUST_CHECK;
 
 /**
- * Serves connections on a TCP or file-system address until the program is killed, until a detach with @once,
- * or until the run has ended. *config->ended is set to how the last connection ended. The value of detach_keeps_link
+ * Serves connections on a TCP or file-system address until the program is killed or the run has ended, or, if @once is set,
+ * until a client detaches. *config->ended is set to how the last connection ended. The value of detach_keeps_link
  * in @config is ignored: !@once is used instead.
  * @address "PORT", "HOST:PORT"; an empty host is 127.0.0.1; port 0 selects a free port. Or
  *           "unix:PATH": a socket that only its owner may use, removed at the end

@@ -23,7 +23,8 @@ void rsp_lldb_supported(struct rsp *rsp, const char *features, size_t size)
 
     rsp->lldb = rsp_has(rsp, RSP_F_LLDB) &&
                 memmem(features, size, registers, sizeof registers - 1) != NULL;
-    /* The locations of some variables differ for lldb. If this fails, the stub has no program for lldb. */
+    /* rsp_describe() builds the ELF again, because the locations of some variables differ for lldb. If it fails, the stub has
+     * no program for lldb. */
     if (rsp->lldb && !rsp->config.has_file && rsp_describe(rsp, &err) == LW_OK && rsp->elf != NULL)
         lw_put(&rsp->reply.sink, ";qXfer:libraries:read+");
 }
@@ -98,7 +99,8 @@ void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before)
 
 /* Returns true for a register write by `thread return`, which must be refused. The command writes all registers of the
  * caller's frame, in the order of their numbers, and continues after an error. The first one is a register that the
- * GPU does not have, so its write fails in any case. The others are refused as well, or some registers would change. */
+ * GPU does not have, so its write fails in any case. The writes of the other registers are refused as well, because otherwise
+ * some registers would change. */
 bool rsp_lldb_returns(struct rsp *rsp, unsigned number)
 {
     enum { GAP = 4 }; /* number of registers that `thread return` may skip because it cannot read them */

@@ -160,8 +160,8 @@ static enum lw_status cmd_at_end(const struct lw_call *call, struct lw_error *er
     return LW_OK;
 }
 
-/* Requests a restart. The restart destroys the debugger that runs this command, so rsp_do_monitor() makes it after the
- * command has returned. */
+/* Requests a restart. The restart destroys the debugger that runs this command, so rsp_do_monitor() restarts the program after
+ * the command has returned. */
 static enum lw_status cmd_reset(const struct lw_call *call, struct lw_error *err)
 {
     struct rsp *rsp = call->context;
@@ -239,8 +239,9 @@ static bool same_location(const struct location *a, const struct location *b)
                           a->thread.retired == b->thread.retired));
 }
 
-/* Returns true for commands that may change state which gdb has read, for example by running the machine. The position
- * does not show this: in another iteration of a loop the warp, the lane and the pc are the same. */
+/* Returns true for commands that may change state which gdb has read, for example by running the machine. Equal positions
+ * before and after a command do not exclude such a change: in another iteration of a loop the warp, the lane and the pc are the
+ * same. */
 static bool changes(const struct lw_command_set *set, const char *line)
 {
     const struct lw_command *command;

@@ -30,8 +30,8 @@ void rsp_feed(struct rsp *rsp, const uint8_t *data, size_t size);
 /** Handles one packet's payload without framing and checksum, for tests and fuzzers. */
 void rsp_packet(struct rsp *rsp, const char *payload, size_t size);
 enum rsp_end rsp_ended(const struct rsp *rsp);
-/** Sets the function that checks whether the client has sent 0x03 (Ctrl-C). The watch thread calls it every few
- *  milliseconds while the target runs. */
+/** Sets the function that checks whether the client has sent 0x03 (Ctrl-C). The interrupt listener calls this function every
+ *  few milliseconds while the target runs. */
 void rsp_set_poll(struct rsp *rsp, bool (*interrupted)(void *context), void *context);
 
 enum {
@@ -120,8 +120,8 @@ struct rsp_agent_ops {
     void (*print)(void *context, const char *format, size_t size, const uint64_t *args,
                   unsigned count);
 };
-/** Evaluates gdb's bytecode. Returns false when it cannot be evaluated: an unknown opcode, a stack or code
- *  overrun, unreadable memory, too many steps. If @value is NULL, the expression need not leave a value on the stack. */
+/** Evaluates gdb's bytecode. Returns false if the bytecode cannot be evaluated: because of an unknown opcode, a stack or code
+ *  overrun, unreadable memory, or too many steps. If @value is NULL, the expression need not leave a value on the stack. */
 bool rsp_agent_eval(const uint8_t *code, size_t size, const struct rsp_agent_ops *ops,
                     void *context, uint64_t *value);
 
@@ -150,7 +150,8 @@ struct rsp_watch_report {
     unsigned type;
 };
 
-/** Frame to whose call a `reverse-finish` may be going back (rsp_reverse.c). */
+/** Frame that the user sees when a command begins. The command may be a `reverse-finish`, which goes back to the call of this
+ *  frame (rsp_reverse.c). */
 struct rsp_leaving {
     dbg_thread_id id;
     unsigned lane;
@@ -160,7 +161,7 @@ struct rsp_leaving {
 
 enum rsp_frame_state { RSP_IDLE, RSP_PAYLOAD, RSP_ESCAPED, RSP_SUM_HIGH, RSP_SUM_LOW };
 
-/** Host thread that calls the poll function while the target runs (rsp_interrupt.c). */
+/** Interrupt listener: the host thread that calls the poll function while the target runs (rsp_interrupt.c). */
 struct rsp_watch;
 
 /** Number that gdb shows for a thread. */
@@ -259,9 +260,9 @@ struct rsp {
     bool launch_wanted; /* `until` or `advance` in a kernel has inserted a breakpoint at RSP_EXITED_PC */
     bool launch_lifted; /* since its last resume the client has removed the breakpoint at RSP_EXITED_PC */
     bool exited_listed;   /* qsThreadInfo has listed `exited` */
-    /* Gdb has shown the last stop to its user, which is known because only in this case it requests the thread list. gdb does
-     * not show a stop at a breakpoint that was hit by a lane in another frame, but continues; the focus must then return to
-     * the lane that the user saw last. */
+    /* Gdb has shown the last stop to its user. The stub knows this because gdb requests the thread list only in this case. gdb
+     * does not show a stop at a breakpoint that was hit by a lane in another frame, but continues; the focus must then return
+     * to the lane that the user saw last. */
     bool shown;
     bool locks;           /* the client's last resume let only one warp run */
     dbg_thread_id shown_thread; /* thread and lane that the user saw last, or 0 if it is not known */
@@ -302,8 +303,8 @@ struct rsp {
     unsigned silent;         /* watchpoint hits that gdb has not shown, but continued from, since the last stop that it showed */
     dbg_thread_id suppress_next_step; /* thread whose next step gdb makes by itself, to get past an access that is
                                        * already done, or 0 if there is none */
-    /* Instruction count at the end of the run, if the end was reported to the client as a stop one instruction before it,
-     * so that gdb can go back. 0: the end was not reported */
+    /* Instruction count at the end of the run, if the stub has reported this end to the client as a stop one instruction before
+     * the end, so that gdb can go back. 0: the end was not reported */
     uint64_t end_reported;
     bool python;         /* gdb has loaded the Python file, which makes gdb reread the state after monitor commands */
     bool interrupt_pending; /* Ctrl-C arrived between two steps */
@@ -329,7 +330,8 @@ struct rsp {
     struct {
         uint64_t pc;
         unsigned steps;
-    } lifted[16]; /* breakpoints that lldb has removed to step over them, and the number of its resumes since then */
+    } lifted[16]; /* breakpoints that lldb has removed to step over them, and for each the number of lldb's resumes since
+                   * then */
     unsigned lifted_count;
     uint64_t unset[64]; /* addresses of the breakpoints that gdb has removed since its last resume */
     unsigned unset_count;
@@ -505,7 +507,7 @@ void rsp_listing_begin(struct rsp *rsp);
 void rsp_thread_seen(struct rsp *rsp, dbg_thread_id id);
 /** Returns true if @thread, the resident warp with this index, is in the thread list. */
 bool rsp_thread_listed(const struct rsp *rsp, unsigned index, const struct dbg_thread *thread);
-/** Called before the target runs. Until rsp_run_end() the watch thread polls for Ctrl-C, and notes of debug/ are sent as
+/** Called before the target runs. Until rsp_run_end() the interrupt listener polls for Ctrl-C, and notes of debug/ are sent as
  *  console text. */
 void rsp_run_begin(struct rsp *rsp);
 /** Called after the target has run. Ends the polling, and sends the notes that are not sent yet. */
@@ -618,8 +620,8 @@ size_t rsp_lldb_suffix(struct rsp *rsp, const char *payload, size_t size, dbg_th
 void rsp_lldb_restore(struct rsp *rsp, dbg_thread_id before);
 /** Returns true if a write to register @number is part of lldb's `thread return`. */
 bool rsp_lldb_returns(struct rsp *rsp, unsigned number);
-/** Completes lldb's read of @size bytes, of which only the first @got are mapped: reads the bytes after them that are
- *  mapped, and sets all others to 0. Returns the number of valid bytes in @data. */
+/** Completes lldb's read of @size bytes, which ended after the first @got bytes because the next byte is not mapped: reads the
+ *  mapped bytes among the remaining ones, and sets the other ones to 0. Returns the number of valid bytes in @data. */
 uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address, void *data,
                        uint64_t size, uint64_t got);
 /** Changes @size bytes of @data, read at @address, for lldb: replaces code by a stand-in, and zeroes return addresses
@@ -671,7 +673,7 @@ enum lw_status rsp_watch_create(struct dbg *dbg, bool (*interrupted)(void *conte
                                 void *context, struct rsp_watch **out) LW_MUST_CHECK;
 void rsp_watch_destroy(struct rsp_watch *watch);
 void rsp_watch_begin(struct rsp_watch *watch);
-/** Makes the watch thread use another debugger. The target must not be running. */
+/** Makes the interrupt listener use another debugger. The target must not be running. */
 void rsp_watch_change(struct rsp_watch *watch, struct dbg *dbg);
 void rsp_watch_end(struct rsp_watch *watch);
 /** Polls once, in the calling thread. Returns true when an interrupt is pending. */

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/** Copies a structure to @out, whose size in the caller's version of lanewise.h is @out_bytes. Copies only members that both
- *  versions have, and sets all other members of @out to 0. */
+/** Copies a structure to @out, whose size in the caller's version of lanewise.h is @out_bytes. Copies only members that both the
+ *  caller's and this version have, and sets all other members of @out to 0. */
 static void copy_out(void *out, size_t out_bytes, const void *from, size_t bytes)
 {
     memset(out, 0, out_bytes);

@@ -51,7 +51,7 @@ struct host_settings {
     uint32_t read_poison;
     bool debuggable; /* sources are compiled for a debugger */
     enum nat_engine engine; /* the option engine */
-    struct lnc_limits native_limit; /* the seconds of native-timeout, or 0 */
+    struct lnc_limits native_limit; /* time limit of the option native-timeout, or 0 if it is not set */
     char *record; /* folder for recorded launches */
     unsigned coverage, profile, by_launch; /* 1: the option is "yes"; for by_launch: profile-by is "launch" */
     struct lnc_limits limits;

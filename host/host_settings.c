@@ -410,7 +410,7 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
                                          "likely, dualpath, multipath and early have one", config.reconv);
     if (status == LW_OK && s->timing != NULL)
         status = begin_timing(m, &config, err);
-    if (status == LW_OK && s->engine != NAT_INTERPRETER) { /* before the machine, because the translator forks a process */
+    if (status == LW_OK && s->engine != NAT_INTERPRETER) { /* the translator is created before the machine that will use it */
         status = nat_create(s->engine, &m->native, err);
         if (status != LW_OK)
             lw_error_prefix(err, "engine");

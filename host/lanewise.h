@@ -358,8 +358,8 @@ typedef struct lanewise_host_finding {
 LANEWISE_API int lanewise_finding_add(lanewise_machine *machine, const lanewise_host_finding *finding, size_t finding_bytes);
 /** Returns 1 if findings of @kind are enabled, else 0. Options of the machine cannot be changed after this call. */
 LANEWISE_API int lanewise_finding_wanted(lanewise_machine *machine, const char *kind);
-/** Ends the session of gdb. If checks are enabled, also ends the run: no more launches are possible, findings that can only be
- *  made at the end of a run are added ("heap-leak", "performance", and the fault or hang that ended the run), and findings are
+/** Ends the session of gdb. If checks are enabled, also ends the run: no more launches are possible. Findings that can only be
+ *  made at the end of a run are added ("heap-leak", "performance", and the fault or hang that ended the run). Then findings are
  *  sorted by file and line. LANEWISE_FINDING: there are findings, whether they were reported before or not. */
 LANEWISE_API int lanewise_finish(lanewise_machine *machine);
 

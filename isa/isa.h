@@ -91,7 +91,7 @@ enum isa_order {
  *  compare to its predicates. */
 enum isa_tag_rule {
     ISA_TAG_NONE,     /* the instruction writes no vector register */
-    ISA_TAG_VECTOR,   /* the result is always V, for example of cross-lane operations, atomics and reads of lane state */
+    ISA_TAG_VECTOR,   /* the result is always V. Examples: cross-lane operations, atomics, reads of lane state */
     ISA_TAG_UNIFORM,  /* U when all sources are U, else V */
     ISA_TAG_EVALUATE, /* as ISA_TAG_UNIFORM; also U if the result of affine sources is equal in all lanes */
     ISA_TAG_MOV,
@@ -515,9 +515,9 @@ struct isa_latency {
     bool variable;
 };
 const struct isa_latency *isa_unit_latency(enum isa_unit unit);
-/** Returns the latency of an instruction: that of its unit, and one cycle more for f16 and bf16 in unit fp. An instruction of
- *  variable latency does not get its operands by the bypass, so it can use a result of fixed latency only one cycle later than
- *  other instructions. Source: Huerta et al., MICRO 2025, 5.3. */
+/** Returns the latency of an instruction: that of its unit, and one cycle more for f16 and bf16 in unit fp. The bypass network
+ *  does not serve instructions of variable latency. Therefore such an instruction can use a result of fixed latency only one
+ *  cycle later than other instructions can. Source: Huerta et al., MICRO 2025, 5.3. */
 struct isa_latency isa_op_latency(const struct isa_op_info *info);
 /** Returns true for f16 and bf16 instructions of unit fp. */
 bool isa_op_is_half(const struct isa_op_info *info);
@@ -929,8 +929,9 @@ const struct isa_function *isa_object_function_at(const struct isa_object *objec
  *  always run first, lanes reconverge early (isa_rank.c). Returns false if memory is short. */
 bool isa_object_ranks(const struct isa_object *object, const struct isa_insn *insn, uint32_t *rank) LW_MUST_CHECK;
 /** Sets the ranks of the @count instructions of one function, in the order of isa_object_ranks(). @place receives the rank of the
- *  instruction's basic block. It differs from @rank at the first instruction of a loop, whose rank is after that of all blocks
- *  of the loop: lanes there wait for the lanes in the loop. Returns false if memory is short. */
+ *  instruction's basic block. @rank and @place differ only at the first instruction of a loop: its @rank is higher than that of
+ *  all blocks of the loop. Therefore lanes at this instruction wait for the lanes inside the loop. Returns false if memory is
+ *  short. */
 bool isa_function_ranks(const struct isa_insn *insn, uint32_t count, uint32_t *rank, uint32_t *place) LW_MUST_CHECK;
 /** Finds the likely convergence points of a function's branches (isa_likely.c). The function has the instructions [@first, @first
  *  + @count) of the text; @rank, @rpc and @lpc have an element for each instruction of the text. @rank is from

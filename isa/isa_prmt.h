@@ -6,8 +6,8 @@
 
 #include "isa/isa.h"
 
-/** Returns which byte of {c, a} is byte @i of the result of prmt in mode @mode (ISA_PRMT_IDX, ...), 0 to 7. Bit 3 is set if the
- *  byte is filled with the sign of the selected byte. */
+/** Determines byte @i of the result of prmt in mode @mode (ISA_PRMT_IDX, ...). Returns the number, 0 to 7, of the byte of {c, a}
+ *  that prmt selects. Bit 3 is set if the result's byte is filled with the sign of the selected byte. */
 static inline unsigned isa_prmt_pick(unsigned mode, uint32_t selector, unsigned i)
 {
     const unsigned k = selector & 3;

@@ -335,8 +335,8 @@ static unsigned use_of(const struct isa_insn *insn, enum isa_reg_class reg_class
     return found;
 }
 
-/** Returns true if instruction @i of @f forms a generic address of shared memory, as code without optimisation does: it
- *  writes the upper half of such addresses to a register that is next read as the upper half of a pair. */
+/** Returns true if instruction @i of @f forms a generic address of shared memory, as code without optimisation does. Such an
+ *  instruction writes the upper half of the address to a register that is next read as the upper half of a pair. */
 static bool makes_shared_address(const struct isa_object *object, const struct isa_function *f,
                                  uint32_t i)
 {

@@ -46,7 +46,7 @@ LLVMValueRef nat_splat(const struct nat_build *b, LLVMValueRef x, unsigned lanes
 struct nat_value nat_vector(const struct nat_build *b, struct nat_value x);
 /** Converts the value to @type by the rules of C. */
 struct nat_value nat_convert(const struct nat_build *b, struct nat_value x, unsigned type);
-/** Returns a value of @type, which has the same width, with the same bits. */
+/** Returns the bits of @x as a value of @type, which has the same number of bits. */
 struct nat_value nat_bits(const struct nat_build *b, struct nat_value x, unsigned type);
 struct nat_value nat_select(const struct nat_build *b, struct nat_value c, struct nat_value x, struct nat_value y);
 /** Calls the intrinsic @name, which is overloaded on the type of its first argument. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Native code in the cache of results (base/lw_cache.c). An entry has what the compiler process returns for a kernel. The key has
- * everything on which it depends, including the addresses of variables and functions of the guest that relocation has written
- * to the instructions. Native code contains no addresses of the emulator, so another process can link it.
+ * Native code in the cache of results (base/lw_cache.c). An entry contains the code that the compiler process returns for a
+ * kernel. The key contains everything on which this code depends, including the guest addresses of variables and functions, which
+ * relocation has written to the instructions. Native code contains no addresses of the emulator, so another process can link it.
  */
 #include <stdlib.h>
 
@@ -38,7 +38,8 @@ bool nat_cache_key(const struct lw_buffer *compiler, struct nat_job *job, const 
     return good && !compiler->is_cut;
 }
 
-/** Copies the next block to @out, which the caller frees. Returns false if the block does not have @bytes, or if memory is short. */
+/** Copies the next block to @out, which the caller frees. Returns false if the size of the block is not @bytes, or if memory is
+ *  short. */
 static bool copy_block(struct lw_reader *reader, void *out, size_t bytes)
 {
     size_t size;

@@ -9,17 +9,17 @@
 /*
  * A segment is a sequence of instructions that change only registers, except that the last one may change other state. If a
  * check in a segment fails, native code leaves before the segment's first instruction, with the registers that the warp had
- * there, and the interpreter executes the instructions of the segment again. So there is one place in each segment, and not one
- * for each check, at which registers are stored. Branches and other instructions at which native code is left often are
- * segments of their own.
+ * there, and the interpreter executes the instructions of the segment again. So registers are stored at one point in each
+ * segment, and not at one point for each check. Branches and other instructions at which native code is left often are segments
+ * of their own.
  */
 
-/* Largest number of registers whose values before the segment are live only because code may leave there. Each needs one or
- * several registers of the host. */
+/* Largest number of registers whose values before the segment are live only because code may leave there. Each of these values
+ * occupies one or several registers of the host. */
 enum { MOST_KEPT = 3 };
 
-/** Calls @each for each variable that has a value of a register that is live before the segment: the variable, its value before
- *  the segment, and its type. */
+/** Calls @each for each variable of a register that is live before the segment. @each receives the variable, its value before the
+ *  segment, and its type. */
 static void each_variable(struct nat_unit *u, void (*each)(struct nat_unit *, LLVMValueRef, LLVMValueRef *, LLVMTypeRef))
 {
     const struct nat_set *live = &u->live[u->segment.first - u->block_first];
@@ -94,7 +94,8 @@ bool nat_begins_segment(const struct nat_unit *u, unsigned kept)
 
     if (i == u->block_first || kept > MOST_KEPT)
         return true;
-    for (uint32_t k = i - 1; k <= i; k++) { /* alone: generic instructions, flow and barriers */
+    for (uint32_t k = i - 1; k <= i; k++) { /* these instructions are segments of their own: generic ones, branches and
+                                             * barriers */
         const enum nat_kind kind = (enum nat_kind)u->kind[k];
         if (kind != NAT_ROW && kind != NAT_NOTHING && kind != NAT_LOAD && kind != NAT_SCALAR_LOAD && kind != NAT_STORE)
             return true;
@@ -118,13 +119,14 @@ unsigned nat_overwrites(const struct nat_unit *u)
 
 /* ---- ranges of addresses ------------------------------------------------------------------------- */
 
-/** Returns the bytes of shared memory, or of the local memory of a lane. */
+/** Returns the size in bytes of shared memory, or of a lane's local memory. */
 static LLVMValueRef room_of(const struct nat_unit *u, enum isa_space space)
 {
     return space == ISA_SPACE_SHARED ? u->shared_bytes : u->local_bytes;
 }
 
-/** Emits code that continues elsewhere if @ok. The code after it is for the rare case that @ok is false, up to end_rare(). */
+/** Emits a branch that is taken if @ok is true. The code emitted between this call and end_rare() is for the rare case that @ok
+ *  is false. Returns the target of the branch. */
 static LLVMBasicBlockRef begin_rare(struct nat_unit *u, LLVMValueRef ok)
 {
     LLVMBasicBlockRef go = nat_new_block(u), rare = nat_new_block(u);
@@ -158,8 +160,8 @@ static uint32_t load_window(struct nat_unit *u, LLVMValueRef *low, LLVMValueRef 
     return u->windows++;
 }
 
-/** Leaves native code unless the bytes [@offset, @offset + @bytes) of memory of @space may be accessed and @offset is a multiple
- *  of @align. @bytes is an i64. */
+/** Emits code that leaves native code unless the bytes [@offset, @offset + @bytes) of memory of @space may be accessed and
+ *  @offset is a multiple of @align. @bytes is an i64. */
 static void check_range(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, LLVMValueRef bytes, unsigned align,
                         bool write)
 {
@@ -188,8 +190,8 @@ static void check_range(struct nat_unit *u, enum isa_space space, LLVMValueRef o
     LLVMValueRef args[3] = {offset, bytes, l->ConstInt(u->b.i1, write, 0)};
     end_rare(u, go, offsetof(struct emu_native_calls, reach), types, args, 3);
 }
-/* A load from global memory is compared with a window, which takes a third of the instructions of a look-up in the table of
- * pages. */
+/* The address of a load from global memory is compared with a window. The comparison takes a third of the instructions that a
+ * look-up in the table of pages takes. */
 void nat_check(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, uint64_t bytes, unsigned align, bool write)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -230,13 +232,15 @@ void nat_check_masked_row(struct nat_unit *u, enum isa_space space, LLVMValueRef
     check_range(u, space, offset, l->BuildMul(u->b.b, u->lanes.span, quad(u, bytes), ""), bytes, write);
 }
 
-/** Returns a vector of i1: true in the lanes whose offset is a multiple of @bytes, a power of two, and divided by @bytes is less
- *  than @count. */
+/** Returns a vector of i1. It is true in the lanes whose offset is a multiple of @bytes and, divided by @bytes, is less than
+ *  @count. @bytes is a power of two. */
 static LLVMValueRef is_element(struct nat_unit *u, LLVMValueRef offsets, unsigned bytes, LLVMValueRef count)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMValueRef shift = nat_splat(&u->b, quad(u, lw_lowest(bytes)), u->width), args[3] = {offsets, offsets, shift};
-    LLVMValueRef index = nat_intrinsic(&u->b, "llvm.fshr", l->TypeOf(offsets), args, 3); /* rotates the remainder to the top */
+    LLVMValueRef index = nat_intrinsic(&u->b, "llvm.fshr", l->TypeOf(offsets), args, 3); /* rotates the low bits to the top: only
+                                                                                          * multiples of @bytes are then below
+                                                                                          * @count */
 
     return l->BuildICmp(u->b.b, NAT_INT_ULT, index, nat_splat(&u->b, count, u->width), "");
 }

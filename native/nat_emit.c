@@ -79,7 +79,7 @@ static void shared_body(struct nat_unit *u, const struct nat_shared *f)
         const struct nat_item *item = &f->item[i];
         const unsigned r = item->reg;
         if (f->enter) {
-            u->through = true; /* sets frame->uniform */
+            u->through = true; /* with u->through, writing a register also sets its element of frame->uniform */
             enter_vector(u, r, &item->shape, &all);
             u->through = false;
             continue;
@@ -188,7 +188,7 @@ static uint32_t add_site(struct nat_unit *u, struct emu_native_site site)
     u->site[u->sites] = site;
     return u->sites++;
 }
-/** Stores the number of a site in the frame, and leaves native code. */
+/** Emits code that stores the number of a site in the frame, and leaves native code. */
 static void put_site(struct nat_unit *u, LLVMValueRef site)
 {
     nat_put_member(u, site, offsetof(struct emu_native_frame, site));
@@ -352,13 +352,13 @@ void nat_go_to(struct nat_unit *u, int32_t n)
     const struct nat_block *to = &u->block[n];
 
     nat_reshape(u, to);
-    if (to->first <= u->at) { /* at a backward branch, leaves native code if the number of executed instructions has reached
-                               * the limit */
+    if (to->first <= u->at) { /* a backward branch: leaves native code if the number of executed instructions has reached the
+                               * limit */
         LLVMBasicBlockRef go = nat_new_block(u), out = nat_new_block(u);
         struct nat_state kept = u->state;
         LLVMValueRef counted = l->BuildLoad2(u->b.b, u->b.i64, u->counted, "");
-        if (u->masked) /* the time slice of the split must not end before the next test of the limit, so the instructions up
-                        * to that test are added */
+        if (u->masked) /* adds the instructions up to the next test of the limit, because the split's time slice must not end
+                        * before this test */
             counted = l->BuildAdd(u->b.b, counted, quad(u, to->path - 1), "");
         LLVMValueRef more = l->BuildICmp(u->b.b, NAT_INT_ULT, counted, u->limit, "");
         (void)l->BuildCondBr(u->b.b, more, go, out);
@@ -490,7 +490,7 @@ static void must_be_alone(struct nat_unit *u)
 }
 
 /** Converts the registers that the next instruction does not write, but whose shapes it makes more general: the other register of
- *  an affine pair, and at a bsync the registers that may differ between the lanes that meet. */
+ *  an affine pair, and at a bsync the registers that may differ between the lanes that reconverge there. */
 static void generalise(struct nat_unit *u)
 {
     struct nat_state after = u->state;
@@ -531,7 +531,7 @@ static void emit_bar(struct nat_unit *u, const struct nat_block *b)
     put_site(u, word(u, add_site(u, site)));
 }
 
-/** A predicate is false until the code writes it. */
+/** Sets all predicates to false, the value that they have until the code writes them. */
 static void clear_predicates(struct nat_unit *u)
 {
     for (unsigned p = 0; p < 7; p++) {
@@ -548,8 +548,9 @@ static LLVMValueRef executed(struct nat_unit *u)
     return l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, u->counted, ""), quad(u, u->at - u->block_first), "");
 }
 
-/** All lanes that have not exited do so at the instruction that is being emitted. Emits code that begins the next warp of the block,
- *  or after the last warp the next block, if the code may execute it. Otherwise the code goes on here. */
+/** Called for an instruction at which all lanes that have not exited exit. Emits code that begins the next warp of the block or,
+ *  after the last warp, the first warp of the next block, if native code may execute that warp. If it may not, control continues
+ *  at the code emitted after this call. */
 static void emit_next_warp(struct nat_unit *u)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -575,7 +576,7 @@ static void emit_next_warp(struct nat_unit *u)
     LLVMBasicBlockRef none = nat_new_block(u);
     (void)l->BuildCondBr(u->b.b, begun, next, none);
     position(u, none);
-    if (u->gone != NULL) /* the emulator counts them, because the warp has not ended */
+    if (u->gone != NULL) /* undoes the count above: the warp has not ended in native code, so the emulator counts these lanes */
         nat_count_missing(u, u->gone, l->BuildSub(u->b.b, quad(u, 0), through, ""));
     (void)l->BuildBr(u->b.b, leave);
     position(u, next);
@@ -594,8 +595,8 @@ static void emit_next_warp(struct nat_unit *u)
 /* Largest number of instructions that emit_tail() emits once more. */
 enum { MOST_IN_TAIL = 256 };
 
-/** Returns true if block @b, which ends with an exit of some lanes, is followed by code without branches and barriers, which ends
- *  with an exit of all lanes. */
+/** Block @b ends with an exit of some lanes. Returns true if the code after it has no branches and barriers, and ends with an
+ *  exit of all lanes. */
 static bool has_tail(const struct nat_unit *u, const struct nat_block *b)
 {
     uint32_t count = 0;
@@ -616,7 +617,7 @@ static bool has_tail(const struct nat_unit *u, const struct nat_block *b)
     return false;
 }
 
-/** Continues with the lanes that do not exit: @bits exit at the instruction that is being emitted. */
+/** Restricts the following code to the lanes that do not exit. Lanes @bits exit at the instruction that is being emitted. */
 static void narrow(struct nat_unit *u, LLVMValueRef bits)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -627,8 +628,8 @@ static void narrow(struct nat_unit *u, LLVMValueRef bits)
     u->split = u->lanes = nat_lanes_of(u, l->BuildBitCast(u->b.b, rest, lanes_type(u, u->b.i1), ""), rest);
 }
 
-/** Some lanes, @bits, exit at the end of block @b. Emits a copy of the code after it, which the other lanes execute. The copy ends
- *  the warp, or leaves native code with frame->gone. */
+/** Lanes @bits, some of the lanes, exit at the end of block @b. Emits a copy of the code after @b, which the other lanes execute.
+ *  The copy ends the warp, or sets frame->gone and leaves native code. */
 static void emit_tail(struct nat_unit *u, const struct nat_block *b, LLVMValueRef bits)
 {
     const struct nat_state state = u->state;
@@ -650,8 +651,8 @@ static void emit_tail(struct nat_unit *u, const struct nat_block *b, LLVMValueRe
     u->generic = false;
 }
 
-/** Emits an exit with a guard, the end of block @b. If some or all lanes exit, the code ends the warp or continues with the others,
- *  if it can. Otherwise it leaves native code before the exit. */
+/** Emits an exit with a guard, the end of block @b. If all lanes exit, the code ends the warp. If some lanes exit, the code
+ *  continues with the other lanes. If native code cannot do so, it leaves before the exit. */
 static void emit_exit(struct nat_unit *u, const struct nat_block *b)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -670,7 +671,8 @@ static void emit_exit(struct nat_unit *u, const struct nat_block *b)
         go = nat_new_block(u);
         (void)l->BuildCondBr(u->b.b, l->BuildICmp(u->b.b, NAT_INT_EQ, bits, quad(u, 0), ""), go, exits);
         position(u, exits);
-        LLVMValueRef warps = l->BuildLoad2(u->b.b, u->b.i64, u->warps, ""); /* if it is 0, the caller does not expect frame->gone */
+        LLVMValueRef warps = l->BuildLoad2(u->b.b, u->b.i64, u->warps, ""); /* if `warps` is 0, the caller does not expect
+                                                                             * frame->gone */
         nat_leave_unless(u, l->BuildICmp(u->b.b, NAT_INT_NE, warps, quad(u, 0), ""));
     }
     (void)l->BuildCondBr(u->b.b, l->BuildICmp(u->b.b, NAT_INT_EQ, bits, running, ""), all, some);
@@ -928,7 +930,7 @@ bool nat_emit(struct nat_unit *u)
             u->local_stores = counter(u, offsetof(struct emu_native_frame, local_stores));
     if (!u->through)
         clear_predicates(u);
-    bool has_bar = false; /* at a barrier a warp waits for the others */
+    bool has_bar = false; /* true: a warp may have to wait at a barrier for the other warps of its block */
     for (uint32_t i = 0; i < u->count; i++)
         has_bar = has_bar || u->kind[i] == NAT_BAR;
     if (!u->masked && !u->through && !u->block[0].head && !has_bar) {

@@ -99,7 +99,7 @@ static void live_after(const struct nat_unit *unit, const struct nat_block *b, s
     for (unsigned k = 0; k < 2; k++)
         for (unsigned w = 0; b->next[k] >= 0 && w < NAT_SET_WORDS; w++)
             live->word[w] |= unit->block[b->next[k]].live.word[w];
-    /* if the interpreter continues in another function, or at an address in a register, it may read all registers */
+    /* an interpreter that continues in another function, or at an address in a register, may read all registers */
     if (unit->kind[last] == NAT_LEAVE && (nat_info(&unit->insn[last])->flags & (ISA_F_CALL | ISA_F_BRANCH)) &&
         unit->insn[last].op != ISA_EXIT)
         memset(live, 0xff, sizeof *live);
@@ -187,8 +187,8 @@ static void make_blocks(struct nat_unit *unit, const uint8_t *leader)
         if (unit->kind[last] == NAT_BRANCH && isa_insn_jumps(insn, unit->first + last, &target))
             b->next[1] = unit->block_of[target - unit->first];
         if ((unit->kind[last] != NAT_BRANCH || guarded) && last + 1 < unit->count)
-            b->next[0] = (int32_t)n + 1; /* is also set after NAT_LEAVE, because the interpreter may continue in the next
-                                          * block, which liveness must include */
+            b->next[0] = (int32_t)n + 1; /* next[0] is set even after NAT_LEAVE: the interpreter may continue in the next block,
+                                          * so liveness must include that block */
         if (insn->op == ISA_EXIT && !guarded)
             b->next[0] = -1;
     }
@@ -244,7 +244,7 @@ bool nat_flow(struct nat_unit *unit)
         struct isa_reg_use use[ISA_MAX_USES];
         const unsigned uses = isa_insn_uses(&unit->insn[i], use);
         unit->kind[i] = (uint8_t)nat_kind_of(&unit->insn[i]);
-        if (unit->kind[i] == NAT_EXIT && i + 1 == unit->count) /* a lane that does not exit has a fault, because no code
+        if (unit->kind[i] == NAT_EXIT && i + 1 == unit->count) /* a lane that does not exit would fault, because no code
                                                                 * follows */
             unit->kind[i] = NAT_LEAVE;
         for (unsigned u = 0; u < uses; u++) /* a write to exec, which changes the active lanes, is not supported */

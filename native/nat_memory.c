@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * IR of loads and stores. If the addresses in a row of the lane grid are consecutive, the row is loaded or stored as a
- * vector. If the addresses are equal, one element is loaded or stored. All other loads are gathers, and all other stores write
- * the elements of the lanes one after the other, unless a test at run time finds that the addresses are consecutive. The words of
- * local memory are interleaved: if all lanes access the same address, one vector is loaded or stored. The exact bytes of every
- * access are checked before any state changes.
+ * IR of loads and stores. If the lanes in one row of the lane grid (nat_priv.h) have consecutive addresses, the row is loaded or
+ * stored as a vector. If the addresses are equal, one element is loaded or stored. All other loads are gathers, and all other
+ * stores write the elements of the lanes one after the other, unless a test at run time finds that the addresses are consecutive.
+ * The words of local memory are interleaved: if all lanes access the same address, one vector is loaded or stored. The exact
+ * bytes of every access are checked before any state changes.
  */
 #include <string.h>
 
@@ -237,9 +237,8 @@ static void load_run(struct nat_unit *u, const struct place *at, LLVMValueRef of
     for (unsigned k = 0; k < words; k++)
         out[k] = words == 1 ? to_word(u, all, size, count) : slice(u, all, k, count, words);
 }
-/** Does what load_run() does, for a distance of @stride bytes from one lane to the next, which is a multiple of 4. Loads all
- *  words from the first lane's element on, and so up to 12 bytes after the last element, which are always in the host's
- *  memory. */
+/** As load_run(), for elements that are @stride bytes apart; @stride is a multiple of 4. Loads all words from the first lane's
+ *  element on, including up to 12 bytes after the last element. These bytes are always in the host's memory. */
 static void load_strided(struct nat_unit *u, const struct place *at, LLVMValueRef offset, unsigned first, unsigned count,
                          unsigned size, unsigned words, unsigned stride, LLVMValueRef *out)
 {
@@ -275,8 +274,8 @@ static LLVMValueRef row_offset(struct nat_unit *u, const struct place *at, unsig
 }
 
 /** Emits a prefetch of memory that a later warp probably accesses, as the interpreter does. Outside of loops, prefetches
- *  memory at a fixed distance from this warp's consecutive elements of @bytes. If the warp has several rows, the distance is
- *  that of the next block's memory. */
+ *  memory at a fixed distance from this warp's consecutive elements of @bytes. If the warp has several rows, the distance is one
+ *  row, so that the memory of the next block is prefetched. */
 static void prefetch(struct nat_unit *u, const struct place *at, unsigned rows, unsigned bytes)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -293,8 +292,8 @@ static void prefetch(struct nat_unit *u, const struct place *at, unsigned rows, 
         }
 }
 
-/** Returns @lanes, offsets in shared memory or in the local memory of a warp that were checked, as an i64. They need 31 bits, so
- *  the host's instructions with 32-bit offsets can be used. */
+/** Returns @lanes, offsets in shared memory or in the local memory of a warp that were checked, as an i64. The offsets fit in 31
+ *  bits, so the host's instructions with 32-bit offsets can be used. */
 static LLVMValueRef small(struct nat_unit *u, LLVMValueRef lanes)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -302,7 +301,8 @@ static LLVMValueRef small(struct nat_unit *u, LLVMValueRef lanes)
     lanes = l->BuildTrunc(u->b.b, lanes, l->VectorType(u->b.i32, u->width), "");
     return l->BuildSExt(u->b.b, lanes, l->VectorType(u->b.i64, u->width), "");
 }
-/** Returns the offsets in the local memory of a warp of the words that contain the offsets @lanes in the memory of each lane. */
+/** Converts @lanes, offsets in the local memory of each lane, to offsets in the local memory of the warp. Each result is the
+ *  offset of the word that contains the given byte. */
 static LLVMValueRef local_offsets(struct nat_unit *u, LLVMValueRef lanes)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -333,8 +333,8 @@ static void choose(struct nat_unit *u, unsigned words, LLVMBasicBlockRef from[2]
         u->b.llvm->AddIncoming(data[k], values, from, 2);
     }
 }
-/** Returns the addresses of lanes, as a vector of pointers. In local memory, the address of the word that contains the lane's
- *  offset. */
+/** Returns the addresses of lanes, as a vector of pointers. For local memory, each pointer is the address of the word that
+ *  contains the lane's offset. */
 static LLVMValueRef pointers_to(struct nat_unit *u, const struct place *at, LLVMValueRef lanes)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -353,7 +353,7 @@ static LLVMValueRef access_mask(struct nat_unit *u)
     return u->lanes.some ? u->lanes.mask : nat_splat(&u->b, u->b.llvm->ConstInt(u->b.i1, 1, 0), u->width);
 }
 
-/** Returns the distance in bits from the start of each word to the lane's offset in @lanes, i32. */
+/** Returns, for each lane, the distance in bits from the start of its word to its offset in @lanes, as i32. */
 static LLVMValueRef shift_in_word(struct nat_unit *u, LLVMValueRef lanes)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -369,8 +369,9 @@ static LLVMValueRef part_of_word(struct nat_unit *u, LLVMValueRef all, LLVMValue
     return to_word(u, from_word(u, all, size, u->width), size, u->width);
 }
 
-/** Loads a word of each lane, or an element of modifier @size that is smaller, from offset @lanes. The host has gathers of words
- *  only. So a smaller element is a part of the word that contains it: memory ends at a multiple of 4 bytes. */
+/** Loads a word of each lane, or an element of modifier @size that is smaller, from offset @lanes. The host can gather only
+ *  words. Therefore a smaller element is extracted from the word that contains it. This word is always in memory, because memory
+ *  ends at a multiple of 4 bytes. */
 static LLVMValueRef gather(struct nat_unit *u, const struct place *at, LLVMValueRef lanes, unsigned size)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -468,7 +469,8 @@ static void store_each(struct nat_unit *u, const struct place *at, LLVMValueRef 
     l->SetAlignment(l->BuildStore(b, all, nat_lane_variable(u, &u->elements, 16)), 8);
     (void)l->BuildBr(b, from[1]);
     l->PositionBuilderAtEnd(b, from[1]);
-    LLVMValueRef state = l->BuildPhi(b, u->b.i64, ""), lane = state; /* the lanes that have not stored, or the next lane */
+    LLVMValueRef state = l->BuildPhi(b, u->b.i64, ""), lane = state; /* set of the lanes that have not stored yet, or number of
+                                                                      * the next lane */
     if (u->lanes.some) {
         LLVMValueRef args[2] = {state, l->ConstInt(u->b.i1, 1, 0)};
         lane = nat_intrinsic(&u->b, "llvm.cttz", u->b.i64, args, 2);
@@ -515,7 +517,7 @@ static void store_scattered(struct nat_unit *u, const struct place *at, LLVMValu
 
 /* ---- local memory ------------------------------------------------------------------------------ */
 
-/** Access to the words of local memory that contain an element of each lane. */
+/** An access to local memory: the words that contain each lane's element. */
 struct local {
     LLVMValueRef offset; /* NULL, or the offset that all lanes access, i64 */
     LLVMValueRef lanes;  /* the offsets of the lanes */
@@ -660,8 +662,8 @@ static bool load_flat(struct nat_unit *u, const struct place *at, unsigned size,
         load_equal(u, at, at->base, size, words, data);
         return true;
     }
-    /* without a mask, a row is checked as a range; with a mask, single rows may have no lane, and lanes outside the mask may have
-     * invalid addresses, which must not be checked */
+    /* Without a mask, each row is checked as a range. With a mask, a row may have no lane of the mask, and lanes outside the mask
+     * may have invalid addresses, which must not be checked. */
     const bool ranges = at->affine && at->sx >= 0 && way < EMU_NATIVE_PAGE && at->sx % bytes == 0 && !u->lanes.some;
     if (ranges) {
         for (unsigned row = 0; row < rows; row++) /* checks all rows before the first load */
@@ -736,7 +738,8 @@ static void emit_store(struct nat_unit *u, const struct isa_insn *insn)
         return;
     }
     LLVMValueRef all = elements_of(u, reg, size, words);
-    if (at.affine && at.sx == 0 && at.flat) { /* the highest lane stores last */
+    if (at.affine && at.sx == 0 && at.flat) { /* all lanes store to one address, so only the store of the highest lane, which is
+                                               * the last, has an effect */
         nat_check(u, at.space, at.base, bytes, bytes, true);
         l->SetAlignment(l->BuildStore(u->b.b, all, nat_lane_variable(u, &u->elements, 16)), 8);
         store_element(u, &at, nat_last_lane(u), at.base, size, words);
@@ -750,13 +753,14 @@ static void emit_store(struct nat_unit *u, const struct isa_insn *insn)
     }
     if (u->lanes.some && u->rows == 1)
         nat_check_masked_row(u, at.space, at.base, bytes, true);
-    else if (u->lanes.some) /* single rows may have no lane, so that their addresses must not be checked */
+    else if (u->lanes.some) /* a row may have no lane of the mask; then its addresses must not be checked */
         nat_check_lanes(u, at.space, lanes, bytes, true);
     for (unsigned row = 0; row < u->rows && !u->lanes.some; row++)
         nat_check(u, at.space, row_offset(u, &at, row), (uint64_t)u->columns * bytes, bytes, true);
     if (!u->lanes.some || u->rows == 1)
         prefetch(u, &at, u->rows, bytes);
-    for (unsigned row = 0; row < u->rows; row++) /* if rows have equal addresses, the last one is stored last */
+    for (unsigned row = 0; row < u->rows; row++) /* rows are stored in order: if rows have equal addresses, the values of the last
+                                                  * row remain */
         store_run(u, &at, all, row_offset(u, &at, row), row * u->columns, u->columns, size, words);
 }
 
@@ -790,7 +794,7 @@ static bool emit_scalar_load(struct nat_unit *u, const struct isa_insn *insn)
     return true;
 }
 
-/** Adds 1 to the counter of accesses like @insn. */
+/** Adds 1 to the counter for accesses of @insn's kind: loads, stores or stores to local memory. */
 static void count_access(struct nat_unit *u, const struct isa_insn *insn)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -833,7 +837,7 @@ static void emit_guarded(struct nat_unit *u, const struct isa_insn *insn)
     (void)l->BuildBr(u->b.b, after);
     l->PositionBuilderAtEnd(u->b.b, after);
     if (u->through)
-        u->values = values; /* values that were computed under the guard are not valid afterwards */
+        u->values = values; /* values that were computed inside the branch are not valid after it */
     for (unsigned k = 0; u->through && load && k < words; k++)
         u->values.vec[insn->d + k] = NULL;
 }

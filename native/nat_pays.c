@@ -2,11 +2,11 @@
 /* The model by which --engine auto decides whether a kernel is compiled. */
 #include "native/nat_process_priv.h"
 
-/* Figures in seconds, from docs/evidence/performance.md. INTERPRETER: time of the interpreter for a warp instruction, if it is not
- * known for the kernel, because each launch is short. LOAD: time to load LLVM. LINK: time in which the emulator waits for the
- * linker. COMPILE and COMPILE_EACH: time of a compilation, and the part for each instruction of the kernel; the interpreter executes
- * the kernel in this time. GAIN: how much faster native code is, at least for most kernels. MARGIN: because estimates are imprecise,
- * native code must save this number of times what it costs. */
+/* Figures in seconds, from docs/evidence/performance.md. INTERPRETER: time that the interpreter takes for a warp instruction. It
+ * is used for a kernel whose own time is not known because each launch is short. LOAD: time to load LLVM. LINK: time in which the
+ * emulator waits for the linker. COMPILE and COMPILE_EACH: fixed time of a compilation, and time for each instruction of the
+ * kernel; meanwhile the interpreter executes the kernel. GAIN: factor by which native code is faster, at least for most kernels.
+ * MARGIN: because estimates are imprecise, native code must save more than MARGIN times the time for which the emulator waits. */
 #define INTERPRETER 10e-9
 #define LOAD 25e-3
 #define LINK 3e-3
@@ -17,7 +17,7 @@
 
 bool nat_pays(const struct nat_work *work, uint32_t count, bool loaded)
 {
-    /* Without an estimate, the kernel is assumed to run once more as long as it has run. */
+    /* Without an estimate, the kernel is assumed to execute as many instructions again as it has executed. */
     const double each = work->timed != 0 ? work->seconds / (double)work->timed : INTERPRETER;
     const double ahead = each * (double)(work->executed > work->rest ? work->executed : work->rest);
     const double wait = LINK + (loaded ? 0 : LOAD), compile = COMPILE + COMPILE_EACH * count + (loaded ? 0 : LOAD);

@@ -21,9 +21,9 @@
  *
  * The same functions emit two kinds of code: code for whole warps, and masked code. Masked code executes one split. The
  * frame, through which the emulator passes data to native code, has a mask of the split's lanes. Masked code computes in all
- * lanes of its variables, and the values of lanes outside the mask are arbitrary. The mask selects the lanes that
- * decide branches, that are checked before an access, that access memory, and that are written to the register file. So the
- * register file keeps the values of other splits. A statement about the shape of a register is about the lanes of the mask.
+ * lanes of its variables, and the values of lanes outside the mask are arbitrary. Only the lanes of the mask decide branches, are
+ * checked before an access, access memory, and are written to the register file. So the register file keeps the values of other
+ * splits. The shape of a register describes only the lanes of the mask.
  */
 #ifndef NAT_PRIV_H
 #define NAT_PRIV_H
@@ -99,8 +99,8 @@ struct nat_block {
     uint16_t entry;        /* 1 + the number of the entry at this block, or 0 if native code cannot be entered at this block */
     bool head;             /* the block is the target of a backward branch */
     bool loop;             /* a later branch jumps to this block or to an earlier one */
-    uint32_t path;         /* largest number of instructions that native code executes from the start of this block until a
-                            * backward branch, a bsync, or the end of native code */
+    uint32_t path;         /* largest number of instructions that native code can execute from the start of this block until it
+                            * reaches a backward branch or a bsync, or leaves */
     struct nat_set live;   /* registers that are live before the block */
     bool divides;          /* the lanes may diverge at the end of the block */
     bool divided;          /* the block begins with a bsync, and the lanes may have diverged since the bssy */
@@ -169,13 +169,14 @@ struct nat_unit {
     struct nat_block *block;
     uint32_t blocks, entries, windows;
     bool failed;          /* an allocation has failed, so the translation must be abandoned */
-    bool writes;          /* emission: the code writes to the register file also where it does not leave */
+    bool writes;          /* emission: the code also writes to the register file at points at which it does not leave */
     bool through;         /* emission: code that writes a register also stores it to the register file, unless the register
                            * is uniform or affine. So only uniform and affine registers are stored when native code is left */
 
     /* Emission. */
     LLVMValueRef function, frame;
-    LLVMValueRef caller[sizeof(struct emu_native_calls) / sizeof(void *)]; /* see nat_call(); NULL: not emitted yet */
+    LLVMValueRef caller[sizeof(struct emu_native_calls) / sizeof(void *)]; /* functions that make rare calls (nat_call()); NULL:
+                                                                            * not emitted yet */
     LLVMBasicBlockRef *start; /* [block] */
     struct nat_values values;
     LLVMValueRef ended, warps; /* variables: number of warps that have ended in this call, and frame->warps, or 0 if the code must
@@ -195,7 +196,7 @@ struct nat_unit {
     struct nat_region **region_of; /* [block] the region in which the block may diverge, or NULL; owned */
     struct nat_region *region;     /* the region whose divided copy is being emitted; NULL: no divided copy is being emitted */
     uint32_t *rank_of;             /* [2 * count] rank and place of instructions (isa_function_ranks); owned */
-    LLVMValueRef oldest;           /* variable: no lanes have waited since before this number of instructions */
+    LLVMValueRef oldest;           /* variable: instruction count before which no waiting lane arrived */
     LLVMBasicBlockRef entry_block; /* the function's first block, which allocates the variables of the registers */
     LLVMBuilderRef entry_builder;
     LLVMValueRef columns_vector, rows_vector; /* x and y of the lanes, i32 */
@@ -205,14 +206,15 @@ struct nat_unit {
     LLVMBasicBlockRef leave; /* block that leaves native code before the segment's first instruction; with `through`, before
                               * instruction leave_at - 1, and leave_shared and leave_site are used instead */
     uint32_t leave_at;       /* 0: there is no block `leave` */
-    struct nat_segment {     /* without `through`: consecutive instructions, all of which leave before the first one */
+    struct nat_segment {     /* used without `through`: consecutive instructions, each of which can leave native code only before
+                              * the first one */
         uint32_t first;
         unsigned loads, stores;   /* block_loads and block_stores before the segment */
         struct nat_state state;   /* shapes before the segment */
         struct nat_values before; /* values of the variables before the segment */
     } segment;
     uint32_t block_first;
-    bool generic;            /* the interpreter's handler executes the instruction being emitted, or before it the previous one */
+    bool generic;            /* the interpreter's handler executes the instruction being emitted, or executed the previous one */
     unsigned block_loads, block_stores; /* number of loads and stores in this block before instruction `at` */
     LLVMValueRef regs, s, p, sp, warp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, local, local_bytes,
         bank0, special, window, limit, uniform, part, divides; /* members of the frame */
@@ -256,11 +258,11 @@ struct nat_source {
 void nat_sources(const struct isa_insn *insn, struct nat_source source[3]);
 /** Returns the shape of a source of one or two words. */
 struct nat_shape nat_source_shape(const struct nat_unit *unit, const struct nat_state *state, const struct nat_source *source);
-/** Returns the shape of an instruction's result from the shapes of its sources, as if the instruction had no guard. */
+/** Returns the shape of an instruction's result from the shapes of its sources, disregarding the instruction's guard. */
 struct nat_shape nat_result_shape(const struct nat_unit *unit, const struct isa_insn *insn, const struct nat_source source[3],
                                   const struct nat_shape shape[3]);
-/** Returns true if the instruction, whose second source has shape @b, extends the low word of a pair: clang converts from a long
- *  to an unsigned int and back by an AND. */
+/** Returns true if the instruction, whose second source has shape @b, zero-extends the low word of a pair. clang emits such an
+ *  AND for the conversion of a long to an unsigned int and back. */
 bool nat_zero_extends(const struct isa_insn *insn, const struct nat_shape *b);
 /** Gets the value of a special register if the block shape determines it; otherwise returns false. */
 bool nat_known_special(const struct nat_unit *unit, enum isa_special sr, uint32_t *value);
@@ -305,11 +307,12 @@ void nat_emit_regions(struct nat_unit *unit);
 bool nat_can_divide(const struct nat_unit *unit, const struct nat_block *b);
 /** Emits code that continues in the divided copy: lanes @taken take the branch at the end of @b. */
 void nat_divide(struct nat_unit *unit, const struct nat_block *b, struct nat_value taken);
-/** Returns a vector of i1, or one i1 for all lanes, as a set of lanes, an i64. */
+/** Converts @lanes, a vector of i1 or one i1 for all lanes, to a set of lanes, an i64. */
 LLVMValueRef nat_set_of(struct nat_unit *unit, struct nat_value lanes);
-/** Counts that @lanes, a set of lanes, have not executed @count instructions of their warp, an i64. */
+/** Adds to frame->missing: @lanes, a set of lanes, have not executed @count (an i64) instructions of their warp. */
 void nat_count_missing(struct nat_unit *unit, LLVMValueRef lanes, LLVMValueRef count);
-/** Stores the registers of @live, and those of lanes that wait, to the register file. */
+/** Stores to the register file the registers of @live, and all registers that waiting lanes may read, with the values of all
+ *  lanes. */
 void nat_spill_divided(struct nat_unit *unit, const struct nat_set *live);
 /** Returns the lanes that run in a divided copy or after an exit of some lanes, an i64, or NULL if all lanes run. */
 LLVMValueRef nat_running_bits(struct nat_unit *unit);
@@ -376,13 +379,14 @@ bool nat_begins_segment(const struct nat_unit *unit, unsigned kept);
 /** Returns the number of registers that the instruction that is being emitted overwrites, and that were live before the
  *  segment. */
 unsigned nat_overwrites(const struct nat_unit *unit);
-/** Leaves native code unless the bytes [@offset, @offset + @bytes) of memory of @space may be accessed and @offset is a multiple
- *  of @align. */
+/** Emits code that leaves native code unless the bytes [@offset, @offset + @bytes) of memory of @space may be accessed and
+ *  @offset is a multiple of @align. */
 void nat_check(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset, uint64_t bytes, unsigned align, bool write);
-/** The same for consecutive elements of @bytes each. The element of lane 0 is at @offset, and the range is from the lowest to the
- *  highest lane of the mask. */
+/** As nat_check(), for consecutive elements of @bytes each. The element of lane 0 is at @offset. The range that is checked is
+ *  from the element of the mask's lowest lane to that of its highest lane. */
 void nat_check_masked_row(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset, unsigned bytes, bool write);
-/** Leaves native code unless the lanes can load or, if @write, store @bytes at offsets @lanes, which are multiples of @bytes. */
+/** Emits code that leaves native code unless the lanes can load or, if @write, store @bytes at offsets @lanes, which must be
+ *  multiples of @bytes. */
 void nat_check_lanes(struct nat_unit *unit, enum isa_space space, LLVMValueRef lanes, unsigned bytes, bool write);
 /** Returns the set of all lanes of the warp, an i64. */
 LLVMValueRef nat_all_bits(const struct nat_unit *unit);
@@ -396,8 +400,8 @@ LLVMValueRef nat_lane_variable(struct nat_unit *unit, LLVMValueRef *slot, unsign
 void nat_emit_row(struct nat_unit *unit);
 /** Emits a load, store or scalar load. Returns false if the interpreter's handler must execute the instruction. */
 bool nat_emit_memory(struct nat_unit *unit);
-/** Returns the 64-bit value of a 32-bit affine register @reg, for lanes whose value does not wrap; leaves native code
- *  if the value of a lane wraps. The 32-bit value is base + x * sx + y * step. */
+/** Extends a 32-bit affine value, @base + x * @sx + y * @step, to 64 bits: sets *@wide_base and *@wide_step. Emits code that
+ *  leaves native code if the value of a lane wraps. */
 void nat_extend(struct nat_unit *unit, bool is_signed, LLVMValueRef base, int64_t sx, LLVMValueRef step, LLVMValueRef *wide_base,
                 LLVMValueRef *wide_step);
 

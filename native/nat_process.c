@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The compiler process. LLVM cannot be interrupted, and may run for minutes or crash. So another process compiles the kernels,
- * and returns an object file for each. It sets timers before it compiles a kernel. If the compilation exceeds its limit, a timer
- * ends the process. The emulator then receives the end of the stream.
+ * and returns an object file for each. Before the process compiles a kernel, it sets timers. If the compilation exceeds its
+ * limit, a timer's handler sends the outcome NAT_TOO_LONG and ends the process. If the process crashes, the emulator reads the
+ * end of the socket's stream.
  *
  * The emulator may be part of a program that has threads, children and signal handlers of its own. So
  * - the process executes a program: it does not inherit a memory allocator, a dynamic linker or an LLVM that another thread was
@@ -36,8 +37,8 @@
 static const char process_name[] = "lanewise-native";
 enum { SOCKET = STDERR_FILENO + 1, IMAGE };
 
-/* The limit is in seconds of processor time, which a busy host does not shorten. A process that waits uses no processor time,
- * so a second timer ends it after this many times the limit. */
+/* The limit is in seconds of processor time, which a busy host does not shorten. A process that waits uses no processor time.
+ * Therefore a second timer, of elapsed time, ends the process after this many times the limit. */
 enum { ELAPSED_FACTOR = 20 };
 
 /** Sends all @bytes at @out if it is not NULL; otherwise receives @bytes to @in. */
@@ -77,8 +78,8 @@ static void start_timer(int which, double seconds)
     (void)setitimer(which, &timer, NULL);
 }
 
-/** Ends the process when the emulator closes its end of the socket. Another thread may be compiling a kernel, whose code is no longer
- *  needed. */
+/** Ends the process when the emulator closes its end of the socket, even if another thread is compiling a kernel: its code is no
+ *  longer needed. */
 static void *watch(void *context)
 {
     struct pollfd socket = {.fd = SOCKET}; /* events == 0: poll() returns only when the other end is closed */
@@ -207,7 +208,8 @@ static bool place(int from, int to)
 static int execute(void *context)
 {
     struct start *s = context;
-    const int image = s->image < 0 ? -1 : fcntl(s->image, F_DUPFD_CLOEXEC, IMAGE + 1); /* so that no descriptor is overwritten */
+    const int image = s->image < 0 ? -1 : fcntl(s->image, F_DUPFD_CLOEXEC, IMAGE + 1); /* the copies are above IMAGE, so place()
+                                                                                        * overwrites neither */
     const int socket = fcntl(s->socket, F_DUPFD_CLOEXEC, IMAGE + 1);
 
     if (socket >= 0 && place(socket, SOCKET) && (s->image < 0 || (image >= 0 && place(image, IMAGE))))
@@ -248,8 +250,8 @@ static bool start(struct start *s)
     return s->error == 0;
 }
 
-/** Starts a program that contains this code. If the code is part of this program, the program is this one. If it is in a shared
- *  object, the program is one that does nothing, with this object loaded before it. */
+/** Starts a program that contains this code. If the code is linked into the calling program, that program is started again. If
+ *  the code is in a shared object, a program that does nothing is started, with this object preloaded. */
 static bool start_image(int socket, const char *build)
 {
     char preload[40];
@@ -312,7 +314,8 @@ void nat_process_end(struct nat_process *process)
 {
     if (process->owner == 0)
         return;
-    (void)shutdown(process->socket, SHUT_RDWR); /* a fork of the program may have a copy of the descriptor */
+    (void)shutdown(process->socket, SHUT_RDWR); /* close() would not suffice: a fork of the program may have a copy of the
+                                                 * descriptor */
     (void)close(process->socket);
     process->owner = 0;
 }

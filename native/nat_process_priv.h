@@ -32,8 +32,8 @@ bool nat_compile(struct nat_compiler *compiler, const struct nat_job *job, const
 
 /** A process that compiles kernels. It is not a child of the program. */
 struct nat_process {
-    pid_t owner; /* the process that has started the compiler process; its forks must not use the socket. 0: there is no compiler
-                  * process */
+    pid_t owner; /* id of the process that has started the compiler process; forks of this process must not use the socket. 0:
+                  * there is no compiler process */
     int socket;
 };
 enum nat_outcome {
@@ -55,12 +55,12 @@ bool nat_process_is_ready(const struct nat_process *process);
 /** Waits until the kernel that was sent last is compiled. If the outcome is NAT_TOO_LONG or NAT_CRASHED, the process has
  *  ended. */
 enum nat_outcome nat_process_receive(struct nat_process *process, const struct nat_job *job, struct nat_code *out);
-/** Ends the process, if there is one, also during a compilation. */
+/** Ends the compiler process, even during a compilation. Does nothing if there is no such process. */
 void nat_process_end(struct nat_process *process);
 
 /* ---- the model of --engine auto (nat_pays.c) ---------------------------------------------------- */
 
-/** Work of the interpreter on a kernel. */
+/** How much the interpreter has executed of a kernel, and how much remains. */
 struct nat_work {
     uint64_t executed; /* warp instructions that the interpreter has executed */
     uint64_t timed;    /* number of these instructions whose processor time is known; `seconds` is their processor time */

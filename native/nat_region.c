@@ -8,31 +8,32 @@
  *   divided copy:                    +-> block, block, ..., end -+  all lanes have arrived
  *
  * frame->part[] has for each block the lanes that wait at its start. The blocks of the copy are visited in the order of
- * isa_function_ranks(). A visit executes the lanes that wait at the block, and adds them to those that wait at the blocks that
- * follow. After the last block of a loop, the copy returns to the loop's head if lanes wait there. So the copy always executes the
- * first block at which lanes wait, and lanes at one block execute it together. This is the order of the split policy `converge`,
- * so that the counts of instructions are those of the interpreter. At a bsync, each arrival counts as an instruction.
+ * isa_function_ranks(). A visit executes the block for the lanes that wait at it. Then it adds these lanes to the lanes that wait
+ * at the block's successors. After the last block of a loop, the copy returns to the loop's head if lanes wait there. So the copy
+ * always executes the first block at which lanes wait, and lanes at one block execute it together. This is the order of the split
+ * policy `converge`, so that the counts of instructions are those of the interpreter. At a bsync, each arrival counts as an
+ * instruction.
  *
  * In the divided copy a register that the region writes is a vector, and a block writes it in its own lanes only. All other
  * registers are constant in the region, and keep their shapes.
  *
- * If the code leaves in the divided copy, the emulator divides the warp as frame->part[] says.
+ * If the code leaves in the divided copy, the emulator divides the warp into splits as frame->part[] states.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "native/nat_values_priv.h"
 
-/* Largest number of instructions in a region. A path through a region without a backward branch is shorter than this number, so
+/* Largest number of instructions in a region. A path that contains no backward branch is therefore shorter than this number, so
  * that the fairness limit is tested often enough. */
 enum { MOST_IN_REGION = 512, MOST_BLOCKS = 64 };
 
-/** A place in the order of the blocks: the visit of a block or, after the last block of a loop, the test whether lanes wait at the
- *  loop's head. */
+/** A place in the divided copy, at which the copy either visits a block or, after the last block of a loop, tests whether lanes
+ *  wait at the loop's head. Places are in the order of the blocks. */
 struct nat_place {
     uint32_t rank, block;
     bool test;
-    LLVMBasicBlockRef start; /* code of the place */
+    LLVMBasicBlockRef start; /* first LLVM block of the code at this place */
 };
 
 struct nat_region {
@@ -80,7 +81,8 @@ static uint32_t join_of(const struct nat_unit *u, uint32_t i)
            u->block[u->block_of[join]].first == join && u->block[u->block_of[join]].count == 1 ? join : 0;
 }
 
-/** Returns true if no other code jumps into or out of the region, except that it may leave native code. */
+/** Returns true if no other code jumps into the region, and no code jumps out of it. Each backward branch in the region must
+ *  target the head of a loop, and no branch may have the same block on both sides. Code of the region may leave native code. */
 static bool is_closed(const struct nat_unit *u, const struct nat_region *r)
 {
     for (uint32_t n = 0; n < u->blocks; n++) {
@@ -101,7 +103,7 @@ static bool is_closed(const struct nat_unit *u, const struct nat_region *r)
     return true;
 }
 
-/** Returns true if the regions within @r are closed, and each bsync within @r is the end of one of them. */
+/** Returns true if is_closed() is true for each region within @r, and each bsync within @r ends one of these regions. */
 static bool is_nested(const struct nat_unit *u, const struct nat_region *r)
 {
     uint64_t ends = 0;
@@ -123,7 +125,8 @@ static bool is_nested(const struct nat_unit *u, const struct nat_region *r)
             if (!is_inside(u, r, inner.end) || !precedes(u, n, inner.end) || !is_closed(u, &inner))
                 return false;
             const uint64_t bit = UINT64_C(1) << inner.end % 64;
-            if (ends & bit) /* two regions end at one bsync, or perhaps in a kernel of many blocks at two */
+            if (ends & bit) /* two regions end at the same bsync. In a kernel of more than 64 blocks, the two may be different
+                             * ones: such a region gets no copy */
                 return false;
             ends |= bit;
             count++;
@@ -132,7 +135,7 @@ static bool is_nested(const struct nat_unit *u, const struct nat_region *r)
     return open == count;
 }
 
-/** Finds the places of @r. Returns false if they are too many. */
+/** Fills r->place. Returns false if it has too few elements. */
 static bool find_places(const struct nat_unit *u, struct nat_region *r)
 {
     uint32_t count = 0;
@@ -204,7 +207,8 @@ static void make_lanes(struct nat_region *r, unsigned reg)
     nat_remove(&r->state->nan, NAT_V + reg);
 }
 
-/** Computes the shapes before the blocks of the copy. Returns false if the registers after the bsync have other shapes. */
+/** Computes the shapes before the blocks of the copy. Returns false if a register that is live after the bsync has any values in
+ *  the copy, but another shape in the code after the bsync. */
 static bool find_state(const struct nat_unit *u, struct nat_region *r)
 {
     const struct nat_block *after = &u->block[r->end + 1];
@@ -237,7 +241,8 @@ static bool find_state(const struct nat_unit *u, struct nat_region *r)
     for (unsigned reg = 0; reg < 255; reg++)
         if (nat_has(&written, NAT_V + reg) || !take_shape(u, r, reg))
             make_lanes(r, reg);
-    for (unsigned reg = 0; reg < 254; reg++) { /* both registers of an affine pair, or none */
+    for (unsigned reg = 0; reg < 254; reg++) { /* a register of an affine pair keeps its shape only if the other register of the
+                                                * pair does */
         const bool low = state->v[reg].kind == NAT_AFFINE && state->v[reg].pair, high = state->v[reg + 1].kind == NAT_HIGH;
         if (low && !high)
             make_lanes(r, reg);
@@ -299,7 +304,8 @@ bool nat_regions(struct nat_unit *u)
     u->rank_of = malloc(2 * u->count * sizeof *u->rank_of);
     good = good && u->region_of != NULL && u->regions != NULL && u->rank_of != NULL &&
            isa_function_ranks(u->insn, u->count, u->rank_of, u->rank_of + u->count);
-    for (uint32_t n = 0; good && n < u->blocks; n++) { /* outer regions begin before those within them */
+    for (uint32_t n = 0; good && n < u->blocks; n++) { /* sorts the blocks, so that each region is added before the regions within
+                                                        * it */
         uint32_t k = n;
         for (; k > 0 && precedes(u, n, order[k - 1]); k--)
             order[k] = order[k - 1];
@@ -375,7 +381,7 @@ static void count_threads(struct nat_unit *u, LLVMValueRef lanes, LLVMValueRef c
     add_member(u, offsetof(struct emu_native_frame, missing), missing);
 }
 
-/** Lets @lanes, a set which may be empty, continue at block @to. */
+/** Emits code that adds @lanes, a set which may be empty, to the lanes that wait at block @to, and updates the frame's counts. */
 static void edge(struct nat_unit *u, uint32_t to, LLVMValueRef lanes)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -416,7 +422,8 @@ static LLVMBasicBlockRef visit_of(const struct nat_region *r, uint32_t n)
     return r->place[k].start;
 }
 
-/** Emits code that leaves before block @n, whose lanes run; other lanes may wait at other blocks. */
+/** Emits code that leaves native code before block @n. The lanes at @n are then the running lanes; other lanes may wait at other
+ *  blocks. */
 static void leave_at_block(struct nat_unit *u, struct nat_region *r, uint32_t n)
 {
     LLVMValueRef lanes = lanes_at(u, n);
@@ -427,8 +434,8 @@ static void leave_at_block(struct nat_unit *u, struct nat_region *r, uint32_t n)
     nat_leave(u, (struct emu_native_site){.next = u->first + u->block[n].first}, &r->live, lanes);
 }
 
-/** Emits code that returns to the head of a loop: leaves if the limit of instructions, or the fairness limit, may be reached
- *  before the next test. */
+/** Emits code that returns to the head of a loop. The code instead leaves native code if the limit of instructions or the
+ *  fairness limit may be reached before the next test. */
 static void check_limits(struct nat_unit *u, struct nat_region *r, uint32_t head)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -503,7 +510,7 @@ void nat_divide(struct nat_unit *u, const struct nat_block *b, struct nat_value 
 }
 
 /* Before each block, the registers that the region writes are in variables as vectors. A block changes the variables as in code
- * for whole warps. Its end takes the lanes that it has not executed from the old values. */
+ * for whole warps. At the end of the block, the lanes that have not executed it get their old values back. */
 static LLVMTypeRef vector_of(const struct nat_unit *u, LLVMTypeRef type)
 {
     return u->b.llvm->VectorType(type, u->width);
@@ -636,7 +643,7 @@ static void visit_block(struct nat_unit *u, struct nat_region *r, const struct n
     u->split = u->lanes = (struct nat_lanes){.some = false};
 }
 
-/** Emits the test whether lanes wait at the head of a loop. @k: the place. */
+/** Emits the test whether lanes wait at the head of a loop. @k: index in r->place. */
 static void visit_test(struct nat_unit *u, struct nat_region *r, unsigned k)
 {
     LLVMBasicBlockRef back = nat_new_block(u);

@@ -264,7 +264,7 @@ static LLVMValueRef extend_word(const struct nat_unit *u, LLVMValueRef x, bool i
 {
     return is_signed ? u->b.llvm->BuildSExt(u->b.b, x, u->b.i64, "") : u->b.llvm->BuildZExt(u->b.b, x, u->b.i64, "");
 }
-/** Widens an affine 32-bit source; leaves native code if a lane's value wraps. */
+/** Widens an affine 32-bit source. Emits code that leaves native code if a lane's value wraps. */
 static struct line widen(struct nat_unit *u, struct line line, const struct nat_shape *shape, bool is_signed)
 {
     struct line wide;
@@ -457,8 +457,8 @@ static void put_predicates(struct nat_unit *u, const struct isa_insn *insn, stru
     const unsigned to[2] = {isa_insn_p(insn), isa_insn_q(insn)};
     struct nat_value out[2] = {p, q};
 
-    for (unsigned k = 0; k < 2; k++) { /* both results are computed before one is written, because the instruction may write
-                                        * its own guard or R */
+    for (unsigned k = 0; k < 2; k++) { /* computes both results before it writes one, because the instruction may overwrite its
+                                        * own guard or R */
         if (to[k] == ISA_PT || insn->guard == ISA_PT)
             continue;
         const struct nat_value guard = nat_get_predicate(u, insn->guard, insn->guard_neg, insn->guard_scalar);
@@ -498,9 +498,9 @@ static bool emit_compare(struct nat_unit *u, const struct isa_insn *insn, const 
     return true;
 }
 
-/** Returns the function of @count values whose truth table is @table: bit k is the result if bit i of k is the value x[i]. Emits no
- *  term that has no effect: with such terms LLVM 19 can combine vectors of i1 without end. LLVM replaces the operations by the
- *  host's own instruction for truth tables. */
+/** Returns the function of @count values whose truth table is @table. Bit k of @table is the result for the values x[i] that are
+ *  bits i of k. LLVM replaces the emitted operations by the host's own instruction for truth tables. Emits no term that has no
+ *  effect, because LLVM 19 can combine vectors of i1 in such terms without end. */
 static LLVMValueRef by_table(struct nat_unit *u, unsigned table, const struct nat_value *x, unsigned count)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -573,7 +573,8 @@ static bool emit_prmt(struct nat_unit *u, const struct isa_insn *insn, const str
         LLVMValueRef x = get(u, &source[2 * from], NAT_U32, lanes).v;
 
 #define NUMBER(n) (lanes ? nat_splat(&u->b, l->ConstInt(u->b.i32, (n), 0), u->width) : l->ConstInt(u->b.i32, (n), 0))
-        for (int distance = -3; distance <= 7; distance++) { /* up to 3: distance of bytes; then: the sign of byte distance - 4 */
+        for (int distance = -3; distance <= 7; distance++) { /* -3 to 3: bytes that move by this distance; 4 to 7: the sign of
+                                                              * byte `distance - 4` */
             const unsigned of = (unsigned)(distance - 4);
             LLVMValueRef part = x;
             uint32_t mask = 0;

@@ -2,7 +2,7 @@
 /*
  * Finds the shapes of registers by a forward analysis over the blocks. The rules of the analysis are the tag column of
  * isa/insns.def. Native code leaves at a branch at which the lanes diverge, and verifies the shapes where it is entered. At the
- * bsync at which lanes that have diverged meet, the registers that were written since the bssy may differ between lanes.
+ * bsync at which diverged lanes reconverge, a register that was written since the bssy may differ between lanes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,8 @@ static bool equal(const struct nat_shape *a, const struct nat_shape *b)
     return a->kind == b->kind && a->known == b->known && a->pair == b->pair && a->known_sy == b->known_sy &&
            a->known_origin == b->known_origin && a->sx == b->sx && a->sy == b->sy && a->origin == b->origin && a->value == b->value;
 }
-/** Returns affine shape @s with @origin, if that is @known and small enough that sums of such values do not overflow. */
+/** Returns shape @s. If @s is affine and @known is set, its origin becomes @origin, provided that sums of such values cannot
+ *  overflow. */
 static struct nat_shape with_origin(struct nat_shape s, bool known, int64_t origin)
 {
     s.known_origin = s.kind == NAT_AFFINE && known && origin < INT32_MAX && origin > INT32_MIN;
@@ -489,7 +490,7 @@ static void row_step(const struct nat_unit *unit, struct nat_state *state, uint3
         put_float(state, insn, old_bits);
 }
 
-/** Applies a bsync, the first instruction of @b, at which lanes with different values may meet. */
+/** Applies a bsync, the first instruction of @b, at which lanes with different register values may reconverge. */
 static void meet(struct nat_state *state, const struct nat_block *b)
 {
     for (unsigned r = 0; r < 255; r++)
@@ -531,7 +532,7 @@ void nat_shape_step(const struct nat_unit *unit, struct nat_state *state, uint32
     }
 }
 
-/** Joins the shapes @from into the state before block @to. Returns true if this changed the state. */
+/** Merges the shapes @from into the state before block @to. Returns true if this changed the state. */
 static bool flow(struct nat_block *to, const struct nat_state *from)
 {
     struct nat_state *in = to->in;
@@ -570,8 +571,8 @@ static bool flow(struct nat_block *to, const struct nat_state *from)
     return changed;
 }
 
-/** Adds block @n, from instruction @from on, and the blocks that can be reached from it without block @end, to @region, and the
- *  registers that they write to block[end].apart. @pending: room for all blocks. */
+/** Adds to @region block @n, from instruction @from on, and all blocks that can be reached from it on paths that avoid block
+ *  @end. Adds the registers that these blocks write to block[end].apart. @pending: array with space for all blocks. */
 static void add_region(struct nat_unit *unit, uint32_t n, uint32_t from, uint32_t end, uint64_t *region, uint32_t *pending)
 {
     struct nat_set reads, writes, *apart = &unit->block[end].apart;

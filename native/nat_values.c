@@ -184,8 +184,8 @@ LLVMValueRef nat_get_pair(struct nat_unit *u, unsigned reg, bool raw)
     return l->BuildOr(u->b.b, low, l->BuildShl(u->b.b, high, nat_splat(&u->b, quad(u, 32), u->width), ""), "");
 }
 
-/** Returns @address, which is that of the first warp of the call, moved to the warp that is being executed. @step: offset in the frame
- *  of the distance between neighbouring warps. */
+/** @address belongs to the first warp of the call. Returns the same address for the warp that is being executed. @step: offset of
+ *  the frame's member that has the distance between neighbouring warps. */
 static LLVMValueRef of_warp(struct nat_unit *u, LLVMValueRef address, size_t step)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -364,8 +364,8 @@ static LLVMValueRef call_member(struct nat_unit *u, size_t offset, LLVMTypeRef t
     return l->BuildCall2(u->b.b, type, pointer, args, count, "");
 }
 
-/** Returns a function of the module that does the same call. Its calling convention preserves almost all registers that hold
- *  scalars, so that native code does not move values out of these registers for a call that is rarely executed. */
+/** Returns a function of the module that makes this call. The function's calling convention preserves almost all scalar registers
+ *  of the host. Therefore native code does not save these registers for a call that is rarely executed. */
 static LLVMValueRef caller_of(struct nat_unit *u, size_t offset, LLVMTypeRef type, unsigned count)
 {
     const struct nat_llvm *l = u->b.llvm;

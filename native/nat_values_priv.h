@@ -45,7 +45,7 @@ LLVMValueRef nat_load_mask(struct nat_unit *u, unsigned p);
 LLVMValueRef nat_load_scalar_predicate(struct nat_unit *u, unsigned p);
 /** Stores a row of the register file in the lanes of the split. */
 void nat_store_row(struct nat_unit *u, unsigned reg, LLVMValueRef value);
-/** Stores those registers of @set that are not in the register file yet. */
+/** Stores to the register file those registers of @set that are not there yet. */
 void nat_spill(struct nat_unit *u, const struct nat_set *set);
 /** Stores the predicates of @set. */
 void nat_spill_predicates(struct nat_unit *u, const struct nat_set *set);
@@ -67,12 +67,13 @@ void nat_store_predicate(struct nat_unit *u, unsigned p, struct nat_value value)
 void nat_count_block(struct nat_unit *u, const struct nat_block *b);
 /** Emits code that converts the registers to the shapes that block @to expects. */
 void nat_reshape(struct nat_unit *u, const struct nat_block *to);
-/** Continues with block @n of the code; u->state has the shapes at the end of the current block, whose last instruction is u->at. */
+/** Emits code that continues with block @n. u->state has the shapes at the end of the current block, whose last instruction is
+ *  u->at. */
 void nat_go_to(struct nat_unit *u, int32_t n);
 /** Emits the instructions of @b, without a branch at its end. Returns false if the code has left native code or parked the
  *  warp. */
 bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b);
-/** Emits code that leaves native code at @site with the registers @live, which have the shapes of u->state. @lanes: the lanes that
+/** Emits code that leaves native code at @site. The live registers are @live, in the shapes of u->state. @lanes: the lanes that
  *  run, in divided copies; otherwise NULL. */
 void nat_leave(struct nat_unit *u, struct emu_native_site site, const struct nat_set *live, LLVMValueRef lanes);
 /** Returns an i1 that is true if @lanes, a vector of i1, is true in at least one executed lane. */

@@ -22,8 +22,9 @@ struct nat_kernel {
     char *name;            /* owned */
     struct nat_job job;
     enum nat_progress { NAT_NEW, NAT_SENT, NAT_DONE } progress; /* NAT_SENT: the process compiles the kernel */
-    struct nat_kernel *same; /* the oldest one for the same instructions: its `work` is that of all their forms and block shapes */
-    struct nat_work work; /* as requests report it */
+    struct nat_kernel *same; /* the oldest struct nat_kernel with the same instructions; its `work` is the sum for all code forms
+                              * and block shapes of them */
+    struct nat_work work; /* sum of what requests have reported */
     bool cached;       /* the code came from the cache */
     uint16_t *entry; /* owned */
     struct emu_native_site *site; /* owned */
@@ -103,7 +104,7 @@ static bool take_cached(struct translator *t, const struct lw_cache_key *key, st
         if (link_code(t, code, k))
             return true;
         status = LW_FAIL(&err, LW_EFORMAT, "LLVM cannot link %s", key->path);
-        (void)unlink(key->path); /* the next run compiles the kernel again */
+        (void)unlink(key->path); /* deletes the entry, so that the next run compiles the kernel again */
         nat_code_free(code);
     }
     if (t->sink != NULL && status != LW_ENOENT)
@@ -123,7 +124,7 @@ static void report(struct translator *t, const char *kernel, enum nat_outcome ou
         lw_printf(t->sink, "native code: LLVM failed to compile kernel %s: the interpreter executes the kernel\n", kernel);
 }
 
-/** Takes the code of @k, if @outcome says that there is one, and counts the kernel. */
+/** If @outcome is NAT_COMPILED, moves the code from @code to @k. Counts the kernel in any case. */
 static void take_code(struct translator *t, struct nat_kernel *k, enum nat_outcome outcome, struct nat_code *code)
 {
     k->progress = NAT_DONE;
@@ -269,7 +270,8 @@ static struct nat_kernel *find(struct translator *t, const struct emu_native_req
     return k;
 }
 
-/** Adds what @request for kernel @k reports. The instructions since the last request are of the last request's kernel. */
+/** Adds the numbers that @request for kernel @k reports. Its `executed` is added to the kernel of the previous request, which
+ *  executed these instructions. */
 static void add_work(struct translator *t, const struct emu_native_request *request, struct nat_kernel *k)
 {
     if (t->last != NULL)
@@ -303,7 +305,7 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
     if (k != NULL)
         add_work(t, request, k->same);
     const bool works = t->sent != NULL || (k != NULL && k->progress != NAT_DONE);
-    if (works) /* programs that launch many short kernels should not read the clock at each launch */
+    if (works) /* the clock is read only if there is something to do, because programs may launch many short kernels */
         clock_gettime(CLOCK_MONOTONIC, &start);
     if (!nat_process_is_ours(&t->process) && t->sent != NULL) {
         t->sent->progress = NAT_NEW;
@@ -402,7 +404,9 @@ void nat_set_limit(struct emu_native *native, double seconds)
 
 void nat_set_cached(struct emu_native *native, bool cached)
 {
-    ((struct translator *)native)->cached = cached && getenv("LANEWISE_NATIVE_DUMP") == NULL; /* the compiler writes the dump */
+    ((struct translator *)native)->cached = cached && getenv("LANEWISE_NATIVE_DUMP") == NULL; /* if a dump is requested, every
+                                                                                               * kernel is compiled, because the
+                                                                                               * compiler writes the dump */
 }
 
 void nat_set_sink(struct emu_native *native, struct lw_sink *sink)

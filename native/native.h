@@ -23,20 +23,20 @@ enum nat_engine { NAT_INTERPRETER, NAT_NATIVE, NAT_AUTO };
 extern const char *const nat_engine_names[]; /* by enum nat_engine; the last one is NULL */
 
 /** Creates a translator for emu_machine_set_native(). Several machines may use the same translator. @engine: NAT_NATIVE or
- *  NAT_AUTO. Errors: LW_EUNSUPP if LLVM 19 is not installed or cannot generate code for this host (with NAT_AUTO
- *  this is no error: LLVM is first needed later, and without it the interpreter executes all kernels); LW_ENOMEM. The translator starts a
- *  process when it first compiles a kernel. This process compiles all kernels. It is not a child of the program, and gets no copy
- *  of the program's memory. */
+ *  NAT_AUTO. Errors: LW_ENOMEM; with NAT_NATIVE, LW_EUNSUPP if LLVM 19 is not installed or cannot generate code for this host.
+ *  With NAT_AUTO, LLVM is loaded later, and if that fails the interpreter executes all kernels. The translator starts a process
+ *  when it first compiles a kernel. This process compiles all kernels. It is not a child of the program, and gets no copy of the
+ *  program's memory. */
 enum lw_status nat_create(enum nat_engine engine, struct emu_native **out, struct lw_error *err) LW_MUST_CHECK;
-/** Destroys the translator and its code. No machine may use them any more. @native may be NULL. */
+/** Destroys the translator and its code. No machine may still use them. @native may be NULL. */
 void nat_destroy(struct emu_native *native);
-/** Sets the limit of nat_leave_cost() above which a kernel's code stores each register where it is written; with 0, all
- *  kernels do. Only tests set it, because the default compiles fastest. */
+/** Sets the limit of nat_leave_cost() above which a kernel's code stores each register where it is written; with limit 0, the
+ *  code of all kernels does so. Only tests set it, because the default compiles fastest. */
 void nat_set_most_leave_cost(struct emu_native *native, uint64_t most);
 /** Sets the limit of the processor time for the compilation of one kernel. If the limit is exceeded, only the interpreter
  *  executes the kernel. */
 void nat_set_limit(struct emu_native *native, double seconds);
-/** Lets the translator take the code of kernels from the cache, and store it there. */
+/** @cached: the translator reads code of kernels from the cache, and stores code there. */
 void nat_set_cached(struct emu_native *native, bool cached);
 /** Sets the sink that receives a line for each kernel whose compilation LLVM did not complete, and for each entry of the cache
  *  that is not used; NULL: no lines are written. */

@@ -10,9 +10,9 @@ struct ptx_options {
     bool no_scalar;       /* the code does not use the scalar unit; set for engines that may divide a warp at any instruction */
     bool lat_barriers;    /* a bar.synch_partner precedes loads and stores of global and local memory, for dynamic warp
                            * resizing with explicit barriers */
-    bool from_source;     /* a compiler made the text from a source file, whose name is the @name that is passed with the text.
-                           * Messages give the file and line of the last .loc, then the line of the PTX. Instructions are not
-                           * checked against .version and .target, because the compiler chose both */
+    bool from_source;     /* a compiler made the text from a source file. The @name that is passed with the text is the name of
+                           * that file. Messages give the file and line of the last .loc, then the line of the PTX. Instructions
+                           * are not checked against .version and .target, because the compiler chose both */
     bool keep_values;     /* in optimised code, a register stays live as long as a source variable has the register's
                            * value, so that debuggers can show the variable */
     bool no_values;       /* neither a debugger nor a check reads variables; launch/ sets this option when it compiles */
@@ -43,9 +43,9 @@ struct ptx_source {
 };
 /**
  * Translates several modules into one object. An external function or variable refers to the definition of its name
- * that another module declares as visible, weak or common. If there are several definitions, weak and common
- * definitions are replaced (of common definitions the largest remains), and two other definitions are an error. Names
- * that are not visible are local to their module. The object has the first module's debug sections, and lines of all
+ * that another module declares as visible, weak or common. If a name has several definitions, a definition that is neither weak
+ * nor common replaces the others, and two such definitions are an error. Of several common definitions the largest remains.
+ * Names that are not visible are local to their module. The object has the first module's debug sections, and lines of all
  * modules.
  */
 enum lw_status ptx_translate_all(const struct ptx_source *sources, size_t count,
@@ -81,8 +81,8 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
 enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
                               const char *compiler, char **ptx, size_t *size,
                               struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** Option for clang that omits the values of variables in optimised code. It is used if neither a debugger nor a check reads
- *  variables, because clang takes several per cent more time to write the values for large kernels. nvcc does not get this
+/** Option for clang that omits the values of variables in optimised code. Used if neither a debugger nor a check reads
+ *  variables, because for large kernels clang takes several per cent more time if it writes the values. nvcc does not get this
  *  option. */
 #define PTX_NO_VALUES "-fno-verbose-asm"
 /** Returns true if the last component of a program's path begins with "nvcc". */

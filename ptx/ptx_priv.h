@@ -220,8 +220,8 @@ struct ptx_insn {
     uint8_t operand_count;
     uint8_t orders;  /* value of ISA_MOD_BMEM that the pragma before a barrier specifies */
     bool no_line;    /* the preceding .loc has line 0, because the instruction belongs to several lines or to none */
-    bool newer;      /* the instruction belongs to our OpenCL library (a pragma), and may be newer than the module's
-                      * .version */
+    bool newer;      /* a pragma says that the instruction belongs to our OpenCL library. The instruction may be newer than the
+                      * module's .version */
     uint32_t guard;  /* predicate register, or PTX_NONE */
     uint32_t line, loc;
     uint64_t words[3]; /* bit set, by enum ptx_word, of the modifiers that no selection rule has handled yet */
@@ -315,9 +315,9 @@ struct ptx_calls {
     uint32_t index;              /* number of the function in the object */
     struct ptx_tree tree;
 };
-/** Instructions that were scheduled before the .loc of their statement. All members are line numbers of the PTX text. The
- *  .loc of the statement is on line @to. The lines from @from on belong to the statement. The lines from @given on are in
- *  earlier blocks and only have the statement's line number. */
+/** Instructions that the compiler scheduled before the .loc of their statement. All members are line numbers of the PTX text.
+ *  The .loc of the statement is on line @to. The lines from @from on belong to the statement. The lines from @given up to @from
+ *  are in earlier blocks: they do not belong to the statement, but have its line number. */
 struct ptx_early {
     uint32_t from, to, given;
 };
@@ -776,7 +776,7 @@ void ptx_cfg(struct ptx_unit *unit);
 void ptx_cfg_rebuild(struct ptx_unit *unit);
 /** Finds exit sides and immediate post-dominators, after ptx_opt(). */
 void ptx_postdominators(struct ptx_unit *unit);
-/** Returns true if from @block on, control passes only empty blocks before the kernel's end or an exit. */
+/** Returns true if only empty blocks are on the way from @block to the kernel's end or an exit. */
 bool ptx_just_ends(const struct ptx_unit *unit, uint32_t block);
 static inline bool ptx_is_exit_edge(const struct ptx_block *block, unsigned k)
 {
@@ -844,8 +844,8 @@ const struct ptx_tree *ptx_calls_tree(const struct ptx_module *module, uint32_t 
 void ptx_calls_begin(struct ptx_unit *unit);
 /** Called after a function is translated: computes the properties that its callers need. */
 void ptx_calls_end(struct ptx_unit *unit);
-/** Records the barrier properties of a function that its callers need: the registers that the callers leave to the
- *  function and its SCC, and whether the function keeps lanes together. */
+/** Records the barrier properties of a function that its callers need: which barrier registers the callers must leave to the
+ *  function and its SCC, and whether lanes that call the function together return together. */
 void ptx_calls_barriers(struct ptx_unit *unit);
 /** Resolves, after all functions are translated, call targets, stacks, soft barriers and the totals of kernels. */
 void ptx_calls_finish(struct ptx_job *job, struct ptx_module *module);

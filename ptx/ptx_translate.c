@@ -128,8 +128,8 @@ static void add_used(bool *used, uint32_t *list, uint32_t *count, uint32_t symbo
     list[(*count)++] = symbol;
 }
 
-/* Returns by symbol whether the code may use it: an operand of an instruction names it, or a variable that the code may use
- * has its address. */
+/* Returns, for each symbol, whether the code may use the symbol: an operand of an instruction names it, or the initialiser of a
+ * variable that the code may use contains its address. */
 static bool *find_used(struct ptx_job *job, const struct ptx_module *module)
 {
     bool *used = PTX_ARRAY(job, bool, module->symbols.count + 1);
@@ -348,9 +348,9 @@ static enum isa_param_kind param_kind(const struct ptx_symbol *s)
 }
 
 /* Origin of the values of a 64-bit register: a parameter (1 + its number), FROM_NOTHING (the value is not an address,
- * but for example a product or a widened integer), or FROM_ELSEWHERE (an unknown address or a sum). The origin is a
- * heuristic that only templates of launch files use. ptx_object_bounds.c has a stricter analysis, because a wrong result
- * there would cause a false finding. */
+ * but for example a product or a widened integer), or FROM_ELSEWHERE (an unknown address or a sum). The origin is a heuristic,
+ * which is used only for templates of launch files. ptx_object_bounds.c has a stricter analysis, because a wrong result of that
+ * analysis would cause a false finding. */
 enum { FROM_NOTHING = 0, FROM_ELSEWHERE = UINT32_MAX };
 
 static uint32_t either(uint32_t a, uint32_t b)
@@ -400,12 +400,13 @@ static uint32_t origin_written(const struct ptx_function *fn, const struct isa_p
 }
 
 /* Finds 64-bit parameters that are used as pointers although the text does not declare them as pointers. A parameter counts
- * as a pointer if it is converted from a generic to a global address, or if it is the only term in the address of an access
- * that may itself be an address. */
+ * as a pointer if it is converted from a generic to a global address, or if, of the terms of an access's address, it is the
+ * only one that may itself be an address. */
 static void find_pointers(const struct ptx_unit *unit, struct isa_param *params)
 {
-    enum { PASSES = 3 }; /* number of passes over the text. In a loop, a value may be written below its use, which needs
-                          * several passes; other chains of definitions usually lead downwards and need one */
+    enum { PASSES = 3 }; /* number of passes over the text. In a loop, a value may be written on a later line than its use, so
+                          * several passes are needed. Outside of loops a value is usually written before its use, and one pass
+                          * is enough */
     const struct ptx_function *fn = unit->function;
     uint32_t *from = PTX_ARRAY(unit->job, uint32_t, fn->regs.count + 1);
 
@@ -561,8 +562,8 @@ static const char *refusal_below(const struct ptx_module *module, const struct p
     return NULL;
 }
 
-/* Translates a function. If the function or a callee contains an unsupported construct, removes from the object what was
- * already translated of the function and stores the message, so that other kernels of the file can run. */
+/* Translates a function. If the function or a callee contains an unsupported construct, removes the translated part of the
+ * function from the object, and stores the message. Other kernels of the file can then run. */
 static void try_function(struct ptx_job *job, struct ptx_module *module, struct ptx_function *fn)
 {
     struct isa_object *object = job->object, before = *object;

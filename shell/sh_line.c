@@ -185,7 +185,7 @@ void sh_line_set_dbg(struct sh_line *line, struct dbg *dbg)
 
 unsigned sh_line_rows(const struct sh_line *line)
 {
-    struct winsize window = {0}; /* readline's own copy of the size is not set before it has read a line */
+    struct winsize window = {0}; /* readline's own copy of the size is not set before readline has read a line */
 
     if (line == NULL || !line->terminal || ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0)
         return 0;
@@ -204,8 +204,7 @@ bool sh_line_more(struct sh_line *line, bool *all)
     fputs(question, rl_outstream != NULL ? rl_outstream : stdout);
     fflush(rl_outstream != NULL ? rl_outstream : stdout);
     rl_prep_terminal(0);
-    rl_done = 0; /* reset, because readline has set it at the end of the last line; if it is set again below, Ctrl-C was
-                  * received */
+    rl_done = 0; /* readline has set rl_done at the end of the last line. If it is set again below, Ctrl-C was received */
     key = rl_read_key();
     if (rl_done) /* Ctrl-C */
         key = 3;

@@ -109,9 +109,9 @@ struct sh_candidates {
 };
 
 /**
- * Finds candidates for the word at [start, end) of @line.
- * @dbg debugger that has registers, functions and other names; NULL: such names are no candidates Candidates begin with the
- * word, are in the order of the tables that contain them, and have no duplicates.
+ * Finds candidates for the word at [start, end) of @line. Candidates begin with the word, are in the order of the tables that
+ * contain them, and have no duplicates.
+ * @dbg  debugger that has registers, functions and other names; NULL: such names are no candidates
  */
 void sh_complete(const struct lw_command_set *commands, struct dbg *dbg, const char *line,
                  size_t start, size_t end, struct sh_candidates *out);

@@ -133,8 +133,8 @@ static unsigned put_members(struct lw_sink *out, const char *title, const struct
     return count;
 }
 
-/** Prints the keys of the GPU models that differ, also in nested mappings. @prefix and @count are as for put_members():
- *  name of the enclosing mapping, and number of rows already printed. */
+/** Prints the keys of the GPU models that differ, also in nested mappings. @prefix: name of the enclosing mapping. @count and
+ *  the result are as for put_members(). */
 static unsigned put_keys(struct lw_sink *out, const struct lw_yaml *a, const struct lw_yaml *b,
                          const char *prefix, unsigned count)
 {

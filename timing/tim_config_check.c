@@ -124,7 +124,7 @@ static enum lw_status check_vws(const struct tim_config *c, struct lw_error *err
     return LW_OK;
 }
 
-/** Checks mechanisms that form warps, dwf, tbc and lwm, and pairs of instructions, interweave, against other keys. */
+/** Checks mechanisms that form warps (dwf, tbc and lwm) or issue pairs of instructions (interweave) against other keys. */
 static enum lw_status check_forms(const struct tim_config *c, struct lw_error *err)
 {
     const char *name = c->dwf_on ? "dwf" : c->tbc_on ? "tbc" : c->lwm_on ? "lwm" : "interweave";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Creation of an engine: selects the models of cores and memory, and lets cores share caches and mechanisms know each other. */
+/* Creation of an engine: selects the models of cores and memory, creates the caches that cores share, and connects the
+ * mechanisms of different cores. */
 #include "timing/tim_engine_priv.h"
 
 enum lw_status tim_engine_create(struct emu_machine *machine, const struct tim_config *config,

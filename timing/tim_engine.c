@@ -123,9 +123,9 @@ static bool is_target(const struct tim_engine *e, const struct tim_core *core, u
            (e->target.lanes == 0 || (e->target.lanes & lanes) != 0);
 }
 
-/** Returns whether a warp may issue. Without a breakpoint at its next instruction, or while a step of any warp is
- *  requested: TIM_MAY_ISSUE. At a breakpoint: TIM_STOPS, which ends the run; but while a debugger steps one warp, that
- *  warp may issue, and any other warp is held at its breakpoint (TIM_HELD). */
+/** Returns TIM_MAY_ISSUE if the warp is not at a breakpoint, or if a step of any warp is requested. At a breakpoint the
+ *  result is usually TIM_STOPS, which ends the run. While a debugger steps one warp, that warp may issue at its breakpoint,
+ *  and any other warp is held at its breakpoint (TIM_HELD). */
 static enum tim_leave on_refuse(void *context, struct tim_core *core, unsigned warp)
 {
     struct tim_engine *e = context;

@@ -35,8 +35,8 @@ void tim_engine_forget_spin(struct tim_engine *e)
     e->probe = NULL;
 }
 
-/** Returns true if a mechanism throttles at least one warp of the block until other warps act, and none of the block's
- *  other warps can help: each of them has ended, cannot run, or provably loops without progress. */
+/** Returns true under two conditions. A mechanism throttles at least one warp of the block until other warps act. Each other
+ *  warp of the block has ended, cannot run, or provably loops without progress. */
 static bool is_held_up(const struct tim_engine *e, const struct tim_core *core, const struct tim_block *block)
 {
     bool stuck = false;
@@ -91,7 +91,8 @@ bool tim_engine_spins(struct tim_engine *e)
             emu_observer_add(&e->base, emu_spin_observer_events(e->probe));
         return false;
     }
-    if (emu_spin_observer_gave_up(e->probe)) { /* the next observation begins after twice as long without progress */
+    if (emu_spin_observer_gave_up(e->probe)) { /* the next observation begins only after twice as many instructions without
+                                                * progress */
         tim_engine_forget_spin(e);
         e->tries += e->tries < 40;
         return false;

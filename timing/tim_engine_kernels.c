@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches that may start, and the counts of each kernel. A kernel's cycles are those in which it has a block on a core:
- * from the cycle after its first block was placed (blocks are placed at the end of a cycle) to the cycle in which its
- * last block ends, inclusive. Therefore the GPU's counters are read between two cycles.
+ * Launches that may start, and the counts of each kernel. The cycles of a kernel are those from its first block to its last.
+ * They begin with the cycle after the first block was placed, because blocks are placed at the end of a cycle. They end with
+ * the cycle in which the last block ends, inclusive. Therefore the GPU's counters are read between two cycles.
  */
 #include "timing/tim_engine_priv.h"
 

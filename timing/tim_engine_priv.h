@@ -150,8 +150,8 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
 bool tim_engine_spins(struct tim_engine *e);
 /** Ends the observation that tim_engine_spins() began, if there is one. */
 void tim_engine_forget_spin(struct tim_engine *e);
-/** Fills in *stop with the hang report. The report describes the warps that a mechanism throttles forever, if there are any;
- *  otherwise a resident block, and if a proof of spinning was attempted, preferably a block that can run. */
+/** Fills in *stop with the hang report. If a mechanism throttles warps forever, the report describes these warps. Otherwise
+ *  it describes a resident block. If a proof of spinning was attempted, a block that can run is preferred. */
 void tim_engine_hang(struct tim_engine *e, struct emu_stop *stop);
 
 /** Prints why a warp does not issue now: the stall reason, and the instruction for whose result the warp waits. Returns

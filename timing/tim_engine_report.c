@@ -73,8 +73,8 @@ void tim_engine_account(const struct tim_engine *e)
 }
 
 /** Prints the report section of each mechanism as a table or, if @json, as a member of the JSON report. If the device made
- *  launches, then prints the device memory that is reserved for them: JSON member `launches` has the number of bytes for
- *  pending launches, and `levels` the number of bytes for nesting levels. */
+ *  launches, then prints the device memory that is reserved for them. In JSON, member `launches` is the number of bytes for
+ *  pending launches, and member `levels` the number of bytes for nesting levels. */
 static void put_mechanisms(const void *context, bool json, struct lw_sink *out)
 {
     const struct tim_engine *e = context;

@@ -302,8 +302,8 @@ struct tim_packet {
 
 /* ---- memory side (timing/mem) -------------------------------------------------------------- */
 
-/** Crossbar, L2 slices and DRAM. Two implementations give the same answers in the same cycles: the reference, which
- *  ticks every part in every cycle, and the fast implementation, which ticks a part only if the part has work. */
+/** Crossbar, L2 slices and DRAM. There are two implementations, which give the same answers in the same cycles. The reference
+ *  ticks every part in every cycle. The fast implementation ticks a part only if the part has work. */
 struct tim_memory;
 struct tim_cache;
 struct tim_memory_ops {
@@ -422,8 +422,8 @@ enum { TIM_LINES_MOST = 4 * EMU_MAX_LANES };
  */
 unsigned tim_coalesce(const struct tim_config *config, const struct emu_access *access,
                       unsigned line_bytes, uint64_t local_base, struct tim_line *out);
-/** Stores to @out the accesses of a load to the constant cache, sorted by the lowest lane of each, and returns their
- *  number, which is at most the number of lanes. One access serves all lanes that read the same word or, for wider loads,
+/** Stores to @out the accesses of a load to the constant cache, sorted by the lowest lane of each. Returns the number of
+ *  accesses, which is at most the number of lanes. One access serves all lanes that read the same word or, for wider loads,
  *  the same address. All lanes must address memory that the cache can contain. @access and @line_bytes are as for
  *  tim_coalesce(). */
 unsigned tim_constant_words(const struct emu_access *access, unsigned line_bytes, struct tim_line *out);

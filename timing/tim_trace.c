@@ -437,8 +437,8 @@ static bool is_same(const struct step *x, const struct step *y)
     return x->core == y->core && x->id == y->id && x->sent == y->sent;
 }
 
-/** For each packet that was not answered before cycle @end, sets the bit of its last event in @last, because the packet's
- *  flow ends there, and prints the end of its request. Returns false if memory is short. */
+/** Handles each packet that was not answered before cycle @end. Sets the bit of its last event in @last, because the packet's
+ *  flow ends there. Prints the end of its request. Returns false if memory is short. */
 static bool end_lives(const struct tim_trace *trace, uint64_t end, uint64_t *last,
                       struct lw_sink *out, bool *first)
 {
@@ -496,7 +496,7 @@ void tim_trace_json(const struct tim_trace *trace, uint64_t cycles, struct lw_si
         lw_put(out, cycles < trace->to ? "with the run" : "with its window");
     lw_put(out, "\"},\n\"traceEvents\":[\n");
     put_names(out, trace->config, &first);
-    /* Without host memory, the flows of unanswered packets have no end. */
+    /* If memory is short, the flows of unanswered packets have no end. */
     bool marked = last != NULL && end_lives(trace, extent.to, last, out, &first);
     for (size_t i = 0; i < trace->count; i++) {
         struct event event = trace->event[i];

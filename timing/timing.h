@@ -42,7 +42,7 @@ void tim_mechanisms_print(struct lw_sink *out);
 void tim_config_destroy(struct tim_config *config);
 /** Prints all keys as a file that can be loaded, each with its unit, range and meaning as a comment. */
 void tim_config_print(const struct tim_config *config, struct lw_sink *out);
-/** A shipped GPU model: its name and a line of description. tim_machines is NULL-terminated. */
+/** A shipped GPU model: its name and a line of description. In the last element of tim_machines, both members are NULL. */
 struct tim_machine {
     const char *name, *summary;
 };
@@ -51,7 +51,7 @@ extern const struct tim_machine tim_machines[];
  *  model. */
 const char *tim_machine_text(const char *name);
 const char *tim_config_name(const struct tim_config *config); /* the name is borrowed from @config */
-/** Writes the value of @key ("l1.bytes") to @out, which has @room bytes, as a model file would have it. Returns false if
+/** Writes the value of @key ("l1.bytes") to @out, in the form that model files use. @out has @room bytes. Returns false if
  *  there is no such key. */
 bool tim_config_value(const struct tim_config *config, const char *key, char *out, size_t room);
 /** Returns true if the control fields of instructions determine when an instruction may issue (issue.dependence control). */
@@ -63,11 +63,11 @@ bool tim_config_coherent(const struct tim_config *config);
 /** Returns true if the model itself detects uniform and affine registers (tags.detect). */
 bool tim_config_detects(const struct tim_config *config);
 /** Sets the options of the functional machine that the model needs: warp width, reconvergence and, if the model
- *  detects uniform and affine registers, tags. (The machine's resident_warps is not one of them: the timing engine
- *  itself limits resident warps, and the option applies only to a replay in the fixed order.) */
+ *  detects uniform and affine registers, tags. The function does not set option resident_warps: the timing engine itself
+ *  limits the number of resident warps. That option applies only to a replay in the fixed order. */
 void tim_config_machine(const struct tim_config *config, struct emu_config *out);
 
-/** Returns true for the name of a warp scheduler, a value of issue.policy. */
+/** Returns true if @name is the name of a warp scheduler, which is a value of key issue.policy. */
 bool tim_is_scheduler(const char *name);
 
 /* ---- engine -------------------------------------------------------------------------------- */
@@ -78,7 +78,7 @@ struct tim_options {
     uint64_t trace_from, trace_to; /* first traced cycle, and the cycle after the last traced one; both 0: no trace */
     uint64_t trace_events; /* maximum number of events of the trace; 0: TIM_TRACE_EVENTS */
 };
-enum { TIM_TRACE_EVENTS = 1000000, /* limits the JSON file to 100 to 200 MB */ TIM_TRACE_MOST_EVENTS = 100000000 };
+enum { TIM_TRACE_EVENTS = 1000000, /* with this limit the JSON file has 100 to 200 MB */ TIM_TRACE_MOST_EVENTS = 100000000 };
 /** Creates an engine for @machine, which must have been created with the options that tim_config_machine() sets. @config
  *  is copied. Errors: LW_EINPUT if the machine's warp width differs from the model's; LW_ENOMEM. */
 enum lw_status tim_engine_create(struct emu_machine *machine, const struct tim_config *config,

@@ -37,8 +37,8 @@ static bool is_enabled(const struct chk *chk, enum chk_kind kind)
     return chk->options.kinds >> kind & 1;
 }
 
-/** Returns the largest finite value of a floating-point type, for comparisons of types. For an integer type with values above
- *  the range of half precision, returns a value above that range; for other integer types, 32767. */
+/** Returns the largest finite value of a floating-point type, for comparisons of types. For integer types: if the type has
+ *  values above the range of half precision, returns a value above that range; otherwise returns 32767. */
 static double largest(unsigned type)
 {
     switch (type) {
@@ -187,7 +187,8 @@ static int result_of(const struct emu_hook_site *site, const struct row *row, un
     if (r != r)
         return 2;
     r = r < 0 ? -r : r;
-    /* Rounding to nearest gives an infinity from half a unit above the largest value on. */
+    /* Rounding to nearest gives an infinity for values that exceed the largest finite value by half a unit in the last place
+     * or more. */
     return r >= (row->bits == 32 ? (long double)FLT_MAX + 0x1p103L : (long double)DBL_MAX + 0x1p970L);
 }
 
@@ -213,7 +214,8 @@ static bool narrowed(const struct emu_hook_site *site, unsigned lane)
     if (!is_finite(v))
         return false;
     switch (round) {
-    case ISA_CRND_RN: /* gives an infinity from half a unit above the largest value on */
+    case ISA_CRND_RN: /* gives an infinity for values that exceed the largest finite value by half a unit in the last place or
+                       * more */
         return fabs(v) >= most + (to == ISA_DT_F16 ? 16 : to == ISA_DT_BF16 ? 0x1p119 : 0x1p103);
     case ISA_CRND_RP: return v > most;
     case ISA_CRND_RM: return v < -most;
@@ -327,9 +329,10 @@ bool chk_arith_takes(const struct emu_hook_site *site, unsigned lane, unsigned d
     return takes(&k, d, n);
 }
 
-/** Returns true if select instructions discard the lane's result: every instruction that reads the result is a select that chooses
- *  its other source, there is at least one, and the result is dead or overwritten before the straight-line code ends. A compiler
- *  generates such selects when it moves an instruction before its guard (speculation), or when the source clamps the result. */
+/** Returns true if select instructions discard the lane's result. This is the case if at least one instruction reads the
+ *  result, every such instruction is a select that chooses its other source, and the result is dead or overwritten before the
+ *  straight-line code ends. A compiler generates such selects when it moves an instruction before its guard (speculation), or
+ *  when the source clamps the result. */
 static bool dropped(struct chk_fp_taint *taint, const struct emu_hook_site *site, unsigned lane)
 {
     enum { FAR = 32 };

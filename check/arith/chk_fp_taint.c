@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Findings in library functions. The check ignores intermediate results of these functions, such as infinities that a
- * division turns to zero, and out-of-range shifts and conversions that a select discards. An infinity, a NaN, or the
+ * Findings in library functions. The check ignores intermediate results of these functions. Examples are an infinity that a
+ * division turns to zero, and an out-of-range shift or conversion whose result a select discards. An infinity, a NaN, or the
  * result of an out-of-range float conversion is reported only when it leaves the library, which is when code outside the
  * library uses it.
  *
  * Until then the warp executes in single steps, and such values are tracked by register and lane (taint tracking).
- * The tracking follows copies and selects. An infinity or a NaN also makes any non-finite result of a library operation that
- * reads it a tracked value. This includes a select that replaces the value by another one that is not finite, such as NAN for
- * the root of a negative number.
+ * The tracking follows copies and selects. If a library operation reads a tracked infinity or NaN, and its result is not
+ * finite, the result is tracked, too. An example of such an operation is a select that replaces the value by another one that
+ * is not finite, such as NAN for the root of a negative number.
  */
 #include "check/arith/chk_fp_taint_priv.h"
 

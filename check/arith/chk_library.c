@@ -121,7 +121,7 @@ bool chk_library_has(struct chk_library *library, const struct emu_program *prog
         library->no_text = calloc((size_t)object->file_count + 1, sizeof *library->no_text);
         if (library->known == NULL || library->texts == NULL || library->no_text == NULL) {
             forget(library);
-            return false; /* without memory, the code counts as code of the kernel: an unnecessary finding is better than
+            return false; /* if memory is short, the code counts as code of the kernel: an unnecessary finding is better than
                            * a missing one */
         }
         library->program = program;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 enum {
-    PARTS_TIMES = 2,  /* report if there are at least this many times as many sectors or wavefronts as necessary */
-    PARTED_SHARE = 10 /* report if the lanes diverged in at least one of this many executions of a branch */
+    PARTS_TIMES = 2,  /* report if at least this many times the necessary number of sectors or wavefronts was used */
+    PARTED_SHARE = 10 /* report if the lanes diverged in at least 1 / PARTED_SHARE of the executions of a branch */
 };
 
 static double per(uint64_t a, uint64_t b)
@@ -142,7 +142,7 @@ static void look_by_calls(struct chk *chk, size_t lint, const struct chk_line_en
     free(seen);
 }
 
-/** Returns the index after the entries of one function, that begin at index @from. The instructions of a function without
+/** Returns the index after the entries of the function to which entry @from belongs. The instructions of a function without
  *  lines are evaluated together, like those of one line. */
 static size_t lineless_end(const struct chk_line_entry *e, size_t count, size_t from)
 {

@@ -109,8 +109,8 @@ static uint32_t unread_register(struct chk_init *init, unsigned number)
     return init_origin_add(init, &(struct init_origin){.where = INIT_REGISTER, .number = number});
 }
 
-/** Called when a block starts. If a kernel may read registers before it writes them, marks these registers as undefined,
- *  and starts single steps of all warps. */
+/** Called when a block starts. If a kernel may read registers before it writes them, marks these registers as undefined, and
+ *  makes all warps execute in single steps. */
 static void begin_warps(struct chk_init *init, struct init_block *b, struct emu_core *core,
                         const struct emu_grid *grid)
 {
@@ -794,8 +794,8 @@ static void call(struct init_block *b, const struct emu_hook_site *site)
     init_local_fresh(b, site->warp, site->lanes, end);
 }
 
-/** Handles a shuffle on the fast path. If it reads a lane that does not participate, its result is undefined, so the warp
- *  executes in single steps from this shuffle on. */
+/** Handles a shuffle on the fast path. If the shuffle reads a lane that does not participate, its result is undefined. The
+ *  warp then executes in single steps from this shuffle on. */
 static void shuffle(struct chk_init *init, struct init_block *b, const struct emu_hook_site *site)
 {
     const struct init_plan *plan = plan_of(init, site);

@@ -68,8 +68,8 @@ static unsigned valid_bytes(const struct init_memory *m, uint64_t base)
     return left < INIT_PAGE ? (unsigned)left : INIT_PAGE;
 }
 
-/** Returns the page in *@location. If the page was never written, first allocates a mask for it. Without memory, marks the
- *  page as defined and returns NULL. */
+/** Returns the page in *@location. If the page was never written, first allocates a mask for it. If memory is short, marks
+ *  the page as defined and returns NULL. */
 static struct init_page *make(struct init_memory *m, struct init_page **location, uint64_t address)
 {
     struct init_page *p = *location;
@@ -348,7 +348,7 @@ static inline enum isa_space space_of(uint64_t address)
            : address >= ISA_CONST_BASE   ? ISA_SPACE_CONST
            : address >= ISA_LOCAL_BASE   ? ISA_SPACE_LOCAL
            : address >= ISA_SHARED_BASE  ? ISA_SPACE_SHARED
-                                         : ISA_SPACE_CONST; /* code, the null page */
+                                         : ISA_SPACE_CONST; /* addresses of code, and the null page */
 }
 
 /** Returns true if the whole range is in one live allocation. Otherwise an access to the range faults, and the range has no
@@ -486,7 +486,7 @@ static inline unsigned span_of(const struct emu_hook_access *a, const struct emu
     return (piece->run ? (unsigned)(piece->last - piece->first) * a->bytes : 0) + a->bytes;
 }
 
-/** Returns false if certainly no lane of a segment reads undefined bits. */
+/** Returns whether a lane of a segment may read undefined bits. The result is false only if certainly no lane does. */
 static bool piece_may(struct init_memory *m, struct init_block *b, const struct emu_hook_access *a,
                       const struct emu_addr_segment *piece)
 {

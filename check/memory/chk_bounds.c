@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds accesses outside of the variable from which their address is computed (struct isa_bound), to other valid
+ * Finds accesses that are outside of the variable from which their address is computed (struct isa_bound), but in other valid
  * memory. Accesses to invalid memory are faults, and are reported as faults.
  *
  * Most accesses need no check: their variable is the only memory that they can reach, or the check of another access
@@ -31,8 +31,8 @@ struct chk_bounds {
     uint64_t blocks;    /* number of running blocks */
     bool mixed;         /* blocks of several grids run, so a limit that is valid for one launch cannot be used */
     bool of_grid;       /* a filter was set that is valid only for one launch */
-    bool moved;         /* a debugger has set a pc, so a lane that reaches an access may not have executed the access
-                         * that dominates it */
+    bool moved;         /* a debugger has set a pc, so a lane may reach an access without having executed the access that
+                         * dominates it */
     bool is_alone;      /* no other check observes accesses, so hooks of instructions may be disabled */
 };
 
@@ -242,7 +242,8 @@ static const char *put_bound(const struct emu_hook_site *site, const struct boun
         name = isa_die_name(d, (uint32_t)die);
     else
         die = ISA_NO_DIE;
-    if (b->kind == ISA_BOUND_LOCAL && die == ISA_NO_DIE && d != NULL) { /* the variable is known if it has all of the memory */
+    if (b->kind == ISA_BOUND_LOCAL && die == ISA_NO_DIE && d != NULL) { /* the name is known if one variable fills this whole
+                                                                         * range of local memory */
         die = chk_local_die(object, kernel, site->index, b->which, &inside);
         if (die != ISA_NO_DIE && inside == 0 && isa_type_bytes(d, isa_die_type(d, (uint32_t)die), 0) == b->bytes) {
             chk_put_sized(d, die, b->bytes, out);
@@ -355,9 +356,9 @@ static uint64_t lanes_beyond(const struct emu_hook_access *a, const struct bound
     return lanes;
 }
 
-/** Handles the accesses whose leader is the instruction of @a. If @a is far enough inside the variable that these accesses
- *  are inside it, too, disables their hooks, and narrows *@limit to the addresses of @a that guarantee this. Otherwise, these
- *  accesses are checked from now on. */
+/** Handles the accesses whose leader is the instruction of @a. If @a is so far inside the variable that these accesses are
+ *  inside the variable, too, disables their hooks. Also narrows *@limit to the addresses of @a for which this is true.
+ *  Otherwise, these accesses are checked from now on. */
 static void lead(struct bounds_program *p, const struct emu_hook_access *a, struct bounds_limit *limit)
 {
     const uint32_t index = a->at.index, last = p->lead[index].last;

@@ -341,7 +341,7 @@ void race_access_free(struct chk_race *race, struct race_block *b, const struct 
         uint32_t first, count;
         struct race_page_shadow *cells = race_cells_at(&ctx, at, WORD, &first, &count);
 
-        if (cells == NULL) { /* no cells of the page exist, so the rest of it is skipped */
+        if (cells == NULL) { /* the page has no cells, so its other words are skipped */
             at |= lw_mask(RACE_PAGE_SHIFT) - (WORD - 1);
             continue;
         }

@@ -5,9 +5,10 @@
 
 #include "check/race/chk_race_order_priv.h"
 
-/** Checks an access to consecutive words together. @i: index of the first word's cell. @self_tid: thread id of the first
- *  lane. Each lane accesses 1 << @shift words. Records with a clock up to @base are ordered before the access. @n: number
- *  of words, at most RACE_CHUNK. Returns false if it has not made the check: each lane must then be checked by itself. */
+/** Checks all lanes of an access to consecutive words together. @i: index of the first word's cell. @self_tid: thread id of
+ *  the first lane. Each lane accesses 1 << @shift words. Records with a clock up to @base are ordered before the access. @n:
+ *  number of words, at most RACE_CHUNK. Returns false if it has not made the check: each lane must then be checked by
+ *  itself. */
 enum { RACE_CHUNK = 16 };
 typedef bool race_chunk_fn(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t i,
                            uint32_t self_tid, unsigned shift, uint32_t base, unsigned n);
@@ -28,12 +29,12 @@ struct race_access {
     bool plain;        /* no vector clocks are needed: the clocks of block and warp suffice */
     bool may_defer;    /* the read may be appended to a list of deferred reads */
     uint64_t freed, freed_bytes; /* range that the access frees; 0: it frees nothing */
-    const uint32_t *value; /* for a logged store, which has already been executed: the value that each lane stored, then
-                            * the value that each lane overwrote; NULL for other accesses */
+    const uint32_t *value; /* logged store, which has already been executed: first the value that each lane stored, then the
+                            * value that each lane overwrote. Other accesses: NULL */
 };
 
-/** Returns true if all lanes of a warp take part in the access, and form segments of consecutive words or of one word.
- *  For such a read, the deferred-read list of a page needs as few words as the list of an allocation. */
+/** Returns true if all lanes of a warp take part in the access, and their addresses form segments. A segment has consecutive
+ *  words, or one word. For such a read, the deferred-read list of a page needs as few words as the list of an allocation. */
 static inline bool race_is_whole_warp(const struct race_access *ctx)
 {
     return ctx->access->piece_count != 0 &&
@@ -68,7 +69,8 @@ void race_check_cell(struct race_access *ctx, struct race_page_shadow *cells, ui
 /** Checks scattered lanes. Prefetches the cells of all lanes before it checks the first. Skips the comparison of vector clocks
  *  for a cell without records after the block's vc_floor, and for a read of a cell that only other blocks have read. */
 void race_access_scattered(struct race_access *ctx, const uint64_t *address, uint64_t lanes);
-/** Checks all lanes of the access: in the packed shadow, by deferral, wide, scattered, or one by one. */
+/** Checks all lanes of the access. Depending on the access, uses the packed shadow, defers a read, checks consecutive or
+ *  scattered words together, or checks the lanes one by one. */
 void race_access_check(struct race_access *ctx);
 /** Called before a lane frees an object. Checks the free like a store to all bytes of the object, but does not record
  *  it. */

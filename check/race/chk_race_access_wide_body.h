@@ -27,8 +27,9 @@ LEVEL_TARGET static inline uint32_t LEVEL(some)(const LEVEL(hot_cells) *all, uns
     return bits;
 }
 
-/** Returns a word with bit 31 set if the write record or, with @read, the read record of some cell may be unordered: the
- *  record is later than @base, is not the lane's own, and is not covered by the lane's clocks. */
+/** Returns a word whose bit 31 is set if a record of some cell may be unordered with the access. This is a record that is
+ *  later than @base, is not the lane's own, and is not covered by the lane's clocks. With @read the function examines the
+ *  read records, otherwise the write records. */
 LEVEL_TARGET static uint32_t LEVEL(chunk_unordered)(const struct race_access *ctx,
                                               const struct race_page_shadow *cells, uint32_t i, bool read,
                                               uint32_t self_tid, unsigned shift, uint32_t base, unsigned n)
@@ -51,8 +52,8 @@ LEVEL_TARGET static uint32_t LEVEL(chunk_unordered)(const struct race_access *ct
     return unordered & SIGN;
 }
 
-/** Sets the hot words of each cell to @read, the lane's thread id, @site and @write, as far as the masks in @words select
- *  them. */
+/** For each cell, sets the hot words that the masks in @words select. The values of the four hot words are @read, the lane's
+ *  thread id, @site and @write. */
 LEVEL_TARGET static inline void LEVEL(chunk_set)(uint32_t *hot, uint32_t read, uint32_t self_tid,
                                                  unsigned shift, uint32_t site, uint32_t write,
                                                  const LEVEL(hot_cells) *words, unsigned n)

@@ -3,8 +3,8 @@
  * Race checker: the access log of the interpreter, which is checked in batches.
  *
  * The interpreter logs plain accesses of global words instead of calling a hook. The logged accesses are checked
- * together, in their order. This costs less than a call for each access, and their cells can be prefetched. Without the
- * log, `bfs` executes 28 % more instructions and takes 1.8 times as long (docs/explanation/race-detection.md).
+ * together, in their order. A batch costs less than a call for each access, and the cells of its accesses can be prefetched.
+ * Without the log, `bfs` executes 28 % more instructions and takes 1.8 times as long (docs/explanation/race-detection.md).
  */
 #include "check/race/chk_race_priv.h"
 
@@ -32,7 +32,7 @@ enum { FORM_SPLIT = EMU_ADDR_STRIDED + 1 };
 
 struct race_batch {
     struct emu_access_log entries;
-    bool granted; /* the interpreter may log some accesses: because grant() was called after the last race_batch_revoke() */
+    bool granted; /* grant() was called after the last race_batch_revoke(), so the interpreter may log some accesses */
     unsigned sampled; /* number of scattered reads; every eighth is considered for the filter */
     uint64_t at[LOG_CAPACITY + RACE_WORDS_BEYOND / 2]; /* the records of the log */
     uint64_t each[ENTRIES][sizeof(struct emu_access_record) / 8 + EMU_MAX_LANES / 2]; /* results of each_of() */

@@ -2,16 +2,16 @@
 /*
  * Race checker: deferred reads.
  *
- * FastTrack updates the read record of a location at every read. Here a plain read of memory that has not been written
- * since the last launch by the host is appended to a list of its page or of its allocation. Such a read cannot race
- * yet, and a read record takes ten times as much memory as a word of the list. The first access of another kind replays
- * the list, in the order and with the clocks of its reads. Most lists are dropped at the next launch by the host,
- * without a replay. Without lists of pages, `reduce` needs 237 MiB instead of 62 MiB. Without lists of allocations,
+ * FastTrack updates the read record of a location at every read. Here a plain read is appended to a list, if its memory has
+ * not been written since the last launch by the host. The list belongs to the page or to the allocation of the memory. Such a
+ * read cannot race yet, and a read record takes ten times as much memory as a word of the list. The first access of another
+ * kind replays the list, in the order and with the clocks of its reads. Most lists are dropped at the next launch by the
+ * host, without a replay. Without lists of pages, `reduce` needs 237 MiB instead of 62 MiB. Without lists of allocations,
  * `bfs` needs 177 MiB instead of 130 MiB, and 1.6 times as long (docs/explanation/race-detection.md).
  *
- * An allocation has a list as long as no kernel has written to it and none of its pages has a shadow. This list gets
- * reads of scattered lanes. A page has a list until its shadow is valid. This list gets the reads of whole warps, and
- * the reads that the list of the allocation refuses.
+ * While no kernel has written to an allocation, and none of its pages has a shadow, the allocation has a list. This list gets
+ * reads of scattered lanes. A page has a list until its shadow is valid. This list gets the reads of whole warps, and the
+ * reads that the list of the allocation refuses.
  */
 #include "check/race/chk_race_priv.h"
 

@@ -19,7 +19,7 @@
 
 enum { TABLE_PAGES = 1 << RACE_TABLE_SHIFT, MIXED = -1, LOOK_EVERY = 64 };
 
-/** Returns true if a thread that executes @insn may release accesses beyond those that the barriers of its block release. */
+/** Returns true if @insn may make a thread release more accesses than the barriers of its block do. */
 static bool is_fence(const struct isa_insn *insn)
 {
     const unsigned flags = isa_op_info((enum isa_op)insn->op)->flags;
@@ -112,8 +112,8 @@ void race_code_of(struct chk_race *race, const struct emu_program *program, cons
         race->order.codes[race->order.code_count++] = *out;
 }
 
-/** Returns the number of bytes of a page, from its start, that may be accessed: at most the rest of the allocation that
- *  contains its first byte. If small objects may share the page, returns the size of the page. */
+/** Returns the number of bytes, from the start of a page, that may be accessed. Bytes after the end of the allocation that
+ *  contains the page's first byte do not count. If small objects may share the page, returns the size of the page. */
 static uint32_t bytes_of(const struct chk_race *race, uint64_t page)
 {
     const uint64_t all = UINT64_C(1) << RACE_PAGE_SHIFT, base = ISA_GLOBAL_BASE + page * all;
@@ -195,7 +195,7 @@ void race_filter_reads_prefetch(struct race_access *ctx, uint64_t at, struct rac
         if (*table == NULL)
             *table = calloc(TABLE_PAGES, sizeof **table);
         if (*table == NULL)
-            return; /* without memory for the table, the page is not filtered */
+            return; /* if memory for the table is short, the page is not filtered */
         (*table)[in] = stamp;
         race->filter.any_page = true;
         race_batch_revoke(race);

@@ -5,11 +5,11 @@
  * Loads in a barrier interval in which no thread can write shared memory call no hook. Without the filter, `gemm_tiled`
  * executes 8.3 times as many instructions (docs/explanation/race-detection.md).
  *
- * A barrier interval begins when all threads of a block start, or have arrived at one instruction. Until they all
- * arrive at a barrier again, they execute only code that is reachable from there without a barrier of the whole block.
- * If no reachable store or atomic can access shared memory, loads of shared memory cannot race: the first barrier
- * orders earlier writes, and the next barrier orders later ones. If no other check observes accesses, these loads have
- * no hook.
+ * A barrier interval begins when all threads of a block start, or have arrived at one instruction. Until all of these threads
+ * arrive at a barrier again, they execute only code that can be reached from the start of the interval without a barrier of
+ * the whole block. If no reachable store or atomic can access shared memory, loads of shared memory cannot race: the first
+ * barrier orders earlier writes, and the next barrier orders later ones. If no other check observes accesses, these loads
+ * have no hook.
  */
 #include "check/race/chk_race_priv.h"
 

@@ -316,8 +316,8 @@ static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *
         race_join(race, &vclock, w->lane[lane].vclock);
     if (b->vc_warps == NULL && w->vc_lanes == NULL)
         return vclock;
-    /* The rest computes the same as race_ordered_before(), but for one lane and at less cost, because it runs for each lane of
-     * a fence. */
+    /* The rest of this function does what race_ordered_before() does, but for one lane and at less cost, because it runs for
+     * each lane of a fence. */
     struct race_entry entry[EMU_MAX_LANES + EMU_MAX_BLOCK_THREADS];
     const unsigned index = (unsigned)(w - b->warp);
     unsigned count = 0;

@@ -169,8 +169,8 @@ void race_on_warpsync(void *state, struct emu_core *core, unsigned slot, unsigne
     race_clock_advance(race);
 }
 
-/** Handles a barrier that does not order all memory: orders the threads of the block after the accesses that the live lanes of
- *  each warp made before their last fences. */
+/** Handles a barrier that does not order all memory. Orders the threads of the block after the accesses that the live lanes
+ *  of each warp made before the last fences of these lanes. */
 static void fences_arrived(struct chk_race *race, struct race_block *b)
 {
     for (unsigned i = 0; i < b->warp_count; i++) {
@@ -239,9 +239,9 @@ static void all_arrived(struct chk_race *race, struct race_block *b)
         race_vclock_prune(&b->pending[k], b->block_id);
 }
 
-/** Handles a barrier at which all live threads of a block have arrived. If the barrier does not order one of the memory spaces
- *  (shared or global), accesses to this space, and accesses that threads acquired through it, are ordered only if a fence
- *  followed them. */
+/** Handles a barrier at which all live threads of a block have arrived. A barrier may not order one of the memory spaces
+ *  (shared or global). Accesses to this space, and accesses that threads acquired through this space, are then ordered only
+ *  if a fence followed them. */
 static void block_arrives(struct chk_race *race, struct race_block *b, const struct emu_barrier_arrivals *arrivals)
 {
     const struct race_weak weak = {race->order.clock, arrivals->pc};

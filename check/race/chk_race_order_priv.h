@@ -29,8 +29,8 @@ struct race_vclock {
 struct race_vclock *race_vclock_keep(struct race_vclock *vclock);
 void race_vclock_drop(struct race_vclock *vclock);
 uint32_t race_vclock_time(const struct race_vclock *vclock, uint64_t key);
-/** Creates a vector clock from few entries in any order. Returns NULL if there are no entries. Without memory sets
- *  *@short_of_memory and returns NULL, so that more accesses are treated as unordered. */
+/** Creates a vector clock from few entries in any order. Returns NULL if there are no entries. If memory is short, sets
+ *  *@short_of_memory and returns NULL; more accesses are then treated as unordered. */
 struct race_vclock *race_vclock_create(struct race_entry *entry, unsigned count,
                                    bool *short_of_memory);
 /** Removes from a vector clock the entries for block @block_id and for its warps and threads. */
@@ -52,12 +52,12 @@ bool race_is_uninitialised(const struct chk_race *race, uint64_t address, uint64
 
 /* ---- threads ---------------------------------------------------------------------------------------- */
 
-/* A thread has these clocks; most of them are shared by its warp or block. vc_floor is the clock up to which the thread
- * is ordered after all accesses, vc_block the clock up to which it is ordered after its block, and vc_warp the clock up
- * to which it is ordered after its warp. vc_warps and vc_lanes are used if warps or lanes have different clocks. A
- * sparse vector clock covers the accesses that the thread acquired by atomics and launches. */
+/* A thread has these clocks; most of them are shared by its warp or block. Up to clock vc_floor, the thread is ordered after
+ * all accesses. Up to clock vc_block, it is ordered after the accesses of its block, and up to clock vc_warp after those of
+ * its warp. vc_warps and vc_lanes are used if warps or lanes have different clocks. A sparse vector clock covers the accesses
+ * that the thread acquired by atomics and launches. */
 
-/** Clocks of a thread at its last fence, which a later atomic of the thread releases. */
+/** Clocks of a thread at its last fence. A later atomic of the thread releases these clocks. */
 struct race_fence {
     uint32_t time, vc_block, vc_warp; /* time: clock of the fence; 0: the lane has executed no fence */
     struct race_vclock *vclock;
@@ -107,7 +107,7 @@ struct race_block {
         uint32_t time; /* clock at which the barrier completed; 0: the block has passed no such barrier */
         uint64_t pc;
     } weak[2]; /* [in global memory]: the last barrier that does not order this memory space */
-    uint32_t packed_first; /* lowest number, in packed cells, of an access by the block */
+    uint32_t packed_first; /* in packed cells accesses are numbered: lowest number that an access by the block can have */
     uint32_t *fenced;     /* [warp]: clock of the last device fence that all lanes executed before a barrier of the
                            * whole block; NULL: there was none */
     bool any_fence, any_lane;
@@ -120,7 +120,7 @@ struct race_block {
     struct race_page_shadow shared;
     struct race_warp warp[];
 };
-/** The block that a block id, as part of a thread id, identifies. */
+/** The block that has a certain block id. The thread id of each thread of the block contains this block id. */
 struct race_block_id {
     uint32_t grid, start; /* start: clock at which the block started */
     uint64_t linear;

@@ -45,8 +45,9 @@ static void check_weak(struct race_access *ctx, const struct race_page_shadow *c
         race_found(ctx, lane, at, tid, time, *race_at(cells, RACE_WEAK + RACE_SITE, i), true, order);
 }
 
-/** Returns true for the relation that PTX calls observation order: an atomic or strong read that is ordered before the
- *  access of @lane has read the strong write of the cell's record and, for atomics, all writes of the record. */
+/** Returns true if the strong writes of the cell's record come before the access of @lane in the order that PTX calls
+ *  observation order. This is the case if an atomic or strong read has read the write or, if the record has several atomics,
+ *  the last of them, and if this read is ordered before the access. */
 static bool was_observed(const struct race_access *ctx, const struct race_page_shadow *cells, uint32_t i,
                          unsigned lane)
 {

@@ -126,7 +126,7 @@ static inline bool race_range_is_deferring(const struct chk_race *race, struct r
         race_range_begins(race, r);
     return r->state == RACE_DEFERRED;
 }
-/** Returns true if one launch runs, makes no launches, and has threads that only barriers order. */
+/** Returns true if a single launch runs, makes no launches itself, and only barriers order its threads. */
 static inline bool race_packed_simple(const struct chk_race *race)
 {
     return race->order.grid_count == 1 && race->order.grids[0].code.sync_free && !race->order.grids[0].code.launches;

@@ -395,8 +395,8 @@ static void report(struct race_access *ctx, enum chk_kind kind, unsigned lane, u
     pair->counted = race->lane_count;
 }
 
-/** Returns true if the lane of the previous access is in the split of this access, or if all live lanes of the warp formed one
- *  split at some time after the previous access. @time: clock of the previous access. */
+/** Returns true in two cases: the lane of the previous access is in the split of this access, or all live lanes of the warp
+ *  formed one split at some time after the previous access. @time: clock of the previous access. */
 static bool in_lockstep(const struct race_access *ctx, const struct other *other, uint32_t time)
 {
     return (ctx->access->at.split_lanes >> other->lane & 1) != 0 || time < ctx->warp->converged;
@@ -467,7 +467,7 @@ void race_found(struct race_access *ctx, unsigned lane, uint64_t at, uint32_t ti
         const size_t had = race->chk->count;
         report(ctx, kind, lane, at, &other, values, mine, theirs, weak, weak_pc, pair);
         /* The finding shows the lanes of its first occurrence only. If chk_add() has added this race to an older finding,
-         * this is not its first occurrence, so no lanes are added. */
+         * this race is not the first occurrence, so no lanes are added. */
         pair->other = race->chk->count != had ? (uint64_t)(tid >> RACE_THREAD_BITS) << 32 | other.warp : UINT64_MAX;
         return;
     }

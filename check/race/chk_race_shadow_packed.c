@@ -256,8 +256,8 @@ static bool slow(struct pass *p, uint32_t *cell, uint64_t lanes, bool together)
     return true;
 }
 
-/** Returns 1 + the index of the finding that counts races of this access's site and the site with @number; 0: there is no
- *  such finding yet, so the race must be checked in full. */
+/** Returns 1 + the index of the finding that counts races between the site of this access and the site with number @number.
+ *  Returns 0 if there is no such finding yet: the race must then be checked in full. */
 static inline int finding_of(struct pass *p, unsigned number)
 {
     int *f = &p->b->finding_of[p->number][number];
@@ -533,8 +533,8 @@ static bool record_of(struct chk_race *race, struct race_packed *b, uint32_t bas
     *number = site & RACE_HOW || time <= base ? 0 : number_of(b, site & (uint32_t)lw_mask(RACE_SITE_BITS));
     if (*number == 0 || !has_capacity(race, 0))
         return false;
-    while (k > 0 && race->packed.access_count - k < 4 && /* the access of the record is usually that of the preceding
-                                                          * word */
+    while (k > 0 && race->packed.access_count - k < 4 && /* the access of this record is usually the access of the preceding
+                                                          * word's record */
            (race->packed.access[k - 1].time != time || race->packed.access[k - 1].self_tid != self_tid))
         k--;
     if (k > 0 && race->packed.access[k - 1].time == time && race->packed.access[k - 1].self_tid == self_tid)
@@ -601,7 +601,7 @@ static bool begin(struct race_access *ctx, struct race_range *r)
     if (b == NULL) {
         b = calloc(1, sizeof *b);
         if (b == NULL)
-            return false; /* without memory the allocation has ordinary cells */
+            return false; /* if memory is short, the allocation has ordinary cells */
         b->first = first;
         b->end = end;
         b->site[0] = UINT32_MAX;

@@ -28,8 +28,9 @@ enum { RACE_MOST_CLOCK = INT32_MAX - 1 };
 /* A thread id consists of a block id in the upper 22 bits and the number of the thread in its block in the lower 10. */
 enum { RACE_THREAD_BITS = 10, RACE_MOST_BLOCKS = 1 << 22 };
 
-/* Rows of a record of writes or of reads. A record of several threads holds its last access. The rows with the suffix _2 hold
- * the last access by another lane, warp or block, according to the level of the record. */
+/* Rows of a record of writes or of reads. A record of several threads holds the last of their accesses. The rows with the
+ * suffix _2 hold the last access by another lane, warp or block than the one that made this access. The level of the record
+ * says which of the three applies. */
 enum {
     RACE_CLOCK, RACE_TID, RACE_SITE, RACE_CLOCK_2, RACE_TID_2, RACE_SITE_2, RACE_RECORD_ROWS
 };
@@ -67,8 +68,8 @@ struct race_page_shadow {
     bool in_slab;
     uint32_t redundant_reads, redundant_launch; /* number of reads that changed only a clock, counted since
                                                  * filter.host_launches had the value redundant_launch */
-    /* The page's cells are valid while race_shadow.epoch is equal to valid_epoch; `deferred` is valid while it is equal to
-     * deferred_epoch. */
+    /* The page's cells are valid while race_shadow.epoch is equal to valid_epoch. `deferred` is valid while race_shadow.epoch
+     * is equal to deferred_epoch. */
     uint32_t valid_epoch, deferred_epoch;
     struct race_deferred deferred;
 };
@@ -244,8 +245,8 @@ bool race_defer_record(const struct race_access *ctx, struct race_range *r, cons
 void race_deferred_allocation_flush(struct chk_race *race, uint64_t offset);
 /** Called when the page at @offset gets its shadow. Stops the deferral of reads in the list of the page's allocation. */
 void race_range_page_shadowed(struct chk_race *race, uint64_t offset);
-/** Creates the replay block. During a replay it stands for the block of each read, of which only the clocks are known. Returns
- *  NULL without memory. */
+/** Creates the replay block. During a replay it stands for the block of each read, of which only the clocks are known.
+ *  Returns NULL if memory is short. */
 struct race_block *race_replay_block(unsigned width);
 
 /* ---- packed shadow ---------------------------------------------------------------------------------- */

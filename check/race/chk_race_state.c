@@ -64,7 +64,7 @@ struct race_range *race_range_at(struct chk_race *race, uint64_t offset)
     if (race->ranges.table == NULL)
         race->ranges.table = malloc(RACE_MOST_RANGES * sizeof *race->ranges.table);
     if (race->ranges.table == NULL)
-        return NULL; /* without memory for the table, the access is checked in full */
+        return NULL; /* if memory for the table is short, the access is checked in full */
     r = &race->ranges.table[race->ranges.count++];
     *r = (struct race_range){.first = a.address - ISA_GLOBAL_BASE,
                              .end = a.address - ISA_GLOBAL_BASE + a.size_bytes};

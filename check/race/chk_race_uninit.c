@@ -40,7 +40,7 @@ static void take(struct chk_race *race, uint64_t first, uint64_t end)
 
         race->shadow.uninit[i++].end = first;
         if (last > end) {
-            (void)insert(race, i, end, last); /* without memory, the range is treated as written */
+            (void)insert(race, i, end, last); /* if memory is short, the range is treated as written */
             return;
         }
     }

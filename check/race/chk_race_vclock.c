@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-/* A vector clock with more entries than the limit is replaced by "everything up to now". This may hide a few races. */
+/* A vector clock with more entries than the limit is replaced by "everything up to now". The replacement may hide a few
+ * races. */
 enum { MOST_ENTRIES = 4096 };
 
 struct race_vclock *race_vclock_keep(struct race_vclock *vclock)
@@ -91,7 +92,7 @@ void race_vclock_prune(struct race_vclock **vclock, uint32_t block_id)
     if (kept != 0) {
         out = create(kept, &short_of_memory);
         if (out == NULL)
-            return; /* without memory the clock remains unchanged, which is harmless */
+            return; /* if memory is short, the clock remains unchanged, which is harmless */
         for (unsigned i = 0; i < a->count; i++)
             if (!is_of(&a->entry[i], block_id))
                 out->entry[out->count++] = a->entry[i];

@@ -7,7 +7,7 @@ enum { REG_RETURN = 0, REG_STACK = 2 };
 
 void chk_stack_block(struct chk *chk, const struct emu_core *core, unsigned slot)
 {
-    (void)chk_slot_at(&chk->slots, core, slot, sizeof(struct chk_slot)); /* without memory, findings show no callers */
+    (void)chk_slot_at(&chk->slots, core, slot, sizeof(struct chk_slot)); /* if memory is short, findings show no callers */
 }
 
 /** Returns the slot of a block, or NULL if it is not known. */

@@ -175,8 +175,8 @@ unsigned chk_inline_collect(const struct chk *chk, const struct chk_location *lo
     if (object->debug != NULL)
         count = inlined(object, insn, out);
     const char *file = count != 0 ? out[count - 1].file : chk_line_file(object, isa_object_line_at(object, insn));
-    /* Continues from a function to its caller, by the stack frames at the first occurrence of the finding or, without
-     * frames, as long as the function has only one caller. */
+    /* Continues from each function to its caller. The stack frames at the first occurrence of the finding have the callers.
+     * Without frames, the loop continues as long as the function has only one caller. */
     while (count < CHK_MOST_CALLS) {
         const bool own = file[0] == '\0' || chk_is_foreign(file);
         const struct isa_function *f = isa_object_function_at(object, insn);

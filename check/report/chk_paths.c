@@ -40,8 +40,8 @@ static bool has_dots(const char *file)
            strncmp(file, "./", 2) == 0;
 }
 
-/** Copies @file to @out, which has the same size, without "//" and ".", and without each ".." before which there is a
- *  folder that can be removed with it. */
+/** Copies @file to @out, which has the same size. Removes "//" and ".". Also removes each ".." together with the folder
+ *  before it, if there is such a folder. */
 static void simplify(const char *file, char *out)
 {
     const bool rooted = file[0] == '/';
@@ -104,7 +104,7 @@ const char *chk_file_plain(const struct chk *chk, const char *file)
 {
     const struct known *k = has_dots(file) ? known_of(chk->files, file) : NULL;
 
-    return k != NULL ? k->plain : file; /* without memory the name is unchanged */
+    return k != NULL ? k->plain : file; /* if memory is short, the name is unchanged */
 }
 
 /** Returns the name of @file, an absolute name, relative to options.base, or NULL if the file is not in that folder. */

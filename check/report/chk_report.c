@@ -242,7 +242,8 @@ static void junit_checks(const struct chk *chk, struct lw_sink *out)
 
         lw_put(out, "    <testcase classname=\"check\" name=\"");
         put_xml(out, chk_report_file(chk, c->file));
-        lw_printf(out, c->line != 0 ? ":%u\"" : "%.0u\"", c->line); /* line 0: the check is an option, not in a file */
+        lw_printf(out, c->line != 0 ? ":%u\"" : "%.0u\"", c->line); /* line 0: the check comes from an option, not from a
+                                                                     * file */
         if (!c->came) {
             lw_put(out, ">\n      <skipped message=\"" NOT_REACHED "\"/>\n    </testcase>\n");
         } else if (c->failed == NULL) {
@@ -329,8 +330,8 @@ static struct numbered *numbers_of(const struct chk *chk)
     return all;
 }
 
-/* Writes a passed test case for each enabled kind without findings, and a failed one for each finding, not for each kind,
- * because a test case may have only one failure. */
+/* Writes a passed test case for each enabled kind without findings, and a failed test case for each finding. A kind with
+ * several findings has several test cases, because a test case may have only one failure. */
 static void write_junit(const struct chk *chk, const char *run, const char *version,
                         struct lw_sink *out)
 {

@@ -139,7 +139,7 @@ static void renew(struct chk_paths *p, struct path *path)
     }
 }
 
-/** Records that the lanes @all of a warp reached a branch, and that the lanes @taken of them took it. */
+/** Records that lanes @all of a warp reached a branch, and that lanes @taken, a subset of @all, took it. */
 static void decide(struct chk_paths *p, struct path *path, uint64_t all, uint64_t taken)
 {
     renew(p, path);

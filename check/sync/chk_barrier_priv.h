@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internal interface of the check of barriers, for CTA barriers and masks that complete although not all lanes reached the
- * same instruction. */
+/* Internal interface of the barrier check. The check finds CTA barriers, and cross-lane operations with a member mask, that
+ * complete although not all of their lanes reached the same instruction. */
 #ifndef CHK_BARRIER_PRIV_H
 #define CHK_BARRIER_PRIV_H
 
@@ -44,7 +44,7 @@ void chk_regions_destroy(struct chk_regions *regions);
 /* ---- sides of these branches that the threads of a block took (chk_barrier_paths.c) ---- */
 struct chk_paths;
 /** Starts tracking the block of @site. @old: the record of an ended block, which is freed or reused. Returns NULL if the
- *  block's kernel has no branch with a region, or without memory. */
+ *  block's kernel has no branch with a region, or if memory is short. */
 struct chk_paths *chk_paths_begin(struct chk *chk, const struct chk_regions *regions, const struct emu_hook_site *site,
                                   struct chk_paths *old);
 void chk_paths_destroy(struct chk_paths *paths);

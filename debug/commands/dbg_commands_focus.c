@@ -10,7 +10,8 @@ enum { MAX_LISTED_WARPS = 16 };
 /* ---- coordinates ------------------------------------------------------------------------ */
 
 /* Moves the focus to the coordinates @text and prints it. With @brackets, prints all coordinates in brackets, as cuda-gdb
- * does. If @text has no numbers, the focus does not move; @brackets then prints the coordinates that @text names. */
+ * does. If @text has no numbers, the focus does not move. With @brackets only the coordinates that @text names are then
+ * printed, or all coordinates if @text names none. */
 static enum lw_status go(struct dbg *dbg, const char *text, bool brackets, struct lw_sink *out,
                          struct lw_error *err)
 {

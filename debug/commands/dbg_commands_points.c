@@ -42,7 +42,8 @@ static bool location_words(int argc, char **argv, int *next, char *text, size_t 
     return true;
 }
 
-/* If a location that the user typed, FILE:LINE or LINE, has no code, so that the breakpoint is on another line, says so. */
+/* Prints a message if the line in a location that the user typed, FILE:LINE or LINE, has no code. The breakpoint is then on
+ * another line. */
 static void put_moved(const struct dbg *dbg, const char *location, uint64_t pc, struct lw_sink *out)
 {
     const char *colon = strrchr(location, ':'), *file = NULL;
@@ -210,7 +211,7 @@ static enum lw_status point_apply(struct dbg *dbg, unsigned id, enum point_verb 
 }
 
 /* Enables, disables or deletes the stoppoints with the given numbers. Without numbers, changes all stoppoints of the shell,
- * but not those of gdb, which manages its own. */
+ * but not the stoppoints of gdb, which manages these itself. */
 static enum lw_status do_change(const struct lw_call *call, struct lw_error *err)
 {
     const enum point_verb verb = (enum point_verb)call->what;

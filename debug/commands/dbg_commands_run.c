@@ -28,7 +28,7 @@ static enum lw_status do_step(const struct lw_call *call, struct lw_error *err)
         dbg_thread_id id = dbg_focus_get(dbg, DBG_FOCUS_VIEW);
         unsigned lane = dbg_lane_get(dbg, id);
 
-        /* After an interrupt between two steps, no further step may begin, because it would clear the interrupt. */
+        /* After an interrupt between two steps, no further step may begin, because the next step would clear the interrupt. */
         if (i != 0 && dbg->engine->interrupted)
             break;
         if (verb == STEP_INSN || verb == STEP_ALONE)

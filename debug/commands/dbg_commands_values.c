@@ -8,8 +8,8 @@
 
 enum { MAX_LOCATIONS = 32, MAX_COUNT = 1000000, LIST_LINES = 10, DISASSEMBLE_COUNT = 8 };
 
-/* Parses an operand such as "/x" or "/8xw": count, format and size. If operand number *@next is one, *@next is moved past
- * it. */
+/* Parses an operand such as "/x" or "/8xw": count, format and size. If operand number *@next is such an operand, *@next is
+ * moved past it. */
 static enum lw_status format_parse(const struct lw_call *call, int *next, uint64_t *count,
                                    char *format, char *size, struct lw_error *err)
 {

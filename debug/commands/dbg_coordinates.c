@@ -193,7 +193,7 @@ static bool given(const struct dbg_coordinates *c, enum dbg_axis axis)
     return (c->given >> axis & 1) != 0;
 }
 
-/* Returns an error that kernel @sequence is not running. */
+/* Returns the error for a kernel @sequence that is not running. */
 static enum lw_status no_kernel(const struct dbg *dbg, uint64_t sequence, struct lw_error *err)
 {
     const struct emu_grid *grid = emu_grid_current(dbg->machine);
@@ -230,7 +230,7 @@ static bool resident(const struct dbg *dbg, const struct emu_grid *grid, uint64_
     return false;
 }
 
-/* Returns an error for a block that is not resident: it has ended or has not started yet. */
+/* Returns the error for a block that is not resident. The message says whether the block has ended or has not started yet. */
 static enum lw_status absent(const struct dbg *dbg, const struct emu_grid *grid, uint64_t block,
                              struct lw_error *err)
 {

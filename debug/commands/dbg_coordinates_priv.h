@@ -13,8 +13,8 @@ enum dbg_axis {
 };
 enum { DBG_AXES_ALL = (1 << DBG_AXES) - 1 };
 
-/** Parsed coordinates. Three masks have a bit for each axis. given: the user has typed a number for the axis; queried: the
- *  user has typed the name of the axis alone, or `current` after it; all: the user has typed `all` after it. */
+/** Parsed coordinates. Three masks have a bit for each axis. given: the user has typed a number for the axis; queried: the user
+ *  has typed the name of the axis alone, or with `current` after the name; all: the user has typed `all` after the name. */
 struct dbg_coordinates {
     unsigned given, queried, all;
     uint64_t value[DBG_AXES][3]; /* [axis] three numbers for block and thread, one for any other axis */

@@ -192,7 +192,7 @@ enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink
     struct emu_split_view splits[EMU_MAX_LANES];
     struct dbg_thread thread;
     struct dbg_warp warp;
-    /* The column is as wide as its title "lanes" if the mask of a narrow warp is shorter. */
+    /* If the mask of a narrow warp is shorter than the title "lanes", the column is as wide as the title. */
     unsigned digits = (emu_machine_config(dbg->machine)->warp_width + 3) / 4, count;
     int mask = digits > 3 ? (int)digits + 2 : 5;
 

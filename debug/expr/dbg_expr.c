@@ -606,7 +606,7 @@ static struct dbg_value divide(struct dbg_expr *e, char op, enum dbg_type type, 
             dbg_expr_fail(e, LW_ERANGE, "division by zero");
         return dbg_value_make(type, 0);
     }
-    if (is_signed && b == UINT64_MAX) /* a division by -1 by the host would overflow for the most negative number */
+    if (is_signed && b == UINT64_MAX) /* for the most negative number, a division by -1 would overflow on the host */
         return dbg_value_make(type, op == '/' ? 0 - a : 0);
     if (is_signed)
         return dbg_value_make(
@@ -652,7 +652,8 @@ struct dbg_value dbg_expr_compute(struct dbg_expr *e, const char *op, struct dbg
     case '&': return dbg_value_make(type, ia & ib);
     case '|': return dbg_value_make(type, ia | ib);
     case '^': return dbg_value_make(type, ia ^ ib);
-    default: { /* The result of a shift has the type of the left operand. A count of its width or more shifts out all bits. */
+    default: { /* The result of a shift has the type of the left operand. A count that is not less than the width of this type
+                * shifts out all bits. */
         unsigned width = x.type == DBG_U64 || x.type == DBG_S64 ? 64 : 32;
         bool arithmetic = x.type == DBG_S64 || x.type == DBG_S32;
         uint64_t left = dbg_value_u64(&x), count = dbg_value_u64(&y);

@@ -107,7 +107,7 @@ static void in_lane(struct dbg_expr *e, struct dbg_operand *o)
     dbg_expr_close(e, ")");
 }
 
-/* Evaluates sizeof(TYPE) or sizeof(EXPRESSION). The expression is not evaluated. */
+/* Evaluates sizeof(TYPE) or sizeof(EXPRESSION). EXPRESSION is parsed in a dry run, which gives only its type. */
 static void size_of(struct dbg_expr *e, struct dbg_operand *o)
 {
     bool was_dry = e->dry;

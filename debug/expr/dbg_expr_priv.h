@@ -187,7 +187,7 @@ static inline bool dbg_typed(const struct dbg_operand *o)
 bool dbg_typed_stride(const struct dbg_operand *o, uint64_t *bytes);
 /** Prepares an operand for pointer arithmetic: an array becomes a pointer to its first element. */
 void dbg_typed_decay(struct dbg_operand *o);
-/** Replaces an operand by a pointer to it. Returns false if it has no address. */
+/** Replaces an operand by a pointer to the operand. Returns false if the operand has no address. */
 bool dbg_typed_address(struct dbg_operand *o);
 /** Converts the value of an operand to @type. Fails the expression if that is not possible. */
 void dbg_typed_cast(struct dbg_expr *e, struct dbg_operand *o, const struct dbg_ctype *type);

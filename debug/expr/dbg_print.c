@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* MAX_ELEMENTS: elements of an array that are printed. REPEATS: equal elements in a row that are printed once. */
+/* MAX_ELEMENTS: number of elements after which the output of an array ends. REPEATS: lowest number of consecutive equal
+ * elements that are printed as one element. */
 enum { MAX_ELEMENTS = 200, REPEATS = 10 };
 
 struct printing {
@@ -15,7 +16,7 @@ struct printing {
     char format;
     struct lw_sink *out;
     unsigned left; /* number of values that may still be printed */
-    const struct dbg_image *image; /* memory in this range is printed from the copy, or NULL if there is no copy */
+    const struct dbg_image *image; /* copy of memory, from which the bytes in its range are printed; NULL: no copy */
 };
 
 static void print_at(struct printing *pr, struct dbg_operand *o, unsigned depth);

@@ -50,7 +50,8 @@ static bool read_preserved(const struct dbg *dbg, dbg_thread_id id, unsigned lan
     return (number == REG_STACK || number >= REG_PRESERVED) && read_reg(dbg, id, lane, number, value);
 }
 
-/* Computes the value that @insn has written to v4 before the call. Returns false if it cannot be computed after the call. */
+/* Computes the value that @insn has written to v4 before the call. Returns false if this value cannot be computed after the
+ * call. */
 static bool put_there(const struct dbg *dbg, dbg_thread_id id, unsigned lane,
                       const struct isa_insn *insn, uint64_t *value)
 {

@@ -14,7 +14,7 @@
 /* ---- variables in scope -------------------------------------------------------------- */
 
 /* Gets instruction and frame of a lane: those of the selected frame, or of the lane's pc. Returns false if the lane is not
- * resident, if it does not have the selected frame, or without debug information. */
+ * resident, if it does not have the selected frame, or if there is no debug information. */
 static bool find_where(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct dbg_where *out)
 {
     struct emu_split_view split;
@@ -394,7 +394,8 @@ static bool is_array(const struct dbg_operand *o)
     return o->stars == 0 && type != ISA_NO_DIE && o->debug->dies[type].tag == ISA_TAG_ARRAY;
 }
 
-/* Changes the type of an array to the type of its elements, which is an array, too, if the array has several dimensions. */
+/* Changes the type of an array to the type of its elements. If the array has several dimensions, its elements are arrays,
+ * too. */
 static void choose_element(struct dbg_operand *o)
 {
     int64_t type = isa_type_plain(o->debug, o->type, NULL);
@@ -489,7 +490,7 @@ void dbg_typed_cast(struct dbg_expr *e, struct dbg_operand *o, const struct dbg_
                               .type = to->type, .stars = to->stars, .own = to->own};
 }
 
-/* Replaces operand @o, a pointer, by the element @index to which it points. */
+/* Replaces operand @o, a pointer to an array, by element @index of the array. */
 static void arrive(struct dbg_expr *e, struct dbg_operand *o, int64_t index)
 {
     uint64_t bytes = 0;

@@ -32,8 +32,8 @@ bool dbg_breakpoint_inserted(const struct dbg *dbg, uint64_t pc)
     return false;
 }
 
-/* Applies a change of a stoppoint to the machine: inserts or removes the machine's breakpoint at @pc, or for another
- * kind marks the tables of watchpoints as outdated. */
+/* Applies a change of a stoppoint to the machine: for a breakpoint, inserts or removes the machine's breakpoint at @pc; for
+ * another kind of stoppoint, marks the tables of watchpoints as outdated. */
 static enum lw_status point_arm(struct dbg *dbg, enum dbg_stoppoint_kind kind, uint64_t pc,
                                 struct lw_error *err)
 {
@@ -202,7 +202,8 @@ enum lw_status dbg_stoppoint_set_condition(struct dbg *dbg, unsigned id, dbg_con
     return LW_OK;
 }
 
-/* Returns the lanes of @lanes that execute the instruction at @pc: its guard is true for them, or it is a branch. */
+/* Returns the lanes of @lanes that execute the instruction at @pc: the guard of the instruction is true for them, or the
+ * instruction is a branch. */
 static uint64_t executing_lanes(const struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes)
 {
     const struct emu_program *program = emu_machine_program_at(dbg->machine, pc);
@@ -228,8 +229,8 @@ uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, ui
     unsigned focus = dbg_lane_get(dbg, id), frame = dbg->frame.index;
     bool is_reported = false;
 
-    /* A breakpoint without a condition stops also if the guard is false: debuggers use such breakpoints for their own purposes,
-     * such as the end of a call, and must miss none of them. */
+    /* A breakpoint without a condition stops also if the guard is false. Debuggers set such breakpoints for their own purposes,
+     * for example at the end of a call, and must not miss a stop there. */
     if (dbg->points[index].pub.kind == DBG_STOPPOINT_BREAK &&
         (dbg->points[index].fn != NULL || dbg->points[index].condition != NULL))
         lanes = executing_lanes(dbg, id, dbg->points[index].pub.pc, lanes);
@@ -240,7 +241,8 @@ uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, ui
         bool yes = true;
 
         if (point->fn != NULL) {
-            /* The condition function evaluates at the warp's focus lane, so this lane is the focus lane during the call. */
+            /* The condition function evaluates its condition in the warp's focus lane. Each lane is therefore the focus lane
+             * during its call. */
             dbg_lane_pin(dbg, id, (unsigned)lane);
             yes = point->fn(point->fn_context, dbg, id, (unsigned)lane);
             dbg_lane_pin(dbg, id, focus);
@@ -310,7 +312,7 @@ unsigned dbg_breakpoint_hit(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint
         all |= hit;
         if (first == 0)
             first = number;
-        /* The user knows gdb's breakpoints by gdb's own numbers, so they are not listed by ours. */
+        /* The user knows gdb's breakpoints by gdb's own numbers, so they are not listed here by the debugger's numbers. */
         if (dbg->points[i - 1].pub.owner != DBG_OWNER_GDB) {
             lw_printf(&hits.sink, "%sbreakpoint %u, lanes ", report_count++ != 0 ? "; " : "", number);
             dbg_show_mask(dbg, hit, &hits.sink);

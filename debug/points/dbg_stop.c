@@ -2,7 +2,8 @@
 /* Prints the reason and the location of a stop. */
 #include "debug/debug_priv.h"
 
-/* Prints the source line of the instruction at @pc, or the disassembled instruction if it has no source line. */
+/* Prints the source line of the instruction at @pc. If the instruction has no source line, prints the disassembled
+ * instruction. */
 static void line(const struct dbg *dbg, uint64_t pc, struct lw_sink *out)
 {
     struct dbg *session = (struct dbg *)(uintptr_t)dbg;

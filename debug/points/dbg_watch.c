@@ -56,8 +56,8 @@ void dbg_watch_begin(struct dbg *dbg)
     for (unsigned i = 0; i < DBG_GHOSTS; i++)
         if (dbg->watch->ghosts[i].access != 0 && dbg->watch->ghosts[i].age++ != 0)
             dbg->watch->ghosts[i].access = 0;
-    /* The last stop has reported one hit to gdb; further hits of its instruction wait in `later`. One of them makes the
-     * next stop, if gdb has inserted its watchpoint again. */
+    /* The last stop has reported one hit to gdb. Further hits by the same instruction are in `later`. One of them makes the
+     * next stop if gdb has inserted the watchpoint of this hit again. */
     while (dbg->watch->pending.point == 0 && dbg->watch->later_count != 0) {
         const struct dbg_later *later = &dbg->watch->later[--dbg->watch->later_count];
 
@@ -370,8 +370,8 @@ static enum lw_status location(struct dbg *dbg, const struct dbg_lane_ref *lane_
 
 /* ---- variables in registers -------------------------------------------------------------- */
 
-/* Returns true if a location of a variable in the watched register includes instruction @insn. If @begins is set, the location must
- * begin at the instruction. */
+/* Returns true if a location of a variable in the watched register includes instruction @insn. If @begins is set, the location
+ * must begin at the instruction. */
 static bool has_variable(const struct dbg_watched *w, const struct isa_debug *d, uint32_t die, uint32_t insn, bool begins)
 {
     const struct isa_attr *attr = isa_die_attr(d, die, ISA_AT_LOCATION);
@@ -428,8 +428,8 @@ static void find_variables(struct dbg *dbg, const struct dbg_lane_ref *lane_ref,
         w->program = at.program;
 }
 
-/* Names the watched register, or the variables in it, for messages. The watched bytes get the type of the variables if all have the
- * same scalar type. Returns NULL for memory, for other registers, or if the host has no memory. */
+/* Names the watched register, or the variables in it, for messages. The watched bytes get the type of the variables if all have
+ * the same scalar type. Returns NULL for memory, for other registers, or if the host has no memory. */
 static char *register_name(struct dbg_watched *w)
 {
     const struct isa_debug *d = w->variable_count != 0 ? emu_program_object(w->program)->debug : NULL;
@@ -727,8 +727,8 @@ static void watch_text(struct dbg *dbg, const struct dbg_stoppoint_record *point
     dbg_watched_print(dbg, point->watched, touch->new_bytes, out);
 }
 
-/* Prints for each group of lanes that the instruction made diverge the pc at which it continues. Prints nothing if the
- * lanes are still together, as in a reverse search, which stops before the instruction. */
+/* Called for an instruction that made lanes diverge: prints for each group of these lanes the pc at which the group continues.
+ * Prints nothing if the lanes are still together, as in a reverse search, which stops before the instruction. */
 static void put_parts(const struct dbg *dbg, const struct dbg_watch_hit *touch, struct lw_sink *out)
 {
     struct emu_split_view splits[EMU_MAX_LANES];

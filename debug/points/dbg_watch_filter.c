@@ -36,9 +36,9 @@ bool dbg_pc_edited(const struct dbg *dbg)
 }
 
 /* Computes which instructions the filter must select. Returns false if a catchpoint waits for an event that any
- * instruction can cause, because a filter cannot find such an event. There are two of these events: a reconvergence with a SIMT
- * stack, which may pop its top entry at any pc; and the start of a launch if pcs have been edited, because then any instruction
- * may be the launch's first. */
+ * instruction can cause, because a filter cannot find such an event. There are two such events. One is a reconvergence with a
+ * SIMT stack, which may pop its top entry at any pc. The other is the start of a launch if pcs have been edited: any
+ * instruction may then be the first one of the launch. */
 static bool filter_make(const struct dbg *dbg, struct filter *filter)
 {
     unsigned unseen = 0;

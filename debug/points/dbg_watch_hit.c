@@ -29,7 +29,7 @@ static void add_memory(struct dbg_watch *watch, const struct dbg_watched *w, siz
         watch->memory_end = range->end;
 }
 
-/* Rebuilds the tables of dbg->watch from the stoppoints. watch_capacity() has allocated them large enough. */
+/* Rebuilds the tables of dbg->watch from the stoppoints. watch_capacity() has allocated tables of sufficient size. */
 static void build(struct dbg *dbg)
 {
     struct dbg_watch *watch = dbg->watch;
@@ -240,8 +240,8 @@ static void look_at_lane(struct dbg *dbg, const struct emu_event *ev,
     if (how == DBG_ACCESS_BOTH && access->new_value != NULL &&
         memcmp(access->old_value[lane], access->new_value[lane], access->bytes) == 0)
         how = DBG_ACCESS_READ;
-    /* Only ranges that start before the end of the access can overlap it. Among these the loop goes downwards, until a
-     * range of the maximal size would end before the access. */
+    /* Only ranges that start before the end of the access can overlap the access. The loop visits these ranges in descending
+     * order of their starts. It ends at a start so low that even a range of the maximal size would end before the access. */
     low = lw_lower_bound(watch->memory, watch->memory_count, sizeof *watch->memory, end);
     while (low-- > 0 && watch->memory[low].start + DBG_WATCH_MAX > start) {
         const struct dbg_range *range = &watch->memory[low];
@@ -265,8 +265,8 @@ static void look_at_lane(struct dbg *dbg, const struct emu_event *ev,
     }
 }
 
-/* Fills new and old bytes of a hit of memory. The new bytes are read from memory. The old bytes are the new bytes with the
- * instruction's writes undone. */
+/* Fills the new and the old bytes of a hit of memory. The new bytes are read from memory. The old bytes are computed from the
+ * new bytes: the instruction's writes are undone. */
 static void memory_values(const struct dbg_watched *w, const struct emu_event *ev,
                           struct dbg_watch_hit *touch)
 {
@@ -345,9 +345,10 @@ static bool variable_here(struct dbg *dbg, const struct dbg_watched *w, dbg_thre
            dbg_watched_has_variable(w, at.insn, false);
 }
 
-/* Finds out how an instruction accesses the variables in a watched register. @access and @lanes are its accesses to the register.
- * A write counts if the variable is in the register afterwards and has another value than when it was there before. If a location
- * of the variable begins at the instruction, the value counts even if an earlier instruction wrote it. */
+/* Converts an instruction's accesses to a watched register, *@access by lanes *@lanes, to its accesses to the variables in the
+ * register. A write counts if the variable is in the register afterwards, and its value differs from the last value that it had
+ * in the register. If a location of the variable begins at the instruction, the value counts even if an earlier instruction
+ * wrote it. */
 static void variable_access(struct dbg *dbg, const struct emu_event *ev, dbg_thread_id id, struct dbg_watched *w,
                             const uint8_t *now, unsigned *access, uint64_t *lanes)
 {

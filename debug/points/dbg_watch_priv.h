@@ -76,7 +76,7 @@ void dbg_watch_stand(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct db
 /** Inserts the static filter if possible. While all warps run, the engine then stops before each instruction that may
  *  touch a watchpoint or catchpoint, and the observer sees only these instructions. */
 void dbg_watch_filter_begin(struct dbg *dbg);
-/** Inserts the filter in the program of the next launch, if that is another program. */
+/** Inserts the filter in the program of the next launch, if that launch has another program. */
 void dbg_watch_filter_next(struct dbg *dbg);
 /** Removes the filter, so that the observer sees every instruction. */
 void dbg_watch_filter_end(struct dbg *dbg);

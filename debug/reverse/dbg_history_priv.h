@@ -6,7 +6,7 @@
  *   dbg_lane_trace.c    reads the instructions that a lane has retired, from the last to the first
  *   dbg_reverse_skip.c  skips the middle of long loops in that instruction trace
  *   dbg_reverse.c       executes reverse commands: by instruction, by line, out of a call, to the last hit of a stoppoint
- *   dbg_reverse_hits.c  searches for the last hit of a stoppoint, and for those before it
+ *   dbg_reverse_hits.c  searches for the last hit of a stoppoint, and for earlier hits
  *   dbg_marks.c         gives names to instruction counts of history
  *   dbg_last_write.c    finds the last writer of a value
  */
@@ -160,7 +160,8 @@ void dbg_lane_trace_fini(struct dbg_lane_trace *trace);
 bool dbg_reverse_skip_contains(const struct dbg *dbg, const struct isa_line *row, uint64_t pc);
 /** Skips the rest of a visit, a series of instructions of the lane at which a reverse step cannot end. The next instruction
  *  that the trace reads is then the first of the visit, or the trace does not change. Called in a visit when all
- *  instructions of the trace's interval have been read. Sets trace->search.interrupted if the user has interrupted it. */
+ *  instructions of the trace's interval have been read. Sets trace->search.interrupted if the user has interrupted the
+ *  search. */
 enum lw_status dbg_reverse_skip(struct dbg_lane_trace *trace, const struct isa_line *row,
                              struct lw_error *err) LW_MUST_CHECK;
 

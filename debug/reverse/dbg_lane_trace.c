@@ -14,10 +14,11 @@
 #include <stdlib.h>
 
 /* WINDOW_GROWS: factor by which intervals grow; the first interval is small, because most searches end near their start.
- * LONG_WAIT: size of an interval from which on a lane that executed nothing in it counts as waiting. */
+ * LONG_WAIT: a lane that executed nothing in an interval of at least this size counts as waiting. */
 enum { WINDOW_GROWS = 8, LONG_WAIT = 1 << 15 };
 
-/* Number of instructions between two progress messages of a search. The search takes some seconds for them. */
+/* Number of instructions between two progress messages of a search. A search takes some seconds to inspect this number of
+ * instructions. */
 enum { PROGRESS_INTERVAL = 1 << 24, PROGRESS_INTERVAL_FAST = DBG_LARGEST_FAST_WINDOW };
 
 void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, bool fast, uint64_t *looked)

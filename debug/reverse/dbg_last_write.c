@@ -76,8 +76,8 @@ struct held {
     uint8_t then[DBG_WATCH_MAX], now[DBG_WATCH_MAX]; /* the value at count `from`, and at count `to` */
 };
 
-/* Finds the instruction count at which the location got its current value, which no instruction wrote: a command of the
- * debugger or a step of the launch file did. Formats a message as out->edit. */
+/* Finds the instruction count at which the location got its current value. No instruction wrote this value, but a command of
+ * the debugger, a step of the launch file or malloc. Formats a message as out->edit. */
 static enum lw_status last_edit(struct dbg *dbg, const struct dbg_stoppoint_record *point,
                                 struct held *h, struct dbg_written *out, struct lw_error *err)
 {
@@ -155,7 +155,7 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
     return status;
 }
 
-/** Position of a session before a search, which is restored after it. */
+/** Position of a session before a search. The position is restored after the search. */
 struct saved_position {
     uint64_t at; /* argument of dbg_history_move(): an instruction count, or UINT64_MAX at the end of history */
     dbg_thread_id focus[2];
@@ -204,7 +204,7 @@ static enum lw_status position_restore(struct dbg *dbg, struct saved_position *s
     enum lw_status status = dbg_history_move(dbg, saved_position->at, err);
 
     memcpy(dbg->focus, saved_position->focus, sizeof saved_position->focus);
-    if (saved_position->pin_count != 0) /* dbg->pins has capacity for the saved elements, because it never shrinks */
+    if (saved_position->pin_count != 0) /* dbg->pins has capacity for the saved elements, because this array never shrinks */
         memcpy(dbg->pins, saved_position->pins, saved_position->pin_count * sizeof *saved_position->pins);
     dbg->pin_count = saved_position->pin_count;
     free(saved_position->pins);
@@ -310,8 +310,9 @@ static struct number computed_number(const struct isa_insn *insn)
                                                         : (struct number){DBG_U32, 0};
 }
 
-/* Prints the registers that the instruction reads, with their values before it: "v6 = 3, v8 = 2". @followed is the location
- * from which it has copied the value, and which has type @number; NULL: the instruction has copied no value. */
+/* Prints the registers that the instruction reads, with their values before the instruction: "v6 = 3, v8 = 2". @followed is the
+ * location from which the instruction has copied the value; the location has type @number. NULL: the instruction has copied no
+ * value. */
 static void print_sources(struct dbg *dbg, const struct dbg_written *w, const struct source *followed,
                           struct number number, struct lw_sink *out)
 {

@@ -42,8 +42,8 @@ static enum lw_status visit(struct dbg *dbg, const struct start *start, struct d
     return status;
 }
 
-/* Makes the stop after the trace has reached the lane's first recorded instruction: before @first, or, if it is NULL, at
- * the position at which the command began. */
+/* Makes the stop after the trace has reached the lane's first recorded instruction: before @first or, if @first is NULL, at the
+ * position at which the command began. */
 static enum lw_status at_beginning(struct dbg *dbg, const struct start *start,
                                    const struct dbg_trace *first, struct dbg_stop *stop,
                                    struct lw_error *err)
@@ -121,7 +121,8 @@ static enum lw_status to_hit(struct dbg *dbg, const struct start *start, const s
     return LW_OK;
 }
 
-/* Number of instructions in a row at which a reverse step cannot end, after which dbg_reverse_skip() is tried. */
+/* Number of consecutive instructions at which a reverse step could not end and after which the step calls
+ * dbg_reverse_skip(). */
 enum { LONG_VISIT = 1 << 15 };
 
 /** A walk: the state of a reverse step that reads the instruction trace of its lane. */
@@ -198,8 +199,8 @@ static enum lw_status walk_begin(struct walk *w, struct dbg *dbg, dbg_thread_id 
     return status;
 }
 
-/* Reads the previous instruction of the trace. Makes the stop after an interrupt, or if no earlier instruction is recorded. In
- * the latter case, the stop is for the hit if a watchpoint or catchpoint was hit. */
+/* Reads the previous instruction of the trace. Makes the stop after an interrupt, or if no earlier instruction is recorded. If
+ * no earlier instruction is recorded and a watchpoint or catchpoint was hit, the stop is for that hit. */
 static enum lw_status walk_back(struct walk *w, struct dbg_stop *stop, struct lw_error *err)
 {
     uint64_t next = w->trace.next_pc;
@@ -305,8 +306,8 @@ struct line_walk {
                                  * return */
 };
 
-/* Returns true if @pc is in the prologue of a function that is no kernel. A step by line does not end there, as a forward
- * step does not. */
+/* Returns true if @pc is in the prologue of a function that is no kernel. A reverse step by line does not end there, and
+ * neither does a forward step. */
 static bool in_prologue(const struct dbg *dbg, uint64_t pc)
 {
     const struct isa_function *function = dbg_function_at(dbg, pc);
@@ -370,7 +371,8 @@ enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool ove
             break;
         status = walk_back(&l.walk, stop, err);
         if (status == LW_OK && stop->kind == DBG_STOP_HISTORY_BEGIN && l.walk.has_target) {
-            /* The line is the first that the lane executed, so no earlier instruction ends the search for its beginning. */
+            /* The lane executed no other line before this one, so no instruction of another line ends the search for the line's
+             * beginning. */
             memset(stop, 0, sizeof *stop);
             status = walk_land(&l.walk, &l.walk.target, stop, err);
             break;

@@ -43,8 +43,8 @@ void dbg_hits_free(struct dbg *dbg)
     dbg->hits = NULL;
 }
 
-/* Drops the older half of the hits, and those in the newer half that belong to the same instruction as the last one
- * dropped. */
+/* Drops the older half of the hits. Also drops the hits in the newer half that belong to the same instruction as the last hit
+ * of the older half. */
 static void drop_half(struct dbg_hits *hits)
 {
     size_t half = hits->count / 2;
@@ -105,7 +105,7 @@ static void note_break(struct dbg *dbg, const struct emu_thread_ref *location, s
 
 /* ---- replay of an interval ----------------------------------------------------------------------- */
 
-/* Replays from the current count up to @high, and records hits of breakpoints in @hits unless it is NULL. */
+/* Replays from the current count up to @high, and records hits of breakpoints in @hits unless @hits is NULL. */
 static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits *hits,
                                  struct dbg_watch_filter_search *look, bool *interrupted,
                                  struct lw_error *err)
@@ -126,8 +126,8 @@ static enum lw_status run_window(struct dbg *dbg, uint64_t high, struct dbg_hits
             *interrupted = true;
             return LW_OK;
         }
-        /* Several stops can be at one instruction count, as parts of a split may reach a breakpoint one after the other. But
-         * their number is limited. */
+        /* Several stops can be at one instruction count, because parts of a split may reach a breakpoint one after the other.
+         * The number of such stops is limited. */
         stops = dbg_history_now(dbg) == last ? stops + 1 : 0;
         if (stops == STOPS_AT_ONE)
             return LW_FAIL(err, LW_ESTATE,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fast reverse steps, which skip long visits. A visit is a series of instructions of a lane at which a reverse step cannot
- * end: for a step to the beginning of a line, the instructions of that line; for a step out of a function, instructions
- * that neither call nor return. A lane that spins has retired millions of them. To skip a visit, only instructions outside of
- * it get breakpoints, and history is replayed at nearly full speed. The last instruction of the lane at a breakpoint is the
- * one before the visit, so the step continues at the first instruction of the visit. A reverse step over a loop of a hundred
- * million instructions takes 3 s. To inspect each instruction, at 2.5 million a second, would take 40 s
- * (docs/evidence/history.md).
+ * Fast reverse steps, which skip long visits. A visit is a series of instructions of a lane at which a reverse step cannot end.
+ * For a step to the beginning of a line, these are the instructions of that line. For a step out of a function, they are
+ * instructions that neither call nor return. A lane that spins has retired millions of such instructions. To skip a visit, only
+ * instructions outside of the visit get breakpoints, and history is replayed at nearly full speed. The last instruction of the
+ * lane at a breakpoint is the one before the visit, so the step continues at the first instruction of the visit. A reverse step
+ * over a loop of a hundred million instructions takes 3 s. To inspect each instruction, at 2.5 million a second, would take
+ * 40 s (docs/evidence/history.md).
  *
  * A lane that waits while other lanes of its warp spin has retired nothing. Such a lane cannot leave its pc without executing
  * the instruction there. To find the time at which the lane arrived, only that instruction gets a breakpoint.

@@ -16,13 +16,13 @@ enum lw_status dbg_run_begin(struct dbg *dbg, struct dbg_stop *stop, struct lw_e
  *  the status of the run, or an error of its own. */
 enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_stop *stop,
                            struct lw_error *err) LW_MUST_CHECK;
-/** Makes the stop and returns true if a split that arrives at @pc with the lanes @active hits a breakpoint. The warp's
- *  focus lane remains if it hit the breakpoint, so that a user can follow one lane; otherwise the lowest lane that hit the
- *  breakpoint becomes the focus lane. */
+/** Makes the stop and returns true if a split that arrives at @pc with the lanes @active hits a breakpoint. The warp's focus
+ *  lane stays the focus lane if it hit the breakpoint, so that a user can follow one lane. Otherwise the lowest lane that hit
+ *  the breakpoint becomes the focus lane. */
 bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                  struct dbg_stop *stop);
-/** Converts a stop of the engine to a stop of the debugger. stop->kind remains DBG_STOP_NONE if the run must continue, because
- *  a breakpoint with a false condition was stepped over, or because a new launch was queued. dbg_continue() does not call
+/** Converts a stop of the engine to a stop of the debugger. stop->kind remains DBG_STOP_NONE if the run must continue. This is
+ *  so after a step over a breakpoint with a false condition, and after a new launch was queued. dbg_continue() does not call
  *  this function for EMU_STOP_BREAK, because its own step over a breakpoint does not change the order in which the engine runs
  *  warps. */
 enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
@@ -51,7 +51,7 @@ struct dbg_stepper {
     int depth;                     /* number of calls minus number of returns since the command began */
     uint64_t retired, progress;    /* values at the last progress of the block: `retired` is its instruction count, `progress`
                                     * its progress count */
-    unsigned tries;                /* number of spin checks since the last progress that found no spin */
+    unsigned tries;                /* number of spin checks since the last progress; none of them has found a spin */
     const struct isa_insn *insn;   /* the instruction that the lane executed last */
     /* Members for a step in the past. A replay executes instructions in the recorded order, so a step may also run other
          * lanes and warps. */

@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-/* Number of rotations in which only the lane's own warp runs while the lane waits. After them other warps run, too. */
+/* Number of rotations in which only the lane's own warp runs while the lane waits. After these rotations other warps run,
+ * too. */
 enum { OWN_SLICES = 4096 };
 
 static bool stepper_where(const struct dbg_stepper *s, struct emu_split_view *out)
@@ -354,7 +355,7 @@ static enum lw_status own_splits(struct dbg_stepper *s, bool *alone, struct dbg_
     return LW_OK;
 }
 
-/* Runs the other splits and warps for one rotation while the stepped lane waits. The first call of a step command that
+/* Runs the other splits and warps for one rotation while the stepped lane waits. In each step command, the first call that
  * executes instructions prints a message. */
 static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_split_view *split,
                                      struct dbg_stop *stop, struct lw_error *err)
@@ -380,7 +381,7 @@ static enum lw_status let_others_run(struct dbg_stepper *s, const struct emu_spl
             status = others_by_engine(s, &now, stop, err);
     } else {
         status = others_by_steps(s, stop, err);
-        /* If only the sleeping lane is left to run, the selection of its warp advances the time to the end of the sleep. */
+        /* If only the sleeping lane is left to run, emu_warp_select() advances the time to the end of the sleep. */
         if (status == LW_OK && split->state == EMU_SPLIT_SLEEPING &&
             s->dbg->engine->ops->instructions(s->dbg->engine) == before)
             (void)!emu_warp_select(DBG_AT(&s->warp));
@@ -472,7 +473,7 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
             stop_waits(s, &split, "", stop);
             return LW_OK;
         }
-        /* The engine could not execute the split, because it has yielded or other lanes must run first. */
+        /* The engine could not execute the split, because the split has yielded or other lanes must run first. */
         status = let_others_run(s, &split, stop, err);
         *outcome = DBG_STOPPED;
         if (status != LW_OK || stop->kind != DBG_STOP_NONE)
@@ -508,7 +509,8 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
     }
     switch (split.state) {
     case EMU_SPLIT_READY:
-    case EMU_SPLIT_STACKED: /* the split is not at the top of the SIMT stack: the next step waits for it, not this step */
+    case EMU_SPLIT_STACKED: /* this step is complete. The split is not at the top of the SIMT stack, so the next step waits
+                             * until it is */
         return LW_OK;
     case EMU_SPLIT_YIELDED:
     case EMU_SPLIT_SLEEPING:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of functions in the source. Debug information contains the name of a function and its parameter types. Without
- * debug information, the name with its namespaces is taken from the mangled symbol (Itanium C++ ABI, 5.1).
+ * Names of functions in the source. Debug information contains the name of a function and its parameter types. Without debug
+ * information, the name and its namespaces are taken from the mangled symbol (Itanium C++ ABI, 5.1).
  */
 #include "debug/debug_priv.h"
 

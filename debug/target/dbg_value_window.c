@@ -57,8 +57,8 @@ static unsigned byte_of(uint64_t address)
     return (unsigned)(address & lw_mask(ISA_VALUE_BITS));
 }
 
-/* Finds the lane and the variable's location that an address of the range contains. Returns false if the lane is not
- * resident, or if there is no such location or it is not an expression. */
+/* Finds the lane and the variable's location that an address of the range contains. Returns false if the lane is not resident,
+ * or if the location does not exist or is no expression. */
 static bool locate(struct dbg *dbg, uint64_t address, struct lane *lane, const struct isa_debug **debug,
                    const struct isa_var_location **location)
 {

@@ -50,15 +50,17 @@ struct emu_warp_template *emu_warp_template_create(void);
 /** Gets the decoded program of a launch for this core. The program is decoded at the first launch that needs it. */
 enum lw_status emu_core_code(struct emu_core *core, const struct emu_launch *launch,
                              struct emu_code **out, struct lw_error *err) LW_MUST_CHECK;
-/** Returns true if there is a translator, and nothing that sees single instructions is active: no hook, breakpoint, log or filter of
- *  faults. */
+/** Returns true if native code may run: there is a translator, and nothing is active that must see single instructions (hooks,
+ *  breakpoints, a log, a fault filter). */
 bool emu_native_permitted(const struct emu_machine *machine);
-/** Gets native code of @grid if it is due, and lets warps of @block run it until @core has retired @until instructions. If @until is
- *  0 or @block is NULL, no native code runs. Called before blocks of the grid begin, and before their time slices. */
+/** Requests native code of @grid if a request is due, and lets warps of @block run native code until @core has retired @until
+ *  instructions. If @until is 0 or @block is NULL, no native code runs. Called before blocks of the grid begin, and before their
+ *  time slices. */
 void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_block *block, uint64_t until);
-/** Makes @block, whose warps native code has executed up to their exits (emu_native_blocks.c), block @linear of the same grid. Its
- *  core has started no other block since. @written: registers of all warps may have changed. @spilled: [warp] registers of the
- *  warp may have changed, and lanes may have exited; NULL: native code has not left since the block began. */
+/** Turns @block into block @linear of the same grid. Native code has executed all warps of @block up to their exits
+ *  (emu_native_blocks.c), and the core has started no other block since @block. @written: the registers of all warps may have
+ *  changed. @spilled[warp]: the registers of this warp may have changed, and some of its lanes may have exited. @spilled NULL:
+ *  native code has not left since the block began. */
 void emu_core_block_next(struct emu_block *block, uint64_t linear, bool written, const bool *spilled);
 /** Sets the coordinates of a block from its linear index, and the special registers that depend on them. */
 void emu_block_specials(struct emu_block *block);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Block-wide execution. Many kernels are straight-line code: they find the lane's element, test whether the element exists, load,
- * compute, store, and exit. Executed warp by warp, a block of straight-line code costs the start of the block, the time slices
- * and ends of its warps, and for each instruction of a warp a jump and a classification of addresses. Block-wide, each
- * instruction of the block is executed once for all its lanes, by the interpreter's handlers on rows as wide as the block. Values
- * that grow by a constant with the thread's number are affine values and are not computed for each lane. Addresses, bounds and
- * guards of affine values are checked at the first and the last lane.
+ * compute, store, and exit. If a block of straight-line code is executed warp by warp, the emulator starts the block, begins and
+ * ends the time slices of its warps, and ends the warps. For each instruction of a warp it makes a jump and classifies addresses.
+ * Block-wide, each instruction of the block is executed once for all its lanes, by the interpreter's handlers on rows as wide as
+ * the block. Values that grow by a constant with the thread's number are affine values and are not computed for each lane.
+ * Addresses, bounds and guards of affine values are checked at the first and the last lane.
  *
  * Stores are deferred until it is certain that the block reaches its end, so that block-wide execution has no effect until then.
- * Block-wide execution is abandoned, and the block runs as usual, when lanes diverge, when an address is not affine or not all
- * addresses are valid, and when an access touches a byte that another access writes, unless each lane has its own bytes. The
- * result therefore does not depend on the order of warps, and equals the result of the fixed order (MACHINE 4). A stop, a fault
- * or an observer never sees block-wide execution in progress.
+ * In three cases block-wide execution is abandoned, and the block runs as usual: lanes diverge; an address is not affine, or not
+ * all addresses are valid; an access touches a byte that another access writes. The last case does not count if each lane
+ * accesses only its own bytes. The result therefore does not depend on the order of warps, and equals the result of the fixed
+ * order (MACHINE 4). A stop, a fault or an observer never sees block-wide execution in progress.
  *
  * The technique is whole-block vectorisation with affine values. A block of 256 threads of vecadd takes 3,190 host instructions:
  * 400 for each warp, instead of 1,071 without this technique.
@@ -31,7 +31,7 @@ enum {
     RARELY = 64
 };
 
-/* ---- lines ------------------------------------------------------------------------------------------ */
+/* ---- affine values ---------------------------------------------------------------------------------- */
 
 static uint32_t *row_at(const struct emu_block_vector *s, unsigned reg)
 {

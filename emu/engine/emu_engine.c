@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The functional engine: executes in the fixed order (MACHINE 4). One launch of the host runs at a time, together with all
- * launches that the device makes from it. Of the blocks of these launches, the lowest are resident, as many as fit. A block runs
- * its warps in rotation.
+ * launches that the device makes from it. The resident blocks are the first blocks of these launches that have not ended, in the
+ * order of launches and block numbers, as many as fit. A block runs its warps in rotation.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -76,13 +76,13 @@ struct emu_functional {
 /** Creates an engine for another host thread (emu_threads.c). The engine of an additional thread runs one block after another.
  *  Returns NULL if memory is short. */
 struct emu_functional *emu_functional_helper(struct emu_machine *machine);
-/** Makes the engine run blocks of @grid taken from @claims; If @claims is NULL, the engine no longer takes blocks from claims. */
+/** Makes the engine run blocks of @grid taken from @claims. If @claims is NULL, the engine no longer takes blocks from claims. */
 void emu_functional_claim(struct emu_functional *f, struct emu_grid *grid,
                           struct emu_claims *claims);
 enum lw_status emu_fixed_on_threads(struct lw_error *err);
 
-/** Returns the number of block slots that the fixed order needs: one for each resident warp, because a block may consist of
- *  a single warp, and further slots for blocks that wait until the kernels that they launched have ended. */
+/** Returns the number of block slots that the fixed order needs. Each resident warp needs a slot, because a block may consist of
+ *  a single warp. Further slots are for blocks that wait until the kernels that they launched have ended. */
 enum { EMU_SUSPENDED_SLOTS = 1024 };
 static inline unsigned emu_fixed_slots(const struct emu_machine *machine)
 {
@@ -103,8 +103,9 @@ bool emu_resident_capacity(struct emu_functional *f, size_t need);
 void emu_resident_insert(struct emu_functional *f, unsigned at, struct emu_grid *grid,
                          uint64_t linear, int slot);
 void emu_resident_remove(struct emu_functional *f, unsigned at);
-/** Prepares that the current block, which is the first of the list and has no state, leaves the list: on several host threads, claims
- *  another block. Returns true if another block of the grid then becomes the current one. Pointers to entries become invalid. */
+/** Prepares the removal of the current block, which is the first of the list and has no state. If the grid runs on several host
+ *  threads, claims another block for this thread. Returns true if another block of the grid becomes the current one when the
+ *  current block is removed. Pointers to entries become invalid. */
 bool emu_resident_prepare_next(struct emu_functional *f);
 /** Empties the list. All slot numbers are free afterwards. */
 void emu_resident_clear(struct emu_functional *f);
@@ -119,9 +120,9 @@ static inline struct emu_block *emu_resident_block(const struct emu_functional *
 bool emu_fixed_take_up_next(struct emu_functional *f);
 /** Starts the time slice of the block at f->current. */
 void emu_fixed_new_slice(struct emu_functional *f);
-/** Returns the instruction count of the core up to which native code may run. Native code does not stop at the end of a time
- *  slice, so the count is a margin before the next stop and the next snapshot. Returns 0 if no native code may run: in a replay,
- *  under another engine (placed), and while the spin observer must see each instruction. */
+/** Returns the instruction count of the core up to which native code may run. Native code does not stop exactly at a given count.
+ *  Therefore the result is lower, by a margin, than the count of the next stop or snapshot. Returns 0 if no native code may run:
+ *  in a replay, under another engine (placed), and while the spin observer must see each instruction. */
 uint64_t emu_fixed_native_until(const struct emu_functional *f);
 /** Executes blocks of order-free grids, one after another, by native code, until the engine must do
  *  something else. If native code cannot execute a whole block, the block is the current one, and its warps continue in time

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Execution of whole blocks in native code. If a kernel has no CTA barrier, one call of its native code executes many blocks, warp
- * after warp: see emu_native_calls.next_block(). Otherwise each warp runs to its next CTA barrier or to its end. While all warps
- * arrive at the same barriers in native code, the state of barriers and splits is updated once for all warps. If the code leaves
- * before an exit of some lanes, the engine executes the exit, and masked code executes the other lanes. A warp that leaves native
- * code elsewhere is a *slow* warp from then on: the interpreter executes it alone, from barrier to barrier, and calls native code
- * at its entries as usual. The order of the warps cannot change results, because only order-free kernels (MACHINE 4) have native
- * code.
+ * Execution of whole blocks in native code. If a kernel has no CTA barrier, one call of its native code executes many blocks,
+ * warp after warp (emu_native_calls.next_block()). Otherwise each warp runs to its next CTA barrier or to its end. While all
+ * warps arrive at the same barriers in native code, the state of barriers and splits is updated once for all warps. If the code
+ * leaves before an exit of some lanes, the engine executes the exit, and masked code executes the other lanes. A warp that leaves
+ * native code elsewhere is a *slow* warp from then on: the interpreter executes it alone, from barrier to barrier, and calls
+ * native code at its entries as usual. The order of the warps cannot change results, because only order-free kernels (MACHINE 4)
+ * have native code.
  */
 #include <string.h>
 
@@ -14,19 +14,20 @@
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/interp/emu_native_priv.h"
 
-/* Largest number of instructions that a block executes without a store. Then the engine looks for a hang. */
+/* Largest number of instructions that a block executes here without a store. After this number the engine continues the block,
+ * and searches for a hang. */
 enum { MOST_WITHOUT_STORE = 1 << 22 };
 
 /** How far a block was executed. */
 enum block_end {
-    ENDS,         /* native code has executed all warps up to their exits. The exits are counted, too, but the block's state is that
-                   * of a running block. emu_core_block_next() can make it the next block */
+    ENDS,         /* native code has executed all warps up to their exits. The exits are counted, too, although the block's state
+                   * is still that of a running block. emu_core_block_next() can turn the block into the next block */
     ENDED_SLOWLY, /* the block has ended, and the interpreter has executed a part of it */
     STOPS         /* the engine must continue the block */
 };
 
-/** Returns the lanes of @w that an exit at the warp's pc ends; no lanes if another instruction is there. @w has one split, which
- *  runs. */
+/** If the instruction at the warp's pc is an exit, returns the lanes that it ends; otherwise returns no lanes. @w has one split,
+ *  which runs. */
 static inline uint64_t leaving(const struct emu_warp *w)
 {
     const struct emu_dinsn *di = &w->code->insn[w->split[w->running].pc];
@@ -50,8 +51,8 @@ static inline void count_whole(struct emu_warp *w, uint64_t count)
     w->core->native.missing += count * (w->width - w->m_count);
 }
 
-/** Native code has left before an exit of some lanes. Executes the exit, and masked code with the lanes that remain, until all
- *  lanes are at an exit or masked code leaves elsewhere. */
+/** Called when native code has left before an exit of some lanes. Executes the exit, and then masked code with the remaining
+ *  lanes. Repeats this until all remaining lanes are at an exit, or masked code leaves at another instruction. */
 static void run_after_exits(struct emu_warp *w)
 {
     struct emu_core *core = w->core;
@@ -85,7 +86,8 @@ static void run_after_exits(struct emu_warp *w)
     }
 }
 
-/** Native code has executed warps from @w on up to their exits. Gives them the state that they have there. Returns their number. */
+/** Called when native code has executed warps, from @w on, up to their exits. Gives these warps the state that they have at their
+ *  exits. Returns the number of these warps. */
 static unsigned take_ended(struct emu_warp *w)
 {
     struct emu_core_native *native = &w->core->native;
@@ -100,9 +102,10 @@ static unsigned take_ended(struct emu_warp *w)
     return count;
 }
 
-/** Runs *@warp in native code: from where it is parked, or from entry @start. If @count is not 0, the code may also execute warps
- *  after it, @count in all, which have just begun, and then further blocks (next_block()). *@warp is then the warp at which the
- *  code left; those before it have ended. Returns the site at which the code left, or NULL if it executed nothing. */
+/** Runs *@warp in native code: from where it is parked, or from entry @start. If @count is not 0, *@warp and the warps after it,
+ *  @count in all, have just begun. The code may then execute all of them, and further blocks (next_block()). Sets *@warp to the
+ *  warp at which the code left; the warps before it have ended. Returns the site at which the code left, or NULL if it executed
+ *  nothing. */
 static const struct emu_native_site *run_warps(struct emu_warp **warp, uint32_t start, unsigned count)
 {
     struct emu_warp *w = *warp;
@@ -131,7 +134,8 @@ static const struct emu_native_site *run_warps(struct emu_warp **warp, uint32_t 
     uint64_t missing = frame->divided ? emu_native_divided(w, site) : frame->missing;
     frame->missing = 0;
     missing += frame->retired * lw_popcount(frame->gone);
-    w->lane_retired += frame->retired * (w->width - w->m_count) - missing; /* count_whole() counts the lanes that run */
+    w->lane_retired += frame->retired * (w->width - w->m_count) - missing; /* corrects the count of count_whole(), which counts
+                                                                            * the instructions for all lanes that run now */
     native->missing += missing;
     count_whole(w, frame->retired);
     if (frame->gone != 0) {
@@ -176,7 +180,7 @@ static bool slow_down(struct emu_warp *w)
     return interpret(w);
 }
 
-/** Prepares @block for the engine, which continues it. */
+/** Prepares @block to be continued by the engine. */
 static enum block_end hand_over(struct emu_block *block)
 {
     emu_native_unpark(block);
@@ -186,7 +190,8 @@ static enum block_end hand_over(struct emu_block *block)
     return STOPS;
 }
 
-/** All warps of @block, none of which is slow, have left native code at @site. Returns false if they cannot continue together. */
+/** Called when all warps of @block have left native code at @site, and none of the warps is slow. If @site is a barrier at which
+ *  all of them can arrive together, executes the arrival; otherwise returns false. */
 static bool continue_together(struct emu_block *block, const struct emu_native_site *site)
 {
     const unsigned id = block->warp->code->insn[site->next].reg;
@@ -202,8 +207,8 @@ static bool continue_together(struct emu_block *block, const struct emu_native_s
     return true;
 }
 
-/** @w, which is not slow, has left native code at its end or is parked before a barrier. Executes the exit, or the arrival at
- *  the barrier. Returns false if the interpreter stops. */
+/** Called when @w, which is not slow, is at its end or is parked before a barrier. Executes the exit, or the arrival at the
+ *  barrier. Returns false if the engine must continue the block. */
 static bool arrive(struct emu_warp *w)
 {
     struct emu_core_native *native = &w->core->native;
@@ -227,7 +232,8 @@ static bool must_stop(const struct emu_functional *f, const struct emu_block *bl
            (claims != NULL && block->linear > __atomic_load_n(&claims->limit, __ATOMIC_RELAXED));
 }
 
-/** The current block of @f has ended in native code, and its instructions are counted. */
+/** Ends @block, the current block of @f, which native code has executed to its end. The caller has already counted the block's
+ *  instructions. */
 static void end_block(struct emu_functional *f, struct emu_block *block)
 {
     emu_split_block_ends(block);
@@ -236,7 +242,8 @@ static void end_block(struct emu_functional *f, struct emu_block *block)
     emu_fixed_leave(f, f->current);
 }
 
-/** Implements emu_native_calls.next_block(). The block cannot end in this call if the call did not begin with its first warp. */
+/** Implements emu_native_calls.next_block(). Returns false if the call of native code did not begin with the block's first warp,
+ *  because the block cannot end in such a call. */
 static bool next_block(struct emu_functional *f)
 {
     struct emu_core *core = f->core;
@@ -249,7 +256,7 @@ static bool next_block(struct emu_functional *f)
     for (unsigned i = 0; i < block->warp_count; i++)
         retired += native->record[i] >> 32;
     native->retired += retired;
-    retired += block->warp_count; /* the exits */
+    retired += block->warp_count; /* counts the exits, too */
     core->retired += retired;
     core->stats.thread_instructions += retired * block->warp->width - native->frame.missing;
     native->frame.missing = 0;
@@ -260,14 +267,16 @@ static bool next_block(struct emu_functional *f)
     return true;
 }
 
-/** Executes @block, which has just begun and whose warps have all their lanes, by code for whole warps and by the interpreter. The
- *  caller has called emu_native_use(), and there is code for the kernel's first instruction. Native code may execute further
- *  blocks in the place of @block. The result is that of the last one, which is the current block of @f. */
+/** Executes @block by code for whole warps and by the interpreter. @block has just begun, and no warp of it has missing lanes.
+ *  The caller has called emu_native_use(), and there is code for the kernel's first instruction. Native code may execute further
+ *  blocks in the place of @block. The result describes the last block that was executed. This block is then the current block of
+ *  @f. */
 static enum block_end run_block(struct emu_functional *f, struct emu_block *block)
 {
     const uint64_t window = f->base.machine->config.hang_window;
     const uint64_t most = window != 0 && window < MOST_WITHOUT_STORE ? window : MOST_WITHOUT_STORE;
-    uint64_t progress = 0, progress_at = 0; /* values of block->progress, and of block->retired when it was last seen to grow */
+    uint64_t progress = 0, progress_at = 0; /* progress: last value of block->progress; progress_at: value of block->retired when
+                                             * block->progress was last found to have grown */
     struct emu_core *core = block->core;
     struct emu_core_native *native = &core->native;
     const struct emu_native_kernel *kernel = native->whole.kernel;
@@ -319,14 +328,15 @@ static enum block_end run_block(struct emu_functional *f, struct emu_block *bloc
             return hand_over(block); /* all warps wait, and the engine decides whether the block hangs */
         begins = false;
         if (ended == block->warp_count && slow == 0) {
-            core->retired += ended; /* the exits */
+            core->retired += ended; /* counts the exits, too */
             core->stats.thread_instructions += block->retired * block->warp->width + block->threads_live - native->missing;
             return ENDS;
         }
         if (together && moved == block->warp_count && continue_together(block, common))
             continue;
         for (struct emu_warp *w = block->warp, *end = w + block->warp_count; w < end; w++) {
-            if (native->slow[w->index] || w->running < 0) /* a warp that has just been woken is not running */
+            if (native->slow[w->index] || w->running < 0) /* the arrival of another warp has just woken this warp, so it has
+                                                           * already passed the barrier */
                 continue;
             if (!arrive(w))
                 return hand_over(block);

@@ -9,8 +9,8 @@
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/interp/emu_layers_priv.h"
 
-/* If there is no code yet, a core requests it again after this number of warp instructions, for which the interpreter needs 0.1 to
- * 1.5 ms. */
+/* If there is no code yet, a core requests it again after this number of warp instructions. The interpreter needs 0.1 to 1.5 ms
+ * for them. */
 enum { REQUEST_EVERY = 20000 };
 
 bool emu_native_permitted(const struct emu_machine *machine)
@@ -29,7 +29,8 @@ static bool sleeps(const struct emu_launch *launch)
     return false;
 }
 
-/** Returns true if the results of @grid do not depend on the order of its warps, and no tags need its single instructions. */
+/** Returns true if native code can execute @grid with the same results as the interpreter. The results must not depend on the
+ *  order of warps. Tags must be off, because they are computed at each instruction. */
 static bool may_use(const struct emu_core *core, const struct emu_grid *grid)
 {
     const struct emu_machine *machine = core->machine;
@@ -87,7 +88,7 @@ static bool reserve(struct emu_core_native *native, struct emu_native_form *form
         native->part = part;
         native->parts = kernel->count;
     }
-    emu_native_forget(form); /* they may be those of another kernel */
+    emu_native_forget(form); /* the windows may be those of another kernel */
     if (kernel->entries > form->gains) {
         struct emu_native_gain *more = realloc(form->gain, kernel->entries * sizeof *more);
         if (more == NULL)
@@ -148,7 +149,7 @@ static void take_up(struct emu_core *core, const struct emu_grid *grid, const st
     const uint32_t warps = (grid->block_threads + request.width - 1) / request.width;
     if (kernel == NULL || !reserve(native, form, kernel, warps, request.vregs))
         return;
-    for (uint32_t i = 0; i < kernel->count; i++) /* no other core uses the code */
+    for (uint32_t i = 0; i < kernel->count; i++) /* the layers can be changed, because no other core uses this decoded program */
         if (kernel->entry[i] != 0)
             emu_code_set_layer(code, kernel->first + i, EMU_LAYER_NATIVE, true);
     form->kernel = kernel;

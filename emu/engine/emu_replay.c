@@ -448,7 +448,7 @@ static enum lw_status between(struct emu_functional *f, const struct emu_log_ent
     return status;
 }
 
-/* ---- the walk ---------------------------------------------------------------------------------- */
+/* ---- replay up to a condition ------------------------------------------------------------------ */
 
 static bool is_edit(unsigned kind)
 {

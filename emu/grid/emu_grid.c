@@ -256,10 +256,10 @@ static bool number(struct emu_machine *machine, struct emu_grid *grid, struct lw
     return true;
 }
 
-/** Takes for reuse the memory of the parameters of one complete host launch, and frees the memory of the parameters of the other
- *  complete host launches, because a program may make millions of launches, and no block reads these parameters any more. With
- *  history or a log, the parameters of all launches are still needed, and nothing is taken. Returns NULL if nothing was taken, so
- *  that the caller needs new memory. */
+/** No block reads the parameters of a complete host launch any more, and a program may make millions of launches. Therefore takes
+ *  the memory of the parameters of one complete host launch for reuse, and frees that of the others. With history or a log, the
+ *  parameters of all launches are still needed, and nothing is taken. Returns NULL if nothing was taken, so that the caller needs
+ *  new memory. */
 static uint8_t *take_bank(const struct emu_machine *machine)
 {
     struct emu_grid *grid = machine->oldest != NULL ? machine->oldest->previous : machine->last_grid;
@@ -267,7 +267,7 @@ static uint8_t *take_bank(const struct emu_machine *machine)
 
     if (machine->log != NULL)
         return NULL;
-    /* if a launch has no memory for its parameters any more, the same memory of all earlier launches has been freed, too */
+    /* if the memory for a launch's parameters was freed, that of all earlier launches was freed, too */
     for (; grid != NULL && grid->bank0 != NULL; grid = grid->previous) {
         uint8_t *bank = (uint8_t *)(uintptr_t)grid->bank0;
 

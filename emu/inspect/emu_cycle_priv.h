@@ -3,10 +3,11 @@
  * Proofs that a warp loops for ever, from observed steps (docs/explanation/decisions.md).
  *
  * T is the sequence of steps that the warp executed between two moments. At both moments the warp has the same splits at the same
- * pcs in the same states. R is the part of the warp's data that controls T: the bits of registers and of local memory on which
- * control flow, addresses and stored values of T depend, and the bits on which these bits depend in the preceding iteration. If R
- * has the same contents at both moments, the warp will execute T again and then have the same R again. The warp therefore loops
- * for ever, as long as shared and global memory do not change. Data outside R may change, for example an iteration counter.
+ * pcs in the same states. R is the part of the warp's data that controls T. R contains the bits of registers and of local memory
+ * on which control flow, addresses and stored values of T depend. R also contains the bits on which these bits depend in the
+ * preceding iteration. If R has the same contents at both moments, the warp will execute T again and then have the same R again.
+ * The warp therefore loops for ever, as long as shared and global memory do not change. Data outside R may change, for example an
+ * iteration counter.
  *
  * R is a set of bits, not of registers, because a few bits of a value may already determine the result of a branch. For example,
  * a loop counts by two and ends when its counter equals an odd number. Bit 0 of the counter never changes, and depends only on

@@ -652,7 +652,7 @@ static void emu_c_trap(struct emu_warp *w, const struct emu_dinsn *di)
     emu_raise(w, di, EMU_FAULT_TRAP, on, "the code of the trap is %u", emu_uniform32(w, di));
 }
 
-/* ---- rows with a CALL column that need the whole split or a meeting of lanes --------------------- */
+/* ---- rows with semantics CALL for which lanes must be together ----------------------------------- */
 
 static bool scalar_allowed(struct emu_warp *w, const struct emu_dinsn *di)
 {

@@ -35,8 +35,9 @@ void emu_slice_end_handler(struct emu_warp *w, const struct emu_dinsn *di);
 /** Counts the instructions before @di, at which the time slice ends. If the split is alone in its warp, known facts about
  *  addresses (w->proved) stay valid. */
 void emu_count_and_keep(struct emu_warp *w, const struct emu_dinsn *di);
-/** Ends the time slice of a warp that exits as a whole, after its instructions were counted: all its live lanes are one split, no
- *  event of the step is recorded, no CTA barrier of the block is in use, and the reconvergence engine is cbar. */
+/** Ends a warp, all of whose live lanes are one split and exit together, and ends its time slice. The warp's instructions have
+ *  been counted, no event of the step is recorded, no CTA barrier of the block is in use, and the reconvergence engine is
+ *  cbar. */
 void emu_split_exit_alone(struct emu_warp *w);
 /** Largest budget that a warp gets at a time. The limit is less than the value at which emu_dinsn.run saturates. */
 enum { EMU_LONGEST_BUDGET = 32768 };

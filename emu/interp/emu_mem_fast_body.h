@@ -135,8 +135,8 @@ MEM_INLINE bool mem_fast(struct emu_warp *w, const struct emu_dinsn *di, uint64_
                          mode == ISA_AMODE_PAIR, n, true);
 }
 
-/** Computes the addresses of the first lanes of both halves, for a warp of 32 whose lanes access words, if the addresses in each
- *  half of the lanes are uniform, or contiguous if @ramp is set, and all addresses are in one 4 GiB window. Such addresses are
+/** For a warp of 32 whose lanes access words: computes the address of the first lane of each half. The addresses in each half of
+ *  the lanes must be uniform, or contiguous if @ramp is set, and all addresses must be in one 4 GiB window. Such addresses are
  *  common if blocks have 16 columns. @known: the layout is known and need not be checked. Returns false if the addresses have
  *  another layout, are not aligned, or may wrap. */
 MEM_INLINE bool mem_half_addresses(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,

@@ -99,9 +99,8 @@ static bool is_marked(const struct emu_memory *memory, uint64_t page)
     return __atomic_load_n(&memory->dirty[page], __ATOMIC_RELAXED) == EMU_DIRTY_STORE;
 }
 
-/** Sets the window of a store, whose lanes are in pages [@first, @end) of allocation @record, to a range of pages of the
- *  allocation that are marked as written and contains these pages. Leaves the window as it is if not all of these pages are
- *  marked. */
+/** Sets the window of a store, whose lanes are in pages [@first, @end) of allocation @record, to a larger range of pages of the
+ *  allocation, all of which are marked as written. Leaves the window as it is if not all of these pages are marked. */
 static void grow_window(struct emu_native_window *window, const struct emu_memory *memory, const struct emu_alloc_record *record,
                         uint64_t first, uint64_t end)
 {
@@ -213,14 +212,14 @@ const struct emu_native_calls emu_native_calls = {
 
 /* ---- divided warps -------------------------------------------------------------------------------- */
 
-/** A split that native code has made. */
+/** A split into which native code has divided the warp. */
 struct part {
     uint64_t lanes, since;
     uint32_t pc;
     bool runs, blocked;
 };
 
-/** Sorts @part in: parts are in the order of their lowest lanes. */
+/** Inserts @part into @parts, which are sorted by lowest lane. Returns the new number of parts. */
 static unsigned insert(struct part *parts, unsigned count, struct part part)
 {
     unsigned i = count;
@@ -231,7 +230,7 @@ static unsigned insert(struct part *parts, unsigned count, struct part part)
     return count + 1;
 }
 
-/** Makes splits of the running split, which has all lanes of the warp, as emu_native_frame.part says. */
+/** Divides the running split, which has all lanes of the warp, into the splits that emu_native_frame.part describes. */
 static void make_splits(struct emu_warp *w, uint32_t pc)
 {
     struct emu_native_frame *frame = &w->core->native.frame;
@@ -286,7 +285,9 @@ uint64_t emu_native_divided(struct emu_warp *w, const struct emu_native_site *si
     stats->reconvergences -= frame->passes;
     frame->missing = frame->divergences = frame->merges = frame->passes = 0;
     if (frame->mask != w->m) {
-        missing += (uint64_t)site->retired * (w->m_count - lw_popcount(frame->mask)); /* only these lanes have executed them */
+        missing += (uint64_t)site->retired * (w->m_count - lw_popcount(frame->mask)); /* only the lanes of frame->mask have
+                                                                                       * executed the instructions that
+                                                                                       * site->retired counts */
         make_splits(w, site->next);
     }
     return missing;

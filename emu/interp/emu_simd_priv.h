@@ -840,7 +840,7 @@ EMU_ROW void emu_rounding_end(unsigned old)
 #define EMU_HAVE_ROUNDING 0
 EMU_ROW unsigned emu_rounding_begin(unsigned mode)
 {
-    return mode; /* the program's loading has refused all modes but round to nearest */
+    return mode; /* @mode is round to nearest: a program with another mode was refused when it was loaded */
 }
 EMU_ROW void emu_rounding_end(unsigned old)
 {

@@ -17,8 +17,8 @@
  *   in a run        no counter changes; w->run_start is the start of the run
  *   end of a run    emu_count_run(): w->retired, w->lane_retired, w->budget
  *   end of a slice  counts_sync(), here emu_switch_to_next_warp(): the block's and the core's retired; w->slice_start
- * Within such a run, the number of instructions that the warp has retired is therefore w->retired + (di - w->run_start). The count
- * of the block is higher than its `retired` by w->retired - w->slice_start plus the instructions of the run.
+ * Within such a run, the number of instructions that the warp has retired is therefore w->retired + (di - w->run_start). The
+ * count of the block is higher than its `retired` by w->retired - w->slice_start plus the instructions of the run.
  *
  * Within a run, handlers do not test whether the budget of the time slice is used up. A branch to a run that is longer than the
  * rest of the budget calls emu_slice_expired(), which puts a slice-end layer (emu_layers_priv.h) on the instruction where the
@@ -119,8 +119,9 @@ void emu_switch_to_next_warp(struct emu_warp *w)
         begin_and_hand(w);
 }
 
-/** Returns true if @w may switch directly to the next warp when its quantum is used up: the engine allows direct switches, the
- *  quantum is at most EMU_LONGEST_BUDGET, so that the budget lasts for a whole time slice, and the warp has a single split. */
+/** Returns true if @w may switch directly to the next warp when its quantum is used up. Three conditions must hold. The engine
+ *  allows direct switches. The warp has a single split. The quantum is at most EMU_LONGEST_BUDGET, so that one budget lasts for a
+ *  whole time slice. */
 static inline bool may_hand_spent(const struct emu_warp *w)
 {
 #ifdef LW_LOOP

@@ -180,8 +180,8 @@ static inline bool emu_nondet_replay(const struct emu_core *core, unsigned what,
 }
 /** Records an input that the engine has supplied. */
 void emu_nondet_record(const struct emu_core *core, unsigned what, uint64_t value);
-/** Checks the start of a log's file and the hash at its end. @reader has the whole file, and is then at the options of the machine.
- *  @name appears in messages. Errors: LW_EFORMAT; LW_EUNSUPP, another version. */
+/** Checks the start of a log's file and the hash at its end. @reader has the whole file; afterwards its position is that of the
+ *  machine's options. @name appears in messages. Errors: LW_EFORMAT; LW_EUNSUPP, another version. */
 enum lw_status emu_log_open_file(struct emu_reader *reader, const char *name, struct lw_error *err) LW_MUST_CHECK;
 
 #endif

@@ -3,11 +3,11 @@
  * Finds loads that can share one address check (struct emu_addr_check).
  *
  * Each load compares its vector of addresses with the addresses that it would have if each half of the vector were uniform or
- * contiguous. Within a straight-line run, the result of this check is the same for other loads through the same registers, if
- * these were not written in between, and for loads through the sum of such a register and a value that is the same in all lanes.
- * The result of a check is valid for one run, because w->proved is cleared when a run is counted. If a slice ends in the middle
- * of a run because its quantum is used up, the results about uniform and contiguous halves stay valid, because they depend only
- * on the warp. Host addresses that a check has computed do not stay valid.
+ * contiguous. Within a straight-line run, the result of this check is the same for two kinds of other loads: loads through the
+ * same registers, if these were not written in between, and loads through the sum of such a register and a value that is the same
+ * in all lanes. The result of a check is valid for one run, because w->proved is cleared when a run is counted. If a slice ends
+ * in the middle of a run because its quantum is used up, the results about uniform and contiguous halves stay valid, because they
+ * depend only on the warp. Host addresses that a check has computed do not stay valid.
  *
  * The technique is the elimination of redundant bounds checks within a basic block. A load that shares a check takes 25 host
  * instructions if its host address is known, and 60 if only the layout of its addresses is known. A load that shares no check

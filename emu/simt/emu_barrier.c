@@ -204,9 +204,10 @@ void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes)
         left_groups(w, reg);
 }
 
-/** Handles the usual end of a region: split @id, which is undivided and whose pc is already after the bsync, is the last split to
- *  arrive of the only group of @reg, and all waiting splits continue at its pc. The result is the same as if split @id blocked,
- *  and the barrier then opened and made all splits ready. In all other cases returns false and does nothing. */
+/** Handles the usual end of a region. Split @id is undivided, and its pc is already after the bsync. The register @reg has only
+ *  one group, of which @id is the last split to arrive. All waiting splits continue at the pc of @id. The result is the same as
+ *  if split @id blocked, and the barrier then opened and made all splits ready. In all other cases returns false and does
+ *  nothing. */
 static bool meet(struct emu_warp *w, unsigned id, unsigned reg)
 {
     struct emu_breg_form *b = &w->bform[reg];

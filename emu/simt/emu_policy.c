@@ -351,7 +351,7 @@ bool emu_block_can_run(const struct emu_block *block)
     return false;
 }
 
-/* ---- the length of a turn ----------------------------------------------------------- */
+/* ---- the length of a time slice ----------------------------------------------------- */
 
 /** Returns how many instructions the running split may still execute before another ready split has waited for w->window
  *  instructions, which is the fairness limit. */

@@ -27,8 +27,8 @@ struct emu_reconv {
     const struct emu_policy *policy; /* the split policy that this engine always uses, with the policy's quantum, with merges, and
                                       * without a fairness limit; NULL: the machine's options decide */
     void (*begin)(struct emu_warp *w); /* called at the end of emu_split_begin(), which creates a warp's first split */
-    /** emu_split_branch(), emu_split_branch2() and emu_split_exit() below call branch, branch2 and exit. Their comments say what an
-     *  engine must do. */
+    /** emu_split_branch(), emu_split_branch2() and emu_split_exit() below call branch, branch2 and exit. The comments of these
+     *  three functions state what an engine must do. */
     void (*branch)(struct emu_warp *w, const uint32_t *target, uint32_t next);
     void (*branch2)(struct emu_warp *w, uint64_t taken, uint32_t target, uint32_t next);
     void (*exit)(struct emu_warp *w, uint64_t lanes, uint32_t next);
@@ -93,8 +93,9 @@ struct emu_policy {
     const char *name, *summary;
     unsigned quantum; /* default length of a split's time slice, in instructions; 0: the slice lasts until the split blocks */
     bool stacked;     /* the policy uses emu_split.seq, the order in which splits were pushed */
-    bool steady;      /* the fairness limit is EMU_STEADY_WINDOW times as high. The slice lasts until another ready split precedes the running one or is at its pc. `quantum` is then the
-                       * length of the slice of a split that has reached the fairness limit */
+    bool steady;      /* the fairness limit is EMU_STEADY_WINDOW times as high. The slice lasts until another ready split precedes
+                       * the running split or is at its pc. `quantum` is then the slice's length for a split that has reached the
+                       * fairness limit */
     /** Returns true if split @a is selected before split @b. If neither split precedes the other, the split with the lowest lane
      *  is selected. */
     bool (*before)(const struct emu_warp *w, const struct emu_split *a,
@@ -291,9 +292,9 @@ bool emu_block_suspended(const struct emu_block *block);
 struct emu_reduction {
     uint32_t index, brought, yes;
 };
-/** Returns true if the arrival of @w's split at CTA barrier @id, without a count, is the usual case: @w has one split, no parts,
- *  no blocked lanes, and no recorded step, and has not arrived at this barrier yet; the number of threads of the block is a
- *  multiple of 32; and no earlier arrival gave a count. */
+/** Returns true if the arrival of @w's split at CTA barrier @id, without a count, is the usual case. @w has one split, no parts
+ *  and no blocked lanes, no event of the step is recorded, and @w has not arrived at this barrier yet. The number of threads of
+ *  the block is a multiple of 32. No earlier arrival gave a count. */
 static inline bool emu_split_bar_usual(const struct emu_warp *w, unsigned id)
 {
     const struct emu_cta_barrier *c = &w->block->cta[id];

@@ -93,8 +93,8 @@ static bool offered(const struct rsp_args *args, const char *feature)
 
 void rsp_do_supported(struct rsp *rsp, const struct rsp_args *args)
 {
-    /* gdb treats a stop reason that it has not offered as an error. Without a reason, gdb for x86 finds the breakpoint by the
-     * pc. */
+    /* gdb treats a stop reason as an error if its qSupported packet has not offered the reason. Without a reason, gdb for x86
+     * finds the breakpoint by the pc. */
     rsp->swbreak = offered(args, "swbreak+") && rsp_has(rsp, RSP_F_SWBREAK);
     rsp->hwbreak = offered(args, "hwbreak+") && rsp_has(rsp, RSP_F_HBREAK);
     rsp->no_resumed = offered(args, "no-resumed+") && rsp_has(rsp, RSP_F_NO_RESUMED);

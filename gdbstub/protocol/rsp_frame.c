@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Framing of gdb's remote serial protocol: $payload#checksum, escapes, acknowledgements until the client turns them
- * off, and the longest packet that a client may send.
+ * Framing of gdb's remote serial protocol: $payload#checksum, escapes, acknowledgements until the client turns them off, and
+ * the limit on the length of a client's packets.
  */
 #include "gdbstub/rsp_priv.h"
 

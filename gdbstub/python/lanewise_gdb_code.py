@@ -298,7 +298,7 @@ class LanewiseCode:
                               getattr(kind, "is_signed", False)) else "wide", of)
         if kind.code in (gdb.TYPE_CODE_FLT, gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
             raise LanewiseUnclear
-        if kind.code == gdb.TYPE_CODE_BOOL:  # kind "bool" prevents arithmetic on it, in which gdb differs from C
+        if kind.code == gdb.TYPE_CODE_BOOL:  # kind "bool" prevents arithmetic, in which gdb differs from C
             return "bool", of, lambda: self.gdbs(text)
         return self.since(begin, "wide", of)
 

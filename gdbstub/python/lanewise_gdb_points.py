@@ -19,7 +19,7 @@ class LanewiseConditions:
         """Called after a breakpoint was created or changed. Prints the notes that it needs."""
         if not point.is_valid() or point.type not in (gdb.BP_BREAKPOINT, gdb.BP_HARDWARE_BREAKPOINT) or \
                 point.pending or point.number <= 0 or point.location is None or LanewiseLink.ours() is None:
-            return  # a watchpoint that LanewiseWatch has replaced is not valid, for example
+            return  # for example, is_valid() is false for a watchpoint that LanewiseWatch has replaced
         condition = point.condition
         # This is the condition of the temporary breakpoint of `start`. It is not compiled here, because an error while the
         # program starts would leave gdb without a frame
@@ -175,7 +175,8 @@ class LanewiseBreakIf:
             return
         cls.end()
         places = LanewiseConditions.places()
-        # Addresses with an internal breakpoint of gdb (also those of LanewiseScope) are left out: it must stop in any case
+        # Addresses with an internal breakpoint of gdb (also those of LanewiseScope) are left out, because such a breakpoint
+        # must stop in any case
         for line in gdb.execute("with print address on -- maint info breakpoints", False, True).splitlines():
             own = re.match(r"(?:-\d|0).*?\s(0x[0-9a-f]+)", line)
             if own:

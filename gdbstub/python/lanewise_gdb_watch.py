@@ -26,8 +26,8 @@ class LanewiseWatch:
 
     busy = False  # True while this class creates or deletes a watchpoint, whose events are ignored
     pinned = {}  # maps a watchpoint's number to {(address, size, packet): watched lane}
-    # For MI: maps a watchpoint's number to (thread, lane, operand of `watch`, scope). These are the lane to which it is bound,
-    # and the data of the watchpoint that replaces it when another lane gets the focus
+    # For MI: maps a watchpoint's number to (thread, lane, operand of `watch`, scope). Thread and lane are those to which the
+    # watchpoint is bound. The other two belong to the watchpoint that replaces it when another lane gets the focus
     framed = {}
 
     @classmethod

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Watch thread. While the target runs, the thread of the debugger reads no packets. The watch thread checks every
- * few milliseconds whether the client has sent Ctrl-C or has disconnected. If so, it calls dbg_interrupt, the only function of
- * debug/ that may be called from another thread.
+ * Interrupt listener, a host thread. While the target runs, the thread of the debugger reads no packets. The interrupt listener
+ * checks every few milliseconds whether the client has sent Ctrl-C or has disconnected. If so, it calls dbg_interrupt, the only
+ * function of debug/ that may be called from another thread.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -13,8 +13,8 @@
 
 enum {
     POLL_MS = 5,
-    IDLE_POLLS = 20 /* polls without a run after which the watch thread sleeps; it does not sleep immediately, because
-                     * waking it at each of many steps would take longer than the steps */
+    IDLE_POLLS = 20 /* number of polls without a run after which the interrupt listener sleeps. It does not sleep immediately:
+                     * during many short steps, waking it at each step would take longer than the steps */
 };
 
 struct rsp_watch {
@@ -58,8 +58,9 @@ static void *watch_main(void *argument)
         watch->idle++;
         if (!watch->running)
             continue;
-        /* The lock is held during the poll function, so that none is in progress after rsp_watch_end(). dbg_interrupt
-         * is called at each poll until then, because the first call may precede the start of the run. */
+        /* The lock is held during the poll function, so that no call of the poll function is in progress after rsp_watch_end().
+         * After an interrupt, dbg_interrupt is called at each poll until rsp_watch_end(), because its first call may precede
+         * the start of the run. */
         if (!watch->requested)
             watch->requested = watch->interrupted(watch->context);
         if (watch->requested)

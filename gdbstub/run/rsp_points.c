@@ -251,7 +251,7 @@ static void break_ifs_clear(struct rsp *rsp)
 }
 
 /* Handles qGpuBreakIf:ADDRESS;X3,220027;X...: sets the conditions, which have the form of a Z packet, for breakpoints that
- * gdb sends at the address without conditions. qGpuBreakIf: without an address removes all these conditions. */
+ * gdb sends at the address without conditions. The packet without an address, qGpuBreakIf:, removes all these conditions. */
 void rsp_do_break_if(struct rsp *rsp, const struct rsp_args *args)
 {
     enum { MOST = 256 };
@@ -367,8 +367,8 @@ static const struct rsp_watch_lane *pin_find(const struct rsp *rsp, const struct
 }
 
 /* Handles qGpuWatch:THREAD;ADDRESS,SIZE,TYPE: the focus lane of the thread becomes the watched lane of a watchpoint that is
- * set on this range. The reply names the lane, or the block for shared memory, and is empty for memory that all threads
- * share. With TYPE 0 the packet only queries this. */
+ * set on this range. The reply names the lane, or the block for shared memory, and is empty for memory that all threads share.
+ * With TYPE 0 the packet only queries this name, and no lane becomes a watched lane. */
 void rsp_do_watch_lane(struct rsp *rsp, const struct rsp_args *args)
 {
     struct rsp_watch_lane pin = {args->n[1], args->n[2], (unsigned)args->n[3],
@@ -427,8 +427,8 @@ static enum lw_status point_make(struct rsp *rsp, struct rsp_point *point, struc
                          &point->id, err);
 }
 
-/* Replies with an error and prints it on the terminal, because gdb only says that it could not insert a breakpoint, with a
- * reason that it guesses. */
+/* Replies with an error and prints the error on the terminal. gdb does not show it: gdb only says that it could not insert a
+ * breakpoint, and guesses a reason. */
 static void refuse(struct rsp *rsp, unsigned type, const struct lw_error *err)
 {
     rsp_put_error(&rsp->reply, err->text);

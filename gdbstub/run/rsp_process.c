@@ -123,8 +123,9 @@ void rsp_do_run(struct rsp *rsp, const struct rsp_args *args)
     rsp_do_why(rsp, &none);
 }
 
-/* Handles vAttach. The process id is ignored, because there is only one process. Before gdb attaches, it kills its
- * process, if it has one; then the program restarts. A process from which gdb has detached continues where it was. */
+/* Handles vAttach. The process id is ignored, because there is only one process. If gdb has a process, it kills this process
+ * before it attaches, and the program then restarts. A process from which gdb has detached continues from its present
+ * position. */
 void rsp_do_attach(struct rsp *rsp, const struct rsp_args *args)
 {
     struct lw_error err = {0};

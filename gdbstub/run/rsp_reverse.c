@@ -17,7 +17,8 @@ static bool has_breakpoint(const struct rsp *rsp, uint64_t address, bool bare)
     return false;
 }
 
-/* Returns true if the breakpoint existed before the user's present command: so that the user, not gdb, has set it. */
+/* Returns true if the breakpoint existed before the user's present command. Such a breakpoint was set by the user, not by
+ * gdb. */
 static bool is_usual(const struct rsp *rsp, uint64_t address)
 {
     for (unsigned i = 0; i < rsp->usual_count; i++)
@@ -26,8 +27,8 @@ static bool is_usual(const struct rsp *rsp, uint64_t address)
     return false;
 }
 
-/* Returns true if a frame of the lane returns to @address. For a breakpoint at such an address, as `finish` inserts it,
- * gdb itself compares frames, which distinguishes lanes. */
+/* Returns true if a frame of the lane returns to @address. gdb's `finish` inserts a breakpoint at such an address. When that
+ * breakpoint is hit, gdb itself compares frames, and so distinguishes lanes. */
 static bool returns_to(struct rsp *rsp, dbg_thread_id id, unsigned lane, uint64_t address)
 {
     struct dbg_frame frame;
@@ -82,8 +83,9 @@ static bool enters_frame(void *context, struct dbg *dbg, dbg_thread_id id, unsig
            frame.pc == leaving->entry && frame.cfa == leaving->cfa;
 }
 
-/* Returns true if the reverse step of thread @id is the last step of `reverse-finish`, which starts at the function's
- * entry. A breakpoint there would mean that gdb has not removed its own yet, or that the user has one. */
+/* Returns true if the reverse step of thread @id is the last step of `reverse-finish`. This step starts at the function's
+ * entry, where no breakpoint is left: a breakpoint there would be gdb's own one, which gdb has not removed yet, or one of the
+ * user. */
 static bool is_last_step(struct rsp *rsp, dbg_thread_id id)
 {
     const struct rsp_leaving *leaving = &rsp->leaving;

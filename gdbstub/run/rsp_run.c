@@ -15,7 +15,6 @@
  *   suppress_next_step  gdb aarch64  report(): watchpoint hit            answer_without_running()
  *   reported            gdb          report(): breakpoint hit            resume(): gdb did not step over it (dprintf)
  *   locks               gdb          begin_run(): one warp ran alone     begin_run(): is this a step over a breakpoint?
- *   removed             gdb          rsp_points.c: z packet              nowhere
  *   launch_lifted       gdb          rsp_points.c: z at <launch>         rsp_do_vcont(): ended thread steps over <launch>
  *   launch_wanted       gdb          rsp_points.c: Z at <launch>         rsp_notes.c: until, advance
  *   shown, shown_*      gdb          list of threads requested           focus_as_shown(): lane of next and finish
@@ -88,8 +87,8 @@ enum verb { VERB_CONTINUE, VERB_STEP, VERB_RANGE, VERB_BACK, VERB_BACK_STEP };
 
 struct action {
     enum verb verb;
-    dbg_thread_id id; /* thread of the action; 0: 0 means all threads for a continue, and the thread of the last stop for any
-                       * other action */
+    dbg_thread_id id; /* thread of the action. The value 0 means all threads if the action is a continue, and the thread of the
+                       * last stop if it is another action */
     bool locked;      /* no other warp is resumed */
     bool over;        /* lldb steps while a breakpoint is removed, which may be the breakpoint of another warp */
     bool is_step_over; /* the step only moves the thread past its breakpoint, before the client continues all warps */
@@ -232,7 +231,7 @@ static dbg_thread_id stopped_thread(struct rsp *rsp, const struct dbg_stop *stop
     return dbg_thread_at(rsp->dbg, 0, &thread) ? thread.id : 0;
 }
 
-/* Prints details of a stop that the reply cannot carry as console text. */
+/* Prints, as console text, the details of a stop that cannot be part of the stop reply. */
 static void explain(struct rsp *rsp, const struct action *action, const struct dbg_stop *stop)
 {
     struct lw_buffer text;
@@ -254,7 +253,7 @@ static void explain(struct rsp *rsp, const struct action *action, const struct d
         dbg_stop_print(rsp->dbg, stop, &text.sink);
     else
         lw_put(&text.sink, stop->text);
-    /* Only the first line is printed: the source line follows, which gdb shows itself. */
+    /* Only the first line of the text is printed. The second line is the source line, which gdb shows itself. */
     if (text.size != 0 && stop->kind != DBG_STOP_HANG && strchr(text.text, '\n') != NULL)
         text.size = (size_t)(strchr(text.text, '\n') - text.text) + 1;
     if (text.size != 0 && text.text[text.size - 1] != '\n')
@@ -330,8 +329,8 @@ static void put_exception(struct rsp *rsp, const char *text)
 
 /* Handles a stop of a thread other than the resumed one: reports it as a stop of the resumed thread, and prints which
  * thread stopped. A reply that names the other thread makes lldb step for ever, and makes gdb report an internal error if
- * it has resumed one thread alone. If the resumed thread has not moved, lldb would continue its step; so the reply then
- * has an exception as the reason, which ends the step. */
+ * it has resumed one thread alone. If the resumed thread has not moved, lldb would continue its step; in this case the reply
+ * therefore names an exception as the reason, which ends the step. */
 static bool report_of_another(struct rsp *rsp, const struct action *action, dbg_thread_id id)
 {
     bool steps = action->verb == VERB_STEP || action->verb == VERB_RANGE;
@@ -424,8 +423,8 @@ void rsp_do_why(struct rsp *rsp, const struct rsp_args *args)
 
 /*
  * Steps a lane past its breakpoint if gdb 13 continues without a step over it, so that the same hit is not reported for
- * ever. gdb does this at a dprintf of style agent that it cannot compile, because it prints a float or a string literal.
- * After the step the caller continues all warps.
+ * ever. gdb does this at a dprintf of style agent that gdb cannot compile, because the dprintf prints a float or a string
+ * literal. After the step the caller continues all warps.
  */
 static enum lw_status pass_reported(struct rsp *rsp, bool *passed, struct dbg_stop *stop,
                                     struct lw_error *err)
@@ -776,9 +775,8 @@ static bool parse_action(const char **text, const char *end, char *verb, struct 
 }
 
 /*
- * Handles vCont. gdb sends a step of one thread, with or without `;c` for the others, or a continue of all threads or of
- * one. If there is a step, only the step is executed: `c` then permits the other threads to run while the stepped thread waits
- * for them.
+ * Handles vCont. gdb sends either a step of one thread, with or without `;c` for the others, or a continue of all threads or of
+ * one. For a step, only the step is executed; `;c` permits the other threads to run while the stepped thread waits for them.
  */
 void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args)
 {

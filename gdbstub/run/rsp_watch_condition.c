@@ -13,7 +13,8 @@
 #include <stdlib.h>
 
 enum { WATCHED_BYTES = 64, MOST_TESTS = 256, NOTE_SILENT = 4096 };
-/* How the conditions of a watchpoint are evaluated: there is none, gdb evaluates them, or the stub does. */
+/* How the conditions of a watchpoint are evaluated. FORGET: there is no condition; CLIENT: gdb evaluates them; HERE: the stub
+ * evaluates them. */
 enum mode { MODE_FORGET, MODE_CLIENT, MODE_HERE };
 
 /** Bytecode of a condition. [low, high) is the code of the block that declares its variables; high is 0 if the condition
@@ -34,7 +35,7 @@ struct rsp_test {
     bool unheard; /* gdb has continued from the last hit without showing it */
     struct condition *conditions;
     uint8_t seen[WATCHED_BYTES]; /* value of the range that gdb takes for the old value at the next hit */
-    struct dbg_passed passed, before; /* last and second to last hit with a false condition while running forwards */
+    struct dbg_passed passed, before; /* last and second to last hit with a false condition during forward execution */
 };
 
 static void conditions_free(struct condition *c)
@@ -269,7 +270,7 @@ static bool show_passed(struct rsp *rsp, const struct rsp_test *test, const stru
            memcmp(now, value, point->size) == 0 && !holds(test, passed->thread, passed->lane);
 }
 
-/* Returns the last hit with a false condition while running forwards, except a hit at instruction @at itself. */
+/* Returns the last hit with a false condition during forward execution, except a hit at instruction @at itself. */
 static struct dbg_passed last_passed(const struct rsp_test *test, uint64_t at)
 {
     return test->passed.at != at ? test->passed : test->before;
@@ -295,10 +296,10 @@ bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop
         candidates[0].at = candidates[0].passed.at + !back;
         candidates[0].there = candidates[0].passed.there && (back ? candidates[0].at > info.now && candidates[0].at <= began
                                                                   : candidates[0].at < info.now && candidates[0].at > began);
-        /* If there was no such hit since the command began, the positions before the instruction of the hit and at the
-         * start of the command are tried. If a lane is at a breakpoint there, it hits this breakpoint again when it
-         * runs. On the way forward, these two positions are therefore used only if gdb would otherwise ignore the hit, because
-         * the value that gdb has read equals the new value. */
+        /* If there was no such hit since the command began, two positions are tried: before the instruction of the hit, and at
+         * the start of the command. If a lane is at a breakpoint at one of these positions, it hits this breakpoint again when
+         * it runs. On the way forward, these two positions are therefore used only if gdb would otherwise ignore the hit,
+         * because the value that gdb has read equals the new value. */
         candidates[1] = (struct candidate){{0, stop->thread, stop->lane, true}, info.now + back - !back, back || dropped};
         candidates[2] = (struct candidate){candidates[1].passed, began, back || dropped};
         for (unsigned i = 0; i < LW_COUNT_OF(candidates); i++)

@@ -38,8 +38,8 @@ struct client {
     struct lw_sink out;
     int fd;
     bool deaf; /* Ctrl-C is ignored; only tests set this */
-    _Atomic bool closed; /* the connection is closed; also set by the watch thread */
-    uint8_t *pending; /* bytes that the watch thread has received while the target ran */
+    _Atomic bool closed; /* the connection is closed; also set by the interrupt listener */
+    uint8_t *pending; /* bytes that the interrupt listener has received while the target ran */
     size_t pending_size, pending_capacity;
 };
 
@@ -61,7 +61,7 @@ static void client_write(struct lw_sink *sink, const char *text, size_t size)
     }
 }
 
-/* Returns true if the client has sent Ctrl-C or has disconnected; the watch thread calls this function while the target
+/* Returns true if the client has sent Ctrl-C or has disconnected; the interrupt listener calls this function while the target
  * runs. Other bytes that arrive are stored in @pending. */
 static bool client_interrupted(void *context)
 {
@@ -294,8 +294,8 @@ static void prepare(int fd)
 }
 
 /* Disconnects the served client if a new client, which connected at @came_ms, may take its place. A client that has sent
- * nothing yet is replaced by any new client. A client that has sent nothing for a while is replaced if the new one
- * connects soon after a client was refused. Returns false if the served client stays connected. */
+ * nothing yet is replaced by any new client. A client that has sent nothing for half of patience_ms is replaced if the new one
+ * connects within patience_ms after a client was refused. Returns false if the served client stays connected. */
 static bool make_leave(struct acceptor *acceptor, int64_t came_ms)
 {
     int64_t heard = acceptor->heard_ms;
@@ -312,8 +312,8 @@ static bool make_leave(struct acceptor *acceptor, int64_t came_ms)
     return true;
 }
 
-/* Passes a client to the serving thread. If another client is being served, waits HANDOVER_SECONDS for its end, and
- * returns false if it is still served then. */
+/* Passes a client to the serving thread. If another client is being served, waits up to HANDOVER_SECONDS until that client has
+ * disconnected. Returns false if that client is still being served then. */
 static bool hand_over(struct acceptor *acceptor, int fd)
 {
     struct timespec until;

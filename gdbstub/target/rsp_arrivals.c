@@ -3,14 +3,14 @@
  * Arrivals at breakpoints, for lldb. lldb 19 assumes that each thread whose pc is at a breakpoint has hit the breakpoint.
  * Before it lets all threads continue, it removes the breakpoint and steps each of these threads over it, alone. The hit
  * of a warp that has not executed yet would be lost in this way. The stub therefore reports the pc of a breakpoint only after
- * the warp has hit the breakpoint, and reports an adjacent address before. A warp that waits for other warps at the breakpoint
- * cannot be stepped alone. Nevertheless the stub reports such a warp as past the breakpoint: if the other warps ran so that it
- * could be stepped, they would pass the removed breakpoint.
+ * the warp has hit the breakpoint. Until then it reports an adjacent address. A warp that waits for other warps at the
+ * breakpoint cannot be stepped alone, and the other warps must not run before the step, because they would pass the removed
+ * breakpoint. The stub therefore executes nothing for this step, and reports the warp as past the breakpoint.
  *
- * lldb evaluates the condition of a breakpoint itself, and only for the focus lane. The stub recognises this by lldb's
- * first query after the stop: to evaluate a condition, lldb looks for unmapped addresses (qMemoryRegionInfo), and without
- * a condition it reads the arguments that it shows. For a breakpoint with a condition, the stub therefore shows all lanes
- * of all warps there, one lane at each resume, before anything runs.
+ * lldb evaluates the condition of a breakpoint itself, and only for the focus lane. The stub recognises a condition by lldb's
+ * first query after the stop. If there is a condition, lldb first looks for unmapped addresses (qMemoryRegionInfo), which it
+ * needs to evaluate the condition. If there is none, lldb first reads the arguments that it shows. For a breakpoint with a
+ * condition, the stub therefore shows all lanes of all warps there, one lane at each resume, before anything runs.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -248,8 +248,8 @@ uint64_t rsp_arrivals_pc(const struct rsp *rsp, dbg_thread_id id, uint64_t pc)
     return thread.ready && a != NULL && !a->passed ? pc : beside(rsp, pc);
 }
 
-/* Makes the stub report the warp past its breakpoint. For lldb a step is complete when the pc has changed to an address
- * without a breakpoint. Returns false if the warp has not hit a breakpoint, or there is no such address. */
+/* Makes the stub report the warp past its breakpoint. For lldb a step is complete when the pc has changed to an address without
+ * a breakpoint. Returns false if the warp has not hit a breakpoint, or if no address without a breakpoint is near. */
 static bool pass(struct rsp *rsp, dbg_thread_id id)
 {
     struct dbg_thread thread;

@@ -145,8 +145,8 @@ static bool in_launch(uint64_t address, uint64_t size)
            ISA_CODE_BASE - address <= 2 * ISA_WORD_BYTES;
 }
 
-/* Returns true if the address belongs to the memory of one block, warp or lane, and the client's thread has ended. Such
- * reads fail, or they would show memory of another thread. */
+/* Returns true if the address belongs to the memory of one block, warp or lane, and the client's thread has ended. Such reads
+ * must fail, because they would show memory of another thread. */
 static bool of_gone(const struct rsp *rsp, uint64_t address)
 {
     return (address >> 56 >= 0xF0 || (address >= ISA_SHARED_BASE && address < ISA_CONST_BASE)) &&
@@ -405,9 +405,9 @@ void rsp_put_xml(struct lw_sink *out, const char *text, size_t size)
     out->write(out, text + from, size - from);
 }
 
-/* Numbers of listed threads up to which the thread list has states and names. gdb reads the whole list at each stop. With
- * thousands of warps this takes most of the time of a stop, a third of it for states and a third for names. The two threads in
- * focus always have both states and names. */
+/* Greatest numbers of listed threads for which the thread list has states, and for which it has names. gdb reads the whole list
+ * at each stop. With thousands of warps this takes most of the time of a stop, a third of it for states and a third for names.
+ * The two threads in focus always have both states and names. */
 enum { THREADS_WITH_STATES = 512, THREADS_WITH_NAMES = 2048 };
 
 static void listed_add(struct rsp *rsp, dbg_thread_id id)
@@ -528,7 +528,8 @@ static void enter_running(struct rsp *rsp, const struct isa_object *object)
         lw_put64(rsp->elf + 24, dbg_code_address(rsp->dbg, object) + (uint64_t)function->first * ISA_WORD_BYTES);
 }
 
-/* Removes a variable's location if it lacks a piece of the variable: the missing piece becomes the whole expression. */
+/* Removes a variable's location if the location has no value for a piece of the variable. To do so, reduces the location's
+ * expression to that missing piece. */
 static void require_all_pieces(const struct isa_debug *debug, struct isa_var_location *location)
 {
     struct isa_piece piece = {0};
@@ -546,9 +547,9 @@ static void require_all_pieces(const struct isa_debug *debug, struct isa_var_loc
     }
 }
 
-/* Writes the object as an ELF for the target architecture. If the description has no floating-point registers, functions
- * with such results are marked so that the debugger does not look for their results. lldb shows a missing piece of a variable
- * as zeros, so the ELF for lldb has no location for such a variable. */
+/* Writes the object as an ELF for the target architecture. If the target description has no floating-point registers, functions
+ * with floating-point results are marked, so that the debugger does not look for these results. lldb shows a missing piece of a
+ * variable as zeros, so the ELF for lldb has no location for such a variable. */
 static enum lw_status write_elf(struct rsp *rsp, const struct isa_object *object,
                                 const uint64_t *variables, struct lw_error *err)
 {

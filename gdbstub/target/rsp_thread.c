@@ -2,8 +2,8 @@
 /*
  * The thread to which a packet refers. The client names a thread by Hg, Hc, a suffix or vCont, and every reply refers to
  * that thread, or is an error. Packets do not refer to the focus of the debugger core, because commands of `monitor`
- * move that focus. The file also tracks the client's view of threads: the thread that its user has selected, the number
- * that it shows for a thread, and the position of a thread that it has read.
+ * move that focus. The file also tracks the client's view of threads: the thread that the client's user has selected, the
+ * number that the client shows for a thread, and the position of a thread that the client has read.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -108,11 +108,11 @@ void rsp_do_current(struct rsp *rsp, const struct rsp_args *args)
 /* ---- the thread that the client's user has selected ---------------------------------------------------------- */
 
 /*
- * Derives the selected thread from a query whether a thread is alive. No packet of gdb names the selected thread: Hg
- * also names each thread that `info threads` reads. The stub therefore derives the selection from three kinds of packets. A
+ * Derives the selected thread from a query whether a thread is alive. No packet of gdb states which thread is selected: Hg
+ * names also each thread that `info threads` reads. The stub therefore derives the selection from three kinds of packets. A
  * stop reply selects its thread, a register write selects the thread that is written, and a query whether a thread is alive
- * selects that thread. gdb sends this query for `thread N`. gdb also sends the query for each thread of `thread apply all`,
- * immediately after the thread list, which must not change the selection. Only a client with the Python file sends the
+ * selects that thread. gdb sends this query for `thread N`. gdb sends the same query for each thread of `thread apply all`,
+ * immediately after the thread list. These queries must not change the selection. Only a client with the Python file sends the
  * selected thread (qGpuShown).
  */
 void rsp_chosen_ask(struct rsp *rsp, dbg_thread_id id)

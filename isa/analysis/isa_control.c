@@ -6,7 +6,8 @@
  * Rules for code:
  *  - A result of fixed latency is not read before this latency has passed since issue; an instruction of variable latency must
  *  not read it until one cycle later. The cycles that pass are the sum of the stall counts of the instructions in between (a
- *  stall count of 0 counts as 1). An instruction that ends before an earlier instruction must not write the same register.
+ *  stall count of 0 counts as 1). If an instruction ends before an earlier instruction does, the two must not write the same
+ *  register.
  *  - An instruction of variable latency names a write barrier. Instructions that read or write its result wait for this barrier.
  *  The sources of the instruction may be overwritten after a wait for its read barrier or, if it names no read barrier, for its
  *  write barrier.

@@ -145,8 +145,8 @@ static void order_segment(struct order *o, uint32_t first, uint32_t end)
     }
 }
 
-/** Sets the ranks of the @count instructions of a function, from @next on, and unless it is NULL @place (isa_function_ranks).
- *  Returns the next unused rank, or NONE if there is no memory. */
+/** Sets the ranks of the @count instructions of a function, from @next on. Also fills @place (isa_function_ranks), unless @place
+ *  is NULL. Returns the next unused rank, or NONE if there is no memory. */
 static uint32_t rank_function(const struct isa_insn *insn, uint32_t count, uint32_t next, uint32_t *rank, uint32_t *place)
 {
     struct order o;

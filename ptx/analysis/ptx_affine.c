@@ -245,8 +245,8 @@ static struct ptx_affine special(const struct ptx_mi *mi)
     return ptx_diverges_itself(mi) ? varying() : out;
 }
 
-/* Returns true if @mi tests two operands for equality or inequality and they have the same strides. Then the difference of
- * the operands is equal in all lanes, and so is the result. */
+/* Returns true if @mi tests two operands for equality or inequality, and the operands have the same strides. Then the
+ * difference of the operands is equal in all lanes, and so is the result. */
 static bool compares_uniform(const struct ptx_mi *mi, const struct ptx_affine *a,
                              const struct ptx_affine *b)
 {

@@ -479,8 +479,8 @@ static void find_clobber(struct ptx_unit *unit, struct ptx_clobber *out)
     out->v[0] &= ~UINT64_C(0xc);
 }
 
-/* Adds up the stack of the function and its callees. The depth of a recursive function is unknown, so it counts with a fixed
- * number of bytes, or more if one call needs more. */
+/* Adds up the stack of the function and its callees. The recursion depth of a recursive function is unknown, so its stack
+ * counts as a fixed number of bytes, or as more if one call needs more. */
 static void add_stack(struct ptx_unit *unit)
 {
     const struct ptx_options *options = unit->job->options;

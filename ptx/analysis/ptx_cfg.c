@@ -153,8 +153,8 @@ bool ptx_just_ends(const struct ptx_unit *unit, uint32_t block)
     return false;
 }
 
-/* Returns true for a block that only jumps to the kernel's end and consists of a line marker. Code for debuggers contains such
- * blocks for `return` statements, which have their own lines. */
+/* Returns true for a block that jumps to the kernel's end and contains nothing but a line marker. Code for debuggers contains
+ * such blocks for `return` statements, which have their own lines. */
 static bool is_return(const struct ptx_unit *unit, uint32_t block)
 {
     const struct ptx_block *b = &unit->blocks.at[block];
@@ -206,8 +206,8 @@ static void find_exit_sides(struct ptx_unit *unit)
         if (b->exit_side != 0)
             b->exit_ignored = ends[b->succ[2 - b->exit_side]];
     }
-    /* A side of a branch that leads to the kernel's end and contains a line marker becomes a block that exits. If an edge to
-     * the block counts for post-dominators, the block jumps to the kernel's end instead. */
+    /* If a side of a branch leads to the kernel's end and contains a line marker, the side becomes a block that exits. If an
+     * edge to the block counts for post-dominators, the block jumps to the kernel's end instead. */
     for (uint32_t i = 0; i < unit->rpo_count; i++) {
         struct ptx_block *b = &unit->blocks.at[unit->rpo[i]];
         bool ignored = is_return(unit, unit->rpo[i]);
@@ -334,7 +334,7 @@ static void number_loops(struct ptx_unit *unit)
     }
 }
 
-/* Returns the line of the text where a block begins, or its only successor if it is empty. */
+/* Returns the line of the text where a block begins. If the block is empty, uses its only successor. */
 static unsigned line_of(const struct ptx_unit *unit, uint32_t block)
 {
     for (size_t steps = 0; steps < unit->blocks.count; steps++) {

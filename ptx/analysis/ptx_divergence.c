@@ -22,7 +22,7 @@ struct divergence {
     uint32_t *use_first, *use;   /* by vreg: instructions that use the vreg; a branch is code.count + its block */
     uint32_t *def_first, *def;   /* by vreg: blocks that define the vreg */
     uint32_t *block_of;
-    uint32_t *mark;              /* by block: equal to `stamp` if it is in the current region */
+    uint32_t *mark;              /* by block: equal to `stamp` if the block is in the current region */
     uint8_t *sides;              /* by block of the current region: bit set of the sides of the branch from which the block
                                   * is reached */
     uint32_t stamp;

@@ -12,7 +12,8 @@ struct range {
     PTX_LIST(struct segment) s; /* segments in ascending order, which do not overlap */
     float weight;               /* cost of spilling the range: uses and definitions, weighted by loop depth */
     float cost;                 /* result of cost_of(), computed once per scan */
-    uint32_t hint;              /* vreg whose register this range should also get, if it is free, or PTX_NONE if there is none */
+    uint32_t hint;              /* vreg whose physical register this range should get, too, if the register is free; PTX_NONE if
+                                 * there is no such vreg */
     bool partial;               /* a write replaces only some rows or lanes of the value */
     bool crosses;               /* the range is live across a call */
 };
@@ -39,7 +40,7 @@ struct alloc {
     uint8_t *spilled; /* by representative vreg: the range is spilled */
     unsigned vector_rows; /* number of vector registers that this function may use */
     bool any_spilled, out_of_scalars;
-    bool join_scalars; /* coalesce copies between scalars, too. Without this, ptx_scalar.c guarantees that there are enough
+    bool join_scalars; /* coalesce copies between scalars, too. If this is false, ptx_scalar.c guarantees that there are enough
                         * scalar registers */
     uint32_t *order;
     PTX_LIST(struct segment) joined; /* scratch memory of join_ranges() */
@@ -224,8 +225,8 @@ static bool ranges_meet(struct alloc *al, uint32_t va, uint32_t vb)
     return false;
 }
 
-/* Merges the segments of two ranges in scratch memory, then copies the result into the larger list of the two. A chain of
- * coalesced copies then needs memory for its last list only, because the arena frees no earlier list. */
+/* Merges the segments of two ranges in scratch memory, then copies the result into the larger list of the two. The arena frees
+ * no list, so a new list for each merge would waste memory in a chain of coalesced copies. */
 static void join_ranges(struct alloc *al, uint32_t into, uint32_t from)
 {
     struct range *a = &al->range[into], *b = &al->range[from];

@@ -163,9 +163,10 @@ static void lay_block(struct layout *lay, uint32_t old)
                   drop_mark(lay, lay->lines.at[line].first);
     const uint32_t end_of_body = (uint32_t)lay->code.count;
 
-    /* The barrier instructions before the jump get the line of the preceding instruction, because processors without
-     * barriers have no instruction for a jump that falls through. The barrier instructions get the line of the jump only if
-     * the jump has a nop for its line, or if the block is empty. A breakpoint on a `while` is then at the loop's head. */
+    /* The barrier instructions before the jump get the line of the preceding instruction. A debugger then stops on the same
+     * lines as on processors without barriers, where a jump that falls through has no instruction. The barrier instructions get
+     * the line of the jump only if the jump has a nop for its line, or if the block is empty. A breakpoint on a `while` is then
+     * at the loop's head. */
     if (b->loc != 0 && (marked || b->count == 0)) {
         lay->loc = b->loc;
         lay->line = b->line;
@@ -230,7 +231,7 @@ static void lay_block(struct layout *lay, uint32_t old)
     }
 }
 
-/* Returns the first line, from @line on, that is not an empty line that falls through. */
+/* Skips empty lines that fall through: returns the first other line from @line on. */
 static uint32_t thread(const struct layout *lay, uint32_t line)
 {
     for (size_t steps = 0; steps < lay->lines.count; steps++) {

@@ -546,8 +546,8 @@ static bool is_macro(const struct ptx_assigned *source, size_t from, size_t to)
     return source->macro_count > MOST_MACROS;
 }
 
-/* Returns true if the statement with the name at @i uses the name whenever the block around it is executed: no `if`, `case`, loop,
- * or operator that skips operands precedes the name in the statement. */
+/* Returns true if the statement that contains the name at @i uses the name whenever the block around the statement is executed:
+ * no `if`, `case`, loop, or operator that skips operands precedes the name in the statement. */
 static bool is_reached(const struct ptx_assigned *source, size_t i)
 {
     static const char *const before_statement[] = {"else", "do"};
@@ -654,7 +654,8 @@ static bool find_loops(struct ptx_assigned *source)
     return true;
 }
 
-/* Reads a decimal literal at @i. Returns false if another token is there, or if an operator other than `;`, `,` or `)` follows. */
+/* Reads a decimal literal at @i. Returns false if another token is there, or if an operator other than `;`, `,` or `)`
+ * follows. */
 static bool take_literal(const struct ptx_assigned *source, size_t i, int64_t *out)
 {
     const size_t first = i;
@@ -698,8 +699,8 @@ static bool is_step(const struct ptx_assigned *source, size_t from, size_t to, i
     return true;
 }
 
-/* Returns true if the occurrence of a variable's name at [@from, @to) begins the condition of a `for` that compares the variable
- * with a constant, such as `i < 4`, and stores the lowest value with which a rising variable ends the loop. */
+/* Returns true if the occurrence of a variable's name at [@from, @to) begins the condition of a `for`, and this condition
+ * compares the variable with a constant, as in `i < 4`. Stores the lowest value with which a rising variable ends the loop. */
 static bool is_limit(const struct ptx_assigned *source, size_t from, size_t to, int64_t *limit)
 {
     const size_t before = before_blanks(source, from);
@@ -721,7 +722,8 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
 {
     int64_t step = 0, one, limit = 0, other;
     unsigned limits = 0; /* number of loops that compare the variable with a constant */
-    bool steps = !source->passes_variables; /* each assignment other than the declaration adds @step, or assigns a constant */
+    bool steps = !source->passes_variables; /* each assignment other than the declaration either adds @step or assigns a
+                                             * constant */
     size_t declaration = SIZE_MAX;          /* index in the source at which the declaration names the variable */
     struct ptx_assigned text = *source;
     unsigned last = 0, end_line = 0, statements = 0;

@@ -2,8 +2,8 @@
 /*
  * Cache of compiled sources (base/lw_cache.c). An entry has the PTX of one compilation, the compiler's messages, and the names,
  * sizes and hashes of all files that the compiler has read. The entry is valid as long as these files are the same. The key of an
- * entry has everything else on which the result depends: the build of Lanewise, the compiler, its options, the working folder, and
- * variables of the environment.
+ * entry has everything else on which the result depends: the build of Lanewise, the compiler, its options, the working folder,
+ * and variables of the environment.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Small library that the dynamic linker loads into clang, and that speeds up clang's dump of debug values (ptx_values.c). clang
+/* Small library that the dynamic linker loads into clang. It speeds up clang's dump of debug values (ptx_values.c). clang
  * writes this dump to standard error one word at a time, each with a system call. The library buffers the words from
- * "*** IR Dump After" to "# End machine code" and passes all other output through. ptx_subprocess.c contains the compiled library
- * as bytes. */
+ * "*** IR Dump After" to "# End machine code" and passes all other output through. ptx_subprocess.c contains the compiled
+ * library as bytes. */
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>

@@ -13,7 +13,8 @@ enum { PTX_PATH_BYTES = LW_PATH_BYTES };
 struct ptx_job {
     char compiler[PTX_PATH_BYTES], libclc[PTX_PATH_BYTES];
     char scratch[PTX_PATH_BYTES]; /* private folder, removed at the end; "" before it is created */
-    char overrides[PTX_PATH_BYTES + 16]; /* path of the bitcode of our override library, which is linked before libclc */
+    char overrides[PTX_PATH_BYTES + 16]; /* path of the bitcode of our override library, which is linked before libclc and
+                                          * replaces functions of libclc */
     char scratch_library[PTX_PATH_BYTES + 16]; /* path of the bitcode that defines the overrides' local memory */
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
     bool linked;                         /* the source is one of several modules that will be linked */
@@ -72,14 +73,15 @@ bool ptx_is_never_assigned(struct ptx_assigned *source, const char *name, size_t
 bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out);
 /** Writes all uses of a variable in its scope, each after a blank, as FIRST:LAST:REACHED:BEGIN:KIND and PARTS:
  *     FIRST:LAST     first and last line of the statement with the use
- *     REACHED:BEGIN  last and first line of the block whose execution always executes the statement, or 0 if it is unknown
+ *     REACHED:BEGIN  last and first line of a block. Whenever this block is executed, the statement is executed, too. 0 if the
+ *                    block is unknown
  *     KIND           `=` is an assignment. `&` may give the variable's address to other code. `?` is another use, which gives
  *                    the address to other code if the part is an array
  *     PARTS          part of the variable, such as ".a[2]", or "[]" for a computed index
  *  Returns false if the source does not have the variable. */
 bool ptx_assigned_uses(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out);
-/** Writes a comment for each variable whose value follows from its initialiser (ptx_initialisers.c). @argv: the compiler's command
- *  line. */
+/** Writes a comment for each variable whose value follows from its initialiser (ptx_initialisers.c). @argv: the compiler's
+ *  command line. */
 void ptx_assigned_initialisers(const struct ptx_assigned *whole, const char *const *argv, struct lw_sink *out);
 /** Replaces clang's comments about debug values in *@ptx, a text on the heap, by comments that the parser reads, and removes
  *  clang's other comments. @path: the source, in which assignments to variables are searched. @argv: clang's command line. */
@@ -124,11 +126,11 @@ struct ptx_cache_key {
     struct lw_cache_key cache; /* the caller frees its text, also if ptx_cache_key() returns false */
     struct timespec start;     /* time at which the compilation began */
 };
-/** Writes what identifies the compiler of the job: its path, and path, size and time of the file to which this path leads. Returns
- *  false if there is no such file. */
+/** Writes what identifies the compiler of the job: its path, and the path, size and modification time of the file to which
+ *  links at this path lead. Returns false if there is no such file. */
 bool ptx_cache_put_compiler(const struct ptx_job *job, struct lw_sink *out);
-/** Makes the key for the compilation of @source to @result by the command line @argv. Returns false if the compilation must not be
- *  cached: LANEWISE_CACHE is "off", there is no cache folder, or an option uses further files. */
+/** Makes the key for the compilation of @source to @result by the command line @argv. Returns false if the compilation must not
+ *  be cached: LANEWISE_CACHE is "off", there is no cache folder, or an option uses further files. */
 bool ptx_cache_key(const struct ptx_job *job, const char *source, const char *const *argv, const char *result,
                    struct ptx_cache_key *key);
 /** Returns true if the cache has the result. Then *@ptx is the PTX, which the caller frees, and @output has the compiler's

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the inlined calls of the locations in clang's PTX. The directive .loc has only a file, line and column, and DWARF 2 gives
- * an inlined call a single range, which also contains code between the copies of the call in an unrolled loop. The dump of
- * clang's machine code (ptx_values.c) contains the inlined calls of each instruction. ptx_values.c adds these calls to .loc as a
- * comment, which ptx_parse.c reads:
+/* Finds the inlined calls of the locations in clang's PTX. The directive .loc has only a file, line and column. DWARF 2 gives
+ * an inlined call a single range; in an unrolled loop, this range also contains the code between the copies of the call. The
+ * dump of clang's machine code (ptx_values.c) contains the inlined calls of each instruction. ptx_values.c adds these calls to
+ * .loc as a comment, which ptx_parse.c reads:
  *
  *     .loc 1 4 9 //lw.calls 13:13,24:18
  *

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds variables in an OpenCL source to which only their declaration assigns, with a value that is computed from work-item
- * functions, numbers, and other variables. If these never change either, the source gives the variable's value, even if clang has
- * lost the debug value. The initialiser is written as a comment to the PTX:
+ * functions, numbers, and other variables. If these other variables never change either, the source gives the variable's value,
+ * even if clang has lost the debug value. The initialiser is written as a comment to the PTX:
  *
  *     //lw.value NAME LINE :END TOKEN...
  *
- * END is the last line of the variable's scope. The tokens are separated by blanks. Macros are expanded. A variable to which nothing in the source assigns, such as a parameter,
- * has the prefix `$`. ptx_debug_initialisers.c reads the tokens, and finds the other variables by the scopes of the debug
- * sections.
+ * END is the last line of the variable's scope. The tokens are separated by blanks. Macros are expanded. A variable to which
+ * nothing in the source assigns, such as a parameter, has the prefix `$`. ptx_debug_initialisers.c reads the tokens, and finds
+ * the other variables by the scopes of the debug sections.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -94,7 +94,7 @@ static size_t directive(const struct ptx_assigned *source, size_t i, size_t *end
     return i;
 }
 
-/* Returns false if lines of the source may differ from those in debug information, or if other files belong to it. */
+/* Returns false if lines of the source may differ from those in debug information, or if other files belong to the source. */
 static bool is_alone(const struct ptx_assigned *source)
 {
     static const char *const words[] = {"include", "include_next", "import", "line", "pragma"};
@@ -283,7 +283,8 @@ static bool has_word(const struct ptx_assigned *source, size_t from, size_t to, 
     return false;
 }
 
-/* Returns true if code between the end @from of a declaration and the closing brace at @brace may be reached without the declaration.
+/* Returns true if the code between a declaration, which ends at @from, and the closing brace at @brace may be reached on a path
+ * that does not execute the declaration.
  * @function: the beginning of the function. */
 static bool is_skipped(struct ptx_assigned *source, size_t function, size_t from, size_t brace)
 {
@@ -294,9 +295,9 @@ static bool is_skipped(struct ptx_assigned *source, size_t function, size_t from
            has_word(source, function, brace, jumps, LW_COUNT_OF(jumps), true);
 }
 
-/* Returns the last line of the block whose closing brace is at @brace. @line: the line of @from, which precedes the brace. The line
- * of the brace does not count if a word follows the brace, as in "} else {", or if a jump before the declaration, such as a return,
- * may lead to the brace. @function: the beginning of the function. */
+/* Returns the last line of the block whose closing brace is at @brace. @line: the line of @from, which precedes the brace. The
+ * line of the brace does not count if a word follows the brace, as in "} else {", or if a jump before the declaration, such as
+ * a return, may lead to the brace. @function: the beginning of the function. */
 static unsigned last_line(const struct ptx_assigned *source, size_t function, size_t from, unsigned line, size_t brace)
 {
     static const char *const jumps[] = {"return", "break", "continue"};

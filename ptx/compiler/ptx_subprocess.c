@@ -384,9 +384,8 @@ static bool wait_until(pid_t pid, int64_t deadline, int *wait_status)
  * Runs argv[0] without a shell and reads standard output and standard error, at most about @limit bytes, into @output.
  * @dumps        the program is clang and dumps debug values
  * @wait_status  receives the status of the program from waitpid()
- * Errors: LW_EIO if the program cannot be started, LW_EINPUT if it exceeds the time limit, LW_ESTATE if
- *         a signal is pending that ends this program; in that case @scratch has been removed, and the signal is
- *         delivered when this function returns.
+ * Errors: LW_EIO if the program cannot be started, LW_EINPUT if it exceeds the time limit, LW_ESTATE if a signal that ends this
+ *         program is pending. In that case @scratch has been removed, and the signal is delivered when this function returns.
  */
 static enum lw_status run_child(char *const *argv, const char *scratch, bool dumps,
                                 size_t limit, struct lw_buffer *output, int *wait_status,

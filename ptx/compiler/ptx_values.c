@@ -32,8 +32,8 @@
  *     LINE:REACHED:BEGIN  a line that may assign to the variable, and the last and first line of its block: if a line after
  *                         BEGIN up to REACHED is executed, LINE is executed, too. If the block is unknown, REACHED is 0 and
  *                         BEGIN is missing
- *     +STEP               constant that each assignment after the declaration adds to the variable, except those of constants.
- *                         It is missing if there are other assignments, or if they add several constants
+ *     +STEP               constant that each assignment after the declaration adds to the variable, if it does not assign a
+ *                         constant. +STEP is missing if there are other assignments, or if they add several constants
  *     <LIMIT              lowest value with which the variable, a rising counter, ends the only `for` that compares it with a
  *                         constant. It is missing if there is no such loop
  *     -LOOP:END:JUMPS     first and last line of a loop in the scope. JUMPS is 1 if the loop contains `continue`, `break`,
@@ -193,7 +193,7 @@ static bool is_debug_value(struct text line)
 
 /* Returns true for a load that LLVM has narrowed, and stores the number of loaded bits: the load extends fewer bits than the
  * register of class @class has, and the memory is aligned to more. For `int v = in[i]; acc += v & 0xff;` LLVM loads a byte,
- * with the alignment of an int, and writes a debug value that says that v is in the register of the byte. */
+ * with the alignment of an int, and writes a debug value according to which v is in the register of the byte. */
 static bool is_narrowed_load(struct text memory, unsigned class, uint32_t *bits)
 {
     const char *load = find(memory, "load (s"), *align = find(memory, ", align ");

@@ -3,11 +3,11 @@
  * that the compiler unrolled or peeled. Debuggers set a breakpoint on a line once in each scope that has code of the line.
  * So each duplicate becomes a separate scope, inside the source scope that contains the duplicate.
  *
- * PTX does not contain the information which code the compiler duplicated. So the analysis searches the code of each scope
- * for repetitions: code is a duplicate if instructions with the same source locations and operations are repeated, and the
- * code goes back to an earlier line between the two instructions. When an enclosing scope is analysed, all code of an inner
- * block or inlined call counts as code at the location of the block or call. Code of a call that is in different duplicates
- * of the enclosing scope is in different duplicates of the call's scope, too. */
+ * PTX does not show which code the compiler has duplicated. So the analysis searches the code of each scope for repetitions:
+ * code is a duplicate if instructions with the same source locations and operations are repeated, and the code goes back to an
+ * earlier line between the two instructions. When an enclosing scope is analysed, all code of an inner block or inlined call
+ * counts as code at the location of the block or call. Code of a call that is in different duplicates of the enclosing scope is
+ * in different duplicates of the call's scope, too. */
 #include "ptx/debuginfo/ptx_debug_priv.h"
 
 #include <stdlib.h>

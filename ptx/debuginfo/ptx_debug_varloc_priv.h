@@ -54,10 +54,10 @@ struct ptx_placing {
     uint32_t *holder_of;            /* by PTX register: 1 + index of the last holder of the register, or 0 if it has none */
     PTX_LIST(struct isa_var_location) locations; /* locations of the current variable */
     PTX_LIST(struct isa_span) spans;
-    /* State for one location list. listed, by word: 0 if no entry of the list contains the word. Otherwise twice the number of
-     * the entry that contains it (the first entry is 1), and 1 is added for a word after the first line of the entry that has
-     * code. at, by word: 1 + index of the holder that has the variable before the word; PTX_NONE if the variable is at
-     * another kind of location; 0 if the variable has no location. */
+    /* State for one location list. listed, by word: 0 if no entry of the list contains the word. Otherwise 2 * the number of
+     * the entry that contains the word, counted from 1, plus 1 if the word is after the first line of the entry that has code.
+     * at, by word: 1 + index of the holder that has the variable before the word; PTX_NONE if the variable is at another kind
+     * of location; 0 if the variable has no location. */
     uint32_t *listed, *at;
     PTX_LIST(uint32_t) its; /* PTX registers that the location list names */
 };
@@ -92,8 +92,8 @@ void ptx_debug_clear_marks(struct ptx_placing *pl);
 bool ptx_debug_line_of(const struct ptx_placing *pl, const struct ptx_fixup *fixup, uint32_t *line);
 /** Copies @count elements of @size bytes to the object's arena. If @list is NULL, the memory is not initialised. */
 void *ptx_debug_keep(struct ptx_placing *pl, const void *list, size_t count, size_t size);
-/** Returns for each virtual register the PTX register whose value it has, or PTX_NONE. A virtual register that contains a parameter
- *  of a called function has the value of the PTX register into which the parameter is loaded. */
+/** Returns for each virtual register the PTX register whose value it has, or PTX_NONE. A virtual register that contains a
+ *  parameter of a called function has the value of the PTX register into which the parameter is loaded. */
 uint32_t *ptx_debug_origins(const struct ptx_placing *pl);
 /** Fills pl->holders with all holders of the wanted PTX registers. */
 void ptx_debug_find_holders(struct ptx_placing *pl);

@@ -207,7 +207,7 @@ static void parse_performance(struct ptx_parser *parser, struct ptx_name word)
     }
 }
 
-/* Gives the instructions that wait for the next location the location @loc. No statement begins at them, because they may
+/* Sets the location of the instructions that wait for the next location to @loc. No statement begins at them, because they may
  * belong to other statements. */
 static void give_line_to_next(struct ptx_parser *parser, uint32_t loc)
 {
@@ -230,9 +230,9 @@ static bool leaves(const struct ptx_insn *insn)
     return insn->op == PTX_BRA || insn->op == PTX_BRX || insn->op == PTX_RET || insn->op == PTX_EXIT;
 }
 
-/* Called at the .loc of a statement. The instructions before the .loc that have no location, such as a constant that the
- * compiler loads early, also belong to the statement's scope, although the label where the scope begins is after them.
- * Records them in the function's list `early`. */
+/* Called at the .loc of a statement. Instructions before the .loc without a location, such as the load of a constant that the
+ * compiler has moved up, also belong to the statement's scope, although the label where the scope begins is after these
+ * instructions. Records them in the function's list `early`. */
 static void take_early(struct ptx_parser *parser)
 {
     const struct ptx_function *fn = parser->function;
@@ -248,8 +248,8 @@ static void take_early(struct ptx_parser *parser)
             (struct ptx_early){first != fn->insns.count ? fn->insns.at[first].line : to, to, fn->insns.at[given].line};
 }
 
-/* Gives the instructions at the end of a function that wait for the next .loc the preceding location, because no .loc
- * follows. */
+/* Instructions at the end of a function may still wait for the next .loc. As no .loc follows, they get the preceding
+ * location. */
 static void give_line_at_end(struct ptx_parser *parser)
 {
     size_t i = parser->function->insns.count;

@@ -374,9 +374,9 @@ static void parse_attribute(struct ptx_parser *parser)
     ptx_lex_expect(lex, ')', "after the attribute");
 }
 
-/* Pads a table of libclc to 160 bytes. libclc uses the table, which has 158 bytes, to reduce arguments above 2^30 of the
- * double functions sin, cos and tan. libclc loads the last sixteen bytes together and shifts out the two bytes past the end
- * of the table. Without the padding this load would be a fault, because Lanewise checks the exact bytes of each access. */
+/* Pads a table of libclc to 160 bytes. The table has 158 bytes. With it, libclc reduces arguments above 2^30 of the functions
+ * sin, cos and tan of doubles. libclc loads the last sixteen bytes together and shifts out the two bytes past the end of the
+ * table. Without the padding this load would be a fault, because Lanewise checks the exact bytes of each access. */
 static void pad_table(struct ptx_parser *parser, uint32_t index)
 {
     enum { TABLE_BYTES = 158, READ_BYTES = 160 };

@@ -163,7 +163,7 @@ static void in_frame(struct ptx_sel *sel, struct ptx_symbol *s, uint64_t *top, u
     if (*top + s->size_bytes > 1u << 22)
         ptx_fail(sel->job, line, LW_EUNSUPP, "call: the parameters exceed 4 MiB");
     s->home = PTX_SPILL_FRAME;
-    s->space = PTX_SP_LOCAL; /* loads and stores of the parameter that follow are selected as accesses to local memory */
+    s->space = PTX_SP_LOCAL; /* from now on, loads and stores of the parameter are selected as accesses to local memory */
     s->offset = (uint32_t)*top;
     s->placed = true;
     *top += s->size_bytes;
@@ -292,8 +292,8 @@ void ptx_param_homes(struct ptx_sel *sel, const uint8_t *target, bool stepped)
 
 /* ---- addresses of local variables ----------------------------------------------------------------- */
 
-/* If operand @o is the address of a local variable, sets @out to the operand's register, or to a description of the
- * variable in the form of a register if @o names the variable. Otherwise returns false. */
+/* Returns true if operand @o is the address of a local variable. Then sets @out to the operand's register or, if @o names the
+ * variable, to a register that describes the variable. */
 static bool local_of(const struct ptx_sel *sel, const struct ptx_operand *o, struct ptx_reg *out)
 {
     const struct ptx_symbol *s;

@@ -24,8 +24,8 @@ static enum ptx_space take_space(struct ptx_sel *sel)
     return PTX_SP_GENERIC;
 }
 
-/** Returns the space of an access through operand @index: local for a .param access, if the parameter is in local
- *  memory as those of calls and functions may be; otherwise @space. */
+/** Returns the space of an access through operand @index. This is local memory for a .param access if the parameter is in local
+ *  memory, as parameters of calls and functions may be. Otherwise it is @space. */
 static enum ptx_space param_space(const struct ptx_sel *sel, unsigned index, enum ptx_space space)
 {
     const struct ptx_operand *o = &sel->in.operand[index];
@@ -263,8 +263,8 @@ static void load_param(struct ptx_sel *sel, enum ptx_type type, unsigned n)
     unsigned bytes = ptx_type_bytes(type), rows = ptx_type_rows(type);
     struct location location = address(sel, 1, PTX_SP_PARAM);
 
-    /* For a named parameter, a base other than PTX_ZERO has an offset that is too large for the instruction and thus past
-     * all parameters. */
+    /* For a named parameter, a base other than PTX_ZERO means that the offset is too large for the instruction. Such an offset
+     * is past all parameters. */
     if (location.base == PTX_ZERO
             ? location.disp < 0 || (uint32_t)location.disp + bytes * n > sel->fn->param_bytes
             : sel->in.operand[1].symbol != PTX_NONE)
@@ -845,8 +845,8 @@ void ptx_rule_cvta(struct ptx_sel *sel)
     ptx_sel_move(sel, d, t, 2);
 }
 
-/* Compares, for each .const variable of the module, the offset of address @s in the variable with the variable's size, and
- * combines the results with predicate @p by the operation @with. .const variables are in global memory. */
+/* For each .const variable of the module, compares the offset of address @s from the variable with the variable's size, and
+ * combines the result with predicate @p by the operation @with. .const variables are in global memory. */
 static void put_in_const(struct ptx_sel *sel, ptx_ref s, ptx_ref p, unsigned comparison,
                          unsigned with)
 {

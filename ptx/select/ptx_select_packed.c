@@ -250,8 +250,8 @@ static ptx_ref of_fp8(struct ptx_sel *sel, ptx_ref s, unsigned at, bool e5m2, bo
     d = binary(sel, ISA_V_AND_B32, byte, ptx_sel_literal(sel, FP8_SIGN));
     d = binary(sel, ISA_V_SHL_B32, d, ptx_sel_literal(sel, 8));
     d = binary(sel, ISA_V_OR_B32, d, binary(sel, ISA_V_SHL_B32, size, ptx_sel_literal(sel, shift)));
-    /* E5M2 is the upper half of an f16; the multiplication makes a NaN canonical. For E4M3 it also corrects the exponent, whose bias
-     * is 8 less than that of f16. */
+    /* E5M2 is the upper half of an f16; the multiplication makes a NaN canonical. For E4M3 it also corrects the exponent, whose
+     * bias is 8 less than that of f16. */
     d = binary(sel, ISA_V_MUL_F16, d, ptx_sel_literal(sel, e5m2 ? 0x3c00 : 0x5c00));
     if (!e5m2)
         d = choose(sel, ISA_V_SETP_U32, ISA_CMP_EQ, size, ptx_sel_literal(sel, FP8_NAN), 0x7fff, d);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refuses instructions that PTX forbids although each modifier is valid: two modifiers of the same kind, a rounding of an
- * operation that does not round, a missing mandatory rounding. Selection rules therefore need not check these. */
+ * operation that does not round, a missing mandatory rounding. Selection rules therefore need not check these cases. */
 #include "ptx/select/ptx_select_priv.h"
 
 enum { WORDS = 12 };

@@ -9,9 +9,9 @@
  *          edges to paths that only exit, because an exit releases the other lanes)
  *   yield  on the back edges of loops that may wait for another lane
  *
- * If a branch is in a loop and its R is outside, because one side contains a break, the lanes also reconverge inside the loop, at
- * the point at which they would reconverge without the break. Lanes that leave the loop then execute a bbreak for the barrier of
- * that point.
+ * A branch may be in a loop and its R outside, because one side contains a break. Then the lanes also reconverge inside the
+ * loop, at the point at which they would reconverge without the break. Lanes that leave the loop then execute a bbreak for the
+ * barrier of that point.
  *
  * Branches with the same R share a region if the bssy of the first one covers the others. Regions that
  * overlap use different barrier registers. ptx_barrier_verify() checks the result; tests compare random
@@ -284,8 +284,8 @@ struct scratch {
     PTX_LIST(uint32_t) work, reached;
 };
 
-/* Returns true if @block, which the region's start reaches, belongs to the region: the join can be reached from the block,
- * or no end of the function can (an endless loop). */
+/* Returns true if @block, which the region's start reaches, belongs to the region: the join can be reached from the block, or
+ * no end of the function can be reached from it (an endless loop). */
 static bool is_inside(const struct ptx_unit *unit, const struct scratch *s, uint32_t block)
 {
     return s->can[block] == s->stamp || !unit->blocks.at[block].reaches_end;
@@ -499,8 +499,8 @@ static _Noreturn void verify_fails(const struct ptx_unit *unit, const struct ptx
              unit->function->name, what);
 }
 
-/* Verifies the barriers after ptx_layout(): on all paths from a bssy, its bsync, its bbreak or an exit precedes any
- * bssy of the same register, return, or call of a function that uses the register. */
+/* Verifies the barriers after ptx_layout(). Every path from a bssy must reach the bsync or bbreak of this bssy, or an exit,
+ * before the path reaches another bssy of the same register, a return, or a call of a function that uses the register. */
 void ptx_barrier_verify(struct ptx_unit *unit)
 {
     uint32_t *seen = PTX_ARRAY(unit->job, uint32_t, unit->blocks.count);

@@ -10,10 +10,11 @@
  *     join:
  *         bsync b0
  *
- * A side ("arm") is one block between the branch and its join, with one predecessor and one successor. A guard is added to memory
- * accesses, so that other lanes cannot fault; to writes of registers that are live after the side; and to operations that are
- * undefined for some operands, such as a division that the branch protects, so that arithmetic checks see only the lanes that
- * execute the side in the source. Other instructions, whose results only the side itself reads, need no guard.
+ * A side ("arm") is one block between the branch and its join, with one predecessor and one successor. Three kinds of
+ * instructions get a guard: memory accesses, so that other lanes cannot fault; writes of registers that are live after the
+ * side; and operations that are undefined for some operands, such as a division that the branch protects, so that arithmetic
+ * checks see only the lanes that execute the side in the source. Other instructions, whose results only the side itself reads,
+ * need no guard.
  *
  * Sides are not converted if they contain calls, atomics on which a loop may spin, operations across
  * lanes, reads of the active mask, or guarded instructions. Sides with accesses to local and generic memory are not
@@ -155,9 +156,9 @@ static void guard_arm(struct ifconv *ic, uint32_t from, unsigned k)
     ic->into[b->succ[k]] = from + 1;
 }
 
-/* Moves the terminator of @b to the end of its sides, one of which is successor @side. The terminator, which remains only if it
- * has to jump over other code, belongs to the line of the first instruction after the branch. There the variables have values
- * that are right for the lanes of both sides. */
+/* Moves the terminator of @b to the end of its sides, one of which is successor @side. The terminator remains only if it has to
+ * jump over other code. It gets the line of the first instruction after the branch, where the values of variables are right for
+ * the lanes of both sides. */
 static void end_after_arms(const struct ptx_unit *unit, struct ptx_block *b, unsigned side)
 {
     const struct ptx_block *join = &unit->blocks.at[unit->blocks.at[b->succ[side]].succ[0]];
@@ -249,7 +250,7 @@ static bool convert(struct ptx_unit *unit)
     return any;
 }
 
-/* Places a block directly after its only predecessor if it is the only successor of that predecessor, so that no jump
+/* Places a block directly after its only predecessor if the block is also the only successor of that predecessor. Then no jump
  * is needed. */
 static void straighten(struct ptx_unit *unit)
 {

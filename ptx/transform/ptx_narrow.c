@@ -2,7 +2,7 @@
 /* Narrows 64-bit arithmetic to 32 bits if only low words of the results are read. This is frequent in OpenCL: `int i =
  * get_global_id(0)` is a sum of 64-bit products, truncated to its low word. The low word of an addition, a multiplication, a
  * left shift or a bitwise operation depends on low words only. A register is narrowed if all its definitions are such
- * operations and every use reads its low word only; the uses need not be narrowed. */
+ * operations and every use reads its low word only. The instructions that use it need not be narrowed themselves. */
 #include "ptx/ptx_priv.h"
 #include "ptx/select/ptx_select_priv.h"
 

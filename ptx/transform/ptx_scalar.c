@@ -12,10 +12,10 @@
  *   - after a call, or outside a kernel.
  * Scalars may be read anywhere.
  *
- * A virtual register can be scalar if it is uniform; if each definition has a scalar counterpart, is at a permitted place, and
- * reads only scalars and constants; and, for predicates, if all uses can read a scalar predicate. From these candidates some are
- * removed: first registers that no scalar instruction reads, then unprofitable webs, then registers for which no scalar register
- * is free.
+ * A virtual register can be scalar if three conditions are true. The register is uniform. Each of its definitions has a scalar
+ * counterpart, is at a permitted place, and reads only scalars and constants. If the register is a predicate, all its uses can
+ * read a scalar predicate. From these candidates some are removed: first registers that no scalar instruction reads, then
+ * unprofitable webs, then registers for which no scalar register is free.
  */
 #include <stdio.h>
 
@@ -197,7 +197,8 @@ static bool differs(const struct ptx_unit *unit, ptx_ref ref)
     return ptx_ref_is_vreg(ref) && unit->vregs.at[ptx_ref_vreg(ref)].divergent;
 }
 
-/* Returns true if lanes may leave the instruction at different times, because some lanes wait in it or jump to another target. */
+/* Returns true if lanes may leave the instruction at different times, because some lanes wait in the instruction or jump to
+ * another target. */
 static bool may_part(const struct ptx_unit *unit, const struct ptx_mi *mi)
 {
     unsigned flags = isa_op_info((enum isa_op)mi->in.op)->flags;
@@ -271,8 +272,8 @@ static bool insn_can(struct scalar *s, uint32_t i)
     return writes;
 }
 
-/* Returns true if @mi reads a candidate predicate in @slot and cannot read it as a scalar: only guards and scalar
- * instructions can. @converted: @mi becomes a scalar instruction. */
+/* Returns true if @mi reads a candidate predicate in @slot and cannot read it as a scalar: only guards and scalar instructions
+ * can read a scalar predicate. @converted: @mi becomes a scalar instruction. */
 static bool reads_predicate_badly(const struct scalar *s, const struct ptx_mi *mi, unsigned slot,
                                   bool converted)
 {

@@ -14,7 +14,7 @@ struct cu_capture {
     struct cu_capture *next;
     struct cu_stream *origin, *streams; /* stream in which the capture began; all its streams, the newest first */
     struct cu_graph *graph;
-    bool extends;    /* the graph is the program's, which existed before */
+    bool extends;    /* the capture adds nodes to a graph that the program had created before the capture */
     bool invalid;
     enum mode mode;
     pthread_t thread; /* thread that has begun the capture */
@@ -24,7 +24,8 @@ struct cu_capture {
 /* All captures. The list is global, because a process has one device. */
 static struct cu_capture *captures;
 static uint64_t last_id;
-static _Thread_local enum mode thread_mode; /* captures of which modes forbid calls of this thread */
+static _Thread_local enum mode thread_mode; /* set by cudaThreadExchangeStreamCaptureMode(): determines which captures forbid
+                                             * calls of this thread */
 
 static void join(struct cu_capture *c, struct cu_stream *s)
 {
@@ -95,8 +96,8 @@ void cu_capture_forget_event(struct cu_event *e)
 
 /* ---- work ---------------------------------------------------------------------------------------------------------- */
 
-/** Work in the default stream would wait for all streams that are not independent of it. Makes their captures invalid. Returns
- *  true if there is one. */
+/** Called for work in the default stream. This work would wait for all streams that are not independent of the default stream.
+ *  Therefore makes the captures of these streams invalid. Returns true if there is such a capture. */
 static bool blocks_default_stream(void)
 {
     bool found = false;
@@ -221,7 +222,7 @@ cudaError_t cu_capture_wait(cudaStream_t stream, cudaEvent_t event, bool externa
     if (!event->captured) {
         if (c == NULL || !event->recorded) /* an event that was never recorded stands for no work */
             return cudaSuccess;
-        c->invalid = true; /* the graph cannot depend on work outside it */
+        c->invalid = true; /* a graph cannot depend on work outside the graph */
         return cudaErrorStreamCaptureIsolation;
     }
     if (event->capture->invalid)

@@ -8,8 +8,8 @@
 
 enum { RUNTIME_VERSION = 13000, DRIVER_VERSION = 13000, LAST_ATTRIBUTE = 147 };
 static const char bus_id[] = "0000:00:00.0";
-/** Limits, in the order of enum cudaLimit. A program can set those that are not fixed. The sizes of the stack and of the buffer of
- *  printf have no effect, because kernels get as much as they need. */
+/** Limits, in the order of enum cudaLimit. A program can set those that are not fixed. The sizes of the stack and of the buffer
+ *  of printf have no effect, because kernels get as much as they need. */
 enum { LIMIT_STACK, LIMIT_PRINTF, LIMIT_HEAP, LIMIT_DEPTH, LIMIT_PENDING, LIMIT_FETCH, LIMITS };
 static const struct {
     size_t initial, most, unit; /* first value; largest possible value; a value is rounded up to a multiple of this */
@@ -22,7 +22,8 @@ static const struct {
     [LIMIT_PENDING] = {2048, SIZE_MAX, 1, true},
     [LIMIT_FETCH] = {64, 128, 1, false},
 };
-/* What the program has set; the device has no use for it. cudaDeviceReset() makes all of it 0. Locked. */
+/* Settings that the program can change and read back, but that have no effect on the device. cudaDeviceReset() sets all of them
+ * to 0. Locked. */
 static struct {
     unsigned flags, cache_config;
     struct {
@@ -31,7 +32,7 @@ static struct {
     } limits[LIMITS];
 } settings;
 
-/** Gets a number, or returns the error of a missing address @out. */
+/** Stores @value at @out. If @out is NULL, returns an error instead. */
 static cudaError_t get(int *out, int value)
 {
     if (out == NULL)
@@ -40,7 +41,7 @@ static cudaError_t get(int *out, int value)
     return cudaSuccess;
 }
 
-/** Sets a member of the settings, or returns the error of a value that is not valid. */
+/** Sets a member of the settings to @value. If @is_valid is false, returns an error instead. */
 static cudaError_t set(unsigned *member, unsigned value, bool is_valid)
 {
     rt_lock();
@@ -204,7 +205,7 @@ CU_API cudaError_t cudaSetDevice(int device)
     return cu_return(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
-/* The lowest bits of the flags are how a thread waits: none, or one of three. */
+/* The lowest three bits of the flags select how a thread waits. At most one of these bits may be set. */
 bool cu_flags_are_valid(unsigned flags)
 {
     enum { WAIT_BITS = 7, ALL = 0xff };

@@ -65,8 +65,8 @@ static bool is_context(CUcontext context)
     return false;
 }
 
-/** Returns the thread's current context, or NULL if there is none. The primary context may be current after it was destroyed. In a
- *  program that also uses the runtime, a thread without a context uses the primary context. Locked. */
+/** Returns the thread's current context, or NULL if there is none. The primary context may be current even after it was
+ *  destroyed. In a program that also uses the runtime, a thread without a context uses the primary context. Locked. */
 static CUcontext current_context(void)
 {
     while (current.count != 0 && current.stack[current.count - 1] != NULL && current.stack[current.count - 1] != &driver.primary &&

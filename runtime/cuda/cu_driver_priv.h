@@ -51,8 +51,8 @@ CUresult cu_need_context(void);
 /** Defines a second name of a function, under which newer headers call it. */
 #define CU_ALIAS(name, other) extern __typeof__(name) other __attribute__((alias(#name), visibility("default")))
 
-/** Finds a function of the driver interface by its name without a suffix such as _v2. @version: version of CUDA for which the program
- *  was compiled, such as 13000. Returns NULL if there is none. */
+/** Finds a function of the driver interface by its name without a suffix such as _v2. @version: version of CUDA for which the
+ *  program was compiled, such as 13000. Returns NULL if there is no such function. */
 void *cu_driver_symbol(const char *name, int version);
 
 /** Source or destination of a copy of three dimensions. */

@@ -43,7 +43,7 @@ cudaError_t cu_device_error(void)
         return cudaErrorNoDevice;
     if (!rt_stopped())
         return cudaSuccess;
-    switch (rt_fault()) { /* the errors are those that tests/runtime/devices/ has for kernels that fail in these ways */
+    switch (rt_fault()) { /* devices return these errors for kernels that fail in these ways (tests/runtime/devices/) */
     case LANEWISE_FAULT_OUT_OF_BOUNDS:
     case LANEWISE_FAULT_FREED:
     case LANEWISE_FAULT_READ_ONLY:

@@ -102,7 +102,7 @@ cudaError_t cu_work_run(const struct cu_work *w)
             return cudaErrorInvalidValue;
         cu_event_record(w->event);
         return cudaSuccess;
-    default: return cudaSuccess; /* all work before an event is complete */
+    default: return cudaSuccess; /* a wait for an event needs no action, because all work before the event is complete */
     }
 }
 
@@ -210,7 +210,7 @@ void cu_graphs_reset(void)
         if (g->belongs) {
             g = g->next;
         } else {
-            cu_graph_free(g); /* with the graphs that belong to its nodes */
+            cu_graph_free(g); /* also frees the graphs that belong to its nodes */
             g = graphs;
         }
     }
@@ -580,7 +580,7 @@ static cudaError_t get(cudaGraphNode_t node, enum cu_work_type type, size_t byte
 
     rt_lock();
     if (out != NULL && cu_is_node(node) && node->work.type == type) {
-        memcpy(out, &node->work.kernel, bytes); /* all members of the union begin there */
+        memcpy(out, &node->work.kernel, bytes); /* all members of the union begin at this address */
         error = cudaSuccess;
     }
     rt_unlock();

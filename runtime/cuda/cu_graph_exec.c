@@ -118,7 +118,8 @@ CU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     return cu_return(error);
 }
 
-/** Prepares the launch of a graph, which needs no preparation. */
+/** By CUDA's documentation, this function prepares a launch. Here a launch needs no preparation, so only the arguments are
+ *  checked. */
 CU_API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
 {
     cudaError_t error;
@@ -131,7 +132,7 @@ CU_API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
 
 /* ---- changes ------------------------------------------------------------------------------------------------------- */
 
-/** Finds the copy of @node, also in the graphs of nodes. Returns NULL if there is none. */
+/** Finds the copy of @node in a graph, or in a graph that belongs to one of its nodes. Returns NULL if there is no copy. */
 static struct cu_node *find(const struct cu_graph *graph, const struct cu_node *node)
 {
     struct cu_node *found = NULL;
@@ -173,7 +174,7 @@ static bool are_alike(const struct cu_graph *a, const struct cu_graph *b, int *r
     return true;
 }
 
-/** Exchanges the work of two graphs that are alike. The nodes keep their origins. */
+/** Exchanges the work of two graphs that have the same structure (are_alike). Each node keeps its `origin`. */
 static void exchange(struct cu_graph *a, struct cu_graph *b)
 {
     for (size_t i = 0; i < a->nodes.count; i++) {
@@ -190,7 +191,8 @@ static void exchange(struct cu_graph *a, struct cu_graph *b)
     }
 }
 
-/** Replaces the work of the copy of @node by a copy of @work. The graph of a node must be like its graph until now. */
+/** Replaces the work of the copy of @node by a copy of @work. If the work is a graph, its structure must be that of the node's
+ *  present graph. */
 static cudaError_t set(cudaGraphExec_t exec, cudaGraphNode_t node, const struct cu_work *work)
 {
     struct cu_node *found = NULL;
@@ -237,7 +239,7 @@ CU_API cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cuda
     return set(exec, node, &(struct cu_work){.type = CU_COPY, .copy = cu_copy_of(to, bytes, from, bytes, bytes, 1, kind)});
 }
 
-/** Sets the copy to or from a variable. */
+/** Sets the parameters of a node that copies to a variable (@to is NULL) or from a variable (@from is NULL). */
 static cudaError_t set_symbol(cudaGraphExec_t exec, cudaGraphNode_t node, const void *symbol, void *to, const void *from,
                               size_t bytes, size_t offset, int kind)
 {

@@ -42,7 +42,7 @@ struct cudaKernelNodeParams {
     const void *stub; /* stub of the kernel, or its struct cu_function */
     cu_dim3 grid, block;
     unsigned shared_bytes;
-    void **arguments, **extra; /* extra: list of arguments as in cuLaunchKernel. One of both is NULL */
+    void **arguments, **extra; /* extra: list of arguments as in cuLaunchKernel. One of `arguments` and `extra` is NULL */
 };
 struct cudaHostNodeParams {
     void (*function)(void *);
@@ -62,10 +62,11 @@ struct cu_work {
         cudaEvent_t event;
     };
 };
-/** Checks what can be known before the work is executed; all four are locked. */
+/** cu_work_check() checks what can be known before the work is executed. All four functions are locked. */
 cudaError_t cu_work_check(const struct cu_work *work);
 cudaError_t cu_work_run(const struct cu_work *work);
-/** Copies work with the arguments of its kernel, or with its graph. The caller frees the copy. */
+/** Copies work. If the work is a kernel, its arguments are copied, too. If the work is a graph, the graph is copied, too. The
+ *  caller frees the copy. */
 cudaError_t cu_work_copy(const struct cu_work *work, struct cu_work *out);
 void cu_work_free(struct cu_work *work);
 
@@ -74,9 +75,9 @@ cudaError_t cu_kernel_check(const struct cudaKernelNodeParams *p, struct cu_func
 cudaError_t cu_kernel_run(const struct cudaKernelNodeParams *p);
 /** Launches a kernel in a stream; not locked. */
 cudaError_t cu_launch(const struct cudaKernelNodeParams *p, cudaStream_t stream);
-/** Copies the arguments to memory from malloc(), which begins with the pointers to them. */
+/** Copies the arguments to memory from malloc(). The memory begins with an array of pointers to the copied arguments. */
 cudaError_t cu_kernel_arguments(const struct cudaKernelNodeParams *p, void ***out);
-/** Copies the box, or, with @only_check, checks the copy. */
+/** Copies the box of memory that @c describes. With @only_check, only checks the parameters. */
 cudaError_t cu_copy(const struct cudaMemcpy3DParms *c, bool only_check);
 cudaError_t cu_fill(const struct cudaMemsetParams *p, bool only_check);
 /** Returns the parameters of a copy of @height rows of @width bytes. */
@@ -152,8 +153,8 @@ struct cu_event {
     struct cu_event *next;
     uint64_t time_ns;
     unsigned flags;
-    bool recorded, captured;    /* captured: the event was last recorded in a stream that was being captured, */
-    struct cu_capture *capture; /* by this capture; NULL: the capture has ended */
+    bool recorded, captured;    /* captured: a capture, `capture`, recorded the event last */
+    struct cu_capture *capture; /* NULL: the event was not captured, or the capture has ended */
     struct cu_nodes tails;      /* the nodes for which the event stands */
 };
 /** Returns the structure of a stream, or NULL for the default stream. */
@@ -166,14 +167,15 @@ struct cu_event *cu_events_first(void);
 cudaError_t cu_submit(struct cu_work work, cudaStream_t stream, bool now);
 /** Executes work in a stream, or adds it to the graph that is being captured; locked. */
 cudaError_t cu_stream_submit(cudaStream_t stream, const struct cu_work *work);
-/** Returns the error of a function that works in the default stream and is complete when it returns, or that changes what is
- *  allocated: captures may forbid both. Such a call makes the captures invalid. Locked. */
+/** Captures may forbid two kinds of functions: those that work in the default stream and are complete when they return
+ *  (@uses_default_stream), and those that allocate or free memory. If a capture forbids the call, makes the capture invalid, and
+ *  returns the error of the call. Locked. */
 cudaError_t cu_capture_forbids(bool uses_default_stream);
-/** Returns the error of a call that waits for a stream (NULL: for the device), or asks for its state; locked. */
+/** Returns the error of a call that waits for a stream (with @device: for the device) or queries its state; locked. */
 cudaError_t cu_capture_forbids_wait(cudaStream_t stream, bool device);
 cudaError_t cu_capture_record(cudaStream_t stream, cudaEvent_t event, bool external);
 cudaError_t cu_capture_wait(cudaStream_t stream, cudaEvent_t event, bool external);
-/** Ends the part of a stream or event in captures, before it is freed. */
+/** Removes a stream or event from the captures to which it belongs. Called before the stream or event is freed. */
 void cu_capture_forget_stream(struct cu_stream *s);
 void cu_capture_forget_event(struct cu_event *e);
 void cu_captures_reset(void);

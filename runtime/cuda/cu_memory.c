@@ -143,7 +143,8 @@ CU_API cudaError_t cudaMalloc(void **out, size_t bytes)
     return cu_return(allocate(out, bytes, TYPE_DEVICE));
 }
 
-/** Returns the error of an allocation in a stream, whose capture would need a node that allocates memory. */
+/** Returns the error of an allocation in a stream. A stream that is being captured is an error, because graphs have no nodes that
+ *  allocate memory here. */
 static cudaError_t check_capture(cudaStream_t stream)
 {
     cudaError_t error;
@@ -161,7 +162,7 @@ CU_API cudaError_t cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream
     return cu_return(error == cudaSuccess ? allocate(out, bytes, TYPE_DEVICE) : error);
 }
 
-/** Frees a block of memory. @host: the block must be one of cudaHostAlloc(), otherwise it must be another one. */
+/** Frees a block of memory. @host true: the block must have been allocated by cudaHostAlloc(); false: it must not. */
 static cudaError_t free_block(void *pointer, bool host)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;

@@ -18,15 +18,16 @@ enum {
 #define RUNTIME_ERROR(number, name, text) name = number,
 #include "runtime/cuda/cu_errors.def"
 };
-/** Returns the error of the device: cudaSuccess, cudaErrorNoDevice, or, after a kernel has failed, the error of this kernel, which
- *  most later calls return. Locked. */
+/** Returns the error of the device: cudaSuccess, cudaErrorNoDevice, or the error of a kernel that has failed. After such a
+ *  failure, most calls return this error. Locked. */
 cudaError_t cu_device_error(void);
-/** Tells whether the program has used the runtime, which creates the primary context. cudaDeviceReset destroys this context. */
+/** Returns whether the program has used the runtime. A use of the runtime creates the primary context; cudaDeviceReset destroys
+ *  this context. */
 enum cu_use { CU_NOT_USED, CU_USED, CU_RESET };
 enum cu_use cu_runtime_use(void);
 void cu_runtime_reset(void);
-/** Begins and ends a call of a function of the runtime by the driver interface. Such a call does not count as a use of the runtime
- *  and does not change the last error. */
+/** Called by the driver interface before and after it calls a function of the runtime. Such a call does not count as a use of the
+ *  runtime and does not change the last error. */
 void cu_driver_begin(void);
 void cu_driver_end(void);
 /** Records an error for cudaGetLastError, and returns it. */
@@ -36,7 +37,7 @@ typedef struct {
     unsigned x, y, z;
 } cu_dim3;
 
-/** Tells whether flags of a device or context, or a preference between L1 cache and shared memory, are valid. */
+/** Return true if the argument is valid: flags of a device or context; a preference between L1 cache and shared memory. */
 bool cu_flags_are_valid(unsigned flags);
 bool cu_is_cache_config(int config);
 

@@ -8,7 +8,8 @@
 #include <string.h>
 
 struct cl_trace {
-    /* calls that created the object, released it, built the program, and used the object when that was last reported */
+    /* calls of the program. created: created the object; released: released it; built: built it, if it is a program; reported:
+     * used it after its release, and was reported last */
     struct rt_site created, released, built, reported;
     uint64_t number;  /* number of the object, in the order of creation */
     bool log_unread;  /* the last build failed, and its log was not read */

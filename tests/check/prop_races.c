@@ -213,10 +213,10 @@ static bool is_last(const struct model *m, unsigned i)
     return true;
 }
 
-/** Return true if PTX's observation order puts access @now after @m->past[@i]: atomics after that access have read its
- *  value, each atomic in the scope of the one before, and the thread of @now is ordered after one of these atomics. *@amid
- *  is set if this holds for only some of the atomics. Then the location has a race anyway, or blocks accessed the location
- *  with scopes of both kinds, and a report is permitted. */
+/** Return true if PTX's observation order puts access @now after @m->past[@i]. This is the case if a chain of atomics after
+ *  that access has read its value, with each atomic in the scope of the preceding one, and if the thread of @now is ordered
+ *  after one of these atomics. Set *@amid if this holds for only some of the atomics, or if blocks accessed the location with
+ *  scopes of both kinds. In both cases a report is permitted; in the first case, the location has a race anyway. */
 static bool was_observed(const struct model *m, unsigned i, const struct past *now, bool *amid)
 {
     const struct past *last = &m->past[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests that the flag ISA_F_PARTIAL is set for exactly the instructions that the arithmetic check can report, apart from
- * those of is_sum(), and that the translator guards them. */
+/* Tests that flag ISA_F_PARTIAL is set for exactly the instructions that the arithmetic check can report, except those for
+ * which is_sum() is true. Also tests that the translator guards instructions with this flag. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -223,7 +223,7 @@ if [ "${LW_ZOO:-}" = all ]; then
             for suffix in cl cu; do
                 # shellcheck disable=SC2086
                 for class in memory variables arithmetic progress; do # the other classes have their own tests
-                    # These have other hang reports, or other lane masks.
+                    # These kernels have other hang reports, or other lane masks.
                     case $class.$suffix:$engine in progress.*:--reconv* | progress.cu:--warp\ 16) continue ;; esac
                     case $class.$suffix in
                     variables.*) kinds=memory ;;

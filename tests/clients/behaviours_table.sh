@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Checks that docs/evidence/debugger-tests.md and debugger-tests.tsv are up to date with the rows of behaviours/*.rows.
 # UPDATE_GOLDEN=1 renews both. The TSV lists all rows. The page counts rows by the part of a feature's name before the colon.
-# Also checks that each client has enough rows, that each row has a negative counterpart or a reason why not, that each name after
-# `off:` is a feature, that each feature has a row, and that a row shows each line of shown.list.
+# Also checks that each client has enough rows, that each row has a negative counterpart or a reason why it has none, that each
+# name after `off:` is a feature, that each feature has a row, and that a row shows each line of shown.list.
 set -u
 src=$(cd "${srcdir:-.}" && pwd)
 server_program=${GDB_SERVER:-$(pwd)/tests/clients/gdb_server}

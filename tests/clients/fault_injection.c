@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions that replace functions of the debugger core in tests/clients/gdb_server (by --wrap of the linker). Each calls the
- * function that it replaces, and undoes the effect of a feature if that is switched off. The product does not contain them.
+ * Functions that replace functions of the debugger core in tests/clients/gdb_server (by --wrap of the linker). Each function
+ * calls the function that it replaces. If a feature is switched off, the function undoes the effect of this feature. The
+ * product does not contain these functions.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem */
@@ -165,8 +166,8 @@ static void step_others(struct dbg *dbg, dbg_thread_id id)
     lane_set(dbg, id, lane);
 }
 
-/* Returns true if the focus lane of the warp does not execute its next instruction, because the predicate is false. Sets @other
- * to a lane that does. */
+/* Returns true if the focus lane of the warp does not execute its next instruction, because its predicate is false. Sets @other
+ * to a lane that executes this instruction. */
 static bool predicated_off(struct dbg *dbg, dbg_thread_id id, unsigned *other)
 {
     struct dbg_thread thread;

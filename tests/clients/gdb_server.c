@@ -2,7 +2,7 @@
 /*
  * Serves a launch file to gdb with options that `lanewise` does not have: it can select the target architecture, does not exit
  * after a detach, and can switch off features of the stub (rsp_features.def) or of the debugger core (fault_injection.def).
- * Without a feature a test can show that a behaviour depends on it.
+ * By switching a feature off, a test can show that a behaviour depends on this feature.
  *
  *   gdb_server LAUNCH.yaml [x86-64|aarch64] [--timing] [--check=LIST] [--without NAME]...
  *   gdb_server --list-features

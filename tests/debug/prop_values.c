@@ -39,11 +39,13 @@
  *   - Between visits, the value is that of a side of a branch that the thread does not take, but whose code it executes.
  *
  * clang gives each scope a single address range. Code of a call outside of this range counts as code of the caller. If a
- * thread visits a line of such code, the test compares with all values that the variable has, as for different numbers of visits.
+ * thread visits a line of such code, the test accepts all values that the variable ever has with -O0, as it does for different
+ * numbers of visits.
  *
  * LW_SEED repeats a kernel. LW_RANDOM_COUNT sets the number of kernels. LW_VALUES_CLANG and LW_VALUES_LEVEL select
  * one compiler and one option. LW_VALUES_CORRUPT=N exchanges the locations of two variables; the test must then fail.
- * LW_VALUES_ALL=1 continues after a mismatch or other results. With LW_VALUES_CONSTANT=1, kernels do not assign to their parameters.
+ * LW_VALUES_ALL=1 continues after a mismatch or other results. With LW_VALUES_CONSTANT=1, kernels do not assign to their
+ * parameters.
  */
 #include "tests/debug/values_kernels.h"
 #include "tests/debug/values_trace.h"
@@ -89,7 +91,8 @@ struct pair {
     /* by thread and line: whether the optimised build visits the line in a scope in which -O0 does not visit it */
     struct values_table astray;
     struct values_table following; /* by thread and time in the reference: 1 + the index of the visit */
-    struct values_table previous;  /* by visit of the optimised build: 1 + the index of the thread's visit before it, or 0 */
+    struct values_table previous;  /* by visit of the optimised build: 1 + the index of the thread's visit before this visit, or
+                                    * 0 */
     struct values_table printed;   /* by variable and line: number of wrong values that have been found */
     unsigned lines;                /* number of wrong values that have been printed */
 };
@@ -176,8 +179,8 @@ static bool is_unset(const struct values_trace *reference, const struct values_s
     return false;
 }
 
-/** Returns whether @s shows the value that the line itself assigns to the variable at visit @nth. If the compiler generates no code
- *  for the assignment, the variable has its new value at the start of the line. */
+/** Returns whether @s shows the value that the line itself assigns to the variable at visit @nth. If the compiler generates no
+ *  code for the assignment, the variable has its new value at the start of the line. */
 static bool is_own(struct pair *p, const struct values_shown *s, uint32_t nth)
 {
     const struct values_trace *reference = &p->reference;
@@ -200,8 +203,8 @@ static bool is_own(struct pair *p, const struct values_shown *s, uint32_t nth)
 }
 
 /**
- * Marks each visit that the optimised build makes after another visit which -O0 makes later. The compiler has moved code of the
- * two lines, so the shown values may be those of the line that -O0 reaches later.
+ * Marks each visit that -O0 makes before some other visit, and the optimised build after that other visit. The compiler has
+ * moved code of the two lines, so the shown values may be those of the line that -O0 reaches later.
  */
 static void find_moved(struct pair *p, const struct values_trace *other)
 {
@@ -325,9 +328,10 @@ static bool is_displaced(const struct pair *p, const struct values_trace *other,
            values_table_find(&p->moved, values_when_key(thread, visit, nth)) != NULL;
 }
 
-/** Returns whether a visit of the line before that of @shown has with -O0 all @count values that are shown together. The debugger
- *  shows these values if the compiler has moved code of the line, or executes it more often than -O0, in lanes that do not reach
- *  the line. If the line before is such a line, too, the function also checks the line before that one. */
+/** Considers the line that the thread visits directly before the line of @shown. Returns whether a visit of that line with -O0
+ *  has all @count values that are shown together. The debugger shows these values if the compiler has moved code of the line of
+ *  @shown, or executes it more often than -O0, in lanes that do not reach the line. If the line before is such a line, too, the
+ *  function also checks the line before that one. */
 static bool has_before(struct pair *p, const struct values_trace *other, const struct values_shown *shown, size_t count)
 {
     uint32_t visit = shown->visit, nth = shown->nth;
@@ -660,9 +664,9 @@ static uint64_t random_kernel(struct test *test, uint64_t seed)
     return conclude(test, &p);
 }
 
-/** Tests the test: if the locations of two variables are exchanged, it must find wrong values. As the two locations may have
- *  equal values, or belong to lines that are not reached, up to MOST_EXCHANGES pairs of locations of a kernel are exchanged, one
- *  pair in each run, until wrong values are found. */
+/** Tests the test: if the locations of two variables are exchanged, it must find wrong values. The two locations may have equal
+ *  values, or belong to lines that are not reached. So the test runs a kernel up to MOST_EXCHANGES times, each time with
+ *  another pair of locations exchanged, until it finds wrong values. */
 static void corrupted_kernels(const struct test *whole, uint64_t seed)
 {
     struct test test = *whole;

@@ -35,8 +35,7 @@ static unsigned line_of(struct fix *f, uint64_t pc)
     return line;
 }
 
-/* Checks that @stop is a hit of watchpoint @point by an instruction of line @line, by lanes @lanes, and that the watched value
- * was
+/* Checks that @stop is a hit of watchpoint @point by lanes @lanes at an instruction of line @line, and that the watched value was
  * @old before the instruction and @now after it. */
 static void expect_watch(struct fix *f, const struct dbg_stop *stop, unsigned point,
                          unsigned line, uint64_t lanes, uint64_t old, uint64_t now)
@@ -591,8 +590,8 @@ static unsigned record(const char *name, bool every, points_fn *points, unsigned
     return count;
 }
 
-/* Checks that the debugger stops equally if it inspects all instructions and if it inspects only some. Returns the number of
- * stops. */
+/* Checks that the debugger makes the same stops if it inspects all instructions and if it inspects only some. Returns the
+ * number of stops. */
 static unsigned few_are_all(points_fn *points, unsigned what)
 {
     static const char *const names[] = {"watch.s", "team.s", "diverge.s", "calls.s", "saxpy.s",
@@ -865,8 +864,8 @@ static void each_happening_is_caught(void **state)
     (void)catch(f, DBG_CATCH_ATOMIC, "lane == 4");
     (void)catch(f, DBG_CATCH_LAUNCH, NULL);
     (void)catch(f, DBG_CATCH_CONVERGENCE, "pc >= 0x100000100");
-    expect_catch(f, DBG_CATCH_ATOMIC, 29, 0x10); /* no launch stops the run before, because the session began in the first
-                                                  * launch */
+    expect_catch(f, DBG_CATCH_ATOMIC, 29, 0x10); /* the run has not stopped for a launch before, because the session began in
+                                                  * the first launch */
     expect_catch(f, DBG_CATCH_DIVERGE, 33, 0xff);
     assert_non_null(strstr(dbg_last_stop(f->dbg)->text,
                            "lanes 0xff diverged at watch+0x190 (watch.s:33); lanes 0x07 continue at "

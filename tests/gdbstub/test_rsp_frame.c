@@ -91,7 +91,7 @@ static void escaped_bytes_are_restored_and_count_as_sent(void **state)
     assert_string_equal(fix_ask(fix, "m200000000000,4"), "23247d2a");
 }
 
-/* The byte after an escape character is not taken as data if it ends or begins a packet. */
+/* The byte after an escape character is not taken as data if that byte ends or begins a packet. */
 static void an_escape_does_not_swallow_the_end_of_a_packet(void **state)
 {
     static const char *const ends[] = {"$qAttached}#0c", "$m200000000000,4}#13", "$X200000000000,4:ab}#8a"};

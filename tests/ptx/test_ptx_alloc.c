@@ -220,7 +220,8 @@ static void compiled_kernels_keep_what_they_need(void **state)
             fail_msg("%s", err.text);
         struct outcome out = allocate(text, size);
 
-        /* First fit with holes needs few more registers than values are live at the same time. */
+        /* Linear scan over live ranges with holes needs only a few registers more than the number of values that are live at
+         * the same time. */
         assert_in_range(out.vregs, 1, out.pressure + 8);
         assert_int_equal(out.local_bytes, strcmp(names[i], "features.ptx") == 0 ? 24 : 0);
         free(text);

@@ -612,7 +612,7 @@ static uint32_t want_chain(uint32_t t, unsigned k)
     return chain(0, t);
 }
 
-/* There are more regions of divergent control flow with calls than barrier registers. */
+/* The number of regions of divergent control flow with calls is greater than the number of barrier registers. */
 static void deep_chains_of_calls_have_barriers_enough(void **state)
 {
     struct lw_buffer text;

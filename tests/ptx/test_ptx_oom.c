@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests translation without memory: for every n, a translation whose n-th allocation fails must return LW_ENOMEM, and must
- * neither crash nor leak memory. The sanitizer build detects leaks. The program is linked with --wrap for the allocators.
+ * Tests that a translation for which the host has too little memory fails without a crash: for every n, a translation whose
+ * n-th allocation fails must return LW_ENOMEM, and must leak no memory. The sanitizer build detects leaks. The program is
+ * linked with --wrap for the allocators.
  */
 #include <setjmp.h>
 #include <stdarg.h>

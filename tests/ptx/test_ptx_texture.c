@@ -81,8 +81,8 @@ static void refusals_name_the_kind(void **state)
     }
 }
 
-/* Runs a kernel with 8 threads. Texture `line` and the texture object are bound to 5 u32 texels of 4 components, where component
- * c of texel k is 100 k + c, or if @flat is set to 5 x 2 texels of one component. */
+/* Runs a kernel with 8 threads. Texture `line` and the texture object are bound to 5 u32 texels of 4 components; component c of
+ * texel k is 100 k + c. If @flat is set, they are bound to 5 x 2 texels of one component. */
 static void run(const char *text, bool flat, uint32_t words[8][4])
 {
     struct emu_config config;

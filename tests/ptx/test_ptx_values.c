@@ -261,7 +261,7 @@ static void a_name_is_assigned_where_its_text_may_do_so(void **state)
         {"f(int4 n) { m = n.x; }", true},                 {"f(int n) { (n) = 5; }", false},
         {"f(int n) { m.n = n; q->n++; }", true},          {"f(int n) { m.n = 5; n = 3; }", false},
         {"f(int n) { n /* */ = 5; }", false},             {"f(int nn) { nn = 5; }", false},
-        /* A macro that is an expression assigns to nothing that is passed to it, unless the source assigns to the macro. */
+        /* A macro that is an expression assigns to none of its arguments, unless the source assigns to the macro. */
         {"#define G(x, y) ((x) <= (y) && x != 3 ? (x) : \\\n    (y))\nf(int n) { G(n, 2); }", true},
         {"#define G(x) x\nf(int n) { G(n) = 5; }", false},    {"#define G(x) x\nf(int n) { ++G(n); }", false},
         {"#define G(x) x\nf(int n) { g(&G(n)); }", false},    {"#define G(x, y) y\nf(int n) { G(m, n)[1] += 5; }", false},

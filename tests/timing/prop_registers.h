@@ -11,7 +11,7 @@ static inline unsigned between(struct rnd *r, unsigned low, unsigned high)
     return low + rnd_below(r, high - low + 1);
 }
 
-/* Returns whether a mechanism of the model holds back warps for other warps. */
+/* Returns whether a mechanism or issue.policy of the model may keep a ready warp from issuing because of other warps. */
 static inline bool holds_back(const struct tim_config *c)
 {
     return c->swl_on || c->pools_on || c->ccws_on || c->daws_on || c->la_w_on || c->equalizer_on || c->dwr_on || c->vws_on || c->dwf_on ||
@@ -70,8 +70,8 @@ static inline void random_prf(struct rnd *r, struct tim_config *c)
         c->registers_tags = TIM_REGISTERS_ROWS;
 }
 
-/* Draws mechanism regless, if nothing that has been drawn excludes it. The operand staging unit often has little more entries than a region
- * may need. */
+/* Draws mechanism regless, if nothing that has been drawn excludes it. The operand staging unit often has only slightly more
+ * entries than a region may need. */
 static inline void random_regless(struct rnd *r, struct tim_config *c)
 {
     const unsigned rows = c->core_registers / c->core_warp_width;

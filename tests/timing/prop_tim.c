@@ -473,16 +473,19 @@ struct outcome {
     uint64_t divisions; /* counter of mechanism dws */
     uint64_t companions; /* counter formed_lanes of mechanisms dwf and tbc */
     uint64_t compactions; /* counter of mechanism tbc */
-    uint64_t passes;      /* the same, with its predictor */
+    uint64_t passes;      /* counter of mechanism tbc with its predictor */
     uint64_t releases, drowsy; /* counters of mechanism rows */
     uint64_t writebacks, last; /* counters of mechanism orf */
-    uint64_t fast, wakes;      /* the same of mechanism prf */
-    uint64_t found, loaded;    /* the same of mechanism regless */
-    uint64_t lwm_releases;     /* counter */
+    uint64_t fast, wakes;      /* counters of mechanism prf */
+    uint64_t found, loaded;    /* counters of mechanism regless */
+    uint64_t lwm_releases;     /* counter of mechanism lwm */
     uint64_t mascar[3];        /* counters of mechanism mascar: saturated cycles, moves, accesses */
-    uint64_t medic[4];         /* of mechanism medic: models that have it; reads that bypass L2, oldest lines, high requests */
-    uint64_t dynpcal[4];       /* of mechanism dynpcal: models that have it, and with pools; periods, and changes of the number of warps that may load */
-    uint64_t interweave[4];    /* of mechanism interweave: models that have it; second instructions of paths, of warps; those that shared a row */
+    uint64_t medic[4];         /* mechanism medic: number of models that have it; counters of reads that bypass L2, of oldest
+                                * lines and of high requests */
+    uint64_t dynpcal[4];       /* mechanism dynpcal: numbers of models that have it, and that also have pools; counters of
+                                * periods, and of changes of the number of warps that may load */
+    uint64_t interweave[4];    /* mechanism interweave: number of models that have it; counters of second instructions of
+                                * paths, and of warps; number of those that shared a row */
     uint64_t stale;  /* number of loads whose value in L1 was older than the value in memory */
     uint64_t midway; /* hash of the state after a random number of instructions, or 0 if the run ended before */
 };
@@ -877,7 +880,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
         stale += naive.stale != 0;
         ended += naive.kind == EMU_STOP_IDLE;
     }
-    /* only the usual cases are certain to include each event */
+    /* only a run of at least 200 default cases is certain to include each event */
     const bool all_occur = count >= 200 && getenv("LW_SEED") == NULL && getenv("LW_MECHANISM") == NULL;
     print_message("%u of %u kernels ended, %u were stopped midway, %u loaded stale values\n", ended, count, midway, stale);
     print_message("with tags: %u read compact entries, %u expanded, %u at branches, %u executed scalar, %u did not use tags\n",

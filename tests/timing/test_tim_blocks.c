@@ -397,8 +397,8 @@ static void l2_priorities_stop_at_the_last_level(void **state)
     rig_free(r);
 }
 
-/** Check what adaptive_bind places on three cores with space for one block each, of which core 2 has no blocks in its queues.
- *  The queues of core 0 have @a blocks, and the queues of core 1 have @b. */
+/** Check what adaptive_bind places on three cores, each with space for one block. The queues of core 2 have no blocks. The
+ *  queues of core 0 have @a blocks, and the queues of core 1 have @b. */
 static void backup(unsigned a, unsigned b, const char *const *rounds)
 {
     struct rig *r = rig_new(3, 1, TIM_BLOCKS_ADAPTIVE);
@@ -648,7 +648,7 @@ static void a16_columns_share(void **state)
         for (unsigned window = 0; window < 2; window++) {
             struct rig *r = locality_rig(4, 2, policies[i], reader);
 
-            r->e->config.ap_window = window == 0 ? 0 : 3; /* blocks in a row - cores + 1 */
+            r->e->config.ap_window = window == 0 ? 0 : 3; /* number of blocks in a row, minus the number of cores, plus 1 */
             /* blocks i and i + 6 share a line */
             launch_reads(r, 'A', 6, 2, 1, (struct reads){.a = 128, .b = 64, .c = 4}, 8 * 128);
             ticks(r, 16);

@@ -201,7 +201,7 @@ static void requests_by_warp_width_are_those_of_the_resizing_paper(void **state)
                      0x1000, row[i].of);
                 whole += tim_coalesce(&config, &m.access, 64, 0, line);
             }
-            /* a warp of 64 lanes that coalesces over `width` lanes at a time makes as many requests */
+            /* a warp of 64 lanes that coalesces over `width` lanes at a time makes the same number of requests */
             config.lsu_coalesce_lanes = width;
             make(&m, EMU_ACCESS_LOAD, row[i].bytes, UINT64_MAX, ISA_SPACE_GLOBAL, 0x1000,
                  row[i].of);

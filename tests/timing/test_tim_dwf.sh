@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests mechanisms dwf, lwm, tbc, capri and interweave with a compiled kernel. Lanes of several warps must issue together, the reference model must
-# have the same counters, memory must be that of a functional run, and a replay of the schedule must give the same state. Steps of
-# one warp must not change the result.
+# Tests mechanisms dwf, lwm, tbc, capri and interweave with a compiled kernel. Lanes of several warps must issue together. The
+# reference model must have the same counters. Memory must be equal to that of a functional run, and a replay of the schedule
+# must give the same state. If a debugger steps one warp, the result must not change.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >paths.cl <<'END'
 __kernel void paths(__global int *out, __global const int *in)

@@ -97,7 +97,7 @@ static void each_event_has_its_key(void **state)
         uint64_t count = 3 + i;
         memcpy((char *)&one + i * 8, &count, 8);
     }
-    one.gpu[TIM_GPU_cycles] = 1000000; /* the number is greater than that of the cycles in which cores are active */
+    one.gpu[TIM_GPU_cycles] = 1000000; /* more cycles than those in which cores are active */
     for (unsigned i = TIM_CORE_dvfs_bubble_cycles; i <= TIM_CORE_dvfs_saved_l1; i++)
         one.core[i] = 0; /* the energy of these cycles and events is subtracted */
     set(config, "energy.scale=50");

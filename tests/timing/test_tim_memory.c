@@ -115,8 +115,8 @@ static void one_read(rig_create_fn create)
         unsigned latency, flit, header, l2, tRCD, tCL, tCCD, bus, extra, bytes;
         uint64_t miss, hit;
     } row[] = {
-        /* The crossbar takes 8 + 8, 5 flits of the answer 5, and L2 60 cycles. DRAM takes 1+12+12+(4-1)*4+4+100 cycles for
-         * four bursts of four cycles. */
+        /* The crossbar takes 8 + 8 cycles, the 5 flits of the answer take 5 cycles, and L2 takes 60 cycles. DRAM takes
+         * 1+12+12+(4-1)*4+4+100 cycles for four bursts of four cycles. */
         {8, 32, 8, 60, 12, 12, 2, 8, 100, 128, 16 + 5 + 60 + 141, 16 + 5 + 60},
         {8, 32, 8, 60, 12, 12, 2, 8, 100, 32, 16 + 2 + 60 + 129, 16 + 2 + 60},
         /* With a bus of 32 bytes a burst takes one cycle, and bursts are tCCD apart. */
@@ -352,8 +352,8 @@ static void turnaround(rig_create_fn create)
     p = rig_packet(TIM_PACKET_READ, 0, 0x300, 0, 32, 2);
     rig_step(&r, &w);
     behind = rig_latency(&r, &p);
-    /* The write waits in the L2 slice for one edge, so its command is issued at the edge at which the command of the read would
-     * be issued. The read then waits for tWL (4), the burst (4) and tWTR (5). */
+    /* The write waits in the L2 slice for one edge. So its command is issued at the edge at which, without the write, the
+     * command of the read would be issued. The read then waits for tWL (4), the burst (4) and tWTR (5). */
     assert_int_equal(behind - alone, 4 + 4 + 5);
     assert_int_equal(channel_count(&r, TIM_CHANNEL_writes), 1);
     rig_close(&r);

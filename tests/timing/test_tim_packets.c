@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests packets, which are memory instructions of several warps that pass the load/store unit as one: which accesses the
- * members of a packet make, and which members share an access of another member. */
+/* Tests packets: memory instructions of several warps that pass the load/store unit as one instruction. Tests which accesses
+ * the members of a packet make, and which members share an access of another member. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -452,7 +452,8 @@ enum lw_status tim_core_could_fit(const struct tim_config *config, const struct 
     return LW_OK;
 }
 
-/** Returns whether @count blocks that each need @need fit on the core now or, if @empty, would fit if it were empty. */
+/** Returns whether @count blocks that each need @need fit on the core now or, if @empty is set, would fit if the core were
+ *  empty. */
 static bool has_space(const struct tim_core *core, const struct need *need, unsigned count, bool empty)
 {
     const struct tim_config *c = core->config;
@@ -490,9 +491,9 @@ bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid)
     return core->closed == TIM_OPEN && tim_core_has_capacity(core, grid) && !tim_core_level_full(core, grid);
 }
 
-/** Clears the state of the warp that used the slot last, except for members that belong to the slot: `place`, `reason`,
- *  `lanes` (which is all zero, because no writes are pending) and `fetching` (the last warp may have requested a line that
- *  is still outstanding). `buffer` need not be cleared, because `buffered` is 0. */
+/** Clears the state of the warp that used the slot last. Keeps the members that belong to the slot: `place`, `reason`,
+ *  `lanes` and `fetching`. `lanes` is all zero, because no writes are pending. `fetching` may be set, because the last warp
+ *  may have requested a line that is still outstanding. `buffer` need not be cleared, because `buffered` is 0. */
 static void clear_warp(struct tim_warp *w)
 {
     uint64_t *lanes = w->lanes;
@@ -508,8 +509,8 @@ static void clear_warp(struct tim_warp *w)
     w->reason = reason;
 }
 
-/** Returns the slot for warp @k of a block. The first warp of a group gets the first slot of the next group of slots, from slot
- *  @w on, that is completely free; any other warp of the group gets slot @w. */
+/** Returns the slot for warp @k of a block. If the warp is the first of its group, this is the first slot of the next
+ *  completely free group of slots, from slot @w on. Any other warp of the group gets slot @w. */
 static unsigned free_slot(const struct tim_core *core, unsigned k, unsigned w)
 {
     const unsigned group = slot_unit(core->config);

@@ -110,11 +110,11 @@ struct tim_op {
     unsigned line_capacity;
     uint32_t packet, ride; /* packet: number of the instruction's packet, or 0 if none. ride: list in core->packets of the
                             * instructions that share this instruction's accesses */
-    uint16_t rides; /* number of its stores and reductions that other instructions of its packet make for it */
+    uint16_t rides; /* store or reduction: number of its accesses that other instructions of its packet have yet to make */
     bool follower;  /* the instruction is not the first of its packet, so it has no place in the load/store queue */
     uint8_t late;   /* cycles by which the instruction reads its registers later, besides tim_wake_cycles() */
     uint32_t near_reads, near_writes, slow_reads, slow_writes; /* members of struct tim_mech_upper, from the hook `upper` of a mechanism */
-    uint32_t companion; /* formed warps: of a leader, its first companion; of a companion, the next one; TIM_NONE if none */
+    uint32_t companion; /* formed warps: a leader has its first companion, and a companion the next one; TIM_NONE if none */
 };
 /** An access of an instruction, and the cache or memory that serves the access. */
 struct tim_step {
@@ -208,7 +208,7 @@ struct tim_sets {
 };
 /** Every warp slot has a place: its bit index in the sets of struct tim_known. The warps of a scheduler have consecutive
  *  places, and the first of these is a multiple of 64. One struct tim_known describes 64 places. */
-enum { TIM_WARP_SLOTS = 512 }; /* places: whole 64-bit words for each of TIM_MAX_SCHEDS schedulers */
+enum { TIM_WARP_SLOTS = 512 }; /* number of places: whole 64-bit words of places for each of TIM_MAX_SCHEDS schedulers */
 struct tim_known {
     _Alignas(64) uint64_t recheck; /* the warp has changed since its last check */
     uint64_t timed;     /* the warp's stall reason holds until cycle `recheck_at` */
@@ -217,7 +217,7 @@ struct tim_known {
     uint64_t recheck_min; /* minimum `recheck_at` of the warps in `timed` */
     uint32_t present;   /* set of stall reasons that at least one warp has */
     uint8_t nearest;    /* stall reason that the scheduler counted for its last slot without an issue */
-    uint16_t direct;    /* set of units that contains every unit whose pipes warps of can[TIM_PATH_DIRECT] need */
+    uint16_t direct;    /* set of units: all whose pipes warps of can[TIM_PATH_DIRECT] need, and possibly others */
 };
 /**
  * Cached results of ready checks. Code that changes a warp adds the warp to the sets may_.... A phase removes a warp
@@ -231,7 +231,7 @@ struct tim_hot {
     struct tim_sets set[TIM_MAX_WARPS / 64]; /* set[0] and the members before it are in one cache line of the host */
     _Alignas(64) unsigned first[TIM_MAX_SCHEDS]; /* first place of each scheduler's warps */
     uint64_t idle[TIM_MAX_SCHEDS]; /* cycles without issue, of stall reason `nearest`, that the counters do not include yet */
-    unsigned words, warp_words;    /* numbers of 64-bit words: of one scheduler in a set of places; of a set of warps */
+    unsigned words, warp_words;    /* 64-bit words of one scheduler in a set of places; 64-bit words of a set of warps */
     unsigned count[TIM_MAX_SCHEDS]; /* number of each scheduler's warps */
     struct tim_known known[TIM_WARP_SLOTS / 64];
     uint16_t waiting[TIM_MAX_SCHEDS][TIM_STALL_COUNT]; /* number of warps with each stall reason */
@@ -304,8 +304,8 @@ struct tim_core {
     bool reference;          /* the naive model is in use, in which the core is never idle */
     bool tracing;            /* the trace's window is open: all warps are checked in every cycle */
     bool quick;              /* cached results of ready checks are used; otherwise all warps are checked, as in the reference */
-    /* The core may skip a scheduler whose warps cannot issue, because `quick` is set, each scheduler has one word of places, and
-     * the model has no rotation, no separate queues and no mechanism with a hook `cycle` */
+    /* The core may skip a scheduler whose warps cannot issue. Set if `quick` is set, each scheduler has one word of places,
+     * and the model has no rotation, no separate queues and no mechanism with hook `cycle`. */
     bool passable;
     uint8_t operand_check;   /* enum tim_operand_check */
     bool addresses_only;     /* emu reports events in detail level EMU_EVENT_ADDRESSES */
@@ -314,7 +314,7 @@ struct tim_core {
     uint8_t l1_answer;       /* with l1_stuck: enum tim_cache_answer of the blocked access, whose line is l1_line */
     bool l1_misses;          /* the line of the queue's head is neither in L1 nor requested, and only crossbar space is missing */
     unsigned wakes;
-    unsigned queued;         /* instructions of the load/store queue, with those that have issued but not reached it yet */
+    unsigned queued;         /* instructions of the load/store queue, and those that have issued and not reached it yet */
     unsigned replays;
     uint64_t l1_line;
     uint64_t head_at;        /* if queued is not 0: cycle in which the first instruction of the load/store queue reaches the queue */
@@ -326,8 +326,8 @@ struct tim_core {
     bool *any_poked;         /* points to the engine's flag, or to `poked` */
     uint64_t *tick_at; /* the next cycle in which the engine must visit the core: the engine's variable, or tick_at_own */
     /* cycles without a tick: tim_core_is_idle() */
-    uint64_t crowded;        /* last cycle of a time in which the core is ticked in every cycle, because a wake-up did not fit
-                              * into wake_at */
+    uint64_t crowded;        /* the core is ticked in every cycle up to this one, because a wake-up did not fit into
+                              * wake_at */
     uint64_t due;            /* cycle in which the next tick changes something, if no event precedes it */
     uint64_t counted;        /* last idle cycle that `sums` includes */
     uint64_t each[TIM_IDLE_COUNTS]; /* counts of this tick; each idle cycle after the tick has the same counts */
@@ -391,8 +391,8 @@ struct tim_core {
     uint64_t launch_cycles;  /* if the last instruction was a launch: cycles for which its warp does not issue */
     uint32_t slept;          /* nanoseconds of the last nanosleep */
     unsigned index;
-    /* Callbacks of the engine. `refuses`: returns true if the warp must not issue now, because of a breakpoint.
-     * `ended`: reports that a block has ended. */
+    /* Callbacks of the engine. `refuses`: returns whether the warp may issue now; a breakpoint may prevent this. `ended`:
+     * reports that a block has ended. */
     enum tim_leave (*refuses)(void *context, struct tim_core *core, unsigned warp);
     void (*ended)(void *context, const struct tim_core *core, const struct tim_block *block);
     /* `leaves`: reports that a block is about to leave. Returns false if memory is too short to record the block; the
@@ -429,7 +429,7 @@ struct tim_core *tim_core_create(const struct tim_config *config, struct emu_mac
                                  struct tim_memory *memory, struct tim_core_stats *stats,
                                  unsigned index);
 void tim_core_destroy(struct tim_core *core);
-/** Makes @core use the cache of cores[0] instead of its own. @cores are the @count cores that share it, including @core. */
+/** Makes @core use the cache of cores[0] instead of its own. @cores: the @count cores that share the cache, with @core. */
 void tim_core_share(struct tim_core *core, enum tim_sharing_of what, struct tim_core **cores, unsigned count);
 /** Returns whether a block of @grid fits on the core now. */
 bool tim_core_fits(const struct tim_core *core, const struct emu_grid *grid);
@@ -498,7 +498,7 @@ struct tim_kind {
     bool fixed; /* the members below are constants of the kind, which tim_cycle_of() checks against the configuration */
     uint8_t operand_check;  /* enum tim_operand_check */
     uint8_t dependence, collector; /* values of issue.dependence and registers.collector */
-    bool modern; /* the core has all features of `ampere`, such as issue.control_stage; if not, with `fixed`, none of them */
+    bool modern; /* all features of `ampere`, such as issue.control_stage, are present; false, with `fixed`: none is */
     bool acts;   /* a mechanism may do more than throttle warps and observe (tim_acts_of()) */
 };
 static const struct tim_kind tim_kind;
@@ -636,8 +636,8 @@ static inline bool tim_counts(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->counters != NULL;
 }
-/** tim_rotates() returns whether schedulers take turns, one in each cycle. tim_types() returns whether all instructions
- *  that a scheduler issues in a cycle must differ in type and come from different warps. */
+/** tim_rotates(): whether schedulers take turns, one in each cycle. tim_types(): whether the instructions that a scheduler
+ *  issues in a cycle must all differ in type, and come from different warps. */
 static inline bool tim_rotates(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->config->issue_rotate;

@@ -41,8 +41,8 @@ static void byte_mask(uint64_t mask[4], unsigned first, unsigned count)
 
 /* ---- caches that cores share ---------------------------------------------------------------------- */
 
-/* A core cannot join the outstanding miss of another core, but waits as if no MSHR were free. A change of the cache wakes all
- * cores that share the cache, because cores with higher numbers see the change in the same cycle. */
+/* A core cannot join the outstanding miss of another core. Instead, it waits as if no MSHR were free. A change of the cache
+ * wakes all cores that share the cache, because cores with higher numbers see the change in the same cycle. */
 
 static void wake_sharers(struct tim_core *core, enum tim_sharing_of what)
 {
@@ -98,8 +98,8 @@ static bool fetch_can_send(struct tim_core *core)
     return false;
 }
 
-/** Returns the address in the instruction cache of the next instruction to fetch. With fetch.word_bytes 8, an
- *  instruction occupies half as many bytes in the cache as in emu. */
+/** Returns the address of the next instruction to fetch, in the address space of the instruction cache. With fetch.word_bytes
+ *  8, an instruction occupies half as many bytes in the cache as in emu. */
 static uint64_t fetch_address(const struct tim_config *c, const struct tim_warp *w)
 {
     return w->code->base + (c->fetch_word_bytes == ISA_WORD_BYTES ? w->fetch_pc - w->code->base
@@ -538,8 +538,8 @@ static bool misses_constant(const struct tim_warp *w)
     return false;
 }
 
-/** Fetches for the first warps of @set, the bits of word @word, that can fetch now, at most @left of them. Returns @left
- *  minus the number of fetches. */
+/** Fetches for at most @left warps: for the first warps of @set that can fetch now. @set is word @word of a set of warps.
+ *  Returns @left minus the number of fetches. */
 static unsigned fetch_for(struct tim_core *core, unsigned word, uint64_t set, unsigned left,
                           uint64_t now)
 {

@@ -171,8 +171,8 @@ static bool start_companion(struct tim_core *core, unsigned s, unsigned warp, co
     return true;
 }
 
-/** Executes lanes @lanes of split @split of @warp, whose instruction issues together with that of another warp or split. Sets *@issued to
- *  false if emu did not execute the instruction. */
+/** Executes lanes @lanes of split @split of @warp. Their instruction issues together with the instruction of another warp or
+ *  split. Sets *@issued to false if emu did not execute the instruction. */
 static enum lw_status step_companion(struct tim_core *core, unsigned warp, unsigned split, uint64_t lanes, struct emu_event *ev,
                                   bool *issued, struct lw_error *err)
 {

@@ -7,7 +7,7 @@
 
 #include <assert.h>
 
-/** Called when a barrier of the block may have opened or a lane has exited: makes each warp without a running split query
+/** Called when a barrier of the block may have opened, or when a lane has exited. Makes each warp without a running split ask
  *  emu again for a split that can run. */
 static void wake_block(struct tim_core *core, const struct tim_block *block)
 {
@@ -20,7 +20,8 @@ static void wake_block(struct tim_core *core, const struct tim_block *block)
     }
 }
 
-/** Notes after the step @ev of @warp whether the warp and its block have ended, and when the warp may fetch at another pc. */
+/** Called after step @ev of @warp. Records whether the warp and its block have ended, and when the warp may fetch at another
+ *  pc. */
 static inline void note_step(struct tim_core *core, unsigned warp, const struct emu_event *ev, uint64_t now)
 {
     struct tim_warp *w = &core->warp[warp];
@@ -270,8 +271,8 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             w->sleep_until = now + ((uint64_t)core->slept * c->clocks_core + 999) / 1000;
     }
     note_step(core, warp, ev, now);
-    /* The usual case: only one split can run. With formed warps it may get the contents of another warp's buffer when the cycle
-     * ends. */
+    /* The usual case: only one split can run, so no query of emu is needed. With formed warps the query is needed, because
+     * the warp may get the contents of another warp's buffer when the cycle ends. */
     if (core->addresses_only && ev->outcome_count == 1 && !tim_forms(core)) {
         const struct emu_outcome *on = ev->outcomes;
 
@@ -316,7 +317,7 @@ static bool is_replayed(struct tim_core *core, unsigned s, const struct tim_warp
 }
 
 /** issue.types: removes from @ready the warps that may not issue in another slot of this cycle: warps that have issued in
- *  it, and warps whose next instruction has the same type as an instruction that has issued in it. */
+ *  this cycle, and warps whose next instruction has the type of an instruction that has issued in this cycle. */
 static void leave_out_issued(const struct tim_core *core, unsigned s, uint64_t *ready)
 {
     for (unsigned i = 0; i < tim_words(core); i++) {

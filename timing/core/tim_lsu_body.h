@@ -39,8 +39,8 @@ static uint64_t local_of(const struct tim_core *core, const struct tim_op *op)
            op->warp % group * width * 4u;
 }
 
-/** Adds the @count accesses @line to the instruction. Adds the number of sectors that they touch to *sectors. Returns false
- *  if memory is short. */
+/** Adds the @count accesses @line to the instruction. Adds to *sectors the number of sectors that these accesses touch.
+ *  Returns false if memory is short. */
 static bool add_steps(struct tim_op *op, const struct tim_line *line, unsigned count,
                       enum tim_access_kind to, unsigned *sectors)
 {
@@ -110,9 +110,9 @@ static unsigned first_byte(const uint64_t mask[4])
     return w * 64 + lw_lowest(mask[w]);
 }
 
-/** @op is a member of a packet with the *count accesses @line. Removes the accesses that earlier members of the packet
- *  already make, because @op shares them ("rides on" them). Adds to *sectors the number of sectors that @op adds to the
- *  shared accesses. Returns false if memory is short. */
+/** Called for @op, a member of a packet. @line has the *count accesses of @op. Removes the accesses that earlier members of
+ *  the packet already make, because @op shares ("rides on") those accesses. Adds to *sectors the number of sectors that @op
+ *  adds to the shared accesses. Returns false if memory is short. */
 static bool ride(struct tim_core *core, struct tim_op *op, struct tim_line *line, unsigned *count, enum tim_access_kind to,
                  unsigned *sectors)
 {
@@ -466,8 +466,8 @@ static void tim_lsu_receive(struct tim_core *core, uint64_t now)
 
 /* ---- one access a cycle ---------------------------------------------------------------------------------- */
 
-/** If the line that an access would evict is dirty, writes the line back in place of the access, which is made in a later
- *  cycle, and returns true. Sets *blocked if the crossbar has no space for the write. */
+/** If an access would evict a dirty line, writes this line back and returns true. The access is then made in a later cycle.
+ *  Sets *blocked if the crossbar has no space for the write. */
 static bool write_back_first(struct tim_core *core, const struct tim_cache_result *r, uint64_t now,
                              bool *blocked)
 {

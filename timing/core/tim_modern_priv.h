@@ -7,7 +7,7 @@
 #include "timing/decode/tim_static_priv.h"
 
 /** Collector `window`: reservations of ports of a scheduler's banks. The arrays are indexed by cycle modulo
- *  TIM_WINDOW_CYCLES, because no reservation is further in the future than that. */
+ *  TIM_WINDOW_CYCLES, because no reservation is further in the future than TIM_WINDOW_CYCLES cycles. */
 enum { TIM_WINDOW_CYCLES = 128, TIM_MAX_BANKS = 64, TIM_RFC_OPERANDS = 3 };
 struct tim_reserved {
     uint64_t cycle; /* cycle that the element describes now */
@@ -20,7 +20,8 @@ struct tim_window_bank {
                                           * register, or 0 */
 };
 struct tim_window {
-    uint64_t control_at; /* first cycle in which the scheduler may issue: stage Control can take the instruction after it */
+    uint64_t control_at; /* first cycle in which the scheduler may issue, because stage Control is free in the following
+                          * cycle */
     uint64_t left_at;    /* cycle in which the youngest instruction leaves Allocate */
     uint64_t held[TIM_WINDOW_CYCLES];  /* Allocate holds an instruction in cycle c if held[c % TIM_WINDOW_CYCLES] == c */
     struct tim_window_bank *bank;      /* [registers_banks] */
@@ -39,7 +40,7 @@ struct tim_local {
 enum { TIM_SIDES = 2 };
 struct tim_side {
     uint32_t *queue;  /* [lsu_queue] ops in issue order */
-    unsigned queued;  /* instructions in `queue`, with those that have issued but not reached it yet */
+    unsigned queued;  /* instructions in `queue`, including those that have issued and not reached it yet */
     unsigned used;    /* number of instructions that have issued for this queue and have not left it */
     uint64_t head_at; /* if queued is not 0: cycle in which the first instruction reaches the queue */
 };
@@ -103,7 +104,7 @@ void tim_core_resume(struct tim_core *core, unsigned slot);
 /** Returns whether some split of the suspended block can run, because the launches for which it waited are complete. */
 bool tim_suspended_can_run(const struct tim_core *core, const struct tim_suspended *block);
 /** Suspends blocks in which no warp can run before a launch is complete. Sends or requests one line of state per
- *  cycle. Lets blocks whose state has returned continue. */
+ *  cycle. Continues each block whose state has returned. */
 void tim_suspend_tick(struct tim_core *core, uint64_t now);
 
 /** Direction in which the state of a block is transferred. During the transfer the warps of the block do nothing. */

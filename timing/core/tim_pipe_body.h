@@ -6,7 +6,7 @@
  * does one read or write per cycle. Writes have priority over reads, and older instructions over younger ones. A
  * collector reads at most registers.ports operands per cycle. An instruction that has all its operands in cycle c may
  * enter its pipe from c + 1 on, the oldest first. The collector becomes free in the cycle in which the instruction enters
- * the pipe. The instruction remains in the pipe for its latency. Its registers are written from the last of these cycles
+ * the pipe. The instruction remains in the pipe for its latency. Its registers are written from the last cycle of the latency
  * on. Source: specification of the book, 9.2 and 9.4.
  *
  * Collector `reserved`: banks have their own write port. At issue each operand reserves the first cycle in which its
@@ -16,8 +16,8 @@
  * cycles later. Rows of results wake before the instruction writes them.
  *
  * Slow rows (prf.on): an access takes prf.slow cycles. An instruction with a slow source reads all its operands prf.slow - 1
- * cycles later, and an instruction with a slow result writes its registers prf.slow - 1 cycles later. From then on the bank is
- * busy for prf.busy cycles.
+ * cycles later. An instruction with a slow result writes its registers prf.slow - 1 cycles later. From the cycle of such an
+ * access on, the bank of the slow row is busy for prf.busy cycles.
  *
  * Collector `window`: see tim_window_body.h. An instruction of fixed latency enters its pipe at issue, so the pipe
  * accepts the next instruction one interval later. Instructions of variable latency wait in collectors, and read and
@@ -36,7 +36,8 @@ static inline unsigned bank_of(const struct tim_core *core, const struct tim_op 
     return op->sched * banks + (core->bank_mask != 0 ? bank & core->bank_mask : bank % banks);
 }
 
-/** Takes the port of the bank in this cycle, or for prf.busy cycles if the row is slow. Returns false if it is in use. */
+/** Takes the port of the bank for this cycle or, if the row is slow, for prf.busy cycles. Returns false if the port is in
+ *  use. */
 static inline bool claim(struct tim_core *core, unsigned bank, bool slow, uint64_t now)
 {
     if (core->bank_at[bank] > now ||
@@ -70,8 +71,8 @@ static void tim_op_write(struct tim_core *core, struct tim_op *op, uint64_t at)
     tim_op_await(core, op, at);
 }
 
-/** Makes @op write its registers from cycle @at on, in which its last data is available. If the members of its packet get
- *  their data together, all members write from the cycle on in which the last data of the packet is available. */
+/** Makes @op write its registers from cycle @at on. In this cycle its last data is available. If the members of its packet
+ *  get their data together, all members write from the cycle on in which the last data of the packet is available. */
 static void tim_op_complete(struct tim_core *core, struct tim_op *op, uint64_t at)
 {
     struct tim_packet_entry *packet =

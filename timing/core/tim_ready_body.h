@@ -42,8 +42,8 @@ static __attribute__((noinline)) void share_buffer(struct tim_core *core, unsign
     }
 }
 
-/** Pairs of instructions: the buffer of @warp is empty and gets instructions from a perfect buffer, which can issue from cycle
- *  @from on. */
+/** Pairs of instructions: fills the empty buffer of @warp from a perfect buffer. The instructions can issue from cycle @from
+ *  on. */
 static __attribute__((noinline)) void fill_second_buffer(struct tim_core *core, unsigned warp, uint64_t from)
 {
     struct tim_warp *w = &core->warp[warp];
@@ -56,9 +56,10 @@ static __attribute__((noinline)) void fill_second_buffer(struct tim_core *core, 
     tim_warp_touch(core, warp, TIM_TOUCH_STALL | TIM_TOUCH_CONSTANT);
 }
 
-/** Pairs of instructions: called if the buffer of @warp is empty. If @lanes, of the split that runs from now on, could have had
- *  the second instruction when the warp issued last, the core has a perfect buffer with their instructions. From now on it has
- *  one for lanes @before, of the split that ran. */
+/** Pairs of instructions: called if the buffer of @warp is empty. @lanes: lanes of the split that runs from now on. @before:
+ *  lanes of the split that ran before. The core has a perfect buffer for lanes that could have issued a second instruction
+ *  when the warp last issued. If @lanes are such lanes, takes their instructions from that buffer. From now on, the core has
+ *  a perfect buffer for @before instead. */
 static void take_second_buffer(struct tim_core *core, unsigned warp, uint64_t lanes, uint64_t before, uint64_t from)
 {
     uint64_t *others = &core->formed->others[warp];
@@ -240,9 +241,9 @@ static unsigned ready_before(const struct emu_split_view *views, unsigned count,
     return before;
 }
 
-/** Selects, for the next step of a warp that waits for a load, the lanes of the split for which no register of the next
- *  instruction is pending. emu divides the split at this step. Returns false if the table of splits is full, if there are no
- *  such lanes, or if the instruction needs all lanes. */
+/** Called for a warp that waits for a load. Selects, for its next step, the lanes of the split for which no register of the
+ *  next instruction has a pending write. emu divides the split at this step. Returns false if the table of splits is full, if
+ *  there are no such lanes, or if the instruction needs all lanes. */
 static bool tim_issue_divide(struct tim_core *core, struct tim_warp *w)
 {
     const struct tim_static *what = tim_head(w);

@@ -24,9 +24,9 @@ static void expire(struct tim_core *core, unsigned first, uint64_t now)
     hot->known[first].recheck_min = least;
 }
 
-/** issue.rotate: called before the stall reason of the warp becomes @reason. A mechanism may throttle warps of other schedulers
- *  for this reason, and the check may be in a cycle of another scheduler. The core must therefore not become idle before each
- *  scheduler has had a cycle with this reason. */
+/** issue.rotate: called before the stall reason of the warp becomes @reason. Because of @reason, a mechanism may throttle
+ *  warps of other schedulers. The check may also be in a cycle of another scheduler. The core must therefore not become idle
+ *  before each scheduler has had a cycle with this reason. */
 static inline void note_reason(struct tim_core *core, const struct tim_warp *w, enum tim_stall reason)
 {
     if (tim_rotates(core) && w->reason != reason)
@@ -197,8 +197,9 @@ static inline enum tim_stall tim_select(struct tim_core *core, unsigned s, uint6
     if (hold && tim_has_mechanisms(core) && tim_core_hold(core, s, ready))
         reasons |= UINT32_C(1) << TIM_STALL_THROTTLED;
     reasons &= ~(UINT32_C(1) << TIM_STALL_ISSUED);
-    reasons |= hot->known[first].present & ~(UINT32_C(1) << TIM_STALL_PICKED); /* PICKED: warps that at most lack
-                                                                                * capacity; `reasons` already has these */
+    reasons |= hot->known[first].present & ~(UINT32_C(1) << TIM_STALL_PICKED); /* warps with TIM_STALL_PICKED lack at most
+                                                                                * capacity, and `reasons` already has their
+                                                                                * reasons */
     return tim_suggest(reasons);
 }
 

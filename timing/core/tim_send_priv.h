@@ -34,7 +34,8 @@ static inline void tim_enqueue(struct tim_core *core, uint32_t op)
 /** Returns false if memory is short. */
 bool tim_held_create(struct tim_core *core) LW_MUST_CHECK;
 void tim_held_destroy(struct tim_held *held);
-/** Stores bytes @mask of a line that has arrived in L1, with the values that @warp, which requested it, sees now. */
+/** Called when a line has arrived in L1. Stores its bytes @mask, with the values that @warp sees now. @warp: the warp that
+ *  requested the line. */
 void tim_held_fill(struct tim_core *core, unsigned warp, uint64_t line, const uint64_t mask[4]);
 /** Records that way @way of set @set belongs to line @line, which has been requested. */
 void tim_held_miss(struct tim_core *core, unsigned set, unsigned way, uint64_t line);

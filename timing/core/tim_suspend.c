@@ -66,8 +66,9 @@ static void start(struct tim_core *core, struct tim_block *block, enum tim_movin
                                 << STATE_SHIFT);
 }
 
-/** Returns true if the block can leave the core: each of its warps has ended or waits at a barrier or for a launch, at
- *  least one waits for a launch, and no instruction or write is in flight. Sets *waits if a warp waits for a launch. */
+/** Returns true if the block can leave the core. There are three conditions. Each warp of the block has ended, or waits at a
+ *  barrier or for a launch. At least one warp waits for a launch. No instruction or write is in flight. Sets *waits if a warp
+ *  waits for a launch. */
 static bool can_leave(const struct tim_core *core, const struct tim_block *block, bool *waits)
 {
     bool can = true, launch = false;

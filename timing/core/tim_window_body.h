@@ -7,8 +7,8 @@
  * cycles that are not reserved. Source: Huerta et al., MICRO 2025, 5.1.1 and 5.3.
  *
  * An instruction that issues in cycle t is in Control in t + 1. It is in Allocate from t + 2 on or, if the preceding
- * instruction is still there, from the cycle after it leaves. The cycle in which an instruction leaves Allocate depends
- * only on earlier instructions. All these times are therefore computed at issue, without work in later cycles.
+ * instruction is still there, from the cycle after that instruction leaves. The cycle in which an instruction leaves Allocate
+ * depends only on earlier instructions. All these times are therefore computed at issue, without work in later cycles.
  */
 
 /** Returns whether the instruction passes Allocate. Instructions of fixed latency do. */
@@ -258,8 +258,8 @@ static uint64_t tim_window_issue(struct tim_core *core, unsigned s, struct tim_w
     return at;
 }
 
-/** Returns the cycle in which a stall count of @w ends. @until: the cycle in which it would end if Allocate held no
- *  instruction meanwhile. */
+/** Returns the cycle in which a stall count of @w ends. @until: the cycle in which the stall count would end if Allocate held
+ *  no instruction until then. */
 static uint64_t tim_window_freeze(const struct tim_core *core, unsigned s, const struct tim_warp *w, uint64_t now,
                                   uint64_t until)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Computes, for each instruction, the vector registers that a lane may still read from there on (liveness, backwards to a fixed
- * point). A compiler would mark the last reads of registers, or add instructions with this information. */
+/* Computes, for each instruction, the vector registers that a lane may still read from this instruction on. The method is
+ * liveness analysis: backwards, to a fixed point. For real hardware, a compiler would provide this information: it would mark
+ * the last reads of registers, or add instructions. */
 #include "timing/decode/tim_static_priv.h"
 
 #include <stdlib.h>

@@ -94,7 +94,7 @@ struct tim_static {
     uint8_t read_count, write_count; /* number of registers, of all classes, that are read; number that are written */
     uint8_t row_reads, row_writes;   /* number of vector registers that are read; number that are written */
     uint8_t address_rows; /* number of registers that form the address; they are the first elements of row_read */
-    uint8_t words;    /* number of words that memory moves for each lane: 0 for one word, 1 for two, 2 for more */
+    uint8_t words;    /* code for the number of words that memory moves for each lane: 0: one word; 1: two words; 2: more */
     uint16_t latency; /* latency of the instruction in its pipe */
     bool uniform;     /* no vector register is in the instruction's address */
     bool fixed;       /* registers.collector window: the instruction's latency is fixed, so it passes Allocate */
@@ -162,7 +162,8 @@ enum { TIM_LOOPS_MOST = 65535 };
 /** Mechanism orf: the levels of the register file from which an instruction reads its vector registers, and to which it writes
  *  results. The bits of the members are indexes into row_read and row_write. */
 struct tim_level {
-    uint16_t read_near, read_last;   /* operand register file, last result file; all others: the main register file */
+    uint16_t read_near, read_last;   /* registers read from the operand register file, and from the last result file; all
+                                      * others: from the main register file */
     uint8_t write_near, write_last, write_main;
     bool starts; /* the instruction is the first of a strand */
 };

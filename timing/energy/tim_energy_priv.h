@@ -23,8 +23,8 @@ struct tim_energy {
     double seconds;                         /* time of the GPU */
     double joules, watts;                   /* sum of all components; watts is 0 if no time has passed */
     double component[TIM_COMPONENT_COUNT];  /* J */
-    double gated; /* J that power gating of cores in occupancy bubbles would save: their static and clock energy at the
-                   * high voltage */
+    double gated; /* in J: energy that power gating of cores in occupancy bubbles would save, which is the static and clock
+                   * energy of these cores at the high voltage */
 };
 
 /** Returns the class of an instruction, from its unit and its operation. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dynamic thread block launch. A group (of blocks that the device launches together) searches for a kernel in the
- * distributor with the same entry point, block shape and shared memory, and joins this kernel. The blocks of the group
- * are placed after those of the kernel and of earlier groups; the group needs no dispatch and no entry in the
- * distributor. The record of the group is in the group table, at the launching thread's number modulo the table size. If
- * that table entry is in use, the record is in memory. A group that finds no kernel is launched as a kernel.
+ * Dynamic thread block launch. A group consists of the blocks that the device launches together. It searches for a kernel in
+ * the distributor with the same entry point, block shape and shared memory, and joins this kernel. The blocks of the group
+ * are placed after those of the kernel and of earlier groups; the group needs no dispatch and no entry in the distributor.
+ * The record of the group is in the group table, at the launching thread's number modulo the table size. If that table entry
+ * is in use, the record is in memory. A group that finds no kernel is launched as a kernel.
  *
  *   kernel:  next_group --> group --next_group--> group <-- last_group      (only groups with blocks to place)
  *
@@ -19,8 +19,9 @@ bool tim_dtbl_takes(const struct tim_config *config, const struct emu_grid *grid
     return config->dtbl_on && grid->parent.grid != 0 && (grid->group || config->dtbl_kernels);
 }
 
-/** Returns the kernel with the launch's shape that has the lowest entry in the distributor or, with dtbl.pending, a kernel
- *  with this shape that waits for its dispatch, or NULL if there is none. */
+/** Returns the kernel that the launch can join, because it has the same shape: the one with the lowest entry in the
+ *  distributor. If there is none, and dtbl.pending is set, returns such a kernel that waits for its dispatch. Returns NULL if
+ *  there is none. */
 static struct tim_launch *kernel_for(const struct tim_grid *g, const struct tim_launch *l)
 {
     struct tim_launch *found = NULL;

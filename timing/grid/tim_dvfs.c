@@ -28,8 +28,8 @@ struct tim_dvfs *tim_dvfs_create(const struct tim_config *config)
     return d;
 }
 
-/** Sets which blocks core @c accepts, according to registers DVR, DRN and DVFS. Returns true if the core now accepts other
- *  blocks than before. */
+/** Sets which blocks core @c accepts (enum tim_closed), according to registers DVR, DRN and DVFS. Returns true if this has
+ *  changed. */
 static bool set_closed(const struct tim_grid *g, unsigned c)
 {
     const struct tim_dvfs *d = g->dvfs;
@@ -42,7 +42,8 @@ static bool set_closed(const struct tim_grid *g, unsigned c)
 }
 
 /** Sets the clock and the voltage that a core has from the next cycle on. The clock is low after a change to the low clock has
- *  ended and until the change back to the high clock has ended. The voltage is low only while no change is in progress. */
+ *  ended and until the change back to the high clock has ended. The voltage is low while the clock is low and no change is in
+ *  progress. */
 static void set_clock(const struct tim_grid *g, unsigned c, uint64_t now)
 {
     const struct tim_dvfs *d = g->dvfs;

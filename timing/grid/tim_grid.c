@@ -173,7 +173,8 @@ bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_co
     l->of_device = grid->parent.grid != 0;
     if (l->of_device) {
         l->from_thread += grid->parent.lane;
-        l->command = launches ? g->commands + 1 : UINT64_MAX - grid->sequence; /* unique if there is no instruction */
+        l->command = launches ? g->commands + 1 : UINT64_MAX - grid->sequence; /* if @launches is false, a number that no
+                                                                                * other launch has */
         l->bytes = (grid->launch.kernel->param_bytes + 32 + 255) / 256 * 256;
     }
     l->asks = tim_dtbl_takes(g->config, grid);
@@ -253,7 +254,8 @@ struct command {
     struct tim_launch *launch;
     uint64_t arrived;
     size_t resume;     /* index in tim_grid.resume of the block that resumes; SIZE_MAX: the item is the launch itself */
-    unsigned priority; /* 1 + priority by the block scheduler; 0: it defines none, or the item has not arrived */
+    unsigned priority; /* 1 + priority by the block scheduler; 0: the block scheduler defines no priorities, or the item has
+                        * not arrived */
 };
 
 static bool command_before(const struct command *a, const struct command *b)

@@ -121,7 +121,7 @@ struct tim_grid {
     uint64_t ready_at;          /* cycle in which the dispatcher's item enters the distributor */
     bool rescan;                  /* the engine must call tim_launches_take(): there may be launches to add */
     uint64_t idle;              /* number of cycles in which blocks waited but fitted on no core */
-    uint64_t changes;           /* number of changes so far after which the block scheduler may select another block */
+    uint64_t changes;           /* number of changes so far that may make the block scheduler select another block */
     bool skips;                 /* true for the event-driven model, which does not repeat a search for a block in each cycle
                                  * after the search found none */
     /* `skips`: the search is not repeated before this cycle, unless a launch arrives or a block ends */
@@ -134,7 +134,7 @@ bool tim_grid_init(struct tim_grid *g, const struct tim_config *config);
 void tim_grid_fini(struct tim_grid *g);
 /** Adds a launch that may start. The launch may be dispatched from cycle @now + @delay on. @launches: the call is for a
  *  launching instruction; the caller then calls tim_grid_launched() after the last launch of the instruction. Returns false
- *  without memory. */
+ *  if memory is short. */
 bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_code *code, uint64_t now, uint64_t delay,
                   bool launches, size_t stats);
 /** Records a device launch that the instruction at @from has made. tim_grid_add() adds the launch later, when it may

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locality-aware block scheduling. Launches and cores are selected as in round robin. Which block of the launch is placed
- * on the core depends on the cache lines that the waiting blocks will access, a rectangle of lines in each array:
+ * Locality-aware block scheduling. Launches and cores are selected as in round robin. Which block of the launch is placed on
+ * the core depends on the cache lines that the waiting blocks will access: a rectangle of lines in each array. The block is
  *
  *   1. the block that shares most lines with the blocks of the launch that run on the core;
  *   2. if no block shares any line with these, the block that shares fewest lines with the blocks on other cores.
@@ -126,7 +126,7 @@ static void take_candidates(const struct la_b *b, struct table *t)
 }
 
 /** Returns the table of a launch, created if necessary, or NULL if the launch has no address slices or the host has no memory
- *  for the table. Without memory, counter ap_no_memory counts the launch, and the blocks of this launch and of all later
+ *  for the table. If memory is short, counter ap_no_memory counts the launch, and the blocks of this launch and of all later
  *  launches are placed in rotation. */
 static struct table *table_of(struct la_b *b, const struct tim_launch *l)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LaPerm: three block schedulers. tb_pri places blocks of device launches first. smx_bind also places them only on the
- * core of their launcher. adaptive_bind prefers that core. The priority of a launch is one higher than the priority of
- * its launcher. While blocks wait, the scheduler examines one core per cycle, in rotation. The core gets a block from
+ * LaPerm: three block schedulers. All three place blocks of device launches first. tb_pri places them on any core. smx_bind
+ * places them only on the core of their launcher. adaptive_bind prefers that core. The priority of a launch is one higher
+ * than the priority of its launcher. While blocks wait, the scheduler examines one core per cycle, in rotation. The core gets
+ * a block from
  *
  *   1. its own queues (tb_pri: the queues of all cores): the highest priority first, the oldest launch first;
  *   2. if these queues are empty, the queue of launches by the host;
  *   3. with adaptive_bind, if that queue is empty, too, the queues of a backup core. When they are empty, another core
  *      becomes the backup core.
  *
- * If a block does not fit, it remains in its queue, and the next core is examined in the next cycle. A launch is skipped
- * if the core has no space for suspended blocks of its nesting level, because it may have to wait for a launch after it
- * in the queue. A queue entry that is not on chip is read from memory before the first block of its launch is placed.
+ * If a block does not fit, it remains in its queue, and the next core is examined in the next cycle. A launch is skipped if
+ * the core has no space for suspended blocks of the launch's nesting level, because the launch may have to wait for a later
+ * launch of the queue. A queue entry that is not on chip is read from memory before the first block of its launch is placed.
  * Source: the dynamic parallelism thesis 5; its specification 8.
  */
 #include "timing/grid/tim_blocks_priv.h"

@@ -11,9 +11,11 @@
 uint64_t tim_ccws_llds(const struct tim_config *config, uint64_t hits, uint64_t issued, unsigned warps);
 /** Returns the current score of the warp in a slot. @mech must be of mechanism tim_ccws. */
 uint64_t tim_ccws_score(const struct tim_mech *mech, unsigned warp);
-/** Returns how many warps may load now, by their scores. @mech must be of mechanism tim_ccws. */
+/** Returns the number of warps that may load now according to the scores of all warps. @mech must be of mechanism
+ *  tim_ccws. */
 unsigned tim_ccws_allowed(struct tim_mech *mech);
-/** Returns whether ccws may throttle warps in cycle @now: not while mechanism dynpcal limits the warps in its place. */
+/** Returns whether ccws may throttle warps in cycle @now. The result is false while mechanism dynpcal limits the warps
+ *  instead of ccws. */
 bool tim_dynpcal_lets_ccws_throttle(const struct tim_config *config, uint64_t now);
 
 #endif

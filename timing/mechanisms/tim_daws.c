@@ -111,7 +111,7 @@ static void set_entry(struct daws *daws, struct entry *e, const struct tim_loop 
 }
 
 /** Returns whether the warp may load without being charged. This is the case if its footprint exceeds the available lines or,
- *  with daws.too_big loop, if the footprint of any warp in the same loop does. */
+ *  with daws.too_big loop, if the footprint of any warp in the same loop exceeds them. */
 static bool is_free(const struct daws *daws, const struct entry *e)
 {
     if (e->loop == 0 || config_of(daws)->daws_too_big == TIM_TOO_BIG_WARP)

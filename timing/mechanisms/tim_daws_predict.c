@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prediction of the L1 lines that loops need. One warp is sampled in each loop. The sampling determines whether the
- * loads of the warp access lines that the warp has requested before (even if L1 has lost them), whether these loads are
- * divergent, and which of them access the same lines in an iteration. With a profile, the first two
- * answers come from the profile (5.6), and loads with the same base address are assumed to access the same lines.
+ * Prediction of the L1 lines that loops need. One warp is sampled in each loop. The sampling answers three questions. Do the
+ * loads of the warp access lines that the warp has requested before, even if L1 has lost these lines? Are these loads
+ * divergent? Which of these loads access the same lines in an iteration? With a profile, the first two answers come from the
+ * profile (5.6), and loads with the same base address are assumed to access the same lines.
  */
 #include "timing/mechanisms/tim_daws_priv.h"
 

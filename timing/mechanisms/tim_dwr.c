@@ -468,8 +468,8 @@ static uint64_t class_of(const struct dwr *dwr, unsigned warp)
     return set;
 }
 
-/** Returns whether @warp is the first member of its class and the class may begin to issue: all members can issue, and no
- *  other class is issuing in their group or on their schedulers. */
+/** Returns whether @warp is the first member of its class, and the class may begin to issue. A class may begin to issue if
+ *  all members can issue, and if no other class is issuing in their group or on their schedulers. */
 static bool may_start(const struct dwr *dwr, unsigned warp)
 {
     const struct tim_mech_core *core = dwr->base.core;

@@ -125,8 +125,8 @@ static bool has_children(const struct listed *list, size_t count, uint32_t launc
     return false;
 }
 
-/** Sorts @list, and computes shares from it: if @siblings is set, those of siblings and of parents with their children, otherwise
- *  those of the blocks of each launch. Returns false if memory is short. */
+/** Sorts @list, and computes shares from it. With @siblings, these are the shares of siblings, and of parents with their
+ *  children. Otherwise they are the shares of the blocks of each launch. Returns false if memory is short. */
 static bool add_groups(struct listed *list, size_t count, bool siblings, struct shares *out)
 {
     bool fine = true;

@@ -85,8 +85,8 @@ struct tim_mech_issue {
     const struct tim_code *code;
     uint64_t instruction; /* memory instructions: the same number as `instruction` of their accesses (tim_mech_access) */
 };
-/** Vector registers that an instruction reads or writes in another way than usual. `reads` and `writes`: without a bank of the register file: bits for indexes into row_read and
- *  row_write. */
+/** Sets of vector registers that an instruction does not read or write in the usual way. The bits are indexes into row_read
+ *  and row_write. `reads` and `writes`: the registers are not read from, or written to, a bank of the register file. */
 struct tim_mech_upper {
     uint32_t reads, writes;
     uint32_t slow_reads, slow_writes; /* registers that are read, and written, in slow rows of their banks (prf.slow, prf.busy) */
@@ -96,7 +96,7 @@ struct tim_mech_upper {
 struct tim_mech_second {
     unsigned warp;
     uint64_t lanes, pc;
-    uint64_t age;   /* of the warp; an older warp has a smaller age */
+    uint64_t age;   /* age of the warp; an older warp has a smaller age */
     const struct tim_static *what;
     bool same_warp; /* the instruction is of another split of the warp whose instruction has issued */
 };
@@ -159,7 +159,7 @@ struct tim_mechanism {
     const char *summary; /* one-line description of the mechanism */
     bool (*is_on)(const struct tim_config *config);
     /** Creates the state of the mechanism on @core, whose counters exist already. The caller sets `row` and `core`. Returns
-     *  NULL without memory. */
+     *  NULL if memory is short. */
     struct tim_mech *(*create)(const struct tim_mech_core *core);
     void (*destroy)(struct tim_mech *mech);
     /** Called once, after the mechanism has been created on all @cores cores: @mech is the mechanism on each of them. */
@@ -255,8 +255,9 @@ struct tim_mechanism {
     int (*pairs)(struct tim_mech *mech, const struct tim_mech_second *second, unsigned count);
     /* Formed warps: lanes of several warps that issue together (timing/tables/tim_formed_priv.h). A mechanism has
      * either both hooks or neither, and must make packets. At most one mechanism has them. */
-    /** Returns which of @lanes, a split of the warp at the pc of the warp @leader, issue together with the leader. They must not
-     *  be in @taken, which contains the lanes of the leader and of the other splits that issue with it. */
+    /** Returns which of @lanes, a split of the warp at the pc of the warp @leader, issue together with the leader. The result
+     *  must contain no lane of @taken, which has the lanes of the leader and of the other splits that issue with the
+     *  leader. */
     uint64_t (*accompanies)(struct tim_mech *mech, unsigned leader, unsigned warp, uint64_t lanes, uint64_t taken);
     /** Selects the split of a warp, of @views[@count], that may lead. @selected: id of the split that emu has
      *  selected. Returns the id of a ready split. *lanes is set to all lanes; the hook may remove lanes that do not lead. */
@@ -317,8 +318,8 @@ struct tim_mechs {
     /** Arguments of the last call of hook `cycle`. In the same cycle they can be reused to select a warp, if the issues of
      *  other schedulers have not changed them. */
     struct tim_mechs_query {
-        bool lasts;       /* an issue changes `ready` of other schedulers at most by the capacity of the load/store queue
-                           * and, if `shares_pipes` is set, by pipes */
+        bool lasts;       /* an issue can change `ready` of other schedulers only because it takes a place in the load/store
+                           * queue or, if `shares_pipes` is set, a pipe */
         bool shares_pipes; /* schedulers share pipes */
         uint64_t at;      /* 1 + the cycle of the call */
         unsigned lsu_used; /* value of tim_core.lsu_used at the call */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts the lines that two blocks share if both are on a core at the same time, both as predicted by address slices and as
- * observed from the accesses of the blocks. The mechanism throttles no warp. Lines are 128 bytes of global memory. A
- * pair of blocks is counted when both blocks have ended.
+ * Counts the lines that two blocks share if they are on a core at the same time. Counts the shared lines that address slices
+ * predict, and those that the accesses of the blocks show. The mechanism throttles no warp. Lines are 128 bytes of global
+ * memory. A pair of blocks is counted when both blocks have ended.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 #include "timing/tables/tim_lines_priv.h"

@@ -40,8 +40,8 @@ static void destroy(struct tim_mech *mech)
     free(mech);
 }
 
-/** Determines the warps that may issue: the oldest running warps, up to the limit. With swl.set sticky, warps that were allowed
- *  to issue remain so, and the oldest other warps are admitted until the limit is reached. */
+/** Determines the warps that may issue: the oldest running warps, up to the limit. With swl.set sticky, warps that were
+ *  allowed to issue continue to be allowed. Then the oldest other warps are admitted until the limit is reached. */
 static void admit(struct swl *swl)
 {
     unsigned left = swl->limit;

@@ -207,8 +207,9 @@ static void record(struct tbc *tbc, struct stack *st, const struct tim_mech_issu
         st->due |= UINT64_C(1) << row;
 }
 
-/** Returns whether compaction forms fewer warps of the threads that a branch has divided. Without it, each of their dynamic warps
- *  runs alone on each of its sides. @only: the threads that count, by slot; NULL: all of the entry that runs. */
+/** Returns whether compaction at a divergent branch reduces the number of warps. Without compaction, the threads of each
+ *  dynamic warp run alone on each side of the branch. @only: the threads to count, by slot; NULL: all threads of the running
+ *  entry. */
 static bool helps(const struct tbc *tbc, const struct stack *st, const struct outcome *o, const uint64_t *only)
 {
     const unsigned schedulers = tbc->base.core->config->issue_schedulers;
@@ -257,8 +258,9 @@ static void train(struct tbc *tbc, const struct stack *st, unsigned row, const u
 
 /** Where the threads of an entry are. */
 struct where {
-    bool moves, other; /* any can run and does not wait for the entry; any waits for something else, such as a block barrier */
-    uint64_t branch;          /* lowest pc of a branch at which some wait; UINT64_MAX: none */
+    bool moves, other; /* moves: a thread can run and does not wait for other threads of the entry. other: a thread waits for
+                        * something else, such as a block barrier */
+    uint64_t branch;          /* lowest pc of a branch at which threads of the entry wait; UINT64_MAX: none */
     const struct emu_program *program;
 };
 
@@ -291,7 +293,7 @@ static struct where look_at(const struct tbc *tbc, const struct stack *st, unsig
     return w;
 }
 
-/** All threads that could arrive at the branch have arrived: lets them issue it. */
+/** Called when all threads that could arrive at the branch have arrived. Lets these threads issue the branch. */
 static void release(struct tbc *tbc, struct stack *st, uint64_t pc)
 {
     const struct tim_mech_core *core = tbc->base.core;
@@ -350,7 +352,8 @@ static uint64_t next_side(const struct tbc *tbc, const struct stack *st, uint64_
     return found;
 }
 
-/** All released threads have issued the branch: pushes an entry for each side that is not at the reconvergence pc. */
+/** Called when all released threads have issued the branch. Pushes an entry for each side that is not at the reconvergence
+ *  pc. */
 static void resolve(struct tbc *tbc, struct stack *st, const struct emu_program *program)
 {
     const uint64_t rpc = reconverges(st, program, st->branch);
@@ -367,12 +370,12 @@ static void resolve(struct tbc *tbc, struct stack *st, const struct emu_program 
     while ((pc = next_side(tbc, st, pc, rpc)) != 0)
         sides++;
     if (sides == 0 || (sides == 1 && !at_rpc) || st->top + sides >= DEPTH) {
-        reselect(tbc, st); /* uniform: the threads continue */
+        reselect(tbc, st); /* the branch is uniform, or the stack has no space for the entries: the threads continue */
         return;
     }
     tbc->base.core->count[TIM_CORE_tbc_divergent]++;
     if (st->rpc[st->top] == rpc && st->top != 0 && st->level == st->top)
-        st->level = --st->top; /* the entry would only wait for its sides */
+        st->level = --st->top; /* the entry is removed, because it would only wait for its sides */
     pc = UINT64_MAX;
     while ((pc = next_side(tbc, st, pc, rpc)) != 0)
         push(tbc, st, pc, rpc);
@@ -537,8 +540,8 @@ static uint64_t same_group(const struct tbc *tbc, unsigned warp, uint64_t lanes,
     return same;
 }
 
-/** Selects the threads of a warp that lead: those of its first dynamic warp that can run; if these are in several splits, those
- *  of the split that emu has selected. */
+/** Selects the threads of a warp that lead: the threads of its first dynamic warp that can run. If these threads are in
+ *  several splits, the threads of the split that emu has selected lead. */
 static int selects(struct tim_mech *mech, unsigned warp, const struct emu_split_view *views, unsigned count, int selected, uint64_t *lanes)
 {
     const struct tbc *tbc = (const struct tbc *)mech;
@@ -592,8 +595,8 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
     return false;
 }
 
-/** Threads outside the running entry, and those that have arrived at its branch or reconvergence pc, wait until its other threads
- *  arrive. */
+/** Two kinds of threads wait until the other threads of the running entry arrive: threads outside this entry, and threads
+ *  that have arrived at the entry's branch or reconvergence pc. */
 static bool is_stuck(struct tim_mech *mech, unsigned warp)
 {
     const struct tbc *tbc = (const struct tbc *)mech;

@@ -25,8 +25,8 @@ struct tim_locality;
 /** Creates the state for an L1 of @lines lines. Returns NULL if memory is short. */
 struct tim_locality *tim_locality_create(unsigned lines);
 void tim_locality_destroy(struct tim_locality *locality);
-/** Adds a record for the line at address @line, if the line has none yet. Must be called before an access to the line. Returns
- *  false without memory. */
+/** Adds a record for the line at address @line, if the line has none yet. Must be called before an access to the line.
+ *  Returns false if memory is short. */
 bool tim_locality_add(struct tim_locality *locality, uint64_t line);
 /** Classifies a load by lanes @lanes of warp @warp, and records that the warp has accessed the line. If the line is absent but
  *  has already been requested, tim_locality_merge() must be called instead.

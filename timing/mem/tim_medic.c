@@ -9,11 +9,12 @@
  *   a new line is    oldest     oldest               youngest          youngest    youngest
  *   DRAM             last       last                 last              first       first
  *
- * In each interval the first reads of a warp are its sample, which do not bypass L2. The hits of the sample are the type of the
- * warp, until its next sample is complete. miss_boundary falls when the miss rate of L2 has risen from one interval to the next,
- * and rises when the miss rate has fallen. Source: specification of the book on GPU architectures 16.6, which states that the
- * boundaries are tuned. Choices of this model: the rule of tuning; all L2 slices share the counts; a read has the type that its warp
- * has when the core sends the read; a line of L2 serves also reads that bypass L2; lines of all-miss warps are the oldest, too.
+ * In each interval the first reads of a warp are its sample, which do not bypass L2. The share of hits in the sample
+ * determines the type of the warp, until its next sample is complete. When the miss rate of L2 has risen from one interval to
+ * the next, miss_boundary falls; when the miss rate has fallen, it rises. Source: specification of the book on GPU
+ * architectures 16.6, which states that the boundaries are tuned. Choices of this model: the rule of tuning; all L2 slices
+ * share the counts; a read has the type that its warp has when the core sends the read; a read that bypasses L2 still hits if
+ * L2 has its line; lines of all-miss warps are the oldest, too.
  */
 #include "timing/mem/tim_mem_priv.h"
 
@@ -22,15 +23,15 @@
 /** A warp slot of a core. */
 struct sampled {
     uint64_t interval; /* 1 + number of the interval of the sample, or 0 if there is no sample */
-    uint32_t reads, hits; /* of the sample so far */
+    uint32_t reads, hits; /* numbers of reads and hits in the sample so far */
     uint8_t type;      /* enum tim_medic_type, by the latest complete sample */
-    bool known;        /* a sample has been complete */
+    bool known;        /* at least one sample is complete, so `type` is valid */
 };
 struct tim_medic {
     const struct tim_config *config;
     uint64_t interval;      /* number of the interval of `reads` and `misses` */
-    uint64_t reads, misses; /* of all warps, in the interval */
-    uint64_t last_reads, last_misses; /* of the latest earlier interval with reads */
+    uint64_t reads, misses; /* numbers of reads and misses of all warps in the interval */
+    uint64_t last_reads, last_misses; /* the same numbers for the latest earlier interval with reads */
     unsigned boundary;      /* per cent of hits up to which a warp is mostly-miss */
     struct sampled *warp;   /* [core * core_warps + slot] */
 };

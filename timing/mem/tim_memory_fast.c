@@ -153,9 +153,10 @@ static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned
     channel->waiting[a->command] |= UINT64_C(1) << bank;
 }
 
-/** Returns whether the bank certainly has the same target with the new request @fresh as without it. If only one of the
- *  two is `high` (MeDiC), this is the case unless @fresh is and the target has not started. Otherwise this is the case if the target's row is open and the number of requests per open row is not limited (dram.row_cap), or if neither the target's row
- *  nor the row of @fresh is open. */
+/** Returns true if the new request @fresh certainly does not change the target of its bank. There are two cases. First, one
+ *  of the two requests is `high` (MeDiC) and the other is not: true if the target is `high` or has started. Second, both are
+ *  `high` or neither is: true if the target's row is open and the number of requests per open row is not limited
+ *  (dram.row_cap). Also true if neither the target's row nor the row of @fresh is open. */
 static bool keeps_aim(const struct tim_mem *mem, const struct tim_channel *channel,
                       const struct tim_request *fresh)
 {

@@ -2,8 +2,8 @@
 /*
  * Packets: memory instructions of several warps that pass the load/store unit as one instruction. (Packets to memory,
  * struct tim_packet, are something else.) The instructions of a packet are its members; they issue while the packet is
- * open. If a member accesses a line that an earlier member accesses, the later member does not make
- * this access but shares ("rides on") the earlier access; it is then a rider of the access.
+ * open. If a member accesses a line that an earlier member accesses, the later member does not make this access. Instead, it
+ * shares ("rides on") the earlier access, and is a rider of that access.
  *
  *      member 0   line A   line B            accesses 0, 1 of its own
  *      member 1   line B   line C            rides on access 1 of member 0; access 0 of its own
@@ -75,8 +75,8 @@ bool tim_packets_join(struct tim_packets *packets, uint32_t number, uint32_t op,
 void tim_packets_drop(struct tim_packet_entry *packet);
 /** Returns the access of an earlier member that an access to @line of kind @like may share, or NULL if there is none. */
 const struct tim_packet_access *tim_packets_find(const struct tim_packet_entry *packet, uint64_t line, uint64_t like);
-/** Records that member @op itself makes an access to @line of kind @like, as its access with index @step. Returns false
- *  without memory. */
+/** Records that member @op itself makes an access to @line of kind @like, as its access with index @step. Returns false if
+ *  memory is short. */
 bool tim_packets_access(struct tim_packet_entry *packet, uint64_t line, uint64_t like, uint32_t op,
                         uint32_t step) LW_MUST_CHECK;
 /** Returns the wide shared memory access of @packet that has this kind and size, and space for @lanes more lanes. If there

@@ -194,8 +194,8 @@ static bool bypass(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
     return true;
 }
 
-/** MeDiC: counts the look-up of packet @index, and makes the line that it has allocated, if @is_new is set, the oldest of its set if the
- *  warp mostly misses. */
+/** MeDiC: counts the look-up of packet @index. @is_new: the line was absent before the look-up. If the look-up has allocated
+ *  the line, and the warp mostly misses, makes the line the oldest of its set. */
 static void insert_by_type(struct tim_mem *mem, struct tim_slice *slice, uint32_t index, const struct tim_cache_result *result,
                            bool is_new, uint64_t now)
 {

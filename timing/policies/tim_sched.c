@@ -82,9 +82,9 @@ static int pick_gto(struct tim_sched *sched, const struct tim_sched_view *view)
     return w;
 }
 
-/** Selects the warp that issued last if it is ready, else the youngest ready warp: the one that was assigned last and,
- *  within a block, has the highest number. Source: Huerta et al., MICRO 2025, 5.1.2. The source does not order warps of
- *  different blocks; this model orders them by age. */
+/** Selects the warp that issued last if it is ready, else the youngest ready warp. The youngest warp is the one that was
+ *  assigned last; within a block, it is the warp with the highest number. Source: Huerta et al., MICRO 2025, 5.1.2. The
+ *  source does not order warps of different blocks; this model orders them by age. */
 static int pick_cggty(struct tim_sched *sched, const struct tim_sched_view *view)
 {
     uint64_t most = 0;

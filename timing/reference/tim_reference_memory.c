@@ -61,8 +61,8 @@ static unsigned target_of(const struct tim_mem *mem, const struct tim_channel *c
     return hit;
 }
 
-/** Gives a column command for the oldest request that permits one, of the requests that are @high or not. Returns false if there is
- *  none. */
+/** Considers only requests whose member `high` is @high. Gives a column command for the oldest of these requests that permits
+ *  one. Returns false if there is no such request. */
 static bool give_column(struct tim_mem *mem, struct tim_channel *channel, bool high, uint64_t edge)
 {
     const struct tim_config *c = mem->config;
@@ -81,8 +81,8 @@ static bool give_column(struct tim_mem *mem, struct tim_channel *channel, bool h
     return false;
 }
 
-/** Opens or closes a row for the oldest request that needs it, of the requests that are @high or not. Returns false if there is
- *  none. */
+/** Considers only requests whose member `high` is @high. Opens or closes a row for the oldest of these requests that needs
+ *  this now. Returns false if there is no such request. */
 static bool give_row(struct tim_mem *mem, struct tim_channel *channel, bool high, uint64_t edge)
 {
     for (unsigned i = 0; i < channel->count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The compaction-adequacy predictor (CAPRI): a direct-mapped table of branches, with a saturating counter for each, which
- * predicts whether compacting the warps of a block at the branch forms fewer warps. */
+/* The compaction-adequacy predictor (CAPRI): a direct-mapped table with a saturating counter for each branch. The counter
+ * predicts whether compaction of the warps of a block at the branch reduces the number of warps. */
 #ifndef TIM_ADEQUACY_PRIV_H
 #define TIM_ADEQUACY_PRIV_H
 

@@ -35,7 +35,8 @@ struct tim_formed {
     bool pairs;           /* a mechanism has hook `pairs`, and none forms warps; `member` is not used */
     unsigned leader;      /* warp slot */
     uint64_t taken;       /* lanes of the units that execute the first instruction */
-    uint64_t others[TIM_FORMED_WARPS]; /* by warp slot: lanes of the warp's other splits that could run when it issued a first instruction last */
+    uint64_t others[TIM_FORMED_WARPS]; /* by warp slot: lanes of the warp's other splits that could run when the warp last
+                                        * issued a first instruction */
 };
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Predicted accesses of blocks and warps, computed from the address slices of their kernels: for a block, a rectangle of
- * cache lines in each array; for a warp, an access vector. The data for this is stored for each launch, while the launch
- * runs. Source: specification of address pre-computation, 5 and 7.1.
+ * cache lines in each array; for a warp, an access vector. The data for these predictions is stored for each launch while the
+ * launch runs. Source: specification of address pre-computation, 5 and 7.1.
  *
  *   an array of 16 x 16 lines in 2^4 regions of 4 parts:   region 11 and its parts; the first bit is the upper left part:
  *     0   1   2   3                                          +--+--+

@@ -4,10 +4,10 @@
  * says that x is in the register of gid. The used bits are the demanded bits of LLVM's InstCombine and BDCE. This file
  * computes the demanded bits again from the PTX, by a backward data-flow analysis over the registers. A debugger shows a
  * value only if the code uses all bits of the variable. If LLVM has removed the instruction that computes a value, the debug
- * value has an operation instead. Then it is unknown which bits of the value were used. So a computed value is shown only if
- * the operation is a conversion to a narrower integer, and the variable is assigned once. After a load that LLVM has narrowed,
- * the code uses all bits of the register, although the register does not have all bits of the variable. For such a register
- * ptx_values.c writes the number of known bits into the note (struct ptx_note_operand.bits). */
+ * value contains the operation instead. In this case it is unknown which bits of the value were used. So a computed value is
+ * shown only if the operation is a conversion to a narrower integer, and the variable is assigned once. After a load that LLVM
+ * has narrowed, the code uses all bits of the register, although the register does not have all bits of the variable. For such
+ * a register ptx_values.c writes the number of known bits into the note (struct ptx_note_operand.bits). */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
 enum { MOST_PASSES = 256, MOST_COPIES = 4 };
@@ -107,8 +107,8 @@ static bool demand_sources(struct demanding *d, const struct ptx_insn *in, uint6
     case PTX_SHL:
         if (!immediate || constant >= width)
             return false;
-        /* The source may be an array index, whose high bits LLVM does not consider unused, although this shift drops them. So
-         * these bits count as used if the highest bit of the result is used. */
+        /* The source may be an array index. LLVM counts the high bits of an array index as used, although this shift drops
+         * them. So these bits count as used if the highest bit of the result is used. */
         bits = bits >> constant | (bits >> (width - 1) != 0 ? low_bits(width) & ~low_bits(width - (unsigned)constant) : 0);
         break;
     case PTX_SHR:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Computes variables from their initialisers in the source, where no debug value of clang gives a location. ptx_initialisers.c
  * writes the initialisers of variables to which only the declaration assigns. Such a value never changes for a thread if it
- * depends only on work-item functions, on kernel parameters to which nothing assigns, and on other variables of this kind. Then it
- * is valid in the whole scope.
+ * depends only on work-item functions, on kernel parameters to which nothing assigns, and on other variables of this kind. The
+ * value is then valid in the whole scope of the variable.
  *
  * The values on the stack of the DWARF expression have 64 bits. A value of a narrower C type is sign- or zero-extended. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
@@ -16,7 +16,7 @@ struct c_type {
     uint8_t bits;
     bool is_signed;
 };
-/** A value, which the bytes of the expression from @start on compute. */
+/** A value. The bytes of the expression from @start on compute it. */
 struct term {
     uint32_t start;
     struct c_type type;
@@ -289,7 +289,7 @@ static uint64_t number_of(const struct ptx_debug *debug, uint32_t die, unsigned 
     return value != NULL && (value->kind == PTX_V_NUMBER || value->kind == PTX_V_SIGNED) ? value->number : 0;
 }
 
-/* Stores the type of a variable. Returns false if it is no integer. A type of 1 bit is `bool`. */
+/* Stores the type of a variable. Returns false if the type is no integer type. A type of 1 bit is `bool`. */
 static bool type_of(const struct ptx_debug *debug, uint32_t die, struct c_type *type)
 {
     enum { BOOLEAN = 2, SIGNED = 5, SIGNED_CHAR = 6, UNSIGNED = 7, UNSIGNED_CHAR = 8 }; /* DW_ATE_... */
@@ -353,7 +353,7 @@ static uint32_t find_variable(struct computing *c, struct ptx_name name)
             if ((debug->dies.at[i].tag != ISA_TAG_VARIABLE && debug->dies.at[i].tag != ISA_TAG_PARAMETER) || !has_name(debug, i, name) ||
                 declared > line)
                 continue;
-            return declared < line ? i : PTX_NONE; /* on the same line, it may be declared after its use */
+            return declared < line ? i : PTX_NONE; /* on the same line, the variable may be declared after its use */
         }
         if (scope == c->root)
             break;
@@ -371,7 +371,7 @@ static struct term take_function(struct computing *c)
     enum { TID = 0, CTAID = 16, NTID = 32, NCTAID = 48, OFFSET = 128 }; /* offsets in the range of built-in variables */
     static const struct {
         const char *name;
-        uint8_t first, second; /* the product of these two, if they differ */
+        uint8_t first, second; /* offsets of two variables whose product is computed; if equal: one variable */
         bool is_id;            /* the thread's index in the block and the offset are added */
     } functions[] = {{"get_local_id", TID, TID, false},       {"get_group_id", CTAID, CTAID, false},
                      {"get_local_size", NTID, NTID, false},   {"get_num_groups", NCTAID, NCTAID, false},
@@ -507,7 +507,7 @@ static struct term take_unary(struct computing *c)
     return t;
 }
 
-/* Computes an operation on literals. Returns false if it has no value. */
+/* Computes an operation on literals. Returns false if the operation has no value, such as a division by 0. */
 static bool fold(const char *op, uint64_t a, uint64_t b, struct c_type type, uint64_t *out)
 {
     const bool overflows = type.is_signed && (int64_t)b == -1; /* the least number divided by -1 */
@@ -675,8 +675,8 @@ static struct term take_conditions(struct computing *c)
 
 /* ---- words --------------------------------------------------------------------------------------------------------- */
 
-/* Returns the line of the variable's function at a word, which is the line of the inlined call for code of an inlined call. Returns
- * 0 if the word is not in the variable's scope, or if the line is unknown. */
+/* Returns the line of the variable's function at a word, which is the line of the inlined call for code of an inlined call.
+ * Returns 0 if the word is not in the variable's scope, or if the line is unknown. */
 static uint32_t line_at(const struct ptx_placing *pl, uint32_t die, uint32_t word, uint32_t loc)
 {
     const struct ptx_debug *debug = pl->debug;

@@ -27,8 +27,8 @@ struct ptx_memory_use {
     uint32_t pieces;        /* bit set of the pieces of the variable that overlap the bytes */
     bool computed;          /* the assignment changes only one array element in the bytes, and the index of the element is
                              * unknown */
-    bool unrolled;          /* the source assigns in a loop, but the code does not have exactly one store for the assignment
-                             * in a loop */
+    bool unrolled;          /* the source assigns in a loop, but the code does not have exactly one store in a loop for this
+                             * assignment */
     uint32_t unstored;      /* bit set of the pieces for which the assignment has no store */
     bool missing;           /* the code has no store for the assignment */
     uint32_t loop, loop_end; /* first and last line of the innermost loop around the assignment, or 0 if there is no loop */

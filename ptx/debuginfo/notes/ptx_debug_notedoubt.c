@@ -313,7 +313,8 @@ static bool skips_begin(const struct ptx_noting *noting, const struct ptx_noted_
 }
 
 /* Returns whether code of line @to follows code of a later line in the same block because the compiler has moved code, and not
- * because another iteration begins: the path leaves out other code of the loop, and no instruction of the two lines has a copy. */
+ * because another iteration begins: the path leaves out other code of the loop, and no instruction of the two lines has a
+ * copy. */
 static bool is_moved(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, const struct ptx_note_position *position,
                      uint32_t to)
 {
@@ -559,7 +560,8 @@ static void doubt_late(struct doubting *d, const struct ptx_noted_variable *v, c
     }
 }
 
-/* Returns true if the source executes line @line only if the branch on line @branch begins an iteration or a branch side. */
+/* Returns true if the branch on line @branch decides whether the source executes line @line, which is in the branch's loop or
+ * side. */
 static bool depends_on(const struct ptx_noted_lines *lines, uint32_t line, uint32_t branch)
 {
     const struct ptx_noted_line *loop = loop_from(lines, branch);
@@ -598,8 +600,8 @@ static void doubt_speculated(struct doubting *d, struct ptx_noted_variable *v, c
 
 /* ---- code of an earlier iteration ---------------------------------------------------------------- */
 
-/* A statement and, in the same block after code of another line, the next copy of it: a statement with the same operation and
- * place in the source. In a loop that clang has unrolled, the copies belong to different iterations. */
+/* A statement and its next copy: a statement with the same operation and place in the source, in the same block after code of
+ * another line. In a loop that clang has unrolled, the copies belong to different iterations. */
 struct copy {
     uint32_t statement, next;
 };
@@ -702,8 +704,8 @@ static bool assigns_before_next(const struct ptx_noted_lines *lines, uint32_t li
     return line > lines->declared && ptx_note_assigns(lines, lines->declared, lines->declared);
 }
 
-/* Returns the last statement from @from on that has a copy before @to, and before whose next execution the source assigns to the
- * variable. Returns PTX_NONE if there is none. */
+/* Returns the last statement from @from on that has a copy before @to, if the source assigns to the variable between two
+ * executions of the statement's line. Returns PTX_NONE if there is none. */
 static uint32_t last_copied(struct doubting *d, const struct ptx_noted_lines *lines, const struct copy *copies, size_t count, uint32_t from,
                             uint32_t to)
 {
@@ -724,8 +726,8 @@ static uint32_t last_copied(struct doubting *d, const struct ptx_noted_lines *li
     return PTX_NONE;
 }
 
-/* Returns the position (struct ptx_noted_event.at) of the first note from @from to @to on, of the first @count notes of a variable,
- * for the same piece as @value, or for any piece if @value is NULL. Returns @to if there is none. */
+/* Searches the first @count notes of a variable for notes of the same piece as @value, or of any piece if @value is NULL.
+ * Returns the first of their positions (struct ptx_noted_event.at) from @from up to @to, or @to if there is none. */
 static uint32_t next_note(struct doubting *d, const struct ptx_noted_variable *v, size_t count, const struct ptx_noted_value *value,
                           uint32_t from, uint32_t to)
 {
@@ -749,8 +751,8 @@ static void hide(struct doubting *d, struct ptx_noted_variable *v, uint32_t bloc
 
 /* Hides the values of a variable in code of earlier iterations. If clang has unrolled a loop, it may move code of an iteration
  * down, after notes of the next iteration. Then a block has two copies of this code without a note of the variable between them,
- * although each iteration assigns to the variable. The first copy belongs to an iteration before the note. A note in the block is
- * moved after the first copy. */
+ * although each iteration assigns to the variable. The first copy belongs to an iteration before the note. If the first copy
+ * follows a note in the block, the note's value is hidden up to this copy. */
 static void doubt_earlier(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines, const struct copy *copies,
                           size_t count)
 {
@@ -869,8 +871,8 @@ static const struct head *find_heads(struct doubting *d, size_t *count)
     return heads.at;
 }
 
-/* Hides the value of a loop's counter in code of the loop's body, if the counter has reached its limit: the compiler has moved the
- * code down, after the last iteration. */
+/* Hides the value of a loop's counter in code of the loop's body if the counter has reached its limit there. The compiler has
+ * then moved this code down, after the last iteration. */
 static void doubt_ended(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
 {
     struct ptx_noting *noting = d->noting;

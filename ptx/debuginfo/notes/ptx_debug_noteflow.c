@@ -344,8 +344,8 @@ struct walk {
     bool earlier;                    /* the path is in code of an earlier iteration (doubt_earlier()) */
 };
 
-/* Returns whether the path is in the code of an inlined call, in a source statement that assigns to the variable after the call.
- * clang may note the new value before the code of the call, so values are not shown there. */
+/* Returns whether the path is in the code of an inlined call that is part of a source statement, if this statement assigns to
+ * the variable after the call. clang may note the new value before the code of the call, so values are not shown there. */
 static bool is_in_call(const struct following *f, const struct walk *w)
 {
     for (unsigned i = 0; i < w->positions.count && w->outside; i++)
@@ -369,8 +369,8 @@ static void show_up_to(struct following *f, struct walk *w, uint32_t to)
     w->from = to > w->from ? to : w->from;
 }
 
-/* Returns whether code of line @at, which follows code of a later line @line, shows that the compiler has moved the later code up:
- * the paths have not passed line @at, and the source assigns between the two lines. */
+/* Returns whether code of line @at, which follows code of a later line @line, shows that the compiler has moved the later code
+ * up: the paths have not passed line @at, and the source assigns between the two lines. */
 static bool shows_early(const struct following *f, const struct walk *w, uint32_t line, uint32_t at)
 {
     for (unsigned i = 0; i < w->positions.count && at < line; i++)
@@ -381,16 +381,16 @@ static bool shows_early(const struct following *f, const struct walk *w, uint32_
     return false;
 }
 
-/* Does the same as shows_early() for code in a loop that assigns to the variable. */
+/* Does what shows_early() does, for code in a loop that assigns to the variable. */
 static bool shows_ahead(const struct following *f, const struct walk *w, uint32_t line, uint32_t at)
 {
     (void)w; /* where the path has been does not matter */
     return at < line && ptx_note_loop_assigns(f->lines, at, line);
 }
 
-/* Returns whether code after the code of a line shows that the compiler has moved the code of the line up. The search continues in
- * the following blocks, but not to another iteration of a loop. @passed: it ends at code of a line up to this one; 0: after
- * MOST_EARLY lines of each block. */
+/* Returns whether code after the code of a line shows that the compiler has moved the code of the line up. The search continues
+ * in the following blocks, but not to another iteration of a loop. @passed: the search ends at code of this line or a lower
+ * one. 0: the search ends after MOST_EARLY lines of each block. */
 static bool is_followed(const struct following *f, const struct walk *w, const struct ptx_note_group *group, uint32_t passed,
                         bool (*shows)(const struct following *f, const struct walk *w, uint32_t line, uint32_t at))
 {
@@ -438,7 +438,7 @@ static bool may_be_iteration(const struct following *f, const struct ptx_note_gr
         const enum ptx_op op = (enum ptx_op)f->pl->fn->insns.at[s].op;
 
         if (op == PTX_ST || op == PTX_RED || op == PTX_ATOM || op == PTX_CALL || op == PTX_BAR)
-            return true; /* the compiler does not move such code out of a loop */
+            return true; /* the compiler does not move such an instruction out of a loop alone */
     }
     return ptx_note_may_iterate(f->noting, f->lines, group->line);
 }
@@ -532,8 +532,8 @@ static bool is_news(const struct following *f, const struct walk *w, const struc
     return false;
 }
 
-/* Returns whether a note in the code of a line gives another value than those known before the code, or no value. In that case, a note before
- * the code does not give the value that the line assigns. */
+/* Returns whether a note in the code of a line gives no value, or another value than those known before the code. In that case,
+ * a note before the code does not give the value that the line assigns. */
 static bool has_second_note(const struct following *f, const struct walk *w, const struct ptx_note_group *group)
 {
     const struct ptx_noted_event *event = &f->events.at[f->noting->search.from[w->block]];
@@ -553,8 +553,8 @@ static bool owes(const struct following *f, const struct ptx_note_position *posi
            ptx_note_must_assign(f->pl, f->noting, f->lines, position->line, to);
 }
 
-/* Returns whether the notes since @position can only belong to the assignments between @position and the line of @group. @over: the
- * result of ptx_note_agrees(). */
+/* Returns whether the notes since @position can only belong to the assignments between @position and the line of @group. @over:
+ * the result of ptx_note_agrees(). */
 static bool is_sure(const struct following *f, const struct walk *w, const struct ptx_note_position *position,
                     const struct ptx_note_group *group, int over)
 {
@@ -664,8 +664,8 @@ static const struct ptx_noted_event *note_after(const struct following *f, const
     return note < end ? note : NULL;
 }
 
-/* Returns whether only code of @line, which does not assign, is between a note and the variable's next note in the block. The next
- * note may then give the value of an assignment before the line. */
+/* Returns whether only code of @line, which does not assign, is between a note and the variable's next note in the block. The
+ * next note may then give the value of an assignment before the line. */
 static bool precedes_another(const struct following *f, const struct walk *w, const struct ptx_noted_event *note, uint32_t line)
 {
     const struct ptx_noted_event *next = note_after(f, w, note);
@@ -716,9 +716,9 @@ static bool is_uncertain(const struct following *f, const struct walk *w, const 
     return false;
 }
 
-/* Returns whether only minima and maxima of the value are before the variable's next note. They are a branch that may assign
- * to the variable, with its condition. clang 14 moves the note of that assignment before the branch, where it replaces the note
- * of the old value. */
+/* Returns whether only minima and maxima are before the variable's next note. clang has then compiled a branch that may assign
+ * to the variable, with its condition, to a minimum or maximum. clang 14 moves the note of that assignment before the branch,
+ * where it replaces the note of the old value. */
 static bool may_be_of_branch(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_event *next = note_after(f, w, note);
@@ -777,7 +777,8 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
             position->owed = false;
             if (owed && position->line == next && !ptx_note_assigns(f->lines, next, next))
                 continue; /* the note is late: it gives the value of an assignment before the line */
-            position->notes = owed || position->notes == UINT8_MAX ? UINT8_MAX : position->notes + 1; /* owed: it may be late */
+            /* If a value was owed, it is unknown whether this note gives the owed value, or that of another assignment. */
+            position->notes = owed || position->notes == UINT8_MAX ? UINT8_MAX : position->notes + 1;
             position->merges = merges && position->notes == 1;
         }
     }
@@ -881,7 +882,8 @@ static bool is_at_entry(const struct following *f, const struct ptx_noted_event 
  *
  *   - notes of registers into which the parameter is loaded
  *   - notes at the entry, if the source does not assign to the parameter; clang may have noted only the bits that are used
- *   - notes without a value on all paths to a note with the launch value, which LLVM leaves when it moves the load down
+ *   - notes without a value, if they are on all paths to a note with the launch value; LLVM leaves such notes when it moves the
+ *     load down
  *
  * Appends all notes of the parameter to f->events, and replaces the values of these notes by the launch value, whose index it
  * stores in @launch. Returns false if all notes have the launch value. */

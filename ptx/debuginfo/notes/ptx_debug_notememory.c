@@ -17,10 +17,10 @@
  *   - If the source does not assign to all bytes of a store on the line of the store, the bytes of the store are unknown.
  *   - If the source gives the address of the variable to other code, the variable is unknown from this line on. If the line is in
  *     a loop, the variable is unknown from the beginning of the outermost loop on.
- *   - If the source assigns in a loop, and the code has not exactly one store for this assignment in a loop, clang has unrolled
- *     or changed the loop. The part is unknown in the loop, and after the loop until a store.
- *   - At code that clang has moved up before code of an earlier line, or down after code of a later line, the parts that the
- *     source assigns between the two lines are not shown.
+ *   - If the source assigns in a loop, and the code does not have exactly one store in a loop for this assignment, clang has
+ *     unrolled or changed the loop. The part is unknown in the loop, and after the loop until a store.
+ *   - clang may have moved code up before code of an earlier line, or down after code of a later line. At the moved code, the
+ *     parts that the source assigns between the two lines are not shown.
  */
 #include "ptx/debuginfo/notes/ptx_debug_memory_priv.h"
 
@@ -185,9 +185,9 @@ static void match_stores(struct ptx_memory *m)
 
 /* ---- paths ------------------------------------------------------------------------------------------------- */
 
-/* Returns the pieces of assignments on lines @first to @last whose code is missing on a path from one line to another. If @after
- * is set, the lines are those from @from to the end of a loop around both lines, and the path begins another iteration of this
- * loop. */
+/* Returns the pieces of the assignments on lines @first to @last that a path from line @from to line @to passes without
+ * executing the assignments' code. If @after is set, @first to @last are the lines from @from to the end of a loop around both
+ * lines, and the path begins another iteration of this loop. */
 static uint32_t passed(const struct ptx_memory *m, const struct position *from, uint32_t to, uint32_t first, uint32_t last, bool after)
 {
     uint32_t pieces = 0;
@@ -220,7 +220,7 @@ static const struct ptx_noted_line *loop_around(const struct ptx_memory *m, uint
     return found;
 }
 
-/* Returns whether no earlier line of the loop than @line has code. */
+/* Returns whether @line is the first line of the loop that has code. */
 static bool is_head(const struct ptx_memory *m, const struct ptx_noted_line *loop, uint32_t line)
 {
     for (uint32_t l = loop->line; l < line; l++)
@@ -321,9 +321,9 @@ static bool is_late(const struct ptx_memory *m, const struct ptx_memory_state *p
     return late;
 }
 
-/* Returns the pieces that are not shown at code of a line, although their memory may be known after this code: pieces that an
- * unrolled loop around the line assigns, and if @moved, pieces that the source assigns between the line and the positions. From
- * line m->gives_away on, these are all pieces. */
+/* Returns the pieces that are not shown at code of a line, although their memory may be known after this code. These are the
+ * pieces that an unrolled loop around the line assigns and, if @moved is set, the pieces that the source assigns between the
+ * line and the positions. From line m->gives_away on, these are all pieces. */
 static uint32_t hidden_at(const struct ptx_memory *m, const struct ptx_memory_state *place, uint32_t line, bool moved)
 {
     uint32_t pieces = line >= m->gives_away ? UINT32_MAX : 0;

@@ -82,8 +82,8 @@ bool ptx_note_reaches(struct ptx_placing *pl, struct ptx_noting *noting, uint32_
     return has_path(pl, noting, from, to, PTX_NONE);
 }
 
-/* Returns whether register @reg has literal @value at an event, whichever path leads there: a move of the literal is on all paths,
- * and no other write of the register is on a path after it. */
+/* Returns whether register @reg has literal @value at an event, whichever path leads there: a move of the literal is on all
+ * paths, and no other write of the register is on a path after it. */
 static bool holds_literal(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t reg, const struct ptx_noted_event *event,
                           uint64_t value)
 {

@@ -368,8 +368,9 @@ static bool is_counter(const struct ptx_placing *pl, const struct ptx_noting *no
     return false;
 }
 
-/* Drops pieces of variables in a register that counts (is_counter): clang's loop strength reduction replaces the counter of
- * a loop by another counter, and the debug value of a piece omits the constant that must be added to the new counter. */
+/* Drops pieces of variables in a register that is a counter (is_counter()): clang's loop strength reduction replaces the
+ * counter of a loop by another counter, and the debug value of a piece omits the constant that must be added to the new
+ * counter. */
 static void drop_reduced(struct ptx_placing *pl, struct ptx_noting *noting)
 {
     for (size_t i = 0; i < noting->values.count; i++) {
@@ -407,10 +408,14 @@ static void sort_lines(struct ptx_placing *pl, struct ptx_noted_lines *lines)
     }
 }
 
-/* Reads a note about the source of a variable. "NAME LINE = END,ONCE,FUNCTION,END,LINE:END:BEGIN...,+STEP,<LIMIT,-FROM:TO:JUMPS..."
- * contains the lines that may assign to the variable, and loops (ptx_values.c). "NAME LINE @ USE..." contains the uses of a variable
- * in memory, and "NAME LINE :END TOKEN..." the initialiser of a variable whose scope ends at line END. Returns false if the text is
- * another note. */
+/* Reads a note about the source of a variable. Returns false if the text is another note. The note has one of three forms, which
+ * ptx_values.c describes:
+ *
+ *   NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN...,+STEP,<LIMIT,-LOOP:END:JUMPS...
+ *                            the lines that may assign to the variable, and loops
+ *   NAME LINE @ USE...       the uses of a variable in memory
+ *   NAME LINE :END TOKEN...  the initialiser of a variable whose scope ends at line END
+ */
 static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note *note)
 {
     struct ptx_note_words c = {note->text, note->text + note->size};

@@ -29,7 +29,7 @@ struct ptx_noted_value {
     bool is_proven;         /* ptx_debug_notememory.c has compared the stores with the source: the memory has the value */
     bool if_parameter;      /* for a kernel parameter, the value is that of the launch; for another variable, it is unknown */
     bool is_sum;            /* the value is the register plus @addend */
-    bool is_derived;        /* the value is a sum that follows from the value before and from the source (ptx_note_derive()) */
+    bool is_derived;        /* the value is a sum that ptx_note_derive() has derived from the preceding value and the source */
     int64_t addend;
     uint32_t first, bytes;  /* bytes of the piece; `bytes` is 0 for the whole variable */
 };
@@ -39,7 +39,8 @@ struct ptx_noted_event {
     uint32_t block, order;
     uint32_t value; /* index of the note's value; if @kills is set: the register that the statement writes */
     bool doubts; /* the event is not a note of the text: the value is unknown from here on (note_early()) */
-    uint8_t earlier; /* 1 or 2: the event is not a note of the text; code of an earlier iteration begins or ends here */
+    uint8_t earlier; /* not 0: the event is not a note of the text. 1: code of an earlier iteration begins here; 2: it ends
+                      * here */
     uint32_t also; /* 1 + index of another value that equals `value`: the register of a note with the launch value, or a register
                     * that holds the note's constant; or 0 */
     bool kills;  /* the event is a write of register @value: values that use the register are not valid after it */
@@ -55,7 +56,7 @@ struct ptx_noted_line {
 struct ptx_noted_lines {
     uint32_t declared, end, function, function_end; /* line of the declaration, last line of the scope, first and last line of
                                                      * the function; 0 if the line is unknown */
-    int64_t step; /* constant that each assignment after the declaration adds, except those of constants; 0 if unknown */
+    int64_t step; /* constant that each assignment after the declaration adds, if it does not assign a constant; 0 if unknown */
     bool once; /* one execution of the function assigns to the variable once */
     bool has_limit; /* the variable is at least @limit when the only `for` that compares it with a constant has ended */
     int64_t limit;
@@ -96,7 +97,7 @@ struct ptx_noted_block {
 /** Consecutive statements [first, end) of a block that belong to one source line. */
 struct ptx_note_group {
     uint32_t line, first, end;
-    bool merged; /* the code contains a store to which the compiler gave no line, because it belongs to several lines */
+    bool merged; /* the code contains a store to which the compiler gave no line, because the store belongs to several lines */
 };
 enum { PTX_NOTE_POSITIONS = 6 };
 /** Position in the source of an execution path to a statement. */
@@ -104,7 +105,8 @@ struct ptx_note_position {
     uint32_t line;  /* last line on the path in the variable's scope, or 0 if there is none */
     uint8_t notes;  /* number of new values that notes gave since the code of that line began */
     bool merges;    /* notes gave one new value, which selects between the old value and another value */
-    bool left;      /* since the code of that line, the path has left the scope, on lines of the same function */
+    bool left;      /* since the code of that line, the path has left the scope and has executed other lines of the same
+                     * function */
     bool back;      /* since the code of that line, the path has taken a branch back */
     bool crossed;   /* since the code of that line, the path has entered another block */
     bool none;      /* since the code of that line began, a note has said that the value is not known */
@@ -230,8 +232,8 @@ bool ptx_note_join_positions(struct ptx_note_positions *to, const struct ptx_not
 bool ptx_note_dominates(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t over, uint32_t to);
 /** Returns whether a path of at least one branch or fall-through leads from block @from to block @to. */
 bool ptx_note_reaches(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t from, uint32_t to);
-/** Returns @event. If it gives the variable a constant, and a register that is the variable's value elsewhere holds this constant at
- *  the event on all paths, `also` of the result is that value. */
+/** Returns @event. If it gives the variable a constant, and a register that is the variable's value elsewhere holds this
+ *  constant at the event on all paths, `also` of the result is that value. */
 struct ptx_noted_event ptx_note_with_register(struct ptx_placing *pl, struct ptx_noting *noting,
                                               const struct ptx_noted_variable *variable, struct ptx_noted_event event);
 /** Returns whether the source may assign to the variable on a line from @first to @last. */
@@ -285,8 +287,8 @@ uint32_t ptx_note_derive(struct ptx_placing *pl, struct ptx_noting *noting, cons
 bool ptx_note_is_literal(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t reg, uint32_t statement, uint64_t value);
 /** Returns true if a value depends on register @reg, or on a register of which @reg is a copy (ptx_debug_notemerge.c). */
 bool ptx_note_uses(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t value, uint32_t reg);
-/** Returns whether value @value is one of the values in @known plus the constant that each assignment adds. Then one assignment is
- *  between the two values (ptx_debug_notemerge.c). */
+/** Returns whether value @value is one of the values in @known plus the constant that each assignment adds. Then one assignment
+ *  is between the two values (ptx_debug_notemerge.c). */
 bool ptx_note_steps(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t value,
                     const uint32_t *known);
 /** Returns whether the edge from one block to another is a back edge of the depth-first search, as at the end of a loop. */
@@ -324,7 +326,7 @@ bool ptx_debug_memory_noted(struct ptx_placing *pl, const struct ptx_noting *not
 bool ptx_debug_memory_is_scalar(const struct ptx_debug *debug, uint32_t die);
 /** Appends the location of a variable in local memory to pl->locations, for all words at which the memory has the value that the
  *  variable has in the source. The notes of @variable give the variable's offset in local memory. If @variable is NULL, debug
- *  entry @die has given it, and it is @offset. */
+ *  entry @die has given the offset, which is @offset. */
 void ptx_debug_memory_locate(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_variable *variable, uint32_t die,
                              uint64_t offset);
 

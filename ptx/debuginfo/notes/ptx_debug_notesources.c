@@ -63,8 +63,8 @@ void ptx_note_want_sources(struct ptx_placing *pl, const struct ptx_noting *noti
     }
 }
 
-/* Returns whether a register, or a register of which it is a copy, has a holder at one of the words from the first to the last marked
- * word. */
+/* Returns whether a register, or a register of which it is a copy, has a holder at one of the words from the first to the last
+ * marked word. */
 static bool is_held(struct ptx_placing *pl, uint32_t reg)
 {
     for (; reg != PTX_NONE; reg = ptx_debug_copied_from(pl, reg))
@@ -75,8 +75,8 @@ static bool is_held(struct ptx_placing *pl, uint32_t reg)
     return false;
 }
 
-/* Removes all sources if none of the first @roots registers can be computed from them. A source must have a holder, a value that may
- * never change, or sources from which it can be computed itself. */
+/* Removes all sources if none of the first @roots registers can be computed from them. A source must have a holder, a value
+ * that may never change, or sources from which it can be computed itself. */
 static void drop_useless(struct ptx_placing *pl, const struct ptx_noting *noting, struct ptx_note_registers *regs, unsigned roots,
                          uint32_t before)
 {
@@ -172,7 +172,7 @@ static bool is_rewritten(struct ptx_placing *pl, struct ptx_noting *noting, uint
 }
 
 /* Marks source number @source of an operation in statement @user as unusable at the words of statements [@from, @to) of one block
- * at which it may have another value than the operation read. */
+ * at which the source may have another value than the operation read. */
 static void mark_block(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_note_registers *regs, unsigned source,
                        uint32_t user, uint32_t from, uint32_t to)
 {

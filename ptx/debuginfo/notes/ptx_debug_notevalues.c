@@ -2,8 +2,9 @@
 /* Converts the values of variables from PTX registers to locations of the object. A PTX register is in the holders that
  * ptx_debug_holders.c has found, for the instruction words before which a holder has the register's value. A computed value
  * becomes a location expression of the object (isa_expression.c). LLVM computes in the width of a register, but DWARF in 64 bits.
- * So this file tracks the number of correct low bits: sums and products have as many correct bits as their operands, quotients
- * and right shifts require that all 64 bits are correct, and the result must have as many correct bits as the variable has. */
+ * So this file tracks the number of correct low bits. Sums and products have as many correct bits as their operands. Quotients
+ * and right shifts require that all 64 bits are correct. The result must have at least as many correct bits as the variable has
+ * bits. */
 #include "ptx/debuginfo/notes/ptx_debug_notesources_priv.h"
 
 /* MOST_DEPTH: maximum number of statements on a path from a computed register back to a special register or parameter. */
@@ -561,9 +562,9 @@ static void put_fixed_operation(struct making *m, const struct ptx_insn *in, uns
 }
 
 /* Writes the operations that compute the value of a register again, where no physical register has it any more. Only one
- * statement may write the register. The value is computed from special registers and kernel parameters, whose values never change for a
- * lane. If @held is set, it is also computed from registers that have a holder and still have the values that the operations
- * read. */
+ * statement may write the register. The value is computed from special registers and kernel parameters, whose values never
+ * change for a lane. If @held is set, it is also computed from registers that have a holder and still have the values that the
+ * operations read. */
 static void put_fixed(struct making *m, uint32_t reg, unsigned depth, bool held)
 {
     struct isa_var_location location;

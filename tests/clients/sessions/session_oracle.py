@@ -203,8 +203,8 @@ class GdbOracle(Oracle):
         self.keep_temporary()
         self.later = len(self.watched_as_well())
         self.stopped = (self.warp(), self.shown_pc()) if place else None
-        # The same holds if the run stopped for another reason, or the condition is false, but not if the stepped warp has ended:
-        # that stop has no signal.
+        # A warp at a breakpoint counts as reported also if the run stopped for another reason, or if the condition is false. It
+        # does not count if the stepped warp has ended, because that stop has no signal.
         ended = self.kind() == "step" and place and self.stopped[0] != self.user
         if place and not self.faulted and not ended and (self.at_own or self.stopped[1] in self.breakpoints()):
             self.reported[self.stopped[0]] = place[3]

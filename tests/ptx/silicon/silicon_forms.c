@@ -262,7 +262,7 @@ static uint64_t single(uint64_t *state, bool angle)
     case 0: case 1: case 2: return float_edges[v % COUNT_OF(float_edges)];
     case 3: case 4: return (0x3e000000 + v % 0x05000000) ^ (v >> 20 & 0x80000000); /* generates numbers from 2^-3 to 2^7 */
     case 5: return (0x43000000 + v % 0x1d000000) ^ (v >> 20 & 0x80000000);         /* generates numbers from 2^7 to 2^65 */
-    /* generates numbers that are subnormal or little above */
+    /* generates numbers that are subnormal or slightly greater */
     case 6: return ((uint32_t)v & 0x807fffff) | ((v >> 32) % 4) << 23;
     default: return (uint32_t)v;
     }

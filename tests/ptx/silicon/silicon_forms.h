@@ -23,7 +23,7 @@ struct silicon_form {
     bool any_nan;      /* if the result is a NaN, the device may return any NaN */
     bool refused;      /* the emulator refuses the form by name */
     bool differs;      /* the results of the device and of the emulator are known to differ */
-    bool approximate;  /* these two results may differ by up to `ulps` or `difference` */
+    bool approximate;  /* the results of the device and of the emulator may differ by up to `ulps` or `difference` */
     double ulps;       /* permitted difference in units in the last place */
     double difference; /* permitted absolute difference */
 };

@@ -56,7 +56,7 @@ struct mech_core {
     uint64_t instructions;
     bool waits_for_registers[TIM_MAX_WARPS]; /* the warp's next instruction cannot issue, even if all mechanisms permit its
                                               * issue */
-    unsigned free_mshrs;                     /* of L1 */
+    unsigned free_mshrs;                     /* number of free MSHRs of L1 */
     bool crossbar_is_full;
     unsigned block[TIM_MAX_WARPS];           /* index of the block of the warp in each warp slot */
 };

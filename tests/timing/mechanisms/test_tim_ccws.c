@@ -68,7 +68,8 @@ static void c3_a_lost_line_is_its_owners(void **state)
         assert_int_equal(m->count[TIM_CORE_ccws_hits] - before, rows[i].lost);
     }
     assert_int_equal(m->count[TIM_CORE_ccws_inserts], 4); /* B, C, D and A were evicted */
-    /* Line A is in the victim tags of warp 0, which fetched it, although warp 1 has read it. Line D is in those of warp 1. */
+    /* Line A is in the victim tags of warp 0, which fetched it, although warp 1 has read it. Line D is in the victim tags of
+     * warp 1. */
     assert_false(mech_access(m, 1, A));
     assert_int_equal(m->count[TIM_CORE_ccws_hits], 2);
     assert_false(mech_access(m, 1, D));
@@ -76,7 +77,8 @@ static void c3_a_lost_line_is_its_owners(void **state)
     mech_free(m);
 }
 
-/** Issue @issued instructions, then let @warp miss a line that it has lost, which is a hit of its victim tags. */
+/** Issue @issued instructions. Then let @warp load a line that L1 has evicted. The load misses L1 and hits the victim tags of
+ *  the warp. */
 static void lose(struct mech_core *m, unsigned warp, unsigned issued)
 {
     mech_issue(m, 0, issued, 32);
@@ -98,7 +100,8 @@ static void c4_warps_that_lost_most_load(void **state)
     lose(m, 0, 16);
     assert_int_equal(tim_ccws_score(m->mechs.mech[0], 0), 200);
     assert_string_equal(mech_may_load(m, 4), "0 2");
-    assert_int_equal(tim_mechs_next(&m->mechs, 0), 50); /* for warp 1 the sum exceeds the cutoff by 100 and falls by 2 */
+    assert_int_equal(tim_mechs_next(&m->mechs, 0), 50); /* for warp 1 the sum exceeds the cutoff by 100, and falls by 2 per
+                                                         * cycle */
     m->mechs.core.now = 99;
     assert_string_equal(mech_may_load(m, 4), "0 1 2"); /* scores 101, 101, 100 and 100 sum to 402 */
     m->mechs.core.now = 100;
@@ -247,7 +250,7 @@ static void lines_lost_after_a_wait_in_a_loop(void **state)
     for (unsigned w = 0; w < 2; w++)
         mech_at(m, w, 105, 32);
     lose(m, 0, 20); /* computed score 66: warp 0 may still load */
-    lose(m, 1, 0); /* score 133; that of warp 0 is 100 */
+    lose(m, 1, 0); /* score 133; the score of warp 0 is 100 */
     assert_int_equal(m->count[TIM_CORE_ccws_lost_held], 0);
     assert_string_equal(mech_may_load(m, 2), "1");
     (void)tim_mechs_pick(&m->mechs, 0, &both);

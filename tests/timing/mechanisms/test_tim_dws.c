@@ -65,8 +65,8 @@ static struct result run_ahead(bool on, unsigned splits, const char *text)
     return result_of(r);
 }
 
-/* 11.2: the lanes that hit load the third line while the others wait for line 1, so that the others hit it. The warp waits
- * for memory twice instead of three times. */
+/* 11.2: the lanes that hit load the third line while the other lanes wait for line 1. So the other lanes then hit the third
+ * line. The warp waits for memory twice instead of three times. */
 static void lanes_that_hit_prefetch_for_the_others(void **state)
 {
     struct result base, dws;
@@ -88,7 +88,7 @@ static void lanes_that_hit_prefetch_for_the_others(void **state)
     assert_string_equal(dws.trace, "w0.0@0 w0.1@1 w0.0@392 w0.1@393 w0.2@404 w0.3@405 w0.2@407 w0.3@408");
 }
 
-/* A scalar instruction needs all lanes: the part waits before it, and the third line is not loaded ahead. */
+/* A scalar instruction needs all lanes: the part waits before this instruction, and the third line is not prefetched. */
 static void a_part_waits_at_an_instruction_that_needs_all_lanes(void **state)
 {
     struct result base, dws;

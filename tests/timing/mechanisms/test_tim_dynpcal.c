@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests mechanism dynpcal, which searches the number of warps with a token, and of warps that may load, while a kernel runs. 16.9 is a
- * section of the specification of the book on GPU architectures.
+ * Tests mechanism dynpcal. While a kernel runs, it searches for the best number of warps with a token, and for a suitable
+ * number of warps that may load. 16.9 is a section of the specification of the book on GPU architectures.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 
@@ -64,7 +64,7 @@ static void cores_take_the_share_of_the_fastest(void **state)
             pass(m[c], EPOCH);
         for (unsigned c = 0; c < CORES; c++) {
             assert_int_equal(tokens(m[c]), period == 0 ? 4 : 6); /* of two shares that are equally fast, the larger one */
-            mech_issue(m[c], 0, 1000, 32);                       /* not in a sample */
+            mech_issue(m[c], 0, 1000, 32);                       /* instructions after the samples, which do not count */
             pass(m[c], EPOCH);
             assert_int_equal(tokens(m[c]), period == 0 ? 4 : 6);
             assert_int_equal(m[c]->count[TIM_CORE_dynpcal_periods], period + 1);
@@ -73,7 +73,7 @@ static void cores_take_the_share_of_the_fastest(void **state)
     }
     assert_int_equal(m[0]->count[TIM_CORE_dynpcal_tokens], 4 + 6);
     assert_int_equal(m[0]->count[TIM_CORE_dynpcal_warps], 8 + 8);
-    /* When a warp with a token has ended, the share is one of fewer warps: 3/4 of 7, rounded up. */
+    /* After a warp with a token has ended, the share applies to the remaining warps: 3/4 of 7, rounded up. */
     pass(m[2], EPOCH);
     mech_end(m[2], 0);
     lw_buffer_init(&text);
@@ -113,8 +113,8 @@ static void few_cores_sample_in_several_epochs(void **state)
 }
 
 /* 16.9: ccws permits two of four warps to load. From the second epoch on dynpcal permits the two oldest, although the scores would
- * permit others. One warp more may load after an epoch in which no request waits, one fewer after one in which all MSHRs are in
- * use. The third period begins with ccws. */
+ * permit others. After an epoch in which no request waits, one more warp may load. After an epoch in which all MSHRs are in
+ * use, one warp fewer may load. The third period begins with ccws. */
 static void ccws_and_the_memory_system_limit_the_warps(void **state)
 {
     struct mech_core *m = mech_new("ccws.on=on ccws.k=3 ccws.score_bits=0 dynpcal.on=on dynpcal.mode=ccws dynpcal.shares=1 dynpcal.epoch=10 "

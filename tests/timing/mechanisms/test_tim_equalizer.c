@@ -50,8 +50,8 @@ static const char *running(const struct mech_core *m, unsigned blocks)
     return text;
 }
 
-/* 17.1: if the number of memory instructions in excess, which could issue but do not, is greater than the number of warps of a
- * block, one block less runs in the next epoch. One block always remains, because it cannot have more instructions in excess
+/* 17.1: memory instructions in excess could issue, but do not. If their number is greater than the number of warps of a
+ * block, one block fewer runs in the next epoch. One block always remains, because it cannot have more instructions in excess
  * than it has warps. */
 static void memory_instructions_in_excess_pause_blocks(void **state)
 {
@@ -108,7 +108,8 @@ static void blocks_return_while_warps_wait(void **state)
     epoch(m, 0xff);
     assert_string_equal(running(m, 4), "0 1");
     assert_true(tim_equalizer_waits_for_memory(&m->mechs));
-    epoch(m, 0x7); /* memory instructions in excess: not more than the warps of a block, nor more than two; one warp waits */
+    epoch(m, 0x7); /* the number of memory instructions in excess is neither above the number of warps of a block nor above
+                    * two; one warp waits */
     assert_string_equal(running(m, 4), "0 1");
     for (unsigned w = 0; w < 8; w++)
         m->warp[w].next = &mech_alu;
@@ -180,7 +181,8 @@ static void replays_issue_while_no_warp_is_ready(void **state)
     "@p0 bra loop\n" \
     "exit\n.end\n"
 
-/* 17.1, energy mode: while memory limits most cores, the clocks of the cores are 15 % lower. They are not while computation does. */
+/* 17.1, energy mode: while memory limits most cores, the clocks of the cores are 15 % lower. While computation limits most
+ * cores, the clocks are not lower. */
 static void the_clocks_of_the_cores_follow_the_votes(void **state)
 {
     (void)state;

@@ -22,8 +22,8 @@ static struct run *interweave_new(unsigned mode, unsigned lanes, unsigned latenc
     return r;
 }
 
-/** Run a kernel. Write the issues from instruction @from to @behind - 1 to @trace, then the numbers of second instructions of
- *  paths and of warps, and of those that shared a row: "w0.0@0 ...: 1 0 1". */
+/** Run a kernel. Return the issues from instruction @from to @behind - 1, followed by three numbers: of second instructions
+ *  of paths, of second instructions of warps, and of second instructions that shared a row. Example: "w0.0@0 ...: 1 0 1". */
 static const char *trace_of(struct run *r, const char *text, unsigned threads, unsigned from, unsigned behind)
 {
     static char trace[1024];
@@ -38,11 +38,11 @@ static const char *trace_of(struct run *r, const char *text, unsigned threads, u
 }
 
 /*
- * 11.1.7: both sides of a diverged warp issue together. Instructions 0 to 2 are the additions of one side and 3 is its branch to
- * the join; 4 to 6 are the additions of the other side; 7 is the bsync of the join, 8 the store. Without the mechanism one side
- * issues in cycles 0 to 3, and its bsync after the fetch of the join in 5. The warp then fetches the other side, which issues in
- * 7 to 10. With it the additions of both sides issue in cycles 0 to 2, and in cycle 3 the branch of one with the bsync of the
- * other.
+ * 11.1.7: both sides of a diverged warp issue together. Instructions 0 to 2 are the additions of one side, and 3 is the
+ * branch of this side to the join. Instructions 4 to 6 are the additions of the other side. Instruction 7 is the bsync of the
+ * join, and 8 is the store. Without the mechanism one side issues in cycles 0 to 3, and its bsync after the fetch of the join
+ * in 5. The warp then fetches the other side, which issues in 7 to 10. With the mechanism, the additions of both sides issue
+ * in cycles 0 to 2. In cycle 3 the branch of one side issues together with the bsync of the other side.
  */
 static void paths_of_a_warp_issue_together(void **state)
 {
@@ -116,11 +116,12 @@ static void instructions_that_share_a_row_take_the_time_of_one(void **state)
     assert_int_equal(cycles[0] - cycles[1], 24);
 }
 
-/* The body of the branch has lanes 2 and 3 of warp 0, and lanes 0 and 1 of warp 1; the others wait at the join, which is
- * instruction 4. The body is 0 to 2 and its branch 3. Warp 1 can issue its instruction 0 in cycle 3, and an addition of warp 0
- * issues with it; in cycle 4 the branch of warp 0 issues with the next one. With xor, lane i of warp 1 uses the units of lane i
- * xor 1, which is in the same half. With mirror it uses those of lane 3 - i: the bodies of both warps need the same units, but
- * the bsync of warp 1, of its lanes 2 and 3, can issue with warp 0. */
+/* The body of the branch has lanes 2 and 3 of warp 0, and lanes 0 and 1 of warp 1; the other lanes wait at the join, which is
+ * instruction 4. Instructions 0 to 2 are the body, and instruction 3 is its branch. In cycle 3, warp 1 issues its instruction
+ * 0 together with an addition of warp 0. In cycle 4, warp 1 issues its next instruction together with the branch of warp 0.
+ * With xor, lane i of warp 1 uses the units of lane i xor 1, which is in the same half. With mirror, lane i of warp 1 uses
+ * the units of lane 3 - i. Then the bodies of both warps need the same units. Only the bsync of warp 1, for its lanes 2 and
+ * 3, can issue together with an instruction of warp 0. */
 static void warps_with_other_lanes_issue_together(void **state)
 {
     static const char text[] = SIDES(HALVES, "", THREE(9));
@@ -144,8 +145,8 @@ static void warps_with_other_lanes_issue_together(void **state)
     run_free(r);
 }
 
-/* The second instruction is of the same warp if possible, of the path with most lanes, then of the lowest pc; otherwise of the
- * warp with most lanes, then of the oldest. */
+/* If possible, the second instruction is of the same warp: of the path with most lanes and, among equal paths, with the
+ * lowest pc. Otherwise it is of another warp: the one with most lanes and, among equal warps, the oldest. */
 static void the_second_instruction_fills_most_lanes(void **state)
 {
     struct mech_core *m = mech_new("interweave.on=on", 0);

@@ -152,8 +152,8 @@ static void a22_five_full_arrays(void **state)
     assert_int_equal(tim_reach_common(&a, &a, false), 80);
 }
 
-/** Set access vectors that give the locality table of section 7.5: warps 0 and 1 share 3, 0 and 2 share 1, 1 and 3 share 2, and 2
- *  and 3 share 4. */
+/** Set access vectors that give the locality table of section 7.5: warps 0 and 1 share 3 parts, 0 and 2 share 1 part, 1 and 3
+ *  share 2 parts, and 2 and 3 share 4 parts. */
 static void fill_trace(void)
 {
     static const uint64_t parts[] = {0x00f, 0x037, 0x3c8, 0x3f0};
@@ -180,7 +180,8 @@ static void a23_the_trace(void **state)
     assert_int_equal(cycle(m, 4, 0xe), 1); /* warp 1 shares 3 with the warp that issued last */
     set_state(m, 0, READY);
     set_state(m, 1, MISS);
-    assert_int_equal(cycle(m, 4, 0xd), 0); /* warp 2 replaces warp 1; of 0 and 2, only 0 shares with warp 1, which issued last */
+    assert_int_equal(cycle(m, 4, 0xd), 0); /* warp 2 replaces warp 1; of warps 0 and 2, only warp 0 shares lines with warp 1,
+                                            * which issued last */
     assert_string_equal(active(m, 4), "0 2");
     set_state(m, 0, MISS);
     assert_int_equal(cycle(m, 4, 0xc), 2);

@@ -51,12 +51,13 @@ static void sides_are_compacted(void **state)
     assert_int_equal(run_engine(r)->stats[0].count[TIM_CORE_lwm_releases], 0);
     run_free(r);
     assert_string_equal(trace_of(2, text, 8, FIRST, JOIN), "w0.0@0 w1.0@0 w0.1@1 w1.1@1 w0.2@2 w1.2@2");
-    /* vector (b): the lanes collide; the greedy warp is the one that issued last */
+    /* grouping vector (b): both warps take the same lanes, so nothing is compacted; the greedy warp is the one that issued
+     * last */
     text = SIDES(EQUAL, "v_add_u32 v4, v1, 7\n", "v_add_u32 v4, v1, 9\n");
     assert_string_equal(trace_of(2, text, 8, FIRST, JOIN), "w1.0@0 w0.0@1 w0.1@2 w1.1@3 w1.2@4 w0.2@5");
 }
 
-/* In warp w only lane w takes the branch. Lanes of the other side: three threads of each lane. */
+/* In warp w only lane w takes the branch. On the other side, each lane has three threads. */
 #define DIAGONAL "v_and_b32 v2, v1, 3\nv_xor_b32 v2, v2, v3\nv_min_u32 v2, v2, 1\n"
 
 /** Return the number of instructions that issue for a kernel with four warps. */
@@ -71,8 +72,9 @@ static uint64_t issues_of(unsigned warps)
     return issues;
 }
 
-/* Of four warps, one large warp issues the taken side once, and the two instructions of the other side three times. Two large warps of two
- * issue the taken side twice, and the others 2 * 2 times. Large warps of one warp issue each of the three instructions four times. */
+/* A large warp of all four warps issues the taken side once, and each of the two instructions of the other side three times.
+ * Two large warps of two warps each issue the taken side twice, and each instruction of the other side 2 * 2 times. Large
+ * warps of one warp issue each of the three instructions four times. */
 static void warps_are_compacted_within_their_large_warp(void **state)
 {
     const uint64_t one = issues_of(1);

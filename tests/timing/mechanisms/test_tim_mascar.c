@@ -30,7 +30,7 @@ static void next_cycle(struct mech_core *m)
     tim_mechs_cycle(&m->mechs, none);
 }
 
-/* 17.2: MSHRs or the miss queue nearly full: only the owner may issue memory instructions. */
+/* 17.2: while the MSHRs or the miss queue are nearly full, only the owner may issue memory instructions. */
 static void one_warp_owns_a_saturated_memory(void **state)
 {
     static const struct tim_static shared = {.path = TIM_PATH_MEMORY, .type = TIM_TYPE_SHARED, .load = true};
@@ -101,7 +101,8 @@ static void the_owner_changes_when_it_waits(void **state)
     mech_free(m);
 }
 
-/* 17.2: memory instructions first, or last while the memory system is saturated; greedy then oldest in both queues. */
+/* 17.2: memory instructions issue first or, while the memory system is saturated, last. The order within both queues is
+ * greedy then oldest. */
 static void saturation_changes_the_order(void **state)
 {
     struct mech_core *m = loads_of(4, "");
@@ -167,9 +168,9 @@ static struct run *run_three(bool on, unsigned queue, char *text, size_t size)
 /*
  * The load that issues in cycle t makes its access in t + 2. Warp 0 misses in cycle 2. Its line arrives in 102, and its addition
  * issues in 103. Warp 1 finds no MSHR in cycle 3. Without the mechanism: warp 1 misses in 102, and its line arrives in 202. Warp
- * 2 hits in 103, and its data is there 20 cycles later. With it: warp 1 moves to the re-execution queue in cycle 3. Warp 2 hits
- * in cycle 4. In cycles 5 to 101 warp 1 finds no MSHR. In cycle 102 the memory system was saturated in the cycle before, and warp
- * 1 is not the owner. It misses in 103.
+ * 2 hits in 103, and its data is there 20 cycles later. With the mechanism: warp 1 moves to the re-execution queue in cycle
+ * 3. Warp 2 hits in cycle 4. In cycles 5 to 101 warp 1 finds no MSHR. In cycle 102 warp 1 may not miss, because the memory
+ * system was saturated in cycle 101 and warp 1 is not the owner. Warp 1 misses in 103.
  */
 static void a_hit_passes_a_blocked_load(void **state)
 {
@@ -194,8 +195,8 @@ static void a_hit_passes_a_blocked_load(void **state)
     run_free(r);
 }
 
-/* Each lane of warp 0 and 1 reads a line of its own. A load has an entry for each of its accesses, so that a load with 31
- * accesses that remain fits into 32 entries, and not into 16. */
+/* Each lane of warp 0 and 1 reads a line of its own. A load has an entry for each of its accesses, so a load with 31
+ * remaining accesses fits into 32 entries, but not into 16. */
 static void accesses_need_entries(void **state)
 {
     static const char text[] =
@@ -221,8 +222,8 @@ static void accesses_need_entries(void **state)
         run_text(r, text, 1, 64);
         const uint64_t *count = run_engine(r)->stats[0].count;
         assert_int_equal(count[TIM_CORE_l1_misses], 64);
-        /* with 32 entries warp 0 moves with 31 accesses; of warp 1, 32 accesses do not fit into the rest. With 64 entries both
-         * move. */
+        /* with 32 entries warp 0 moves with 31 accesses; the 32 accesses of warp 1 do not fit into the remaining entry. With
+         * 64 entries both warps move. */
         const uint64_t accesses = count[TIM_CORE_mascar_accesses];
         assert_true(entries == 16 ? accesses < 32 : accesses >= (entries == 32 ? 31 : 63));
         run_free(r);

@@ -101,7 +101,7 @@ static void a_warp_that_misses_takes_no_lines(void **state)
             assert_false(read_by(&r, 0, 200 + i));
         assert_int_equal(count_of(&r, TIM_SLICE_medic_bypasses), 8);
         assert_true(read_by(&r, 1, 1));
-        assert_true(read_by(&r, 0, 103)); /* a line of L2 serves also reads that bypass L2 */
+        assert_true(read_by(&r, 0, 103)); /* a read that bypasses L2 still hits if L2 has its line */
         assert_int_equal(count_of(&r, TIM_SLICE_medic_bypasses), 8);
         assert_int_equal(count_of(&r, TIM_SLICE_medic_oldest), 0);
         to_interval(&r, 1);
@@ -135,7 +135,7 @@ static void dirty_bytes_serve_reads_that_bypass(void **state)
         for (unsigned i = 0; i < 4; i++)
             read_by(&r, 0, 100 + i);
         rig_latency(&r, &store);
-        assert_false(read_by(&r, 0, 7)); /* a miss of the missing bytes of a line that is present */
+        assert_false(read_by(&r, 0, 7)); /* a miss, because the line is present, but lacks these bytes */
         assert_int_equal(count_of(&r, TIM_SLICE_medic_bypasses), 0);
         assert_true(read_by(&r, 0, 7));
         assert_false(read_by(&r, 0, 8));
@@ -199,7 +199,7 @@ static void dram_serves_warps_that_hit_first(void **state)
     }
 }
 
-/** Let @reads reads of a warp of @medic, of which @hits hit, be looked up in interval @interval. */
+/** Look up @reads reads of a warp in interval @interval. @hits of these reads hit. */
 static void interval_of(struct tim_medic *medic, const struct tim_config *c, unsigned interval, unsigned reads, unsigned hits)
 {
     struct tim_node node = {.packet = rig_packet(TIM_PACKET_READ, 0, 0, 0, 128, 0)};
@@ -214,7 +214,8 @@ static void interval_of(struct tim_medic *medic, const struct tim_config *c, uns
 static void the_boundary_follows_the_miss_rate(void **state)
 {
     static const struct {
-        unsigned hits, boundary; /* of 100 reads; the boundary when the next interval has begun */
+        unsigned hits, boundary; /* hits: number of hits of 100 reads. boundary: the boundary after the next interval has
+                                  * begun */
     } step[] = {{60, 20}, {55, 20}, {49, 15}, {30, 10}, {10, 5}, {0, 0}, {0, 0}, {6, 5}, {40, 10}, {90, 15}, {100, 20}, {100, 20}};
     struct tim_config c = small();
     struct tim_medic *medic;

@@ -5,7 +5,7 @@
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 
-/** @extra: key last of kind compiler, and key liveness of kind cache. */
+/** @extra: value of key orf.last, which kind compiler uses, and of key orf.liveness, which kind cache uses. */
 static struct run *orf_run(unsigned kind, unsigned entries, bool extra, const char *text)
 {
     struct run *r = run_new();
@@ -40,7 +40,7 @@ static void the_vector_of_the_book_uses_no_main_register_file(void **state)
     (void)state;
     assert_string_equal(take_counts(orf_run(TIM_ORF_CACHE, 2, true, REGISTER_EXAMPLE(""))),
                         "entries 5r 4w, last 0r 0w, main 0r 0w, 0 written back, 4 dead, 0 flushes, 0 wrong");
-    /* Without liveness, the evictions of v1 and v2 are two writes. */
+    /* Without liveness, the evictions of v1 and v2 cause two writes. */
     assert_string_equal(take_counts(orf_run(TIM_ORF_CACHE, 2, false, REGISTER_EXAMPLE(""))),
                         "entries 5r 4w, last 0r 0w, main 0r 2w, 2 written back, 2 dead, 0 flushes, 0 wrong");
     /* As long as v1 and v2 are live, their eviction writes them back; then they are read from the main file. v5 evicts v3. */
@@ -54,10 +54,10 @@ static void a_compiler_assigns_values(void **state)
     (void)state;
     assert_string_equal(take_counts(orf_run(TIM_ORF_COMPILER, 2, true, REGISTER_EXAMPLE(""))),
                         "entries 3r 2w, last 2r 2w, main 0r 0w, 0 written back, 0 dead, 1 flushes, 0 wrong");
-    /* without a last result file, v3 needs an entry while v2 has one, and v4 gets that of v3 */
+    /* without a last result file, v3 needs an entry while v2 has one, and v4 gets the entry of v3 */
     assert_string_equal(take_counts(orf_run(TIM_ORF_COMPILER, 2, false, REGISTER_EXAMPLE(""))),
                         "entries 5r 4w, last 0r 0w, main 0r 0w, 0 written back, 0 dead, 1 flushes, 0 wrong");
-    /* with one entry, v2 finds it in use by v1 */
+    /* v1 uses the only entry, so v2 gets none */
     assert_string_equal(take_counts(orf_run(TIM_ORF_COMPILER, 1, true, REGISTER_EXAMPLE(""))),
                         "entries 1r 1w, last 2r 2w, main 2r 1w, 0 written back, 0 dead, 1 flushes, 0 wrong");
 }

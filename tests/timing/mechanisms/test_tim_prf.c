@@ -91,7 +91,8 @@ static void a_pilot_counts_iterations(void **state)
 
         r->config->core_blocks = 1;
         run_text(r, loop, 3, 32);
-        /* v1: 4 accesses of a block, v5: 20. With `code` no block has v5 in the fast partition, with the others two have. */
+        /* In each block v1 has 4 accesses, and v5 has 20. With `code`, v5 is in the fast partition in no block. With the
+         * other kinds, it is there in two blocks. */
         assert_int_equal(counted(r, TIM_CORE_prf_fast_reads) + counted(r, TIM_CORE_prf_fast_writes),
                          hot == TIM_PRF_CODE ? 3 * 4 : hot == TIM_PRF_PILOT ? 2 * 20 : 4 + 2 * 20);
         assert_int_equal(counted(r, TIM_CORE_prf_best), 3 * 20);
@@ -99,7 +100,7 @@ static void a_pilot_counts_iterations(void **state)
     }
 }
 
-/* Four warps begin together: the first is the pilot, and none of them can use its profile. */
+/* Four warps begin together. The first one is the pilot, and none of the four can use the pilot's profile. */
 static void warps_beside_the_pilot_do_not_use_its_profile(void **state)
 {
     struct run *r = prf_new(TIM_PRF_PILOT, 1);
@@ -125,8 +126,8 @@ static uint64_t distance(unsigned collector, unsigned entries, unsigned slow)
     return cycles;
 }
 
-/* An instruction that issues in cycle t reads in t + 1 and writes in t + 3. A slow source makes both slow - 1 cycles later, and a slow
- * result the write. */
+/* An instruction that issues in cycle t reads in t + 1 and writes in t + 3. A slow source delays both by slow - 1 cycles. A
+ * slow result delays only the write by slow - 1 cycles. */
 static void slow_rows_take_longer(void **state)
 {
     (void)state;
@@ -153,12 +154,14 @@ static const char *busy_bank(unsigned collector, unsigned busy)
     return text;
 }
 
-/* All rows but v0 are slow. Let v1 be written in cycle c. The additions issue in c and c + 1, may read in c + 3 and c + 4, and the second
- * writes v3 four cycles after its read. If a slow access occupies its bank for 4 cycles:
+/* All rows but v0 are slow. Let v1 be written in cycle c. The additions issue in c and c + 1, and may read v1 in c + 3 and c + 4.
+ * The second addition writes v3 four cycles after its read. A slow access occupies its bank for 4 cycles:
  *
- *   ticked: the write of v1 until c + 3, the first read c + 4 to c + 7 (1 conflict), the second c + 8 (4 conflicts); the same with v3,
- *           whose write delays the first of two reads by 1 cycle; the second read waits 1 + 4 cycles
- *   reserved: writes have a port of their own; reads in c + 3 and c + 7 (3 conflicts); the second read of v3 waits 4 cycles
+ *   ticked: the write of v1 occupies the bank until c + 3. The first read occupies it from c + 4 to c + 7 (1 conflict), and the
+ *           second read from c + 8 on (4 conflicts). The bank of v3 is occupied in the same way: the write of v3 delays the
+ *           first of two reads by 1 cycle, and the second read waits 1 + 4 cycles.
+ *   reserved: writes have a port of their own. The reads are in c + 3 and c + 7 (3 conflicts). The second read of v3 waits
+ *           4 cycles.
  */
 static void a_slow_access_occupies_its_bank(void **state)
 {

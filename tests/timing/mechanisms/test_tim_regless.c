@@ -69,7 +69,8 @@ static void code_is_divided_into_regions(void **state)
     assert_counts(regless_new(3, 2), VECTOR, 32, "3 regions, 4 found, 0 loaded, 0 written, 0 dropped, 4 dead");
 }
 
-/* The addition that needs the loaded value begins a region. The address in v2 is also dead there, v1 is not. */
+/* The addition that needs the loaded value begins a region. At this addition the address in v2 is dead, too, but v1 is
+ * not. */
 static void a_load_from_outside_ends_a_region(void **state)
 {
     (void)state;
@@ -112,7 +113,8 @@ static void values_that_have_no_entry_are_in_memory(void **state)
     assert_int_equal(cycles[1], cycles[0] + 100);
 }
 
-/* As EVICTS, but v1 and v2 are evicted again, after they have been loaded, and are loaded again: memory has their values already. */
+/* As EVICTS, but v1 and v2 are evicted a second time after they have been loaded, and are then loaded again. The second
+ * eviction needs no write, because memory already has their values. */
 static void a_value_that_memory_has_is_dropped(void **state)
 {
     (void)state;
@@ -159,7 +161,8 @@ static void a_warp_issues_when_all_values_of_its_region_are_there(void **state)
     run_free(r);
 }
 
-/* Both warps need 4 entries, of which there are 5: the second issues its first instruction after the first has issued its last. */
+/* Each of two warps needs 4 entries, and there are 5 entries. So the second warp issues its first instruction after the first
+ * warp has issued its last one. */
 static void a_warp_waits_for_capacity(void **state)
 {
     for (unsigned entries = 5; entries <= 8; entries += 3) {
@@ -197,7 +200,8 @@ static void a_loop_enters_its_region_in_each_iteration(void **state)
                   32, "12 regions, 10 found, 0 loaded, 0 written, 0 dropped, 1 dead");
 }
 
-/* Both sides of a branch use 3 registers of their own, with 4 entries. A value that only lanes of the other side read is not dead. */
+/* Both sides of a branch use 3 registers of their own, and the unit has 4 entries. A value that only lanes of the other side
+ * read is not dead. */
 static void values_of_other_splits_live(void **state)
 {
     struct run *r = regless_new(4, 3);

@@ -5,7 +5,7 @@
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 
-/** Create a machine with mechanism rows, in which each instruction is 10 cycles in its pipe. */
+/** Create a machine with mechanism rows, in which each instruction stays in its pipe for 10 cycles. */
 static struct run *rows_new(bool drowsy, bool rename, unsigned wake)
 {
     struct run *r = run_new();
@@ -91,7 +91,7 @@ static uint64_t distance(unsigned collector, unsigned wake, bool drowsy)
     return cycles;
 }
 
-/* A wake-up delays the read, so dependent instructions issue so much later. */
+/* A wake-up delays the read. Dependent instructions issue later by the same number of cycles. */
 static void a_wake_up_delays_the_read(void **state)
 {
     (void)state;
@@ -192,8 +192,8 @@ static void a_register_of_another_path_keeps_its_row(void **state)
     }
 }
 
-/** Run 6 blocks of 2 warps with 8 registers, of which at most 5 are live, on a core with @rows rows. Return the cycles. *held: the
- *  cycles in which only warps that were throttled could issue. */
+/** Run 6 blocks of 2 warps with 8 registers, of which at most 5 are live, on a core with @rows rows. Return the cycles. Sets
+ *  *held to the number of cycles in which all warps that could issue were throttled. */
 static uint64_t crowded(bool rename, unsigned reserve, unsigned rows, uint64_t *held)
 {
     struct run *r = rows_new(false, rename, 1);
@@ -226,9 +226,9 @@ static uint64_t crowded(bool rename, unsigned reserve, unsigned rows, uint64_t *
     return cycles;
 }
 
-/* All blocks end, although warps wait for rows and the warps of a block wait for each other. With space for one block, two are
- * resident with renaming. With rows.reserve block the second one has only rows that the first never needs. With rows.reserve warp
- * the second warp of the first block may wait, too. */
+/* All blocks end, although warps wait for rows and the warps of a block wait for each other. If the register file has space
+ * for one block, renaming lets two blocks be resident. With rows.reserve block, the second block gets only rows that the
+ * first one never needs. With rows.reserve warp the second warp of the first block may wait, too. */
 static void no_block_waits_for_ever(void **state)
 {
     uint64_t held, was, one = crowded(false, 0, 16, &was), two = crowded(false, 0, 32, &was);

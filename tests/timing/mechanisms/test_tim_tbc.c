@@ -39,8 +39,8 @@ static struct result of(enum how how, const char *text, unsigned threads)
     return result;
 }
 
-/* 11.1, grouping vector (a): warps 0 and 1 take opposite lanes, so that each side is one dynamic warp. At the bsync both warps
- * are as before. */
+/* 11.1, grouping vector (a): warps 0 and 1 take opposite lanes, so that each side is one dynamic warp. From the bsync on,
+ * both warps issue separately again. */
 static void each_side_is_compacted(void **state)
 {
     struct result base = of(STATIC, SIDES(OPPOSITE, "v_add_u32 v4, v1, 7\n", "v_add_u32 v4, v1, 9\n"), 8),
@@ -256,7 +256,8 @@ static void check_predictor(const struct result *result, unsigned branches, unsi
 }
 
 /* Both warps take the same lanes. The first wait decrements the counter from 2 to 1, so that both warps pass the branch in the
- * second and third iteration. As 8 threads pass it in each, the predictor is trained once in each. */
+ * second and third iteration. As 8 threads pass the branch in each of these iterations, the predictor is trained once in each
+ * of them. */
 static void warps_do_not_wait_where_compaction_did_not_help(void **state)
 {
     struct result tbc = of(TBC, LOOPED(EQUAL), 8), capri = of(CAPRI, LOOPED(EQUAL), 8);
@@ -306,7 +307,8 @@ static void warps_that_never_wait_are_static(void **state)
     assert_string_equal(capri.trace, base.trace);
 }
 
-/* A branch that all threads take: compaction forms no fewer warps, and the warps do not wait for each other any more. */
+/* All threads take the branch, so compaction does not reduce the number of warps. From then on, the warps no longer wait for
+ * each other. */
 static void warps_do_not_wait_at_a_uniform_branch(void **state)
 {
     struct result capri = of(CAPRI, LOOPED("v_mov_b32 v2, 0\n"), 8);

@@ -326,8 +326,8 @@ static void lowest_pc_goes_for_single_warps_too(void **state)
     mech_free(m);
 }
 
-/* A debugger steps only member 3 of a gang. The other members are late: they then issue the instruction before other gangs
- * issue, and the gang continues when all of them have issued it. */
+/* A debugger steps only member 3 of a gang. The other members are late. They then issue the instruction before other gangs
+ * issue. The gang continues when all late members have issued the instruction. */
 static void late_members_catch_up(void **state)
 {
     static const uint8_t some[] = {0xf7, 0xff}, all[] = {0xff, 0xff};

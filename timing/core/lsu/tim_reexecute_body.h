@@ -25,7 +25,7 @@ static bool loads_through_l1(const struct tim_core *core, const struct tim_op *o
            (step->to == TIM_TO_LOCAL || (step->to == TIM_TO_GLOBAL && op->cached));
 }
 
-/** Returns whether the access, which may not miss, would send a request to L2. */
+/** Returns whether the next access of @op would send a request to L2. Called if hook `may_miss` forbids such a request. */
 static bool would_miss(const struct tim_core *core, const struct tim_op *op)
 {
     const struct tim_line *line = &op->line[op->line_next].line;
@@ -54,8 +54,8 @@ static bool reexecute_access(struct tim_core *core, struct tim_op *op, uint64_t 
     return served;
 }
 
-/** Called if the access of the head of the load/store queue could not be made: moves the head to the re-execution queue, if it is
- *  a load through L1 and the queue has an entry for each of its accesses. */
+/** Called if the access of the head of the load/store queue could not be made. If the head is a load through L1, and the
+ *  re-execution queue has a free entry for each of its accesses, moves the head to the re-execution queue. */
 static void reexecute_move(struct tim_core *core, const struct tim_op *op)
 {
     struct tim_reexecution *queue = core->mechs.reexecution;

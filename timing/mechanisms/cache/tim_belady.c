@@ -99,8 +99,8 @@ static bool is_global(uint64_t line)
     return line < TIM_LOCAL_BASE;
 }
 
-/** Sets next[i], for each event i that is a load, to the index of the event that next loads the same line, or to
- *  UINT64_MAX if there is none or the line is removed before it. Returns false if memory is short. */
+/** For each event i that is a load, sets next[i] to the index of the event that next loads the same line. Sets next[i] to
+ *  UINT64_MAX if there is no such event, or if the line is removed before that event. Returns false if memory is short. */
 static bool find_next(const struct belady *b, uint64_t *next)
 {
     struct tim_map lines = {0};

@@ -112,8 +112,8 @@ struct reuse {
     struct instruction *instruction;
     size_t count, capacity;
     struct tim_map index_of; /* maps (pc, 0) to 1 + the index in `instruction` */
-    struct tim_map held;     /* maps (line, 0) to 1 + the index of the instruction that loaded the line into L1, with the
-                              * number of its sample in the upper 32 bits, or to 0 if the line is not in L1 or was loaded
+    struct tim_map held;     /* maps (line, 0) to 1 + the index of the instruction that loaded the line into L1; the upper 32
+                              * bits are the number of that instruction's sample. 0: the line is not in L1, or was loaded
                               * again */
     bool no_memory;          /* some instructions or lines are not counted, because the host had no memory */
 };

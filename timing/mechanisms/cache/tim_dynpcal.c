@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Dynamic priority-based cache allocation: as in mechanism pcal the oldest T warps of a core have a token, and only their loads get lines
- * of L1; here the mechanism searches T while the kernel runs, and in mode ccws also W, the number of warps that may load. Time is
- * divided into periods of dynpcal.period epochs:
+ * of L1; here the mechanism searches for the best T while the kernel runs. In mode ccws it also searches for a suitable W,
+ * the number of warps that may load. Time is divided into periods of dynpcal.period epochs:
  *
  *   mode max_tlp   | samples of T | the best T ...                              |   W is the number of live warps
  *   mode ccws      | W of ccws | samples of T | the best T, W changes by one ... |
@@ -23,19 +23,20 @@ enum { SHARES_MOST = 16 };
 
 struct dynpcal {
     struct tim_mech base;
-    unsigned index, cores;      /* of the core; number of cores */
+    unsigned index, cores;      /* index: index of the core; cores: number of cores */
     struct dynpcal *next_core;  /* ring of the cores */
     struct tim_mech_list live;  /* warps that have not ended */
     bool waits[TIM_MAX_WARPS];  /* by slot: the warp waits at a barrier or for a launch */
-    uint64_t sampled;           /* 1 + number of the period of `issued`, or 0 */
+    uint64_t sampled;           /* 1 + number of the period to which `issued` belongs, or 0 if there is none */
     uint64_t issued[SHARES_MOST]; /* instructions in each epoch of samples */
-    uint64_t found;             /* 1 + number of the period of `share`, or 0 */
+    uint64_t found;             /* 1 + number of the period to which `share` belongs, or 0 if there is none */
     unsigned share;             /* the best share */
-    uint64_t limited;           /* 1 + number of the period of `limit`, or 0 */
-    unsigned limit;             /* W; mode ccws, after the first epoch of a period */
+    uint64_t limited;           /* 1 + number of the period to which `limit` belongs, or 0 if there is none */
+    unsigned limit;             /* W, in mode ccws after the first epoch of a period */
     uint64_t epoch;             /* number of the epoch of the sums below */
-    uint64_t samples, saturated, allowed; /* samples of the state of the core; in how many the memory system was saturated; sum of the
-                                           * warps that ccws permitted to load */
+    uint64_t samples, saturated, allowed; /* samples: number of samples of the core's state. saturated: number of samples in
+                                           * which the memory system was saturated. allowed: sum, over the samples, of the
+                                           * number of warps that ccws permitted to load */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -114,7 +115,7 @@ static unsigned sampled_share(const struct dynpcal *pcal, unsigned index, unsign
     return (epoch * pcal->cores + index) % pcal->base.core->config->dynpcal_shares + 1;
 }
 
-/** Returns the best share of the samples in period @period; of several, the largest. */
+/** Returns the best share of the samples in period @period. If several shares are equally good, returns the largest one. */
 static unsigned best_share(struct dynpcal *pcal, uint64_t period)
 {
     const unsigned shares = pcal->base.core->config->dynpcal_shares;
@@ -133,7 +134,8 @@ static unsigned best_share(struct dynpcal *pcal, uint64_t period)
         }
         core = core->next_core;
     } while (core != pcal);
-    for (unsigned s = shares; s > 0; s--) /* compares means without division: at most 2^32 instructions in an epoch */
+    for (unsigned s = shares; s > 0; s--) /* compares the means without a division; the products do not overflow if an epoch
+                                           * has at most 2^32 instructions */
         if (issued[s] * (samples[best] != 0 ? samples[best] : 1) > issued[best] * (samples[s] != 0 ? samples[s] : 1))
             best = s;
     pcal->found = period + 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mascar: memory-aware scheduling and cache access re-execution. While the memory system of the core is saturated, one warp, the
- * owner, has the memory for itself, so that the data of one warp arrives together, and this warp computes while the next one
+ * Mascar: memory-aware scheduling and cache access re-execution. While the memory system of the core is saturated, only one
+ * warp, the owner, may access memory. So the data of one warp arrives together, and this warp computes while the next warp
  * loads:
  *
  *   not saturated   all warps issue; instructions that access memory issue before others
- *   saturated       only the owner issues instructions that access memory, and others issue before them
+ *   saturated       only the owner issues instructions that access memory; all other instructions issue before these
  *                   the owner waits for its loads: the oldest warp that could access memory becomes the owner
  *
  *   owner  W0 ld ld ld use         W1 ld ld ld use         W2 ...
@@ -31,7 +31,7 @@ struct mascar {
     int last[TIM_MAX_SCHEDS]; /* by scheduler: slot of the warp that issued last, or -1 if there is none */
 };
 
-/** Returns whether the instruction accesses memory: not only shared memory or constants. */
+/** Returns whether the instruction may access memory other than shared memory and constants. */
 static bool uses_memory(const struct tim_static *what)
 {
     return what->path == TIM_PATH_MEMORY && what->type == TIM_TYPE_MEMORY && !what->of_constants && !what->to_constant;

@@ -7,7 +7,7 @@
  *   warps (SWI)      if there is none, an instruction of another warp of the scheduler: of the warp with most lanes, then the oldest
  *
  * Source: specification of the book on GPU architectures 11.1.7. Our choices: the order above, and a perfect instruction buffer
- * for the second path. The key core.warp_width gives the wide warps of the source.
+ * for the second path. The wide warps of the source are set by key core.warp_width.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 

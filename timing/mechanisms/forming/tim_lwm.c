@@ -9,14 +9,14 @@
  *   warp 2         x . . x   taken
  *   all            others    other      wait
  *
- * A step is one instruction of a group: all threads that are at its pc when the step begins issue it. The next step is at the lowest pc
- * of a thread that can run, so that these threads reach the other ones. Threads that wait at a barrier, for launches or after `yield` do not
- * count.
+ * A step is one instruction of a group: all threads that are at its pc when the step begins issue it. The next step is at the
+ * lowest pc at which a thread can run. So the threads at this pc catch up with the threads at higher pcs. Threads that wait
+ * at a barrier, for launches or after `yield` do not count.
  *
- * Source: specification of the book on GPU architectures, 11.1.3. Our choices: the pc with which a stack would run; a thread waits at
- * bsync for the threads of its own warp; a group has warps of one scheduler; threads whose guard is false take a lane. A thread that runs
- * may wait in a loop for one that is throttled. So after lwm.timeout cycles in which the threads of a group were not all at one pc,
- * none is throttled for a quarter of this time.
+ * Source: specification of the book on GPU architectures, 11.1.3. Our choices: a step is at the pc at which a SIMT stack
+ * would run; a thread waits at bsync for the threads of its own warp; a group has warps of one scheduler; threads whose guard
+ * is false take a lane. A thread that runs may wait in a loop for a thread that is throttled. Therefore, if the threads of a
+ * group were not all at one pc for lwm.timeout cycles, none of them is throttled for the next lwm.timeout / 4 cycles.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -37,7 +37,7 @@ struct group {
 };
 struct lwm {
     struct tim_mech base;
-    bool dirty;                              /* a group is dirty */
+    bool dirty;                              /* at least one group is dirty */
     uint16_t open[BLOCKS][TIM_MAX_SCHEDS];   /* by block and scheduler: the group that the next warp joins, or NO_GROUP */
     uint16_t group_of[TIM_MAX_WARPS];        /* by slot: group of the warp */
     uint64_t pending[TIM_MAX_WARPS];         /* by slot: threads that have not issued the instruction of the step */
@@ -68,8 +68,9 @@ static struct group *group_of(struct lwm *lwm, unsigned warp)
 
 /* ---- the pc of a group ------------------------------------------------------------------------------- */
 
-/** Finds the pc of the group, which changes if no thread is left that has to issue the instruction of the step, and whether its threads
- *  are at several pcs. Returns true if a step begins. */
+/** If no thread is left that has to issue the instruction of the step, begins the next step by setting the pc of the group.
+ *  Returns true if a step begins, for which a thread must be able to run. Also finds out whether the threads of the group are
+ *  at several pcs. */
 static bool find_pc(struct lwm *lwm, struct group *g)
 {
     const struct tim_mech_core *core = lwm->base.core;
@@ -104,7 +105,8 @@ static bool find_pc(struct lwm *lwm, struct group *g)
     return least != UINT64_MAX;
 }
 
-/** Makes the warps of a group select their threads again that run other threads than those at its pc. */
+/** Finds the warps of a group whose running threads are not those of the step, and makes these warps select their threads
+ *  again. */
 static void reselect(struct lwm *lwm, struct group *g)
 {
     const struct tim_mech_core *core = lwm->base.core;

@@ -12,8 +12,9 @@
  * entries of the cache are flushed. A strand of the compiler ends before such an instruction if the strand has issued the load. At
  * the end of a strand the upper levels have no values. Results of such loads are written to the main file. An entry has a value
  * only for the lanes of the splits that wrote it. Before other lanes read the register, the entry is written to the main file.
- * Source: specification of the book on GPU architectures 13. Our choices: write-backs use no port of a bank; a warp is flushed at
- * such an instruction even if the loaded data is there; a guarded write gets no entry of its own.
+ * Source: specification of the book on GPU architectures 13. Our choices: write-backs use no port of a bank; at an
+ * instruction that needs a loaded result, the cache of the warp is flushed even if the data has arrived; a guarded write gets
+ * no entry of its own.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -25,10 +26,10 @@ enum { REGISTERS = 256, ENTRIES = 16 };
 struct orf_warp {
     struct tim_vectors live;    /* registers that a live lane may still read */
     struct tim_vectors loaded;  /* registers that the latest loads from outside the core write, since the last flush */
-    struct tim_vectors written; /* registers that have a value, read value_reads times */
+    struct tim_vectors written; /* registers that have a value; value_reads has the number of its reads */
     unsigned count;             /* cache: number of entries in use, the oldest first */
     uint8_t reg[ENTRIES];
-    uint64_t lanes[ENTRIES];    /* by entry: its lanes */
+    uint64_t lanes[ENTRIES];    /* by entry: lanes for which the entry has a value */
     uint64_t near[REGISTERS];   /* compiler: lanes whose latest value of the register is in an upper level */
     uint32_t value_reads[REGISTERS];
 };

@@ -6,17 +6,17 @@
  *
  *                     hot registers of a warp that begins
  *   prf.hot first     v0, v1, ...
- *   prf.hot code      those that most instructions of the kernel name
+ *   prf.hot code      those with most occurrences as operands in the code of the kernel
  *   prf.hot pilot     those that the pilot warp of the launch has accessed most; until the pilot has ended, as with `first`
- *   prf.hot hybrid    the same; until the pilot has ended, as with `code`
+ *   prf.hot hybrid    as `pilot`; but until the pilot has ended, as with `code`
  *
  * The pilot is the first warp of the launch on the core. An access to the slow partition takes prf.slow cycles, of which its bank is
  * busy for prf.busy. A fast row of a warp that has issued nothing for prf.idle cycles is in a low-power mode; the warp's next
  * instruction reads prf.wake cycles later if it accesses such a row.
  *
  * Source: specification of the book on GPU architectures 13 (pilot register file). Our choices: both partitions of a bank share its
- * port; all operands of an instruction with a slow source arrive together; each core has its own pilots; the code is profiled without
- * its loops; the rule for low power, which begins with the first issue of a warp.
+ * port; all operands of an instruction with a slow source arrive together; each core has its own pilots; the profile of the
+ * code counts each instruction once, even in a loop; the rule for low power, which begins with the first issue of a warp.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -71,8 +71,9 @@ static void destroy(struct tim_mech *mech)
 
 /* ---- hot registers ---------------------------------------------------------------------------------- */
 
-/** Returns the accesses to the @most registers with most accesses, and adds these registers to @out if it is not NULL. Of registers
- *  with as many accesses the one with the lowest number is first. A register without an access is not hot. */
+/** Returns the number of accesses to the @most registers with most accesses. If @out is not NULL, sets it to these registers.
+ *  Among registers with equally many accesses, those with lower numbers are preferred. A register without an access is not
+ *  hot. */
 static uint64_t hottest(const uint32_t *accesses, unsigned most, struct tim_vectors *out)
 {
     struct tim_vectors taken = {{0}};
@@ -140,8 +141,9 @@ static void select_hot(struct prf *prf, struct profile *p, unsigned warp)
 
 /* ---- hooks ------------------------------------------------------------------------------------------ */
 
-/** Returns the index of the profile of a launch. A new one replaces the one of a launch without resident blocks that has not been used
- *  for the longest time. A core has at most BLOCKS resident blocks, so there is one while a block arrives. */
+/** Returns the index of the profile of a launch. If there is none, creates it in place of another profile: among the profiles
+ *  of launches without resident blocks, the least recently used one. Such a profile exists while a block arrives, because a
+ *  core has at most BLOCKS resident blocks. */
 static unsigned profile_of(struct prf *prf, const struct emu_grid *grid)
 {
     unsigned oldest = PROFILES;
@@ -185,8 +187,8 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
         p->pilot = warp;
 }
 
-/** Counts the fast rows of a warp that are in the low-power mode, in the cycles before @before. A cycle in which the warp issues is still
- *  one of them. */
+/** Counts the fast rows of a warp that are in the low-power mode, in the cycles before @before. The cycle in which the warp
+ *  issues again also counts. */
 static void count_low(struct prf *prf, struct prf_warp *w, uint64_t before)
 {
     const struct tim_config *config = prf->base.core->config;

@@ -44,7 +44,7 @@ struct regless_warp {
     struct tim_region region; /* QUEUED, ENTERED: the region */
     uint64_t ready_at;
     struct tim_vectors pinned, busy; /* busy: an instruction in flight accesses the register */
-    struct tim_vectors dirty;        /* the value of the entry is newer than that of memory */
+    struct tim_vectors dirty;        /* the value of the entry is newer than the value in memory */
     struct tim_vectors memory;       /* memory has a value of the register */
     uint64_t window;                 /* number of the window of `touched` */
     struct tim_vectors touched;      /* registers accessed in the window */
@@ -156,7 +156,8 @@ static unsigned take_entry(struct regless *r, uint64_t now)
         if (!tim_vectors_has(&r->warp[entry->warp].pinned, entry->reg) && (oldest == NONE || entry->released < r->entry[oldest].released))
             oldest = e;
     }
-    assert(oldest != NONE); /* a warp enters a region only if the entries that are pinned and those of the region fit */
+    assert(oldest != NONE); /* a warp enters a region only if the pinned entries and the entries of the region together fit
+                             * into the unit */
     struct regless_warp *w = &r->warp[r->entry[oldest].warp];
     const unsigned reg = r->entry[oldest].reg;
 
@@ -252,7 +253,8 @@ static void enter(struct regless *r, unsigned warp)
     w->state = ENTERED;
     w->ready_at = now + 1;
     count[TIM_CORE_regless_regions]++;
-    for (unsigned reg = 0; reg < REGISTERS; reg++) /* first, so that no entry of the region is evicted */
+    for (unsigned reg = 0; reg < REGISTERS; reg++) /* pins the existing entries of the region before other entries are taken,
+                                                    * so that none of them is evicted */
         if (tim_vectors_has(&w->region.registers, reg) && w->at[reg] != NONE)
             pin(r, w, reg);
     for (unsigned reg = 0; reg < REGISTERS; reg++) {
@@ -292,7 +294,7 @@ static void request(struct regless *r, unsigned warp)
 
     r->base.core->look(r->base.core->context, warp, &is);
     if (is.lanes == 0 || is.pc < is.code->base || is.pc >= is.code->end)
-        return; /* no split runs: `flows` is called when one does */
+        return; /* no split runs; `flows` is called when a split runs again */
     if (w->state != INACTIVE && is_inside(w, &is)) {
         w->changed = false;
         return;
@@ -300,7 +302,7 @@ static void request(struct regless *r, unsigned warp)
     leave(r, warp);
     w->region = is.code->region[(is.pc - is.code->base) / ISA_WORD_BYTES];
     if (overlaps(&w->region.registers, &w->busy))
-        return; /* later, when the instruction in flight has written its results */
+        return; /* the warp requests capacity later, when the instruction in flight has written its results */
     w->changed = false;
     w->state = QUEUED;
     r->queue[r->queued++] = (uint16_t)warp;
@@ -317,7 +319,8 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
     for (unsigned reg = 0; reg < REGISTERS; reg++)
         w->at[reg] = NONE;
     w->lives = w->changed = ((struct regless *)mech)->waits = true;
-    (void)tim_mech_live(mech->core, warp, &w->memory); /* none, unless the block was suspended: then its values are in memory */
+    (void)tim_mech_live(mech->core, warp, &w->memory); /* no registers, unless the block was suspended; after a suspension,
+                                                        * its values are in memory */
 }
 
 static void warp_ends(struct tim_mech *mech, unsigned warp)
@@ -415,7 +418,8 @@ static void writes(struct tim_mech *mech, unsigned warp, const struct tim_static
     land((struct regless *)mech, warp, what->row_write, what->row_writes);
 }
 
-/** The warps that have changed request capacity, in the order of their slots; then one warp enters its region, if there is capacity. */
+/** First, the warps that have changed request capacity, in the order of their slots. Then one warp enters its region, if
+ *  there is capacity. */
 static bool cycle(struct tim_mech *mech, const uint64_t (*ready)[TIM_MAX_WARPS / 64])
 {
     struct regless *r = (struct regless *)mech;

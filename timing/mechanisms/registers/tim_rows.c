@@ -22,7 +22,7 @@
  * are live there. In a block without barriers the reserve is that of one warp.
  *
  * Source: specification of the book on GPU architectures 13 (drowsy rows, virtualisation). Our choices: wake-ups of results take
- * no time; the reserve of a block with barriers, of which the source says that it suffices for one warp.
+ * no time; the size of the reserve of a block with barriers, of which the source only says that it suffices for one warp.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -51,7 +51,8 @@ struct rows {
     struct tim_mech base;
     unsigned size;            /* number of rows of the register file */
     struct number number;     /* named: registers of resident warps */
-    unsigned freed, drowsed;  /* rows that are counted until the end of this cycle in number.used, and in number.on */
+    unsigned freed, drowsed;  /* freed: rows that number.used includes until the end of this cycle. drowsed: the same for
+                               * number.on */
     struct number then;       /* the numbers in each cycle from `since` on, which the counters do not contain yet */
     uint64_t since;
     unsigned most;            /* maximum of number.used */
@@ -144,9 +145,10 @@ static void release_all_dead(struct rows *rows, struct rows_warp *w)
             release_dead(rows, w, i * 64 + (unsigned)b, true);
 }
 
-/** Returns the maximum number of rows of a warp that waits at a barrier of its block, or for a launch: the registers that are live
- *  at some instruction of the kernel, or of a function that it may call, at which lanes wait for other lanes. If a warp waits at a
- *  barrier, some of its lanes may wait at another such instruction. Returns 0 if no warp waits. */
+/** Returns the maximum number of rows of a warp that waits at a barrier of its block, or for a launch. These are the
+ *  registers that are live at some instruction at which lanes wait for other lanes. The instruction may be in the kernel, or
+ *  in a function that the kernel may call. If a warp waits at a barrier, some of its lanes may wait at another such
+ *  instruction. Returns 0 if no warp waits. */
 static unsigned rows_while_waiting(const struct tim_code *code, const struct isa_function *kernel, unsigned threshold)
 {
     const struct isa_object *object = emu_program_object(code->program);
@@ -292,7 +294,8 @@ static void reads(struct tim_mech *mech, unsigned warp, const struct tim_static 
     }
 }
 
-/** Counts a row as on in this cycle and in the cycles before in which it wakes for a write, as far as it is not counted yet. */
+/** Counts a row as on in this cycle, and in the preceding cycles in which the row woke up for the write. Omits cycles that
+ *  have been counted already. */
 static void wake_for_write(struct rows *rows, struct row *row)
 {
     const uint64_t now = rows->base.core->now, wake = rows->base.core->config->rows_wake;
@@ -361,8 +364,8 @@ static void account(struct tim_mech *mech)
 
 /* ---- rows.rename: warps that wait for rows ------------------------------------------------------------ */
 
-/** Returns the number of rows that must stay free so that the warps of the oldest block can run one after the other, after
- *  warp @taker has got @taken more rows. Sets *first to the warp that runs first. */
+/** Returns the number of rows that must remain free after warp @taker has got @taken more rows. With these rows, the warps of
+ *  the oldest block can run one after the other. Sets *first to the warp that runs first. */
 static unsigned reserve(const struct rows *rows, unsigned taker, unsigned taken, unsigned *first)
 {
     const unsigned warps = rows->base.core->config->core_warps, b = rows->count != 0 ? rows->order[0] : 0;
