@@ -65,7 +65,7 @@ static void save(struct side *s)
 
 static void a_resumed_run_ends_as_the_first(void **state)
 {
-    unsigned count = getenv("LW_LONG") != NULL ? 3000 : 80, idle = 0;
+    unsigned count = getenv("LW_LONG") != NULL ? 3000 : fix_usual(80), idle = 0;
 
     (void)state;
     for (uint64_t seed = fix_first_seed(); seed <= count; seed++) {

@@ -173,7 +173,7 @@ static void run_out(struct session *s)
 
 static void each_state_is_reproduced_and_leads_to_the_same_end(void **state)
 {
-    unsigned count = getenv("LW_LONG") != NULL ? 3000 : 60;
+    unsigned count = getenv("LW_LONG") != NULL ? 3000 : fix_usual(60);
 
     (void)state;
     for (uint64_t seed = fix_first_seed(), last = fix_last_seed(count); seed <= last; seed++) {
@@ -219,7 +219,7 @@ static void each_state_is_reproduced_and_leads_to_the_same_end(void **state)
 /** Move to random instruction counts of a run that had no stops and no debugger. */
 static void any_instruction_of_a_run_can_be_reached(void **state)
 {
-    unsigned count = getenv("LW_LONG") != NULL ? 1000 : 40;
+    unsigned count = getenv("LW_LONG") != NULL ? 1000 : fix_usual(40);
 
     (void)state;
     for (uint64_t seed = fix_first_seed(), last = fix_last_seed(count); seed <= last; seed++) {
@@ -338,7 +338,7 @@ static void forgotten(void *context)
 
 static void an_edit_in_the_past_makes_another_future(void **state)
 {
-    unsigned count = getenv("LW_LONG") != NULL ? 1000 : 40, edited = 0;
+    unsigned count = getenv("LW_LONG") != NULL ? 1000 : fix_usual(40), edited = 0;
 
     (void)state;
     for (uint64_t seed = fix_first_seed(), last = fix_last_seed(count); seed <= last; seed++) {
@@ -477,7 +477,7 @@ static void runs_and_steps_in_the_past_follow_what_happened(void **state)
     /* Seeds with steps at the end of history on the stack engine: of waiting lanes, which give other lanes the time
      * slice, and of lanes that have merged. */
     static const uint64_t more[] = {292, 744, 790, 961};
-    unsigned count = getenv("LW_LONG") != NULL ? 1000 : 80, went_on = 0;
+    unsigned count = getenv("LW_LONG") != NULL ? 1000 : fix_usual(80), went_on = 0;
 
     (void)state;
     for (uint64_t seed = fix_first_seed(), last = fix_last_seed(count); seed <= last; seed++)

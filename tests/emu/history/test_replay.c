@@ -98,7 +98,7 @@ static struct outcome session(uint64_t seed, bool replay, unsigned operations, b
 
 static void a_random_session_is_replayed_to_the_same_state(void **state)
 {
-    unsigned count = getenv("LW_LONG") != NULL ? 4000 : 60, ended = 0;
+    unsigned count = getenv("LW_LONG") != NULL ? 4000 : fix_usual(60), ended = 0;
 
     (void)state;
     for (uint64_t seed = fix_first_seed(); seed <= count; seed++) {
@@ -174,7 +174,7 @@ static uint64_t replay_in_pieces(uint64_t seed)
 
 static void a_replay_may_be_cut_stepped_and_watched(void **state)
 {
-    unsigned count = getenv("LW_LONG") != NULL ? 2000 : 40;
+    unsigned count = getenv("LW_LONG") != NULL ? 2000 : fix_usual(40);
 
     (void)state;
     for (uint64_t seed = fix_first_seed(); seed <= count; seed++) {
@@ -293,7 +293,7 @@ static bool run_wildly(struct fix *fix, struct rnd *r, struct emu_core **cores, 
 
 static void what_another_engine_ran_is_replayed(void **state)
 {
-    unsigned count = getenv("LW_LONG") != NULL ? 1000 : 30, whole = 0;
+    unsigned count = getenv("LW_LONG") != NULL ? 1000 : fix_usual(30), whole = 0;
 
     (void)state;
     for (uint64_t seed = fix_first_seed(); seed <= count; seed++) {
