@@ -207,7 +207,8 @@ struct ptx_operand {
     uint8_t kind;
     bool negated;    /* the operand is the complement of a predicate: !p */
     uint8_t literal; /* enum ptx_literal */
-    uint16_t count;  /* number of elements (VECTOR, PAIR, LIST) */
+    uint16_t count;  /* number of elements (VECTOR, PAIR, LIST); SYMBOL: 1 for the lower and 2 for the upper word of the address,
+                      * 0 for the whole address */
     uint32_t reg;    /* by kind: index of the register, index of the label, or enum isa_special */
     uint32_t symbol; /* index of the symbol that the operand names, or PTX_NONE */
     uint64_t imm;
@@ -377,6 +378,7 @@ unsigned ptx_target_since(const char *name, size_t size);
 struct ptx_module {
     PTX_LIST(struct ptx_dialect) dialects; /* one element for each module */
     uint32_t reserved_shared; /* 1 + symbol that %reserved_smem_offset_... refers to, or 0 if it is not used */
+    uint32_t grid_workspace;  /* 1 + symbol whose address %envreg1 and %envreg2 contain, or 0 if it is not used */
     struct ptx_map linked; /* names that all modules share */
     PTX_LIST(struct ptx_alias) aliases;
     struct ptx_job *job;

@@ -258,6 +258,7 @@ bool emu_fixed_deadlocked(const struct emu_functional *f)
 static struct emu_warp *next_warp(struct emu_functional *f, struct emu_block *block)
 {
     struct emu_warp *w = &block->warp[block->next_warp];
+    const uint64_t offset = block->sleep_offset;
 
     if (f->warp_left != 0 && w->live != 0 && emu_split_has_ready(w) && emu_split_select_soon(w))
         return w;
@@ -267,6 +268,8 @@ static struct emu_warp *next_warp(struct emu_functional *f, struct emu_block *bl
         if (w->live != 0 && emu_split_select_soon(w)) {
             block->next_warp = at;
             f->warp_left = f->base.machine->config.warp_quantum;
+            if (block->sleep_offset != offset && !f->order_free && f->turn_left > f->warp_left)
+                f->turn_left = f->warp_left; /* All warps slept, perhaps until another block has done something. */
             return w;
         }
     }

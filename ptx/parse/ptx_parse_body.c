@@ -366,6 +366,30 @@ static bool parse_reserved(struct ptx_parser *parser, struct ptx_operand *out, s
     return true;
 }
 
+/* %envreg1 and %envreg2 are the upper and the lower word of the address of global memory in which CUDA's cooperative groups
+ * store the barrier of a grid. Lanewise allocates this memory as a global variable in modules that refer to it. The variable is 0 at
+ * first, and CUDA's barrier restores it. */
+static bool parse_grid_workspace(struct ptx_parser *parser, struct ptx_operand *out, struct ptx_name name)
+{
+    struct ptx_module *module = parser->module;
+    const bool high = ptx_name_is(name, "%envreg1");
+
+    if (!high && !ptx_name_is(name, "%envreg2"))
+        return false;
+    if (module->grid_workspace == 0) {
+        *PTX_PUSH(parser->lex.job, module->symbols) = (struct ptx_symbol){
+            .name = "__grid_workspace", .kind = PTX_SYM_VARIABLE, .space = PTX_SP_GLOBAL,
+            .type = PTX_T_B8, .align = 128, .line = parser->lex.line, .source = parser->source,
+            .size_bytes = 128
+        };
+        module->grid_workspace = (uint32_t)module->symbols.count;
+    }
+    out->kind = PTX_O_SYMBOL;
+    out->symbol = module->grid_workspace - 1;
+    out->count = high ? 2 : 1;
+    return true;
+}
+
 /* Returns true for special registers of PTX that our ISA does not have. */
 static bool is_special_elsewhere(const char *text)
 {
@@ -476,12 +500,9 @@ static void parse_named(struct ptx_parser *parser, struct ptx_operand *out, stru
             out->imm = name.size > 4 && memcmp(name.text + name.size - 3, "_hi", 3) == 0;
             return;
         }
-        if (parse_special_w(out, name) || parse_special_vector(parser, out, name) || parse_reserved(parser, out, name))
+        if (parse_special_w(out, name) || parse_special_vector(parser, out, name) || parse_reserved(parser, out, name) ||
+            parse_grid_workspace(parser, out, name))
             return;
-        if (ptx_name_is(name, "%envreg1") || ptx_name_is(name, "%envreg2"))
-            ptx_fail(lex->job, lex->line, LW_EUNSUPP,
-                     "grid synchronisation (cooperative launches) is not supported: '%.*s' cannot be read",
-                     (int)name.size, name.text);
         not_declared(parser, name);
     }
     not_declared(parser, name);

@@ -128,7 +128,7 @@ static void make_properties(struct cudaDeviceProp *p)
     p->maxBlocksPerMultiProcessor = 32;
     p->clockRate = (int)rt_clock_mhz() * 1000;
     p->memoryClockRate = (int)timing_number("clocks.dram", 1000) * 1000;
-    p->deviceOverlap = 1;
+    p->deviceOverlap = p->cooperativeLaunch = 1;
 }
 
 CU_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *out, int device)
@@ -174,7 +174,7 @@ CU_API cudaError_t cudaDeviceGetAttribute(int *out, int attribute, int device)
     case 40: value = p.asyncEngineCount; break;
     case 75: value = p.major; break;
     case 76: value = p.minor; break;
-    case 79: case 80: value = 1; break;
+    case 79: case 80: case 95: value = 1; break;
     case 81: value = (int)p.sharedMemPerMultiprocessor; break;
     case 97: value = (int)p.sharedMemPerBlockOptin; break;
     case 106: value = 32; break;

@@ -10,6 +10,8 @@
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void *), void *user);
 cudaError_t cudaFuncSetAttribute(const void *stub, int attribute, int value);
+cudaError_t cudaLaunchCooperativeKernel(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments, size_t shared_bytes,
+                                        cudaStream_t stream);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, const void *stub, int threads, size_t shared_bytes,
                                                                    unsigned flags);
 
@@ -438,14 +440,20 @@ CU_API CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned gr
 struct launch_config {
     unsigned grid[3], block[3], shared_bytes;
     CUstream stream;
-    void *attributes;
+    const struct cu_launch_attribute *attributes;
     unsigned attribute_count;
 };
 
 CU_API CUresult cuLaunchKernelEx(const struct launch_config *c, CUfunction function, void **parameters, void **extra)
 {
+    CUresult result;
+
     if (c == NULL)
         return CUDA_ERROR_INVALID_VALUE;
+    result = CU_IN_CONTEXT(cu_launch_check(c->attributes, c->attribute_count, function, (cu_dim3){c->grid[0], c->grid[1], c->grid[2]},
+                                           (cu_dim3){c->block[0], c->block[1], c->block[2]}, c->shared_bytes));
+    if (result != CUDA_SUCCESS)
+        return result;
     return cuLaunchKernel(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared_bytes,
                           c->stream, parameters, extra);
 }
@@ -454,9 +462,8 @@ CU_API CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, 
                                           unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                                           CUstream stream, void **parameters)
 {
-    (void)function, (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z, (void)shared_bytes;
-    (void)stream, (void)parameters;
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return CU_IN_CONTEXT(cudaLaunchCooperativeKernel(function, (cu_dim3){grid_x, grid_y, grid_z}, (cu_dim3){block_x, block_y, block_z},
+                                                     parameters, shared_bytes, stream));
 }
 
 CU_API CUresult cuLaunchHostFunc(CUstream stream, void (*function)(void *), void *user)

@@ -75,6 +75,19 @@ cudaError_t cu_kernel_check(const struct cudaKernelNodeParams *p, struct cu_func
 cudaError_t cu_kernel_run(const struct cudaKernelNodeParams *p);
 /** Launches a kernel in a stream; not locked. */
 cudaError_t cu_launch(const struct cudaKernelNodeParams *p, cudaStream_t stream);
+/** An attribute of a launch, in CUDA's layout. */
+struct cu_launch_attribute {
+    int id, reserved;
+    union {
+        int number;
+        unsigned dim[3];
+        char room[64];
+    } value;
+};
+/** Tests whether the attributes permit the launch of a kernel. Errors: cudaErrorNotSupported for a cluster of several blocks;
+ *  cudaErrorCooperativeLaunchTooLarge for a cooperative launch with more blocks than fit on the device at the same time. */
+cudaError_t cu_launch_check(const struct cu_launch_attribute *attributes, unsigned count, const void *stub, cu_dim3 grid,
+                            cu_dim3 block, size_t shared_bytes);
 /** Copies the arguments to memory from malloc(). The memory begins with an array of pointers to the copied arguments. */
 cudaError_t cu_kernel_arguments(const struct cudaKernelNodeParams *p, void ***out);
 /** Copies the box of memory that @c describes. With @only_check, only checks the parameters. */

@@ -205,42 +205,75 @@ CU_API cudaError_t __cudaLaunchKernel(void *kernel, cu_dim3 grid, cu_dim3 block,
     return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
 }
 
+cudaError_t cudaDeviceGetAttribute(int *out, int attribute, int device);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, const void *stub, int threads, size_t shared_bytes,
+                                                                   unsigned flags);
+
+/** Returns an error if not all blocks of a cooperative launch fit on the device at the same time, because each block may wait for
+ *  all others. The launch itself reports other errors. */
+static cudaError_t check_cooperative(const void *stub, cu_dim3 grid, cu_dim3 block, size_t shared_bytes)
+{
+    enum { CORES = 16 }; /* cudaDevAttrMultiProcessorCount */
+    const uint64_t threads = (uint64_t)block.x * block.y * block.z;
+    int each = 0, cores = 0;
+    cudaError_t error;
+
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0)
+        return cudaErrorInvalidValue; /* as an H100 does */
+    if (threads == 0 || threads > LANEWISE_MAX_BLOCK_THREADS)
+        return cudaSuccess;
+    error = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&each, stub, (int)threads, shared_bytes, 0);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&cores, CORES, 0);
+    if (error == cudaSuccess && (uint64_t)grid.x * grid.y > (uint64_t)each * (unsigned)cores / grid.z)
+        error = cudaErrorCooperativeLaunchTooLarge;
+    return error;
+}
+
+cudaError_t cu_launch_check(const struct cu_launch_attribute *attributes, unsigned count, const void *stub, cu_dim3 grid,
+                            cu_dim3 block, size_t shared_bytes)
+{
+    enum { COOPERATIVE = 2, CLUSTER = 4 };
+    cudaError_t error = cudaSuccess;
+
+    for (unsigned i = 0; i < count && attributes != NULL && error == cudaSuccess; i++) { /* other attributes are hints */
+        const unsigned *dim = attributes[i].value.dim;
+
+        if (attributes[i].id == COOPERATIVE && attributes[i].value.number != 0)
+            error = check_cooperative(stub, grid, block, shared_bytes);
+        else if (attributes[i].id == CLUSTER && (uint64_t)dim[0] * dim[1] * dim[2] > 1)
+            error = cudaErrorNotSupported;
+    }
+    return error;
+}
+
 /** Argument of cudaLaunchKernelEx. */
 struct cudaLaunchConfig {
     cu_dim3 grid, block;
     size_t shared_bytes;
     cudaStream_t stream;
-    const struct {
-        int id, reserved;
-        union {
-            int number;
-            unsigned dim[3];
-            char room[64];
-        } value;
-    } *attributes;
+    const struct cu_launch_attribute *attributes;
     unsigned attribute_count;
 };
 
 CU_API cudaError_t cudaLaunchKernelExC(const struct cudaLaunchConfig *config, const void *stub, void **arguments)
 {
-    enum { IGNORE, WINDOW, COOPERATIVE, CLUSTER = 4 };
+    cudaError_t error;
 
     if (config == NULL)
         return cu_return(cudaErrorInvalidValue);
-    for (unsigned i = 0; i < config->attribute_count && config->attributes != NULL; i++) /* other attributes are hints */
-        if ((config->attributes[i].id == COOPERATIVE && config->attributes[i].value.number != 0) ||
-            (config->attributes[i].id == CLUSTER &&
-             (uint64_t)config->attributes[i].value.dim[0] * config->attributes[i].value.dim[1] * config->attributes[i].value.dim[2] > 1))
-            return cu_return(cudaErrorNotSupported);
+    error = cu_launch_check(config->attributes, config->attribute_count, stub, config->grid, config->block, config->shared_bytes);
+    if (error != cudaSuccess)
+        return cu_return(error);
     return cudaLaunchKernel(stub, config->grid, config->block, arguments, config->shared_bytes, config->stream);
 }
 
 CU_API cudaError_t cudaLaunchCooperativeKernel(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments,
                                                size_t shared_bytes, cudaStream_t stream)
 {
-    (void)stub, (void)grid, (void)block, (void)arguments, (void)shared_bytes, (void)stream;
-    return cu_return(cudaErrorNotSupported); /* cooperative launches are not supported: attribute cudaDevAttrCooperativeLaunch
-                                              * of the device is 0 */
+    const cudaError_t error = check_cooperative(stub, grid, block, shared_bytes);
+
+    return error != cudaSuccess ? cu_return(error) : cudaLaunchKernel(stub, grid, block, arguments, shared_bytes, stream);
 }
 
 /* ---- attributes ------------------------------------------------------------------------------------------------ */

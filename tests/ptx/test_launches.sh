@@ -236,4 +236,70 @@ cl events.cl 'clk_event_t e; enqueue_kernel(q, 0, ndrange_1D(8, 4), 0, (const cl
 refused 'events are not supported' events.cl '-X -cl-std=CL2.0'
 cl marker.cl 'clk_event_t e; enqueue_marker(q, 0, (const clk_event_t *)0, &e);'
 refused 'call to enqueue_marker' marker.cl '-X -cl-std=CL2.0'
+
+# The blocks of a grid wait for each other at a barrier in the memory whose address is in %envreg1 and %envreg2, as in code of nvcc.
+cat >grid.ptx <<'END'
+.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry phases(.param .u64 out)
+{
+    .reg .pred %p<6>;
+    .reg .b32 %r<30>;
+    .reg .b64 %rd<20>;
+    ld.param.u64 %rd1, [out];
+    cvta.to.global.u64 %rd1, %rd1;
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %nctaid.x;
+    mov.u32 %r3, %tid.x;
+    mov.u32 %r4, %envreg2;
+    mov.u32 %r5, %envreg1;
+    mov.b64 %rd2, {%r4, %r5};
+    // out[ctaid] = ctaid + 1
+    mul.wide.u32 %rd3, %r1, 4;
+    add.s64 %rd4, %rd1, %rd3;
+    add.u32 %r6, %r1, 1;
+    st.global.u32 [%rd4], %r6;
+    bar.sync 0;
+    setp.ne.u32 %p1, %r3, 0;
+    @%p1 bra joined;
+    sub.u32 %r7, %r2, 1;
+    sub.u32 %r7, 0x80000000, %r7;
+    setp.eq.u32 %p2, %r1, 0;
+    selp.u32 %r8, %r7, 1, %p2;
+    membar.gl;
+    add.s64 %rd5, %rd2, 4;
+    atom.add.u32 %r9, [%rd5], %r8;
+spin:
+    ld.volatile.u32 %r10, [%rd5];
+    xor.b32 %r11, %r10, %r9;
+    setp.ge.s32 %p3, %r11, 0;
+    @%p3 bra spin;
+    membar.gl;
+joined:
+    bar.sync 0;
+    // out[n + ctaid] = out[n - 1 - ctaid], which another block has written
+    sub.u32 %r12, %r2, %r6;
+    mul.wide.u32 %rd6, %r12, 4;
+    add.s64 %rd7, %rd1, %rd6;
+    ld.global.u32 %r13, [%rd7];
+    add.u32 %r14, %r2, %r1;
+    mul.wide.u32 %rd8, %r14, 4;
+    add.s64 %rd9, %rd1, %rd8;
+    st.global.u32 [%rd9], %r13;
+    ret;
+}
+END
+cat >grid.yaml <<'END'
+program: {source: grid.ptx}
+buffers: {out: {type: u32, count: 16}}
+steps:
+  - launch: {entry: phases, grid: [8], block: [64], args: [out]}
+  - launch: {entry: phases, grid: [8], block: [64], args: [out]}
+  - check: {buffer: out, values: [1, 2, 3, 4, 5, 6, 7, 8, 8, 7, 6, 5, 4, 3, 2, 1]}
+END
+"$lanewise" run -q grid.yaml || fail "the blocks of a grid do not wait for each other"
+"$lanewise" run -q --timing grid.yaml || fail "the blocks of a grid do not wait for each other with the timing model"
+sed 's/mov.u32 %r4, %envreg2/mov.u64 %rd2, %envreg2/' grid.ptx >wide.ptx
+refused '%envreg2 has only 32 bits' wide.ptx
 [ $failures = 0 ]

@@ -26,6 +26,8 @@ for clang in clang-14 clang-19; do
             { fail "$clang: compiling each file separately fails"; cat log; }
     grep -q 'parts.h' 3.d || fail "$clang: -MD does not write 3.d"
     right parts-$clang
+    "$lanewise" cc --compiler $clang "$src/grid.cu" -o grid-$clang >log 2>&1 || { fail "$clang: grid.cu does not compile"; cat log; }
+    right grid-$clang
 done
 # Without -rdc=true, each file is a separate module, as with nvcc. The message names the missing symbol.
 "$lanewise" cc "$src/one.cu" "$src/two.cu" "$src/three.cpp" -o apart >log 2>&1 || cat log

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cooperative groups: blocks, tiles of static size, coalesced groups, reductions and scans. A kernel that synchronises a
- * grid or cluster is refused, and the message names the function. */
+/* Cooperative groups: grids, blocks, tiles of static size, coalesced groups, reductions and scans. A kernel that synchronises a
+ * cluster is refused, and the message names the function. */
 #ifndef LANEWISE_COOPERATIVE_GROUPS_H
 #define LANEWISE_COOPERATIVE_GROUPS_H
 
 #include "lanewise_cuda.h"
 #include "lanewise_names_begin.h"
-
-extern "C" __device__ void grid_synchronisation_is_not_supported(void);
 
 #define LW_CG __device__ inline __attribute__((always_inline, nodebug))
 
@@ -94,10 +92,49 @@ public:
 };
 LW_CG thread_block this_thread_block() { return thread_block(); }
 
+namespace lw {
+/** Barrier of all blocks of a grid. The last block to arrive begins the next phase, for which the other blocks wait. */
+struct grid_barrier {
+    unsigned int arrived; /* number of blocks that have arrived in this phase */
+    unsigned int phase;
+};
+LW_FN grid_barrier *barrier_of_grid()
+{
+    static __device__ grid_barrier barrier;
+
+    return &barrier;
+}
+} // namespace lw
+
+/* In a launch that is not cooperative, is_valid() returns true, too. sync() then works if all blocks are resident. Otherwise
+ * the blocks wait for ever, and the emulator reports the hang. */
 class grid_group {
 public:
-    LW_CG static bool is_valid() { return false; }
-    LW_CG static void sync() { grid_synchronisation_is_not_supported(); }
+    LW_CG static bool is_valid() { return true; }
+    LW_CG static void sync()
+    {
+        __syncthreads();
+        if (lw::thread_rank() == 0) {
+            lw::grid_barrier *const barrier = lw::barrier_of_grid();
+            volatile unsigned int *const phase = &barrier->phase;
+            const unsigned int now = *phase;
+
+            __threadfence();
+            if (atomicAdd(&barrier->arrived, 1u) == num_blocks() - 1) {
+                barrier->arrived = 0;
+                __threadfence();
+                *phase = now + 1;
+            } else {
+                while (*phase == now) {
+#if __CUDA_ARCH__ >= 700
+                    __nanosleep(100);
+#endif
+                }
+            }
+            __threadfence();
+        }
+        __syncthreads();
+    }
     LW_CG static unsigned long long size()
     {
         return (unsigned long long)num_blocks() * lw::block_size();

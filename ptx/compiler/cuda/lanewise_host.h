@@ -367,6 +367,7 @@ enum cudaLaunchAttributeID {
     cudaLaunchAttributeProgrammaticStreamSerialization = 6
 };
 typedef union {
+    char pad[64];
     struct cudaAccessPolicyWindow accessPolicyWindow;
     int cooperative, programmaticStreamSerializationAllowed;
     struct { unsigned int x, y, z; } clusterDim;
@@ -384,6 +385,7 @@ extern "C" {
 int cudaConfigureCall(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0);
 unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
                                          cudaStream_t stream = 0);
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **args);
 
 cudaError_t cudaMallocHost(void **p, size_t size, unsigned int flags = 0);
 cudaError_t cudaHostAlloc(void **p, size_t size, unsigned int flags);

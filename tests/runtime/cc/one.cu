@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     // the layouts of structures are those of the runtime (CUDA 13)
     static_assert(sizeof p == 1008 && sizeof a == 144 && sizeof where == 88, "sizes");
     EXPECT(cudaGetDeviceProperties(&p, 0) == cudaSuccess && std::string(p.name).find("Lanewise") == 0);
-    EXPECT(p.warpSize == 32 && p.major == 7 && p.minor == 5 && p.maxThreadsPerMultiProcessor == 2048 && p.cooperativeLaunch == 0);
+    EXPECT(p.warpSize == 32 && p.major == 7 && p.minor == 5 && p.maxThreadsPerMultiProcessor == 2048 && p.cooperativeLaunch == 1);
     EXPECT(p.clockRate > 0 && p.memoryClockRate > 0 && p.sharedMemPerBlockOptin == 65536 && p.maxBlocksPerMultiProcessor == 32);
     EXPECT(cudaFuncGetAttributes(&a, scale<float>) == cudaSuccess && a.maxThreadsPerBlock == 1024 && a.numRegs > 0);
     EXPECT(cudaPointerGetAttributes(&where, d) == cudaSuccess && where.type == cudaMemoryTypeDevice && where.devicePointer == d);
