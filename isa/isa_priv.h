@@ -122,8 +122,8 @@ enum isa_op isa_op_by_opcode(unsigned opcode);
 
 /** Sets the bits that the row or the addressing mode implies (see the list of tokens in isa.h). */
 void isa_insn_normalise(struct isa_insn *insn);
-/** Checks that the value of every field is valid for the row of the instruction. Errors: LW_ERANGE, with a message that begins
- *  with the mnemonic. */
+/** Checks that the value of every field is valid for the instruction, by its row of insns.def. Errors: LW_ERANGE, with a message
+ *  that begins with the mnemonic. */
 enum lw_status isa_insn_check(const struct isa_insn *insn, struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- control flow of a function ------------------------------------------------- */

@@ -34,7 +34,8 @@ struct race_access {
 };
 
 /** Returns true if all lanes of a warp take part in the access, and their addresses form segments. A segment has consecutive
- *  words, or one word. For such a read, the deferred-read list of a page needs as few words as the list of an allocation. */
+ *  words, or one word. Such a read is deferred in the list of its page, which needs no more words for it than the list of the
+ *  allocation. Scattered reads are deferred in the list of the allocation. */
 static inline bool race_is_whole_warp(const struct race_access *ctx)
 {
     return ctx->access->piece_count != 0 &&

@@ -168,12 +168,12 @@ static enum lw_status do_wrote(const struct lw_call *call, struct lw_error *err)
 
     if (call->argc > 2 && lw_parse_u64(call->argv[call->argc - 1], &size)) {
         if (size == 0 || size > DBG_WATCH_MAX)
-            return LW_FAIL(err, LW_EUSAGE, "wrote takes a size of 1 to %d bytes, not %s", DBG_WATCH_MAX,
+            return LW_FAIL(err, LW_EUSAGE, "the command wrote takes a size of 1 to %d bytes, not %s", DBG_WATCH_MAX,
                            call->argv[call->argc - 1]);
         end--;
     }
     if (call->argc < 2)
-        return LW_FAIL(err, LW_EUSAGE, "wrote takes a register, a variable, memory or an address, as in `wrote y 64`");
+        return LW_FAIL(err, LW_EUSAGE, "the command wrote takes a register, a variable, memory or an address, as in `wrote y 64`");
     if (!lw_args_join(end, call->argv, 1, text, sizeof text))
         return dbg_too_long(err);
     status = queried(dbg, &thread, err);

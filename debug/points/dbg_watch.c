@@ -434,7 +434,7 @@ static char *register_name(struct dbg_watched *w)
 {
     const struct isa_debug *d = w->variable_count != 0 ? emu_program_object(w->program)->debug : NULL;
     struct lw_buffer name;
-    enum dbg_type type;
+    enum dbg_type type = DBG_U64;
     unsigned bytes;
 
     if (w->memory || (w->window != 0xF0 && w->window != 0xF2))

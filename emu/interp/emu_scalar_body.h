@@ -50,9 +50,10 @@ static __attribute__((noinline)) bool scalar_begin(struct emu_warp *w, const str
     return scalar_allowed(w, di);
 }
 
-/* Defines three handlers from one body. `slow` (control_slow_*) handles all cases. `known` (control_known_*) is the full handler
- * if scalar_known() has found that no check is needed. The third handler executes instructions for which scalar_is_plain() is
- * true, and otherwise calls `slow` by a tail call, so that it needs no stack frame. */
+/* Defines three handlers from one body. `slow` (control_slow_*) handles all cases. The decoder uses `known`
+ * (control_known_*) for warps whose lanes are all active if scalar_known() has found that the instruction needs no check. The
+ * third handler executes instructions for which scalar_is_plain() is true, and otherwise calls `slow` by a tail call, so that it
+ * needs no stack frame. */
 #define SCALAR_ROW(words, predicate, body)                                                    \
     if (is_known) {                                                                           \
         body                                                                                  \

@@ -642,9 +642,6 @@ enum lw_status rsp_program_write(const struct rsp_config *config, const char *pa
 
     if (status != LW_OK)
         return status;
-    rsp->lldb = any;
-    if (any)
-        status = rsp_describe(rsp, err);
     if (any && rsp->elf != NULL)
         rsp_lldb_text(rsp, rsp->elf, rsp->elf_size);
     if (status == LW_OK && rsp->elf == NULL)

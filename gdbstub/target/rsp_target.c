@@ -487,8 +487,8 @@ enum lw_status rsp_reg_write(const struct rsp_target *target, struct dbg *dbg,
     }
     if (reg->role != RSP_ROLE_DEBUG)
         return LW_FAIL(err, LW_EUNSUPP,
-                       "$%s is a register of the target architecture reported to gdb, which the GPU does not have, so "
-                       "that gdb cannot call functions of the program: write out what the function computes, or step "
+                       "$%s cannot be written, because it is a register of the target architecture that the GPU does not "
+                       "have; gdb cannot call functions of the program: write out what the function computes, or step "
                        "into it",
                        reg->name);
     for (unsigned i = 0; i < reg->count; i++) {

@@ -51,7 +51,7 @@ static struct value value_of(const struct ptx_bounds *b, const struct ptx_operan
 
     switch ((enum ptx_operand_kind)o->kind) {
     case PTX_O_REG: return b->reg[o->reg];
-    case PTX_O_SYMBOL: return symbol_value(b, o->symbol, o->imm);
+    case PTX_O_SYMBOL: return o->count != 0 ? anything : symbol_value(b, o->symbol, o->imm);
     case PTX_O_VECTOR: case PTX_O_PAIR: case PTX_O_LIST:
         for (unsigned i = 0; i < o->count; i++) {
             struct value v = value_of(b, &o->element[i]);

@@ -522,7 +522,7 @@ static void parse_address(struct ptx_parser *parser, struct ptx_operand *out)
         parse_named(parser, &base, name);
         if (base.kind == PTX_O_REG)
             out->reg = base.reg;
-        else if (base.kind == PTX_O_SYMBOL)
+        else if (base.kind == PTX_O_SYMBOL && base.count == 0)
             out->symbol = base.symbol;
         else
             ptx_fail(lex->job, lex->line, LW_EINPUT,
@@ -602,7 +602,7 @@ retry:
             parse_named(parser, &pair[1], name);
             *out = (struct ptx_operand){ .kind = PTX_O_PAIR, .count = 2, .element = pair,
                                          .symbol = PTX_NONE, .reg = PTX_NONE };
-        } else if (out->kind == PTX_O_SYMBOL) {
+        } else if (out->kind == PTX_O_SYMBOL && out->count == 0) {
             if (ptx_lex_accept(lex, '+'))
                 out->imm = ptx_lex_integer(lex, "an offset after the name");
         }

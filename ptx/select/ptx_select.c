@@ -208,6 +208,9 @@ static void select_one(struct ptx_sel *sel, const struct ptx_insn *insn)
         if (o->kind == PTX_O_SPECIAL && insn->op != PTX_MOV && insn->op != PTX_CVT)
             ptx_sel_fail(sel, LW_EINPUT, "a special register can be read only by 'mov': move %%%s into a register",
                          isa_special_info((enum isa_special)o->reg)->name);
+        if (o->kind == PTX_O_SYMBOL && o->count != 0 && insn->op != PTX_MOV && insn->op != PTX_CVT)
+            ptx_sel_fail(sel, LW_EINPUT, "a special register can be read only by 'mov': move %%envreg%u into a register",
+                         o->count == 2 ? 1 : 2);
         if (o->kind == PTX_O_REG)
             (void)ptx_sel_reg(sel, o->reg);
         for (unsigned e = 0; o->element != NULL && e < o->count; e++) {

@@ -104,9 +104,9 @@ static void mov_vector(struct ptx_sel *sel, enum ptx_type type, unsigned n)
                                      "predicates", n, ptx_type_name(type));
     for (unsigned i = 0; i < n; i++) {
         const struct ptx_operand *o = &from->element[i];
-        bool special = o->kind == PTX_O_SPECIAL;
+        bool special = o->kind == PTX_O_SPECIAL || (o->kind == PTX_O_SYMBOL && o->count != 0);
 
-        if (o->kind == PTX_O_SYMBOL || (special && (bytes > 4 || ptx_type_class(type) == PTX_CLASS_FLOAT)))
+        if ((o->kind == PTX_O_SYMBOL && o->count == 0) || (special && (bytes > 4 || ptx_type_class(type) == PTX_CLASS_FLOAT)))
             ptx_sel_fail(sel, LW_EINPUT, "an element of type .%s must be a register or a number",
                          ptx_type_name(type));
         part[i] = ptx_sel_value(sel, o, special ? PTX_T_U32 : type);

@@ -319,8 +319,8 @@ static ptx_ref value(struct ptx_sel *sel, const struct ptx_operand *o, enum ptx_
         return o->imm != 0 ? d + 1 : d; /* %clock_hi is the upper word of the clock */
     }
     case PTX_O_SYMBOL:
-        if (o->count != 0 && rows != 1)
-            ptx_sel_fail(sel, LW_EINPUT, "%%envreg%u has only 32 bits", o->count == 2 ? 1 : 2);
+        if (o->count != 0 && (rows != 1 || ptx_type_class(type) == PTX_CLASS_FLOAT))
+            ptx_sel_fail(sel, LW_EINPUT, "%%envreg%u has 32 bits and is not a float", o->count == 2 ? 1 : 2);
         if (o->count != 0)
             return ptx_sel_symbol(sel, o->symbol, 0, 2) + (o->count - 1);
         return ptx_sel_symbol(sel, o->symbol, (int64_t)o->imm, rows);

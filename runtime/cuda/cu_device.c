@@ -50,7 +50,7 @@ static cudaError_t set(unsigned *member, unsigned value, bool is_valid)
     return cu_return(is_valid ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-static unsigned timing_number(const char *key, unsigned otherwise)
+unsigned cu_timing_number(const char *key, unsigned otherwise)
 {
     char text[32];
 
@@ -115,7 +115,7 @@ static void make_properties(struct cudaDeviceProp *p)
     p->minor = CU_COMPUTE_MINOR;
     p->textureAlignment = p->surfaceAlignment = 512;
     p->texturePitchAlignment = 32;
-    p->multiProcessorCount = (int)timing_number("core.count", 16);
+    p->multiProcessorCount = (int)cu_timing_number("core.count", CU_CORES);
     p->canMapHostMemory = p->concurrentKernels = p->unifiedAddressing = p->managedMemory = 1;
     p->concurrentManagedAccess = 1;
     p->asyncEngineCount = 1;
@@ -127,7 +127,7 @@ static void make_properties(struct cudaDeviceProp *p)
     p->sharedMemPerBlockOptin = 65536;
     p->maxBlocksPerMultiProcessor = 32;
     p->clockRate = (int)rt_clock_mhz() * 1000;
-    p->memoryClockRate = (int)timing_number("clocks.dram", 1000) * 1000;
+    p->memoryClockRate = (int)cu_timing_number("clocks.dram", 1000) * 1000;
     p->deviceOverlap = p->cooperativeLaunch = 1;
 }
 
@@ -167,7 +167,7 @@ CU_API cudaError_t cudaDeviceGetAttribute(int *out, int attribute, int device)
     case 14: value = (int)p.textureAlignment; break;
     case 15: case 19: case 31: case 41: case 83: case 89: value = 1; break;
     case 16: value = p.multiProcessorCount; break;
-    case 36: value = (int)timing_number("clocks.dram", 1000) * 1000; break;
+    case 36: value = (int)cu_timing_number("clocks.dram", 1000) * 1000; break;
     case 37: value = p.memoryBusWidth; break;
     case 38: value = p.l2CacheSize; break;
     case 39: value = p.maxThreadsPerMultiProcessor; break;

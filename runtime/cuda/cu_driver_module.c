@@ -450,8 +450,10 @@ CU_API CUresult cuLaunchKernelEx(const struct launch_config *c, CUfunction funct
 
     if (c == NULL)
         return CUDA_ERROR_INVALID_VALUE;
-    result = CU_IN_CONTEXT(cu_launch_check(c->attributes, c->attribute_count, function, (cu_dim3){c->grid[0], c->grid[1], c->grid[2]},
-                                           (cu_dim3){c->block[0], c->block[1], c->block[2]}, c->shared_bytes));
+    const struct cudaKernelNodeParams p = {function, {c->grid[0], c->grid[1], c->grid[2]}, {c->block[0], c->block[1], c->block[2]},
+                                           c->shared_bytes, parameters, extra};
+
+    result = CU_IN_CONTEXT(cu_launch_check(c->attributes, c->attribute_count, &p));
     if (result != CUDA_SUCCESS)
         return result;
     return cuLaunchKernel(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared_bytes,

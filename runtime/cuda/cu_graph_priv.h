@@ -84,10 +84,10 @@ struct cu_launch_attribute {
         char room[64];
     } value;
 };
-/** Tests whether the attributes permit the launch of a kernel. Errors: cudaErrorNotSupported for a cluster of several blocks;
- *  cudaErrorCooperativeLaunchTooLarge for a cooperative launch with more blocks than fit on the device at the same time. */
-cudaError_t cu_launch_check(const struct cu_launch_attribute *attributes, unsigned count, const void *stub, cu_dim3 grid,
-                            cu_dim3 block, size_t shared_bytes);
+/** Tests whether the attributes permit the launch @p. Errors: cudaErrorNotSupported for a cluster of several blocks;
+ *  cudaErrorCooperativeLaunchTooLarge for a cooperative launch with more blocks than fit on the device at the same time; for
+ *  cooperative launches also those of cu_kernel_check(). */
+cudaError_t cu_launch_check(const struct cu_launch_attribute *attributes, unsigned count, const struct cudaKernelNodeParams *p);
 /** Copies the arguments to memory from malloc(). The memory begins with an array of pointers to the copied arguments. */
 cudaError_t cu_kernel_arguments(const struct cudaKernelNodeParams *p, void ***out);
 /** Copies the box of memory that @c describes. With @only_check, only checks the parameters. */

@@ -205,33 +205,75 @@ CU_API cudaError_t __cudaLaunchKernel(void *kernel, cu_dim3 grid, cu_dim3 block,
     return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
 }
 
-cudaError_t cudaDeviceGetAttribute(int *out, int attribute, int device);
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, const void *stub, int threads, size_t shared_bytes,
-                                                                   unsigned flags);
-
-/** Returns an error if not all blocks of a cooperative launch fit on the device at the same time, because each block may wait for
- *  all others. The launch itself reports other errors. */
-static cudaError_t check_cooperative(const void *stub, cu_dim3 grid, cu_dim3 block, size_t shared_bytes)
+/** Returns how many blocks may be resident in the whole device without the timing model: emu_config.resident_warps has its
+ *  default. */
+static unsigned most_resident(unsigned threads)
 {
-    enum { CORES = 16 }; /* cudaDevAttrMultiProcessorCount */
-    const uint64_t threads = (uint64_t)block.x * block.y * block.z;
-    int each = 0, cores = 0;
+    enum { RESIDENT_WARPS = 2048 };
+
+    return RESIDENT_WARPS / ((threads + rt_warp_width() - 1) / rt_warp_width());
+}
+
+static uint64_t rounded(uint64_t x, unsigned unit)
+{
+    return unit != 0 ? (x + unit - 1) / unit * unit : x;
+}
+
+/** Returns how many blocks of a kernel fit on a core at the same time: by the keys of the GPU model or, without the timing model,
+ *  by the limits that the device reports. */
+static unsigned blocks_of_core(const lanewise_kernel_needs *needs, unsigned threads, uint64_t shared_bytes)
+{
+    const bool timed = cu_timing_number("core.warps", 0) != 0;
+    const unsigned width = timed ? rt_warp_width() : 32, warps = (threads + width - 1) / width;
+    const uint64_t a_warp = rounded((uint64_t)needs->vector_registers * width, cu_timing_number("core.register_unit", 1));
+    const struct {
+        uint64_t need, have;
+    } limits[] = {
+        {1, cu_timing_number("core.blocks", 32)},
+        {rounded(warps, cu_timing_number("core.group", 1)), cu_timing_number("core.warps", CU_WARPS)},
+        {threads, cu_timing_number("core.threads", CU_WARPS * 32)},
+        {a_warp * warps, cu_timing_number("core.registers", CU_REGISTERS)},
+        {rounded(shared_bytes, cu_timing_number("core.shared_unit", 1)), cu_timing_number("core.shared_bytes", 2 * CU_SHARED_BYTES)},
+    };
+    uint64_t blocks = UINT32_MAX;
+
+    for (unsigned i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        if (limits[i].need != 0 && limits[i].have / limits[i].need < blocks)
+            blocks = limits[i].have / limits[i].need;
+    if (!timed && blocks > 1 && most_resident(threads) / cu_timing_number("core.count", CU_CORES) < blocks) { /* narrow warps */
+        blocks = most_resident(threads) / cu_timing_number("core.count", CU_CORES);
+        blocks = blocks != 0 ? blocks : 1;
+    }
+    return (unsigned)blocks;
+}
+
+/** Returns an error if the launch is not possible, or if not all its blocks fit on the device at the same time: each block of a
+ *  cooperative launch may wait for all others. */
+static cudaError_t check_cooperative(const struct cudaKernelNodeParams *p)
+{
+    const unsigned threads = p->block.x * p->block.y * p->block.z;
+    struct cu_function *f;
+    lanewise_kernel_needs needs;
+    lanewise_shape shape;
     cudaError_t error;
 
-    if (grid.x == 0 || grid.y == 0 || grid.z == 0)
-        return cudaErrorInvalidValue; /* as an H100 does */
-    if (threads == 0 || threads > LANEWISE_MAX_BLOCK_THREADS)
-        return cudaSuccess;
-    error = cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&each, stub, (int)threads, shared_bytes, 0);
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&cores, CORES, 0);
-    if (error == cudaSuccess && (uint64_t)grid.x * grid.y > (uint64_t)each * (unsigned)cores / grid.z)
-        error = cudaErrorCooperativeLaunchTooLarge;
+    rt_lock();
+    error = cu_kernel_check(p, &f, &shape);
+    if (error == cudaSuccess) {
+        lanewise_kernel_get_needs(f->kernel, &needs, sizeof needs);
+        uint64_t most = (uint64_t)blocks_of_core(&needs, threads, needs.shared_bytes + (uint64_t)p->shared_bytes) *
+                        cu_timing_number("core.count", CU_CORES);
+
+        if (cu_timing_number("core.count", 0) == 0 && most > most_resident(threads))
+            most = most_resident(threads);
+        if ((uint64_t)p->grid.x * p->grid.y > most / p->grid.z)
+            error = cudaErrorCooperativeLaunchTooLarge;
+    }
+    rt_unlock();
     return error;
 }
 
-cudaError_t cu_launch_check(const struct cu_launch_attribute *attributes, unsigned count, const void *stub, cu_dim3 grid,
-                            cu_dim3 block, size_t shared_bytes)
+cudaError_t cu_launch_check(const struct cu_launch_attribute *attributes, unsigned count, const struct cudaKernelNodeParams *p)
 {
     enum { COOPERATIVE = 2, CLUSTER = 4 };
     cudaError_t error = cudaSuccess;
@@ -240,7 +282,7 @@ cudaError_t cu_launch_check(const struct cu_launch_attribute *attributes, unsign
         const unsigned *dim = attributes[i].value.dim;
 
         if (attributes[i].id == COOPERATIVE && attributes[i].value.number != 0)
-            error = check_cooperative(stub, grid, block, shared_bytes);
+            error = check_cooperative(p);
         else if (attributes[i].id == CLUSTER && (uint64_t)dim[0] * dim[1] * dim[2] > 1)
             error = cudaErrorNotSupported;
     }
@@ -262,7 +304,9 @@ CU_API cudaError_t cudaLaunchKernelExC(const struct cudaLaunchConfig *config, co
 
     if (config == NULL)
         return cu_return(cudaErrorInvalidValue);
-    error = cu_launch_check(config->attributes, config->attribute_count, stub, config->grid, config->block, config->shared_bytes);
+    const struct cudaKernelNodeParams p = {stub, config->grid, config->block, (unsigned)config->shared_bytes, arguments, NULL};
+
+    error = cu_launch_check(config->attributes, config->attribute_count, &p);
     if (error != cudaSuccess)
         return cu_return(error);
     return cudaLaunchKernel(stub, config->grid, config->block, arguments, config->shared_bytes, config->stream);
@@ -271,7 +315,8 @@ CU_API cudaError_t cudaLaunchKernelExC(const struct cudaLaunchConfig *config, co
 CU_API cudaError_t cudaLaunchCooperativeKernel(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments,
                                                size_t shared_bytes, cudaStream_t stream)
 {
-    const cudaError_t error = check_cooperative(stub, grid, block, shared_bytes);
+    const struct cudaKernelNodeParams p = {stub, grid, block, (unsigned)shared_bytes, arguments, NULL};
+    const cudaError_t error = check_cooperative(&p);
 
     return error != cudaSuccess ? cu_return(error) : cudaLaunchKernel(stub, grid, block, arguments, shared_bytes, stream);
 }
@@ -365,20 +410,11 @@ CU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *o
     if (error == cudaSuccess)
         error = cu_function_get(stub, &f);
     if (error == cudaSuccess) {
-        const unsigned warps = ((unsigned)threads + 31) / 32;
-        uint64_t blocks = CU_WARPS / warps, registers, shared;
-
         lanewise_kernel_get_needs(f->kernel, &needs, sizeof needs);
-        registers = (uint64_t)needs.vector_registers * 32 * warps;
-        shared = shared_bytes <= cu_function_dynamic_limit(f, needs.shared_bytes) ? needs.shared_bytes + (uint64_t)shared_bytes
-                                                                                  : UINT32_MAX;
-        if ((unsigned)threads > LANEWISE_MAX_BLOCK_THREADS)
-            blocks = 0;
-        if (registers != 0 && CU_REGISTERS / registers < blocks)
-            blocks = CU_REGISTERS / registers;
-        if (shared != 0 && 2 * CU_SHARED_BYTES / shared < blocks)
-            blocks = 2 * CU_SHARED_BYTES / shared;
-        *out = (int)(blocks < 32 ? blocks : 32);
+        if ((unsigned)threads > LANEWISE_MAX_BLOCK_THREADS || shared_bytes > cu_function_dynamic_limit(f, needs.shared_bytes))
+            *out = 0;
+        else
+            *out = (int)blocks_of_core(&needs, (unsigned)threads, needs.shared_bytes + (uint64_t)shared_bytes);
     }
     rt_unlock();
     return cu_return(error);

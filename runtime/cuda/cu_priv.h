@@ -21,6 +21,8 @@ enum {
 /** Returns the error of the device: cudaSuccess, cudaErrorNoDevice, or the error of a kernel that has failed. After such a
  *  failure, most calls return this error. Locked. */
 cudaError_t cu_device_error(void);
+/** Returns the value of a key of the GPU model, or @otherwise without the timing model; locked. */
+unsigned cu_timing_number(const char *key, unsigned otherwise);
 /** Returns whether the program has used the runtime. A use of the runtime creates the primary context; cudaDeviceReset destroys
  *  this context. */
 enum cu_use { CU_NOT_USED, CU_USED, CU_RESET };
@@ -47,7 +49,7 @@ typedef struct cu_event *cudaEvent_t;
 /** Returns true if the handle is an existing stream. The caller holds the lock. */
 bool cu_is_stream(cudaStream_t stream);
 
-enum { CU_SHARED_BYTES = 49152, CU_REGISTERS = 65536, CU_WARPS = 64, CU_COMPUTE_MAJOR = 7, CU_COMPUTE_MINOR = 5 };
+enum { CU_SHARED_BYTES = 49152, CU_REGISTERS = 65536, CU_WARPS = 64, CU_CORES = 16, CU_COMPUTE_MAJOR = 7, CU_COMPUTE_MINOR = 5 };
 
 /* ---- modules ----------------------------------------------------------------------------------------------------- */
 

@@ -38,6 +38,7 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     memory 471500036 clang-15 # the store of one assignment was combined with stores of a later assignment
     memory 471500055 clang-15
     kept 4767018319658750850 clang-14 # the line of a closing brace has code of a return before the declaration
+    kept 4767070166098032869 clang-16 # a block at the end of the function has no line, and the path goes back from the block
     kept 4767052925537765558 clang-14 # in an unrolled loop, a store of the second iteration has no line in the middle of a block
     kept 4767018364784158957 clang-19 # at the head of a loop, the debug value of the join was taken for that of the assignment
     kept 57 clang-16  # the register from which a value is computed is also the register of the result

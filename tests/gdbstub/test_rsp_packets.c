@@ -331,7 +331,7 @@ static void target_registers_without_a_meaning_cannot_be_written(void **state)
     /* The error says that the GPU does not have the register, and that gdb cannot call functions, since a call writes the
      * register. */
     EXPECT_BEGINS(fix_ask(fix, "P0=0000000000000001"),
-                  "E. rax is a register of the target architecture reported to gdb, which the GPU does not have, so that "
+                  "E. rax cannot be written, because it is a register of the target architecture that the GPU does not have; "
                   "gdb cannot call functions of the program");
     EXPECT_BEGINS(set_reg(fix, "exec", "0000000000000001"), "E. exec is read-only");
 }

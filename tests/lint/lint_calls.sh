@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Checks the order of calls between the folders of a directory. A function may refer to functions and tables of its own folder, of
-# the directory itself, and of folders before its own in the table of section "Rooms" of CONTRIBUTING.md. Files in the directory
+# the directory itself, and of folders before its own in the table of section "Folders" of CONTRIBUTING.md. Files in the directory
 # itself may refer to all folders. The check reads the symbols of object files, so that pointers in tables count, too. The script
 # runs in a build folder.
 set -u

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks the include rules of CONTRIBUTING.md, sections "The source tree" and "Rooms": which directory may include headers of
+# Checks the include rules of CONTRIBUTING.md, sections "The source tree" and "Folders": which directory may include headers of
 # which other directory, and that these headers are public. Inside a directory, a folder may include headers of the directory
 # itself and of folders before it in the table of rooms. Only one .c file each may include libyaml, libelf and readline, and
 # only one header may use intrinsics. With an argument the script checks that tree instead, for the test of this lint.

@@ -64,7 +64,8 @@ for use in 'int emu_tap_set(int);' 'int a; int lnc_place; /* lnc_place */'; do
 done
 rm -r launch
 
-# If there are fewer uses, --renew lowers the count. If there are none, the zone is closed and remains closed.
+# If a zone of a directory (lint_words.sh) has fewer uses, --renew lowers its count. If it has none, --renew marks it as closed: each
+# new use is then an error.
 echo 'The lanes diverge.' >docs/a.md
 says 0 '^ok: .* 7 uses left' --renew
 grep -q '^docs docs closed$' tests/lint/lint_words.counts || fail "a zone without words is not closed"

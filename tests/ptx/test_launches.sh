@@ -301,5 +301,9 @@ END
 "$lanewise" run -q grid.yaml || fail "the blocks of a grid do not wait for each other"
 "$lanewise" run -q --timing grid.yaml || fail "the blocks of a grid do not wait for each other with the timing model"
 sed 's/mov.u32 %r4, %envreg2/mov.u64 %rd2, %envreg2/' grid.ptx >wide.ptx
-refused '%envreg2 has only 32 bits' wide.ptx
+refused '%envreg2 has 32 bits and is not a float' wide.ptx
+sed 's/st.global.u32 .%rd4., %r6/st.global.u32 [%rd4], %envreg1/' grid.ptx >store.ptx
+refused 'move %envreg1 into a register' store.ptx
+sed 's/st.global.u32 .%rd4., %r6/st.global.u32 [%envreg2], %r6/' grid.ptx >address.ptx
+refused 'an address starts with a register or a variable' address.ptx
 [ $failures = 0 ]

@@ -29,6 +29,11 @@ for clang in clang-14 clang-19; do
     "$lanewise" cc --compiler $clang "$src/grid.cu" -o grid-$clang >log 2>&1 || { fail "$clang: grid.cu does not compile"; cat log; }
     right grid-$clang
 done
+# As many blocks as the device reports are resident at the same time, also with narrow warps and with a GPU model.
+for options in --warp=4 --warp=64 --timing=fermi --timing=gcn-tahiti --check=all; do
+    LANEWISE_OPTIONS=$options timeout 300 ./grid-clang-19 >out 2>err && grep -q '^all right$' out && ! grep -q 'race' err ||
+        { fail "grid.cu with $options: exit status $?"; head -n 20 out err; }
+done
 # Without -rdc=true, each file is a separate module, as with nvcc. The message names the missing symbol.
 "$lanewise" cc "$src/one.cu" "$src/two.cu" "$src/three.cpp" -o apart >log 2>&1 || cat log
 ./apart >out 2>err && fail "kernels were linked without -rdc=true"

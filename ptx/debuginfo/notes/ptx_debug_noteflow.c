@@ -358,7 +358,8 @@ static void show_up_to(struct following *f, struct walk *w, uint32_t to)
 {
     uint32_t shown[PTX_NOTE_PIECES * PTX_NOTE_SAME];
 
-    if (w->ranges != NULL && !w->ahead && !w->astray && !w->earlier && !is_in_call(f, w)) {
+    if (w->ranges != NULL && !w->ahead && !w->astray && !w->earlier && !is_in_call(f, w) &&
+        !ptx_note_is_displaced(f->pl, f->noting, w->block)) {
         memcpy(shown, w->state, f->pieces->count * PTX_NOTE_SAME * sizeof *shown);
         for (uint32_t k = 0; k < f->pieces->count * PTX_NOTE_SAME; k++)
             if ((w->positions.doubted | w->positions.hidden | (w->outside ? w->positions.pending : 0)) >> k / PTX_NOTE_SAME & 1 ||

@@ -134,3 +134,11 @@ bool ptx_note_is_literal(struct ptx_placing *pl, const struct ptx_noting *noting
     }
     return false;
 }
+
+bool ptx_note_is_displaced(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t block)
+{
+    const struct ptx_insn *last = &pl->fn->insns.at[noting->blocks.at[block].end - 1];
+
+    return noting->first_group[block] == noting->first_group[block + 1] && last->guard == PTX_NONE &&
+           (last->op == PTX_BRA || last->op == PTX_RET || last->op == PTX_EXIT);
+}

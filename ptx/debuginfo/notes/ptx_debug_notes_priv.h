@@ -242,6 +242,9 @@ bool ptx_note_assigns(const struct ptx_noted_lines *lines, uint32_t first, uint3
 bool ptx_note_loop_assigns(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
 /** Returns whether a loop that contains line @from, and ends before line @to, assigns to the variable. */
 bool ptx_note_left_loop_assigns(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
+/** Returns whether no code of a block has a line of its own, and the block does not continue at the next code of the text. The code
+ *  of the block then has the line of code that is not executed after it. */
+bool ptx_note_is_displaced(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t block);
 /** Returns whether a line is in the variable's scope. */
 bool ptx_note_in_scope(const struct ptx_noted_lines *lines, uint32_t line);
 /** Returns whether a line is in the variable's function. */
@@ -251,8 +254,8 @@ bool ptx_note_assigns_after_call(const struct ptx_noting *noting, const struct p
 /** Returns true if a path from code of line @from directly to code of line @to does not begin another iteration of a loop,
  *  because no loop contains both lines, or because the path omits other code of the loop. @to must be lower than @from. */
 bool ptx_note_is_no_round(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
-/** Returns whether code of a line may belong to an iteration of a loop that assigns to the variable: the line assigns, or a line
- *  that assigns in a loop around the line has no code. */
+/** Returns true if code of @line may belong to a loop iteration that assigns to the variable. This is so if @line itself assigns,
+ *  or if a loop around @line assigns on a line without code: a path can then execute the assignment without code of its line. */
 bool ptx_note_may_iterate(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line);
 /** Returns whether the head of a loop assigns to the variable, and the path is at this head, or in the loop after a branch
  *  back. */
