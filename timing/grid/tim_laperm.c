@@ -6,9 +6,9 @@
  * a block from
  *
  *   1. its own queues (tb_pri: the queues of all cores): the highest priority first, the oldest launch first;
- *   2. if these queues are empty, the queue of launches by the host;
+ *   2. if these queues have no launch that can be placed, the queue of launches by the host;
  *   3. with adaptive_bind, if that queue is empty, too, the queues of a backup core. When they are empty, another core
- *      becomes the backup core.
+ *      becomes the backup core. With smx_bind, only a core that mechanism dvfs has closed can be a backup core.
  *
  * If a block does not fit, it remains in its queue, and the next core is examined in the next cycle. A launch is skipped if
  * the core has no space for suspended blocks of the launch's nesting level, because the launch may have to wait for a later
