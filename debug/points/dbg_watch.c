@@ -442,7 +442,6 @@ static char *register_name(struct dbg_watched *w)
     lw_buffer_init(&name);
     for (unsigned i = 0; i < w->variable_count; i++) {
         const bool typed = dbg_type_scalar(d, isa_die_type(d, w->variables[i]), &type, &bytes) && bytes == w->bytes;
-
         const char *const one = isa_die_name(d, w->variables[i]);
 
         if (i == 0 || strcmp(one, isa_die_name(d, w->variables[i - 1])) != 0)

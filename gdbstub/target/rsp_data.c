@@ -644,9 +644,9 @@ enum lw_status rsp_program_write(const struct rsp_config *config, const char *pa
         return status;
     if (any && rsp->elf != NULL)
         rsp_lldb_text(rsp, rsp->elf, rsp->elf_size);
-    if (status == LW_OK && rsp->elf == NULL)
+    if (rsp->elf == NULL)
         status = LW_FAIL(err, LW_ESTATE, "no program is loaded");
-    if (status == LW_OK)
+    else
         status = lw_file_write(path, rsp->elf, rsp->elf_size, err);
     rsp_destroy(rsp);
     return status;

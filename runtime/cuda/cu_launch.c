@@ -176,12 +176,19 @@ cudaError_t cu_launch(const struct cudaKernelNodeParams *p, cudaStream_t stream)
     return cu_return(error);
 }
 
-CU_API cudaError_t cudaLaunchKernel(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments, size_t shared_bytes,
-                                    cudaStream_t stream)
+static struct cudaKernelNodeParams launch_of(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments, size_t shared_bytes)
 {
     const unsigned shared = shared_bytes < UINT32_MAX ? (unsigned)shared_bytes : UINT32_MAX;
 
-    return cu_launch(&(struct cudaKernelNodeParams){stub, grid, block, shared, arguments, NULL}, stream);
+    return (struct cudaKernelNodeParams){stub, grid, block, shared, arguments, NULL};
+}
+
+CU_API cudaError_t cudaLaunchKernel(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments, size_t shared_bytes,
+                                    cudaStream_t stream)
+{
+    const struct cudaKernelNodeParams p = launch_of(stub, grid, block, arguments, shared_bytes);
+
+    return cu_launch(&p, stream);
 }
 
 /** This function and the next one are called by programs of nvcc 13. The handle of a kernel is its struct cu_function. */
@@ -304,21 +311,19 @@ CU_API cudaError_t cudaLaunchKernelExC(const struct cudaLaunchConfig *config, co
 
     if (config == NULL)
         return cu_return(cudaErrorInvalidValue);
-    const struct cudaKernelNodeParams p = {stub, config->grid, config->block, (unsigned)config->shared_bytes, arguments, NULL};
+    const struct cudaKernelNodeParams p = launch_of(stub, config->grid, config->block, arguments, config->shared_bytes);
 
     error = cu_launch_check(config->attributes, config->attribute_count, &p);
-    if (error != cudaSuccess)
-        return cu_return(error);
-    return cudaLaunchKernel(stub, config->grid, config->block, arguments, config->shared_bytes, config->stream);
+    return error != cudaSuccess ? cu_return(error) : cu_launch(&p, config->stream);
 }
 
 CU_API cudaError_t cudaLaunchCooperativeKernel(const void *stub, cu_dim3 grid, cu_dim3 block, void **arguments,
                                                size_t shared_bytes, cudaStream_t stream)
 {
-    const struct cudaKernelNodeParams p = {stub, grid, block, (unsigned)shared_bytes, arguments, NULL};
+    const struct cudaKernelNodeParams p = launch_of(stub, grid, block, arguments, shared_bytes);
     const cudaError_t error = check_cooperative(&p);
 
-    return error != cudaSuccess ? cu_return(error) : cudaLaunchKernel(stub, grid, block, arguments, shared_bytes, stream);
+    return error != cudaSuccess ? cu_return(error) : cu_launch(&p, stream);
 }
 
 /* ---- attributes ------------------------------------------------------------------------------------------------ */
