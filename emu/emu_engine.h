@@ -207,10 +207,12 @@ struct emu_native_calls {
     bool (*bssy_part)(struct emu_native_frame *frame, uint32_t reg, uint64_t mask);
     bool (*release)(struct emu_native_frame *frame, uint32_t reg, uint64_t mask);
     bool (*join)(struct emu_native_frame *frame, uint32_t reg, uint64_t retired);
-    /** Called after the last warp of the block has ended; emu_native_frame.record lists the warps that ended in this call of
-     *  native code. If all warps of the block are listed, the function ends the block, and begins another block in its place. If
-     *  the result is false, nothing has changed. */
-    bool (*next_block)(struct emu_native_frame *frame);
+    /** Called after the last warp of the block has ended or is parked; emu_native_frame.record lists what the warps did in this
+     *  call of native code. If all warps of the block are listed and have ended, the function ends the block, and begins another
+     *  block in its place. If all are listed and are parked at the same CTA barrier, the function executes the arrival of all of
+     *  them. Returns the entry, as in emu_native_kernel.run, from which each warp of the block runs next. If the result is
+     *  EMU_NATIVE_NO_ENTRY, nothing has changed, and the code must leave. */
+    uint32_t (*next_warps)(struct emu_native_frame *frame);
 };
 
 /** Lanes of a divided warp that are at one instruction. If the instruction is a bsync, `lanes` are the lanes that have executed
@@ -218,6 +220,12 @@ struct emu_native_calls {
  *  had executed when the lanes arrived. */
 struct emu_native_part {
     uint64_t lanes, since;
+};
+
+/** A warp that native code has executed up to its exit or to a CTA barrier. */
+struct emu_native_record {
+    uint64_t retired; /* the number of its instructions before the exit or barrier, times 2^32, plus the index of the site there */
+    uint64_t missing; /* as emu_native_frame.missing */
 };
 
 /** State of a warp that native code reads and writes. */
@@ -250,15 +258,16 @@ struct emu_native_frame {
     uint32_t first_thread;   /* linear position of the warp's first thread in its block */
     emu_row_fn *const *row_functions; /* [ISA_OP_COUNT] functions of instructions with semantics ROW1 */
     uint64_t alone;          /* masked code: not 0 if the running split is the warp's only split */
-    uint64_t warps;          /* number of warps of the block, from this one on, that the code may execute one after another; all of
-                              * them have just begun. After the last one the code calls calls->next_block(). 0: only this warp */
+    uint64_t warps;          /* number of warps of the block, from this one on, that the code may execute one after another, each
+                              * from the entry of the call to its next CTA barrier or its exit; the entry is the start of the
+                              * kernel, or all of them are parked for it. After the last one the code calls calls->next_warps().
+                              * 0: only this warp */
     uint64_t warp_step, regs_step, uniform_step; /* distances in bytes between neighbouring warps of a block: of struct emu_warp,
                               * of their register files and local memory, and of `uniform` */
-    uint64_t *record;        /* [warps of the block] an element for each warp that has ended: the number of its instructions
-                              * before the exit, times 2^32, plus the index of the exit's site */
+    struct emu_native_record *record; /* [warps of the block] an element for each warp that has ended or is parked */
     /* results, of the last warp unless stated otherwise */
-    uint64_t ended;          /* number of warps before the last one that the code has executed up to their exits; only warps of
-                              * the last block count */
+    uint64_t ended;          /* number of warps before the last one that the code has executed up to their exits or barriers,
+                              * since the call began or calls->next_warps() returned an entry */
     uint64_t retired;        /* warp instructions executed */
     uint32_t site;           /* index in emu_native_kernel.site of the site at which the code left */
     uint64_t loads;          /* all warps: number of retired loads, without those that calls->execute() has counted itself */
@@ -266,11 +275,11 @@ struct emu_native_frame {
     uint64_t stores;         /* number of retired stores, counted as `loads` is. `loads` and `stores` are not adjacent: otherwise
                               * a compiler could read both by one load, and the host cannot forward two stores to one load */
     uint64_t gone;           /* lanes that have exited; the others have continued. Only if `warps` is not 0 */
-    uint64_t divided;        /* not 0: the code has divided the warp, and the following members are valid */
-    uint64_t missing;        /* all warps: instructions times the lanes of the warp, less the thread instructions executed; valid also
-                              * if `divided` is 0 */
-    uint64_t divergences, merges; /* as in struct emu_stats */
-    uint64_t passes;         /* number of times that all lanes of the warp arrived at a bsync together */
+    uint64_t divided;        /* not 0: the code has divided a warp, and the following members are valid */
+    uint64_t missing;        /* instructions times the lanes of the warp, less the thread instructions executed; valid also if
+                              * `divided` is 0 */
+    uint64_t divergences, merges; /* all warps: as in struct emu_stats */
+    uint64_t passes;         /* all warps: number of times that all lanes of the warp arrived at a bsync together */
     uint64_t local_stores;   /* number of retired stores to local memory, which `stores` does not count, because they are no
                               * progress (MACHINE 4) */
 };
@@ -278,7 +287,7 @@ enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3, EMU_NATIVE_ALIGN = 16,
        EMU_NATIVE_SHORT = 4096, /* after a warp with more instructions, the code does not begin the next warp */
        EMU_NATIVE_WINDOW = 1 << 16, /* in code that has divided a warp, lanes that can run wait for at most this number of
                                      * instructions */
-       EMU_NATIVE_RESUME = 1 << 16, EMU_NATIVE_UNPARK = 1 << 17 };
+       EMU_NATIVE_RESUME = 1 << 16, EMU_NATIVE_UNPARK = 1 << 17, EMU_NATIVE_NO_ENTRY = 1 << 18 };
 
 /** A request for native code: the kernel, and properties of its blocks. */
 struct emu_native_request {

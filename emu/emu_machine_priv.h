@@ -46,8 +46,11 @@ struct emu_core_native {
     struct emu_native_frame frame;          /* emu_native_use() sets the members that are the same in all warps of a block */
     struct emu_native_part *part;           /* [parts], owned: memory for emu_native_frame.part */
     uint32_t parts;
-    bool (*next_block)(struct emu_functional *engine); /* emu_native_calls.next_block() calls it */
+    uint32_t (*next_warps)(struct emu_functional *engine); /* emu_native_calls.next_warps() calls it */
     struct emu_functional *engine;
+    uint32_t entry, begin_entry;            /* entry from which native code runs each warp of the block, as in
+                                             * emu_native_kernel.run, and the entry of a block's start (emu_native_blocks.c) */
+    uint64_t call_until;                    /* value of core->retired from which on next_warps() returns no entry */
     uint64_t missing;                       /* sum of emu_native_frame.missing since the block began (emu_native_blocks.c) */
     uint64_t *uniform;                      /* [warps][uniform_stride], owned: memory for emu_native_frame.uniform */
     uint32_t uniform_stride;
@@ -55,7 +58,7 @@ struct emu_core_native {
                                              * parked at a CTA barrier; 0: the warp is not parked */
     bool *slow;                             /* [warps of the block], owned: the interpreter executes the warp
                                              * (emu_native_blocks.c) */
-    uint64_t *record;                       /* [warps of the block], owned: memory for emu_native_frame.record */
+    struct emu_native_record *record;       /* [warps of the block], owned: memory for emu_native_frame.record */
     bool *spilled;                          /* [warps of the block], in the memory of slow[]: some lanes of the warp have exited,
                                              * or all lanes have exited at an exit with a guard; in both cases code for whole
                                              * warps has stored registers */

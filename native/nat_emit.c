@@ -55,7 +55,6 @@ void nat_load_uniform(struct nat_unit *u, unsigned r, const struct nat_shape *sh
 }
 
 static void enter_vector(struct nat_unit *u, unsigned r, const struct nat_shape *shape, LLVMValueRef *all);
-static void load_frame(struct nat_unit *u);
 
 /** Builds the body of a shared function. With f->enter, the function verifies the shapes of registers in the register file
  *  and sets frame->uniform. Without f->enter, the function stores the registers, whose bases are in frame->uniform, to the
@@ -120,7 +119,9 @@ static void shared_build(struct nat_unit *u, struct nat_shared *f)
     LLVMBasicBlockRef body = nat_new_block(u);
     position(u, body);
     u->frame = l->GetParam(u->function, 0);
-    load_frame(u);
+    nat_load_frame(u);
+    if (u->ended != NULL)
+        nat_load_warp(u, nat_member(u, u->b.i64, offsetof(struct emu_native_frame, ended)));
     shared_body(u, f);
     (void)l->BuildBr(u->entry_builder, body);
     l->DisposeBuilder(u->entry_builder);
@@ -443,7 +444,7 @@ void nat_emit_generic(struct nat_unit *u)
     }
     for (unsigned r = 0; r < ISA_S_EXEC; r++)
         if (nat_has(&writes, NAT_S + r)) {
-            LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, nat_scalars(u), quad(u, 4 * r)), "");
+            LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, u->s, quad(u, 4 * r)), "");
             nat_put_scalar(u, r, value);
         }
     for (unsigned p = 0; p < 7; p++) {
@@ -507,6 +508,80 @@ static void generalise(struct nat_unit *u)
                                nat_vector(&u->b, nat_get_predicate(u, p, false, false)).v);
 }
 
+/** Sets all predicates to false, the value that they have until the code writes them. */
+static void clear_predicates(struct nat_unit *u)
+{
+    for (unsigned p = 0; p < 7; p++) {
+        nat_write_variable(u, &u->values.pred_same[p], u->b.i1, u->b.llvm->ConstNull(u->b.i1));
+        nat_write_variable(u, &u->values.spred[p], u->b.i1, u->b.llvm->ConstNull(u->b.i1));
+    }
+}
+
+/** Returns the number of instructions that the warp has executed before the one that is being emitted. */
+static LLVMValueRef executed(struct nat_unit *u)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    return l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, u->counted, ""), quad(u, u->at - u->block_first), "");
+}
+
+/** Called for an instruction at which all lanes that have not exited exit, or at which the warp is parked. Emits code that runs the
+ *  next warp of the block or, after the last warp, the first warp of this block or of another block, if native code may execute
+ *  that warp. If it may not, control continues at the code emitted after this call. @site: number of the instruction's site. */
+static void emit_next_warp(struct nat_unit *u, uint32_t site)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    if (u->ended == NULL || u->region != NULL)
+        return;
+    LLVMBasicBlockRef done = nat_new_block(u), last = nat_new_block(u), next = nat_new_block(u), leave = nat_new_block(u);
+    LLVMValueRef ended = l->BuildLoad2(u->b.b, u->b.i64, u->ended, ""), after = l->BuildAdd(u->b.b, ended, quad(u, 1), "");
+    LLVMValueRef warps = l->BuildLoad2(u->b.b, u->b.i64, u->warps, "");
+    LLVMValueRef counted = executed(u), through = l->BuildAdd(u->b.b, counted, quad(u, 1), "");
+    LLVMValueRef is_short = l->BuildICmp(u->b.b, NAT_INT_ULT, counted, quad(u, EMU_NATIVE_SHORT), "");
+    LLVMValueRef may = l->BuildICmp(u->b.b, NAT_INT_NE, warps, quad(u, 0), "");
+    (void)l->BuildCondBr(u->b.b, l->BuildAnd(u->b.b, may, is_short, ""), done, leave);
+    position(u, done);
+    LLVMValueRef retired = l->BuildOr(u->b.b, l->BuildShl(u->b.b, counted, quad(u, 32), ""), quad(u, site), ""), missing = NULL;
+    LLVMValueRef record = nat_address(u, nat_member(u, u->b.pointer, offsetof(struct emu_native_frame, record)),
+                                      l->BuildMul(u->b.b, ended, quad(u, sizeof(struct emu_native_record)), ""));
+    (void)l->BuildStore(u->b.b, retired, record);
+    LLVMValueRef record_missing = nat_address(u, record, quad(u, offsetof(struct emu_native_record, missing)));
+    if (u->misses) {
+        missing = nat_member(u, u->b.i64, offsetof(struct emu_native_frame, missing));
+        if (u->gone != NULL)
+            nat_count_missing(u, u->gone, through);
+        (void)l->BuildStore(u->b.b, nat_member(u, u->b.i64, offsetof(struct emu_native_frame, missing)), record_missing);
+        nat_put_member(u, quad(u, 0), offsetof(struct emu_native_frame, missing));
+    } else {
+        (void)l->BuildStore(u->b.b, quad(u, 0), record_missing);
+    }
+    (void)l->BuildCondBr(u->b.b, l->BuildICmp(u->b.b, NAT_INT_ULT, after, warps, ""), next, last);
+    position(u, last);
+    LLVMValueRef entry = nat_call(u, offsetof(struct emu_native_calls, next_warps), false, u->b.i32, NULL, NULL, 0), first = quad(u, 0);
+    LLVMBasicBlockRef none = nat_new_block(u), again = nat_new_block(u);
+    (void)l->BuildCondBr(u->b.b, l->BuildICmp(u->b.b, NAT_INT_NE, entry, word(u, EMU_NATIVE_NO_ENTRY), ""), again, none);
+    position(u, again);
+    (void)l->BuildStore(u->b.b, entry, u->entry);
+    (void)l->BuildBr(u->b.b, next);
+    position(u, none);
+    if (u->misses) /* without the lanes that have exited, which the emulator counts, because the warp has not ended in native code */
+        nat_put_member(u, missing, offsetof(struct emu_native_frame, missing));
+    (void)l->BuildBr(u->b.b, leave);
+    position(u, next);
+    LLVMValueRef warp = l->BuildPhi(u->b.b, u->b.i64, "");
+    l->AddIncoming(warp, &after, &done, 1);
+    l->AddIncoming(warp, &first, &again, 1);
+    add_to(u, u->loads, u->block_loads);
+    add_to(u, u->stores, u->block_stores);
+    (void)l->BuildStore(u->b.b, quad(u, 0), u->counted);
+    (void)l->BuildStore(u->b.b, warp, u->ended);
+    if (!u->through)
+        clear_predicates(u);
+    (void)l->BuildBr(u->b.b, u->dispatch);
+    position(u, leave);
+}
+
 /** Returns true if a warp that reaches the barrier at the end of @b is parked. The warp is not parked if no instruction
  *  after the barrier can be executed natively. */
 static bool parks(const struct nat_unit *u, const struct nat_block *b)
@@ -528,68 +603,9 @@ static void emit_bar(struct nat_unit *u, const struct nat_block *b)
     u->state = *to->in;
     if (!u->through)
         nat_park(u, &to->live);
-    put_site(u, word(u, add_site(u, site)));
-}
-
-/** Sets all predicates to false, the value that they have until the code writes them. */
-static void clear_predicates(struct nat_unit *u)
-{
-    for (unsigned p = 0; p < 7; p++) {
-        nat_write_variable(u, &u->values.pred_same[p], u->b.i1, u->b.llvm->ConstNull(u->b.i1));
-        nat_write_variable(u, &u->values.spred[p], u->b.i1, u->b.llvm->ConstNull(u->b.i1));
-    }
-}
-
-/** Returns the number of instructions that the warp has executed before the one that is being emitted. */
-static LLVMValueRef executed(struct nat_unit *u)
-{
-    const struct nat_llvm *l = u->b.llvm;
-
-    return l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, u->counted, ""), quad(u, u->at - u->block_first), "");
-}
-
-/** Called for an instruction at which all lanes that have not exited exit. Emits code that begins the next warp of the block or,
- *  after the last warp, the first warp of the next block, if native code may execute that warp. If it may not, control continues
- *  at the code emitted after this call. */
-static void emit_next_warp(struct nat_unit *u)
-{
-    const struct nat_llvm *l = u->b.llvm;
-
-    if (u->ended == NULL || u->region != NULL)
-        return;
-    LLVMBasicBlockRef done = nat_new_block(u), last = nat_new_block(u), next = nat_new_block(u), leave = nat_new_block(u);
-    LLVMValueRef ended = l->BuildLoad2(u->b.b, u->b.i64, u->ended, ""), after = l->BuildAdd(u->b.b, ended, quad(u, 1), "");
-    LLVMValueRef warps = l->BuildLoad2(u->b.b, u->b.i64, u->warps, "");
-    LLVMValueRef counted = executed(u), through = l->BuildAdd(u->b.b, counted, quad(u, 1), "");
-    LLVMValueRef is_short = l->BuildICmp(u->b.b, NAT_INT_ULT, counted, quad(u, EMU_NATIVE_SHORT), "");
-    LLVMValueRef may = l->BuildICmp(u->b.b, NAT_INT_NE, warps, quad(u, 0), "");
-    (void)l->BuildCondBr(u->b.b, l->BuildAnd(u->b.b, may, is_short, ""), done, leave);
-    position(u, done);
-    LLVMValueRef record = l->BuildOr(u->b.b, l->BuildShl(u->b.b, counted, quad(u, 32), ""), quad(u, add_site(u, site_here(u))), "");
-    LLVMValueRef records = nat_member(u, u->b.pointer, offsetof(struct emu_native_frame, record));
-    (void)l->BuildStore(u->b.b, record, nat_address(u, records, l->BuildShl(u->b.b, ended, quad(u, 3), "")));
-    if (u->gone != NULL)
-        nat_count_missing(u, u->gone, through);
-    (void)l->BuildCondBr(u->b.b, l->BuildICmp(u->b.b, NAT_INT_ULT, after, warps, ""), next, last);
-    position(u, last);
-    LLVMValueRef begun = nat_call(u, offsetof(struct emu_native_calls, next_block), false, u->b.i1, NULL, NULL, 0), first = quad(u, 0);
-    LLVMBasicBlockRef none = nat_new_block(u);
-    (void)l->BuildCondBr(u->b.b, begun, next, none);
-    position(u, none);
-    if (u->gone != NULL) /* undoes the count above: the warp has not ended in native code, so the emulator counts these lanes */
-        nat_count_missing(u, u->gone, l->BuildSub(u->b.b, quad(u, 0), through, ""));
-    (void)l->BuildBr(u->b.b, leave);
-    position(u, next);
-    LLVMValueRef warp = l->BuildPhi(u->b.b, u->b.i64, "");
-    l->AddIncoming(warp, &after, &done, 1);
-    l->AddIncoming(warp, &first, &last, 1);
-    add_to(u, u->loads, u->block_loads);
-    add_to(u, u->stores, u->block_stores);
-    (void)l->BuildStore(u->b.b, quad(u, 0), u->counted);
-    (void)l->BuildStore(u->b.b, warp, u->ended);
-    clear_predicates(u);
-    (void)l->BuildBr(u->b.b, u->start[0]);
-    position(u, leave);
+    const uint32_t number = add_site(u, site);
+    emit_next_warp(u, number);
+    put_site(u, word(u, number));
 }
 
 /* Largest number of instructions that emit_tail() emits once more. */
@@ -601,7 +617,7 @@ static bool has_tail(const struct nat_unit *u, const struct nat_block *b)
 {
     uint32_t count = 0;
 
-    if (u->ended == NULL || u->region != NULL)
+    if (u->ended == NULL || u->through || u->region != NULL)
         return false;
     while (b->next[0] >= 0 && count <= MOST_IN_TAIL) {
         b = &u->block[b->next[0]];
@@ -677,7 +693,7 @@ static void emit_exit(struct nat_unit *u, const struct nat_block *b)
     }
     (void)l->BuildCondBr(u->b.b, l->BuildICmp(u->b.b, NAT_INT_EQ, bits, running, ""), all, some);
     position(u, all);
-    emit_next_warp(u);
+    emit_next_warp(u, add_site(u, site_here(u)));
     leave_here(u);
     position(u, some);
     if (u->gone != NULL) {
@@ -724,7 +740,7 @@ bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b)
         case NAT_BAR: emit_bar(u, b); return false;
         case NAT_LEAVE:
             if (insn->op == ISA_EXIT && insn->guard == ISA_PT && !insn->guard_neg)
-                emit_next_warp(u);
+                emit_next_warp(u, add_site(u, site_here(u)));
             leave_here(u);
             return false;
         default: break;
@@ -836,7 +852,7 @@ static void emit_entry(struct nat_unit *u, const struct nat_block *b)
         const bool known = b->in->s[r].kind == NAT_SAME && b->in->s[r].known;
         if (!nat_has(&b->live, NAT_S + r) || (through && !known))
             continue;
-        LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, nat_scalars(u), quad(u, 4 * r)), "");
+        LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, u->s, quad(u, 4 * r)), "");
         if (!through)
             nat_put_scalar(u, r, value);
         if (known)
@@ -855,41 +871,6 @@ static void emit_entry(struct nat_unit *u, const struct nat_block *b)
             nat_write_variable(u, &u->values.spred[p], u->b.i1, nat_load_scalar_predicate(u, p));
     }
     (void)l->BuildCondBr(u->b.b, ok, u->start[b - u->block], u->refused);
-}
-
-static void load_frame(struct nat_unit *u)
-{
-#define MEMBER(name, type) u->name = nat_member(u, u->b.type, offsetof(struct emu_native_frame, name))
-    MEMBER(regs, pointer);
-    MEMBER(s, pointer);
-    MEMBER(p, pointer);
-    MEMBER(sp, pointer);
-    MEMBER(warp, pointer);
-    MEMBER(special, pointer);
-    MEMBER(bank0, pointer);
-    MEMBER(global, pointer);
-    MEMBER(global_bytes, i64);
-    MEMBER(load_valid, pointer);
-    MEMBER(store_valid, pointer);
-    MEMBER(dirty, pointer);
-    MEMBER(shared, pointer);
-    MEMBER(shared_bytes, i64);
-    MEMBER(local, pointer);
-    MEMBER(local_bytes, i64);
-    MEMBER(window, pointer);
-    MEMBER(limit, i64);
-    MEMBER(uniform, pointer);
-    MEMBER(part, pointer);
-#undef MEMBER
-    u->divides = u->b.llvm->BuildICmp(u->b.b, NAT_INT_NE, nat_member(u, u->b.i64, offsetof(struct emu_native_frame, divides)), quad(u, 0), "");
-    if (!u->masked)
-        return;
-    const struct nat_llvm *l = u->b.llvm;
-    LLVMValueRef bits = nat_member(u, u->b.i64, offsetof(struct emu_native_frame, mask));
-    bits = u->width < 64 ? l->BuildTrunc(u->b.b, bits, mask_type(u), "") : bits;
-    u->split = u->lanes = nat_lanes_of(u, l->BuildBitCast(u->b.b, bits, lanes_type(u, u->b.i1), ""), bits);
-    LLVMValueRef alone = nat_member(u, u->b.i64, offsetof(struct emu_native_frame, alone));
-    u->alone = l->BuildICmp(u->b.b, NAT_INT_NE, alone, quad(u, 0), "");
 }
 
 /** Emits a counter that starts at 0, and returns its address. The counter is the frame's member at @offset with u->through,
@@ -921,7 +902,7 @@ bool nat_emit(struct nat_unit *u)
     dispatch = nat_new_block(u);
     position(u, dispatch);
     u->frame = l->GetParam(u->function, 0);
-    load_frame(u);
+    nat_load_frame(u);
     u->counted = counter(u, offsetof(struct emu_native_frame, retired));
     u->loads = counter(u, offsetof(struct emu_native_frame, loads));
     u->stores = counter(u, offsetof(struct emu_native_frame, stores));
@@ -930,13 +911,19 @@ bool nat_emit(struct nat_unit *u)
             u->local_stores = counter(u, offsetof(struct emu_native_frame, local_stores));
     if (!u->through)
         clear_predicates(u);
-    bool has_bar = false; /* true: a warp may have to wait at a barrier for the other warps of its block */
+    for (uint32_t n = 0; n < u->blocks; n++)
+        u->misses = u->misses || (u->region_of != NULL && u->region_of[n] != NULL);
     for (uint32_t i = 0; i < u->count; i++)
-        has_bar = has_bar || u->kind[i] == NAT_BAR;
-    if (!u->masked && !u->through && !u->block[0].head && !has_bar) {
-        u->ended = counter(u, 0);
-        u->warps = counter(u, 0);
-        (void)l->BuildStore(u->b.b, nat_member(u, u->b.i64, offsetof(struct emu_native_frame, warps)), u->warps);
+        u->misses = u->misses || u->kind[i] == NAT_EXIT;
+    LLVMValueRef entry = l->GetParam(u->function, 1);
+    if (!u->masked && !u->block[0].head) {
+        LLVMValueRef warps = nat_member(u, u->b.i64, offsetof(struct emu_native_frame, warps));
+        u->ended = counter(u, offsetof(struct emu_native_frame, ended));
+        u->warps = counter(u, offsetof(struct emu_native_frame, warps));
+        (void)l->BuildStore(u->b.b, warps, u->warps);
+        u->entry = l->BuildAlloca(u->entry_builder, u->b.i32, "");
+        (void)l->BuildStore(u->b.b, entry, u->entry);
+        u->dispatch = nat_new_block(u);
     }
     u->oldest = l->BuildAlloca(u->entry_builder, u->b.i64, "");
     (void)l->BuildStore(u->entry_builder, quad(u, 0), u->oldest);
@@ -945,7 +932,13 @@ bool nat_emit(struct nat_unit *u)
     nat_prepare_regions(u);
     u->out = nat_new_block(u);
     u->refused = none = nat_new_block(u);
-    LLVMValueRef choice = l->BuildSwitch(u->b.b, l->GetParam(u->function, 1), none, u->entries);
+    if (u->ended != NULL) {
+        (void)l->BuildBr(u->b.b, u->dispatch);
+        position(u, u->dispatch);
+        nat_load_warp(u, l->BuildLoad2(u->b.b, u->b.i64, u->ended, ""));
+        entry = l->BuildLoad2(u->b.b, u->b.i32, u->entry, "");
+    }
+    LLVMValueRef choice = l->BuildSwitch(u->b.b, entry, none, u->entries);
     for (uint32_t n = 0; n < u->blocks; n++) {
         const struct nat_block *b = &u->block[n];
         if (b->entry == 0 || !b->in->reached)

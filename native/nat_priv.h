@@ -179,9 +179,12 @@ struct nat_unit {
                                                                             * not emitted yet */
     LLVMBasicBlockRef *start; /* [block] */
     struct nat_values values;
-    LLVMValueRef ended, warps; /* variables: number of warps that have ended in this call, and frame->warps, or 0 if the code must
-                                * not begin another warp. NULL: the code executes only one warp in a call */
+    LLVMValueRef ended, warps; /* variables: frame->ended, and frame->warps, or 0 if the code must not begin another warp. NULL: the
+                                * code executes only one warp in a call */
+    LLVMValueRef entry;        /* variable: entry from which the next warp runs, as in emu_native_kernel.run; with `ended` */
+    bool misses;               /* lanes may miss instructions (frame->missing) */
     LLVMValueRef counted, loads, stores, local_stores; /* local_stores: NULL if the kernel has no store to local memory */
+    LLVMBasicBlockRef dispatch;     /* jumps to the entry in variable `entry`; with `ended` */
     LLVMBasicBlockRef out, refused; /* out: returns the counts of instructions and accesses; refused: returns before any
                                      * instruction is executed */
     struct nat_shared *shared_functions, *leave_shared;
@@ -217,7 +220,8 @@ struct nat_unit {
     bool generic;            /* the interpreter's handler executes the instruction being emitted, or executed the previous one */
     unsigned block_loads, block_stores; /* number of loads and stores in this block before instruction `at` */
     LLVMValueRef regs, s, p, sp, warp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, local, local_bytes,
-        bank0, special, window, limit, uniform, part, divides; /* members of the frame */
+        bank0, special, window, limit, uniform, part, divides; /* members of the frame; those of a warp are of the warp that runs */
+    LLVMValueRef first_thread; /* linear position of the warp's first thread in its block, i32 */
 };
 
 static inline const struct isa_op_info *nat_info(const struct isa_insn *insn)
@@ -286,6 +290,11 @@ bool nat_has_modifiers(const struct isa_insn *insn);
 
 /* Emission. */
 bool nat_emit(struct nat_unit *unit);
+/** Loads the members of the frame that do not change during a call of native code. */
+void nat_load_frame(struct nat_unit *unit);
+/** Changes the values of @unit that differ between the warps of a block from those of the frame's warp to those of the warp that is
+ *  @ended (an i64) warps after it. */
+void nat_load_warp(struct nat_unit *unit, LLVMValueRef ended);
 /** Returns an i1 that is true if @lanes, a vector of i1, is true in all executed lanes. */
 LLVMValueRef nat_all(struct nat_unit *unit, LLVMValueRef lanes);
 /** Returns the element of @vector that belongs to the lowest executed lane. */
@@ -354,8 +363,6 @@ LLVMValueRef nat_get_uniform(struct nat_unit *unit, const struct nat_source *sou
 /** Returns the frame's member of type @type at byte @offset. */
 LLVMValueRef nat_member(struct nat_unit *unit, LLVMTypeRef type, size_t offset);
 /** Return the addresses of the scalar registers, and of the local memory, of the warp that is being executed. */
-LLVMValueRef nat_scalars(struct nat_unit *unit);
-LLVMValueRef nat_local(struct nat_unit *unit);
 LLVMValueRef nat_address(struct nat_unit *unit, LLVMValueRef base, LLVMValueRef offset);
 /** Emits a call of the function at byte @offset of struct emu_native_calls, with the frame and @count further arguments. @rare:
  *  the call is rarely executed. */

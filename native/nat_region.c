@@ -502,8 +502,6 @@ void nat_divide(struct nat_unit *u, const struct nat_block *b, struct nat_value 
     nat_reshape(u, &to);
     u->state = *r->state;
     nat_put_member(u, quad(u, 1), offsetof(struct emu_native_frame, divided));
-    if (u->ended != NULL)
-        (void)u->b.llvm->BuildStore(u->b.b, quad(u, 0), u->warps);
     (void)u->b.llvm->BuildStore(u->b.b, u->b.llvm->BuildLoad2(u->b.b, u->b.i64, u->counted, ""), u->oldest);
     edges(u, r, b, nat_all_bits(u), nat_set_of(u, taken));
     u->state = kept;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Execution of whole blocks in native code. If a kernel has no CTA barrier, one call of its native code executes many blocks,
- * warp after warp (emu_native_calls.next_block()). Otherwise each warp runs to its next CTA barrier or to its end. While all
- * warps arrive at the same barriers in native code, the state of barriers and splits is updated once for all warps. If the code
- * leaves before an exit of some lanes, the engine executes the exit, and masked code executes the other lanes. A warp that leaves
+ * Execution of whole blocks in native code. One call of native code executes many blocks, warp after warp, each warp to its next
+ * CTA barrier or to its end. While all warps of a block arrive at the same barriers, and end, in native code, next_warps() updates
+ * the state of barriers and splits once for all warps, and the call continues with the first warp of this or of another block. If
+ * the code leaves before an exit of some lanes, the engine executes the exit, and masked code executes the other lanes. A warp that leaves
  * native code elsewhere is a *slow* warp from then on: the interpreter executes it alone, from barrier to barrier, and calls
  * native code at its entries as usual. The order of the warps cannot change results, because only order-free kernels (MACHINE 4)
  * have native code.
@@ -51,6 +51,17 @@ static inline void count_whole(struct emu_warp *w, uint64_t count)
     w->core->native.missing += count * (w->width - w->m_count);
 }
 
+/** Counts the instructions of @record, which @w has executed, and @more instructions of all lanes. Returns their number. */
+static inline uint64_t count_record(struct emu_warp *w, const struct emu_native_record *record, unsigned more)
+{
+    const uint64_t retired = (record->retired >> 32) + more;
+
+    count_whole(w, retired);
+    w->lane_retired -= record->missing;
+    w->core->native.missing += record->missing;
+    return retired;
+}
+
 /** Called when native code has left before an exit of some lanes. Executes the exit, and then masked code with the remaining
  *  lanes. Repeats this until all remaining lanes are at an exit, or masked code leaves at another instruction. */
 static void run_after_exits(struct emu_warp *w)
@@ -86,25 +97,41 @@ static void run_after_exits(struct emu_warp *w)
     }
 }
 
-/** Called when native code has executed warps, from @w on, up to their exits. Gives these warps the state that they have at their
- *  exits. Returns the number of these warps. */
-static unsigned take_ended(struct emu_warp *w)
+/** Records that @w is parked for entry @parks - 1 or, if @parks is 0, that it is not parked. */
+static void set_parked(struct emu_warp *w, uint32_t parks)
+{
+    struct emu_core_native *native = &w->core->native;
+
+    native->parked += (parks != 0) - (native->park[w->index] != 0);
+    native->park[w->index] = parks;
+}
+
+/** Returns the site of element @i of native->record. */
+static inline const struct emu_native_site *site_of(const struct emu_core_native *native, unsigned i)
+{
+    return &native->whole.kernel->site[(uint32_t)native->record[i].retired];
+}
+
+/** Called when native code has executed warps, from @w on, up to their exits or barriers. Gives these warps the state that they
+ *  have there. Returns the number of these warps. */
+static unsigned take_records(struct emu_warp *w)
 {
     struct emu_core_native *native = &w->core->native;
     const unsigned count = (unsigned)native->frame.ended;
 
     for (unsigned i = 0; i < count; i++) {
-        const uint64_t record = native->record[i];
-        w[i].split[w[i].running].pc = native->whole.kernel->site[(uint32_t)record].next;
-        native->retired += record >> 32;
-        count_whole(&w[i], record >> 32);
+        const struct emu_native_site *site = site_of(native, i);
+        w[i].split[w[i].running].pc = site->next;
+        native->retired += count_record(&w[i], &native->record[i], 0);
+        set_parked(&w[i], site->parks);
     }
     return count;
 }
 
 /** Runs *@warp in native code: from where it is parked, or from entry @start. If @count is not 0, *@warp and the warps after it,
- *  @count in all, have just begun. The code may then execute all of them, and further blocks (next_block()). Sets *@warp to the
- *  warp at which the code left; the warps before it have ended. Returns the site at which the code left, or NULL if it executed
+ *  @count in all, have just begun, or are parked for the same entry. The code may then execute all of them, up to later barriers,
+ *  and further blocks (next_warps()). Sets *@warp to the warp at which the code left; native->record has the sites of this warp and
+ *  of the warps before it, which are at exits or barriers. Returns the site at which the code left, or NULL if it executed
  *  nothing. */
 static const struct emu_native_site *run_warps(struct emu_warp **warp, uint32_t start, unsigned count)
 {
@@ -112,7 +139,10 @@ static const struct emu_native_site *run_warps(struct emu_warp **warp, uint32_t 
     struct emu_core *core = w->core;
     struct emu_core_native *native = &core->native;
     const uint32_t parked = native->park[w->index];
+    const uint64_t window = core->machine->config.hang_window;
 
+    native->entry = parked != 0 ? (parked - 1) | EMU_NATIVE_RESUME : start;
+    native->call_until = core->retired + (window != 0 && window < EMU_NATIVE_LONGEST_VISIT ? window : EMU_NATIVE_LONGEST_VISIT);
     if (core->retired >= native->until)
         return NULL;
     (void)emu_split_select_soon(w); /* the warp has one split, which is ready */
@@ -120,17 +150,14 @@ static const struct emu_native_site *run_warps(struct emu_warp **warp, uint32_t 
         (void)emu_split_select_soon(&w[i]);
     struct emu_native_frame *frame = emu_native_frame_of(w);
     frame->warps = count;
-    if (parked != 0) {
-        native->park[w->index] = 0;
-        native->parked--;
-    }
-    const struct emu_native_site *site =
-        emu_native_run(core, &native->whole, parked != 0 ? (parked - 1) | EMU_NATIVE_RESUME : start);
+    const struct emu_native_site *site = emu_native_run(core, &native->whole, native->entry);
     if (frame->site == 0)
         return NULL;
-    w += take_ended(w);
+    w += take_records(w);
     *warp = w;
+    native->record[frame->ended] = (struct emu_native_record){.retired = frame->site};
     w->split[0].pc = site->next;
+    set_parked(w, site->parks);
     uint64_t missing = frame->divided ? emu_native_divided(w, site) : frame->missing;
     frame->missing = 0;
     missing += frame->retired * lw_popcount(frame->gone);
@@ -143,12 +170,10 @@ static const struct emu_native_site *run_warps(struct emu_warp **warp, uint32_t 
         emu_split_exit(w, frame->gone, site->next);
         (void)emu_split_select_soon(w);
     }
-    if (site->parks != 0) {
-        native->park[w->index] = site->parks;
-        native->parked++;
-    } else if (w->split_count != 1 || leaving(w) == 0) {
-        emu_native_count_visit(core, &native->whole, parked != 0 ? parked - 1 : start, frame->retired, parked != 0);
-    } else if ((w->code->insn[site->next].guard & 31) != ISA_PT) {
+    if (site->parks == 0 && (w->split_count != 1 || leaving(w) == 0)) {
+        const bool resumed = (native->entry & EMU_NATIVE_RESUME) != 0;
+        emu_native_count_visit(core, &native->whole, native->entry & ~(uint32_t)EMU_NATIVE_RESUME, frame->retired, resumed);
+    } else if (site->parks == 0 && (w->code->insn[site->next].guard & 31) != ISA_PT) {
         native->spilled[w->index] = true;
         run_after_exits(w);
     }
@@ -242,29 +267,77 @@ static void end_block(struct emu_functional *f, struct emu_block *block)
     emu_fixed_leave(f, f->current);
 }
 
-/** Implements emu_native_calls.next_block(). Returns false if the call of native code did not begin with the block's first warp,
- *  because the block cannot end in such a call. */
-static bool next_block(struct emu_functional *f)
+/** All warps of @block have arrived at their exits in a call of native code. Ends the block, and begins another one in its place.
+ *  Returns false if there is none. */
+static bool next_block(struct emu_functional *f, struct emu_block *block)
+{
+    struct emu_core *core = f->core;
+    struct emu_core_native *native = &core->native;
+    const bool writes = native->whole.kernel->writes, begun_here = block->retired == 0;
+    uint64_t retired = 0;
+
+    if (!emu_resident_prepare_next(f))
+        return false;
+    for (unsigned i = 0; i < block->warp_count; i++) {
+        retired += native->record[i].retired >> 32;
+        native->missing += native->record[i].missing;
+        native->park[i] = 0;
+    }
+    native->parked = 0;
+    native->retired += retired;
+    retired += block->warp_count; /* counts the exits, too */
+    core->retired += retired;
+    core->stats.thread_instructions += (block->retired + retired) * block->warp->width - native->missing;
+    native->missing = 0;
+    end_block(f, block);
+    emu_core_block_next(block, f->resident[f->current].linear, writes, begun_here ? NULL : native->spilled);
+    for (unsigned i = 0; writes && i < block->warp_count; i++)
+        (void)emu_split_select_soon(&block->warp[i]);
+    native->entry = native->begin_entry;
+    return true;
+}
+
+/** All warps of @block have arrived at @site, a barrier, in a call of native code. Executes the arrival of all of them. Returns
+ *  false if they cannot arrive together. */
+static bool next_phase(struct emu_block *block, const struct emu_native_site *site)
+{
+    struct emu_core_native *native = &block->core->native;
+    struct emu_warp *const warp = block->warp;
+    const unsigned id = warp->code->insn[site->next].reg, count = block->warp_count;
+    uint64_t retired = 0;
+
+    if (!emu_split_bar_usual(warp, id))
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        struct emu_warp *w = &warp[i];
+        retired += count_record(w, &native->record[i], 1);
+        w->split[w->running].pc = site->next + 1;
+        native->park[i] = site->parks;
+    }
+    native->retired += retired;
+    native->parked = count;
+    emu_split_bar_together(block, id);
+    for (unsigned i = 0; i < count; i++)
+        (void)emu_split_select_soon(&warp[i]);
+    native->entry = (site->parks - 1) | EMU_NATIVE_RESUME;
+    return true;
+}
+
+/** Implements emu_native_calls.next_warps(). Returns no entry if the call of native code did not begin with the block's first
+ *  warp. */
+static uint32_t next_warps(struct emu_functional *f)
 {
     struct emu_core *core = f->core;
     struct emu_core_native *native = &core->native;
     struct emu_block *block = ((struct emu_warp *)native->frame.warp)->block;
-    uint64_t retired = 0;
+    const struct emu_native_site *site = site_of(native, 0);
 
-    if (native->frame.first_thread != 0 || must_stop(f, block) || core->retired >= native->until || !emu_resident_prepare_next(f))
-        return false;
-    for (unsigned i = 0; i < block->warp_count; i++)
-        retired += native->record[i] >> 32;
-    native->retired += retired;
-    retired += block->warp_count; /* counts the exits, too */
-    core->retired += retired;
-    core->stats.thread_instructions += retired * block->warp->width - native->frame.missing;
-    native->frame.missing = 0;
-    end_block(f, block);
-    emu_core_block_next(block, f->resident[f->current].linear, native->whole.kernel->writes, NULL);
-    for (unsigned i = 0; native->whole.kernel->writes && i < block->warp_count; i++)
-        (void)emu_split_select_soon(&block->warp[i]);
-    return true;
+    if (native->frame.first_thread != 0 || must_stop(f, block) || core->retired >= native->until || core->retired >= native->call_until)
+        return EMU_NATIVE_NO_ENTRY;
+    for (unsigned i = 1; i < block->warp_count; i++)
+        if (site_of(native, i)->parks != site->parks)
+            return EMU_NATIVE_NO_ENTRY;
+    return (site->parks != 0 ? next_phase(block, site) : next_block(f, block)) ? native->entry : EMU_NATIVE_NO_ENTRY;
 }
 
 /** Executes @block by code for whole warps and by the interpreter. @block has just begun, and no warp of it has missing lanes.
@@ -282,16 +355,17 @@ static enum block_end run_block(struct emu_functional *f, struct emu_block *bloc
     const struct emu_native_kernel *kernel = native->whole.kernel;
     const uint32_t start = kernel->entry[block->grid->launch.kernel->first - kernel->first] - 1u;
     unsigned slow = 0;
-    bool begins = true; /* no warp has executed an instruction yet */
+    bool abreast = true; /* all warps that have not moved since the last barrier have just begun, or are parked for the same entry */
 
     memset(native->slow, 0, block->warp_count * sizeof *native->slow);
     memset(native->spilled, 0, block->warp_count * sizeof *native->spilled);
     native->missing = 0;
+    native->begin_entry = start;
     for (;;) {
         const struct emu_native_site *common = NULL;
         bool together = slow == 0;
         unsigned moved = 0, ended = 0;
-        if (block->progress != progress) {
+        if (block->progress != progress || block->retired < progress_at) { /* the second: native code has begun another block */
             progress = block->progress;
             progress_at = block->retired;
         }
@@ -307,33 +381,35 @@ static enum block_end run_block(struct emu_functional *f, struct emu_block *bloc
                 continue;
             }
             struct emu_warp *const first = w;
-            const struct emu_native_site *site = run_warps(&w, start, begins ? (unsigned)(end - w) : 0);
-            if (site == NULL)
+            if (run_warps(&w, start, abreast ? (unsigned)(end - w) : 0) == NULL)
                 return hand_over(block);
             moved += (unsigned)(w - first);
-            ended += (unsigned)(w - first);
-            together = together && w == first;
-            together = together && (common == NULL || common == site);
-            common = site;
-            if (is_end(w)) {
-                ended++;
-            } else if (w->m != w->all || w->split_count != 1 || site->parks == 0) {
-                slow++;
-                together = false;
-                if (!slow_down(w))
-                    return hand_over(block);
+            for (struct emu_warp *x = first; x <= w; x++) {
+                const struct emu_native_site *site = site_of(native, (unsigned)(x - first));
+                together = together && (common == NULL || common->next == site->next);
+                common = site;
+                if (x < w ? site->parks == 0 : is_end(x)) {
+                    ended++;
+                } else if (x->m != x->all || x->split_count != 1 || site->parks == 0) {
+                    slow++;
+                    together = false;
+                    if (!slow_down(x))
+                        return hand_over(block);
+                }
             }
         }
         if (moved == 0)
             return hand_over(block); /* all warps wait, and the engine decides whether the block hangs */
-        begins = false;
+        abreast = false;
         if (ended == block->warp_count && slow == 0) {
             core->retired += ended; /* counts the exits, too */
             core->stats.thread_instructions += block->retired * block->warp->width + block->threads_live - native->missing;
             return ENDS;
         }
-        if (together && moved == block->warp_count && continue_together(block, common))
+        if (together && moved == block->warp_count && continue_together(block, common)) {
+            abreast = true;
             continue;
+        }
         for (struct emu_warp *w = block->warp, *end = w + block->warp_count; w < end; w++) {
             if (native->slow[w->index] || w->running < 0) /* the arrival of another warp has just woken this warp, so it has
                                                            * already passed the barrier */
@@ -381,7 +457,7 @@ bool emu_native_blocks(struct emu_functional *f)
 
     if (!emu_native_permitted(machine))
         return false;
-    core->native.next_block = next_block;
+    core->native.next_warps = next_warps;
     core->native.engine = f;
     while (end != STOPS && core->retired < until && !machine->halt && emu_fixed_take_up_next(f) && f->order_free && f->count != 0 &&
            !__atomic_load_n(&engine->interrupted, __ATOMIC_RELAXED)) {

@@ -53,7 +53,7 @@ static bool reserve(struct emu_core_native *native, struct emu_native_form *form
         uint64_t *uniform = calloc((size_t)count * width, sizeof *uniform);
         uint32_t *park = calloc(count, sizeof *park);
         bool *slow = calloc(2 * (size_t)count, sizeof *slow);
-        uint64_t *record = calloc(count, sizeof *record);
+        struct emu_native_record *record = calloc(count, sizeof *record);
         if (uniform == NULL || park == NULL || slow == NULL || record == NULL) {
             free(record);
             free(uniform);

@@ -198,17 +198,17 @@ static bool native_join(struct emu_native_frame *frame, uint32_t reg, uint64_t r
     return emu_split_bsync_uncontended(w, reg, w->m, w->retired + retired);
 }
 
-static bool native_next_block(struct emu_native_frame *frame)
+static uint32_t native_next_warps(struct emu_native_frame *frame)
 {
     struct emu_core *core = ((struct emu_warp *)frame->warp)->core;
 
-    return core->native.next_block(core->native.engine);
+    return core->native.next_warps(core->native.engine);
 }
 
 const struct emu_native_calls emu_native_calls = {
     .execute = native_execute, .reach = native_reach, .load = native_load, .find = native_find, .bssy = native_bssy,
     .bsync = native_bsync, .bssy_part = native_bssy_part, .release = native_release, .join = native_join,
-    .next_block = native_next_block};
+    .next_warps = native_next_warps};
 
 /* ---- divided warps -------------------------------------------------------------------------------- */
 

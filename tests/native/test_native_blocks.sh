@@ -230,6 +230,61 @@ skip:
 END
 same 0 mixed
 same 0 mixed --threads 2
+# One call of native code executes whole blocks with barriers: lanes diverge between barriers, and some lanes exit before the end. The
+# second kernel is large, so native code stores its registers where it writes them.
+phase() { # usage: phase NUMBER. Writes the code of a phase; v6 has the number of the phase, and v1 the thread's address in shared memory
+    cat <<END
+    v_add_u32 v7, v0, v6
+    st.shared.b32 [v1], v7
+    bar.sync 0
+    v_xor_b32 v8, v1, 68
+    ld.shared.b32 v9, [v8]
+    v_and_b32 v10, v9, 3
+    v_setp_u32.lt p0, v10, v3
+    bssy b1, joined$1
+    @p0 bra other$1, b1
+    v_mad_u32 v0, v0, 3, v9
+    bra joined$1
+other$1:
+    v_xor_b32 v0, v0, v9
+    bra joined$1
+joined$1:
+    bsync b1
+    bar.sync 1
+    v_add_u32 v6, v6, 1
+END
+}
+finish='    v_and_b32 v2, v0, 7
+    v_setp_u32.eq p2, v2, 2
+    @p2 exit
+    st.global.b32 [s2:3+v5], v0
+    exit'
+begin='    v_shl_b32 v1, v0, 2
+    v_shr_u32 v3, v0, 5
+    v_and_b32 v3, v3, 3
+    v_mov_b32 v6, 0'
+{
+    printf '%s\nagain:\n' "$begin"
+    phase 0
+    printf '    v_setp_u32.lt p1, v6, 20\n    @p1 bra again\n%s\n' "$finish"
+} | launch phases 30 128
+{
+    echo "$begin"
+    for r in $(seq 30 60); do echo "    v_mul_u32 v$r, v0, $r"; done
+    for number in $(seq 20); do phase $number; done
+    for r in $(seq 30 60); do echo "    v_add_u32 v0, v0, v$r"; done
+    echo "$finish"
+} | launch large_phases 30 128
+for name in phases large_phases; do
+    sed -i 's/^\.param ptr.global out$/&\n.shared 1024/' $name.s
+    for width in 8 32 64; do
+        same 0 $name --warp $width --threads 1
+    done
+    same 0 $name --threads 2
+    executed=$("$lanewise" run --engine native -q -v $name.yaml 2>&1 </dev/null | sed -n 's/^native code: .*; \([0-9]*\) warp instructions.*/\1/p')
+    all=$(sed -n 's/.*"warp_instructions": \([0-9]*\).*/\1/p' native.json)
+    [ "${executed:-0}" -ge $((all * 9 / 10)) ] || fail "$name: native code executed ${executed:-no} of $all instructions"
+done
 # two barriers at which nobody else arrives
 launch apart 2 64 <<'END'
     v_setp_u32.lt p0, v0, 32
