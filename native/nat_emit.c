@@ -122,6 +122,7 @@ static void shared_build(struct nat_unit *u, struct nat_shared *f)
     nat_load_frame(u);
     if (u->ended != NULL)
         nat_load_warp(u, nat_member(u, u->b.i64, offsetof(struct emu_native_frame, ended)));
+    u->ended = NULL;
     shared_body(u, f);
     (void)l->BuildBr(u->entry_builder, body);
     l->DisposeBuilder(u->entry_builder);
@@ -444,7 +445,7 @@ void nat_emit_generic(struct nat_unit *u)
     }
     for (unsigned r = 0; r < ISA_S_EXEC; r++)
         if (nat_has(&writes, NAT_S + r)) {
-            LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, u->s, quad(u, 4 * r)), "");
+            LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, nat_scalars(u), quad(u, 4 * r)), "");
             nat_put_scalar(u, r, value);
         }
     for (unsigned p = 0; p < 7; p++) {
@@ -562,7 +563,8 @@ static void emit_next_warp(struct nat_unit *u, uint32_t site)
     LLVMBasicBlockRef none = nat_new_block(u), again = nat_new_block(u);
     (void)l->BuildCondBr(u->b.b, l->BuildICmp(u->b.b, NAT_INT_NE, entry, word(u, EMU_NATIVE_NO_ENTRY), ""), again, none);
     position(u, again);
-    (void)l->BuildStore(u->b.b, entry, u->entry);
+    if (u->entry != NULL)
+        (void)l->BuildStore(u->b.b, entry, u->entry);
     (void)l->BuildBr(u->b.b, next);
     position(u, none);
     if (u->misses) /* without the lanes that have exited, which the emulator counts, because the warp has not ended in native code */
@@ -578,7 +580,7 @@ static void emit_next_warp(struct nat_unit *u, uint32_t site)
     (void)l->BuildStore(u->b.b, warp, u->ended);
     if (!u->through)
         clear_predicates(u);
-    (void)l->BuildBr(u->b.b, u->dispatch);
+    (void)l->BuildBr(u->b.b, u->entry != NULL ? u->dispatch : u->start[0]);
     position(u, leave);
 }
 
@@ -852,7 +854,7 @@ static void emit_entry(struct nat_unit *u, const struct nat_block *b)
         const bool known = b->in->s[r].kind == NAT_SAME && b->in->s[r].known;
         if (!nat_has(&b->live, NAT_S + r) || (through && !known))
             continue;
-        LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, u->s, quad(u, 4 * r)), "");
+        LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, nat_scalars(u), quad(u, 4 * r)), "");
         if (!through)
             nat_put_scalar(u, r, value);
         if (known)
@@ -873,20 +875,6 @@ static void emit_entry(struct nat_unit *u, const struct nat_block *b)
     (void)l->BuildCondBr(u->b.b, ok, u->start[b - u->block], u->refused);
 }
 
-/** Emits a counter that starts at 0, and returns its address. The counter is the frame's member at @offset with u->through,
- *  otherwise a variable. */
-static LLVMValueRef counter(struct nat_unit *u, size_t offset)
-{
-    if (u->through) {
-        nat_put_member(u, quad(u, 0), offset);
-        return nat_address(u, u->frame, quad(u, offset));
-    }
-    LLVMValueRef slot = u->b.llvm->BuildAlloca(u->entry_builder, u->b.i64, "");
-
-    (void)u->b.llvm->BuildStore(u->entry_builder, quad(u, 0), slot);
-    return slot;
-}
-
 bool nat_emit(struct nat_unit *u)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -903,24 +891,30 @@ bool nat_emit(struct nat_unit *u)
     position(u, dispatch);
     u->frame = l->GetParam(u->function, 0);
     nat_load_frame(u);
-    u->counted = counter(u, offsetof(struct emu_native_frame, retired));
-    u->loads = counter(u, offsetof(struct emu_native_frame, loads));
-    u->stores = counter(u, offsetof(struct emu_native_frame, stores));
+    u->counted = nat_counter(u, offsetof(struct emu_native_frame, retired));
+    u->loads = nat_counter(u, offsetof(struct emu_native_frame, loads));
+    u->stores = nat_counter(u, offsetof(struct emu_native_frame, stores));
     for (uint32_t i = 0; i < u->count && u->local_stores == NULL; i++)
         if (u->insn[i].op == ISA_ST_LOCAL)
-            u->local_stores = counter(u, offsetof(struct emu_native_frame, local_stores));
+            u->local_stores = nat_counter(u, offsetof(struct emu_native_frame, local_stores));
     if (!u->through)
         clear_predicates(u);
     for (uint32_t n = 0; n < u->blocks; n++)
         u->misses = u->misses || (u->region_of != NULL && u->region_of[n] != NULL);
-    for (uint32_t i = 0; i < u->count; i++)
+    bool has_bar = false; /* true: a warp may have to wait at a barrier for the other warps of its block */
+    for (uint32_t i = 0; i < u->count; i++) {
         u->misses = u->misses || u->kind[i] == NAT_EXIT;
-    LLVMValueRef entry = l->GetParam(u->function, 1);
+        has_bar = has_bar || u->kind[i] == NAT_BAR;
+    }
+    LLVMValueRef entry = l->GetParam(u->function, 1), usual = NULL; /* usual: switch for the kernel's start and parked warps */
+    LLVMBasicBlockRef rest;
     if (!u->masked && !u->block[0].head) {
         LLVMValueRef warps = nat_member(u, u->b.i64, offsetof(struct emu_native_frame, warps));
-        u->ended = counter(u, offsetof(struct emu_native_frame, ended));
-        u->warps = counter(u, offsetof(struct emu_native_frame, warps));
+        u->ended = nat_counter(u, offsetof(struct emu_native_frame, ended));
+        u->warps = nat_counter(u, offsetof(struct emu_native_frame, warps));
         (void)l->BuildStore(u->b.b, warps, u->warps);
+    }
+    if (u->ended != NULL && (has_bar || u->through)) {
         u->entry = l->BuildAlloca(u->entry_builder, u->b.i32, "");
         (void)l->BuildStore(u->b.b, entry, u->entry);
         u->dispatch = nat_new_block(u);
@@ -932,23 +926,35 @@ bool nat_emit(struct nat_unit *u)
     nat_prepare_regions(u);
     u->out = nat_new_block(u);
     u->refused = none = nat_new_block(u);
-    if (u->ended != NULL) {
+    if (u->entry != NULL) {
         (void)l->BuildBr(u->b.b, u->dispatch);
         position(u, u->dispatch);
-        nat_load_warp(u, l->BuildLoad2(u->b.b, u->b.i64, u->ended, ""));
+        if (u->through)
+            nat_load_warp(u, l->BuildLoad2(u->b.b, u->b.i64, u->ended, ""));
         entry = l->BuildLoad2(u->b.b, u->b.i32, u->entry, "");
+        /* a call seldom begins at another entry, so LLVM should not spill registers in loops because of these entries */
+        LLVMBasicBlockRef often = nat_new_block(u);
+        LLVMValueRef resumes = l->BuildAnd(u->b.b, entry, word(u, EMU_NATIVE_RESUME), "");
+        LLVMValueRef begins = l->BuildICmp(u->b.b, NAT_INT_EQ, entry, word(u, u->block[0].entry - 1u), "");
+        rest = nat_new_block(u);
+        resumes = l->BuildICmp(u->b.b, NAT_INT_NE, resumes, word(u, 0), "");
+        nat_likely(&u->b, l->BuildCondBr(u->b.b, l->BuildOr(u->b.b, begins, resumes, ""), often, rest));
+        position(u, often);
+        usual = l->BuildSwitch(u->b.b, entry, none, u->entries);
+        position(u, rest);
     }
     LLVMValueRef choice = l->BuildSwitch(u->b.b, entry, none, u->entries);
+    usual = usual != NULL ? usual : choice;
     for (uint32_t n = 0; n < u->blocks; n++) {
         const struct nat_block *b = &u->block[n];
         if (b->entry == 0 || !b->in->reached)
             continue;
         LLVMBasicBlockRef entry = nat_new_block(u);
-        l->AddCase(choice, word(u, b->entry - 1u), entry);
+        l->AddCase(n == 0 ? usual : choice, word(u, b->entry - 1u), entry);
         position(u, entry);
         emit_entry(u, b);
         if (n > 0 && parks(u, b - 1))
-            nat_emit_resume(u, b, choice);
+            nat_emit_resume(u, b, usual, choice);
     }
     position(u, none);
     nat_put_member(u, quad(u, 0), offsetof(struct emu_native_frame, retired));

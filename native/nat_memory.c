@@ -211,7 +211,7 @@ static LLVMValueRef slice(struct nat_unit *u, LLVMValueRef x, unsigned first, un
 
 static LLVMValueRef memory_of(struct nat_unit *u, const struct place *at)
 {
-    return at->space == ISA_SPACE_SHARED ? u->shared : at->space == ISA_SPACE_LOCAL ? u->local : u->global;
+    return at->space == ISA_SPACE_SHARED ? u->shared : at->space == ISA_SPACE_LOCAL ? nat_local(u) : u->global;
 }
 
 /** Loads a vector of @words elements of @type for each of @count lanes, from lane @first on, from @offset on. */
@@ -322,7 +322,7 @@ static LLVMValueRef local_row(struct nat_unit *u, LLVMValueRef offset, unsigned 
     LLVMValueRef word = l->BuildLShr(u->b.b, offset, quad(u, 2), "");
 
     word = l->BuildAdd(u->b.b, l->BuildMul(u->b.b, word, quad(u, u->job->stride), ""), quad(u, (uint64_t)k * u->job->stride), "");
-    return nat_address(u, u->local, word);
+    return nat_address(u, nat_local(u), word);
 }
 /** Sets data[word] to out[i][word] if the current block was reached from block from[i]. */
 static void choose(struct nat_unit *u, unsigned words, LLVMBasicBlockRef from[2], LLVMValueRef out[2][4], LLVMValueRef *data)
@@ -341,7 +341,7 @@ static LLVMValueRef pointers_to(struct nat_unit *u, const struct place *at, LLVM
 
     if (at->space == ISA_SPACE_LOCAL) {
         lanes = local_offsets(u, lanes);
-        return l->BuildGEP2(u->b.b, u->b.i8, u->local, &lanes, 1, "");
+        return l->BuildGEP2(u->b.b, u->b.i8, nat_local(u), &lanes, 1, "");
     }
     if (at->space == ISA_SPACE_SHARED)
         lanes = small(u, lanes);

@@ -181,10 +181,11 @@ struct nat_unit {
     struct nat_values values;
     LLVMValueRef ended, warps; /* variables: frame->ended, and frame->warps, or 0 if the code must not begin another warp. NULL: the
                                 * code executes only one warp in a call */
-    LLVMValueRef entry;        /* variable: entry from which the next warp runs, as in emu_native_kernel.run; with `ended` */
+    LLVMValueRef entry;        /* variable: entry from which the next warp runs, as in emu_native_kernel.run. NULL: each warp runs
+                                * from the kernel's start */
     bool misses;               /* lanes may miss instructions (frame->missing) */
     LLVMValueRef counted, loads, stores, local_stores; /* local_stores: NULL if the kernel has no store to local memory */
-    LLVMBasicBlockRef dispatch;     /* jumps to the entry in variable `entry`; with `ended` */
+    LLVMBasicBlockRef dispatch;     /* jumps to the entry in variable `entry`, if there is this variable */
     LLVMBasicBlockRef out, refused; /* out: returns the counts of instructions and accesses; refused: returns before any
                                      * instruction is executed */
     struct nat_shared *shared_functions, *leave_shared;
@@ -220,8 +221,8 @@ struct nat_unit {
     bool generic;            /* the interpreter's handler executes the instruction being emitted, or executed the previous one */
     unsigned block_loads, block_stores; /* number of loads and stores in this block before instruction `at` */
     LLVMValueRef regs, s, p, sp, warp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, local, local_bytes,
-        bank0, special, window, limit, uniform, part, divides; /* members of the frame; those of a warp are of the warp that runs */
-    LLVMValueRef first_thread; /* linear position of the warp's first thread in its block, i32 */
+        bank0, special, window, limit, uniform, part, divides; /* members of the frame; with `through` and `ended`, those of a warp
+                                                                * are of the warp that is being executed */
 };
 
 static inline const struct isa_op_info *nat_info(const struct isa_insn *insn)
@@ -363,6 +364,8 @@ LLVMValueRef nat_get_uniform(struct nat_unit *unit, const struct nat_source *sou
 /** Returns the frame's member of type @type at byte @offset. */
 LLVMValueRef nat_member(struct nat_unit *unit, LLVMTypeRef type, size_t offset);
 /** Return the addresses of the scalar registers, and of the local memory, of the warp that is being executed. */
+LLVMValueRef nat_scalars(struct nat_unit *unit);
+LLVMValueRef nat_local(struct nat_unit *unit);
 LLVMValueRef nat_address(struct nat_unit *unit, LLVMValueRef base, LLVMValueRef offset);
 /** Emits a call of the function at byte @offset of struct emu_native_calls, with the frame and @count further arguments. @rare:
  *  the call is rarely executed. */

@@ -184,6 +184,35 @@ LLVMValueRef nat_get_pair(struct nat_unit *u, unsigned reg, bool raw)
     return l->BuildOr(u->b.b, low, l->BuildShl(u->b.b, high, nat_splat(&u->b, quad(u, 32), u->width), ""), "");
 }
 
+/** @address belongs to the frame's warp. Returns the same address for the warp that is being executed. @step: offset of the frame's
+ *  member that has the distance between neighbouring warps. The address is computed where it is used, which is mostly where native
+ *  code is left: so it needs no register of the host in loops. With u->through nat_load_warp() has computed it. */
+static LLVMValueRef of_warp(struct nat_unit *u, LLVMValueRef address, size_t step)
+{
+    const struct nat_llvm *l = u->b.llvm;
+
+    if (u->ended == NULL || u->through)
+        return address;
+    LLVMValueRef ended = l->BuildLoad2(u->b.b, u->b.i64, u->ended, "");
+    return nat_address(u, address, l->BuildMul(u->b.b, ended, nat_member(u, u->b.i64, step), ""));
+}
+LLVMValueRef nat_scalars(struct nat_unit *u)
+{
+    return of_warp(u, u->s, offsetof(struct emu_native_frame, warp_step));
+}
+static LLVMValueRef predicates(struct nat_unit *u)
+{
+    return of_warp(u, u->p, offsetof(struct emu_native_frame, warp_step));
+}
+static LLVMValueRef scalar_predicates(struct nat_unit *u)
+{
+    return of_warp(u, u->sp, offsetof(struct emu_native_frame, warp_step));
+}
+LLVMValueRef nat_local(struct nat_unit *u)
+{
+    return of_warp(u, u->local, offsetof(struct emu_native_frame, regs_step));
+}
+
 LLVMValueRef nat_get_stored(struct nat_unit *u, unsigned reg)
 {
     return nat_read_variable(u, &u->values.vec[reg], lanes_type(u, u->b.i32));
@@ -194,7 +223,7 @@ LLVMValueRef nat_get_stored(struct nat_unit *u, unsigned reg)
 
 LLVMValueRef nat_uniform_address(struct nat_unit *u, unsigned reg, unsigned which)
 {
-    return nat_address(u, u->uniform, quad(u, 16 * reg + 8 * which));
+    return nat_address(u, of_warp(u, u->uniform, offsetof(struct emu_native_frame, uniform_step)), quad(u, 16 * reg + 8 * which));
 }
 void nat_put_lanes(struct nat_unit *u, unsigned reg, LLVMValueRef value)
 {
@@ -240,7 +269,7 @@ LLVMValueRef nat_get_scalar_pair(struct nat_unit *u, unsigned reg)
         return quad(u, 0);
     if (u->through && u->values.scalar[reg] == NULL && u->values.scalar[reg + 1] == NULL && !u->state.s[reg].known &&
         !u->state.s[reg + 1].known) { /* both words are in memory only */
-        LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i64, nat_address(u, u->s, quad(u, 4 * reg)), "");
+        LLVMValueRef value = l->BuildLoad2(u->b.b, u->b.i64, nat_address(u, nat_scalars(u), quad(u, 4 * reg)), "");
         l->SetAlignment(value, 4);
         return value;
     }
@@ -254,7 +283,7 @@ void nat_put_scalar(struct nat_unit *u, unsigned reg, LLVMValueRef value)
         return;
     nat_write_variable(u, &u->values.scalar[reg], u->b.i32, value);
     if (u->through)
-        (void)u->b.llvm->BuildStore(u->b.b, value, nat_address(u, u->s, quad(u, 4 * reg)));
+        (void)u->b.llvm->BuildStore(u->b.b, value, nat_address(u, nat_scalars(u), quad(u, 4 * reg)));
 }
 
 struct nat_value nat_get_predicate(struct nat_unit *u, unsigned reg, bool negate, bool scalar)
@@ -371,7 +400,7 @@ LLVMValueRef nat_call(struct nat_unit *u, size_t offset, bool rare, LLVMTypeRef 
         all[1 + i] = args[i];
     }
     if (u->ended != NULL)
-        nat_put_member(u, u->warp, offsetof(struct emu_native_frame, warp));
+        nat_put_member(u, of_warp(u, u->warp, offsetof(struct emu_native_frame, warp_step)), offsetof(struct emu_native_frame, warp));
     LLVMTypeRef type = l->FunctionType(result, all_types, 1 + count, 0);
     if (!rare)
         return call_member(u, offset, type, all, 1 + count);
@@ -405,7 +434,6 @@ void nat_load_frame(struct nat_unit *u)
     MEMBER(limit, i64);
     MEMBER(uniform, pointer);
     MEMBER(part, pointer);
-    MEMBER(first_thread, i32);
 #undef MEMBER
     u->divides = u->b.llvm->BuildICmp(u->b.b, NAT_INT_NE, nat_member(u, u->b.i64, offsetof(struct emu_native_frame, divides)), quad(u, 0), "");
     if (!u->masked)
@@ -434,20 +462,30 @@ void nat_load_warp(struct nat_unit *u, LLVMValueRef ended)
     u->local = nat_address(u, u->local, offset);
     u->uniform = nat_address(u, u->uniform, OFFSET(uniform_step));
 #undef OFFSET
-    LLVMValueRef threads = l->BuildMul(u->b.b, l->BuildTrunc(u->b.b, ended, u->b.i32, ""), word(u, u->width), "");
-    u->first_thread = l->BuildAdd(u->b.b, u->first_thread, threads, "");
+}
+
+LLVMValueRef nat_counter(struct nat_unit *u, size_t offset)
+{
+    if (u->through) {
+        nat_put_member(u, quad(u, 0), offset);
+        return nat_address(u, u->frame, quad(u, offset));
+    }
+    LLVMValueRef slot = u->b.llvm->BuildAlloca(u->entry_builder, u->b.i64, "");
+
+    (void)u->b.llvm->BuildStore(u->entry_builder, quad(u, 0), slot);
+    return slot;
 }
 
 /* ---- the register file ------------------------------------------------------------------------ */
 
 static LLVMValueRef row_address(struct nat_unit *u, unsigned reg)
 {
-    return nat_address(u, u->regs, quad(u, (uint64_t)(u->job->first_row + reg) * u->job->stride));
+    return nat_address(u, of_warp(u, u->regs, offsetof(struct emu_native_frame, regs_step)), quad(u, (uint64_t)(u->job->first_row + reg) * u->job->stride));
 }
 LLVMValueRef nat_load_mask(struct nat_unit *u, unsigned p)
 {
     const struct nat_llvm *l = u->b.llvm;
-    LLVMValueRef bits = l->BuildLoad2(u->b.b, u->b.i64, nat_address(u, u->p, quad(u, 8 * p)), "");
+    LLVMValueRef bits = l->BuildLoad2(u->b.b, u->b.i64, nat_address(u, predicates(u), quad(u, 8 * p)), "");
 
     if (u->width < 64)
         bits = l->BuildTrunc(u->b.b, bits, mask_type(u), "");
@@ -471,11 +509,11 @@ void nat_store_predicate(struct nat_unit *u, unsigned p, struct nat_value value)
                           l->BuildAnd(u->b.b, nat_load_mask(u, p), u->split.others, ""), "");
     if (u->width < 64)
         bits = l->BuildZExt(u->b.b, bits, u->b.i64, "");
-    (void)l->BuildStore(u->b.b, bits, nat_address(u, u->p, quad(u, 8 * p)));
+    (void)l->BuildStore(u->b.b, bits, nat_address(u, predicates(u), quad(u, 8 * p)));
 }
 static void store_scalar_predicate(struct nat_unit *u, unsigned p, LLVMValueRef value)
 {
-    (void)u->b.llvm->BuildStore(u->b.b, u->b.llvm->BuildZExt(u->b.b, value, u->b.i8, ""), nat_address(u, u->sp, quad(u, p)));
+    (void)u->b.llvm->BuildStore(u->b.b, u->b.llvm->BuildZExt(u->b.b, value, u->b.i8, ""), nat_address(u, scalar_predicates(u), quad(u, p)));
 }
 /** Returns true if @slot is one of the @count variables from @first on, and sets *@index to its index. */
 static bool is_of(const LLVMValueRef *slot, const LLVMValueRef *first, unsigned count, unsigned *index)
@@ -499,7 +537,7 @@ static LLVMValueRef load_home(struct nat_unit *u, const LLVMValueRef *slot, LLVM
     if (is_of(slot, v->step, 256, &i) || is_of(slot, v->wide_step, 256, &i))
         return u->rows > 1 ? l->BuildLoad2(u->b.b, type, nat_uniform_address(u, i, 1), "") : l->ConstNull(type);
     if (is_of(slot, v->scalar, 128, &i))
-        return l->BuildLoad2(u->b.b, type, nat_address(u, u->s, quad(u, 4 * i)), "");
+        return l->BuildLoad2(u->b.b, type, nat_address(u, nat_scalars(u), quad(u, 4 * i)), "");
     if (is_of(slot, v->spred, 8, &i))
         return nat_load_scalar_predicate(u, i);
     if (is_of(slot, v->pred, 8, &i))
@@ -523,7 +561,7 @@ void nat_spill(struct nat_unit *u, const struct nat_set *set)
         return;
     for (unsigned r = 0; r < ISA_S_EXEC; r++)
         if (nat_has(set, NAT_S + r))
-            (void)l->BuildStore(u->b.b, nat_get_scalar(u, r), nat_address(u, u->s, quad(u, 4 * r)));
+            (void)l->BuildStore(u->b.b, nat_get_scalar(u, r), nat_address(u, nat_scalars(u), quad(u, 4 * r)));
     nat_spill_predicates(u, set);
 }
 void nat_spill_predicates(struct nat_unit *u, const struct nat_set *set)
@@ -545,7 +583,7 @@ LLVMValueRef nat_load_lanes(struct nat_unit *u, unsigned reg)
 }
 LLVMValueRef nat_load_scalar_predicate(struct nat_unit *u, unsigned p)
 {
-    LLVMValueRef byte = u->b.llvm->BuildLoad2(u->b.b, u->b.i8, nat_address(u, u->sp, quad(u, p)), "");
+    LLVMValueRef byte = u->b.llvm->BuildLoad2(u->b.b, u->b.i8, nat_address(u, scalar_predicates(u), quad(u, p)), "");
 
     return u->b.llvm->BuildICmp(u->b.b, NAT_INT_NE, byte, u->b.llvm->ConstNull(u->b.i8), "");
 }
@@ -607,7 +645,7 @@ void nat_park(struct nat_unit *u, const struct nat_set *live)
     }
     for (unsigned r = 0; r < ISA_S_EXEC; r++)
         if (nat_has(live, NAT_S + r) && !u->state.s[r].known)
-            (void)l->BuildStore(u->b.b, nat_get_scalar(u, r), nat_address(u, u->s, quad(u, 4 * r)));
+            (void)l->BuildStore(u->b.b, nat_get_scalar(u, r), nat_address(u, nat_scalars(u), quad(u, 4 * r)));
     nat_spill_predicates(u, live);
 }
 
@@ -627,7 +665,7 @@ static void resume(struct nat_unit *u, const struct nat_block *b)
     }
     for (unsigned r = 0; r < ISA_S_EXEC; r++)
         if (nat_has(&b->live, NAT_S + r) && !u->state.s[r].known)
-            nat_put_scalar(u, r, l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, u->s, quad(u, 4 * r)), ""));
+            nat_put_scalar(u, r, l->BuildLoad2(u->b.b, u->b.i32, nat_address(u, nat_scalars(u), quad(u, 4 * r)), ""));
     for (unsigned p = 0; p < 7; p++) {
         if (nat_has(&b->live, NAT_P + p) && u->state.p[p] != NAT_LANES) {
             LLVMValueRef any;
@@ -642,24 +680,24 @@ static void resume(struct nat_unit *u, const struct nat_block *b)
     }
 }
 
-void nat_emit_resume(struct nat_unit *u, const struct nat_block *b, LLVMValueRef choice)
+void nat_emit_resume(struct nat_unit *u, const struct nat_block *b, LLVMValueRef resumes, LLVMValueRef unparks)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMBasicBlockRef entry = nat_new_block(u), unpark = nat_new_block(u);
 
     u->state = *b->in;
-    l->AddCase(choice, word(u, (b->entry - 1u) | EMU_NATIVE_RESUME), entry);
+    l->AddCase(resumes, word(u, (b->entry - 1u) | EMU_NATIVE_RESUME), entry);
     position(u, entry);
     if (!u->through)
         resume(u, b);
     (void)l->BuildBr(u->b.b, u->start[b - u->block]);
-    l->AddCase(choice, word(u, (b->entry - 1u) | EMU_NATIVE_UNPARK), unpark);
+    l->AddCase(unparks, word(u, (b->entry - 1u) | EMU_NATIVE_UNPARK), unpark);
     position(u, unpark);
     const struct nat_shared *f = nat_shared_function(u, &b->live, false);
     if (f != NULL && f->function != NULL)
         (void)l->BuildCall2(u->b.b, l->FunctionType(u->b.none, &u->b.pointer, 1, 0), f->function, &u->frame, 1, "");
     for (unsigned r = 0; r < ISA_S_EXEC && !u->through; r++)
         if (nat_has(&b->live, NAT_S + r) && u->state.s[r].known)
-            (void)l->BuildStore(u->b.b, word(u, u->state.s[r].value), nat_address(u, u->s, quad(u, 4 * r)));
+            (void)l->BuildStore(u->b.b, word(u, u->state.s[r].value), nat_address(u, nat_scalars(u), quad(u, 4 * r)));
     (void)l->BuildRetVoid(u->b.b);
 }

@@ -59,8 +59,12 @@ struct nat_shared *nat_shared_function(struct nat_unit *u, const struct nat_set 
 /** Stores the registers of @live, whose shapes are in u->state, in frame->uniform or the register file, as a parked warp
  *  requires. */
 void nat_park(struct nat_unit *u, const struct nat_set *live);
-/** Emits the code that resumes a warp that is parked for block @b, and the code that stores the registers of such a warp. */
-void nat_emit_resume(struct nat_unit *u, const struct nat_block *b, LLVMValueRef choice);
+/** Emits the code that resumes a warp that is parked for block @b, and the code that stores the registers of such a warp. Adds their
+ *  entries to the switches @resumes and @unparks. */
+void nat_emit_resume(struct nat_unit *u, const struct nat_block *b, LLVMValueRef resumes, LLVMValueRef unparks);
+/** Emits a counter that starts at 0, and returns its address. The counter is the frame's member at @offset with u->through,
+ *  otherwise a variable. */
+LLVMValueRef nat_counter(struct nat_unit *u, size_t offset);
 /** Stores predicate @p in the lanes of the split. */
 void nat_store_predicate(struct nat_unit *u, unsigned p, struct nat_value value);
 /** Counts the instructions of @b, all of which have been emitted, and its loads and stores. */
