@@ -96,7 +96,7 @@ def run_block(text, directory, environment):
         else:
             typed = PROMPT.match(line).group(2)
             if terminal is None or terminal.ended:
-                raise RuntimeError("the program has ended before: " + line)
+                raise RuntimeError("the program has ended before: %s; its output ends with: %s" % (line, "\n".join(out)[-500:]))
             out.append(terminal.prompt + " " + typed)
             terminal.type(typed)
             if typed == "quit":  # gdb may ask for confirmation, so no prompt follows
