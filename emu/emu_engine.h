@@ -284,7 +284,7 @@ struct emu_native_frame {
                               * progress (MACHINE 4) */
 };
 enum { EMU_NATIVE_PAGE = 4096, EMU_NATIVE_DIRTY = 3, EMU_NATIVE_ALIGN = 16,
-       EMU_NATIVE_SHORT = 4096, /* after a warp with more instructions, the code does not begin the next warp */
+       EMU_NATIVE_SHORT = 4096, /* after a warp with more instructions up to its barrier or exit, the code does not run the next warp */
        EMU_NATIVE_WINDOW = 1 << 16, /* in code that has divided a warp, lanes that can run wait for at most this number of
                                      * instructions */
        EMU_NATIVE_RESUME = 1 << 16, EMU_NATIVE_UNPARK = 1 << 17, EMU_NATIVE_NO_ENTRY = 1 << 18 };

@@ -122,7 +122,7 @@ static void shared_build(struct nat_unit *u, struct nat_shared *f)
     nat_load_frame(u);
     if (u->ended != NULL)
         nat_load_warp(u, nat_member(u, u->b.i64, offsetof(struct emu_native_frame, ended)));
-    u->ended = NULL;
+    u->ended = NULL; /* the function has the addresses of its warp, and cannot use variables of the kernel's function */
     shared_body(u, f);
     (void)l->BuildBr(u->entry_builder, body);
     l->DisposeBuilder(u->entry_builder);

@@ -480,7 +480,9 @@ LLVMValueRef nat_counter(struct nat_unit *u, size_t offset)
 
 static LLVMValueRef row_address(struct nat_unit *u, unsigned reg)
 {
-    return nat_address(u, of_warp(u, u->regs, offsetof(struct emu_native_frame, regs_step)), quad(u, (uint64_t)(u->job->first_row + reg) * u->job->stride));
+    LLVMValueRef regs = of_warp(u, u->regs, offsetof(struct emu_native_frame, regs_step));
+
+    return nat_address(u, regs, quad(u, (uint64_t)(u->job->first_row + reg) * u->job->stride));
 }
 LLVMValueRef nat_load_mask(struct nat_unit *u, unsigned p)
 {

@@ -3,8 +3,8 @@
  * Execution of whole blocks in native code. One call of native code executes many blocks, warp after warp, each warp to its next
  * CTA barrier or to its end. While all warps of a block arrive at the same barriers, and end, in native code, next_warps() updates
  * the state of barriers and splits once for all warps, and the call continues with the first warp of this or of another block. If
- * the code leaves before an exit of some lanes, the engine executes the exit, and masked code executes the other lanes. A warp that leaves
- * native code elsewhere is a *slow* warp from then on: the interpreter executes it alone, from barrier to barrier, and calls
+ * the code leaves before an exit of some lanes, the engine executes the exit, and masked code executes the other lanes. A warp that
+ * leaves native code elsewhere is a *slow* warp from then on: the interpreter executes it alone, from barrier to barrier, and calls
  * native code at its entries as usual. The order of the warps cannot change results, because only order-free kernels (MACHINE 4)
  * have native code.
  */
@@ -131,9 +131,8 @@ static unsigned take_records(struct emu_warp *w)
 /** Runs *@warp in native code: from where it is parked, or from entry @start. If @count is not 0, *@warp and the warps after it,
  *  @count in all, have just begun, or are parked for the same entry. The code may then execute all of them, up to later barriers,
  *  and further blocks (next_warps()). Sets *@warp to the warp at which the code left; native->record has the sites of this warp and
- *  of the warps before it, which are at exits or barriers. Returns the site at which the code left, or NULL if it executed
- *  nothing. */
-static const struct emu_native_site *run_warps(struct emu_warp **warp, uint32_t start, unsigned count)
+ *  of the warps before it, which are at exits or barriers. Returns false if the code executed nothing. */
+static bool run_warps(struct emu_warp **warp, uint32_t start, unsigned count)
 {
     struct emu_warp *w = *warp;
     struct emu_core *core = w->core;
@@ -144,7 +143,7 @@ static const struct emu_native_site *run_warps(struct emu_warp **warp, uint32_t 
     native->entry = parked != 0 ? (parked - 1) | EMU_NATIVE_RESUME : start;
     native->call_until = core->retired + (window != 0 && window < EMU_NATIVE_LONGEST_VISIT ? window : EMU_NATIVE_LONGEST_VISIT);
     if (core->retired >= native->until)
-        return NULL;
+        return false;
     (void)emu_split_select_soon(w); /* the warp has one split, which is ready */
     for (unsigned i = 1; i < count; i++)
         (void)emu_split_select_soon(&w[i]);
@@ -152,7 +151,7 @@ static const struct emu_native_site *run_warps(struct emu_warp **warp, uint32_t 
     frame->warps = count;
     const struct emu_native_site *site = emu_native_run(core, &native->whole, native->entry);
     if (frame->site == 0)
-        return NULL;
+        return false;
     w += take_records(w);
     *warp = w;
     native->record[frame->ended] = (struct emu_native_record){.retired = frame->site};
@@ -177,7 +176,7 @@ static const struct emu_native_site *run_warps(struct emu_warp **warp, uint32_t 
         native->spilled[w->index] = true;
         run_after_exits(w);
     }
-    return site;
+    return true;
 }
 
 /** Lets the interpreter execute slow warp @w until no split of the warp is ready. Returns false if it stops earlier. */
@@ -381,7 +380,7 @@ static enum block_end run_block(struct emu_functional *f, struct emu_block *bloc
                 continue;
             }
             struct emu_warp *const first = w;
-            if (run_warps(&w, start, abreast ? (unsigned)(end - w) : 0) == NULL)
+            if (!run_warps(&w, start, abreast ? (unsigned)(end - w) : 0))
                 return hand_over(block);
             moved += (unsigned)(w - first);
             for (struct emu_warp *x = first; x <= w; x++) {
