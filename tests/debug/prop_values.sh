@@ -31,7 +31,16 @@ memory() {
     command -v "$2" >/dev/null || return 0
     LW_VALUES_MODE=memory LW_SEED=$1 LW_RANDOM_COUNT=1 LW_VALUES_CLANG=$2 "$program" >kept.txt 2>&1 || { cat kept.txt; random=1; }
 }
+# usage: free SEED CLANG. Runs a random kernel that does not store each value, and for which an earlier version showed wrong values.
+free() {
+    command -v "$2" >/dev/null || return 0
+    LW_VALUES_MODE=free LW_SEED=$1 LW_RANDOM_COUNT=1 LW_VALUES_CLANG=$2 "$program" >kept.txt 2>&1 || { cat kept.txt; random=1; }
+}
 if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
+    free 4767111811540687094 clang-14 # the exit test of a `for` shows the counter after its increment
+    free 4767111811540687104 clang-14 # a loop whose assignments have no code: the value of the second iteration was shown in the first
+    free 4767111811540687116 clang-14 # clang removed iterations of a loop, and the value of the first iteration was shown after it
+    free 4767133731871201550 clang-14 # the note of an assignment repeats the register of the old value with another width
     memory 203 clang-14
     memory 205 clang-16
     memory 205 clang-19

@@ -141,6 +141,7 @@ void values_trace_free(struct values_trace *trace)
     free(trace->order);
     values_table_free(&trace->at);
     values_table_free(&trace->had);
+    values_table_free(&trace->assigned);
     values_table_free(&trace->known);
     free(trace->shown);
     free(trace->results);

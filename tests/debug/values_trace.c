@@ -82,7 +82,7 @@ struct frame {
 };
 struct lane {
     bool begun;
-    uint32_t visit;
+    uint32_t visit, nth; /* the line that the lane visits, and the number of the visit */
     uint64_t visits;
     unsigned depth;
     struct frame frame[MOST_FRAMES];
@@ -488,6 +488,8 @@ static void store(struct recorder *t, uint64_t thread, struct lane *lane, uint32
             if (!slot_value(frame, slot, i, &value))
                 continue;
             *values_table_at(&t->out->had, values_had_key(thread, frame->variable[i], value)) = 1;
+            if (lane->begun)
+                *values_table_at(&t->out->assigned, values_at_key(thread, lane->visit, lane->nth, frame->variable[i])) = value;
             if (slot->leaf->pointer && (value >> 41 == 1 || value >> 32 == 0))
                 t->out->names->pointer[frame->variable[i]] = true;
         }
@@ -650,6 +652,7 @@ static void look(struct recorder *t, struct warp *w, uint64_t lanes, uint64_t ef
 
             lane->begun = true;
             lane->visit = b->visit;
+            lane->nth = nth;
             add_visit(t, lane, thread, b->visit, nth);
             if (t->options->reference)
                 record_reference(t, thread, lane, b->visit, nth);

@@ -67,8 +67,9 @@ struct values_trace {
     size_t order_count, order_capacity;
     /* These tables are filled only for the reference. `at` contains the values of initialised variables by thread, visited line,
      * number of the visit and variable. `had` contains 1 by thread, variable and value if the variable ever had this value.
-     * `known` contains 1 by variable if the variable exists. */
-    struct values_table at, had, known;
+     * `known` contains 1 by variable if the variable exists. `assigned` contains the last value that a visit assigns, by the
+     * same keys as `at`. */
+    struct values_table at, had, known, assigned;
     /* The members below are filled for other builds. */
     struct values_shown *shown;
     size_t count, capacity;

@@ -334,6 +334,21 @@ static bool assigns_between(const struct ptx_noted_lines *lines, uint32_t to, ui
     return ptx_note_assigns(lines, to, last);
 }
 
+/* Returns whether a path enters or leaves a loop in which a line after the head assigns and has no code. Then the compiler may
+ * have removed iterations, and the number of the assignments is unknown. */
+static bool may_lack_iterations(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t from, uint32_t to)
+{
+    for (size_t l = 0; l < lines->loops.count && lines->loops.at[l].line <= (from > to ? from : to); l++) {
+        const struct ptx_noted_line *loop = &lines->loops.at[l];
+        const bool has_from = from >= loop->line && from <= loop->reached, has_to = to >= loop->line && to <= loop->reached;
+
+        for (size_t k = has_from != has_to ? find_line(lines, loop->line + 1) : lines->count; k < lines->count && lines->at[k].line <= loop->reached; k++)
+            if (!has_code(noting, lines->at[k].line))
+                return true;
+    }
+    return false;
+}
+
 /* Compares notes with assignments as ptx_note_agrees() does. @strict: see struct times. */
 static int agree(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
                  const struct ptx_note_position *position, uint32_t to, bool strict)
@@ -369,6 +384,8 @@ static int agree(struct ptx_placing *pl, const struct ptx_noting *noting, const 
     } else {
         return -1;
     }
+    if (may_lack_iterations(noting, lines, from, to))
+        return -1;
     return pl->debug->budget != 0 ? left_over(&t, position, to) : -1;
 }
 

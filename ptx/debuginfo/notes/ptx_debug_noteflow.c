@@ -523,10 +523,11 @@ static bool is_news(const struct following *f, const struct walk *w, const struc
     const struct ptx_noted_value *v = &f->noting->values.at[note->value];
 
     for (uint32_t p = 0; p < f->pieces->count && !has_no_value(v); p++) {
+        const uint32_t *known = w->state + p * PTX_NOTE_SAME;
         bool same = !has_piece(f, v, p);
 
-        for (uint32_t k = 0; k < PTX_NOTE_SAME; k++)
-            same |= w->state[p * PTX_NOTE_SAME + k] == note->value;
+        for (uint32_t k = 0; k < PTX_NOTE_SAME && known[k] < UNSEEN; k++)
+            same |= known[k] == note->value || ptx_note_equals(&f->noting->values.at[known[k]], v);
         if (!same)
             return true;
     }

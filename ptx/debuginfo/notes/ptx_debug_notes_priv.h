@@ -212,6 +212,8 @@ struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl);
 void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting);
 /** Returns for each PTX register of the function a bit set of the register's bits that the code uses. */
 const uint64_t *ptx_debug_notes_demand(struct ptx_placing *pl);
+/** Returns whether two values of the same piece are the low bits of the same register. */
+bool ptx_note_equals(const struct ptx_noted_value *a, const struct ptx_noted_value *b);
 /** Returns whether clang may have changed bits of value @v, because the code does not use all bits of the variable or of the
  *  value's piece. @bytes is the size of the variable, or 0 if it is unknown. */
 bool ptx_debug_note_is_changed(const struct ptx_placing *pl, const struct ptx_noting *noting,
