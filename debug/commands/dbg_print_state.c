@@ -38,8 +38,8 @@ enum lw_status dbg_show_warps(struct dbg *dbg, bool all, struct lw_sink *out,
     return LW_OK;
 }
 
-/* Prints the value of a uniform or affine register: its base, its stride by lane (by column, if @folds), and its stride by row
- * (@rise). */
+/* Prints the value of a uniform or affine register: its base, its stride by lane (by column, if @folds), and its stride by thread
+ * row (@rise). */
 static void put_tag(uint64_t base, int64_t stride, int64_t rise, unsigned digits, bool folds,
                     struct lw_sink *out)
 {
@@ -111,7 +111,7 @@ enum lw_status dbg_show_tags(struct dbg *dbg, dbg_thread_id id, struct lw_sink *
     }
     lw_put(out, *between ? "\n" : "none\n");
     if (fold < config->warp_width)
-        lw_printf(out, "  a row of threads of the block (equal tid.y) has %u lanes\n", fold);
+        lw_printf(out, "  a thread row of the block (equal tid.y) has %u lanes\n", fold);
     emu_stats_get(dbg->machine, &stats);
     lw_put(out, "  in this run so far: ");
     emu_tag_stats_print(&stats, out);
@@ -221,7 +221,7 @@ enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink
     return LW_OK;
 }
 
-/* Prints the groups of lanes in the barrier registers of a warp. Returns false if there is none. */
+/* Prints the convergence groups in the barrier registers of a warp. Returns false if there is none. */
 static bool show_convergence(struct dbg *dbg, const struct dbg_warp *warp,
                              const struct emu_warp_view *view, struct lw_sink *out)
 {

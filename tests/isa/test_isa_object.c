@@ -84,7 +84,7 @@ static void an_object_disassembled_and_assembled_is_the_same(void **state)
     }
 }
 
-/* Create a random object with many functions, variables, relocations and line rows. */
+/* Create a random object with many functions, variables, relocations and line-table rows. */
 static struct isa_object *random_object(struct prop_random *r)
 {
     static const char *const names[] = { "k", "v1", ".L3", "a b", "exec", "pt", "x\"y", "\xc3\xa4",
@@ -589,7 +589,7 @@ static void objects_that_break_a_rule_are_not_written(void **state)
     BROKEN(o->relocs[0].to = 9, "relocation 0: variable 9 does not exist");
     BROKEN(o->relocs[0].insn = 2, "relocation 0: instruction 2 (variable 0, offset 0) cannot hold "
            "an address");
-    BROKEN(o->lines[0].file = 7, "line row 0 (instruction 0, file 7) is out of order or out of range");
+    BROKEN(o->lines[0].file = 7, "line-table row 0 (instruction 0, file 7) is out of order or out of range");
     BROKEN(o->functions[0].params[0].size_bytes = 99,
            "kernel k: parameter a (99 bytes at 0, aligned to 8) does not fit the 44 bytes of "
            "parameters");

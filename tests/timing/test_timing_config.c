@@ -267,7 +267,7 @@ static void keys_that_do_not_fit_each_other_are_refused(void **state)
         {"l2.slices=7", "l2.slices is 7, which is not a multiple of dram.channels (6): each channel needs the same number of slices"},
         {"icnt.interleave=64", "l2.line is 128, but icnt.interleave is only 64: a line must be within one "
                                "slice"},
-        {"dram.row_bytes=64", "l2.line is 128, but dram.row_bytes is only 64: a line must be within one row"},
+        {"dram.row_bytes=64", "l2.line is 128, but dram.row_bytes is only 64: a line must be within one DRAM row"},
         {"dram.burst_bytes=128", "dram.burst_bytes is 128, but l2.sector is only 64: a sector must consist of whole bursts"},
         {"dram.bus_bytes=128", "dram.bus_bytes is 128, but dram.burst_bytes is only 64: a burst takes at least one cycle"},
         {"fetch.buffer=1", "fetch.group is 2, but fetch.buffer is only 1: a fetch must fit into the instruction buffer"},

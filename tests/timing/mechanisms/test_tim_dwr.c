@@ -711,7 +711,7 @@ static void u8_the_hang_names_group_and_warps(void **state)
     run_open(r, program_of(BEGIN "@!p0 bra a\nld.global.b32 v3, [s4:5+v2]\na:\nld.global.b32 v4, [s4:5+v2]\n" END), 1, 16);
     fix_check(r->fix->engine->ops->run(r->fix->engine, &r->stop, &err), &err);
     assert_int_equal(r->stop.kind, EMU_STOP_HANG);
-    snprintf(entry, sizeof entry, "group 0, entry 0x%llx,", (unsigned long long)tim_dwr_pst(run_engine(r)->core[0]->mechs.mech[0], 0)->pc);
+    snprintf(entry, sizeof entry, "slot group 0, entry 0x%llx,", (unsigned long long)tim_dwr_pst(run_engine(r)->core[0]->mechs.mech[0], 0)->pc);
     assert_non_null(strstr(r->stop.hang.detail, "warp slot 0 is throttled by dwr"));
     assert_non_null(strstr(r->stop.hang.detail, "warp slot 1 is throttled by dwr"));
     assert_non_null(strstr(r->stop.hang.detail, entry));
