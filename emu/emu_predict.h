@@ -71,8 +71,8 @@ struct emu_predict_affine {
 bool emu_predict_affine(struct emu_predict *predict, uint32_t site, struct emu_predict_affine *out);
 
 enum { EMU_RECT_LINE = 128 }; /* bytes of a cache line */
-/** Rectangle in an array. Columns are the cache lines of an array row (elements whose last index is consecutive), rows are array
- *  rows. The rectangle is empty if w or h is 0. */
+/** Rectangle in an array. Columns are the cache lines of an array row (the elements that differ only in the last index), rows are
+ *  array rows. The rectangle is empty if w or h is 0. */
 struct emu_rect {
     uint32_t x, y, w, h;
 };

@@ -29,8 +29,8 @@ enum { RACE_MOST_CLOCK = INT32_MAX - 1 };
 enum { RACE_THREAD_BITS = 10, RACE_MOST_BLOCKS = 1 << 22 };
 
 /* Words of a record of writes or of reads. A record of several threads holds the last of their accesses. The words with the
- * suffix _2 hold the last access by another lane, warp or block than the one that made this access. The level of the record says
- * which of the three applies. */
+ * suffix _2 hold the last access by another lane, another warp or another block. The level of the record says which of the
+ * three. */
 enum {
     RACE_CLOCK, RACE_TID, RACE_SITE, RACE_CLOCK_2, RACE_TID_2, RACE_SITE_2, RACE_RECORD_ROWS
 };

@@ -260,8 +260,8 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
     return true;
 }
 
-/** Returns the results (EMU_PROVED_*) of the address check that @di shares, which the first of its loads has made in this
- *  straight-line run. */
+/** @di shares an address check with other loads. Returns the results (EMU_PROVED_*) of this check, which the first of these loads
+ *  has made in this straight-line run. */
 MEM_INLINE unsigned mem_proved(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     return w->proved[(uint8_t)(di->aux >> EMU_ADDR_CHECK_SLOT)];
