@@ -433,7 +433,7 @@ enum lw_status dbg_show_registers(struct dbg *dbg, dbg_thread_id id, int argc, c
         status = show_group(dbg, &thread, argv[i], &found, out, err);
         if (status == LW_OK && !found)
             status = LW_FAIL(err, LW_ENOENT,
-                             "there is no register or group \"%s\": the groups are warp, predicate, "
+                             "there is no register or register group \"%s\": the register groups are warp, predicate, "
                              "scalar, vector and special",
                              argv[i]);
     }
@@ -462,7 +462,7 @@ static void show_launch(const struct emu_grid *grid, struct lw_sink *out)
                                                 : ", %u launches by it have not completed",
                   grid->pending_children);
     if (grid->pending_groups != 0)
-        lw_printf(out, ", with %u uncompleted group%s of blocks from aggregated launches", grid->pending_groups,
+        lw_printf(out, ", with %u uncompleted aggregated block group%s", grid->pending_groups,
                   grid->pending_groups == 1 ? "" : "s");
     if (grid->parent.grid != 0) {
         uint32_t index[3] = {0};
@@ -473,7 +473,7 @@ static void show_launch(const struct emu_grid *grid, struct lw_sink *out)
         if (grid->aggregated_into != NULL)
             lw_printf(out, ", aggregated into launch %u", grid->aggregated_into->sequence);
         else if (grid->group)
-            lw_put(out, ", launched as a group of blocks that runs as a kernel of its own");
+            lw_put(out, ", launched as a block group that runs as a kernel of its own");
     }
     lw_put(out, "\n");
 }

@@ -9,8 +9,8 @@
  * Each register of a warp's register file has a state and a tag, found by register index (offset divided by stride). Handlers on
  * tags require that all live lanes execute the instruction. Handlers on tags test the states of their source registers, and call
  * emu_plain_full or emu_plain_part in the cases that they cannot handle. emu_plain_full and emu_plain_part materialise the
- * sources, drop the tag of the destination, and execute the ordinary handler. An instruction all of whose registers have register
- * rows according to the plan has only its ordinary handler.
+ * sources, drop the tag of the destination, and execute the ordinary handler. If the plan gives register rows to all registers of
+ * an instruction, the instruction has only its ordinary handler.
  */
 #ifndef EMU_COMPACT_PRIV_H
 #define EMU_COMPACT_PRIV_H
