@@ -16,7 +16,7 @@ enum chk_kind {
 enum chk_class { CHK_CLASS_MEMORY, CHK_CLASS_PROGRESS, CHK_CLASS_RACES, CHK_CLASS_UNINITIALISED,
                  CHK_CLASS_PERFORMANCE, CHK_CLASS_ARITHMETIC, CHK_CLASS_API, CHK_CLASS_COUNT };
 
-/** A kind of findings, from a row of kinds.def. */
+/** A kind of findings, from a table row of kinds.def. */
 struct chk_kind_info {
     const char *name;
     enum chk_class group;

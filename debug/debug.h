@@ -17,7 +17,7 @@ struct dbg_buffer {
     const char *type; /* type of an element, such as "f32" */
 };
 typedef bool (*dbg_buffer_fn)(void *context, const char *name, struct dbg_buffer *out);
-/** Receives one row of a table. @cells has one text for each column, borrowed until the function returns. */
+/** Receives one table row. @cells has one text for each column, borrowed until the function returns. */
 typedef void (*dbg_row_fn)(void *context, const char *const *cells, unsigned count);
 
 struct dbg;
@@ -367,7 +367,7 @@ struct dbg_reg {
     enum dbg_reg_kind kind;
     unsigned number;
     unsigned bytes;      /* size of the whole register: 4 * W for a vector register */
-    const char *group;   /* name of the register's group: "vector", "scalar", "predicate", "warp" or "special" */
+    const char *group;   /* name of the register group (gdb's term): "vector", "scalar", "predicate", "warp" or "special" */
     bool writable;
 };
 /** Returns the number of registers in the table: those that the program's kernels use. The table does not change while gdb

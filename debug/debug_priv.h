@@ -420,15 +420,15 @@ enum lw_status dbg_locals_print(struct dbg *dbg, dbg_thread_id id, unsigned lane
 /** Prints the parameters of the selected frame, one on each line. */
 enum lw_status dbg_parameters_print(struct dbg *dbg, dbg_thread_id id, unsigned lane,
                                     struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
-/** Iterator over the groups of lanes in the barrier registers of a warp. The first two members are zero before the first
- *  call of dbg_convergence_next(). */
+/** Iterator over the convergence groups of a warp, which are sets of lanes in its barrier registers. The first two members are
+ *  zero before the first call of dbg_convergence_next(). */
 struct dbg_convergence {
-    unsigned reg;             /* barrier register of the current group */
-    uint64_t seen;            /* lanes of those groups of `reg` that have been visited, including the current group */
-    uint64_t number, lanes, waiting; /* number of the current group; lanes of the group; lanes of the group that wait */
+    unsigned reg;             /* barrier register of the current convergence group */
+    uint64_t seen;            /* lanes of those convergence groups of `reg` that have been visited, including the current one */
+    uint64_t number, lanes, waiting; /* of the current convergence group: its number; its lanes; its lanes that wait */
 };
-/** Advances to the next group, by ascending register and then by ascending lowest lane. Returns false after the last
- *  group. */
+/** Advances to the next convergence group, by ascending register and then by ascending lowest lane. Returns false after the last
+ *  one. */
 bool dbg_convergence_next(const struct dbg_warp *warp, const struct emu_warp_view *view,
                           const struct emu_split_view *splits, unsigned count,
                           struct dbg_convergence *it);
@@ -520,8 +520,8 @@ void dbg_frame_choose(struct dbg *dbg, dbg_thread_id id, unsigned lane, unsigned
 /* ---- source -------------------------------------------------------------------------- */
 
 void dbg_sources_free(struct dbg *dbg);
-/** Gets the row of the line table that covers @pc; *@start is true if the row begins at @pc. Returns false if no row
- *  covers @pc. */
+/** Gets the line-table row that covers @pc; *@start is true if the line-table row begins at @pc. Returns false if none covers
+ *  @pc. */
 bool dbg_row_at(const struct dbg *dbg, uint64_t pc, const struct isa_line **row, bool *start);
 const struct isa_function *dbg_function_at(const struct dbg *dbg, uint64_t pc);
 /** Returns the guest address of a function's first instruction. */
@@ -644,10 +644,9 @@ enum lw_status dbg_reverse_step_line(struct dbg *dbg, dbg_thread_id id, bool ove
 /** Moves back to the call instruction that called the function of the focus lane's frame. */
 enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                                   struct lw_error *err) LW_MUST_CHECK;
-/** Parses a location: "file:line", "line" (in the source file of the focus), "function", "*address", or "+n" and "-n"
- *  (lines after and before the focus). A line has several pcs if its code is in several scopes: functions, blocks, inlined
- *  calls or duplicated blocks. @pcs is filled with the lowest pc of each scope at which an is_stmt row of the line table
- *  starts the line. */
+/** Parses a location: "file:line", "line" (in the source file of the focus), "function", "*address", or "+n" and "-n" (lines
+ *  after and before the focus). A line has several pcs if its code is in several scopes: functions, blocks, inlined calls or
+ *  duplicated blocks. @pcs is filled with the lowest pc of each scope at which an is_stmt line-table row starts the line. */
 enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint64_t *pcs,
                                   unsigned capacity, unsigned *count, struct lw_error *err)
     LW_MUST_CHECK;

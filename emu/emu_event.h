@@ -32,7 +32,7 @@ enum emu_tag_kind { EMU_TAG_U, EMU_TAG_A, EMU_TAG_V };
 struct emu_tag {
     uint8_t kind;  /* enum emu_tag_kind */
     bool pair;     /* this register and the next one hold a 64-bit value that is U or A: pair_base, pair_stride, pair_rise */
-    uint8_t fold;  /* under the tag rules `fold`: number of lanes in a row of the block; otherwise W */
+    uint8_t fold;  /* under the tag rules `fold`: number of lanes in a thread row of the block; otherwise W */
     uint32_t base;
     int32_t stride, rise;
     uint64_t pair_base;
@@ -104,7 +104,7 @@ struct emu_event_conv {
     enum emu_conv_op op;
     uint8_t reg;
     bool soft;
-    uint64_t group;             /* number of the lanes' group (MACHINE 2) */
+    uint64_t group;             /* number of the lanes' convergence group (MACHINE 2) */
     uint64_t arrived, released; /* lanes that arrived at the barrier, and lanes that the step released from it */
     enum emu_release why;
 };

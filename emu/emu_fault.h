@@ -54,9 +54,8 @@ struct emu_hang {
     uint64_t block;
     unsigned warp;
     uint64_t lanes, pc;
-    /** The report. The first line of the report is a summary. Each further line of the report is about one group of waiting
-     *  lanes, and states what they wait for: other lanes, with pcs and source lines; a barrier; or a memory location, with its
-     *  value. */
+    /** The report. The first line of the report is a summary. Each further line of the report is about lanes that wait together,
+     *  and states what they wait for: other lanes, with pcs and source lines; a barrier; or a memory location, with its value. */
     char detail[4000];
 };
 /** Prints "hang: ...", then the other lines indented; no newline at the end. */

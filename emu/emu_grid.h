@@ -29,7 +29,7 @@ struct emu_grid {
     uint64_t blocks_started, blocks_ended; /* blocks_ended: number of blocks without live lanes; such a block may still hold a
                                             * slot */
     bool started; /* an instruction of the grid has retired */
-    bool group; /* launched by launch.group, as a group of thread blocks */
+    bool group; /* launched by launch.group, as a block group */
     unsigned depth; /* nesting depth; host launches: 0 */
     /** Lane that launched the grid; parent.grid is 0 for a host launch. */
     struct {
@@ -39,17 +39,17 @@ struct emu_grid {
         uint64_t pc; /* address of the launch instruction */
     } parent;
     uint64_t stream; /* stream number among the streams of the parent's block; 0: the block's default stream. `stream` is not used
-                      * for groups */
+                      * for block groups */
     uint64_t buffer; /* address of the parameter buffer that is freed when the launch is complete, or 0 if there is no such
                       * buffer */
     /** Links between launches that are not complete. launcher: the grid that launched this one; aggregated_into: the kernel's
-     *  grid that executes the blocks of this group, or NULL; stream_prev and stream_next: neighbours in the stream. The launch
-     *  may start when stream_prev is NULL. If the launch waits for the end of the launcher's blocks, stream_prev is the
+     *  grid that executes the blocks of this block group, or NULL; stream_prev and stream_next: neighbours in the stream. The
+     *  launch may start when stream_prev is NULL. If the launch waits for the end of the launcher's blocks, stream_prev is the
      *  launcher. */
     struct emu_grid *launcher, *aggregated_into, *stream_prev, *stream_next;
     struct emu_block *launcher_block; /* block that launched the grid; after its end, the structure may describe another block */
     uint32_t pending_children, pending_groups; /* pending_children: launches by this grid that are not complete; pending_groups:
-                                                * groups aggregated into this grid that are not complete */
+                                                * block groups aggregated into this grid that are not complete */
     uint32_t held_launches; /* number of launches by this grid that wait for the end of this grid's blocks */
     uint64_t slots_in_use; /* device launches: number of slots that hold a block of the grid */
     /* values of the kernel's parameters: ISA_CONST_BANK_BYTES bytes, zero after the parameters. bank0 is NULL if the launch is

@@ -71,7 +71,8 @@ struct emu_predict_affine {
 bool emu_predict_affine(struct emu_predict *predict, uint32_t site, struct emu_predict_affine *out);
 
 enum { EMU_RECT_LINE = 128 }; /* bytes of a cache line */
-/** Rectangle in an array. Columns are cache lines of a row, rows are rows of the array. The rectangle is empty if w or h is 0. */
+/** Rectangle in an array. Columns are the cache lines of an array row (the elements that differ only in the last index), rows are
+ *  array rows. The rectangle is empty if w or h is 0. */
 struct emu_rect {
     uint32_t x, y, w, h;
 };
@@ -80,7 +81,7 @@ uint64_t emu_rect_overlap(const struct emu_rect *a, const struct emu_rect *b);
 
 /** Shape of an array, as a caller knows it from another source than the launch. */
 struct emu_predict_shape {
-    uint64_t pitch; /* bytes from row to row; 0: inferred from the strides of the array's sites */
+    uint64_t pitch; /* bytes from array row to array row; 0: inferred from the strides of the array's sites */
     uint64_t bytes; /* size of the array, or 0 if it is not known */
 };
 /* flags: also predict the sites of stores; also evaluate the last iterations of loops */
@@ -92,14 +93,14 @@ bool emu_predict_range(struct emu_predict *predict, uint32_t array, const uint32
 /** An array in one launch. */
 struct emu_predict_array {
     uint64_t base;  /* address of the first line that is entirely in the array */
-    uint64_t pitch; /* bytes from row to row; 0: there is one row */
+    uint64_t pitch; /* bytes from array row to array row; 0: there is one array row */
     /* used: at least one site of the array is predicted. by_block: the address of one of these sites depends on the block. */
     bool used, by_block;
 };
 void emu_predict_array(struct emu_predict *predict, uint32_t array, const struct emu_predict_shape *shape, unsigned flags,
                        struct emu_predict_array *out);
-/** Calls @each with column and row of each line of array @array that @thread accesses, in the iterations that emu_predict_range
- *  evaluates. @each may be called several times for a line, but never for a line outside the array. */
+/** Calls @each with column and array row of each line of array @array that @thread accesses, in the iterations that
+ *  emu_predict_range evaluates. @each may be called several times for a line, but never for a line outside the array. */
 void emu_predict_lines(struct emu_predict *predict, uint32_t array, const struct emu_predict_thread *thread,
                         const struct emu_predict_shape *shape, unsigned flags,
                         void (*each)(void *context, uint32_t x, uint32_t y), void *context);

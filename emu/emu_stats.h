@@ -18,14 +18,14 @@ struct emu_tag_stats {
     uint64_t expansions;
     /* Shadow mode (docs/reference/statistics.md). common: number of register writes, by the number of leading bytes that are
      * equal in all lanes. delta_banks: number of register banks that the written values need if each is stored as a base and
-     * deltas. row_banks: number of register banks that they need if each is stored as a lane vector. */
+     * deltas. row_banks: number of register banks that they need if each is stored as a register row. */
     uint64_t common[5], delta_banks, row_banks;
     /* Number of thread instructions that tags make unnecessary: of each instruction all lanes except one if the result is U, and
      * all except two if it is A. For a compare, the tags of its sources count instead of the tag of the result. */
     uint64_t lanes_saved;
-    uint64_t rows_made, row_lanes; /* compact mode: number of lane vectors materialised from tags (rows_made), and number of lanes
-                                    * in these vectors (row_lanes) */
-    uint64_t mismatches; /* shadow mode: number of lane vectors that differed from their tag, which is an internal error */
+    uint64_t rows_made, row_lanes; /* compact mode: number of register rows materialised from tags (rows_made), and their lanes
+                                    * (row_lanes) */
+    uint64_t mismatches; /* shadow mode: number of register rows that differed from their tag, which is an internal error */
 };
 struct emu_stats {
     struct emu_tag_stats tags;

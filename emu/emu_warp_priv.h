@@ -42,8 +42,8 @@ enum {
 _Static_assert(sizeof(struct emu_split) == 64, "a split is a cache line");
 
 /** State of a convergence barrier register of a warp. `lanes` are the lanes that hold a group number. If all these lanes hold the
- *  same number, it is in `number`, and the row w->breg[reg] is not up to date. If `number` is 0, the row is valid. Lanes outside
- *  `lanes` hold 0. Values of dead lanes are undefined. */
+ *  same number, it is in `number`, and the array w->breg[reg] is not up to date. If `number` is 0, the array is valid. Lanes
+ *  outside `lanes` hold 0. Values of dead lanes are undefined. */
 struct emu_breg_form {
     uint64_t lanes, number;
     uint64_t arrived;  /* lanes that are blocked at a bsync of this register */
@@ -98,15 +98,15 @@ struct emu_warp {
     struct emu_core *core;
     struct emu_block *block;
     uint64_t all;          /* lw_mask(width), for the few instructions that need the mask of all lanes */
-    uint32_t row_zero, row_sink, row_a, row_b, row_c; /* byte offsets from regs. row_zero: a row of zeros; row_sink: a row for
-                                                       * discarded results; row_a, row_b, row_c: scratch rows for operands A, B
+    uint32_t row_zero, row_sink, row_a, row_b, row_c; /* byte offsets from regs of register rows. row_zero: zeros; row_sink: for
+                                                       * discarded results; row_a, row_b, row_c: scratch, for operands A, B
                                                        * and C */
-    uint8_t last_column, last_row; /* tag rules `fold`: last column and last row of the warp, whose lanes form rows of the block:
+    uint8_t last_column, last_row; /* tag rules `fold`: last column and last thread row of the warp:
                                     * (last_column + 1) * (last_row + 1) is W */
     uint16_t vreg_count;
     struct emu_ctag *ctag;   /* compact mode: tags, by register index; NULL in other modes */
     uint8_t *cstate;
-    struct emu_shadow *shadow; /* shadow mode: tags in addition to the lane vectors (emu_tags_priv.h); NULL in other modes */
+    struct emu_shadow *shadow; /* shadow mode: tags in addition to the register rows (emu_tags_priv.h); NULL in other modes */
     uint64_t launched;
     const struct emu_reconv *reconv;
     uint32_t s[128];       /* s0..s125, then exec in s[126] and s[127]. exec is in the cache line after the last one of
@@ -146,7 +146,7 @@ struct emu_warp {
     uint64_t group_counter, born_counter;
     uint64_t served;       /* compact mode: number of instructions executed on tags for all W lanes */
     uint64_t lanes_saved, expansions, rows_made; /* compact mode: thread instructions that tags saved in warps with fewer than W
-                                                  * lanes, registers that lost their tag, and lane vectors materialised */
+                                                  * lanes, registers that lost their tag, and register rows materialised */
     struct emu_simt simt;  /* table of entries, for reconvergence engines that have one; emu_split_fini() frees simt.heap */
     uint8_t *local;        /* local memory, word-interleaved: [word][padded lane] uint32_t */
     uint32_t local_bytes;  /* bytes of local memory of each lane */
@@ -170,7 +170,7 @@ struct emu_warp {
 struct emu_cta_barrier {
     bool in_use, has_count;
     uint32_t count;
-    uint32_t arrived;      /* number of arrived lanes, including the lanes of a partial last group that were never launched
+    uint32_t arrived;      /* number of arrived lanes, including the missing lanes of the last 32 of the block
                             * (MACHINE 2) */
     uint32_t arrived_live; /* number of arrived lanes that are live */
     uint32_t alone;        /* number of warps that have arrived by emu_split_bar_alone() and whose splits have not changed

@@ -187,8 +187,8 @@ static void put_bytes(struct host_record *r, const uint8_t *data, size_t size)
     lw_put(&r->steps.sink, "]}");
 }
 
-/** Writes the value of parameter @p as an argument of the launch. In a structure, each aligned group of 8 bytes that is an
- *  address in a buffer is written as a pointer. */
+/** Writes the value of parameter @p as an argument of the launch. In a structure, 8 aligned bytes that are an address in a buffer
+ *  are written as a pointer. */
 static enum lw_status put_value(struct lanewise_machine *m, const struct isa_param *p, const uint8_t *data, struct lw_error *err)
 {
     struct host_record *r = m->record;

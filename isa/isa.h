@@ -154,7 +154,7 @@ enum isa_op {
  * Operand tokens (column `operands`). A number in a token is the number of registers; with `n` the size modifier determines
  * it (1, 2 or 4).
  *
- *   vd vd2 vdn   D, vector row / aligned pair (v, v+1) / by size, aligned to its count
+ *   vd vd2 vdn   D, vector register / aligned pair (v, v+1) / by size, aligned to its count
  *   sd sd2       D, scalar register / pair
  *   va va2       A, vector; a scalar register is accepted too (sets a_scalar)
  *   sa sa2       A, scalar (a_scalar is always set)
@@ -163,7 +163,7 @@ enum isa_op {
  *                word (f64).
  *   sx sx2       X: scalar, constant or immediate
  *   vc vc2       C, vector; a scalar register is accepted too (sets c_scalar)
- *                Rows with both xb and vc: written a, b, c. With the variant bit X
+ *                Instructions with both xb and vc: written a, b, c. With the variant bit X
  *                is the third source and C the second; the assembler sets it when
  *                the third operand is not a vector register and the second is.
  *   sc           C, scalar
@@ -172,7 +172,7 @@ enum isa_op {
  *   rr           R: predicate read, with `!`; left out when pt
  *   ma           memory address: A (mode in the modifiers), offset in 63:40
  *   mc           constant-memory address c[bank][A + offset]: bank in C (71:64)
- *   xd xdn       X register 39:32 as data: one row / by size
+ *   xd xdn       X register 39:32 as data: one / by size
  *   xp           X register 39:32, comparand or data of an atomic, by type (1 or 2)
  *   cw           C register, swap value of cas, by type (1 or 2)
  *   dt           D, result of an atomic, by type (1 or 2)
@@ -249,7 +249,7 @@ struct isa_op_info {
     const char *semantics; /* last column of the row as text, for the manual */
 };
 
-/** Returns true if the row has operand token @tok. */
+/** Returns true if the table row has operand token @tok. */
 static inline bool isa_op_has(const struct isa_op_info *info, enum isa_tok tok)
 {
     for (unsigned i = 0; i < info->operands.count; i++)
@@ -616,8 +616,8 @@ struct isa_function {
     bool dynamic_shared;      /* the kernel or a callee uses shared memory whose size the launch determines */
 };
 
-/** Row of the line table: the source location of the instructions from `insn` up to the next row. Rows are sorted by
- *  instruction. */
+/** Line-table row: the source location of the instructions from `insn` up to the next line-table row. Line-table rows are sorted
+ *  by instruction. */
 struct isa_line {
     uint32_t insn;
     uint16_t file; /* index into `files` */
@@ -955,8 +955,8 @@ bool isa_function_frame(const struct isa_object *object, const struct isa_functi
 int64_t isa_function_die(const struct isa_object *object, const struct isa_function *function);
 /** Returns the debug entry of parameter @nth of function entry @function, or ISA_NO_DIE. */
 int64_t isa_function_parameter(const struct isa_debug *debug, int64_t function, unsigned nth);
-/** Returns the row of the line table that applies to instruction @index, or NULL. As in .debug_line, a row does not apply beyond
- *  the end of its function. */
+/** Returns the line-table row that applies to instruction @index, or NULL. As in .debug_line, a line-table row does not apply
+ *  beyond the end of its function. */
 const struct isa_line *isa_object_line_at(const struct isa_object *object, uint32_t index);
 /** Returns the bound of instruction @index, or NULL. */
 const struct isa_bound *isa_object_bound_at(const struct isa_object *object, uint32_t index);

@@ -86,13 +86,13 @@ static enum lw_status check_register(const struct isa_op_info *info, const char 
                                      struct lw_error *err)
 {
     if (number == 255)
-        return LW_OK; /* vz and sz: each register of a group reads as zero */
+        return LW_OK; /* vz and sz: each register of a tuple reads as zero */
     if (number % regs != 0)
-        return LW_FAIL(err, LW_ERANGE, "%s: field %s: a group of %u %s registers must start at a multiple of %u, not "
+        return LW_FAIL(err, LW_ERANGE, "%s: field %s: a tuple of %u %s registers must start at a multiple of %u, not "
                                        "at %u", info->mnemonic, field, regs, class_name(scalar), regs, number);
     if (register_exists(scalar, number, regs))
         return LW_OK;
-    return LW_FAIL(err, LW_ERANGE, "%s: field %s: a group of %u %s registers cannot start at number %u",
+    return LW_FAIL(err, LW_ERANGE, "%s: field %s: a tuple of %u %s registers cannot start at number %u",
                    info->mnemonic, field, regs, class_name(scalar), number);
 }
 

@@ -103,7 +103,7 @@ struct isa_mod_value {
 };
 struct isa_mod_info {
     const char *name;
-    unsigned formats; /* set of formats that have the group, as bits 1 << enum isa_format */
+    unsigned formats; /* set of formats that have the modifier group, as bits 1 << enum isa_format */
     uint8_t lsb, bits; /* position and size in the word */
     int8_t deflt;      /* default value; -1: there is no default; -2: there is no default, and the value is never printed as a
                         * suffix */
@@ -112,8 +112,8 @@ struct isa_mod_info {
     unsigned value_count;
 };
 const struct isa_mod_info *isa_mod_info(enum isa_mod mod);
-/** Returns true if a row has modifier group @mod: the group belongs to the row's format, and, if the group is a part of an
- *  address, the row has an address operand. */
+/** Returns true if an instruction has modifier group @mod: the modifier group belongs to the instruction's format, and, if it is
+ *  a part of an address, the instruction has an address operand. */
 bool isa_mod_applies(enum isa_mod mod, const struct isa_op_info *info);
 
 /* ---- properties of a row that are not in isa_op_info ------------------------ */

@@ -265,7 +265,7 @@ static unsigned texture_regs(const struct isa_insn *insn, enum isa_tok_count whi
     }
     words += isa_mod_get(insn, ISA_MOD_TDC);
     for (regs = words != 0; regs < words;)
-        regs *= 2; /* the number of registers of a group is 1, 2, 4 or 8 */
+        regs *= 2; /* the number of registers of a tuple is 1, 2, 4 or 8 */
     return regs;
 }
 
@@ -404,8 +404,8 @@ bool isa_mod_applies(enum isa_mod mod, const struct isa_op_info *info)
 {
     if (!(mod_infos[mod].formats >> info->format & 1))
         return false;
-    if (mod == ISA_MOD_CONSTANT) /* only loads of global memory have this group, for arrays in constant space, which are in global
-                                  * memory. Scalar loads always use the constant cache */
+    if (mod == ISA_MOD_CONSTANT) /* only loads of global memory have this modifier group, for arrays in constant space, which are
+                                  * in global memory. Scalar loads always use the constant cache */
         return info == &op_infos[ISA_LD_GLOBAL];
     if (mod_infos[mod].deflt != MOD_HIDDEN)
         return true;
@@ -537,7 +537,7 @@ void isa_insn_init(struct isa_insn *insn, enum isa_op op)
         if (isa_mod_applies(mod, info) && mod_infos[mod].deflt > 0)
             isa_mod_set(insn, mod, (unsigned)mod_infos[mod].deflt);
         else if (isa_mod_applies(mod, info) && mod_infos[mod].values[0].value != 0)
-            isa_mod_set(insn, mod, mod_infos[mod].values[0].value); /* the group has no value 0 */
+            isa_mod_set(insn, mod, mod_infos[mod].values[0].value); /* the modifier group has no value 0 */
     }
     isa_insn_normalise(insn);
 }

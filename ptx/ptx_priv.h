@@ -543,7 +543,8 @@ int ptx_special_find(const char *name, size_t size);
 
 /* ---- machine instructions on virtual registers ------------------------------------------ */
 
-/** Reference to rows (32-bit registers) of a virtual register: its number << 3 | index of the first row. */
+/** Reference to consecutive 32-bit registers of a virtual register: its number << 3 | index of the first of them. A virtual
+ *  register consists of one or more 32-bit registers, whose number is called `rows` in the code. */
 typedef uint32_t ptx_ref;
 #define PTX_NO_REF UINT32_MAX
 #define PTX_ZERO (UINT32_MAX - 1) /* register vz, which reads as zero; as a predicate: pt */
@@ -572,7 +573,7 @@ enum ptx_slot { /* operands of a machine instruction that refer to registers */
     PTX_SLOT_COUNT
 };
 enum ptx_mi_flag {
-    PTX_MI_PARTIAL = 1 << 0, /* D keeps its old value in some rows or lanes, so the instruction also reads D */
+    PTX_MI_PARTIAL = 1 << 0, /* D keeps its old value in some of its registers or lanes, so the instruction also reads D */
     PTX_MI_IMM64 = 1 << 1,   /* the instruction sets D to imm64 (op is V_MOV_B32 or V_MOV_B64); ptx_layout() encodes the
                               * constant */
     PTX_MI_DEAD = 1 << 2,
@@ -601,7 +602,7 @@ enum { PTX_NO_BARRIER = 0xff };
 struct ptx_mi {
     struct isa_insn in;           /* operation, modifiers, immediate; ptx_emit() adds the registers */
     ptx_ref ref[PTX_SLOT_COUNT];  /* PTX_NO_REF: the slot is not used */
-    uint8_t rows[PTX_S_M];        /* number of rows in D, A, X, C */
+    uint8_t rows[PTX_S_M];        /* number of 32-bit registers in D, A, X, C */
     uint8_t barrier;              /* barrier register of bssy, bsync, bbreak and branches, or PTX_NO_BARRIER */
     uint16_t flags;
     uint32_t target;              /* target block of a branch or bssy */
@@ -915,8 +916,8 @@ bool ptx_mi_negated(const struct ptx_mi *mi, enum ptx_slot slot);
 void ptx_mi_swap(struct ptx_mi *mi);
 /** Initialises an instruction without operands at a source location. */
 void ptx_mi_init(struct ptx_mi *mi, enum isa_op op, uint32_t loc, uint32_t line);
-/** Creates a virtual register of @rows (0: a predicate), the last of unit->vregs, without a definition. The pointer is
- *  valid until the next call. */
+/** Creates a virtual register of @rows 32-bit registers (0: a predicate), the last of unit->vregs, without a definition. The
+ *  pointer is valid until the next call. */
 struct ptx_vreg *ptx_vreg_new(struct ptx_unit *unit, unsigned rows);
 /** Returns true for a global access whose address may be a scalar pair plus a 32-bit index. */
 bool ptx_takes_scalar_base(const struct ptx_mi *mi);

@@ -528,10 +528,10 @@ const struct lw_command tim_commands[] = {
                                                                                            "lines in each L2 slice", "cache l1 0",   do_cache, LW_COMMAND_READONLY},
     {"collectors", NULL, "[core]",     "Show the instructions in flight on a core, and the stage of each",               "collectors",   do_collectors, LW_COMMAND_READONLY},
     {"cycle",      NULL, "[count]",    "Run all cores for a number of cycles (default: 1); 0 prints the current cycle",  "cycle 10",     do_cycle, LW_COMMAND_CHANGES | LW_COMMAND_REPEATS},
-    {"grids",      NULL, "",           "Show kernel management: launches and their launchers, the distributor, groups of blocks, queues of the block scheduler", "grids", do_grids, LW_COMMAND_READONLY},
+    {"grids",      NULL, "",           "Show kernel management: launches and their launchers, the distributor, block groups, queues of the block scheduler", "grids", do_grids, LW_COMMAND_READONLY},
     {"mechanism",  NULL, "[core]",     "Show the tables of the enabled mechanisms of a core, such as scores, victim tags and warps that are throttled", "mechanism", do_mechanism, LW_COMMAND_READONLY},
     {"mshrs",      NULL, "[core]",     "Show the lines that the caches of a core have requested and not yet received",                                   "mshrs",        do_mshrs, LW_COMMAND_READONLY},
-    {"queues",     NULL, "",           "Show the memory side: packets, outstanding lines, requests that wait for DRAM, open rows", "queues",       do_queues, LW_COMMAND_READONLY},
+    {"queues",     NULL, "",           "Show the memory side: packets, outstanding lines, requests that wait for DRAM, open DRAM rows", "queues",       do_queues, LW_COMMAND_READONLY},
     {"scoreboard", NULL, "",           "Show the registers of the warp in focus to which a write is pending",                                  "scoreboard",   do_scoreboard, LW_COMMAND_READONLY},
     {"timing",     NULL, "[keys]",     "Show a report of the counters so far, or all keys of the GPU model",                       "timing keys",  do_timing, LW_COMMAND_READONLY},
     {"why",        NULL, "[all]",      "Show the stall reason of the warp in focus and its cause. all: show the "

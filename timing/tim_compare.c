@@ -69,7 +69,7 @@ static enum lw_status read_report(const char *path, struct report *r, struct lw_
     return LW_OK;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------- */
+/* ---- table rows ------------------------------------------------------------------------------- */
 
 /** Prints the values @a and @b of a number in both reports, and their ratio b/a. NULL: that report lacks the number. */
 static void put_numbers(struct lw_sink *out, const char *name, const char *a, const char *b)

@@ -109,7 +109,7 @@ static enum lw_status check_vws(const struct tim_config *c, struct lw_error *err
                                        "issue.schedulers to 2, 4 or 8",
                        c->issue_schedulers);
     if (c->core_group != c->issue_schedulers)
-        return LW_FAIL(err, LW_EINPUT, "vws.on needs groups with one warp of each scheduler: set core.group to the number "
+        return LW_FAIL(err, LW_EINPUT, "vws.on needs slot groups with one warp of each scheduler: set core.group to the number "
                                        "of schedulers, %u",
                        c->issue_schedulers);
     for (unsigned i = 0; i < LW_COUNT_OF(against); i++)
@@ -193,7 +193,7 @@ static enum lw_status check_orf(const struct tim_config *c, struct lw_error *err
                           : c->registers_collector == TIM_COLLECTOR_WINDOW       ? "registers.collector=window, whose reads are reserved in banks"
                           : c->lsu_local != 0                                    ? "lsu.local, whose reads are reserved in banks"
                           : c->registers_tags != TIM_REGISTERS_ROWS              ? "registers.tags, which stores registers as compact entries"
-                          : c->rows_on                                           ? "mechanism rows, whose rows are those of the main register file"
+                          : c->rows_on                                           ? "mechanism rows, whose register rows are those of the main register file"
                           : c->dwf_on || c->tbc_on || c->lwm_on                  ? "dwf, tbc and lwm, whose warps have lanes of several warps"
                           : c->interweave_on                                     ? "mechanism interweave, whose instructions may share collectors"
                                                                                  : NULL;
@@ -210,7 +210,7 @@ static enum lw_status check_prf(const struct tim_config *c, struct lw_error *err
                           : c->registers_collector == TIM_COLLECTOR_WINDOW ? "registers.collector=window, whose reads are reserved in banks"
                           : c->lsu_local != 0                              ? "lsu.local, whose reads are reserved in banks"
                           : c->registers_tags != TIM_REGISTERS_ROWS        ? "registers.tags, which stores registers as compact entries"
-                          : c->rows_on                                     ? "mechanism rows, whose rows leak as those of one partition"
+                          : c->rows_on                                     ? "mechanism rows, whose register rows leak as those of one partition"
                           : c->orf_on                                      ? "mechanism orf, which reads registers from files of its own"
                           : c->dvfs_on                                     ? "dvfs.on, because a cycle of a slower clock leaks more"
                           : c->dwf_on || c->tbc_on || c->lwm_on            ? "dwf, tbc and lwm, whose warps have lanes of several warps"
@@ -220,7 +220,7 @@ static enum lw_status check_prf(const struct tim_config *c, struct lw_error *err
     if (against != NULL)
         return LW_FAIL(err, LW_EINPUT, "prf.on cannot be combined with %s", against);
     if (c->prf_on && (uint64_t)c->prf_entries * c->core_warps * c->core_warp_width > c->core_registers)
-        return LW_FAIL(err, LW_EINPUT, "prf.entries (%u) is too large: the fast partition has a part of the register file, whose %u rows are %u "
+        return LW_FAIL(err, LW_EINPUT, "prf.entries (%u) is too large: the fast partition has a part of the register file, whose %u register rows are %u "
                                        "for each of %u warps", c->prf_entries, c->core_registers / c->core_warp_width,
                        c->core_registers / c->core_warp_width / c->core_warps, c->core_warps);
     return LW_OK;
@@ -251,7 +251,7 @@ static enum lw_status check_regless(const struct tim_config *c, struct lw_error 
     const unsigned entries = (unsigned)((uint64_t)c->core_registers / c->core_warp_width * c->regless_size / 100);
     const char *against = !c->regless_on                            ? NULL
                           : c->registers_tags != TIM_REGISTERS_ROWS ? "registers.tags, which stores registers as compact entries"
-                          : c->rows_on                              ? "mechanism rows, whose rows are those of a register file"
+                          : c->rows_on                              ? "mechanism rows, whose register rows are those of a register file"
                           : c->orf_on                               ? "mechanism orf, which has a main register file"
                           : c->prf_on                               ? "mechanism prf, whose partitions are those of a register file"
                           : c->dvfs_on                              ? "dvfs.on, because a cycle of a slower clock leaks more"
@@ -341,15 +341,15 @@ static enum lw_status check_rows(const struct tim_config *c, struct lw_error *er
         bool is;
         const char *what;
     } against[] = {
-        {c->registers_tags != TIM_REGISTERS_ROWS, "rows.on cannot be combined with registers.tags, whose compact entries are not rows"},
+        {c->registers_tags != TIM_REGISTERS_ROWS, "rows.on cannot be combined with registers.tags, whose compact entries are not register rows"},
         {c->dvfs_on, "rows.on cannot be combined with dvfs.on, because a cycle of a slower clock leaks more"},
         {c->rows_drowsy && c->registers_collector == TIM_COLLECTOR_WINDOW, "rows.drowsy cannot be combined with registers.collector=window, "
                                                                           "whose reads have fixed cycles"},
         {c->rows_drowsy && c->lsu_local != 0, "rows.drowsy cannot be combined with lsu.local, whose reads have fixed cycles: set lsu.local to 0"},
-        {c->rows_rename && c->kernels_mixed, "rows.rename needs kernels.mixed=off, because the rows that the oldest block of a core may still need "
+        {c->rows_rename && c->kernels_mixed, "rows.rename needs kernels.mixed=off, because the register rows that the oldest block of a core may still need "
                                              "are reserved: set kernels.mixed to off, or use --mechanism rename"},
-        {c->rows_rename && c->interweave_on, "rows.rename cannot be combined with mechanism interweave, whose second instructions would need rows, too"},
-        {c->rows_rename && c->kernels_suspend, "rows.rename needs kernels.suspend=off, because a block that returns would need all its rows at "
+        {c->rows_rename && c->interweave_on, "rows.rename cannot be combined with mechanism interweave, whose second instructions would need register rows, too"},
+        {c->rows_rename && c->kernels_suspend, "rows.rename needs kernels.suspend=off, because a block that returns would need all its register rows at "
                                                "once: set kernels.suspend to off, or use --mechanism rename"},
     };
     const char *held = throttle(c);
@@ -358,7 +358,7 @@ static enum lw_status check_rows(const struct tim_config *c, struct lw_error *er
         if (against[i].is)
             return LW_FAIL(err, LW_EINPUT, "%s", against[i].what);
     if (c->rows_on && c->rows_rename && held != NULL)
-        return LW_FAIL(err, LW_EINPUT, "rows.rename cannot be combined with mechanism %s: a warp that waits for a row could wait for one that %s "
+        return LW_FAIL(err, LW_EINPUT, "rows.rename cannot be combined with mechanism %s: a warp that waits for a register row could wait for one that %s "
                                        "throttles", held, held);
     return LW_OK;
 }
@@ -592,7 +592,7 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
                        c->l2_line, c->icnt_interleave);
     if (c->l2_line > c->dram_row_bytes)
         return LW_FAIL(err, LW_EINPUT,
-                       "l2.line is %u, but dram.row_bytes is only %u: a line must be within one row",
+                       "l2.line is %u, but dram.row_bytes is only %u: a line must be within one DRAM row",
                        c->l2_line, c->dram_row_bytes);
     if (c->dram_burst_bytes > c->l2_sector)
         return LW_FAIL(err, LW_EINPUT, "dram.burst_bytes is %u, but l2.sector is only %u: a sector must consist of whole "

@@ -161,8 +161,8 @@ bool tim_why(const struct emu_engine *engine, const struct emu_thread_ref *place
 uint64_t tim_counts_hash(const struct emu_engine *engine);
 /** Makes `run` return with EMU_STOP_COUNT before cycle @cycle begins; UINT64_MAX: never. */
 void tim_engine_stop_at(struct emu_engine *engine, uint64_t cycle);
-/** Lets groups of neighbouring cores share instruction and constant caches (fetch.shared, constant.shared). The last
- *  group may have fewer cores. */
+/** Lets neighbouring cores share instruction and constant caches, as many as fetch.shared and constant.shared say. The last of
+ *  these sets of cores may have fewer cores. */
 void tim_engine_share_caches(struct tim_engine *e);
 
 #endif

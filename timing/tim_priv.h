@@ -333,7 +333,7 @@ struct tim_memory_ops {
     const struct tim_slice_stats *(*slice_stats)(const struct tim_memory *memory, unsigned slice);
     const struct tim_channel_stats *(*channel_stats)(const struct tim_memory *memory,
                                                      unsigned channel);
-    /** Prints the unanswered packets, queues, MSHRs and open rows, for the shell. */
+    /** Prints the unanswered packets, queues, MSHRs and open DRAM rows, for the shell. */
     void (*show)(const struct tim_memory *memory, struct lw_sink *out);
     /** Returns the cache of an L2 slice, or NULL if the model has no L2. Line addresses in this cache are local to the slice;
      *  tim_address_of() converts them to global addresses. */

@@ -271,9 +271,9 @@ ROW(fetch_hit_rate, true, "", "hit rate of the first instruction cache that a fe
 ROW(prefetch_use, true, "", "fraction of prefetched lines that a fetch used")
 ROW(conflicts_an_instruction, false, "operand cycles", "average number of cycles for which the operands of an instruction wait for register banks")
 ROW(collect_latency, false, "cycles", "average time of an instruction in its operand collector")
-ROW(rows_allocated, true, "", "mechanism rows: allocated rows as a fraction of the register file")
-ROW(rows_active, true, "", "mechanism rows with rows.drowsy: fraction of the allocated rows that are on")
-ROW(rows_spared, true, "", "mechanism rows with rows.rename: fraction of the vector registers of resident warps that have no row")
+ROW(rows_allocated, true, "", "mechanism rows: allocated register rows as a fraction of the register file")
+ROW(rows_active, true, "", "mechanism rows with rows.drowsy: fraction of the allocated register rows that are on")
+ROW(rows_spared, true, "", "mechanism rows with rows.rename: fraction of the vector registers of resident warps that have no register row")
 ROW(passes_an_access, false, "passes", "average number of passes of a shared memory instruction over the banks; 1: no bank conflicts")
 ROW(accesses_an_instruction, false, "accesses", "average number of accesses of a global or local memory instruction; 1: fully coalesced")
 ROW(lanes_an_access, false, "lane operations", "average number of lanes that one access serves")
@@ -292,7 +292,7 @@ ROW(l2_queue, false, "requests", "average number of requests in the input queue 
 ROW(dram_bandwidth, false, "GB/s", "bandwidth of bursts read and written")
 ROW(dram_utilisation, true, "", "fraction of all cycles in which the data buses transfer data")
 ROW(dram_efficiency, true, "", "fraction of the cycles with requests or outstanding data in which the data buses transfer data")
-ROW(dram_row_hit_rate, true, "", "fraction of column accesses that found their row open")
+ROW(dram_row_hit_rate, true, "", "fraction of column accesses that found their DRAM row open")
 ROW(dram_queue, false, "requests", "average number of requests in the queue of a controller, over the cycles with requests or outstanding data")
 #undef ROW
 };

@@ -58,7 +58,7 @@ static void print_stage(const struct tim_config *config, const struct tim_op *op
     case TIM_STAGE_COLLECT:
         lw_printf(out, "in its operand collector, with %u unread operands", lw_popcount(op->operands));
         if (now <= op->issued + tim_wake_cycles(config, op->what) + op->late)
-            lw_put(out, op->late != 0 ? ", whose rows are slow or wake" : ", whose rows wake");
+            lw_put(out, op->late != 0 ? ", whose register rows are slow or wake" : ", whose register rows wake");
         break;
     case TIM_STAGE_READY:
         lw_put(out, "in its operand collector, because its pipe is busy");
@@ -199,7 +199,7 @@ static void print_barriers(const struct tim_core *core, const struct tim_block *
         const struct emu_split_view *v = &views[i];
 
         if (v->state == EMU_SPLIT_BLOCKED)
-            lw_printf(out, "\nconvergence barrier b%u: lanes 0x%" PRIx64 " wait for other lanes of the barrier's group",
+            lw_printf(out, "\nconvergence barrier b%u: lanes 0x%" PRIx64 " wait for other lanes of their convergence group",
                       v->barrier, v->lanes);
         if (v->state != EMU_SPLIT_CTA || (shown >> v->barrier % 64 & 1) != 0)
             continue;

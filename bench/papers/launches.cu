@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels of bench/papers/run dtbl, laperm and power: codes that find work while they run, each in four forms. flat: a thread
- * does all of its work itself. cdp, dtbl: a thread with much work launches a kernel (cdp) or a group of blocks (dtbl) for it. pt:
+ * does all of its work itself. cdp, dtbl: a thread with much work launches a kernel (cdp) or a block group (dtbl) for it. pt:
  * persistent warps take items of work from a counter until none is left. launches.py computes inputs and expected results. */
 
 enum { FLAT, CDP, DTBL };
 enum { BLOCK = 32 }; /* threads of each block that the device launches */
 
-/** Launches @F as a group of blocks if @FORM is DTBL, otherwise as a kernel in a new stream. */
+/** Launches @F as a block group if @FORM is DTBL, otherwise as a kernel in a new stream. */
 template <int FORM, auto *F, typename... A> __device__ void start(unsigned blocks, unsigned threads, A... args)
 {
     if constexpr (FORM == DTBL) {

@@ -90,10 +90,10 @@ def dtbl(e, options):
     got = e.every(codes, VARIANTS)
     speed = {c: {v: got[c]['flat'].cycles / r.cycles for v, r in got[c].items()} for c in codes}
     busy = [c for c in codes if got[c]['CDP'].launches]
-    table(e, 'speed over flat: launches as kernels (CDP) and as groups (DTBL), with latencies and without (CDPI, DTBLI), relative to the flat form', codes, VARIANTS, lambda c, v: '%.2f' % speed[c][v])
+    table(e, 'speed over flat: launches as kernels (CDP) and as block groups (DTBL), with latencies and without (CDPI, DTBLI), relative to the flat form', codes, VARIANTS, lambda c, v: '%.2f' % speed[c][v])
     table(e, 'occupancy, %', codes, VARIANTS, lambda c, v: '%.1f' % got[c][v].occupancy)
     table(e, 'warp activity, %', codes, VARIANTS, lambda c, v: '%.1f' % got[c][v].activity)
-    table(e, 'launches: their number; average wait in cycles; share of groups that joined a kernel; hit rate of the group table', busy, ('CDP', 'DTBL'),
+    table(e, 'launches: their number; average wait in cycles; share of block groups that joined a kernel; hit rate of the group table', busy, ('CDP', 'DTBL'),
           lambda c, v: '%d %.0f %.2f %.2f' % (got[c][v].launches, got[c][v].wait, got[c][v].joined, got[c][v].table))
     if e.out:
         plot.bars(os.path.join(e.out, 'dtbl.svg'), 'launches by the device: speed relative to the flat form', 'x', codes, {v: [speed[c][v] for c in codes] for v in VARIANTS})
@@ -106,7 +106,7 @@ def dtbl(e, options):
         e.row('wait of a launch, DTBL over CDP', '0.76', '%.2f' % mean([got[c]['DTBL'].wait / got[c]['CDP'].wait for c in busy]), '13.1')
         e.row('wait of a launch, DTBLI over CDPI', '0.81', '%.2f' % mean([got[c]['DTBLI'].wait / max(1, got[c]['CDPI'].wait) for c in busy]), '13.1')
         e.row('memory of launches that have not started, DTBL over CDP', '0.74', '%.2f' % mean([got[c]['DTBL'].bytes / got[c]['CDP'].bytes for c in busy]), '13.1')
-        e.row('groups that join a kernel', '0.82', '%.2f' % mean([got[c]['DTBL'].joined for c in busy]), '13.1')
+        e.row('block groups that join a kernel', '0.82', '%.2f' % mean([got[c]['DTBL'].joined for c in busy]), '13.1')
         e.row('DRAM efficiency relative to the flat form: CDP; DTBL', '1.14; 1.27', '; '.join(
             '%.2f' % mean([got[c][v].dram / got[c]['flat'].dram for c in busy]) for v in ('CDP', 'DTBL')), '13.1')
         e.row('warp activity, percentage points above the flat form: CDP; DTBL', '10.7; 10.7', '; '.join(

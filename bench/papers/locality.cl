@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels with the access patterns of the codes of the address pre-computation thesis: a block shares cache lines with the
- * next block in its row of blocks, with the block in the next row, or with no block. All numbers are integers. */
+ * next block in x, with the next block in y, or with no block. All numbers are integers. */
 
 /* HS: two steps of a stencil on tiles of 12 x 12 with a halo of two, in shared memory. */
 __kernel void hs(__global const int *in, __global const int *power, __global int *out, int w)

@@ -71,8 +71,7 @@ struct chk_line_entry {
  *  returns the entries of instructions without a line in functions that are not kernels (functions of the compiler), sorted
  *  by program and index. The caller frees the array. NULL: there is no memory. */
 struct chk_line_entry *chk_lines(const struct chk_counters *counters, bool lines, size_t *count);
-/** Returns the end index of a group of entries that begins at index @from: the entries of one line or, with @file, of one
- *  file. */
+/** Returns the end index of the entries of one line or, with @file, of one file, which begin at index @from. */
 size_t chk_line_end(const struct chk_line_entry *entries, size_t count, size_t from, bool file);
 /** Adds counts to a sum. The kernel of the sum is the kernel of the earliest launch. */
 void chk_tally_add(struct chk_tally *sum, const struct chk_tally *t);

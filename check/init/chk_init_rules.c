@@ -464,8 +464,8 @@ static bool is_of_lanes(enum rule rule)
     return rule >= BALLOT;
 }
 
-/** Returns the undefined bits of the result of a vote by the lanes in @group. There are none if the defined predicates
- *  decide the vote. */
+/** Returns the undefined bits of the result of a vote by the lanes in @group. There are none if the defined predicates decide the
+ *  vote. */
 static uint64_t vote(const struct look *k, enum rule rule, uint64_t group, uint32_t *from)
 {
     const unsigned r = isa_insn_r(k->site->insn);
@@ -549,13 +549,13 @@ static unsigned shuffle_source(const struct look *k, enum rule rule, bool *absen
     return from;
 }
 
-/** Result of a collective operation for a group of lanes, which is computed for the first lane of the group. */
+/** Result of a collective operation for the lanes that take part in it, which is computed for the first of these lanes. */
 struct group_result {
     uint64_t lanes, mask;
     uint32_t from;
 };
-/** Returns the undefined bits of a collective operation's result for the current lane. *@last: cached result for the last
- *  group; except for match.any, the result is the same for all lanes of a group. */
+/** Returns the undefined bits of a collective operation's result for the current lane. *@last: cached result for the last set of
+ *  lanes; except for match.any, the result is the same for all of these lanes. */
 static uint64_t of_group(const struct look *k, enum rule rule, struct group_result *last, uint32_t *from)
 {
     if (rule == MATCH_ANY || !(last->lanes >> k->lane & 1)) {

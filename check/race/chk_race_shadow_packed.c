@@ -191,8 +191,8 @@ static void cell_out(const struct chk_race *race, const struct race_packed *b, c
         record_out(race, b, cell[CELL_WRITE], write, cells, i, RACE_W);
 }
 
-/** Packs record @row of the ordinary cell @cells. Returns the reference to its access, and sets *@number to its site number.
- *  @old: the references that the packed cell held before. */
+/** Packs the record that begins at word @row of the ordinary cell @cells. Returns the reference to its access, and sets *@number
+ *  to its site number. @old: the references that the packed cell held before. */
 static uint32_t record_in(const struct pass *p, const struct race_page_shadow *cells, unsigned row, const uint32_t *old,
                           uint32_t *number)
 {
@@ -302,7 +302,7 @@ static void reads(struct pass *p, uint32_t *cell, unsigned lane)
 /** Values that the fast path of reads() needs. */
 struct quick {
     uint32_t mine, first, tag, number;
-    const int *finding_of;              /* [number of the other site]: row of race_packed.finding_of for this site */
+    const int *finding_of;              /* [number of the other site]: table row of race_packed.finding_of for this site */
     struct chk_finding *findings;
 };
 static inline struct quick quick_of(const struct pass *p)

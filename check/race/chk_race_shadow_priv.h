@@ -28,14 +28,14 @@ enum { RACE_MOST_CLOCK = INT32_MAX - 1 };
 /* A thread id consists of a block id in the upper 22 bits and the number of the thread in its block in the lower 10. */
 enum { RACE_THREAD_BITS = 10, RACE_MOST_BLOCKS = 1 << 22 };
 
-/* Rows of a record of writes or of reads. A record of several threads holds the last of their accesses. The rows with the
- * suffix _2 hold the last access by another lane, warp or block than the one that made this access. The level of the record
- * says which of the three applies. */
+/* Words of a record of writes or of reads. A record of several threads holds the last of their accesses. The words with the
+ * suffix _2 hold the last access by another lane, another warp or another block. The level of the record says which of the
+ * three. */
 enum {
     RACE_CLOCK, RACE_TID, RACE_SITE, RACE_CLOCK_2, RACE_TID_2, RACE_SITE_2, RACE_RECORD_ROWS
 };
 enum { RACE_W = 0, RACE_R = RACE_RECORD_ROWS,
-       RACE_WEAK = 2 * RACE_RECORD_ROWS, /* rows of the last weak write before the atomic writes in RACE_W */
+       RACE_WEAK = 2 * RACE_RECORD_ROWS, /* words of the last weak write before the atomic writes in RACE_W */
        RACE_ROWS = RACE_WEAK + RACE_SITE + 1 };
 /** List of deferred reads, in the order of the reads (chk_race_defer.c). */
 struct race_deferred {
@@ -75,10 +75,10 @@ struct race_page_shadow {
 };
 
 enum { RACE_HOT_READ, RACE_HOT_TID, RACE_HOT_SITE, RACE_HOT_WRITE, RACE_HOT };
-/** The warm words are tid and site of the write, and the rows _2 of the record of reads. The cold words are the rows _2 of
- *  the record of writes, and the rows RACE_WEAK. */
+/** The warm words are tid and site of the write, and the words _2 of the record of reads. The cold words are the words _2 of the
+ *  record of writes, and the words RACE_WEAK. */
 enum { RACE_WARM_READ_2 = 2, RACE_WARM = 5, RACE_COLD_WEAK = 3, RACE_COLD = 6 };
-/** Returns the word of cell @i in @row, which should be a constant, so that the compiler removes the branches. */
+/** Returns word @row of cell @i. @row should be a constant, so that the compiler removes the branches. */
 static inline uint32_t *race_at(const struct race_page_shadow *cells, unsigned row, size_t i)
 {
     if (row == RACE_W + RACE_CLOCK)
@@ -106,7 +106,7 @@ enum { RACE_PAGE_SHIFT = 12, RACE_TABLE_SHIFT = 12, RACE_LOOKUP_CACHE = 4096, RA
 struct race_shadow {
     struct race_page_shadow **table[1 << RACE_TABLE_SHIFT]; /* [page / 2^12][page % 2^12] */
     uint64_t bytes, most;                              /* number of bytes of all cells: current and highest value */
-    uint32_t **slabs; /* A slab has the hot rows of its pages, then their warm rows, then their cold rows. */
+    uint32_t **slabs; /* A slab has the hot words of its pages, then their warm words, then their cold words. */
     size_t slab_count, slab_capacity;
     unsigned slab_used; /* number of used pages of the last slab */
     struct race_page_shadow spare_shared; /* shadow of the shared memory of a block that has ended; a new block may
@@ -115,8 +115,8 @@ struct race_shadow {
     struct race_uninit *uninit;           /* sorted, disjoint ranges */
     size_t uninit_count, uninit_capacity;
     uint32_t epoch; /* incremented when the deferred reads of all pages are dropped */
-    /* [page]: hot row of the page or, if this row is not in a slab, RACE_VALID; NULL: the page's cells are not valid. The
-     * host allocates memory only for the pointers that are written. */
+    /* [page]: hot words of the page or, if they are not in a slab, RACE_VALID; NULL: the page's cells are not valid. The host
+     * allocates memory only for the pointers that are written. */
     uint32_t **valid_page;
     size_t valid_first, valid_end; /* pages outside this range have no valid cells */
     struct {
@@ -124,11 +124,11 @@ struct race_shadow {
         struct race_page_shadow *cells;
     } lookup_cache[RACE_LOOKUP_CACHE];
 };
-/** Returns the page at @offset in global memory, created without rows if needed; NULL: there is no memory, or the
+/** Returns the page at @offset in global memory, created without words of cells if needed; NULL: there is no memory, or the
  *  offset is beyond 64 GiB. */
 struct race_page_shadow *race_shadow_page(struct race_shadow *shadow, uint64_t offset);
-/** Creates rows in a slab for a page that has none. Parts of a slab that are never touched take no memory of the host.
- *  Returns false if memory is short. */
+/** Allocates the words of the cells of a page in a slab, if the page has none. Parts of a slab that are never touched take no
+ *  memory of the host. Returns false if memory is short. */
 bool race_shadow_rows(struct race_shadow *shadow, struct race_page_shadow *cells);
 static inline struct race_page_shadow *race_shadow_cached(struct race_shadow *shadow, uint64_t offset)
 {
@@ -144,7 +144,7 @@ static inline struct race_page_shadow *race_shadow_cached(struct race_shadow *sh
     }
     return shadow->lookup_cache[at].cells;
 }
-/** Value for a page whose shadow is valid, but whose rows are not in a slab. */
+/** Value for a page whose shadow is valid, but whose words are not in a slab. */
 #define RACE_VALID ((uint32_t *)(uintptr_t)4)
 /** Returns the entry of valid_page for the page at @offset, or NULL if @offset is beyond 64 GiB. */
 static inline uint32_t *race_shadow_hot(const struct race_shadow *shadow, uint64_t offset)
@@ -156,8 +156,8 @@ static inline uint32_t *race_shadow_hot(const struct race_shadow *shadow, uint64
 /** Initialises the shadow. Returns false if memory is short. */
 bool race_shadow_begin(struct race_shadow *shadow);
 void race_shadow_end(struct race_shadow *shadow);
-/** The hot rows of a slab take one large page of the host, its warm rows take one and a quarter, and its cold rows take
- *  one and a half. */
+/** The hot words of a slab take one large page of the host, its warm words take one and a quarter, and its cold words take one
+ *  and a half. */
 enum { RACE_PAGE_HOT = RACE_PAGE_WORDS * RACE_HOT * 4, RACE_PAGE_WARM = RACE_PAGE_WORDS * RACE_WARM * 4,
        RACE_PAGE_COLD = RACE_PAGE_WORDS * RACE_COLD * 4,
        RACE_SLAB_HOT = RACE_SLAB_PAGES * RACE_PAGE_HOT };
@@ -166,7 +166,7 @@ static inline unsigned race_hot_index(const uint32_t *hot)
 {
     return (unsigned)((uintptr_t)hot & (RACE_PAGE_HOT - 1)) / (RACE_HOT * 4);
 }
-/** Returns the warm row of the page that has the hot words at @hot in a slab. */
+/** Returns the warm words of the page that has the hot words at @hot in a slab. */
 static inline uint32_t *race_hot_warm(const uint32_t *hot)
 {
     const uintptr_t at = (uintptr_t)hot, slab = at & ~(uintptr_t)(RACE_SLAB_HOT - 1);
@@ -193,7 +193,8 @@ struct race_access;
  *  other access to the page later replays the read. The address of lane l is @address + (l - lowest of @lanes) * @step or,
  *  if @each is not NULL, each[l]. Returns false if it has not deferred the read. */
 bool race_defer_page(struct race_access *ctx, uint64_t address, uint32_t step, const uint64_t *each, uint64_t lanes);
-/** Replays the deferred reads of a page, after which the page's shadow is valid. If memory is short, the page gets no rows. */
+/** Replays the deferred reads of a page, after which the page's shadow is valid. If memory is short, the page gets no words of
+ *  cells. */
 void race_deferred_page_flush(struct chk_race *race, struct race_page_shadow *cells, uint64_t offset);
 /** Replays the deferred reads of all pages of a range, after which their shadows are valid. */
 void race_deferred_page_flush_all(struct chk_race *race, uint64_t offset, uint64_t bytes);

@@ -229,7 +229,7 @@ struct thread {
 struct barrier_arrivals {
     const struct chk_arrivals *came, *ended; /* threads that arrived, and threads that exited, since the last barrier for all
                                               * live threads */
-    uint64_t *present;                       /* [warp]: lanes of both groups and, in a hang, all live lanes */
+    uint64_t *present;                       /* [warp]: lanes of `came` and `ended` and, in a hang, all live lanes */
 };
 
 static bool is_in(struct chk_paths *p, struct thread w, uint32_t region)

@@ -247,7 +247,7 @@ static void predecessors(struct build *b)
     }
     for (uint32_t i = 0; i <= exit; i++)
         b->from_first[i + 1] += b->from_first[i];
-    for (uint32_t i = b->count; i-- > 0;) { /* from_first[i + 1] moves from the end of block i's row to its start */
+    for (uint32_t i = b->count; i-- > 0;) { /* from_first[i + 1] moves from the end of block i's table row to its start */
         for (unsigned k = 0; k < 2; k++)
             if (b->block[i].next[k] != NO_BLOCK)
                 b->from[--b->from_first[b->block[i].next[k] + 1]] = i;

@@ -38,8 +38,8 @@ enum lw_status dbg_show_warps(struct dbg *dbg, bool all, struct lw_sink *out,
     return LW_OK;
 }
 
-/* Prints the value of a uniform or affine register: its base, its stride by lane (by column, if @folds), and its stride by row
- * (@rise). */
+/* Prints the value of a uniform or affine register: its base, its stride by lane (by column, if @folds), and its stride by thread
+ * row (@rise). */
 static void put_tag(uint64_t base, int64_t stride, int64_t rise, unsigned digits, bool folds,
                     struct lw_sink *out)
 {
@@ -111,7 +111,7 @@ enum lw_status dbg_show_tags(struct dbg *dbg, dbg_thread_id id, struct lw_sink *
     }
     lw_put(out, *between ? "\n" : "none\n");
     if (fold < config->warp_width)
-        lw_printf(out, "  a row of threads of the block (equal tid.y) has %u lanes\n", fold);
+        lw_printf(out, "  a thread row of the block (equal tid.y) has %u lanes\n", fold);
     emu_stats_get(dbg->machine, &stats);
     lw_put(out, "  in this run so far: ");
     emu_tag_stats_print(&stats, out);
@@ -221,7 +221,7 @@ enum lw_status dbg_show_splits(struct dbg *dbg, dbg_thread_id id, struct lw_sink
     return LW_OK;
 }
 
-/* Prints the groups of lanes in the barrier registers of a warp. Returns false if there is none. */
+/* Prints the convergence groups in the barrier registers of a warp. Returns false if there is none. */
 static bool show_convergence(struct dbg *dbg, const struct dbg_warp *warp,
                              const struct emu_warp_view *view, struct lw_sink *out)
 {
@@ -433,7 +433,7 @@ enum lw_status dbg_show_registers(struct dbg *dbg, dbg_thread_id id, int argc, c
         status = show_group(dbg, &thread, argv[i], &found, out, err);
         if (status == LW_OK && !found)
             status = LW_FAIL(err, LW_ENOENT,
-                             "there is no register or group \"%s\": the groups are warp, predicate, "
+                             "there is no register or register group \"%s\": the register groups are warp, predicate, "
                              "scalar, vector and special",
                              argv[i]);
     }
@@ -462,7 +462,7 @@ static void show_launch(const struct emu_grid *grid, struct lw_sink *out)
                                                 : ", %u launches by it have not completed",
                   grid->pending_children);
     if (grid->pending_groups != 0)
-        lw_printf(out, ", with %u uncompleted group%s of blocks from aggregated launches", grid->pending_groups,
+        lw_printf(out, ", with %u uncompleted aggregated block group%s", grid->pending_groups,
                   grid->pending_groups == 1 ? "" : "s");
     if (grid->parent.grid != 0) {
         uint32_t index[3] = {0};
@@ -473,7 +473,7 @@ static void show_launch(const struct emu_grid *grid, struct lw_sink *out)
         if (grid->aggregated_into != NULL)
             lw_printf(out, ", aggregated into launch %u", grid->aggregated_into->sequence);
         else if (grid->group)
-            lw_put(out, ", launched as a group of blocks that runs as a kernel of its own");
+            lw_put(out, ", launched as a block group that runs as a kernel of its own");
     }
     lw_put(out, "\n");
 }

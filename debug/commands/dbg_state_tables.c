@@ -93,7 +93,7 @@ static void rows_blocks(struct dbg_row *row)
         unsigned live = 0;
         uint32_t grid = thread.location.grid;
 
-        /* Warps are listed by block, so a block's row is emitted at its first warp. */
+        /* Warps are listed by block, so a block's table row is emitted at its first warp. */
         if (!dbg_warp_locate(row->dbg, thread.id, &warp) ||
             (warp.core == core && warp.slot == slot) ||
             !emu_block_view(warp.core, warp.slot, &block))

@@ -62,7 +62,7 @@ static enum lw_status line_parse(const struct dbg *dbg, const char *name, uint64
             for (unsigned k = first; k < *count && !known; k++)
                 known = dbg_scope_at(program, (uint32_t)((pcs[k] - emu_program_base(program)) / ISA_WORD_BYTES)) ==
                         dbg_scope_at(program, row->insn);
-            if (!known) /* rows are sorted by pc, so the first row of a scope has the lowest pc */
+            if (!known) /* line-table rows are sorted by pc, so the first one of a scope has the lowest pc */
                 pcs[(*count)++] =
                     emu_program_base(program) + (uint64_t)row->insn * ISA_WORD_BYTES;
         }

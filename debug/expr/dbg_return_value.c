@@ -152,8 +152,8 @@ bool dbg_returned(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 
 enum word_class { CLASS_NONE, CLASS_REAL, CLASS_INTEGER, CLASS_MEMORY };
 
-/* Classifies a value of @type at @offset of a result, by section 3.2.3 of the System V ABI for x86-64. @out has the class of
- * each eightbyte, a group of 8 bytes. An eightbyte with an integer and a float has class INTEGER, and a field that is not
+/* Classifies a value of @type at @offset of a result, by section 3.2.3 of the System V ABI for x86-64. @out has the class of each
+ * eightbyte, which is 8 aligned bytes. An eightbyte with an integer and a float has class INTEGER, and a field that is not
  * aligned makes the result class MEMORY. */
 static void classify(const struct isa_debug *debug, int64_t type, uint64_t offset,
                      enum word_class out[2], unsigned depth)

@@ -726,8 +726,8 @@ static void watch_text(struct dbg *dbg, const struct dbg_stoppoint_record *point
     dbg_watched_print(dbg, point->watched, touch->new_bytes, out);
 }
 
-/* Called for an instruction that made lanes diverge: prints for each group of these lanes the pc at which the group continues.
- * Prints nothing if the lanes are still together, as in a reverse search, which stops before the instruction. */
+/* Called for an instruction that made lanes diverge: prints for these lanes the pcs at which they continue, with the lanes of
+ * each pc. Prints nothing if the lanes are still together, as in a reverse search, which stops before the instruction. */
 static void put_parts(const struct dbg *dbg, const struct dbg_watch_hit *touch, struct lw_sink *out)
 {
     struct emu_split_view splits[EMU_MAX_LANES];

@@ -155,8 +155,8 @@ void dbg_lane_trace_fini(struct dbg_lane_trace *trace);
 
 /* ---- long visits (dbg_reverse_skip.c) -------------------------------------------------------------- */
 
-/** Returns true if a reverse step cannot end at @pc. With @row, the step ends at the beginning of that line, so it cannot
- *  end inside the line. With @row NULL, it ends at a call or a return. */
+/** Returns true if a reverse step cannot end at @pc. With @row, a line-table row, the step ends at the beginning of that line, so
+ *  it cannot end inside the line. With @row NULL, it ends at a call or a return. */
 bool dbg_reverse_skip_contains(const struct dbg *dbg, const struct isa_line *row, uint64_t pc);
 /** Skips the rest of a visit, a series of instructions of the lane at which a reverse step cannot end. The next instruction
  *  that the trace reads is then the first of the visit, or the trace does not change. Called in a visit when all

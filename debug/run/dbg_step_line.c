@@ -15,9 +15,9 @@ static uint64_t company(const struct dbg_stepper *s)
                : 0;
 }
 
-/* A group of lanes that are in the same source line of the same function. */
+/* Lanes that are in the same source line of the same function, called a line part here. */
 struct part {
-    const struct isa_line *row; /* row of the line table for this line; NULL: the line is not known */
+    const struct isa_line *row; /* line-table row of this line; NULL: the line is not known */
     const struct isa_function *function;
     uint64_t pc, lanes;
     bool several; /* the lanes are at different instructions of the line */
@@ -29,7 +29,7 @@ static bool is_same_location(const struct part *a, const struct part *b)
                               a->row->file == b->row->file && a->row->line == b->row->line);
 }
 
-/* Prints the location of a group of lanes: "walk+0xb0 (walk.s:18)". If they are at different instructions of the line,
+/* Prints the location of a line part: "walk+0xb0 (walk.s:18)". If its lanes are at different instructions of the line,
  * prints "walk (walk.s:18)". */
 static void put_location(struct dbg *dbg, const struct part *part, struct lw_sink *out)
 {
@@ -46,8 +46,8 @@ static void put_location(struct dbg *dbg, const struct part *part, struct lw_sin
     lw_buffer_fini(&location);
 }
 
-/* Adds @lanes, which are all at @pc, to the group of their source line, or makes a new group. Returns the new number of
- * groups. */
+/* Adds @lanes, which are all at @pc, to the line part of their source line, or makes a new line part. Returns the new number of
+ * line parts. */
 static unsigned part_add(struct dbg *dbg, struct part *parts, unsigned count, uint64_t pc, uint64_t lanes)
 {
     struct part part = {.pc = pc, .lanes = lanes, .function = dbg_function_at(dbg, pc)};

@@ -15,7 +15,7 @@ struct dbg_source_file {
     size_t count;
 };
 
-/* ---- functions and rows --------------------------------------------------------- */
+/* ---- functions and line-table rows ---------------------------------------------- */
 
 static const struct emu_program *program_at(const struct dbg *dbg, uint64_t pc,
                                             uint32_t *index)

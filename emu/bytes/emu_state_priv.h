@@ -52,9 +52,10 @@ void emu_state_save(const struct emu_functional *f, struct emu_bytes *out);
 enum lw_status emu_state_load(struct emu_functional *f, struct emu_reader *in, bool trusted,
                               struct lw_error *err) LW_MUST_CHECK;
 
-/** Writes rows of bytes; runs of rows that contain only zeros, or only one repeated word, are shortened. */
+/** Writes byte rows, which are arrays of @row_bytes bytes; runs of byte rows that contain only zeros, or only one repeated word,
+ *  are shortened. */
 void emu_put_rows(struct emu_bytes *out, const void *rows, size_t count, size_t row_bytes);
-/** Reads rows that emu_put_rows() has written. Returns false if the bytes are invalid. */
+/** Reads byte rows that emu_put_rows() has written. Returns false if the bytes are invalid. */
 bool emu_get_rows(struct emu_reader *in, void *rows, size_t count, size_t row_bytes);
 
 /** Writes the state of a block that has started (emu_state_warp.c). */

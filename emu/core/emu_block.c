@@ -184,7 +184,7 @@ static void form_warp(struct emu_warp *w)
 }
 
 /** Allocates memory for the barrier registers of a block's warps. The memory is not initialised, because emu_breg_form shows
- *  which of its rows are valid. Returns false if there is no memory. */
+ *  which of its arrays of group numbers are valid. Returns false if there is no memory. */
 static bool take_bregs(struct emu_block *block, size_t bytes)
 {
     if (block->bregs_bytes >= bytes)
@@ -238,8 +238,8 @@ static enum lw_status take_slot(struct emu_block *block, const struct emu_warp_t
     return LW_OK;
 }
 
-/** Zeroes the vector registers and local memory of a new warp. Scratch registers and the row for discarded results are not
- *  zeroed, because they are written before they are read. @formed: as in init_warp(). */
+/** Zeroes the vector registers and local memory of a new warp. Scratch register rows and the register row for discarded results
+ *  are not zeroed, because they are written before they are read. @formed: as in init_warp(). */
 static void clear_registers(struct emu_warp *w, const struct block_plan *plan, bool formed)
 {
     zero(w->regs + EMU_ROW_V0 * w->stride, formed ? (size_t)plan->vregs * w->stride : plan->rows - EMU_ROW_V0 * w->stride);

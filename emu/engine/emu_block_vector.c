@@ -3,9 +3,9 @@
  * Block-wide execution. Many kernels are straight-line code: they find the lane's element, test whether the element exists, load,
  * compute, store, and exit. If a block of straight-line code is executed warp by warp, the emulator starts the block, begins and
  * ends the time slices of its warps, and ends the warps. For each instruction of a warp it makes a jump and classifies addresses.
- * Block-wide, each instruction of the block is executed once for all its lanes, by the interpreter's handlers on rows as wide as
- * the block. Values that grow by a constant with the thread's number are affine values and are not computed for each lane.
- * Addresses, bounds and guards of affine values are checked at the first and the last lane.
+ * Block-wide, each instruction of the block is executed once for all its lanes, by the interpreter's handlers on register rows as
+ * wide as the block. Values that grow by a constant with the thread's number are affine values and are not computed for each
+ * lane. Addresses, bounds and guards of affine values are checked at the first and the last lane.
  *
  * Stores are deferred until it is certain that the block reaches its end, so that block-wide execution has no effect until then.
  * In three cases block-wide execution is abandoned, and the block runs as usual: lanes diverge; an address is not affine, or not
@@ -301,7 +301,7 @@ static bool on_lines(struct emu_block_vector *s, const struct bv_step *step)
     }
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------- */
+/* ---- register rows ---------------------------------------------------------------------------------- */
 
 static void run(struct emu_block_vector *s, const struct bv_step *step)
 {
@@ -528,7 +528,7 @@ static bool load(struct emu_block_vector *s, struct bv_step *step)
     return true;
 }
 
-/** Stores the rows at @from, which are one vector register apart, to the addresses of @at. */
+/** Stores the register rows at @from, which are one vector register apart, to the addresses of @at. */
 static void put(struct emu_block_vector *s, const struct bv_step *step, const struct bv_access *at,
                 const uint32_t *from)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans of block-wide execution: a kernel's instructions from the entry on, decoded for rows as wide as the
- * block. */
+/* Plans of block-wide execution: a kernel's instructions from the entry on, decoded for register rows as wide as the block. */
 #include <stdlib.h>
 
 #include "emu/lane/emu_semantics_priv.h"
@@ -9,13 +8,13 @@
 
 enum {
     MAX_STEPS = 192,
-    MAX_ROW_BYTES = 1 << 20 /* limit of all rows of a block together, so that they fit in an L2 cache */
+    MAX_ROW_BYTES = 1 << 20 /* limit of all register rows of a block together, so that they fit in an L2 cache */
 };
 
-/* ---- kind of each operand row in block-wide execution, from the table --------------------------- */
+/* ---- kind of each operand's register row in block-wide execution, from the table --------------------------- */
 
 /* Excludes rare kinds such as HALVES and LANER. The bodies of instructions of these kinds have capacity only for the lanes of a
- * warp, or are not loops over rows. */
+ * warp, or are not loops over register rows. */
 #define KIND_LANES EMU_IS(BV_ROW)
 #define KIND_FUNCTION EMU_IS(BV_ROW)
 #define KIND_SELDOM_LANES EMU_IS(BV_ROW)
@@ -75,7 +74,7 @@ static bool read_uses(const struct isa_insn *insn, struct bv_step *step)
     return true;
 }
 
-/** Returns the register number of the row at @offset. */
+/** Returns the register number of the register row at @offset. */
 static uint8_t reg_at(const struct emu_block_vector *s, uint32_t offset)
 {
     uint32_t index = offset / s->stride;

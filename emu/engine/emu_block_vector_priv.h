@@ -47,8 +47,8 @@ struct bv_step {
                                 * abandoned any more */
 };
 
-/** Contents of a register: a row with a value for each lane; an affine value, base + step * thread modulo 2^32; or the
- *  low or high half of a 64-bit affine value. */
+/** Contents of a register: a register row, which has a value for each lane; an affine value, base + step * thread modulo 2^32; or
+ *  the low or high half of a 64-bit affine value. */
 enum bv_cell_state { BV_CELL_ROW, BV_CELL_AFFINE, BV_CELL_LOW, BV_CELL_HIGH };
 struct affine_value {
     uint64_t base, step;
@@ -56,7 +56,7 @@ struct affine_value {
 struct bv_cell {
     struct affine_value line;
     uint8_t state;
-    bool has_row; /* true if the register's row also has the values of the lanes although `state` is not BV_CELL_ROW */
+    bool has_row; /* true if the register row also has the values of the lanes although `state` is not BV_CELL_ROW */
 };
 
 struct bv_access {
@@ -81,7 +81,7 @@ struct emu_block_vector {
     struct bv_step *step;         /* [count] */
     unsigned vregs, scalars;
     struct emu_layout layout;
-    uint32_t stride, n;        /* stride: row stride of `layout`; n: number of lanes of a row */
+    uint32_t stride, n;        /* stride: that of `layout`; n: number of lanes of a register row */
     char *rows;                /* register file like a warp's, for all lanes of the block */
     uint32_t *saved;            /* values of deferred stores */
     struct bv_cell cell[256];

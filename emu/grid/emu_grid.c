@@ -477,17 +477,17 @@ void emu_grids_index(struct emu_machine *machine)
     }
 }
 
-/** Returns true if a group may be aggregated into @g: blocks of @g, or of groups aggregated into it, are running or can start. A
- *  launch that waits for another launch in its stream cannot start, nor can a host launch that was queued after another host
- *  launch. */
+/** Returns true if a block group may be aggregated into @g: blocks of @g, or of block groups aggregated into it, are running or
+ *  can start. A launch that waits for another launch in its stream cannot start, nor can a host launch that was queued after
+ *  another host launch. */
 static bool takes_groups(const struct emu_grid *g)
 {
     return g->aggregated_into == NULL && g->stream_prev == NULL && (g->started || emu_grid_of_device(g)) &&
            (g->blocks_ended < g->block_count || g->pending_groups != 0);
 }
 
-/** Returns the first launch into which a group may be aggregated: a launch of the same kernel with blocks of the same shape.
- *  Returns NULL if there is no such launch. */
+/** Returns the first launch into which a block group may be aggregated: a launch of the same kernel with blocks of the same
+ *  shape. Returns NULL if there is no such launch. */
 static struct emu_grid *kernel_for_group(const struct emu_machine *machine,
                                          const struct emu_launch *launch)
 {

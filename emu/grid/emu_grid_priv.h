@@ -11,13 +11,13 @@ struct emu_device_launch {
     unsigned warp, lane;
     uint64_t pc;             /* address of the launch instruction */
     bool group;
-    uint64_t stream;         /* number of the stream; unused for a group */
+    uint64_t stream;         /* number of the stream; unused for a block group */
     bool after;              /* the launch may start only after all blocks of the launching grid have ended */
 };
 /** Checks whether the machine can run a launch. Errors: LW_ERANGE with a message. */
 enum lw_status emu_grid_check(const struct emu_machine *machine, const struct emu_launch *launch,
                               struct lw_error *err) LW_MUST_CHECK;
-/** Queues a device launch that was checked. A group is aggregated into a running kernel if possible. Errors: LW_ENOMEM. */
+/** Queues a device launch that was checked. A block group is aggregated into a running kernel if possible. Errors: LW_ENOMEM. */
 enum lw_status emu_grid_launch_device(struct emu_machine *machine, const struct emu_launch *launch,
                                       const struct emu_device_launch *how,
                                       struct emu_grid **out, struct lw_error *err) LW_MUST_CHECK;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Handlers of launch instructions: parameter buffers, streams, kernels, groups of thread blocks. A launch is only queued here;
- * the engine decides when and where it runs. Lanes launch in ascending order. If the launch of one lane is refused, no lane
- * launches.
+ * Handlers of launch instructions: parameter buffers, streams, kernels, block groups. A launch is only queued here; the engine
+ * decides when and where it runs. Lanes launch in ascending order. If the launch of one lane is refused, no lane launches.
  */
 #include <stdio.h>
 

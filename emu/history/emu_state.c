@@ -125,8 +125,8 @@ static bool load_relations(struct emu_machine *machine, struct emu_grid *p,
 /** Recomputes counts of incomplete launches, and the links between launches, after all launches have been read. */
 static bool count_open(struct emu_machine *machine)
 {
-    /* Iterates from the newest launch to the oldest. A launch is incomplete while launches that it made, or groups aggregated
-     * into it, are incomplete; and all of these are newer than the launch. */
+    /* Iterates from the newest launch to the oldest. A launch is incomplete while launches that it made, or block groups
+     * aggregated into it, are incomplete; and all of these are newer than the launch. */
     for (struct emu_grid *p = machine->last_grid; p != NULL; p = p->previous) {
         bool open = !emu_grid_complete(p);
         if (open)

@@ -8,11 +8,11 @@
 #include "emu/tags/emu_compact_priv.h"
 #include "emu/engine/emu_engine_priv.h"
 
-/* ---- rows of bytes: registers and shared memory, with runs of equal rows --------------------------- */
+/* ---- byte rows: registers and shared memory, with runs of equal byte rows --------------------------- */
 
 enum row_kind { ROWS_ZERO, ROWS_WORD, ROWS_RAW };
 
-/** Returns the kind of a row: all words are zero, all words are equal, or (raw) neither. Sets *@word to the first word. */
+/** Returns the kind of a byte row: all words are zero, all words are equal, or (raw) neither. Sets *@word to the first word. */
 static enum row_kind kind_of(const uint8_t *row, size_t row_bytes, uint32_t *word)
 {
     uint32_t first = lw_get32(row), differ = 0;
@@ -23,8 +23,8 @@ static enum row_kind kind_of(const uint8_t *row, size_t row_bytes, uint32_t *wor
     return differ != 0 ? ROWS_RAW : first != 0 ? ROWS_WORD : ROWS_ZERO;
 }
 
-/* Writes consecutive rows of one kind as a run: first the number of rows * 4 + kind; then nothing, the common word, or the bytes
- * of raw rows. */
+/* Writes consecutive byte rows of one kind as a run: first their number * 4 + kind; then nothing, the common word, or the bytes
+ * of raw byte rows. */
 void emu_put_rows(struct emu_bytes *out, const void *rows, size_t count, size_t row_bytes)
 {
     const uint8_t *row = rows;
@@ -98,7 +98,7 @@ static void save_split(const struct emu_warp *w, unsigned id, struct emu_bytes *
 static void save_warp(const struct emu_warp *w, struct emu_bytes *out)
 {
     EMU_SAVE(EMU_STATE_WARP, w, out);
-    if (w->ctag != NULL) /* gives tagged registers their lane vectors; this does not change the guest's state */
+    if (w->ctag != NULL) /* gives tagged registers their register rows; this does not change the guest's state */
         emu_compact_show((struct emu_warp *)(uintptr_t)w);
     emu_tags_save(w, out);
     emu_put_rows(out, w->regs + EMU_ROW_V0 * w->stride, w->vreg_count + SLACK_ROWS, w->stride);

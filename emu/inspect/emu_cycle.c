@@ -20,8 +20,7 @@ enum {
     NEW_SLOTS = 8              /* maximum number of differing registers and bytes that one analysis records */
 };
 
-/* ---- position of a warp: its splits, pcs and barrier groups
- * ------------------------------------------------------------------------ */
+/* ---- position of a warp: its splits, pcs and convergence groups ------------------------------------- */
 
 static void put64(struct emu_bytes *out, uint64_t value)
 {
@@ -136,8 +135,8 @@ static uint32_t lane_of(const struct emu_warp *w, unsigned number, unsigned lane
     return w->ctag != NULL ? emu_compact_lane(w, index, lane) : emu_row(w, index * w->stride)[lane];
 }
 
-/* Layout of registers as bytes: the rows of the vector registers, then predicates, scalar registers, scalar predicates. p_at()
- * and s_at() return the offsets of the predicates and of the scalars. */
+/* Layout of registers as bytes: the register rows of the vector registers, then predicates, scalar registers, scalar predicates.
+ * p_at() and s_at() return the offsets of the predicates and of the scalars. */
 static size_t p_at(const struct emu_warp *w)
 {
     return (size_t)w->vreg_count * w->width * 4;
@@ -348,8 +347,8 @@ static bool walk(struct emu_slice *k, uint64_t factor)
     return !k->hopeless;
 }
 
-/** Tries to prove that the warp loops for ever. The caller has found that the warp's control state (splits, pcs, groups of
- *  barriers) is the same as at the start of T. Registers and local memory may differ from those at the start of T; the function
+/** Tries to prove that the warp loops for ever. The caller has found that the warp's control state (splits, pcs, convergence
+ *  groups) is the same as at the start of T. Registers and local memory may differ from those at the start of T; the function
  *  compares them. */
 static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_order order)
 {

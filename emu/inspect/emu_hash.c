@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hash_state (MACHINE 4): all architectural state in canonical form. State that depends on the host or on the order of inspection
- * is excluded: slots and cores, padding of rows, dead lanes, registers that the kernel does not use, and resident blocks that
- * have not begun, whose state is created when they are first inspected.
+ * is excluded: slots and cores, padding of register rows, dead lanes, registers that the kernel does not use, and resident blocks
+ * that have not begun, whose state is created when they are first inspected.
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/tags/emu_compact_priv.h"

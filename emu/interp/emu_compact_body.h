@@ -6,8 +6,8 @@
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/tags/emu_compact_priv.h"
 
-/** Writes base + stride * column + rise * row to each lane of a vector register; column and row are the lane number modulo @fold
- *  and divided by @fold. */
+/** Writes base + stride * column + rise * row to each lane of a vector register. Column and thread row are the lane number modulo
+ *  @fold and divided by @fold. */
 MEM_INLINE void tag_row(uint32_t *d, unsigned n, unsigned fold, uint32_t base, uint32_t stride,
                         uint32_t rise)
 {
@@ -57,7 +57,7 @@ __attribute__((noinline)) void LEVEL(make_row)(struct emu_warp *w, unsigned inde
 }
 
 /** Addresses of a tagged access. `address` is the address of the first lane. The address grows by `step` from lane to lane within
- *  a row of the block, and by `rise` from row to row. */
+ *  a thread row of the block, and by `rise` from thread row to thread row. */
 struct tag_location {
     uint64_t address;
     int64_t step, rise;
@@ -90,8 +90,8 @@ MEM_INLINE bool tag_location(const struct emu_warp *w, const struct emu_dinsn *d
     return (out->address & (bytes - 1)) == 0;
 }
 
-/** Loads or stores @rows rows of @fold lanes each, one row after the other. The addresses of all rows are checked before memory
- *  is accessed. Returns false if a check failed, and nothing was done. */
+/** Loads or stores @rows thread rows of @fold lanes each, one after the other. The addresses of all thread rows are checked
+ *  before memory is accessed. Returns false if a check failed, and nothing was done. */
 MEM_INLINE bool tag_rows(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
                          unsigned kind, bool write, const struct tag_location *at, unsigned fold,
                          unsigned rows, bool ramp)

@@ -373,8 +373,8 @@ static void emu_c_bssy(struct emu_warp *w, const struct emu_dinsn *di)
     if (!control_lanes(w, di, false, &on))
         return;
     if (on != 0 && emu_split_bssy_frees(w, di->sub, on)) {
-        /* A lane that overwrites its group number leaves its group. If the other lanes of the group wait only for that lane, they
-         * now continue. */
+        /* A lane that overwrites its group number leaves its convergence group. If the other lanes of the group wait only for
+         * that lane, they now continue. */
         emu_count_run(w, di);
         emu_split_bssy(w, di->sub, on);
         jump(w, di + 1);
@@ -652,7 +652,7 @@ static void emu_c_trap(struct emu_warp *w, const struct emu_dinsn *di)
     emu_raise(w, di, EMU_FAULT_TRAP, on, "the code of the trap is %u", emu_uniform32(w, di));
 }
 
-/* ---- rows with semantics CALL for which lanes must be together ----------------------------------- */
+/* ---- instructions with semantics CALL for which lanes must be together ----------------------------------- */
 
 static bool scalar_allowed(struct emu_warp *w, const struct emu_dinsn *di)
 {

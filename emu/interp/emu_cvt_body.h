@@ -19,7 +19,7 @@
     LANE_BODY(f32, f32, f32, fin_f32(ftz_f32(b, mods), mods))
 
 /* FORM(name, to, from, permitted rounding modes, modifiers that are permitted because they are supported or have no effect,
- * body). The first row that matches is used. X64 and X32 stand for signed and unsigned integers; x32_x64 takes the low word. */
+ * body). The first FORM that matches is used. X64 and X32 stand for signed and unsigned integers; x32_x64 takes the low word. */
 #define CONVERSIONS(FORM)                                                                                \
     FORM(f32_s32, F32, S32, CVT_RN, FTZ, LANE_BODY(f32, s32, s32, (float)b))                             \
     FORM(f32_u32, F32, U32, CVT_RN, FTZ, LANE_BODY(f32, u32, u32, (float)b))                             \

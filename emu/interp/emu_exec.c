@@ -6,9 +6,9 @@
  *
  * The semantics of an instruction become one always-inline body, from which several handlers are compiled. Letters in the names
  * of handlers: operand X is a vector register (v) or a uniform operand (u); the handler writes all lanes (f), or only the lanes
- * of the mask row (p), or the instruction has a guard (g), which is expanded to a separate mask. A float instruction has an
- * additional handler `m`, which supports the instruction's modifiers. A rare instruction, marked SELDOM, has only two bodies: one
- * for all lanes without modifiers, and one for all other cases.
+ * of the mask row (p; a word 0 or ~0 for each lane), or the instruction has a guard (g), which is expanded to a separate mask. A
+ * float instruction has an additional handler `m`, which supports the instruction's modifiers. A rare instruction, marked SELDOM,
+ * has only two bodies: one for all lanes without modifiers, and one for all other cases.
  */
 #include "emu/interp/emu_control_priv.h"
 #include "emu/emu_machine_priv.h"
@@ -144,7 +144,7 @@ static bool LEVEL(is_splat)(const uint32_t *row, unsigned n, uint64_t lanes, uin
     return emu_row_affine(row, n, lanes, false, value, false, 0);
 }
 
-/* ---- functions of rows -------------------------------------------------------------- */
+/* ---- functions of register rows -------------------------------------------------------------- */
 
 /* A function of ROW1 is long, so it is compiled into one loop, which all handlers of the instruction and native code call. */
 #define ROW1(T, f)                                                                            \
@@ -272,7 +272,8 @@ static emu_row_fn *const LEVEL(row_functions)[ISA_OP_COUNT] = {
         PUT_##T(d0, d1, l, e, mask);                                                          \
     }
 
-/* Body that calls a function of rows. A row has more than EMU_MAX_LANES lanes if an instruction is executed for a whole block. */
+/* Body that calls a function of register rows. A register row has more than EMU_MAX_LANES lanes if an instruction is executed for
+ * a whole block. */
 #define ROW1(T, f)                                                                            \
     SOURCES;                                                                                  \
     uint32_t part[EMU_MAX_LANES] __attribute__((aligned(64)));                                \
@@ -478,7 +479,7 @@ static emu_row_fn *const LEVEL(row_functions)[ISA_OP_COUNT] = {
 #define CALLED_ROW(id)                                                                        \
     TWO(h_##id##_c, LEVEL(body_##id)(w, di, w->e & emu_guard(w, di), w->mask_row, false, false))
 
-/* Kind of the handlers of each group of instructions (emu_semantics_priv.h). Other files define the handlers of all other
+/* Kind of the handlers of each semantics group (emu_semantics_priv.h). Other files define the handlers of all other semantics
  * groups. */
 #define KIND_LANES EMU_IS(HOT)
 #define KIND_FUNCTION EMU_IS(HOT)

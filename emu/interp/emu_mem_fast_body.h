@@ -201,8 +201,8 @@ MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
     uint8_t *host0 = mem_reach(w, space, address0, span, write);
     if (host0 == NULL)
         return false;
-    uint8_t *host1 = host0; /* both halves may access the same addresses, for example if the lanes are two rows of the block that
-                             * read one row of data */
+    uint8_t *host1 = host0; /* both halves may access the same addresses, for example if the lanes are two thread rows
+                             * that read the same data */
     if (address1 != address0)
         host1 = mem_reach(w, space, address1, span, write);
     if (host1 == NULL)
@@ -220,7 +220,7 @@ MEM_INLINE bool mem_half_form(struct emu_warp *w, const struct emu_dinsn *di,
     return true;
 }
 
-/** Executes the first load of a group that shares its address check (enum emu_addr_check_role). */
+/** Executes the first of the loads that share an address check (enum emu_addr_check_role). */
 MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
                               unsigned mode, bool ramp)
 {
@@ -260,8 +260,8 @@ MEM_INLINE bool mem_half_open(struct emu_warp *w, const struct emu_dinsn *di, en
     return true;
 }
 
-/** Returns the results (EMU_PROVED_*) of the address check that the first load of @di's group has made in this straight-line
- *  run. */
+/** @di shares an address check with other loads. Returns the results (EMU_PROVED_*) of this check, which the first of these loads
+ *  has made in this straight-line run. */
 MEM_INLINE unsigned mem_proved(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     return w->proved[(uint8_t)(di->aux >> EMU_ADDR_CHECK_SLOT)];
@@ -300,7 +300,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
                    LEVEL(mem_##rw##_##space##_##kind##_##mode##_f));                          \
         EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(w, di);                      \
     }
-/* Suffixes of loads that share an address check. _O: for the first load of the group. _S: for a later load if the layout of its
+/* Suffixes of loads that share an address check. _O: for the first of these loads. _S: for a later load if the layout of its
  * addresses is known. _L: for a later load if its host addresses are known, too. */
 #define MEM_PROVED_FORM(space, mode, kind, form, ramp)                                        \
     static void LEVEL(mem_ld_##space##_##kind##_##mode##_O##form)(MEM_PARAMS)                 \

@@ -5,8 +5,8 @@
  *
  * Each operation exists for every x86-64 level, selected by the compiler's target, and in plain C for other processors. No other
  * file uses intrinsics (tests/lint/lint_includes.sh); this header is included only by files that are compiled once per level. A
- * vector register, `row` in these functions, has n lanes of 32 bits; n is 8, 16, 32 or 64. Bit l of a mask is for lane l. If @all
- * is set, the mask is ignored. Memory of lanes outside the mask is neither read nor written, and registers of these lanes do not
+ * register row, `row` in these functions, has n lanes of 32 bits; n is 8, 16, 32 or 64. Bit l of a mask is for lane l. If @all is
+ * set, the mask is ignored. Memory of lanes outside the mask is neither read nor written, and registers of these lanes do not
  * change.
  */
 #ifndef EMU_SIMD_PRIV_H
@@ -554,7 +554,7 @@ EMU_ROW uint64_t emu_row_affine_breaks(const uint32_t *row, unsigned n)
 #if defined(__AVX2__)
     if (n >= 16) {
         for (unsigned l = 1; l < n - 1; l += 8) {
-            unsigned at = l < n - 9 ? l : n - 9; /* the last group of eight lanes overlaps the preceding group */
+            unsigned at = l < n - 9 ? l : n - 9; /* the last eight lanes overlap the preceding eight */
             __m256i before = emu_load8(row + at - 1), here = emu_load8(row + at);
             __m256i behind = emu_load8(row + at + 1);
             __m256i equal = _mm256_cmpeq_epi32(_mm256_sub_epi32(here, before),

@@ -34,7 +34,7 @@ struct emu_predict {
     uint8_t *params;       /* owned; may be NULL */
     struct emu_affine *affine; /* [node] affine form; NULL until a form is requested */
     uint64_t evaluations;
-    uint64_t pitch[ISA_SLICE_ARRAYS]; /* [array] bytes of a row; valid if has_pitch */
+    uint64_t pitch[ISA_SLICE_ARRAYS]; /* [array] bytes of an array row; valid if has_pitch */
     bool has_pitch[ISA_SLICE_ARRAYS];
 };
 /** A value as a sum, modulo 2^bits: constant plus each id times its factor. ok false: the value has no such form. */
@@ -54,29 +54,30 @@ uint64_t emu_predict_row(const struct isa_slice_node *n, uint64_t a, uint64_t b,
 uint64_t emu_predict_node(struct emu_predict *p, uint32_t node, const struct emu_predict_thread *thread,
                           struct emu_predict_list *list);
 
-/** Returns the number of bytes of a row of array @array: the number in @shape, or otherwise the number inferred from the first
- *  suitable site. 0: the array has one row. */
+/** Returns the number of bytes of a row (array row) of array @array: the number in @shape, or otherwise the number inferred from
+ *  the first suitable site. 0: the array has one row. */
 uint64_t emu_predict_pitch(struct emu_predict *predict, uint32_t array, const struct emu_predict_shape *shape);
 
 /* ---- rectangles (emu_rect.c): arithmetic only ------------------------------------------------- */
 
-/** A rectangle of bytes in an array: columns x0 to x1 and rows y0 to y1, both included. */
+/** A rectangle of bytes in an array: columns x0 to x1 and array rows y0 to y1, both included. */
 struct emu_byte_rect {
     int64_t x0, x1, y0, y1;
 };
-/** Computes column and row of a byte from its offset from the array's first line. @pitch: bytes of a row; 0: there is one row. */
+/** Computes column and array row of a byte from its offset from the array's first line. @pitch: bytes of an array row; 0: there
+ *  is one array row. */
 void emu_rect_to2d(int64_t offset, uint64_t pitch, int64_t *x, int64_t *y);
-/** Splits the constant displacement @c of a site: returns the number of rows in @c, rounded to the nearest number, and sets *@cx
- *  to the remaining bytes. */
+/** Splits the constant displacement @c of a site: returns the number of array rows in @c, rounded to the nearest number, and sets
+ *  *@cx to the remaining bytes. */
 int64_t emu_rect_split(int64_t c, uint64_t pitch, int64_t *cx);
 /** Extends @into to the smallest rectangle that contains both @into and @more. If *@empty is set, @into contains no bytes yet;
  *  the function clears *@empty. */
 void emu_rect_join(struct emu_byte_rect *into, const struct emu_byte_rect *more, bool *empty);
-/** Returns the rectangle of lines that contain @bytes, clipped to the columns of a row and to @rows (0: the number of rows is not
- *  known). */
+/** Returns the rectangle of lines that contain @bytes, clipped to the columns of an array row and to @rows (0: the number of
+ *  array rows is not known). */
 struct emu_rect emu_rect_lines(const struct emu_byte_rect *bytes, uint64_t pitch, uint64_t rows);
-/** Strides of a site, from which the bytes of a row are inferred: bytes by which the address grows with x or y of the thread (tx,
- *  ty) and of the block (bx, by). block and grid: number of threads and of blocks in x and y. */
+/** Strides of a site, from which the bytes of an array row are inferred: bytes by which the address grows with x or y of the
+ *  thread (tx, ty) and of the block (bx, by). block and grid: number of threads and of blocks in x and y. */
 struct emu_rect_strides {
     int64_t tx, ty, bx, by;
     uint32_t block[2], grid[2];

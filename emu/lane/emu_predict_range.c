@@ -45,8 +45,8 @@ static int64_t stride(struct emu_predict *p, uint32_t site, const struct emu_pre
     return back ? -by : by;
 }
 
-/** Infers the bytes of a row from the strides of a site's address in the middle of the grid. Used for sites whose address has no
- *  affine form, for example because indices are clamped. */
+/** Infers the bytes of an array row from the strides of a site's address in the middle of the grid. Used for sites whose address
+ *  has no affine form, for example because indices are clamped. */
 static uint64_t pitch_of_probe(struct emu_predict *p, uint32_t site)
 {
     const struct emu_predict_launch *l = &p->launch;
@@ -60,8 +60,9 @@ static uint64_t pitch_of_probe(struct emu_predict *p, uint32_t site)
     return emu_rect_pitch(&strides);
 }
 
-/** Infers the bytes of a row from a site in a loop, if each iteration accesses the next row. An iteration is assumed to access
- *  the next row if the address grows in each iteration by more than the range that the whole grid accesses in one iteration. */
+/** Infers the bytes of an array row from a site in a loop, if each iteration accesses the next array row. An iteration is assumed
+ *  to access the next one if the address grows in each iteration by more than the range that the whole grid accesses in one
+ *  iteration. */
 static uint64_t pitch_of_loops(struct emu_predict *p, uint32_t site)
 {
     const struct isa_slice_site *s = &p->slices->sites[site];
@@ -158,7 +159,7 @@ struct range {
     uint32_t site;
     uint64_t base, pitch;
     int64_t c;      /* bytes from the array's site that is nearest to the base to this site; 0 if the address is not affine */
-    int64_t cx, cy; /* the same distance in columns and rows */
+    int64_t cx, cy; /* the same distance in columns and array rows */
     unsigned flags;
     struct emu_byte_rect *bytes;
     bool empty;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Classifies the column `semantics` of isa/insns.def into groups, for tables and handlers that treat all instructions of a group
- * alike. EMU_GROUP_##semantics is the name of the group: for example LANES if the column has LANE(u32, a + b). A user of this
- * file defines a value for each group that it distinguishes, and gives a value for all other groups:
+ * Classifies the column `semantics` of isa/insns.def into semantics groups, for tables and handlers that treat all instructions
+ * of a semantics group alike. EMU_GROUP_##semantics is the name of the semantics group: for example LANES if the column has
+ * LANE(u32, a + b). A user of this file defines a value for each semantics group that it distinguishes, and gives a value for all
+ * others:
  *
  *    #define KIND_LANES EMU_IS(BV_ROW)
  *    #define KIND_LOAD EMU_IS(BV_LOAD)
@@ -18,7 +19,7 @@
 #define EMU_PASTE(a, b) EMU_PASTE_(a, b)
 #define EMU_PASTE_(a, b) a##b
 
-/* groups of instructions that are executed by a loop over the lanes */
+/* semantics groups of instructions that are executed by a loop over the lanes */
 #define EMU_GROUP_LANE1(...) LANES
 #define EMU_GROUP_LANE(...) LANES
 #define EMU_GROUP_LANE3(...) LANES
@@ -30,8 +31,8 @@
 #define EMU_GROUP_LANER(...) LANER
 #define EMU_GROUP_ROW1(...) FUNCTION
 #define EMU_GROUP_COMPARE(...) COMPARE
-/* Rare instructions, and instructions on 16-bit floats, have groups of their own, whose names are those of the usual groups with
- * the prefix SELDOM_. */
+/* Rare instructions, and instructions on 16-bit floats, have semantics groups of their own, whose names are those of the usual
+ * ones with the prefix SELDOM_. */
 #define EMU_GROUP_SELDOM(semantics) EMU_PASTE(SELDOM_, EMU_GROUP_##semantics)
 #define EMU_GROUP_HALF1(...) HALVES
 #define EMU_GROUP_HALF(...) HALVES
@@ -39,7 +40,7 @@
 #define EMU_GROUP_PACKED1(...) PACKED
 #define EMU_GROUP_PACKED(...) PACKED
 #define EMU_GROUP_PACKED3(...) PACKED
-/* groups of instructions that are executed once for the warp */
+/* semantics groups of instructions that are executed once for the warp */
 #define EMU_GROUP_SCALAR1(...) SCALAR
 #define EMU_GROUP_SCALAR(...) SCALAR
 #define EMU_GROUP_SCALAR3(...) SCALAR
@@ -48,7 +49,7 @@
 #define EMU_GROUP_SCALARR(...) SCALAR
 #define EMU_GROUP_SCALAR_COMPARE(...) SCALAR
 #define EMU_GROUP_SCALAR_LOAD(...) SCALAR_LOAD
-/* groups with one kind of semantics each */
+/* semantics groups with one kind of semantics each */
 #define EMU_GROUP_LOAD(...) LOAD
 #define EMU_GROUP_STORE(...) STORE
 #define EMU_GROUP_ATOMIC(...) ATOMIC

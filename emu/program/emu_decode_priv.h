@@ -30,8 +30,8 @@ enum lw_status emu_code_create(struct emu_program *program, const struct emu_lay
                                struct emu_code *code, struct lw_error *err) LW_MUST_CHECK;
 void emu_code_destroy(struct emu_code *code);
 /** Finds loads that can share an address check (enum emu_addr_check_role), and sets their emu_dinsn.aux. Must not be used with
- *  tags, because the lane vectors of tagged registers may be out of date. The instructions' flags must be complete, up to the end
- *  of each run. */
+ *  tags, because the register rows of tagged registers may be out of date. The instructions' flags must be complete, up to the
+ *  end of each run. */
 void emu_addr_cache_mark(struct emu_code *code);
 /** Decodes the program once for the machine's level, so that a program which cannot be executed is refused when it is loaded. */
 enum lw_status emu_program_try_decode(struct emu_machine *machine, struct emu_program *program,
@@ -50,7 +50,7 @@ enum {
 };
 /** Sets @form for @insn (emu_step_addresses.c). */
 void emu_form_fill(const struct isa_insn *insn, struct emu_form *form);
-/** Returns true if an instruction of the program launches kernels or groups. */
+/** Returns true if an instruction of the program launches kernels or block groups. */
 bool emu_program_launches(const struct emu_program *program);
 /** Returns the kind of access of a memory instruction. */
 enum emu_access_kind emu_access_kind_of(enum isa_op op);

@@ -2,11 +2,11 @@
 /*
  * Barriers (MACHINE 2): convergence registers, yield, warpsync, .sync operations, sleep and the block's CTA barriers.
  *
- * After each step, every barrier that can be released has been released. Each operation therefore tests only the barriers that it
- * can have completed:
- *   an arrival at bsync           its own groups
- *   bbreak, save, restore, bssy   groups of that register that lanes left
- *   yield, warpsync, bar          soft groups, for which these lanes now count as arrived
+ * A convergence group is the live lanes with the same group number in one barrier register. After each step, every barrier that
+ * can be released has been released. Each operation therefore tests only the barriers that it can have completed:
+ *   an arrival at bsync           its own convergence groups
+ *   bbreak, save, restore, bssy   convergence groups of that register that lanes left
+ *   yield, warpsync, bar          convergence groups at soft barriers, for which these lanes now count as arrived
  *   exit                          all barriers of the warp, and the CTA barriers of the block
  * A step changes no other warp except by completing a CTA barrier. The release of a CTA barrier completes no other barrier.
  */
@@ -19,8 +19,8 @@
 
 /* ---- barrier registers -------------------------------------------------------------- */
 
-/** Converts the register to the form with a group number for each lane, so that lanes may hold different numbers. Returns the row
- *  with the group numbers. */
+/** Converts the register to the form with a group number for each lane, so that lanes may hold different numbers. Returns the
+ *  array of the group numbers. */
 static uint64_t *spread(struct emu_warp *w, unsigned reg)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -76,8 +76,8 @@ static bool any_soft(const struct emu_warp *w, uint64_t ids, uint64_t lanes)
     return false;
 }
 
-/** Returns true if the group whose lanes @arrived wait at @reg may continue: @need, the members that have not arrived, is empty,
- *  or the barrier is soft and need not wait for any of these members. */
+/** Returns true if the convergence group whose lanes @arrived wait at @reg may continue: @need, the members that have not
+ *  arrived, is empty, or the barrier is soft and need not wait for any of these members. */
 static bool may_open(const struct emu_warp *w, unsigned reg, uint64_t arrived, uint64_t need)
 {
     if (need == 0)
@@ -113,7 +113,7 @@ static uint64_t part_all(struct emu_warp *w, uint64_t ids, uint64_t lanes)
     return whole;
 }
 
-/** Releases the group of @lanes, all of which are blocked at @reg. */
+/** Releases the convergence group of @lanes, all of which are blocked at @reg. */
 static void open_group(struct emu_warp *w, unsigned reg, uint64_t lanes)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -159,7 +159,7 @@ void emu_conv_release(struct emu_warp *w, uint32_t regs)
                 open[count++] = (struct group){arrived, (unsigned)reg};
         }
     }
-    for (unsigned i = 1; i < count; i++) { /* Sorts the groups of all registers by their lowest lane. */
+    for (unsigned i = 1; i < count; i++) { /* Sorts the convergence groups of all registers by their lowest lane. */
         struct group g = open[i];
         unsigned k = i;
         for (; k > 0 && lw_lowest(open[k - 1].lanes) > lw_lowest(g.lanes); k--)
@@ -170,7 +170,7 @@ void emu_conv_release(struct emu_warp *w, uint32_t regs)
         open_group(w, open[i].reg, open[i].lanes);
 }
 
-/** Releases groups of @reg that may continue now, because lanes of the running split have left these groups. */
+/** Releases convergence groups of @reg that may continue now, because lanes of the running split have left them. */
 static void left_groups(struct emu_warp *w, unsigned reg)
 {
     if (w->bform[reg].arrived == 0)
@@ -205,9 +205,9 @@ void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes)
 }
 
 /** Handles the usual end of a region. Split @id is undivided, and its pc is already after the bsync. The register @reg has only
- *  one group, of which @id is the last split to arrive. All waiting splits continue at the pc of @id. The result is the same as
- *  if split @id blocked, and the barrier then opened and made all splits ready. In all other cases returns false and does
- *  nothing. */
+ *  one convergence group, of which @id is the last split to arrive. All waiting splits continue at the pc of @id. The result is
+ *  the same as if split @id blocked, and the barrier then opened and made all splits ready. In all other cases returns false and
+ *  does nothing. */
 static bool meet(struct emu_warp *w, unsigned id, unsigned reg)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -612,9 +612,9 @@ static void cta_finish(struct emu_block *block, unsigned id)
     }
 }
 
-/** If the block's number of threads is not a multiple of 32, its last group of 32 lanes has fewer threads, but a CTA barrier
- *  counts 32. Returns the number of missing lanes if @lanes contain the group's first lane, with which they count as arrived;
- *  else 0. */
+/** If the block's number of threads is not a multiple of 32, lanes are missing in the last 32 of the block, but a CTA barrier
+ *  counts 32. Returns the number of missing lanes if @lanes contain the first of these 32 lanes, with which they count as
+ *  arrived; else 0. */
 static unsigned phantoms(const struct emu_warp *w, uint64_t lanes)
 {
     unsigned threads = w->block->threads, over = threads % 32, first = threads - over;

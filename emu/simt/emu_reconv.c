@@ -7,7 +7,7 @@
 
 #include "emu/simt/emu_split_priv.h"
 
-/* ---- rows --------------------------------------------------------------------------- */
+/* ---- rows of the table of engines --------------------------------------------------- */
 
 static const struct emu_reconv *const engines[] = {&emu_reconv_cbar, &emu_reconv_stack, &emu_reconv_frontier, &emu_reconv_multipath,
                                                   &emu_reconv_early, &emu_reconv_likely, &emu_reconv_dualpath};

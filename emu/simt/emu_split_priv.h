@@ -107,7 +107,7 @@ const struct emu_policy *emu_policy_find(const char *name);
  *  depend on the machine's options are set. @w is zeroed except for w->core. */
 void emu_split_template(struct emu_warp *w);
 /** Creates the first split of a warp, with all launched lanes at instruction @pc. The warp was initialised by
- *  emu_split_template(); w->launched, w->block, w->code and the rows of the barrier registers are set. */
+ *  emu_split_template(); w->launched, w->block, w->code and the group numbers of the barrier registers are set. */
 void emu_split_begin(struct emu_warp *w, uint32_t pc);
 /** Frees memory of the warp's splits that is not part of the block's memory. */
 void emu_split_fini(struct emu_warp *w);
@@ -233,8 +233,9 @@ static inline void emu_split_exit(struct emu_warp *w, uint64_t lanes, uint32_t n
 /** Functions for bssy, bbreak, and the save and restore of barrier registers. The time slice continues, and @lanes may be empty.
  *  If the operation makes other splits ready, w->budget is reduced to what the policy permits. */
 void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes);
-/** Returns true if a bssy removes lanes from a group for which other lanes wait, so that the waiting lanes may be released. The
- *  caller then counts the straight-line run up to the bssy (emu_count_run) and continues by a jump, as after bbreak. */
+/** Returns true if a bssy removes lanes from a convergence group for which other lanes wait, so that the waiting lanes may be
+ *  released. The caller then counts the straight-line run up to the bssy (emu_count_run) and continues by a jump, as after
+ *  bbreak. */
 static inline bool emu_split_bssy_frees(const struct emu_warp *w, unsigned reg, uint64_t lanes)
 {
     return w->bform[reg].arrived != 0 && (w->bform[reg].lanes & lanes) != 0;
@@ -399,7 +400,7 @@ void emu_split_block_ends(struct emu_block *block);
  *  changed. */
 void emu_split_bury(struct emu_warp *w, unsigned *id, uint64_t gone);
 
-/** Releases the groups blocked at the convergence registers in the set @regs, if all their lanes have arrived. */
+/** Releases the convergence groups blocked at the convergence registers in the set @regs, if all their lanes have arrived. */
 void emu_conv_release(struct emu_warp *w, uint32_t regs);
 /** After the exit of @lanes, releases the lanes that wait at barriers which are complete now: CTA barriers of the block, and this
  *  warp's warpsync and bsync. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compact mode: a register whose tag is U or A has no lane vector until an instruction or a debugger needs one.
+ * Compact mode: a register whose tag is U or A has no register row until an instruction or a debugger needs one.
  *
  *  emu_tag_plan.c      determines, when a program is decoded, which instructions work on tags
  *  emu_compact.c       handlers of these instructions, and the bridge to ordinary handlers
@@ -9,8 +9,8 @@
  * Each register of a warp's register file has a state and a tag, found by register index (offset divided by stride). Handlers on
  * tags require that all live lanes execute the instruction. Handlers on tags test the states of their source registers, and call
  * emu_plain_full or emu_plain_part in the cases that they cannot handle. emu_plain_full and emu_plain_part materialise the
- * sources, drop the tag of the destination, and execute the ordinary handler. An instruction all of whose registers have lane
- * vectors according to the plan has only its ordinary handler.
+ * sources, drop the tag of the destination, and execute the ordinary handler. If the plan gives register rows to all registers of
+ * an instruction, the instruction has only its ordinary handler.
  */
 #ifndef EMU_COMPACT_PRIV_H
 #define EMU_COMPACT_PRIV_H
@@ -35,10 +35,10 @@ struct emu_ctag {
 };
 _Static_assert(sizeof(struct emu_ctag) == 16, "one vector of the host");
 enum {
-    EMU_C_VECTOR = 1, /* the register has no tag; only its lane vector is valid */
+    EMU_C_VECTOR = 1, /* the register has no tag; only its register row is valid */
     EMU_C_HIGH = 2,   /* high half of a 64-bit value, which the tag describes as a whole */
     EMU_C_LOW = 4,    /* low half of a 64-bit value, if the next register has EMU_C_HIGH */
-    EMU_C_STALE = 8   /* the lane vector is not up to date with the tag */
+    EMU_C_STALE = 8   /* the register row is not up to date with the tag */
 };
 
 /** Registers that emu_plain_full and emu_plain_part materialise or change before they execute an ordinary handler. */
@@ -66,7 +66,7 @@ enum lw_status emu_plan_make(struct emu_code *code, const struct emu_level *leve
 bool emu_compact_handlers(const struct isa_insn *insn, const struct emu_dinsn *di,
                           const struct emu_tag_insn *info, struct emu_handlers *out);
 emu_handler_fn emu_plain_full, emu_plain_part;
-/** Handlers that run before calls, returns and indirect branches: all registers get lane vectors and lose their tags. */
+/** Handlers that run before calls, returns and indirect branches: all registers get register rows and lose their tags. */
 emu_handler_fn emu_boundary_full, emu_boundary_part;
 /** Handlers of preludes on tags: they compute the tags of the scratch registers from the tags of the instruction's sources. */
 emu_handler_fn emu_tag_prelude_full, emu_tag_prelude_part;
@@ -81,7 +81,7 @@ void emu_compact_rows(struct emu_warp *w);
 void emu_compact_show(struct emu_warp *w);
 /** Materialises all tagged registers and drops their tags. */
 void emu_compact_forget(struct emu_warp *w);
-/** Drops all tags. Called when the lane vectors of all registers were written without the tags. */
+/** Drops all tags. Called when the register rows of all registers were written without the tags. */
 void emu_compact_reset(struct emu_warp *w);
 /** Materialises one register, if it is tagged, and drops its tag. */
 void emu_compact_vector(struct emu_warp *w, unsigned index);

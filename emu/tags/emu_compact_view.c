@@ -47,7 +47,7 @@ bool emu_tags_load(struct emu_warp *w, struct emu_reader *in, bool trusted)
     }
     if (trusted && have == count)
         return true;
-    /* the lane vectors are complete, but the saved tags may be those of another tag mode or plan */
+    /* the register rows are complete, but the saved tags may be those of another tag mode or plan */
     emu_shadow_forget(w, EMU_ALL_REGISTERS);
     if (w->ctag != NULL)
         emu_compact_reset(w);
@@ -63,7 +63,7 @@ static uint64_t value_at(const struct emu_warp *w, const struct emu_ctag *t, uns
 }
 uint32_t emu_compact_lane(const struct emu_warp *w, unsigned index, unsigned lane)
 {
-    /* lanes that are dead or were never launched have no tagged value; their values are only in the lane vector */
+    /* lanes that are dead or were never launched have no tagged value; their values are only in the register row */
     if (!(w->cstate[index] & EMU_C_STALE) || !(w->live >> lane & 1))
         return emu_row(w, index * w->stride)[lane];
     uint64_t v = value_at(w, &w->ctag[index], lane);

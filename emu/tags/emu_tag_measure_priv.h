@@ -20,7 +20,7 @@ struct emu_detected {
 };
 /**
  * Measures a register.
- * @row    its lane vector
+ * @row    its register row
  * @lanes  lanes to compare, at least one; the values of other lanes are ignored
  * @width  number of lanes for which the compressed register must have space
  */

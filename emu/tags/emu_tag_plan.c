@@ -5,9 +5,9 @@
  * Definitions that reach a common use must have the same representation. Definitions that reach a common use form a web (the phi
  * webs of SSA, found by union-find over cells, one for each definition). A web is represented by tags if two conditions are true.
  * First, each definition of the web can give U or A, by the tag rules and the representation of its sources. Second, at least one
- * use is profitable: the use is an address, a compare, or a profitable operation on tags. All other webs are represented by lane
- * vectors, and instructions that use only registers of such webs keep their ordinary handlers. Even a register of a tagged web
- * may have no tag at run time, because a write in only some lanes removes it.
+ * use is profitable: the use is an address, a compare, or a profitable operation on tags. All other webs are represented by
+ * register rows, and instructions that use only registers of such webs keep their ordinary handlers. Even a register of a tagged
+ * web may have no tag at run time, because a write in only some lanes removes it.
  *
  * A tag is written only while all live lanes are in one split. Therefore the decoder knows the state of a register at an
  * instruction, for every path on which a lane can reach the instruction. Where the paths are not known (calls, returns, indirect
@@ -59,7 +59,7 @@ struct block {
     struct regset in, use, def, tagged; /* tagged: registers that may have a tag on entry */
 };
 enum { NONE = UINT32_MAX };
-enum { LONG_ROW = 4 }; /* number of host vectors from which on a lane vector is long */
+enum { LONG_ROW = 4 }; /* number of host vectors from which on a register row is long */
 
 struct plan {
     struct emu_code *code;
@@ -73,7 +73,7 @@ struct plan {
     uint8_t *kind;     /* [root cell of a web] best representation that all definitions of the web permit, enum emu_tag_kind */
     bool *gains;       /* [root cell of a web] true if some use of the web is profitable */
     bool exec_written, changed;
-    bool long_rows;    /* lane vectors are so long that every operation on tags is cheaper than an operation on lanes */
+    bool long_rows;    /* register rows are so long that every operation on tags is cheaper than an operation on lanes */
     bool all;          /* true: webs that can be tagged are tagged even if they are not profitable */
     enum emu_tag_rules rules;
 };
@@ -701,7 +701,7 @@ static uint8_t axis_kind(enum emu_tag_rules rules, unsigned width, const uint32_
         below *= size[i];
     if (size[axis] == 1)
         return EMU_TAG_U;
-    if (below == 1) /* the index grows by 1 from lane to lane; a warp is within one row of the block, or has several rows */
+    if (below == 1) /* the index grows by 1 from lane to lane; a warp is within one thread row of the block, or has several */
         return size[axis] == threads || size[axis] % width == 0 || (axis == 0 && folds)
                    ? EMU_TAG_A
                    : EMU_TAG_V;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shadow mode: all lane vectors are valid, and each register also has a tag. The rule of an instruction is evaluated before the
+ * Shadow mode: all register rows are valid, and each register also has a tag. The rule of an instruction is evaluated before the
  * instruction is executed; afterwards the resulting tag is stored and compared with the lanes. This file also counts tags, and
  * fills in the tags of events.
  */

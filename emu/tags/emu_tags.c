@@ -320,7 +320,7 @@ static int64_t clamp_lanes(int64_t n, unsigned width)
 {
     return n < 0 ? 0 : n > (int64_t)width ? (int64_t)width : n;
 }
-/** For one row of the block, computes the lanes in which stride * lane < d, and those in which stride * lane == d. */
+/** For one thread row of the block, computes the lanes in which stride * lane < d, and those in which stride * lane == d. */
 static void closed_forms(int64_t d, int64_t stride, unsigned width, uint64_t *lt, uint64_t *eq)
 {
     uint64_t all = lw_mask(width);
@@ -411,7 +411,7 @@ static struct emu_affine thread_index(const struct emu_warp *w, unsigned axis)
         if (at + lanes <= size[axis])
             return emu_affine_make(32, at, 1, 0);
         if (axis == 0 && fold < w->width)
-            return emu_affine_make(32, 0, 1, 0); /* under the rules `fold`, tid.x repeats in each row of the block */
+            return emu_affine_make(32, 0, 1, 0); /* under the rules `fold`, tid.x repeats in each thread row of the block */
         return emu_affine_v();
     }
     if (first % below + lanes <= below)

@@ -5,7 +5,7 @@
  *
  * A tag describes the values in the live lanes of a warp. The value of lane l is
  *    base + stride * (l % fold) + rise * (l / fold)
- * fold is the warp width W. Only under the tag rules `fold`, if a row of the block has 2^k < W threads, fold is 2^k.
+ * fold is the warp width W. Only under the tag rules `fold`, if a thread row of the block has 2^k < W threads, fold is 2^k.
  */
 #ifndef EMU_TAGS_PRIV_H
 #define EMU_TAGS_PRIV_H
@@ -76,8 +76,8 @@ bool emu_tag_compare_values(unsigned cmp, const struct emu_affine *a, const stru
 /** Gets the tag of a special register, which depends on the shape of the block. */
 enum emu_tag_how emu_tag_special(const struct emu_warp *w, enum isa_special sr,
                                  struct emu_affine *out);
-/** Returns the value of `fold` for a warp: the number of lanes in a row of the block under the rules `fold`, if a warp has
- *  several rows; otherwise W. */
+/** Returns the value of `fold` for a warp: the number of lanes in a thread row of the block under the rules `fold`, if a warp has
+ *  several thread rows; otherwise W. */
 unsigned emu_tag_fold(const struct emu_warp *w);
 
 void emu_tag_stats_add(struct emu_tag_stats *to, const struct emu_tag_stats *from);

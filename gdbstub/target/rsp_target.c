@@ -226,7 +226,7 @@ static enum lw_status put_typed(struct rsp_target *target, const struct dbg_reg 
                                 struct lw_error *err)
 {
     char rest[128], bytes_type[24];
-    /* The group "warp" is renamed, because `info registers warp` would show the register named warp instead of it. */
+    /* The register group "warp" is renamed, because `info registers warp` would show the register named warp instead of it. */
     const char *group = strcmp(from->group, "warp") == 0 ? "wave" : from->group;
 
     if (reg->bytes == 0 || reg->bytes > RSP_REG_BYTES)

@@ -319,7 +319,7 @@ static enum lw_status finish(struct asm_state *as)
             return asm_no_memory(as);
     }
     while (row_count > 0 && rows[row_count - 1].insn >= as->text_count)
-        row_count--; /* drops rows of the line table from a .loc after the last instruction */
+        row_count--; /* drops line-table rows from a .loc after the last instruction */
     for (size_t i = 0; i < as->function_count; i++) {
         struct isa_function *function = &as->functions[i].out;
         size_t first = as->functions[i].param_first;

@@ -94,7 +94,7 @@ static enum lw_status fit_register(struct parse *p, const struct reg *reg, unsig
         return OPERAND_FAIL(p, "%c%u does not exist: the last register is %c%u", letter,
                             reg->number + regs - 1, letter, limit - 1);
     if (reg->number % regs != 0)
-        return OPERAND_FAIL(p, "a group of %u registers must start at a multiple of %u, such as %c%u:%u, found %c%u:%u",
+        return OPERAND_FAIL(p, "a tuple of %u registers must start at a multiple of %u, such as %c%u:%u, found %c%u:%u",
                             regs, regs, letter, regs, 2 * regs - 1, letter,
                             reg->number, reg->number + regs - 1);
     return LW_OK;

@@ -192,7 +192,7 @@ void isa_manual_print(struct lw_sink *out)
            "## Registers\n\n"
            "| name | registers |\n|---|---|\n"
            "| `v0`..`v254`, `vz` | vector registers with 32 bits for each lane. `vz` reads as zero and ignores writes |\n"
-           "| `v2:3`, `v4:7` | a pair holds a 64-bit value, with the low word in the first register, which is even. A group of four registers begins at a multiple of four |\n"
+           "| `v2:3`, `v4:7` | a pair holds a 64-bit value, with the low word in the first register, which is even. A tuple of four registers begins at a multiple of four |\n"
            "| `s0`..`s125`, `sz` | scalar registers of the warp, with 32 bits each. `s4:5` is a pair |\n"
            "| `exec` | scalar pair 126:127 (`exec_lo`, `exec_hi`) with a bit for each lane. "
            "Vector instructions have an effect only in lanes whose bit is 1 |\n"

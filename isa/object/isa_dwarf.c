@@ -89,9 +89,9 @@ static void line_row(struct isa_bytes *out, struct line_state *state, const stru
 
 /* Finds instructions to which jumps lead. Returns a byte for each instruction, or NULL if memory is short. ENTERED: a jump from
  * another source line leads to the instruction. ENTERED_BACK: a backward jump leads to the instruction, either from another
- * source line, or from the same source line if the row of that jump follows a row of another line, as at the end of a `while`.
- * Rows are necessary at the targets of these jumps: loops that nvcc generates begin in the middle of a statement, where a
- * debugger would not stop after a jump from another line. */
+ * source line, or from the same source line if the line-table row of that jump follows a line-table row of another line, as at
+ * the end of a `while`. Line-table rows are necessary at the targets of these jumps: loops that nvcc generates begin in the
+ * middle of a statement, where a debugger would not stop after a jump from another line. */
 enum { ENTERED = 1, ENTERED_BACK };
 static uint8_t *find_entered(const struct isa_object *object)
 {
@@ -125,9 +125,9 @@ static uint8_t *find_entered(const struct isa_object *object)
     return entered;
 }
 
-/* Returns true if @row differs from the preceding row only in the column. Such a row is omitted, because gdb treats each row as a
- * separate line and would stop there in reverse execution. A row to which a jump leads is not omitted: otherwise gdb would not
- * notice that a step has reached the middle of this line. */
+/* Returns true if @row, a line-table row, differs from the preceding one only in the column. Such a row is omitted, because gdb
+ * treats each line-table row as a separate line and would stop there in reverse execution. A line-table row to which a jump leads
+ * is not omitted: otherwise gdb would not notice that a step has reached the middle of this line. */
 static bool goes_on(const struct isa_line *row, const struct isa_line *before,
                     const uint8_t *entered)
 {
@@ -181,8 +181,8 @@ static void make_line(const struct isa_object *object, struct isa_bytes *out)
             function = here;
             line_row(out, &state, object, row);
         }
-        /* gdb stops at the start of a row, also in reverse execution. The target of a backward jump therefore gets a row of its
-         * own; without it, gdb would stop at the start of the whole line. */
+        /* gdb stops at the start of a line-table row, also in reverse execution. The target of a backward jump therefore gets a
+         * line-table row of its own; without it, gdb would stop at the start of the whole line. */
         if (function != NULL && end > function->first + function->count)
             end = function->first + function->count;
         for (uint32_t k = row->insn + 1; function != NULL && k < end; k++) {

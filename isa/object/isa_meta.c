@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Section .lanewise (docs/reference/object.md): functions, parameters, variables, relocations, line rows and files of an object.
- * The section consists of LEB128 numbers and of strings that follow their length. */
+/* Section .lanewise (docs/reference/object.md): functions, parameters, variables, relocations, line-table rows and files of an
+ * object. The section consists of LEB128 numbers and of strings that follow their length. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -448,7 +448,7 @@ static void get_relocs(struct isa_reader *r)
 
 static void get_lines(struct isa_reader *r)
 {
-    size_t count = isa_reader_count(r, 5, "line row count");
+    size_t count = isa_reader_count(r, 5, "line-table row count");
     uint64_t insn = 0;
     int64_t last_line = 0;
 
@@ -458,18 +458,18 @@ static void get_lines(struct isa_reader *r)
         unsigned flags;
         int64_t delta;
 
-        insn += isa_reader_number(r, UINT32_MAX - insn, "instruction of a line row");
+        insn += isa_reader_number(r, UINT32_MAX - insn, "instruction of a line-table row");
         line->insn = (uint32_t)insn;
-        line->file = (uint16_t)isa_reader_number(r, UINT16_MAX, "file of a line row");
-        delta = isa_reader_signed(r, "line of a line row");
+        line->file = (uint16_t)isa_reader_number(r, UINT16_MAX, "file of a line-table row");
+        delta = isa_reader_signed(r, "line of a line-table row");
         if (delta < -last_line || delta > (int64_t)UINT32_MAX - last_line) {
-            isa_reader_bad(r, "line of a line row");
+            isa_reader_bad(r, "line of a line-table row");
             return;
         }
         last_line += delta;
         line->line = (uint32_t)last_line;
-        line->column = (uint16_t)isa_reader_number(r, UINT16_MAX, "column of a line row");
-        flags = (unsigned)isa_reader_number(r, 3, "flags of a line row");
+        line->column = (uint16_t)isa_reader_number(r, UINT16_MAX, "column of a line-table row");
+        flags = (unsigned)isa_reader_number(r, 3, "flags of a line-table row");
         line->is_stmt = flags & 1;
         line->prologue_end = flags & 2;
         r->object->line_count = (unsigned)i + 1;

@@ -347,7 +347,7 @@ static enum lw_status check_lines(const struct isa_object *object, struct lw_err
         if (line->insn < last || line->insn >= object->text_count || line->file == 0 ||
             line->file >= object->file_count)
             return LW_FAIL(err, LW_EFORMAT,
-                           "line row %u (instruction %u, file %u) is out of order or out of range", i,
+                           "line-table row %u (instruction %u, file %u) is out of order or out of range", i,
                            line->insn, line->file);
         last = line->insn;
     }

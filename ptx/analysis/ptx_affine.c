@@ -170,7 +170,7 @@ struct affine {
     uint8_t *grown;        /* by vreg: how often the range of the vreg has grown */
 };
 
-/* Returns the value that a slot reads: rows of a register, a literal or a constant. */
+/* Returns the value that a slot reads: 32-bit registers of a virtual register, a literal or a constant. */
 static struct ptx_affine read_ref(const struct affine *f, ptx_ref ref, unsigned rows)
 {
     const struct ptx_vreg *v;
@@ -256,8 +256,8 @@ static bool compares_uniform(const struct ptx_mi *mi, const struct ptx_affine *a
            !b->assumed;
 }
 
-/* Applies the rule of the instruction's row in the instruction table (column `tag`). No source may be varying. @all_uniform:
- * all sources are uniform. */
+/* Applies the rule of the instruction's table row in the instruction table (column `tag`). No source may be varying.
+ * @all_uniform: all sources are uniform. */
 static struct ptx_affine by_rule(const struct affine *f, const struct ptx_mi *mi, bool all_uniform)
 {
     const struct isa_op_info *info = isa_op_info((enum isa_op)mi->in.op);
@@ -395,8 +395,8 @@ static bool visit(struct affine *f, const struct ptx_mi *mi)
             value = result(f, mi);
         have = true;
         own = value;
-        /* If the instruction writes only some rows of the register, the strides of the whole value are not known: it
-         * counts as uniform if the written rows are uniform, otherwise as varying. */
+        /* If the instruction writes only some of the value's 32-bit registers, the strides of the whole value are not known: it
+         * counts as uniform if the written registers are uniform, otherwise as varying. */
         if (slot == PTX_S_D && mi->rows[PTX_S_D] != unit->vregs.at[v].rows &&
             own.kind != PTX_LANES_UNKNOWN)
             own = ptx_affine_is_uniform(&own) ? uniform() : varying();

@@ -14,7 +14,7 @@ struct range {
     float cost;                 /* result of cost_of(), computed once per scan */
     uint32_t hint;              /* vreg whose physical register this range should get, too, if the register is free; PTX_NONE if
                                  * there is no such vreg */
-    bool partial;               /* a write replaces only some rows or lanes of the value */
+    bool partial;               /* a write replaces only some registers or lanes of the value */
     bool crosses;               /* the range is live across a call */
 };
 enum { RESERVED_ROWS = 4 };     /* v0 to v3 are reserved in a framed function */
@@ -360,7 +360,7 @@ static void row_take(struct alloc *al, struct row *row, const struct range *r, u
     old = row->s.count;
     for (size_t i = 0; i < n; i++)
         (void)PTX_PUSH(al->unit->job, row->s);
-    left = old; /* Merges from the end. @left: number of segments of the row that are not merged yet; @n: the same number for
+    left = old; /* Merges from the end. @left: number of segments of @row that are not merged yet; @n: the same number for
                  * the range. */
     for (size_t at = row->s.count; at-- > row->head && n != 0;) {
         if (left > row->head && row->s.at[left - 1].start > r->s.at[n - 1].start) {

@@ -94,9 +94,9 @@ static void put_line(struct emit *emit, uint32_t insn, const struct ptx_loc *loc
                            .column = loc->column, .is_stmt = !silent, .prologue_end = prologue_end };
 }
 
-/* Writes the function's rows of the line table. Debuggers take the second row of a function as the end of its prologue.
- * Therefore the line of the opening brace gets a row even if no instruction of that line remains, so that the row of the
- * first statement is the second. */
+/* Writes the function's line-table rows. Debuggers take the second line-table row of a function as the end of its prologue.
+ * Therefore the line of the opening brace gets a line-table row even if no instruction of that line remains, so that the one of
+ * the first statement is the second. */
 static void put_lines(struct emit *emit, uint32_t base)
 {
     struct ptx_unit *unit = emit->unit;

@@ -173,7 +173,7 @@ static void follow(struct ptx_placing *pl, struct flow *flow, uint64_t *in, uint
             uint64_t known = in[b];
 
             if (!ptx_spend(pl, block->count))
-                return; /* the budget of steps is used up, so this and the remaining groups of 64 holders get no result */
+                return; /* the budget of steps is used up, so these and the remaining sets of 64 holders get no result */
             for (uint32_t i = block->first; i < block->first + block->count; i++)
                 known = step(pl, flow, i, known);
             for (unsigned s = 0; s < block->succ_count; s++) {

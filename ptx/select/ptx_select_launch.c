@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Selection of calls that launch kernels. The callees are functions of CUDA's device runtime, which compilers declare and
- * no module defines, and functions that our headers add for groups of thread blocks and for OpenCL C. Each call becomes
- * launch instructions (docs/explanation/device-launches.md). A parameter buffer has 64 bytes before the parameters. The
- * call that specifies grid and block writes the launch descriptor there.
+ * Selection of calls that launch kernels. The callees are functions of CUDA's device runtime, which compilers declare and no
+ * module defines, and functions that our headers add for block groups and for OpenCL C. Each call becomes launch instructions
+ * (docs/explanation/device-launches.md). A parameter buffer has 64 bytes before the parameters. The call that specifies grid and
+ * block writes the launch descriptor there.
  */
 #include "ptx/select/ptx_select_priv.h"
 

@@ -714,7 +714,7 @@ static void load_where(struct ptx_sel *sel, struct location from, unsigned offse
     mi->flags |= PTX_MI_PARTIAL | PTX_MI_NO_GUARD;
 }
 
-/* Loads the first @n of @bytes bytes into registers @group. The other bytes of @group become zero. */
+/* Loads the first @n of @bytes bytes into the register tuple @group. The other bytes of @group become zero. */
 static void load_part(struct ptx_sel *sel, struct location from, ptx_ref group, unsigned bytes,
                       ptx_ref n)
 {
@@ -741,7 +741,7 @@ static void load_part(struct ptx_sel *sel, struct location from, ptx_ref group, 
     }
 }
 
-/* Selects cp.async. A copy completes when it is issued, so the waits for groups of copies need no instruction. */
+/* Selects cp.async. A copy completes when it is issued, so waits for copy groups (PTX: cp.async-groups) need no instruction. */
 void ptx_rule_cp(struct ptx_sel *sel)
 {
     uint64_t bytes, part;
@@ -756,7 +756,7 @@ void ptx_rule_cp(struct ptx_sel *sel)
     if (ptx_take(&sel->in, PTX_W_WAIT_GROUP)) {
         ptx_sel_operands(sel, 1, 1);
         if (!ptx_sel_known(sel, &sel->in.operand[0], &part))
-            ptx_sel_fail(sel, LW_EINPUT, "the number of groups must be a constant");
+            ptx_sel_fail(sel, LW_EINPUT, "the number of copy groups must be a constant");
         return;
     }
     if (ptx_has(&sel->in, PTX_W_MBARRIER))

@@ -34,7 +34,7 @@ enum ptx_type ptx_sel_type(struct ptx_sel *sel, unsigned index);
 
 /** Returns the virtual register of a register of the text. */
 ptx_ref ptx_sel_reg(struct ptx_sel *sel, uint32_t reg);
-/** Creates a virtual register of @rows (0: a predicate). */
+/** Creates a virtual register of @rows 32-bit registers (0: a predicate). */
 ptx_ref ptx_sel_temp(struct ptx_sel *sel, unsigned rows);
 /** Emits the move of a 32-bit constant to a new virtual register and returns the register. */
 ptx_ref ptx_sel_literal(struct ptx_sel *sel, uint32_t value);
@@ -61,7 +61,7 @@ ptx_ref ptx_sel_value_wide(struct ptx_sel *sel, const struct ptx_operand *operan
                            enum ptx_type type);
 /** Returns the register of a destination of @type. */
 ptx_ref ptx_sel_dest(struct ptx_sel *sel, const struct ptx_operand *operand, enum ptx_type type);
-/** Does what ptx_sel_dest() does, for a register of @rows rows, which may have more bits than @type. */
+/** Does what ptx_sel_dest() does, for a virtual register of @rows 32-bit registers, which may have more bits than @type. */
 ptx_ref ptx_sel_dest_wide(struct ptx_sel *sel, const struct ptx_operand *operand,
                           enum ptx_type type, unsigned rows);
 unsigned ptx_sel_reg_bytes(const struct ptx_sel *sel, const struct ptx_operand *operand);
@@ -133,7 +133,7 @@ bool ptx_param_store(struct ptx_sel *sel);
 
 /* ---- calls (ptx_select_call.c) ----------------------------------------------- */
 
-/** Reserves space at the frame's start for arguments on the stack and for the arguments of print rows. */
+/** Reserves space at the frame's start for arguments on the stack and for the arguments of print instructions. */
 void ptx_sel_call_frame_bytes(struct ptx_sel *sel);
 /** Returns the number of blocks that a call needs. A guarded call needs a branch around it. If lanes may return at different
  *  times, they need a block after the call in which they reconverge. */

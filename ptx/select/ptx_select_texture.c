@@ -2,7 +2,7 @@
 /* Selection of texture fetches. */
 #include "ptx/select/ptx_select_priv.h"
 
-/* Writes one register of a group that several moves fill. */
+/* Writes one register of a register tuple that several moves fill. */
 static void put_row(struct ptx_sel *sel, ptx_ref group, unsigned row, ptx_ref value)
 {
     ptx_sel_move(sel, group + row, value, 1);

@@ -5,7 +5,7 @@
 
 enum { WORDS = 12 };
 
-/* Each row lists modifiers; an instruction may have at most one modifier of a row. */
+/* Each table row lists modifiers; an instruction may have at most one modifier of a table row. */
 static const uint8_t exclusive[][WORDS] = {
     { PTX_W_RN, PTX_W_RZ, PTX_W_RM, PTX_W_RP, PTX_W_RNA, PTX_W_RNI, PTX_W_RZI, PTX_W_RMI, PTX_W_RPI,
       PTX_W_APPROX, PTX_W_FULL },

@@ -563,8 +563,7 @@ static void put_apart(struct random *r, unsigned width, unsigned blocks, unsigne
             case 1: /* the word of a thread of another block */
                 lw_printf(out, "v_xor_b32 v10, v2, %u\n", threads << draw(r, blocks / 2));
                 break;
-            /* All lanes of a warp, or groups of them, access one word. Of several writes only the last would be
-             * reported. */
+            /* All lanes of a warp, or some of them, access one word. Of several writes only the last would be reported. */
             case 4:
                 lw_printf(out, "v_and_b32 v10, v2, %u\n", ~(uint32_t)lw_mask(draw(r, bits + 2)));
                 break;

@@ -87,7 +87,7 @@ static inline const char *prop_object_difference(const struct isa_object *a,
     for (unsigned i = 0; i < a->line_count; i++) {
         const struct isa_line *x = &a->lines[i], *y = &b->lines[i];
 
-        PROP_SAME("line row", x->insn == y->insn && x->file == y->file && x->line == y->line &&
+        PROP_SAME("line-table row", x->insn == y->insn && x->file == y->file && x->line == y->line &&
                   x->column == y->column && x->is_stmt == y->is_stmt &&
                   x->prologue_end == y->prologue_end);
     }

@@ -456,13 +456,13 @@ static void errors_name_location_thing_and_cure(void **state)
         { "v_add_u32 v1:2, v2, v3",
           "t.s:1: v_add_u32: operand 1: expected one register such as v2, found 2" },
         { "v_add_u64 v1:2, v2:3, v4:5",
-          "t.s:1: v_add_u64: operand 1: a group of 2 registers must start at a multiple of 2, such as v2:3, "
+          "t.s:1: v_add_u64: operand 1: a tuple of 2 registers must start at a multiple of 2, such as v2:3, "
           "found v1:2" },
         { "ld.global.v4.b32 v6:9, [v2:3]",
-          "t.s:1: ld.global: operand 1: a group of 4 registers must start at a multiple of 4, such as v4:7, "
+          "t.s:1: ld.global: operand 1: a tuple of 4 registers must start at a multiple of 4, such as v4:7, "
           "found v6:9" },
         { "s_mov_b64 s3:4, 0",
-          "t.s:1: s_mov_b64: operand 1: a group of 2 registers must start at a multiple of 2, such as s2:3, "
+          "t.s:1: s_mov_b64: operand 1: a tuple of 2 registers must start at a multiple of 2, such as s2:3, "
           "found s3:4" },
         { "v_add_u32 v255, v2, v3",
           "t.s:1: v_add_u32: operand 1: v255 does not exist: the last register is v254" },

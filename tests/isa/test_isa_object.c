@@ -84,7 +84,7 @@ static void an_object_disassembled_and_assembled_is_the_same(void **state)
     }
 }
 
-/* Create a random object with many functions, variables, relocations and line rows. */
+/* Create a random object with many functions, variables, relocations and line-table rows. */
 static struct isa_object *random_object(struct prop_random *r)
 {
     static const char *const names[] = { "k", "v1", ".L3", "a b", "exec", "pt", "x\"y", "\xc3\xa4",
@@ -338,7 +338,7 @@ static int64_t read_sleb(const uint8_t **p)
 
 /* The functions below are a line-number machine as specified in DWARF 4, section 6.2.5. The machine reads the section that
  * the object writer has written. */
-/* Check that the writer was allowed to omit the row, because it differs from its predecessor only in the column. */
+/* Check that the writer was allowed to omit the line-table row, because it differs from its predecessor only in the column. */
 static void assert_goes_on(const struct isa_object *object, unsigned row)
 {
     const struct isa_line *here = &object->lines[row], *before = here - 1;
@@ -351,8 +351,8 @@ static void assert_goes_on(const struct isa_object *object, unsigned row)
                      isa_object_function_at(object, before->insn));
 }
 
-/* Return whether the writer has omitted the row, the first of two rows of an instruction. The writer must not omit the
- * second row. */
+/* Return whether the writer has omitted the line-table row, the first of two of an instruction. The writer must not omit the
+ * second one. */
 static bool is_left_out_here(const struct isa_object *object, unsigned row, int64_t line)
 {
     return row + 1 < object->line_count &&
@@ -436,7 +436,7 @@ static void the_line_program_gives_back_every_row_that_begins_a_line(void **stat
                     assert_goes_on(object, rows++);
                 if (rows != 0 && (rows == object->line_count ||
                                   ISA_CODE_BASE + (uint64_t)object->lines[rows].insn * 16 > address)) {
-                    /* the writer has added a row, since the head of a loop is in the middle of a source line */
+                    /* the writer has added a line-table row, since the head of a loop is in the middle of a source line */
                     assert_true(is_come_back_to(object, (uint32_t)((address - ISA_CODE_BASE) / 16)));
                     want = &object->lines[rows - 1];
                     assert_int_equal(line, want->line);
@@ -589,7 +589,7 @@ static void objects_that_break_a_rule_are_not_written(void **state)
     BROKEN(o->relocs[0].to = 9, "relocation 0: variable 9 does not exist");
     BROKEN(o->relocs[0].insn = 2, "relocation 0: instruction 2 (variable 0, offset 0) cannot hold "
            "an address");
-    BROKEN(o->lines[0].file = 7, "line row 0 (instruction 0, file 7) is out of order or out of range");
+    BROKEN(o->lines[0].file = 7, "line-table row 0 (instruction 0, file 7) is out of order or out of range");
     BROKEN(o->functions[0].params[0].size_bytes = 99,
            "kernel k: parameter a (99 bytes at 0, aligned to 8) does not fit the 44 bytes of "
            "parameters");

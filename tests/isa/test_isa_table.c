@@ -320,11 +320,11 @@ static void encode_names_the_field_that_does_not_fit(void **state)
     isa_insn_init(&insn, ISA_V_ADD_U64);
     insn.d = 3; /* an odd register, at which no pair may start */
     assert_int_equal(isa_insn_encode(&insn, &word, &err), LW_ERANGE);
-    assert_string_equal(err.text, "v_add_u64: field D: a group of 2 vector registers must start at a multiple of 2, not at 3");
+    assert_string_equal(err.text, "v_add_u64: field D: a tuple of 2 vector registers must start at a multiple of 2, not at 3");
     insn.d = 254; /* v254:255 does not exist */
     assert_int_equal(isa_insn_encode(&insn, &word, &err), LW_ERANGE);
     assert_string_equal(err.text,
-                        "v_add_u64: field D: a group of 2 vector registers cannot start at number 254");
+                        "v_add_u64: field D: a tuple of 2 vector registers cannot start at number 254");
     isa_insn_init(&insn, ISA_S_MOV_B32);
     insn.x = 128;
     assert_int_equal(isa_insn_encode(&insn, &word, &err), LW_ERANGE);

@@ -25,8 +25,8 @@ static uint32_t x_of(const struct ref_lane *t, const struct isa_insn *i)
     return i->xkind == ISA_X_VECTOR ? ((i->x & 255) == 255 ? 0 : t->v[i->x & 255]) : i->x;
 }
 
-/* In a partial last group of 32 threads, positions without a thread arrive together with the first thread of the
- * group. */
+/* If the last 32 threads of a block are incomplete, positions without a thread arrive together with the first of these
+ * threads. */
 static unsigned arrivals(const struct block *b, unsigned id)
 {
     unsigned n = 0, rest = b->threads % 32, first = b->threads - rest;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Tests kernels that launch kernels, in CUDA C++ and OpenCL C. The kernels use each supported call of CUDA's device runtime,
-# groups of blocks, and enqueue_kernel. They are compiled by the oldest and the newest clang, for debuggers, and by nvcc, and also
+# block groups, and enqueue_kernel. They are compiled by the oldest and the newest clang, for debuggers, and by nvcc, and also
 # run with a GPU model. Also tests that unsupported calls are refused with their names. Expected results are computed by formulas.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 

@@ -376,7 +376,7 @@ static struct isa_object *function_of_lines(const char *statement)
     return translate(text, strlen(text));
 }
 
-/* Debuggers stop at the second line row of a function, which therefore must be that of the first statement. */
+/* Debuggers stop at the second line-table row of a function, which therefore must be that of the first statement. */
 static void the_first_statement_ends_the_prologue(void **state)
 {
     struct isa_object *object = function_of_lines("");

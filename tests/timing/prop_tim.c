@@ -284,7 +284,7 @@ static void random_machine(struct rnd *r, unsigned width, const char *reconv, st
                                                       * draws */
 }
 
-/** Draw groups of warp slots, and dynamic warp resizing, which combines the loads and stores of a group. */
+/** Draw slot groups, and dynamic warp resizing, which combines the loads and stores of the warps of a slot group. */
 static void random_groups(struct rnd *r, struct tim_config *c)
 {
     c->core_group = rnd_below(r, 2) ? between(r, 1, 8) : 1;
@@ -315,7 +315,7 @@ static void random_groups(struct rnd *r, struct tim_config *c)
     c->lsu_replay = TIM_REPLAY_NONE;
 }
 
-/** Draw a block scheduler, and groups of blocks that join kernels, with small tables and low costs. */
+/** Draw a block scheduler, and block groups that join kernels, with small tables and low costs. */
 static void random_blocks(struct rnd *r, struct tim_config *c)
 {
     c->kernels_policy = rnd_below(r, 2) ? TIM_BLOCKS_RR : rnd_below(r, TIM_BLOCKS_POLICIES);
@@ -461,8 +461,8 @@ static void random_tags(struct rnd *r, struct emu_config *config, struct tim_con
 struct outcome {
     bool idle_tags;  /* the registers have tags, but no key of the model uses the tags */
     uint64_t bare;   /* hash of the counters, as in `counts`, but without the counters of tags */
-    /* counters of the tags: reads of compact entries, registers expanded to rows, instructions executed on one lane or on
-     * the affine unit, and issue slots with stall reason TIM_STALL_EXPANSION */
+    /* counters of the tags: reads of compact entries, registers expanded to register rows, instructions executed on one lane or
+     * on the affine unit, and issue slots with stall reason TIM_STALL_EXPANSION */
     uint64_t entries, expansions, executed, eager;
     enum emu_stop_kind kind;
     uint64_t cycles, instructions, counts, mem, state;
@@ -485,7 +485,7 @@ struct outcome {
     uint64_t dynpcal[4];       /* mechanism dynpcal: numbers of models that have it, and that also have pools; counters of
                                 * periods, and of changes of the number of warps that may load */
     uint64_t interweave[4];    /* mechanism interweave: number of models that have it; counters of second instructions of
-                                * paths, and of warps; number of those that shared a row */
+                                * paths, and of warps; number of those that shared a pipe */
     uint64_t stale;  /* number of loads whose value in L1 was older than the value in memory */
     uint64_t midway; /* hash of the state after a random number of instructions, or 0 if the run ended before */
 };
@@ -907,7 +907,7 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     print_message("lwm: %llu releases\n", (unsigned long long)large);
     print_message("mascar: %llu saturated cycles, %llu loads moved, %llu accesses of moved loads\n", (unsigned long long)mascar[0],
                   (unsigned long long)mascar[1], (unsigned long long)mascar[2]);
-    print_message("interweave: on %llu models; %llu second instructions of paths, %llu of warps, %llu shared a row\n", (unsigned long long)interweave[0],
+    print_message("interweave: on %llu models; %llu second instructions of paths, %llu of warps, %llu shared a pipe\n", (unsigned long long)interweave[0],
                   (unsigned long long)interweave[1], (unsigned long long)interweave[2], (unsigned long long)interweave[3]);
     assert_true((interweave[1] != 0 && interweave[2] != 0 && interweave[3] != 0 && mascar[0] != 0 && mascar[1] != 0 && mascar[2] != 0 && large != 0 && found != 0 && loaded != 0 && fast != 0 && wakes != 0 && overtakes != 0 && releases != 0 && drowsy != 0 && writebacks != 0 && last != 0 && divisions != 0 && companions != 0 && compactions != 0 && passes != 0) || !all_occur);
     print_message("medic: on %llu models; %llu reads bypassed L2, %llu lines became the oldest, %llu requests were served first\n",

@@ -194,7 +194,7 @@ static int check_counts(uint64_t seed, const struct tim_config *c, const struct 
     uint64_t rows = sum_channels(s, c, TIM_CHANNEL_activates) + sum_channels(s, c, TIM_CHANNEL_row_hits);
     uint64_t data = sum_channels(s, c, TIM_CHANNEL_reads) + sum_channels(s, c, TIM_CHANNEL_writes);
 
-    NEED(c->dram_tREFI == 0 ? rows == data : rows >= data); /* a refresh may close a row before it is used */
+    NEED(c->dram_tREFI == 0 ? rows == data : rows >= data); /* a refresh may close a DRAM row before it is used */
     NEED(sum_channels(s, c, TIM_CHANNEL_busy_cycles) <=
          sum_channels(s, c, TIM_CHANNEL_active_cycles));
     for (unsigned i = 0; i < c->l2_slices; i++) {

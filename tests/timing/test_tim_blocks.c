@@ -68,7 +68,7 @@ static void d4_d5_groups_follow_their_kernel_which_is_marked_anew_when_it_was_di
     tick(r); /* A1 is placed */
     assert_ptr_equal(k->next_group, b);
     assert_ptr_equal(k->last_group, b);
-    tick(r); /* B0 is placed, the last block of K and its groups */
+    tick(r); /* B0 is placed, the last block of K and its block groups */
     assert_null(k->next_group);
     tick(r); /* M0 is placed */
     uint64_t before = k->entered;
@@ -561,7 +561,7 @@ static void launch_reads(struct rig *r, char name, unsigned x, unsigned y, unsig
         fix_check(tim_reach_add(r->e->grid.reach, grid, &err), &err);
     assert_true(tim_grid_add(&r->e->grid, grid, &r->code, r->now, 0, NULL, 0));
 }
-/** Create launch A with a row of @blocks blocks, in which each line is read by @sharers consecutive blocks. */
+/** Create launch A with @blocks blocks in x, in which each line is read by @sharers consecutive blocks. */
 static void launch_row(struct rig *r, unsigned blocks, unsigned sharers)
 {
     launch_reads(r, 'A', blocks, 1, 1, (struct reads){.a = 128 / sharers, .c = 4}, blocks * 128);

@@ -303,12 +303,12 @@ static void local_memory_lies_in_rows_of_words(void **state)
     struct made m;
 
     (void)state;
-    /* lanes access the same 4-byte variable, each its own: one row of local memory */
+    /* lanes access the same 4-byte variable, each its own: one local-memory row */
     make(&m, EMU_ACCESS_LOAD, 4, UINT32_MAX, ISA_SPACE_LOCAL, ISA_LOCAL_BASE + 12, at_0);
     assert_int_equal(tim_coalesce(&config, &m.access, 128, 0x40000, line), 1);
     assert_int_equal(line[0].line, 0x40000 + 3 * 128);
     assert_int_equal(line[0].lanes, UINT32_MAX);
-    /* lanes access 8 bytes each: two rows. If lanes access different offsets, each lane accesses another row */
+    /* lanes access 8 bytes each: two local-memory rows. If lanes access different offsets, each lane accesses another one */
     make(&m, EMU_ACCESS_STORE, 8, UINT32_MAX, ISA_SPACE_LOCAL, ISA_LOCAL_BASE, at_0);
     assert_int_equal(tim_coalesce(&config, &m.access, 128, 0x40000, line), 2);
     make(&m, EMU_ACCESS_LOAD, 4, UINT32_MAX, ISA_SPACE_LOCAL, ISA_LOCAL_BASE, at_4);
@@ -316,7 +316,7 @@ static void local_memory_lies_in_rows_of_words(void **state)
     make(&m, EMU_ACCESS_LOAD, 16, UINT64_MAX, ISA_SPACE_LOCAL, ISA_LOCAL_BASE, at_64);
     config.core_warp_width = 64;
     assert_int_equal(tim_coalesce(&config, &m.access, 32, 0x40000, line), TIM_LINES_MOST);
-    /* lane 1 accesses byte 1 of its second word, which is in the second row */
+    /* lane 1 accesses byte 1 of its second word, which is in the second local-memory row */
     config.core_warp_width = 32;
     make(&m, EMU_ACCESS_LOAD, 1, 2, ISA_SPACE_LOCAL, ISA_LOCAL_BASE + 5, at_0);
     assert_int_equal(tim_coalesce(&config, &m.access, 128, 0x40000, line), 1);

@@ -172,7 +172,7 @@ END
 launch_file group | sed 's/block: 32/block: 64/' >group.yaml
 session 'cycle 1500;why' --timing fermi group.yaml
 says "convergence" <<'END'
-convergence barrier b0: lanes 0xffff wait for other lanes of the barrier's group
+convergence barrier b0: lanes 0xffff wait for other lanes of their convergence group
 CTA barrier 1: 16 of 64 live lanes of the block have arrived
 waits for warp 0, warp slot 0: waits at a barrier
 waits for warp 1, warp slot 1: sleeps
@@ -289,7 +289,7 @@ END
 session 'cycle 12000;mechanism' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
     --timing-set issue.policy=lrr --mechanism daws --timing-set daws.assoc=100 lost.yaml
 grep -q '^daws: 1 of [2-4] warps may load; ' said || fail "mechanism does not print the table of daws"
-grep -q '^load 0x100000040 of loop 0x100000040: diverged ([0-9]*), group 0$' said ||
+grep -q '^load 0x100000040 of loop 0x100000040: diverged ([0-9]*), load group 0$' said ||
     fail "mechanism does not print the load that daws has classified"
 grep -q ' 0x100000040 *[0-9]* *32  throttled$' said || fail "daws throttles no warp"
 session 'cycle 12000;focus warp 3;why' --timing rogers --timing-set core.count=1 --timing-set l1.bytes=4096 --timing-set l1.ways=32 \
@@ -317,7 +317,7 @@ falls = [(a, b) for a, b in zip(scores, scores[1:]) if b[1] < a[1] and b[1] > 0]
 assert len(falls) > 100 and sum(b[1] == a[1] - 1 and b[0] == a[0] + 1 for a, b in falls) > 0.9 * len(falls), falls[:5]
 END
 session 'cycle 1000;mechanism 0;focus warp 3;why' --timing="$src/docs/examples/dwr64.yaml" --timing-set core.count=1 lost.yaml
-grep -q '^dwr: 16 groups of 8 warps; storage: PST 656 bits, ILT 992 bits, warp states 128 bits, in total 222 bytes$' said ||
+grep -q '^dwr: 16 slot groups of 8 warps; storage: PST 656 bits, ILT 992 bits, warp states 128 bits, in total 222 bytes$' said ||
     fail "mechanism does not print the storage of dwr"
 grep -q '^ILT, 0 of 32 instructions:$' said || fail "mechanism does not print the ILT of dwr"
 session 'cycle 610;focus warp 3;why;cycle 10;why;mechanism 0' --timing="$src/docs/examples/dwr64.yaml" --timing-set core.count=1 lost.yaml
@@ -325,7 +325,7 @@ says "the barrier" <<'END'
 throttled by dwr: the warp's LAT barrier operation takes 8 more cycles
 END
 says "the partners" <<'END'
-throttled by dwr: at its load or store at 0x100000040 the warp waits for partners: group 0, entry 0x100000040, missing warps 5 6 7
+throttled by dwr: at its load or store at 0x100000040 the warp waits for partners: slot group 0, entry 0x100000040, missing warps 5 6 7
 END
 says "the group's entry" <<'END'
     0  0x100000040       1f  0 waits 1 waits 2 waits 3 waits 4 waits 5 barrier 6 barrier 7 barrier
@@ -367,7 +367,7 @@ expect 2 'has no effect without the timing model: add --timing' run --mechanism 
 expect 2 'dwr.on cannot be combined with mechanism ccws, ' run --timing --mechanism dwr,ccws lost.yaml
 expect 2 'dwr.on cannot be combined with lsu.local, ' run --timing ampere --mechanism dwr lost.yaml
 expect 2 'core.warps is 48, which is not a multiple of core.group (5): set core.warps to 50' run --timing --timing-set core.group=5 lost.yaml
-expect 2 'vws.on needs groups with one warp of each scheduler: set core.group to the number of schedulers, 2' run --timing --mechanism vws lost.yaml
+expect 2 'vws.on needs slot groups with one warp of each scheduler: set core.group to the number of schedulers, 2' run --timing --mechanism vws lost.yaml
 expect 2 'vws.on cannot be combined with mechanism swl, which may stop one warp of a gang forever' run --timing="$src/docs/examples/vws.yaml" --mechanism swl lost.yaml
 expect 2 'vws.reform needs gangs that can split into single warps: set vws.mode to both' run --timing="$src/docs/examples/vws.yaml" --timing-set vws.mode=gang --timing-set vws.reform=opportunistic lost.yaml
 expect 2 'vws.sync (9 cycles) has no effect while gangs do not merge: set vws.reform to opportunistic' run --timing="$src/docs/examples/vws.yaml" --timing-set vws.sync=9 lost.yaml

@@ -134,7 +134,7 @@ done
 printf 'cycle 60000\ngrids\n' >in
 "$lanewise" debug --batch -x in nest.yaml --timing=kepler-k20c --mechanism laperm,dtbl --timing-set dtbl.kernels=true >out 2>err ||
     { cat err; fail "the debug session fails"; }
-for words in 'block scheduler adaptive_bind' 'launch 1, nest: entry 0 of 32; 6 of 6 blocks placed' 'a group of the kernel of launch 1; ' \
+for words in 'block scheduler adaptive_bind' 'launch 1, nest: entry 0 of 32; 6 of 6 blocks placed' 'a block group of the kernel of launch 1; ' \
     'launched by block 0 of launch 1, warp 0, lane 0, on core 0, ' 'priority 2, near core' '1096 bytes of registers, 20480 bytes of the table' \
     'the next decision is for core'; do
     grep -qF "$words" out || { cat out; fail "grids does not print: $words"; }

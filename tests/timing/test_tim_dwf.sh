@@ -68,7 +68,7 @@ grep -q '^dwf: formed warps: [0-9]*, with [0-9]* lanes of companions; lanes that
     fail "command mechanism does not show the pool: $(cat out)"
 # shellcheck disable=SC2086
 expect 0 '' debug --batch paths.yaml $machine --mechanism interweave "$@" -c mechanism -c continue
-grep -q '^interweave: second instructions: [0-9]* of another path of the warp, [0-9]* of another warp, with [0-9]* lanes; [0-9]* shared a row of a unit with the first one$' out ||
+grep -q '^interweave: second instructions: [0-9]* of another path of the warp, [0-9]* of another warp, with [0-9]* lanes; [0-9]* shared a unit with the first one$' out ||
     fail "command mechanism does not show the second instructions: $(cat out)"
 # shellcheck disable=SC2086
 expect 0 '' debug --batch paths.yaml $machine --mechanism tbc "$@" -c mechanism -c 'focus warp 1' -c why -c 'focus warp 2' -c why -c 'focus warp 3' -c why -c continue

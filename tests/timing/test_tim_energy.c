@@ -120,7 +120,7 @@ static void each_event_has_its_key(void **state)
     assert_true(pj_of(&one, config) == before);
 }
 
-/* A register file of 1,024 rows in 1,000 cycles, in which 124 rows are on, 600 are drowsy and 300 are off. */
+/* A register file of 1,024 register rows in 1,000 cycles, in which 124 are on, 600 are drowsy and 300 are off. */
 static void rows_save_leakage(void **state)
 {
     struct tim_config *config = *state;

@@ -98,8 +98,8 @@ static void greedy_then_youngest_is_as_published(void **state)
              "w0.3@18");
 }
 
-/* Four warps in groups of two. When w2 waits while w0 and w3 are ready, greedy-then-oldest would select the oldest warp, w0.
- * The two-level scheduler selects w3, which is in the same group as w2. */
+/* Four warps in fetch groups of two. When w2 waits while w0 and w3 are ready, greedy-then-oldest would select the oldest warp,
+ * w0. The two-level scheduler selects w3, which is in the same fetch group as w2. */
 static void two_levels_select_within_their_group(void **state)
 {
     static const char *const text = ".kernel k\n.param ptr.global out\n.shared 4096\n"
@@ -115,7 +115,7 @@ static void two_levels_select_within_their_group(void **state)
     r->config->issue_inner = r->config->issue_outer = TIM_ORDER_GTO;
     r->config->shared_latency = 1; /* the instruction that uses a load can issue 3 cycles after the load */
     run_text(r, text, 1, 128);
-    /* w0 and w1 issue loads, and wait. Then w2 and w3 of the other group issue, although w0 is ready again in cycle 3. */
+    /* w0 and w1 issue loads, and wait. Then w2 and w3 of the other fetch group issue, although w0 is ready again in cycle 3. */
     assert_string_equal(run_trace(r, 0, 2, trace, sizeof trace),
                         "w0.0@0 w1.0@1 w2.0@2 w3.0@3 w0.1@4 w1.1@6 w2.1@8 w3.1@10");
     run_free(r);

@@ -219,8 +219,8 @@ static void clock_edges_are_exact_for_all_clocks_and_times(void **state)
     }
 }
 
-/** Measure reads of a bank while no other request is outstanding: the row of the read is open, no row is open, or another row
- *  is open. */
+/** Measure reads of a bank while no other request is outstanding: the DRAM row (here: row) of the read is open, no row is open,
+ *  or another row is open. */
 static void rows(rig_create_fn create)
 {
     struct tim_config c = rig_config();
@@ -248,7 +248,8 @@ static void row_hits_misses_and_conflicts_cost_what_the_banks_need(void **state)
     on_each(rows);
 }
 
-/** Measure reads around a refresh. A refresh closes all rows, and a read that arrives during the refresh waits for its end. */
+/** Measure reads around a refresh. A refresh closes all DRAM rows, and a read that arrives during the refresh waits for its
+ *  end. */
 static void refresh(rig_create_fn create)
 {
     const uint64_t closed = 16 + 2 + 60 + 1 + 12 + 12 + 4 + 100;

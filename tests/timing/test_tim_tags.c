@@ -187,8 +187,8 @@ static struct run *banks_new(unsigned tags, unsigned compact, unsigned ports, un
     return r;
 }
 
-/** Check the cycles from the issue of `v1 = a * b + c` with the sources @operands to the issue of an instruction that needs
- *  v1. Without conflicts, there are 3 such cycles. Check the number of reads of rows and of compact entries, the number of
+/** Check the cycles from the issue of `v1 = a * b + c` with the sources @operands to the issue of an instruction that needs v1.
+ *  Without conflicts, there are 3 such cycles. Check the number of reads of register rows and of compact entries, the number of
  *  waits for conflicts, and the number of conflicts that entries avoid. */
 static void reads_are(struct run *r, const char *setup, const char *operands, unsigned cycles, unsigned rows,
                       unsigned entries, unsigned waits, unsigned avoided)

@@ -267,7 +267,7 @@ static void keys_that_do_not_fit_each_other_are_refused(void **state)
         {"l2.slices=7", "l2.slices is 7, which is not a multiple of dram.channels (6): each channel needs the same number of slices"},
         {"icnt.interleave=64", "l2.line is 128, but icnt.interleave is only 64: a line must be within one "
                                "slice"},
-        {"dram.row_bytes=64", "l2.line is 128, but dram.row_bytes is only 64: a line must be within one row"},
+        {"dram.row_bytes=64", "l2.line is 128, but dram.row_bytes is only 64: a line must be within one DRAM row"},
         {"dram.burst_bytes=128", "dram.burst_bytes is 128, but l2.sector is only 64: a sector must consist of whole bursts"},
         {"dram.bus_bytes=128", "dram.bus_bytes is 128, but dram.burst_bytes is only 64: a burst takes at least one cycle"},
         {"fetch.buffer=1", "fetch.group is 2, but fetch.buffer is only 1: a fetch must fit into the instruction buffer"},
@@ -436,7 +436,7 @@ static void put_page(struct lw_sink *out)
            "or\n`64KiB`; `M` and `MiB` are 1024 K. `--timing-set l1.bytes=64K` changes one key on the command line.\n\n"
            "Lanewise refuses unknown keys, values outside their range, and keys that contradict each other. The keys must obey these rules:\n\n"
            "- the size of a cache is sets x ways x line; the number of sets is a power of two;\n"
-           "- lines, sectors, banks and rows are powers of two;\n"
+           "- lines, sectors, banks and DRAM rows are powers of two;\n"
            "- a line of L1 is not longer than a line of L2, and a line of L2 is in one L2 slice and one DRAM row;\n"
            "- a sector consists of whole bursts; `l2.slices` is a multiple of `dram.channels`; `core.threads` threads fit into `core.warps` warps.\n\n"
            "`make golden T=tests/timing/test_timing_config` generates this page from `timing/keys.def`. The defaults in the tables are the values of the GPU model `fermi`.\n");

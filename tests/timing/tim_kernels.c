@@ -351,7 +351,7 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
     return tim_mechanisms[which]->name;
 }
 
-/** Draw a block scheduler, and return its name. In half of the models groups of blocks join running kernels. */
+/** Draw a block scheduler, and return its name. In half of the models block groups join running kernels. */
 static const char *set_blocks(struct tim_config *config, uint64_t *random)
 {
     uint64_t bits = draw(random);

@@ -397,10 +397,10 @@ const struct tim_op *tim_op_after(const struct tim_core *core, uint64_t age)
 /* ---- blocks -------------------------------------------------------------------------------------------- */
 
 struct need {
-    unsigned warps, slots, threads, registers, shared_bytes; /* slots: number of warp slots, in whole groups */
+    unsigned warps, slots, threads, registers, shared_bytes; /* slots: number of warp slots, in whole slot groups (core.group) */
 };
 
-/** Returns the number of warp slots that are allocated together: the slots of a group, or 1 if groups span blocks. */
+/** Returns the number of warp slots that are allocated together: those of a slot group, or 1 if slot groups span blocks. */
 static unsigned slot_unit(const struct tim_config *c)
 {
     return c->dwr_on && c->dwr_group_span_blocks ? 1 : c->core_group;
@@ -509,8 +509,8 @@ static void clear_warp(struct tim_warp *w)
     w->reason = reason;
 }
 
-/** Returns the slot for warp @k of a block. If the warp is the first of its group, this is the first slot of the next
- *  completely free group of slots, from slot @w on. Any other warp of the group gets slot @w. */
+/** Returns the slot for warp @k of a block. If the warp is the first of its slot group, this is the first slot of the next
+ *  completely free slot group, from slot @w on. Any other warp of the slot group gets slot @w. */
 static unsigned free_slot(const struct tim_core *core, unsigned k, unsigned w)
 {
     const unsigned group = slot_unit(core->config);

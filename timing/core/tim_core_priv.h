@@ -134,8 +134,8 @@ struct tim_buffered {
     bool constant_requested, constant_there;
     bool constant_comes; /* the line of the constant has been requested; tim_constant_filled() will report its arrival */
 };
-/** A warp slot of the core and its warp. The members are in four groups, and each group starts a cache line of the
- *  host: stall reason; instruction buffer; state that issue, fetch and results change; pending register writes. */
+/** A warp slot of the core and its warp. The members are in four parts, and each part starts a cache line of the host: stall
+ *  reason; instruction buffer; state that issue, fetch and results change; pending register writes. */
 struct tim_warp {
     _Alignas(64) bool used; /* the slot has a warp, or an ended warp with instructions in flight */
     bool ended;          /* all lanes have exited */
@@ -181,7 +181,7 @@ struct tim_warp {
     uint16_t block;      /* index of tim_block */
     uint16_t index;      /* index of the warp in its block */
     uint16_t split_count;
-    uint16_t rows, rows_saved; /* with tags: numbers of the warp's registers that are stored as rows, and as compact entries */
+    uint16_t rows, rows_saved; /* with tags: numbers of the warp's registers stored as register rows, and as compact entries */
     uint8_t bar[6];      /* number of pending results or operand reads of each dependence barrier */
     /* dependences */
     /* Registers with a pending write. This member is not used if `lanes` or `bar` is used. */
@@ -351,8 +351,8 @@ struct tim_core {
     uint64_t *bank_free;     /* collector `reserved`: first cycle in which each bank is free */
     uint64_t *bank_at;       /* [sched][bank] 1 + the last cycle in which the bank was used */
     bool has_tags;           /* emu's registers have tags */
-    struct tim_entries *entries; /* registers.tags: ports of compact entries, or NULL if all registers are rows */
-    unsigned rows, rows_saved; /* with tags: registers of resident warps that are rows, and that are compact entries */
+    struct tim_entries *entries; /* registers.tags: ports of compact entries, or NULL if all registers are register rows */
+    unsigned rows, rows_saved; /* with tags: registers of resident warps that are register rows, and that are compact entries */
     /* rows and rows_saved in the cycles from rows_since on, which the counters do not contain yet */
     unsigned rows_then, saved_then;
     uint64_t rows_since;     /* first cycle that counters register_rows and register_rows_saved do not include */
@@ -816,7 +816,7 @@ static inline void tim_set_at_barrier(struct tim_core *core, unsigned warp, bool
     core->recount = true;
     tim_set(&tim_sets_of(core, warp)->at_barrier, warp, waits);
 }
-/** Adds the current numbers of rows and of compact entries of the core to their histograms. Called after a change. */
+/** Adds the current numbers of register rows and of compact entries of the core to their histograms. Called after a change. */
 static inline void tim_count_rows(struct tim_core *core)
 {
     tim_histogram_add(&core->stats->histogram[TIM_CORE_H_register_rows], core->rows);

@@ -261,7 +261,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
         else if (tim_dependence(core) == TIM_DEP_CONTROL)
             apply_control(core, s, w, what, now);
         w->expands = eager != 0 && w->not_before < now + 1 + eager;
-        if (w->expands) { /* the expansion of tagged registers takes one cycle per row */
+        if (w->expands) { /* the expansion of tagged registers takes one cycle per register row */
             w->not_before = now + 1 + eager;
             w->yields = w->launching = false;
             core->stats->count[TIM_CORE_register_reads_compact] += eager;

@@ -70,7 +70,7 @@ static void local_read(struct tim_core *core, struct tim_op *op, uint64_t at, ui
     op->operands = 0;
 }
 
-/** Returns the index of the counter for the read of source @k, which is a row or a compact entry. */
+/** Returns the index of the counter for the read of source @k, which is a register row or a compact entry. */
 static inline unsigned local_counter(const struct tim_core *core, const struct tim_op *op, unsigned k)
 {
     return tim_has_entries(core) && (op->compact_reads >> k & 1) != 0 ? TIM_CORE_register_reads_compact

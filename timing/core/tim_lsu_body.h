@@ -24,8 +24,8 @@ static bool can_send(struct tim_core *core)
 
 /* ---- the accesses of an instruction -------------------------------------------------------------- */
 
-/* local_of() returns the address at which caches see the local memory of a warp. Each group of warp slots (core.group) of
- * each core has its own range of addresses. The range consists of rows; each row has one word of every lane of the group. */
+/* local_of() returns the address at which caches see the local memory of a warp. Each slot group (core.group) of each core has
+ * its own range of addresses. The range consists of local-memory rows, which have one word of every lane of the slot group. */
 enum { LOCAL_ALIGN = 256 };
 
 static uint64_t local_of(const struct tim_core *core, const struct tim_op *op)

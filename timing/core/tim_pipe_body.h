@@ -12,12 +12,12 @@
  * Collector `reserved`: banks have their own write port. At issue each operand reserves the first cycle in which its
  * bank is free.
  *
- * With rows.drowsy, rows wake before they are read: the first cycle in which an instruction may read operands is rows.wake
- * cycles later. Rows of results wake before the instruction writes them.
+ * With rows.drowsy, register rows wake before they are read: the first cycle in which an instruction may read operands is
+ * rows.wake cycles later. Register rows of results wake before the instruction writes them.
  *
- * Slow rows (prf.on): an access takes prf.slow cycles. An instruction with a slow source reads all its operands prf.slow - 1
- * cycles later. An instruction with a slow result writes its registers prf.slow - 1 cycles later. From the cycle of such an
- * access on, the bank of the slow row is busy for prf.busy cycles.
+ * Slow register rows (prf.on): an access takes prf.slow cycles. An instruction with a slow source reads all its operands prf.slow
+ * - 1 cycles later. An instruction with a slow result writes its registers prf.slow - 1 cycles later. From the cycle of such an
+ * access on, the bank of the slow register row is busy for prf.busy cycles.
  *
  * Collector `window`: see tim_window_body.h. An instruction of fixed latency enters its pipe at issue, so the pipe
  * accepts the next instruction one interval later. Instructions of variable latency wait in collectors, and read and
@@ -36,8 +36,8 @@ static inline unsigned bank_of(const struct tim_core *core, const struct tim_op 
     return op->sched * banks + (core->bank_mask != 0 ? bank & core->bank_mask : bank % banks);
 }
 
-/** Takes the port of the bank for this cycle or, if the row is slow, for prf.busy cycles. Returns false if the port is in
- *  use. */
+/** Takes the port of the bank for this cycle or, if the register row is slow, for prf.busy cycles. Returns false if the port is
+ *  in use. */
 static inline bool claim(struct tim_core *core, unsigned bank, bool slow, uint64_t now)
 {
     if (core->bank_at[bank] > now ||
@@ -56,7 +56,7 @@ static unsigned interval(const struct tim_core *core, const struct tim_op *op)
     return tim_compresses(core) && op->what->path != TIM_PATH_MEMORY ? op->interval : core->interval[op->what->unit];
 }
 
-/** Returns the number of cycles by which @op writes its registers later because rows are slow. */
+/** Returns the number of cycles by which @op writes its registers later because register rows are slow. */
 static inline unsigned write_late(const struct tim_core *core, const struct tim_op *op)
 {
     return tim_acts() && op->slow_writes != 0 ? core->config->prf_slow - 1 : 0;
@@ -468,7 +468,8 @@ static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
 
     core->stats->count[TIM_CORE_collect_cycles]++;
     if (op->issued + (window ? 2 : tim_wake_cycles(core->config, op->what) + (tim_acts() ? op->late : 0)) >= now) {
-        /* @op issued in this cycle, or its rows wake or are slow, or with `window` it is still in Control or the next stage */
+        /* @op issued in this cycle, or its register rows wake or are slow, or with `window` it is still in Control or the next
+         * stage */
         core->moved = true;
         return false;
     }
@@ -488,7 +489,7 @@ static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
             !(window ? window_claim_read(core, op, row, now)
                      : claim(core, bank_of(core, op, row), tim_acts() && (op->slow_reads >> k & 1) != 0, now))) {
             core->stats->count[TIM_CORE_bank_conflicts]++;
-            core->moved |= tim_acts(); /* a slow row may have taken the bank in an earlier cycle */
+            core->moved |= tim_acts(); /* a slow register row may have taken the bank in an earlier cycle */
             if (core->config->registers_in_order)
                 break;
             continue;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tags of registers at issue: counts them, chooses the unit that executes the instruction, and counts the rows of the
- * register file that are in use. docs/reference/timing-core.md, Tagged registers.
+ * Tags of registers at issue: counts them, chooses the unit that executes the instruction, and counts the register rows that are
+ * in use. docs/reference/timing-core.md, Tagged registers.
  */
 
-/** Recounts the warp's rows and compact entries from emu's tags. Returns the increase of the number of rows. */
+/** Recounts the warp's register rows and compact entries from emu's tags. Returns the increase of the number of register rows. */
 static int tags_recount(struct tim_core *core, struct tim_warp *w)
 {
     unsigned all, saved = tim_tags_count(core->config, core->emu, core->block[w->block].slot, w->index, &all);
@@ -44,9 +44,9 @@ static void tags_count(struct tim_core *core, const struct tim_static *what, con
         count[tags_of_addresses[t->address]]++;
 }
 
-/** Updates the counters for instruction @what of warp @w, which has retired. Returns the variant of @what for the unit
- *  that executes it: one lane, the affine unit or all lanes. Sets *t to the summary of its tags. Sets *eager to the
- *  number of compact entries that tags.expansion eager has expanded to rows because of a divergent branch. */
+/** Updates the counters for instruction @what of warp @w, which has retired. Returns the variant of @what for the unit that
+ *  executes it: one lane, the affine unit or all lanes. Sets *t to the summary of its tags. Sets *eager to the number of compact
+ *  entries that tags.expansion eager has expanded to register rows because of a divergent branch. */
 static const struct tim_static *tim_tags_issue(struct tim_core *core, struct tim_warp *w, const struct tim_static *what,
                                                const struct emu_event *ev, struct tim_tagged *t, unsigned *eager)
 {

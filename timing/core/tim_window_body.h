@@ -59,7 +59,8 @@ static inline bool window_writes(const struct tim_window *win, unsigned bank, ui
     return win->bank[bank].write[at % TIM_WINDOW_CYCLES] == at;
 }
 
-/** Counts the read of a compact entry in cycle @at. Also counts whether a read of a row instead would have had to wait. */
+/** Counts the read of a compact entry in cycle @at. Also counts whether a read of a register row instead would have had to
+ *  wait. */
 static void window_count_entry(struct tim_core *core, const struct tim_window *win, unsigned swizzle, unsigned row, uint64_t at)
 {
     core->stats->count[TIM_CORE_register_reads_compact]++;
@@ -138,7 +139,7 @@ static unsigned window_needs(const struct tim_core *core, const struct tim_windo
     return count;
 }
 
-/** Sets *bank to the bank of result @k. Returns the number of writes to it: two if a compact entry becomes a row. */
+/** Sets *bank to the bank of result @k. Returns the number of writes to it: two if a compact entry becomes a register row. */
 static inline unsigned window_writes_of(const struct tim_core *core, const struct tim_static *what,
                                         const struct tim_tagged *tagged, unsigned swizzle, unsigned k, unsigned *bank)
 {

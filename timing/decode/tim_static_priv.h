@@ -45,7 +45,7 @@ enum { TIM_REG_WORDS = (ISA_REG_NUMBERS + 63) / 64 };
 struct tim_registers {
     uint64_t word[TIM_REG_WORDS];
 };
-/** Returns whether registers get a row of the register file only while they have a value (rows.rename). */
+/** Returns whether registers get a register row only while they have a value (rows.rename). */
 static inline bool tim_renames(const struct tim_config *config)
 {
     return config->rows_on && config->rows_rename;
@@ -145,7 +145,7 @@ static inline bool tim_is_far(const struct tim_static *what)
 {
     return what->load && what->row_writes != 0 && (what->texture || (what->type == TIM_TYPE_MEMORY && !what->of_constants && !what->to_constant));
 }
-/** Returns the number of cycles for which an instruction waits until the rows of its sources are on (rows.drowsy). */
+/** Returns the number of cycles for which an instruction waits until the register rows of its sources are on (rows.drowsy). */
 static inline unsigned tim_wake_cycles(const struct tim_config *config, const struct tim_static *what)
 {
     return config->rows_on && config->rows_drowsy && what->row_reads != 0 ? config->rows_wake : 0;

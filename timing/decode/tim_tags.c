@@ -23,8 +23,7 @@ static bool fits(const struct emu_tag *tag, bool is_signed, bool high, uint64_t 
     int64_t base = is_signed ? (int32_t)tag->base : (int64_t)tag->base;
     const int64_t least = is_signed ? INT32_MIN : 0, most = is_signed ? INT32_MAX : (int64_t)UINT32_MAX;
     unsigned fold = tag->fold, low = lw_lowest(lanes), top = 63 - (unsigned)__builtin_clzll(lanes);
-    bool folds = top >= fold; /* the lanes span several rows of `fold` lanes of the tag's two-dimensional shape, so any column
-                               * may occur */
+    bool folds = top >= fold; /* the lanes span several thread rows of `fold` lanes, so any column may occur */
     const unsigned column[2] = {folds ? 0 : low, folds ? fold - 1 : top}, line[2] = {low / fold, top / fold};
 
     if (tag->kind == EMU_TAG_U)

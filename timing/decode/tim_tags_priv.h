@@ -19,15 +19,15 @@ struct tim_tagged {
     uint8_t as; /* enum emu_tag_kind: the instruction executes on one lane (U), on the affine unit (A), on all lanes (V) */
     /* sources and results that are stored as compact entries: sets of indexes into row_read and row_write */
     uint32_t reads, writes;
-    uint32_t expands; /* set of results that were compact entries and become rows, because only some lanes are written; the
-                       * expanded entry must be written to the row before the result */
-    int rows;         /* change of the number of rows in use: -1 for each row that becomes a compact entry, +1 for each compact
-                       * entry that becomes a row */
+    uint32_t expands; /* set of results that were compact entries and become register rows, because only some lanes are written;
+                       * the expanded entry must be written to the register row before the result */
+    int rows;         /* change of the number of register rows in use: -1 for each one that becomes a compact entry, +1 for each
+                       * compact entry that becomes a register row */
 };
 /** Computes the summary *out for an instruction that has retired with event @ev. */
 void tim_tags_look(const struct tim_config *config, const struct tim_static *what, const struct emu_event *ev,
                    struct tim_tagged *out);
-/** Returns true if a register with this tag is stored as a compact entry instead of a row. */
+/** Returns true if a register with this tag is stored as a compact entry instead of a register row. */
 static inline bool tim_tag_is_compact(const struct tim_config *config, unsigned kind)
 {
     return (config->registers_tags != TIM_REGISTERS_ROWS && kind == EMU_TAG_U) ||
@@ -48,8 +48,8 @@ static inline bool tim_tags_execute(const struct tim_config *config)
 
 /* ---- where compact entries are ------------------------------------------------------------------ */
 
-/** Ports of compact entries. The entries are either in a small file of each scheduler, or in parts of the register banks.
- *  A part makes one access to an entry per cycle, but none in a cycle in which a row of its bank is read or written. */
+/** Ports of compact entries. The entries are either in a small file of each scheduler, or in parts of the register banks. A part
+ *  makes one access to an entry per cycle, but none in a cycle in which a register row of its bank is read or written. */
 struct tim_entries {
     struct {
         uint64_t at;   /* last cycle with an access; collector `ticked`: 1 + that cycle */
@@ -80,12 +80,12 @@ static inline bool tim_entries_in_use(struct tim_entries *e, unsigned bank, uint
     return e->parts != 0 && *tim_entries_bank(e, bank) == now + 1;
 }
 /** Collector `ticked`: accesses the entry of register @row in cycle @now. Returns false if no port is free. @row_taken: a
- *  row of the bank is accessed in this cycle. Sets *avoids to true if an access to a row, instead of the compact entry, would
- *  have caused a bank conflict. */
+ *  register row of the bank is accessed in this cycle. Sets *avoids to true if an access to a register row, instead of the
+ *  compact entry, would have caused a bank conflict. */
 bool tim_entries_claim(const struct tim_config *config, struct tim_entries *e, unsigned sched, unsigned bank,
                        unsigned row, bool row_taken, uint64_t now, bool *avoids);
-/** Collector `reserved`: reserves a port for the entry of register @row in the first free cycle from @from on, and returns
- *  this cycle. @bank_free: the first cycle in which no row of the bank is read. */
+/** Collector `reserved`: reserves a port for the entry of register @row in the first free cycle from @from on, and returns this
+ *  cycle. @bank_free: the first cycle in which no register row of the bank is read. */
 uint64_t tim_entries_reserve(const struct tim_config *config, struct tim_entries *e, unsigned sched, unsigned bank,
                              unsigned row, uint64_t bank_free, uint64_t from);
 static inline uint64_t tim_entries_free(struct tim_entries *e, unsigned bank)

@@ -53,8 +53,8 @@ static int next_core(const struct tim_blocks_rotating *rr, const struct tim_laun
     return -1;
 }
 
-/** Selects a block as tim_rotating_picks() does, but changes no state. If all blocks wait because the record of a group
- *  has not been read from memory, sets *record to this group and returns false; otherwise sets *record to NULL. */
+/** Selects a block as tim_rotating_picks() does, but changes no state. If all blocks wait because the record of a block group has
+ *  not been read from memory, sets *record to this block group and returns false; otherwise sets *record to NULL. */
 static bool look(const struct tim_blocks_rotating *rr, uint64_t now, struct tim_block_choice *out, struct tim_launch **record)
 {
     const struct tim_grid *g = rr->blocks.grid;

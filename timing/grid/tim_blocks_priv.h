@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Block schedulers select the next block and the core on which it is placed. A block scheduler is a row of
+ * Block schedulers select the next block and the core on which it is placed. A block scheduler is a table row of
  * tim_blocks_policies[], which has functions to create its state, and hooks. Each block scheduler has its own file. The kernel
- * management (tim_grid.c) calls the hooks at their events. The kernel management, the engine and the cores contain no code for
- * a particular block scheduler.
+ * management (tim_grid.c) calls the hooks at their events. The kernel management, the engine and the cores contain no code for a
+ * particular block scheduler.
  *
  *   launches --> dispatcher --> distributor --> picks --> core
  *      `priority` orders          `arrives`      `begins`, `ends`
@@ -31,7 +31,7 @@ struct tim_blocks {
 };
 struct tim_blocks_policy {
     const char *name, *summary; /* name as a value of kernels.policy; one-line description for lists */
-    bool own_queues; /* the policy keeps groups in its own queues, so the group table of mechanism dtbl is not used */
+    bool own_queues; /* the policy keeps block groups in its own queues, so the group table of mechanism dtbl is not used */
     /** Creates the state of the block scheduler. The caller sets `row` and `grid`. Returns NULL if memory is short. */
     struct tim_blocks *(*create)(const struct tim_config *config);
     void (*destroy)(struct tim_blocks *blocks);
@@ -51,7 +51,7 @@ struct tim_blocks_policy {
     bool (*allows)(const struct tim_blocks *blocks, const struct tim_launch *launch, unsigned core);
     /** Called when a launch is added. */
     void (*arrives)(struct tim_blocks *blocks, struct tim_launch *launch);
-    /** Called when a launch enters the distributor for the first time or again, and when a group joins a kernel that is in
+    /** Called when a launch enters the distributor for the first time or again, and when a block group joins a kernel that is in
      *  the distributor. */
     void (*enters)(struct tim_blocks *blocks, struct tim_launch *launch, uint64_t now);
     /** `begins` is called when block @linear of @launch has been placed on @core; `ends` is called when that block has ended. */
@@ -96,7 +96,7 @@ uint64_t tim_rotating_next(const struct tim_blocks *blocks, uint64_t now);
 bool tim_grid_has_level(const struct tim_grid *g, const struct tim_launch *launch);
 /** Returns true if the launch has blocks that have never been on a core, and tim_grid_has_level() is true. */
 bool tim_grid_gives(const struct tim_grid *g, const struct tim_launch *launch);
-/** Returns the index in tim_grid.resume of the first dispatched suspended block of @launch or its groups; SIZE_MAX: there
+/** Returns the index in tim_grid.resume of the first dispatched suspended block of @launch or its block groups; SIZE_MAX: there
  *  is none. @fits: considers only blocks for which their core has capacity. */
 size_t tim_grid_resume_of(const struct tim_grid *g, const struct tim_launch *launch, bool fits);
 
@@ -105,7 +105,7 @@ static inline struct tim_launch *tim_grid_owner(const struct tim_launch *launch)
 {
     return launch->kernel != NULL ? launch->kernel : (struct tim_launch *)launch;
 }
-/** Returns the launch to which the next block of kernel @entry belongs: the first of the kernel itself and its groups, in
+/** Returns the launch to which the next block of kernel @entry belongs: the first of the kernel itself and its block groups, in
  *  order, for which tim_grid_gives() is true. NULL: there is none. */
 struct tim_launch *tim_grid_unit(const struct tim_grid *g, const struct tim_launch *entry);
 
@@ -138,16 +138,16 @@ void tim_dvfs_why(const struct tim_grid *g, unsigned core, uint64_t now, struct 
 
 /* ---- dynamic thread block launch (tim_dtbl.c) ---------------------------------------------------- */
 
-/** Returns true if the launch of @grid, as a group of mechanism dtbl, must search for a kernel to join. */
+/** Returns true if the launch of @grid, as a block group of mechanism dtbl, must search for a kernel to join. */
 bool tim_dtbl_takes(const struct tim_config *config, const struct emu_grid *grid);
 /** Makes launches that have arrived search for a kernel to join. Returns true if there were such launches. */
 bool tim_dtbl_tick(struct tim_grid *g, uint64_t now);
 /** Returns the first cycle in which tim_dtbl_tick() has work, or UINT64_MAX if there is none. */
 uint64_t tim_dtbl_next(const struct tim_grid *g);
-/** Called when the last block of @launch has been placed. If the launch is a group, removes it from its kernel's list of
- *  groups with blocks to place. */
+/** Called when the last block of @launch has been placed. If the launch is a block group, removes it from its kernel's list of
+ *  block groups with blocks to place. */
 void tim_dtbl_placed(struct tim_grid *g, struct tim_launch *launch);
-/** Handles the end of the last block of group @launch. */
+/** Handles the end of the last block of block group @launch. */
 void tim_dtbl_over(struct tim_grid *g, struct tim_launch *launch);
 /** Sets *registers and *table to the numbers of bytes that dynamic thread block launch needs in hardware. */
 void tim_dtbl_bytes(const struct tim_config *config, uint64_t *registers, uint64_t *table);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dynamic thread block launch. A group consists of the blocks that the device launches together. It searches for a kernel in
- * the distributor with the same entry point, block shape and shared memory, and joins this kernel. The blocks of the group
- * are placed after those of the kernel and of earlier groups; the group needs no dispatch and no entry in the distributor.
- * The record of the group is in the group table, at the launching thread's number modulo the table size. If that table entry
- * is in use, the record is in memory. A group that finds no kernel is launched as a kernel.
+ * Dynamic thread block launch. A block group, here called group, consists of the blocks that a launch instruction of the device
+ * launches together. It searches for a kernel in the distributor with the same entry point, block shape and shared memory, and
+ * joins this kernel. The blocks of the group are placed after those of the kernel and of earlier groups; the group needs no
+ * dispatch and no entry in the distributor. The record of the group is in the group table, at the launching thread's number
+ * modulo the table size. If that table entry is in use, the record is in memory. A group that finds no kernel is launched as a
+ * kernel.
  *
  *   kernel:  next_group --> group --next_group--> group <-- last_group      (only groups with blocks to place)
  *
@@ -173,7 +174,7 @@ void tim_dtbl_show(const struct tim_grid *g, struct lw_sink *out)
     for (size_t i = 0; i < g->config->dtbl_entries; i++)
         used += g->table[i] != NULL;
     lw_printf(out, "dtbl: %zu of %u entries of the group table taken; %" PRIu64 " of %" PRIu64
-                   " groups found a kernel, %" PRIu64 " of these found no free entry\n",
+                   " block groups found a kernel, %" PRIu64 " of these found no free entry\n",
               used, g->config->dtbl_entries, g->gpu[TIM_GPU_dtbl_joined], g->gpu[TIM_GPU_dtbl_groups],
               g->gpu[TIM_GPU_dtbl_spills]);
     lw_printf(out, "  hardware cost: %" PRIu64 " bytes of registers, %" PRIu64 " bytes of the table\n", registers, table);

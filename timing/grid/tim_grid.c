@@ -227,7 +227,7 @@ struct tim_launch *tim_grid_unit(const struct tim_grid *g, const struct tim_laun
     return NULL;
 }
 
-/** Returns true if a suspended block of @l or of its groups has been dispatched or, if @soon, is in dispatch. */
+/** Returns true if a suspended block of @l or of its block groups has been dispatched or, if @soon, is in dispatch. */
 static bool comes_back(const struct tim_grid *g, const struct tim_launch *l, bool soon)
 {
     for (size_t i = 0; i < g->resume_count; i++)
@@ -350,8 +350,8 @@ static void free_entry(struct tim_grid *g, const struct tim_launch *l)
     g->entries--;
 }
 
-/** Removes from the distributor the entries of kernels that have neither blocks on cores nor blocks to place. These kernels
- *  wait for the dispatcher again, because suspended blocks may resume and groups may join. */
+/** Removes from the distributor the entries of kernels that have neither blocks on cores nor blocks to place. These kernels wait
+ *  for the dispatcher again, because suspended blocks may resume and block groups may join. */
 static void give_back(struct tim_grid *g)
 {
     for (unsigned i = 0; i < TIM_ENTRIES_MOST / 64; i++)
@@ -367,7 +367,7 @@ static void give_back(struct tim_grid *g)
         }
 }
 
-/** With dtbl: removes kernels that have ended and whose groups have all ended. */
+/** With dtbl: removes kernels that have ended and whose block groups have all ended. */
 static void release(struct tim_grid *g)
 {
     for (struct tim_launch *l = g->launches.first, *next; l != NULL; l = next) {
@@ -516,7 +516,7 @@ size_t tim_grid_block_ended(struct tim_grid *g, const struct emu_grid *grid, uns
     if (l->kernel != NULL) {
         tim_dtbl_over(g, l);
         forget(g, l);
-    } else if (!g->config->dtbl_on) { /* with dtbl, groups may still join the kernel in this cycle; release() removes it */
+    } else if (!g->config->dtbl_on) { /* with dtbl, block groups may still join the kernel in this cycle; release() removes it */
         free_entry(g, l);
         forget(g, l);
     }

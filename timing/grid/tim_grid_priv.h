@@ -11,7 +11,7 @@
 
 /** A launch, from its arrival to the end of its last block. */
 struct tim_launch {
-    struct emu_grid *grid; /* NULL: all blocks of the launch have ended, but groups that joined it still use its entry in the
+    struct emu_grid *grid; /* NULL: all blocks of the launch have ended, but block groups that joined it use its entry in the
                             * distributor */
     uint32_t sequence;  /* sequence number of the grid */
     const struct tim_code *code; /* NULL: the launch was recorded by tim_grid_note(), and has not been added */
@@ -36,7 +36,7 @@ struct tim_launch {
     /* Dynamic thread block launch: */
     bool asks;          /* the launch has not yet searched for a kernel with the same shape to join */
     bool missed;        /* the launch searched, and found no kernel with the same shape to join */
-    struct tim_launch *kernel; /* group that joined: the kernel whose entry the group shares */
+    struct tim_launch *kernel; /* block group (here: group) that joined: the kernel whose entry the group shares */
     struct tim_launch *next_group; /* kernel: its first group with blocks to place; group: the kernel's next such group */
     struct tim_launch *last_group; /* kernel: the group that joined last, while it has blocks to place */
     uint64_t groups;    /* kernel: number of groups that have not ended */
@@ -99,7 +99,7 @@ struct tim_grid {
     struct tim_resume *resume;  /* suspended blocks that can continue, in the order in which they were added */
     size_t resume_count, resume_capacity;
     uint64_t commands;          /* number of launching instructions so far */
-    struct tim_launch **table;  /* dtbl: [config->dtbl_entries] the group in each entry of the group table; NULL: free */
+    struct tim_launch **table;  /* dtbl: [config->dtbl_entries] the block group in each entry of the group table; NULL: free */
     size_t asking;              /* dtbl: number of launches that still have to search for a kernel */
     uint64_t *gpu;              /* counters, by TIM_GPU_... */
     struct tim_reach *reach;    /* predicted accesses of blocks, or NULL if no mechanism or block scheduler needs them */

@@ -25,7 +25,7 @@ static void put_state(const struct tim_grid *g, const struct tim_launch *l, uint
     if (l->asks)
         lw_put(out, "searches for a kernel to join");
     else if (l->kernel != NULL)
-        lw_printf(out, "a group of the kernel of launch %u%s", l->kernel->sequence,
+        lw_printf(out, "a block group of the kernel of launch %u%s", l->kernel->sequence,
                   l->spilled ? ", with its record in memory" : "");
     else if (l->distributed)
         lw_printf(out, "entry %u of %u", l->entry, g->config->kernels_entries);
@@ -36,7 +36,7 @@ static void put_state(const struct tim_grid *g, const struct tim_launch *l, uint
     else
         lw_put(out, "waits for the dispatcher");
     if (l->missed)
-        lw_put(out, ", a group that found no kernel");
+        lw_put(out, ", a block group that found no kernel");
 }
 
 struct tim_launch_memory tim_grid_memory(const struct tim_config *config, unsigned pending, unsigned depth)
@@ -58,7 +58,7 @@ void tim_grid_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
         lw_printf(out, "launch %u, %s: ", l->sequence, l->shape.kernel->name);
         put_state(g, l, now, out);
         if (l->grid == NULL) {
-            lw_printf(out, "; the launch has completed, but %" PRIu64 " groups have not\n", l->groups);
+            lw_printf(out, "; the launch has completed, but %" PRIu64 " block groups have not\n", l->groups);
             continue;
         }
         lw_printf(out, "; %" PRIu64 " of %" PRIu64 " blocks placed, %" PRIu64 " on cores", l->grid->blocks_placed,
@@ -66,7 +66,7 @@ void tim_grid_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
         if (l->suspended != 0)
             lw_printf(out, ", %" PRIu64 " wait for launches", l->suspended);
         if (l->groups != 0)
-            lw_printf(out, ", %" PRIu64 " groups", l->groups);
+            lw_printf(out, ", %" PRIu64 " block groups", l->groups);
         if (row->why != NULL) {
             lw_put(out, "; ");
             row->why(g->blocks, l, out);

@@ -490,7 +490,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
         lw_put(out, "\n");
     }
     for (unsigned i = 0; i < t->loads; i++)
-        lw_printf(out, "load %#" PRIx64 " of loop %#" PRIx64 ": %s (%d), group %u\n", t->load[i].pc, t->load[i].loop,
+        lw_printf(out, "load %#" PRIx64 " of loop %#" PRIx64 ": %s (%d), load group %u\n", t->load[i].pc, t->load[i].loop,
                   t->load[i].is_div ? "diverged" : "converged", t->load[i].div, t->load[i].rep);
 }
 

@@ -67,7 +67,7 @@ unsigned tim_daws_predict(const struct tim_daws_tables *t, uint64_t loop, unsign
                 first = first && k >= i;
                 div |= t->load[k].is_div;
             }
-        if (first) /* each group of loads with the same RepID counts once */
+        if (first) /* each load group (loads with the same RepID) counts once */
             lines += active == 1 ? 1 : div ? active : 2;
     }
     return lines < 1023 ? lines : 1023;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dynamic warp resizing. A warp is only as wide as the SIMD hardware; the warps of a group (core.group) are partners. A
- * load or store of global or local memory is called a LAT. Each LAT has a barrier of the partners before it. Partners that
- * leave the barrier at the same instruction issue it as one large warp, whose accesses are coalesced together. The ignore
- * list table (ILT) learns which barriers are useless because partners have diverged; such barriers are ignored.
+ * Dynamic warp resizing. A warp is only as wide as the SIMD hardware; the warps of a slot group (core.group; here called group)
+ * are partners. A load or store of global or local memory is called a LAT. Each LAT has a barrier of the partners before it.
+ * Partners that leave the barrier at the same instruction issue it as one large warp, whose accesses are coalesced together. The
+ * ignore list table (ILT) learns which barriers are useless because partners have diverged; such barriers are ignored.
  * Source: A. Lashgar, A. Baniasadi, A. Khonsari, "Dynamic warp resizing in high-performance SIMT". Numbers in
  * parentheses are sections of its specification.
  *
@@ -742,7 +742,7 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
         lw_printf(out, "the warp's LAT barrier operation takes %" PRIu64 " more cycles", m->at > mech->core->now ? m->at - mech->core->now : 0);
         break;
     case TIM_DWR_WAITS:
-        lw_printf(out, "at its load or store at 0x%" PRIx64 " the warp waits for partners: group %u, entry 0x%" PRIx64 ", missing warps", m->pc, at, g->pst.pc);
+        lw_printf(out, "at its load or store at 0x%" PRIx64 " the warp waits for partners: slot group %u, entry 0x%" PRIx64 ", missing warps", m->pc, at, g->pst.pc);
         print_set(dwr, at, dwr->all & ~arrived(dwr, g), out);
         break;
     default:
@@ -779,7 +779,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
     const struct tim_config *c = dwr->config;
     const unsigned pst = tim_dwr_pst_bits(c), ilt = tim_dwr_ilt_bits(c);
 
-    lw_printf(out, "%u groups of %u warps; storage: PST %u bits, ILT %u bits, warp states %u bits, in total %u "
+    lw_printf(out, "%u slot groups of %u warps; storage: PST %u bits, ILT %u bits, warp states %u bits, in total %u "
                    "bytes\n", dwr->groups, dwr->n,
               pst, ilt, c->core_warps, (pst + 7) / 8 + (ilt + 7) / 8 + (c->core_warps + 7) / 8);
     lw_printf(out, "ILT, %u of %u instructions:", dwr->ilt.count, dwr->ilt.sets * dwr->ilt.ways);
@@ -806,7 +806,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 }
 
 const struct tim_mechanism tim_dwr = {
-    .name = "dwr", .summary = "dynamic warp resizing: warps of a group issue loads and stores as one large warp",
+    .name = "dwr", .summary = "dynamic warp resizing: warps of a slot group issue loads and stores as one large warp",
     .is_on = is_on, .create = create, .destroy = destroy, .block = block, .warp_begins = warp_begins,
     .warp_ends = warp_ends, .waits = waits, .flows = flows, .issues = issues, .reaches = reaches, .packet = packet, .open = is_open,
     .follows = follows, .refused = refused, .is_stuck = is_stuck, .picks = picks, .every_cycle = true, .holds = holds, .holds_of = holds_of,

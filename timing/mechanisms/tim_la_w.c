@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Locality-aware warp scheduling: warps that access the same lines issue together. Each warp has an access vector, which
- * is computed from the address slices of its kernel. A table has the locality (the number of shared lines or parts) of each pair
- * of warps. Warps of the active group may issue; the other warps are pending:
+ * Locality-aware warp scheduling: warps that access the same lines issue together. Each warp has an access vector, which is
+ * computed from the address slices of its kernel. A table has the locality (the number of shared lines or parts) of each pair of
+ * warps. Warps of the active group may issue; the other warps of the core are pending:
  *
  *   An active warp that waits for memory becomes pending, at most one warp per cycle.
- *   An active warp that waits at a barrier or ends leaves the group.
- *   When the group has space for a warp, the pending warp with most locality with the active warps joins it.
+ *   An active warp that waits at a barrier or ends leaves the active group.
+ *   When the active group has space for a warp, the pending warp with most locality with the active warps joins it.
  *
  * A scheduler selects among its ready active warps in this order:
  *
@@ -143,7 +143,7 @@ static void issues(struct tim_mech *mech, const struct tim_mech_issue *issue)
     la->chosen[s] = -1;
 }
 
-/* ---- the group ----------------------------------------------------------------------------------- */
+/* ---- the active group ---------------------------------------------------------------------------- */
 
 enum state { READY, MISS, OUT };
 
@@ -162,8 +162,8 @@ static enum state state_of(const struct la_w *la, unsigned warp)
     }
 }
 
-/** Removes from the active group all warps that wait at a barrier or for a launch, or sleep. Also removes one warp that waits
- *  for memory: preferably a warp that issued last on its scheduler, otherwise the oldest. Returns true if the group has
+/** Removes from the active group all warps that wait at a barrier or for a launch, or sleep. Also removes one warp that waits for
+ *  memory: preferably a warp that issued last on its scheduler, otherwise the oldest. Returns true if the active group has
  *  changed. */
 static bool demote(struct la_w *la)
 {

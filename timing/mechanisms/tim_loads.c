@@ -268,8 +268,8 @@ static int by_pc(const void *a, const void *b)
     return x->pc < y->pc ? -1 : x->pc > y->pc;
 }
 
-/** Sums the rows of all cores by pc, and stores the sums to *out, sorted by pc. Returns the number of sums. The caller frees
- *  *out. */
+/** Sums the table rows of all cores by pc, and stores the sums to *out, sorted by pc. Returns the number of sums. The caller
+ *  frees *out. */
 static size_t merge(struct tim_mech *const *mech, unsigned cores, struct row **out)
 {
     size_t count = 0, kept = 0, capacity = 0;

@@ -89,7 +89,7 @@ struct tim_mech_issue {
  *  and row_write. `reads` and `writes`: the registers are not read from, or written to, a bank of the register file. */
 struct tim_mech_upper {
     uint32_t reads, writes;
-    uint32_t slow_reads, slow_writes; /* registers that are read, and written, in slow rows of their banks (prf.slow, prf.busy) */
+    uint32_t slow_reads, slow_writes; /* registers that are read, and written, in slow register rows (prf.slow, prf.busy) */
     uint8_t late; /* cycles by which the instruction reads its registers later */
 };
 /** An instruction that may issue in the same cycle as another instruction of its scheduler, on other lanes (hook `pairs`). */

@@ -42,8 +42,9 @@ struct stack {
     bool issued;               /* all of them have issued it */
     uint64_t branch;
     uint64_t changed_at;       /* 1 + the cycle in which the threads were last compacted */
-    unsigned passes[ROWS_MOST]; /* by row of the predictor: threads that passed the branch without a wait since it was trained */
-    uint64_t due;              /* set of rows to be trained */
+    unsigned passes[ROWS_MOST]; /* by row of the predictor's table: threads that passed the branch without a wait since its
+                                 * training */
+    uint64_t due;              /* set of table rows to be trained */
 };
 /** The last outcome of each thread at a branch. */
 struct outcome {

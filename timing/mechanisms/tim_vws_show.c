@@ -28,12 +28,12 @@ void tim_vws_why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
             return;
         }
         if (tim_vws_waits_at_sync(vws, g, gang->mask, mech->core->now)) {
-            lw_put(out, " waits at bsync for other warps of its group");
+            lw_put(out, " waits at bsync for other warps of its slot group");
             return;
         }
         lw_put(out, " issues when all its warps are ready and no gang with precedence has one of its slices");
     } else if (tim_vws_waits_at_sync(vws, g, (uint8_t)(1u << s), mech->core->now)) {
-        lw_put(out, "the warp waits at bsync for other warps of its group");
+        lw_put(out, "the warp waits at bsync for other warps of its slot group");
         return;
     } else {
         lw_put(out, "the warp is single (not in a gang)");

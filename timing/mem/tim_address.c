@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mapping of addresses to L2 slice, channel, bank and row (docs/reference/timing-memory.md), creation of clocks, and sizes
- * of packets. The number of slices, the flit size and the ratios of clocks need not be powers of two; divisions by them
- * use struct tim_divisor. All other divisors are powers of two. */
+/* Mapping of addresses to L2 slice, channel, bank and DRAM row (docs/reference/timing-memory.md), creation of clocks, and sizes
+ * of packets. The number of slices, the flit size and the ratios of clocks need not be powers of two; divisions by them use
+ * struct tim_divisor. All other divisors are powers of two. */
 #include "timing/mem/tim_mem_priv.h"
 
 void tim_clock_init(struct tim_clock *clock, unsigned mhz, unsigned core_mhz)

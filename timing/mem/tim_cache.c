@@ -243,9 +243,8 @@ static void add_valid(struct tim_cache *c, size_t index, const uint64_t mask[4])
 
 /* ---- look-up ------------------------------------------------------------------------------- */
 
-/** Divides the line number into groups of as many bits as a set index has, and returns the exclusive or of the groups.
- *  Lines at a stride D that is a power of two thus use all sets: if there are N sets, N of the lines 0, D, 2D, ... map to
- *  different sets. */
+/** Divides the line number into parts of as many bits as a set index has, and returns the exclusive or of the parts. Lines at a
+ *  stride D that is a power of two thus use all sets: if there are N sets, N of the lines 0, D, 2D, ... map to different sets. */
 static __attribute__((noinline)) unsigned hashed_set(const struct tim_cache *c, uint64_t number)
 {
     unsigned bits = lw_lowest(c->sets), set = 0;

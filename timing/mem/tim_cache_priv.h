@@ -31,7 +31,7 @@ struct tim_cache_shape {
     unsigned bytes, line, sector, ways; /* line and sector are powers of two, sector <= line <= 256 */
     unsigned mshrs;                     /* maximum number of requested lines */
     unsigned merges;                    /* maximum number of accesses that wait for one line, including the first */
-    bool hash; /* the index of a line's set is an exclusive or of groups of bits of the line number; the number of sets must
+    bool hash; /* the index of a line's set is an exclusive or of parts of the line number; the number of sets must
                 * be a power of two */
 };
 

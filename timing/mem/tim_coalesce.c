@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The coalescer turns the lanes' addresses of a memory instruction into accesses to lines. There are three rules
- * (lsu.coalesce). line: one access for each line and group of lsu.coalesce_lanes lanes (compute capability 2.0 and
- * later). half_strict (1.0) and half_segment (1.2): each half warp of 16 lanes makes transactions of memory segments, of
- * 32 to 128 bytes.
+ * The coalescer turns the lanes' addresses of a memory instruction into accesses to lines. There are three rules (lsu.coalesce).
+ * line: one access for each line and coalescing group, which is lsu.coalesce_lanes lanes (compute capability 2.0 and later).
+ * half_strict (1.0) and half_segment (1.2): each half warp of 16 lanes makes transactions of memory segments, of 32 to 128 bytes.
  */
 #include "timing/tim_priv.h"
 
 #include <assert.h>
 #include <string.h>
 
-/** State of the coalescer for one instruction. A group is a set of lanes whose accesses may be combined. */
+/** State of the coalescer for one instruction. A coalescing group, here called group, is the lanes whose accesses may be
+ *  combined. */
 struct making {
     struct tim_line *out;
     unsigned count;
@@ -136,13 +136,14 @@ static void add_transaction(struct making *m, const struct emu_access *a, uint64
         add_piece(m, a->address[l], a->bytes, UINT64_C(1) << l);
 }
 
-/** Returns the number of lanes in a row of local memory: the lanes of a group of warp slots. */
+/** Returns the number of lanes in a local-memory row: the lanes of a slot group. */
 static inline uint64_t row_lanes(const struct tim_config *config)
 {
     return (uint64_t)config->core_warp_width * config->core_group;
 }
 
-/** Adds the access of one lane to local memory, word by word. A row of local memory consists of the same word of all lanes. */
+/** Adds the access of one lane to local memory, word by word. A local-memory row consists of the same word of all lanes of a slot
+ *  group. */
 static void add_local(struct making *m, const struct tim_config *config, uint64_t local_base,
                       uint64_t offset, unsigned bytes, unsigned lane)
 {
@@ -290,7 +291,7 @@ static void add_some(struct making *m, const struct tim_config *config,
         return;
     }
     base -= ISA_LOCAL_BASE;
-    if (piece->stride == 0 && access->bytes == 4 && base % 4 == 0) { /* all lanes access one row of words */
+    if (piece->stride == 0 && access->bytes == 4 && base % 4 == 0) { /* all lanes access one local-memory row */
         add_run(m, local_base + (base / 4 * row_lanes(config) + first) * 4, 4, 4, lanes);
         return;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A DRAM channel: banks with a row buffer each, a queue of requests (each is one or more bursts of one line), and at
- * most one command per edge. This file implements the effects of commands. The two implementations of the memory side
- * select the commands (tim_memory_fast.c, tim_reference_memory.c).
+ * A DRAM channel: banks with a row buffer each, which holds the open DRAM row (here: row), a queue of requests (each is one or
+ * more bursts of one line), and at most one command per edge. This file implements the effects of commands. The two
+ * implementations of the memory side select the commands (tim_memory_fast.c, tim_reference_memory.c).
  */
 #include "timing/mem/tim_mem_priv.h"
 

@@ -95,9 +95,9 @@ struct tim_net {
 
 #define TIM_NO_ROW UINT32_MAX
 struct tim_bank {
-    uint32_t row; /* open row, or TIM_NO_ROW */
-    unsigned streak; /* number of requests that the bank has served since its row was opened */
-    bool fresh;      /* no burst was read or written since the row was opened */
+    uint32_t row; /* open DRAM row, or TIM_NO_ROW */
+    unsigned streak; /* number of requests that the bank has served since its DRAM row was opened */
+    bool fresh;      /* no burst was read or written since the DRAM row was opened */
     uint64_t act_ok, col_ok, pre_ok; /* edges from which on the bank allows activate, column access and precharge */
 };
 /** Fast: commands for a bank. The channel has a separate limit for each kind of command. */
@@ -116,7 +116,7 @@ struct tim_channel {
     struct tim_bank *bank;
     /* edges from which on the channel allows column accesses, activates and reads, and from which on its data bus is free */
     uint64_t col_ok, act_ok, read_ok, bus_free;
-    uint64_t refreshed;  /* dram.tREFI: number of refreshes that have closed the rows of the channel */
+    uint64_t refreshed;  /* dram.tREFI: number of refreshes that have closed the DRAM rows of the channel */
     uint64_t counted;    /* edge up to which, exclusive, the counter active_cycles is complete */
     struct tim_channel_stats stats;
     /* fast: capacity_waits: set of the channel's L2 slices that wait for space in the queue (bits are tim_slice.part). aim:
@@ -260,13 +260,13 @@ static inline bool tim_channel_has_capacity(const struct tim_mem *mem,
 {
     return channel->count < mem->config->dram_queue;
 }
-/** Opens row @row of a bank: executes the command that a scheduler selected. */
+/** Opens DRAM row @row of a bank: executes the command that a scheduler selected. */
 void tim_channel_activate(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
                           uint32_t row, uint64_t edge);
-/** Closes the row of a bank: executes the command that a scheduler selected. */
+/** Closes the DRAM row of a bank: executes the command that a scheduler selected. */
 void tim_channel_precharge(struct tim_mem *mem, struct tim_channel *channel, unsigned bank,
                            uint64_t edge);
-/** Handles refresh at edge @edge. If a refresh has begun since the last call, closes all rows. Sets *closed to whether a
+/** Handles refresh at edge @edge. If a refresh has begun since the last call, closes all DRAM rows. Sets *closed to whether a
  *  refresh has begun since the last call. Returns true if a refresh is in progress, so that no command may be given. */
 bool tim_channel_refresh(const struct tim_mem *mem, struct tim_channel *channel, uint64_t edge, bool *closed);
 /** Returns the first edge after @edge at which a refresh ends, or UINT64_MAX if there are no refreshes. */

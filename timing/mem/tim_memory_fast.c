@@ -99,8 +99,8 @@ static bool has_high(const struct tim_mem *mem, const struct tim_aim *a)
     return false;
 }
 
-/** Called when the requests or the open row of a bank have changed: determines the bank's target and command. Selects the
- *  target by the same rule as target_of() in tim_reference_memory.c. */
+/** Called when the requests or the open DRAM row (here: row) of a bank have changed: determines the bank's target and command.
+ *  Selects the target by the same rule as target_of() in tim_reference_memory.c. */
 static void aim(const struct tim_mem *mem, struct tim_channel *channel, unsigned bank)
 {
     const struct tim_bank *b = &channel->bank[bank];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the state of the memory side: queues, requested lines, open rows. Ports, L2 slices and channels without packets,
- * requests or open rows are omitted. Addresses are global memory addresses. */
+/* Prints the state of the memory side: queues, requested lines, open DRAM rows. Ports, L2 slices and channels without packets,
+ * requests or open DRAM rows are omitted. Addresses are global memory addresses. */
 #include "timing/mem/tim_mem_priv.h"
 
 static void show_ports(const struct tim_mem *mem, struct lw_sink *out)

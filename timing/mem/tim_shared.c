@@ -37,8 +37,8 @@ static unsigned passes_of(const struct tim_config *config, const struct emu_acce
     return most;
 }
 
-/** Returns the number of passes of an access whose segments are all uniform or consecutive words. Each row of banks that
- *  such a segment touches needs at most one pass. Returns 0 for other accesses. */
+/** Returns the number of passes of an access whose segments are all uniform or consecutive words. Each bank row (the words with
+ *  one index in all banks) that such a segment touches needs at most one pass. Returns 0 for other accesses. */
 static unsigned passes_of_pieces(const struct tim_config *config, const struct emu_access *access)
 {
     uint32_t row[2 * EMU_EVENT_SEGMENTS];

@@ -120,7 +120,7 @@ static int pick_in_group(const struct tim_sched *sched, const struct tim_sched_v
     return oldest(view, first, count);
 }
 
-/** Returns the age of the oldest live warp of a group. */
+/** Returns the age of the oldest live warp of a fetch group. */
 static uint64_t group_age(const struct tim_sched_view *view, unsigned group)
 {
     unsigned size = view->config->issue_group;
@@ -132,7 +132,7 @@ static uint64_t group_age(const struct tim_sched_view *view, unsigned group)
     return age;
 }
 
-/** Selects a warp of the current group or, if none of its warps is ready, of the next group that has a ready warp, in
+/** Selects a warp of the current fetch group or, if none of its warps is ready, of the next fetch group that has a ready warp, in
  *  rotation or by age (issue.outer). */
 static int pick_two_level(struct tim_sched *sched, const struct tim_sched_view *view)
 {
@@ -178,7 +178,7 @@ static int pick_active(struct tim_sched *sched, const struct tim_sched_view *vie
 const struct tim_sched_policy tim_sched_policies[] = {
     {"lrr",       "loose round robin",                                        pick_lrr},
     {"gto",       "greedy, then the oldest",                                  pick_gto},
-    {"two_level", "fetch groups: one group issues until all its warps wait, then another", pick_two_level},
+    {"two_level", "fetch groups: one fetch group issues until all its warps wait, then another", pick_two_level},
     {"swl",       "greedy, then the oldest (gto), among the issue.limit oldest warps of the core",       pick_gto},
     {"cggty",     "greedy, then the youngest, as permitted by the control field",  pick_cggty},
     {"active_pending", "a pool of issue.active warps; a warp that waits for memory outside the core leaves the pool", pick_active},

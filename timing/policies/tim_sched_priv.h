@@ -12,7 +12,7 @@
 struct tim_sched {
     int last;           /* warp that issued last, or -1 if there is none */
     int group;          /* two_level: the current fetch group, or -1 if there is none */
-    int last_in_group;  /* two_level: warp of the current group that issued last, or -1 if there is none */
+    int last_in_group;  /* two_level: warp of the current fetch group that issued last, or -1 if there is none */
 };
 /** Input of a policy. */
 struct tim_sched_view {

@@ -81,7 +81,7 @@ static bool give_column(struct tim_mem *mem, struct tim_channel *channel, bool h
     return false;
 }
 
-/** Considers only requests whose member `high` is @high. Opens or closes a row for the oldest of these requests that needs
+/** Considers only requests whose member `high` is @high. Opens or closes a DRAM row for the oldest of these requests that needs
  *  this now. Returns false if there is no such request. */
 static bool give_row(struct tim_mem *mem, struct tim_channel *channel, bool high, uint64_t edge)
 {

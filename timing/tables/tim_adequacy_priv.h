@@ -7,7 +7,7 @@
 #include "base/lw.h"
 
 struct tim_adequacy_row {
-    uint64_t pc;    /* 0: the row is empty */
+    uint64_t pc;    /* 0: the table row is empty */
     unsigned count; /* saturating counter */
 };
 struct tim_adequacy {
@@ -19,12 +19,13 @@ struct tim_adequacy {
  *  short. */
 bool tim_adequacy_init(struct tim_adequacy *table, unsigned rows, unsigned bits, bool adequate) LW_MUST_CHECK;
 void tim_adequacy_fini(struct tim_adequacy *table);
-/** Returns the index of the row that the branch at @pc uses. */
+/** Returns the index of the table row that the branch at @pc uses. */
 unsigned tim_adequacy_row(const struct tim_adequacy *table, uint64_t pc);
-/** Returns whether compaction at the branch at @pc is predicted to help. A branch without a row has the initial prediction. */
+/** Returns whether compaction at the branch at @pc is predicted to help. A branch without a table row has the initial
+ *  prediction. */
 bool tim_adequacy_predicts(const struct tim_adequacy *table, uint64_t pc);
-/** Records in the row of the branch at @pc whether compaction helps. If the row belongs to another branch, replaces that branch.
- *  Returns whether a prediction may have changed. */
+/** Records in the table row of the branch at @pc whether compaction helps. If the table row belongs to another branch, replaces
+ *  that branch. Returns whether a prediction may have changed. */
 bool tim_adequacy_train(struct tim_adequacy *table, uint64_t pc, bool helps);
 
 #endif

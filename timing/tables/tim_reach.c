@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Computes the cache lines that blocks access, and access vectors of warps. An array extends from its pointer to the end of
- * the allocation that contains the pointer. If the pointer is in no allocation, the array extends to the last column and row
+ * Computes the cache lines that blocks access, and access vectors of warps. An array extends from its pointer to the end of the
+ * allocation that contains the pointer. If the pointer is in no allocation, the array extends to the last column and array row
  * that the blocks at the corners of the grid access.
  */
 #include "timing/tables/tim_reach_priv.h"

@@ -17,8 +17,8 @@
 
 enum { TIM_REACH_ARRAYS = EMU_PREDICT_ARRAYS, TIM_REACH_LINES = 512 };
 
-/** Division of the cache lines of an array into regions, and of each region into parts. Widths count lines, heights count rows
- *  of lines. */
+/** Division of the cache lines of an array into regions, and of each region into parts. Widths count lines, heights count array
+ *  rows. */
 struct tim_reach_shape {
     uint32_t width, height;         /* size of the array */
     uint32_t columns;               /* number of regions in the width of the array */
@@ -43,7 +43,7 @@ struct tim_reach_vector {
     unsigned arrays;
     uint32_t region[TIM_REACH_ARRAYS];
     uint64_t parts[TIM_REACH_ARRAYS];
-    /* The lines that the warp accesses, sorted by array, row and column; lines after the first TIM_REACH_LINES are
+    /* The lines that the warp accesses, sorted by array, array row and column; lines after the first TIM_REACH_LINES are
      * omitted. */
     unsigned lines;
     uint64_t line[TIM_REACH_LINES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory orders and scopes of the atomics of OpenCL C 2.0, for tests/check/test_races.sh; races.cu describes the format. g has
- * 4096 words, for 4 groups of 128 work-items. The work-items of group 0 pass a value to those of group 1.
+ * 4096 words, for 4 work-groups of 128 work-items. Those of work-group 0 pass a value to those of work-group 1.
  */
 #define FLAG(I) ((global atomic_uint *)g + 2048 + (I))
 
@@ -58,7 +58,7 @@ kernel void relaxed_load_good(global uint *g)
     }
 }
 
-/* Atomics with the scope of a work-group do not order accesses of two groups.
+/* Atomics with the scope of a work-group do not order accesses of two work-groups.
  * find: race @3a @3b 0xffffffff 0xffffffff */
 kernel void group_scope_bad(global uint *g)
 {
@@ -85,7 +85,7 @@ kernel void group_scope_good(global uint *g)
     }
 }
 
-/* Within a group the scope of a work-group suffices, but the order must not be relaxed.
+/* Within a work-group the scope of a work-group suffices, but the order must not be relaxed.
  * find: race @4a @4b 0xffffffff 0xffffffff */
 kernel void in_group_bad(global uint *g)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers under branches that the work-items of a group take differently. memory.cl describes the format. */
+/* Barriers under branches that the work-items of a work-group take differently. memory.cl describes the format. */
 
 /* find: barrier-divergence @1 0x3ff */
 kernel void some_items_bad(global int *a, int n)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A kernel launches a kernel, which launches a group of blocks that is aggregated to the grid of this second kernel.
+# A kernel launches a kernel, which launches a block group that is aggregated into the grid of this second kernel.
 .const child_d 40 8 = addr child, u32 2, 1, 1, 4, 1, 1, 0, 0
 .kernel parent
 .param ptr.global out

@@ -625,7 +625,7 @@ static void one_program(uint64_t seed)
     if (prop_below(&g->r, 2)) {
         t.block[0] = 1 + prop_below(&g->r, 3 * t.width);
         t.block[1] = t.block[2] = 1;
-    } else { /* block widths are often powers of two, for which the rows of a block end inside or at the end of a warp */
+    } else { /* block widths are often powers of two, for which the thread rows of a block end inside or at the end of a warp */
         t.block[0] = prop_below(&g->r, 3) ? 1u << prop_below(&g->r, 6)
                                           : 1 + prop_below(&g->r, 12);
         t.block[1] = 1 + prop_below(&g->r, 5);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests kernel launches by kernels (device launches): order, waits, aggregated groups, limits, faults and residency.
- * Expected results are computed by C code in this file or from a closed form.
+ * Tests kernel launches by kernels (device launches): order, waits, block groups, limits, faults and residency. Expected results
+ * are computed by C code in this file or from a closed form.
  */
 #include "emu/emu_machine_priv.h"
 #include "tests/emu/exec/emu_fixture.h"
@@ -391,7 +391,7 @@ static void any_number_of_blocks_may_wait(void **state)
     }
 }
 
-/* ---- groups ----------------------------------------------------------------------------------- */
+/* ---- block groups ----------------------------------------------------------------------------- */
 
 static void groups_aggregate_onto_a_kernel_that_runs(void **state)
 {
@@ -400,7 +400,7 @@ static void groups_aggregate_onto_a_kernel_that_runs(void **state)
     struct fix *f;
     (void)state;
 
-    /* a kernel launches five levels of two groups of one block, with the same kernel: 62 blocks */
+    /* a kernel launches five levels of two block groups of one block, with the same kernel: 62 blocks */
     for (unsigned level = 1; level <= 5; level++)
         want[0] += 1u << level;
     f = start(".kernel k\n.param ptr.global out\nv_mov_b32 v10, 5\n" LAUNCH("", "vz")
@@ -438,7 +438,7 @@ static void a_group_of_another_shape_is_a_launch_of_its_own(void **state)
     fix_free(f);
 }
 
-/** launch.sync does not wait for groups: the group spins until its parent has passed launch.sync. */
+/** launch.sync does not wait for block groups: the block group spins until its parent has passed launch.sync. */
 static void nobody_waits_for_groups(void **state)
 {
     static const uint32_t want[] = {1, 1};

@@ -184,7 +184,7 @@ static void what_lanes_wait_for_changes_the_hash(void **state)
     FLIPS(&fix, c->yes);
     FLIPS(&fix, split_in(w, EMU_SPLIT_CTA)->reduction);
     FLIPS(&fix, c->lanes[0]);
-    /* the register holds two groups, whose numbers come from the vector register */
+    /* the register holds two convergence groups, whose numbers come from the vector register */
     w->bform[7].lanes = 3;
     w->bform[7].number = 0;
     w->breg[7][0] = 1;

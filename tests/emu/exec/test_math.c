@@ -202,7 +202,7 @@ static void special_functions_are_within_one_ulp(void **state)
     }
 }
 
-/* The interpreter and native code compute these functions a row of lanes at a time, by code that is compiled once per x86-64
+/* The interpreter and native code compute these functions for a register row at a time, by code that is compiled once per x86-64
  * level. Sums of hashes of operands and results, recorded when the functions computed one lane at a time: of each SAMPLE_STEP-th
  * row, and of all 2^32 operands. */
 enum { LANES = 64, SAMPLE_STEP = 1021 };

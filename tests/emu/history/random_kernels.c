@@ -222,7 +222,7 @@ static void kernel(struct maker *m, const char *name, const char *child, unsigne
     line(m, "st.global.b32 [v4:5], v1\nexit\n.end");
 }
 
-/** Emit the descriptors of a kernel: for a kernel launch, and for the launch of a group. */
+/** Emit the descriptors of a kernel: for a kernel launch, and for the launch of a block group. */
 static void descriptors(struct maker *m, const char *name)
 {
     unsigned threads = 1 + rnd_below(m->r, 70);

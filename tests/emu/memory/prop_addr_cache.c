@@ -212,8 +212,8 @@ static void change(struct made *t)
         in_last_rounds(g);
 }
 
-/** Emit code that fills a register of offsets. The offset depends on the row of the block; inside a row elements are
- *  mostly consecutive. */
+/** Emit code that fills a register of offsets. The offset depends on the thread row; inside a thread row elements are mostly
+ *  consecutive. */
 static void offsets(struct made *t, unsigned r)
 {
     struct gen *g = &t->g;

@@ -760,7 +760,7 @@ static void stores_mark_the_pages_they_touch(void **state)
 
 /* ---- addresses of 32 bits ---------------------------------------------------------------- */
 
-/* Addresses of 32 bits wrap. nvcc generates such sums: an array's row is at [v + 64], where v is the row's address minus 64. */
+/* Addresses of 32 bits wrap. nvcc generates such sums: an array row is at [v + 64], where v is its address minus 64. */
 static void check_narrow_sums(struct fix *f)
 {
     static const enum isa_op loads[] = {ISA_LD_SHARED, ISA_LD_LOCAL},

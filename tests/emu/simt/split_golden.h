@@ -6,7 +6,7 @@
  *   (with order=O the engine is `stack`; policy, quantum, window, merge and limit then have no effect)
  *   the program (syntax: tests/emu/simt/split_machine.h)
  *   --
- *   one line for each step: number, warp if there are several, pc, mnemonic, lanes, split table and groups
+ *   one line for each step: number, warp if there are several, pc, mnemonic, lanes, split table and convergence groups
  *   lines with hang, totals, memory and registers
  */
 #ifndef SPLIT_GOLDEN_H

@@ -73,12 +73,12 @@ enum sm_hang_report sm_run(struct sm *m);
  *  set, also calls emu_split_ran() for the instruction. Returns false after a fault. */
 bool sm_step(struct sm *m, struct emu_warp *w, bool account);
 const char *sm_mnemonic(const struct sm *m, uint32_t pc);
-/** Prints the split table and the groups in the format of golden traces. */
+/** Prints the split table and the convergence groups in the format of golden traces. */
 void sm_show(const struct emu_warp *w, struct lw_sink *out);
 /** Prints a character for each lane: * for running, R ready, the register's digit for blocked at a barrier register, Y
  *  yielded, W waiting at a warpsync, C waiting at a CTA barrier, S sleeping, X exited. */
 void sm_chars(const struct sm *m, const struct emu_warp *w, char *out);
-/** Returns the lanes that are members of the groups of barrier register @reg. */
+/** Returns the lanes that are members of the convergence groups of barrier register @reg. */
 uint64_t sm_members(const struct emu_warp *w, unsigned reg);
 /** Returns the lanes that are blocked at barrier register @reg. */
 uint64_t sm_blocked(const struct emu_warp *w, unsigned reg);

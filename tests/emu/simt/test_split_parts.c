@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests steps of some lanes of a split (docs/reference/machine.md, 1, Step), views of splits and groups, and their hash. */
+/* Tests steps of some lanes of a split (docs/reference/machine.md, 1, Step), views of splits and convergence groups, and their
+ * hash. */
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>

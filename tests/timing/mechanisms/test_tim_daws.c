@@ -13,7 +13,7 @@ static uint64_t pc(unsigned at)
 }
 
 /** Enter in the tables that the loop at @loop has locality, and has @diverged diverged and @converged converged loads. Each load
- *  is in a group of its own. */
+ *  is in a load group of its own. */
 static void profile(struct mech_core *m, unsigned loop, unsigned diverged, unsigned converged)
 {
     struct tim_daws_tables *t = tim_daws_tables_of(m->mechs.mech[0]);
@@ -153,7 +153,7 @@ static void d3_footprints(void **state)
         assert_int_equal(tim_daws_predict(tim_daws_tables_of(m->mechs.mech[0]), pc(100), 0), 0);
         mech_free(m);
     }
-    m = mech_new("daws.on=on", 0); /* a group with a diverged and a converged load, and a group with a converged load */
+    m = mech_new("daws.on=on", 0); /* a load group with a diverged and a converged load, and one with a converged load */
     profile(m, 100, 1, 2);
     t = tim_daws_tables_of(m->mechs.mech[0]);
     t->load[1].rep = t->load[0].rep;

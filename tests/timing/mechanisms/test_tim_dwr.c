@@ -185,7 +185,7 @@ static void u5_order_a(void **state)
     count_is(m, TIM_CORE_dwr_nb_lat, 1);
     assert_int_equal(m->histogram[TIM_CORE_H_dwr_issue_size].most, 1);
 
-    /* U7: warps 2 and 3 of the second group execute what warps 0 and 1 executed. The barrier of warp 3 is ignored, so it is
+    /* U7: warps 2 and 3 of the second slot group execute what warps 0 and 1 executed. The barrier of warp 3 is ignored, so it is
      * no arrival. */
     barrier(m, 200, 2, 2);
     barrier(m, 230, 3, 4);
@@ -534,8 +534,8 @@ static void u26_a_launch_empties_the_ilt(void **state)
     }
 }
 
-/* Section 5.3: released warps at the same LAT, a class, issue together. The warps of a class wait for a member whose address
- * is not ready. Warps of the group at other LATs do not wait for this member. */
+/* Section 5.3: released warps at the same LAT, a class, issue together. The warps of a class wait for a member whose address is
+ * not ready. Warps of the slot group at other LATs do not wait for this member. */
 static void a_class_waits_until_all_its_members_can_issue(void **state)
 {
     struct mech_core *m = dwr_new(4, "", 4);
@@ -612,7 +612,7 @@ static void partners_do_not_wait_for_one_that_a_debugger_stops(void **state)
 
 /* ---- on a core ------------------------------------------------------------------------------------------------- */
 
-/** Create a machine with mechanism dwr, warps of 8 lanes in groups of two, and L1 lines of 64 bytes. */
+/** Create a machine with mechanism dwr, warps of 8 lanes in slot groups of two, and L1 lines of 64 bytes. */
 static struct run *dwr_run(void)
 {
     struct run *r = run_new();
@@ -711,7 +711,7 @@ static void u8_the_hang_names_group_and_warps(void **state)
     run_open(r, program_of(BEGIN "@!p0 bra a\nld.global.b32 v3, [s4:5+v2]\na:\nld.global.b32 v4, [s4:5+v2]\n" END), 1, 16);
     fix_check(r->fix->engine->ops->run(r->fix->engine, &r->stop, &err), &err);
     assert_int_equal(r->stop.kind, EMU_STOP_HANG);
-    snprintf(entry, sizeof entry, "group 0, entry 0x%llx,", (unsigned long long)tim_dwr_pst(run_engine(r)->core[0]->mechs.mech[0], 0)->pc);
+    snprintf(entry, sizeof entry, "slot group 0, entry 0x%llx,", (unsigned long long)tim_dwr_pst(run_engine(r)->core[0]->mechs.mech[0], 0)->pc);
     assert_non_null(strstr(r->stop.hang.detail, "warp slot 0 is throttled by dwr"));
     assert_non_null(strstr(r->stop.hang.detail, "warp slot 1 is throttled by dwr"));
     assert_non_null(strstr(r->stop.hang.detail, entry));
@@ -829,7 +829,7 @@ static void stores_join(void **state)
     run_free(r);
 }
 
-/* Two members of a group that are on different schedulers issue their parts of a large warp in the same cycle. */
+/* Two members of a slot group that are on different schedulers issue their parts of a large warp in the same cycle. */
 static void members_of_several_schedulers_issue_side_by_side(void **state)
 {
     struct run *r = dwr_run();
@@ -867,7 +867,7 @@ static void groups_of_slots_are_of_one_block(void **state)
     r->config->core_warps = 8;
     r->config->core_threads = 64;
     r->config->issue_policy = TIM_SCHED_LRR;
-    run_open(r, program_of(BEGIN "bar.sync 0\n" END), 3, 40); /* a block has five warps, and takes two groups */
+    run_open(r, program_of(BEGIN "bar.sync 0\n" END), 3, 40); /* a block has five warps, and takes two slot groups */
     struct tim_engine *e = run_engine(r);
     struct lw_error err;
     fix_check(tim_engine_run_cycles(r->fix->engine, 5, &r->stop, &err), &err);
@@ -880,8 +880,8 @@ static void groups_of_slots_are_of_one_block(void **state)
     run_free(r);
 }
 
-/* Section 5.7 and the key dwr.group_span_blocks, with blocks of five warps in groups of four. With the key, the second group has
- * warps of both blocks. */
+/* Section 5.7 and the key dwr.group_span_blocks, with blocks of five warps in slot groups of four. With the key, the second slot
+ * group has warps of both blocks. */
 static void groups_may_span_blocks(void **state)
 {
     (void)state;
@@ -906,14 +906,14 @@ static void groups_may_span_blocks(void **state)
         }
         run_go(r);
         assert_int_equal(counted(r, TIM_CORE_blocks), 2);
-        /* three groups, of 4, 4 and 2 warps, or for each block two groups, of 4 warps and 1 warp */
+        /* three slot groups, of 4, 4 and 2 warps, or for each block two slot groups, of 4 warps and 1 warp */
         assert_int_equal(counted(r, TIM_CORE_dwr_releases), span != 0 ? 3 : 4);
         assert_int_equal(sizes(r)->sum, 10);
         run_free(r);
     }
 }
 
-/* Point 15 of section 15: with groups of one warp the mechanism is off. */
+/* Point 15 of section 15: with slot groups of one warp the mechanism is off. */
 static void a_group_of_one_is_without_it(void **state)
 {
     struct run *r = dwr_run();

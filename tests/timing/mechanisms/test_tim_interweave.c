@@ -22,8 +22,8 @@ static struct run *interweave_new(unsigned mode, unsigned lanes, unsigned latenc
     return r;
 }
 
-/** Run a kernel. Return the issues from instruction @from to @behind - 1, followed by three numbers: of second instructions
- *  of paths, of second instructions of warps, and of second instructions that shared a row. Example: "w0.0@0 ...: 1 0 1". */
+/** Run a kernel. Return the issues from instruction @from to @behind - 1, followed by three numbers: of second instructions of
+ *  paths, of second instructions of warps, and of second instructions that shared a pipe. Example: "w0.0@0 ...: 1 0 1". */
 static const char *trace_of(struct run *r, const char *text, unsigned threads, unsigned from, unsigned behind)
 {
     static char trace[1024];

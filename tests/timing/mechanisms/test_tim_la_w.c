@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests locality-aware warp scheduling: access vectors, the locality table, the group of active warps, and which warps issue.
- * Also tests mechanism shares, which counts lines that blocks share. The tests are named after rows of table A in the
- * specification of address pre-computation, 14.1.
+ * Tests locality-aware warp scheduling: access vectors, the locality table, the active group, and which warps issue. Also tests
+ * mechanism shares, which counts lines that blocks share. The tests are named after rows of table A in the specification of
+ * address pre-computation, 14.1.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 
@@ -106,7 +106,7 @@ static void an_array_has_as_few_regions_as_do(void **state)
     assert_int_equal(s.columns, 32);
     assert_int_equal(s.region_h, 32);
     assert_int_equal(s.part_h, 8);
-    tim_reach_divide(&s, 1000, 1, 10, 16); /* an array with one row: 64 regions of 16 lines */
+    tim_reach_divide(&s, 1000, 1, 10, 16); /* an array with one array row: 64 regions of 16 lines */
     assert_int_equal(s.bits, 6);
     assert_int_equal(s.region_w, 16);
     assert_int_equal(s.part_w, 1);
@@ -195,8 +195,8 @@ static void a23_the_trace(void **state)
     mech_free(m);
 }
 
-/* The warp that joins the active group has the highest locality with the group: the sum over the warps of the group, or with
- * la_w.nearest=most the largest value for a single warp of the group. */
+/* The warp that joins the active group has the highest locality with the active group: the sum over its warps, or with
+ * la_w.nearest=most the largest value for one of its warps. */
 static void the_nearest_is_by_the_sum_or_the_most(void **state)
 {
     (void)state;
@@ -274,8 +274,8 @@ static void a25_a_starving_warp_goes_first(void **state)
     }
 }
 
-/* A warp that waits at a barrier leaves the active group. So even if the group has space for one warp, all four warps reach the
- * barrier. */
+/* A warp that waits at a barrier leaves the active group. So even if the active group has space for one warp, all four warps
+ * reach the barrier. */
 static void a26_a_barrier_with_one_active_warp(void **state)
 {
     static const char text[] = ".kernel k\n.param ptr.global out\ns_mov_b64 s4:5, c[out]\nv_s2r v0, %tid.x\nv_shl_b32 v1, v0, 2\n"

@@ -155,8 +155,8 @@ static const char *file_of(const char *text)
     return name;
 }
 
-/* Section 5.6: the profile states which loads are diverged, and loads with the same base register form a group. The
- * footprint is 32 lines for the group of two diverged loads and 2 lines for the other load. The sum is therefore 32 + 2 and
+/* Section 5.6: the profile states which loads are diverged, and loads with the same base register form a load group. The
+ * footprint is 32 lines for the load group of two diverged loads and 2 lines for the other load. The sum is therefore 32 + 2 and
  * not 32 + 32 + 2. */
 static void daws_predicts_by_a_profile(void **state)
 {
@@ -188,7 +188,7 @@ static void daws_predicts_by_a_profile(void **state)
     free(text);
 }
 
-/* If the base register is written between two loads, the loads are not in the same group. */
+/* If the base register is written between two loads, the loads are not in the same load group. */
 static void a_written_base_is_another(void **state)
 {
     static const char between[] =

@@ -152,8 +152,8 @@ static void make_urgent(struct rig *r, unsigned warp)
         assert_true(read_by(r, warp, 0));
 }
 
-/** Send reads 0 and 1 by warp 0 (without a type), and reads 2 and 3 by warp 1 (all-hit), one each cycle, each of a new row of bank 0.
- *  Write the order of the answers to @order, as "0123". */
+/** Send reads 0 and 1 by warp 0 (without a type), and reads 2 and 3 by warp 1 (all-hit), one each cycle, each of a new DRAM row
+ *  of bank 0. Write the order of the answers to @order, as "0123". */
 static void order_of(rig_create_fn create, bool priority, char *order)
 {
     struct tim_config c = small();
@@ -184,8 +184,8 @@ static void order_of(rig_create_fn create, bool priority, char *order)
     rig_close(&r);
 }
 
-/* 16.6: four reads need four rows of one bank, which must close another row first. Reads 2 and 3, of a warp that always hits, arrive in
- * the meantime and are served first. */
+/* 16.6: four reads need four DRAM rows of one bank, which must close another one first. Reads 2 and 3, of a warp that always
+ * hits, arrive in the meantime and are served first. */
 static void dram_serves_warps_that_hit_first(void **state)
 {
     (void)state;

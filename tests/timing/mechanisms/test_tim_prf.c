@@ -154,7 +154,7 @@ static const char *busy_bank(unsigned collector, unsigned busy)
     return text;
 }
 
-/* All rows but v0 are slow. Let v1 be written in cycle c. The additions issue in c and c + 1, and may read v1 in c + 3 and c + 4.
+/* All register rows but v0 are slow. Let v1 be written in cycle c. The additions issue in c and c + 1, and may read v1 in c + 3 and c + 4.
  * The second addition writes v3 four cycles after its read. A slow access occupies its bank for 4 cycles:
  *
  *   ticked: the write of v1 occupies the bank until c + 3. The first read occupies it from c + 4 to c + 7 (1 conflict), and the
@@ -174,7 +174,7 @@ static void a_slow_access_occupies_its_bank(void **state)
 
 /* ---- low power --------------------------------------------------------------------------------------- */
 
-/* Fast rows of a warp use less power from the ninth cycle after its last issue on, to the next one. The addition that waits for the load wakes them. */
+/* Fast register rows of a warp use less power from the ninth cycle after its last issue on, to the next one. The addition that waits for the load wakes them. */
 static void fast_rows_of_an_idle_warp_use_less_power(void **state)
 {
     static const char text[] =
@@ -245,7 +245,7 @@ static void combinations_without_sense_are_refused(void **state)
         {"orf.on=on", "prf.on cannot be combined with mechanism orf"},
         {"dvfs.on=on", "prf.on cannot be combined with dvfs.on"},
         {"dwf.on=on issue.split_lanes=on", "prf.on cannot be combined with dwf, tbc and lwm"},
-        {"core.warps=48 core.registers=32768 prf.entries=22", "prf.entries (22) is too large: the fast partition has a part of the register file, whose 1024 rows "
+        {"core.warps=48 core.registers=32768 prf.entries=22", "prf.entries (22) is too large: the fast partition has a part of the register file, whose 1024 register rows "
                                                            "are 21 for each of 48 warps"},
     };
 

@@ -12,7 +12,7 @@ static struct run *regless_new(unsigned entries, unsigned region)
 
     r->config->regless_on = true;
     r->config->core_registers = 20 * 32;
-    r->config->regless_size = entries * 5; /* percent of 20 rows */
+    r->config->regless_size = entries * 5; /* percent of 20 register rows */
     r->config->regless_region = region;
     r->config->regless_latency = 40;
     return r;

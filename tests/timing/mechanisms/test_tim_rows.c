@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests mechanism rows: states of the rows of the register file, drowsy rows, and rows that are allocated at writes. 13 is a
+ * Tests mechanism rows: states of the register rows, drowsy rows, and register rows that are allocated at writes. 13 is a
  * section of the specification of the book on GPU architectures.
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
@@ -124,21 +124,21 @@ static void a_register_has_a_row_from_write_to_last_read(void **state)
     assert_int_equal(counted(r, TIM_CORE_rows_releases), 4);
     assert_int_equal(counted(r, TIM_CORE_rows_missing), 0);
     assert_int_equal(counted(r, TIM_CORE_rows_named), 5 * counted(r, TIM_CORE_active_cycles));
-    assert_shown(r, "0 of 1024 rows of the register file are allocated, at most 3 so far; the resident warps have 0 registers; 0 rows are "
-                    "reserved for the oldest block\n");
+    assert_shown(r, "0 of 1024 register rows are allocated, at most 3 so far; the resident warps have 0 registers; "
+                    "0 register rows are reserved for the oldest block\n");
     run_free(r);
     /* registers below the threshold keep their row */
     r = rows_new(false, true, 1);
     r->config->rows_threshold = 3;
     run_text(r, REGISTER_EXAMPLE(""), 1, 32);
     assert_int_equal(counted(r, TIM_CORE_rows_allocations), 4);
-    assert_shown(r, "0 of 1024 rows of the register file are allocated, at most 4 so far; the resident warps have 0 registers; 0 rows are "
-                    "reserved for the oldest block\n");
+    assert_shown(r, "0 of 1024 register rows are allocated, at most 4 so far; the resident warps have 0 registers; "
+                    "0 register rows are reserved for the oldest block\n");
     run_free(r);
     r = rows_new(false, false, 1);
     run_text(r, REGISTER_EXAMPLE(""), 1, 32);
     assert_int_equal(counted(r, TIM_CORE_rows_on), counted(r, TIM_CORE_rows_named));
-    assert_shown(r, "0 of 1024 rows of the register file are allocated, at most 5 so far; the resident warps have 0 registers\n");
+    assert_shown(r, "0 of 1024 register rows are allocated, at most 5 so far; the resident warps have 0 registers\n");
     run_free(r);
 }
 
@@ -267,7 +267,7 @@ static void why_shows_the_rows(void **state)
     assert_non_null(holder);
     lw_buffer_init(&text);
     holder->row->why(holder, 2, &text.sink);
-    if (strstr(text.text, "new rows for its next instruction: 1; free rows of the register file: 1") != text.text)
+    if (strstr(text.text, "new register rows for its next instruction: 1; free register rows: 1") != text.text)
         fail_msg("found: %s", text.text);
     lw_buffer_fini(&text);
     run_go(r);

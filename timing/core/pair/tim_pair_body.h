@@ -7,10 +7,10 @@
  *      lane                0   1   2   3
  *      first: warp 0       x   .   x   .     v_add
  *      second: warp 0      .   x   .   .     v_mul, of the other side of a branch
- *      row of units        +   *   +   .
+ *      pipes               +   *   +   .
  *
- * If both instructions need the same unit for the same time, they share a collector and a row of the unit, because each lane has
- * its own register banks and its own part of the unit. Otherwise the second instruction needs a collector and a pipe of its own.
+ * If both instructions need the same unit for the same time, they share a collector and a pipe of the unit, because each lane has
+ * its own register banks and its own part of the pipe. Otherwise the second instruction needs a collector and a pipe of its own.
  */
 
 _Static_assert((int)TIM_FORMED_WARPS == (int)TIM_MAX_WARPS, "an element of `others` for each warp slot");

@@ -58,7 +58,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
     const uint64_t *count = mech->core->count;
 
     lw_printf(out, "second instructions: %" PRIu64 " of another path of the warp, %" PRIu64 " of another warp, with %" PRIu64
-                   " lanes; %" PRIu64 " shared a row of a unit with the first one\n",
+                   " lanes; %" PRIu64 " shared a unit with the first one\n",
               count[TIM_CORE_interweave_branches], count[TIM_CORE_interweave_warps], count[TIM_CORE_interweave_lanes],
               count[TIM_CORE_interweave_shared]);
 }

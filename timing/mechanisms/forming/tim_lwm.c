@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Large warps: groups of lwm.warps warps of a block run in lockstep, and every instruction is compacted. The threads of a group that are
- * at its pc issue as sub-warps: a sub-warp takes, for each lane, a thread that has not issued yet. Threads at other pcs wait.
+ * A large warp is lwm.warps warps of a block. They run in lockstep, and every instruction is compacted. The threads of a large
+ * warp that are at its pc issue as sub-warps: a sub-warp takes, for each lane, a thread that has not issued yet. Threads at other
+ * pcs wait.
  *
  *   lanes          0 1 2 3   pc                         0  1  2  3
  *   warp 0         x . x .   taken      sub-warps:      w0 w1 w0 w2   taken
@@ -9,14 +10,14 @@
  *   warp 2         x . . x   taken
  *   all            others    other      wait
  *
- * A step is one instruction of a group: all threads that are at its pc when the step begins issue it. The next step is at the
- * lowest pc at which a thread can run. So the threads at this pc catch up with the threads at higher pcs. Threads that wait
+ * A step is one instruction of a large warp: all threads that are at its pc when the step begins issue it. The next step is at
+ * the lowest pc at which a thread can run. So the threads at this pc catch up with the threads at higher pcs. Threads that wait
  * at a barrier, for launches or after `yield` do not count.
  *
- * Source: specification of the book on GPU architectures, 11.1.3. Our choices: a step is at the pc at which a SIMT stack
- * would run; a thread waits at bsync for the threads of its own warp; a group has warps of one scheduler; threads whose guard
- * is false take a lane. A thread that runs may wait in a loop for a thread that is throttled. Therefore, if the threads of a
- * group were not all at one pc for lwm.timeout cycles, none of them is throttled for the next lwm.timeout / 4 cycles.
+ * Source: specification of the book on GPU architectures, 11.1.3. Our choices: a step is at the pc at which a SIMT stack would
+ * run; a thread waits at bsync for the threads of its own warp; a large warp has warps of one scheduler; threads whose guard is
+ * false take a lane. A thread that runs may wait in a loop for a thread that is throttled. Therefore, if the threads of a large
+ * warp were not all at one pc for lwm.timeout cycles, none of them is throttled for the next lwm.timeout / 4 cycles.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -37,11 +38,11 @@ struct group {
 };
 struct lwm {
     struct tim_mech base;
-    bool dirty;                              /* at least one group is dirty */
-    uint16_t open[BLOCKS][TIM_MAX_SCHEDS];   /* by block and scheduler: the group that the next warp joins, or NO_GROUP */
-    uint16_t group_of[TIM_MAX_WARPS];        /* by slot: group of the warp */
+    bool dirty;                              /* at least one large warp is dirty */
+    uint16_t open[BLOCKS][TIM_MAX_SCHEDS];   /* by block and scheduler: the large warp that the next warp joins, or NO_GROUP */
+    uint16_t group_of[TIM_MAX_WARPS];        /* by slot: large warp of the warp */
     uint64_t pending[TIM_MAX_WARPS];         /* by slot: threads that have not issued the instruction of the step */
-    struct group group[];                    /* [warps] by slot of the group's first warp */
+    struct group group[];                    /* [warps] by slot of the first warp of the large warp */
 };
 
 static bool is_on(const struct tim_config *config)
@@ -66,11 +67,11 @@ static struct group *group_of(struct lwm *lwm, unsigned warp)
     return &lwm->group[lwm->group_of[warp]];
 }
 
-/* ---- the pc of a group ------------------------------------------------------------------------------- */
+/* ---- the pc of a large warp --------------------------------------------------------------------------- */
 
-/** If no thread is left that has to issue the instruction of the step, begins the next step by setting the pc of the group.
- *  Returns true if a step begins, for which a thread must be able to run. Also finds out whether the threads of the group are
- *  at several pcs. */
+/** If no thread is left that has to issue the instruction of the step, begins the next step by setting the pc of the large warp.
+ *  Returns true if a step begins, for which a thread must be able to run. Also finds out whether the threads of the large warp
+ *  are at several pcs. */
 static bool find_pc(struct lwm *lwm, struct group *g)
 {
     const struct tim_mech_core *core = lwm->base.core;
@@ -105,7 +106,7 @@ static bool find_pc(struct lwm *lwm, struct group *g)
     return least != UINT64_MAX;
 }
 
-/** Finds the warps of a group whose running threads are not those of the step, and makes these warps select their threads
+/** Finds the warps of a large warp whose running threads are not those of the step, and makes these warps select their threads
  *  again. */
 static void reselect(struct lwm *lwm, struct group *g)
 {
@@ -120,7 +121,7 @@ static void reselect(struct lwm *lwm, struct group *g)
     }
 }
 
-/** Brings a group up to date. Returns true if the warps that it throttles may have changed. */
+/** Brings a large warp up to date. Returns true if the warps that it throttles may have changed. */
 static bool update(struct lwm *lwm, struct group *g)
 {
     const struct tim_config *config = lwm->base.core->config;
@@ -171,7 +172,7 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
         lwm->group[warp] = (struct group){.pc = UINT64_MAX};
     }
     if (*open != warp)
-        lwm->group[warp].count = 0; /* the slot was the first of a group of an earlier block */
+        lwm->group[warp].count = 0; /* the slot was the first of a large warp of an earlier block */
     lwm->group_of[warp] = *open;
     g = &lwm->group[*open];
     g->slot[g->count++] = (uint16_t)warp;

@@ -259,7 +259,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
     const uint64_t *count = mech->core->count;
     const struct orf *orf = (const struct orf *)mech;
 
-    lw_printf(out, "accesses of rows: %" PRIu64 " reads and %" PRIu64 " writes of entries, %" PRIu64 " and %" PRIu64 " of last results, %" PRIu64
+    lw_printf(out, "accesses of register rows: %" PRIu64 " reads and %" PRIu64 " writes of entries, %" PRIu64 " and %" PRIu64 " of last results, %" PRIu64
                    " and %" PRIu64 " of the main register file\n",
               count[TIM_CORE_orf_reads], count[TIM_CORE_orf_writes], count[TIM_CORE_orf_last_reads], count[TIM_CORE_orf_last_writes],
               count[TIM_CORE_register_reads], count[TIM_CORE_register_writes]);

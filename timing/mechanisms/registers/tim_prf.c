@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A partitioned register file. Each warp has prf.entries rows in a small, fast partition; all other rows are in a large, slow
- * partition, whose supply voltage is near the threshold voltage. Few registers have most accesses, so the fast partition serves most
- * accesses. Each register is in one partition for the life of its warp.
+ * A partitioned register file. Each warp has prf.entries register rows (here: rows) in a small, fast partition; all other rows
+ * are in a large, slow partition, whose supply voltage is near the threshold voltage. Few registers have most accesses, so the
+ * fast partition serves most accesses. Each register is in one partition for the life of its warp.
  *
  *                     hot registers of a warp that begins
  *   prf.hot first     v0, v1, ...
@@ -279,7 +279,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
     const struct prf *prf = (const struct prf *)mech;
     const uint64_t *count = mech->core->count;
 
-    lw_printf(out, "accesses of rows: %" PRIu64 " reads and %" PRIu64 " writes of the fast partition, %" PRIu64 " and %" PRIu64 " of the slow one\n",
+    lw_printf(out, "accesses of register rows: %" PRIu64 " reads and %" PRIu64 " writes of the fast partition, %" PRIu64 " and %" PRIu64 " of the slow one\n",
               count[TIM_CORE_prf_fast_reads], count[TIM_CORE_prf_fast_writes], count[TIM_CORE_prf_slow_reads], count[TIM_CORE_prf_slow_writes]);
     for (unsigned i = 0; i < mech->core->config->core_warps; i++) {
         const struct prf_warp *w = &prf->warp[i];

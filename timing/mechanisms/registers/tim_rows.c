@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * States of the rows of the register file. A row is 32 bits of each lane of a warp, and holds one vector register. Two proposals
- * are policies of the same states:
+ * States of the register rows. A register row, here called row, is 32 bits of each lane of a warp in the register file, and holds
+ * one vector register. Two proposals are policies of the same states:
  *
  *              written or, without rows.rename, the block arrives
  *        OFF ---------------------------------------------------> ON, or with rows.drowsy DROWSY <--> ON while an instruction
@@ -433,7 +433,7 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
     mech->core->look(mech->core->context, warp, &is);
     need = is.next != NULL ? needed(&rows->warp[warp], is.next) : 0;
     least = reserve(rows, warp, need, &first);
-    lw_printf(out, "new rows for its next instruction: %u; free rows of the register file: %u of %u, of which the oldest block may still need %u",
+    lw_printf(out, "new register rows for its next instruction: %u; free register rows: %u of %u, of which the oldest block may still need %u",
               need, rows->size - rows->number.used, rows->size, least);
 }
 
@@ -451,17 +451,17 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
     const struct rows *rows = (const struct rows *)mech;
     unsigned first;
 
-    lw_printf(out, "%u of %u rows of the register file are allocated, at most %u so far; the resident warps have %u registers", rows->number.used,
+    lw_printf(out, "%u of %u register rows are allocated, at most %u so far; the resident warps have %u registers", rows->number.used,
               rows->size, rows->most, rows->number.named);
     if (mech->core->config->rows_drowsy)
-        lw_printf(out, "; %u rows are on", rows->number.on);
+        lw_printf(out, "; %u register rows are on", rows->number.on);
     if (renames(rows))
-        lw_printf(out, "; %u rows are reserved for the oldest block", reserve(rows, 0, 0, &first));
+        lw_printf(out, "; %u register rows are reserved for the oldest block", reserve(rows, 0, 0, &first));
     lw_put(out, "\n");
 }
 
 const struct tim_mechanism tim_rows = {
-    .name = "rows", .summary = "counts the rows of the register file that are off, drowsy and on; with rows.rename it allocates them at writes",
+    .name = "rows", .summary = "counts the register rows that are off, drowsy and on; with rows.rename it allocates them at writes",
     .is_on = is_on, .create = create, .destroy = destroy, .resides = resides, .warp_begins = warp_begins, .warp_ends = warp_ends,
     .waits = waits, .issues = issues, .flows = flows, .reads = reads, .writes = writes, .counts = counts, .account = account, .holds = holds,
     .is_stuck = is_stuck, .why = why, .gauge = gauge, .show = show,
