@@ -9,13 +9,14 @@ struct ptx_options {
     bool verify;          /* the translator checks the placement of convergence barriers (on by default) */
     bool no_scalar;       /* the code does not use the scalar unit; set for engines that may divide a warp at any instruction */
     bool lat_barriers;    /* a bar.synch_partner precedes loads and stores of global and local memory, for dynamic warp
-                           * resizing with explicit barriers */
+                           * resizing (mechanism dwr of the timing model) with explicit barriers */
     bool from_source;     /* a compiler made the text from a source file. The @name that is passed with the text is the name of
                            * that file. Messages give the file and line of the last .loc, then the line of the PTX. Instructions
                            * are not checked against .version and .target, because the compiler chose both */
     bool keep_values;     /* in optimised code, a register stays live as long as a source variable has the register's
                            * value, so that debuggers can show the variable */
-    bool no_values;       /* neither a debugger nor a check reads variables; launch/ sets this option when it compiles */
+    bool no_values;       /* neither a debugger nor a check reads variables, so launch/ compiles with PTX_NO_VALUES. The
+                           * translator itself does not use this option */
     uint32_t stack_bytes; /* local memory reserved for recursive functions, whose depth is unknown; 0: 8,192 */
     unsigned vector_registers;  /* limit of vector registers, at least 16, for a kernel that makes no calls; 0: the
                                  * limit of .maxnreg, or all registers if there is no limit */
@@ -59,7 +60,7 @@ enum lw_status ptx_print_cfg(const char *name, const char *text, size_t size,
  * Compiles an OpenCL C file to PTX text by running clang as a child process.
  * @path     the source
  * @flags    extra compiler options (-D..., -I...), @flag_count of them; may be NULL
- * @clang program to run, NULL: LANEWISE_CLANG from the environment, or else the newest
+ * @clang    program to run; NULL: the program that the environment variable LANEWISE_CLANG names, or else the newest
  *           of clang-19, -16, -15, -14, clang on PATH
  * @ptx      heap text, terminated; caller frees
  * @words    receives at most about 64 KiB of the compiler's output, including clang's warnings,
@@ -73,16 +74,16 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
 
 /**
  * Compiles the device side of a CUDA C++ file to PTX text. The host code must be valid, because the compiler parses it.
- * @compiler  a clang or an nvcc; "nvcc" is LANEWISE_NVCC, else nvcc on PATH, else the one in
- *            /usr/local/cuda. NULL: the same compiler as for ptx_compile_cl, or else nvcc. clang
+ * @compiler  a clang or an nvcc; "nvcc" is the program that the environment variable LANEWISE_NVCC names, else nvcc on PATH, else
+ *            the one in /usr/local/cuda. NULL: the same compiler as for ptx_compile_cl, or else nvcc. clang
  *            needs no CUDA SDK.
  * Other parameters and errors are those of ptx_compile_cl.
  */
 enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t flag_count,
                               const char *compiler, char **ptx, size_t *size,
                               struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
-/** Option for clang that omits the values of variables in optimised code. Used if neither a debugger nor a check reads
- *  variables, because for large kernels clang takes several per cent more time if it writes the values. nvcc does not get this
+/** Option for clang that omits the values of variables in optimised code. It is used if neither a debugger nor a check reads
+ *  variables: for large kernels, clang takes several per cent longer to compile if it writes the values. nvcc does not get this
  *  option. */
 #define PTX_NO_VALUES "-fno-verbose-asm"
 /** Returns true if the last component of a program's path begins with "nvcc". */

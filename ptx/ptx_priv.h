@@ -702,7 +702,7 @@ struct ptx_region {
 
 /** Call from which lanes may return at different times. The lanes reconverge in block `join`. */
 struct ptx_wrap {
-    uint32_t start, body, join; /* the blocks start, body and join, which are on a single path */
+    uint32_t start, body, join; /* three blocks that follow each other: with the bssy, with the call, with the bsync */
 };
 
 /** Function that is being translated. */
@@ -724,8 +724,9 @@ struct ptx_unit {
     bool has_carry;
     struct ptx_bounds *bounds;         /* valid during instruction selection */
     PTX_LIST(struct ptx_mi) prologue; /* inserted before the entry block */
-    bool lossy; /* some regions save barriers or have none: code after such a region may execute without all lanes */
-    bool soft, needs_warp_32, dynamic_shared;
+    bool lossy; /* a divergent branch has a region without a barrier register, a region that saves the barrier of an outer
+                 * one, or no region. So not all lanes that diverged at the branch are together after it */
+    bool soft, needs_warp_32, dynamic_shared; /* soft: the bsyncs of the function are soft (MACHINE 2) */
     unsigned breg_count, vreg_count, sreg_count;
     uint32_t shared_bytes, dynamic_base, local_bytes;
     uint32_t shared_below; /* end of the shared variables of its callees */
@@ -822,7 +823,7 @@ bool ptx_region_serves(const struct ptx_unit *unit, const struct ptx_region *g, 
 void ptx_barrier_cycles(struct ptx_unit *unit);
 /** Assigns barrier registers to the regions, whose blocks are known, and stores them at blocks and edges. */
 void ptx_barrier_numbers(struct ptx_unit *unit);
-/** Moves uniform instructions to the scalar unit where all lanes execute together; after ptx_barriers(). */
+/** Moves uniform instructions to the scalar unit where all lanes execute together. Must be called after ptx_barriers(). */
 void ptx_scalar(struct ptx_unit *unit);
 /** Checks that every path from a bssy reaches its bsync, a bbreak or an exit. */
 void ptx_barrier_verify(struct ptx_unit *unit);

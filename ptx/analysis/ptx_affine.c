@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Determines how values differ between the lanes of a warp. A value is
- *   uniform   equal in all lanes that execute its definition together, in the same iterations of
- *             all loops;
+ *   uniform   equal in all lanes that execute its definition together, that is, in the same iteration of
+ *             every loop;
  *   affine    base + sum of stride * index over tid.x, tid.y, tid.z and the lane; base and strides
  *             are uniform, and a stride is either known or only known to be uniform;
  *   varying   anything else.
  *
- * Column `tag` of the instruction table determines the rule for an instruction. Strides are computed modulo 2 to the power of
- * the register's width. When a 32-bit value is extended to 64 bits, it keeps its strides if no lane wraps. The range of the
- * value may show that no lane wraps. If the range does not show this, the result is marked `assumed`, and so are all values
- * that depend on it. Only printed output uses values that are marked `assumed`.
+ * Column `tag` of the instruction table (isa/insns.def) determines the rule for an instruction. Strides are computed modulo 2 to
+ * the power of the register's width. When a 32-bit value is extended to 64 bits, it keeps its strides if its 32-bit computation
+ * wraps in no lane. The range of the value may exclude a wrap. If the range does not, the result is marked `assumed`, and so are
+ * all values that depend on the result. Only printed output uses values that are marked `assumed`.
  *
  * If a register has several definitions, the strides that are equal in all of them are known, and the others are unknown. A
  * register is varying where lanes join that have executed different definitions of it, or that have left a loop in different
@@ -143,8 +143,8 @@ static struct ptx_affine product(const struct ptx_affine *a, const struct ptx_af
     return out;
 }
 
-/* Returns the extension of a 32-bit value to 64 bits. The strides stay the same if no lane's value wraps; if the range does not
- * exclude a wrap, the result is marked as assumed. */
+/* Returns the extension of a 32-bit value to 64 bits. The strides stay the same if the value wraps in no lane. If the range does
+ * not exclude a wrap, the result is marked as assumed. */
 static struct ptx_affine widen(const struct ptx_affine *a, bool is_signed)
 {
     struct ptx_affine out = *a;

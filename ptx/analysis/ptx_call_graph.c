@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The call graph. Callees are translated before their callers, so that a caller knows which registers and barriers its
- * callees use. Mutually recursive functions are a strongly connected component ("scc"). They assume the worst case for
- * each other. A call through a register may call every function whose address is taken. The last node of the graph,
+ * callees use. Mutually recursive functions are a strongly connected component ("scc"). Each of them assumes the worst
+ * case for the others. A call through a register may call every function whose address is taken. The last node of the graph,
  * number functions.count, represents these functions.
  *
  * After all functions are translated, calls get their targets, and kernels get their totals (stack, registers, shared

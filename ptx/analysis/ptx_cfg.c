@@ -351,7 +351,7 @@ static unsigned line_of(const struct ptx_unit *unit, uint32_t block)
     return unit->function->line;
 }
 
-/* Finds natural loops. Returns false if a loop has a second entry. */
+/* Finds natural loops. Returns false if a loop has a second entry, so that the control flow is irreducible. */
 static bool find_loops(struct ptx_unit *unit)
 {
     PTX_LIST(uint32_t) work = { 0 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Dominators of any graph that was traversed depth first, in nearly linear time: Georgiadis' "semi-NCA" algorithm. The
- * semidominator of a node is the lowest node with a path to it through higher nodes only. The immediate dominator is
- * the first node on the chain of dominators of its parent that is not higher than its semidominator. */
+ * semidominator of a node N is the lowest-numbered node with a path to N on which all inner nodes have higher numbers than N.
+ * To find the immediate dominator of N, the algorithm starts at the parent of N and goes up the chain of immediate dominators,
+ * to the first node whose number is not higher than that of the semidominator. */
 #include "ptx/ptx_priv.h"
 
 struct ptx_dominators *ptx_dominators_new(struct ptx_job *job, size_t nodes, size_t edges)
@@ -19,8 +20,8 @@ struct ptx_dominators *ptx_dominators_new(struct ptx_job *job, size_t nodes, siz
     return d;
 }
 
-/* Returns the node with the lowest semidominator on the path from @v up to the first node below @linked, without that
- * node. Compresses the path. */
+/* Goes up the tree from @v to the first node whose number is less than @linked. Returns the node with the lowest semidominator
+ * on this path; the last node of the path does not count. Compresses the path. */
 static uint32_t lowest_above(struct ptx_dominators *d, uint32_t v, uint32_t linked)
 {
     uint32_t depth = 0, best;

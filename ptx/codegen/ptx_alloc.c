@@ -438,7 +438,7 @@ static void spill(struct alloc *al, uint32_t v)
     al->unit->assigned[v] = 0xffff;
 }
 
-/* Returns the cost of spilling a range, divided by the number of positions at which that would free a register. */
+/* Returns the cost of spilling a range, divided by the number of positions at which the spill would free a register. */
 static float cost_of(const struct alloc *al, uint32_t v)
 {
     const struct range *r = &al->range[v];
@@ -452,7 +452,7 @@ static float cost_of(const struct alloc *al, uint32_t v)
            (al->unit->vregs.at[v].level != 0 ? PIECE_WORTH : 1);
 }
 
-/* Returns @cost plus the costs of the ranges in @row that interfere with @r, and stops at @limit. */
+/* Adds the costs of the ranges in @row that interfere with @r to @cost, until the sum reaches @limit. Returns the sum. */
 static float add_row_cost(const struct alloc *al, const struct row *row, const struct range *r,
                           float cost, float limit)
 {
@@ -473,8 +473,8 @@ static float add_row_cost(const struct alloc *al, const struct row *row, const s
     return cost;
 }
 
-/* Called if no register is free for @v. Spills either @v itself, or the cheapest set of ranges that occupy a possible place
- * for @v, and assigns their registers to @v. */
+/* Called if no register is free for @v. Spills either @v itself, or the cheapest set of ranges whose registers can be assigned
+ * to @v, and then assigns these registers. */
 static void make_room(struct alloc *al, uint32_t v)
 {
     unsigned n, width = width_of(al, v), best = 0;

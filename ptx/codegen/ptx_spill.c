@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Spilling of values that got no register. Each value gets a spill slot in local memory (a predicate gets a vector
- * register), which every definition writes. Uses read a piece of the value, which has its own register:
+ * register), which every definition writes. A use reads a piece of the value: a part of its live range, with a register of
+ * its own.
  *
  *   - A loop that uses the value has one piece, loaded before the loop.
  *   - Elsewhere, uses that follow each other closely in straight-line code, without a call between them,

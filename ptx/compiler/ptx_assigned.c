@@ -590,8 +590,8 @@ static bool is_reached(const struct ptx_assigned *source, size_t i)
     return false;
 }
 
-/* Returns the index of the character that ends the statement with @i, or of the closing parenthesis if @i is in parentheses.
- * Gives up if the statement has more than MOST_LINES lines. */
+/* Returns the index of the character that ends the statement around @i, or of the closing parenthesis if @i is in parentheses.
+ * Returns the index after MOST_LINES lines if the statement has more lines. */
 static size_t end_of_text(const struct ptx_assigned *source, size_t i)
 {
     unsigned depth = 0, lines = 0;
@@ -668,8 +668,8 @@ static bool take_literal(const struct ptx_assigned *source, size_t i, int64_t *o
     return strchr(";,)", at(source, after_blanks(source, i))) != NULL;
 }
 
-/* Returns true if the occurrence of a variable's name at [@from, @to) adds a constant, such as `i++` or `i += 2`, and stores the
- * constant. Stores 0 for an assignment of a constant. */
+/* Returns true if the occurrence of a variable's name at [@from, @to) adds a constant, as in `i++` or `i += 2`, or assigns a
+ * constant. Stores the added constant in *@step, or 0 for an assignment. */
 static bool is_step(const struct ptx_assigned *source, size_t from, size_t to, int64_t *step)
 {
     const size_t next = after_blanks(source, to), before = before_blanks(source, from);

@@ -328,7 +328,7 @@ static void compare(struct ptx_sel *sel, enum ptx_type type, ptx_ref p, ptx_ref 
                          ptx_type_name(type));
     }
     if (comparison == UINT32_MAX)
-        ptx_sel_fail(sel, LW_EINPUT, "the comparison is missing");
+        ptx_sel_fail(sel, LW_EINPUT, "the comparison is missing, such as '.lt'");
     if (comparison > ISA_CMP_GE && !floats)
         ptx_sel_fail(sel, LW_EINPUT, "this comparison is for floats, not for .%s",
                      ptx_type_name(type));

@@ -773,9 +773,9 @@ void ptx_rule_cp(struct ptx_sel *sel)
     ptx_sel_operands(sel, 3, 4);
     if (!ptx_sel_known(sel, &sel->in.operand[2], &bytes) ||
         (bytes != 4 && bytes != 8 && bytes != 16))
-        ptx_sel_fail(sel, LW_EINPUT, "the size must be 4, 8 or 16");
+        ptx_sel_fail(sel, LW_EINPUT, "the size of the copy must be 4, 8 or 16 bytes");
     if (past_l1 && bytes != 16)
-        ptx_sel_fail(sel, LW_EINPUT, "the size must be 16 for '.cg', and 4, 8 or 16 for '.ca'");
+        ptx_sel_fail(sel, LW_EINPUT, "the size of the copy must be 16 bytes for '.cg', and 4, 8 or 16 bytes for '.ca'");
     rows = (unsigned)bytes / 4;
     struct location to = address(sel, 0, PTX_SP_SHARED), from = address(sel, 1, PTX_SP_GLOBAL);
     ptx_ref group = ptx_sel_temp(sel, rows);

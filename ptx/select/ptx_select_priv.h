@@ -133,7 +133,8 @@ bool ptx_param_store(struct ptx_sel *sel);
 
 /* ---- calls (ptx_select_call.c) ----------------------------------------------- */
 
-/** Reserves space at the frame's start for arguments on the stack and for the arguments of print instructions. */
+/** Reserves space at the frame's start for arguments on the stack and for the arguments of print and
+ *  assertion instructions. */
 void ptx_sel_call_frame_bytes(struct ptx_sel *sel);
 /** Returns the number of blocks that a call needs. A guarded call needs a branch around it. If lanes may return at different
  *  times, they need a block after the call in which they reconverge. */

@@ -19,7 +19,7 @@ static unsigned take_geometry(struct ptx_sel *sel)
 
     for (unsigned i = 0; i < LW_COUNT_OF(others); i++) {
         if (ptx_has(&sel->in, (enum ptx_word)others[i]))
-            ptx_sel_fail(sel, LW_EUNSUPP, "texture fetches '.%s' are not supported: use .1d or .2d without levels",
+            ptx_sel_fail(sel, LW_EUNSUPP, "texture fetches with '.%s' are not supported: use .1d or .2d without levels",
                          ptx_word_text((enum ptx_word)others[i]));
     }
     if (ptx_take(&sel->in, PTX_W_TEX_1D))
@@ -71,8 +71,8 @@ void ptx_rule_tex(struct ptx_sel *sel)
     if (to->kind != PTX_O_VECTOR || to->count != 4)
         ptx_sel_fail(sel, LW_EINPUT, "a texture fetch needs four destinations, {a, b, c, d}");
     if (location->kind == PTX_O_VECTOR ? location->count != axes : axes != 1)
-        ptx_sel_fail(sel, LW_EINPUT, "%u coordinate%s in braces belong%s to the texture fetch", axes,
-                     axes == 1 ? "" : "s", axes == 1 ? "s" : "");
+        ptx_sel_fail(sel, LW_EINPUT, "a .%ud texture fetch needs %u coordinate%s in braces", axes, axes,
+                     axes == 1 ? "" : "s");
     c = handle(sel);
     a = ptx_sel_value(sel, location->kind == PTX_O_VECTOR ? &location->element[0] : location, at);
     if (axes == 2) {

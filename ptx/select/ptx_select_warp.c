@@ -115,7 +115,7 @@ void ptx_rule_vote(struct ptx_sel *sel)
          : ptx_take(&sel->in, PTX_W_UNI) ? ISA_VOTE_UNI
                                                : ISA_OP_NONE;
     if (op == ISA_OP_NONE)
-        ptx_sel_fail(sel, LW_EINPUT, "the mode is missing");
+        ptx_sel_fail(sel, LW_EINPUT, "the mode is missing: '.all', '.any', '.uni' or '.ballot'");
     ptx_sel_operands(sel, sync ? 3 : 2, sync ? 3 : 2);
     m = sync ? members(sel, 2) : active(sel);
     to = ballot ? ptx_sel_dest(sel, &sel->in.operand[0], PTX_T_B32)

@@ -320,7 +320,8 @@ static void check_fence(struct ptx_sel *sel)
             ptx_sel_fail(sel, LW_EINPUT,
                          "the scope is missing: '.cta', '.cluster', '.gpu' or '.sys'");
         if (ptx_has(in, PTX_W_GL) || spaces != 0 || count_of(in, proxies, sizeof proxies) != 0)
-            ptx_sel_fail(sel, LW_EINPUT, "this modifier is allowed only for 'membar' or 'fence.proxy'");
+            ptx_sel_fail(sel, LW_EINPUT, "'.gl' is allowed only for 'membar', and '.alias', '.async' and a state space "
+                         "only after '.proxy'");
         if ((ptx_has(in, PTX_W_RESTRICT_CTA) &&
              !(ptx_has(in, PTX_W_RELEASE) && ptx_has(in, PTX_W_CLUSTER))) ||
             (ptx_has(in, PTX_W_RESTRICT_CLUSTER) &&
@@ -332,8 +333,8 @@ static void check_fence(struct ptx_sel *sel)
     if (count_of(in, proxies, sizeof proxies) != 1 || spaces > ptx_has(in, PTX_W_ASYNC) ||
         ptx_has(in, PTX_W_GL) || count_of(in, orders, sizeof orders) != 0 ||
         count_of(in, scopes, sizeof scopes) != 0)
-        ptx_sel_fail(sel, LW_EUNSUPP, "only the fences '.proxy.alias' and '.proxy.async' are supported, '.proxy.async' "
-                                      "also with a state space");
+        ptx_sel_fail(sel, LW_EUNSUPP, "a fence for one proxy must be '.proxy.alias' or '.proxy.async', without an order "
+                                      "and a scope; only '.proxy.async' may have a state space");
 }
 
 /* Modifiers for order and caching that a memory access permits. */

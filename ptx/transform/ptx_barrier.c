@@ -35,8 +35,8 @@ static unsigned limit(const struct ptx_unit *unit, unsigned most)
 }
 
 /* Returns true if region @g can serve a branch in @start: every lane at the branch is a member of @g and waits for the
- * others at the join anyway. The start of @g must dominate @start, and be in the loop of the join, so that no iteration
- * bypasses it. */
+ * others at the join anyway. The start of @g must dominate @start, and be in the loop of the join, so that every
+ * iteration passes the start of @g. */
 bool ptx_region_serves(const struct ptx_unit *unit, const struct ptx_region *g, uint32_t start)
 {
     return ptx_dominates(unit, g->start, start) &&
@@ -245,9 +245,9 @@ static void find_regions(struct ptx_unit *unit)
     }
 }
 
-/* Removes the barriers of regions that are nested too deeply, because each outer barrier number would have to be saved. The
- * number of regions that are open in a block is the number for the block's immediate dominator, plus the regions that start
- * in the dominator, minus the regions that end in the block. Regions with a scope (a loop) are not counted, because few of
+/* Removes the barriers of regions that are nested too deeply, because the group number of each outer region would have to be
+ * saved. The number of regions that are open in a block is the number for the block's immediate dominator, plus the regions that
+ * start in the dominator, minus the regions that end in the block. Regions with a scope (a loop) are not counted, because few of
  * them (LOOPS_LEFT) can be nested. */
 static void limit_nesting(struct ptx_unit *unit)
 {
@@ -526,7 +526,7 @@ void ptx_barrier_verify(struct ptx_unit *unit)
                 for (uint32_t j = from; j < block->first + block->count && !ended; j++) {
                     const struct ptx_mi *mi = &unit->code.at[j];
 
-                    /* An inner region uses the register between the save and the restore of the barrier number. */
+                    /* An inner region uses the register between the save and the restore of the outer group number. */
                     if (saved == 0 && mi->in.op == ISA_V_MOV_TAKE_B && mi->in.x == barrier)
                         saved = mi->ref[PTX_S_D] + 1;
                     else if (saved != 0 && mi->in.op == ISA_V_MOV_GIVE_B && mi->in.d == barrier &&
@@ -542,7 +542,7 @@ void ptx_barrier_verify(struct ptx_unit *unit)
                         ended = true;
                     if (mi->barrier != barrier)
                         continue;
-                    if (saved != 0) /* a saved barrier number that is not restored here is discarded */
+                    if (saved != 0) /* a saved group number that is not restored here is discarded */
                         ended = j == i;
                     else if (mi->in.op == ISA_BSYNC || mi->in.op == ISA_BBREAK)
                         ended = true;
@@ -552,8 +552,8 @@ void ptx_barrier_verify(struct ptx_unit *unit)
                 for (unsigned s = 0; !ended && s < block->succ_count; s++) {
                     uint32_t to = block->succ[s];
 
-                    /* Each block is visited once with the barrier number in the register, and once for each pair of vector
-                     * registers to which the number may have been saved. */
+                    /* Each block is visited once with the group number in the barrier register, and once for each pair of vector
+                     * registers to which the group number may have been saved. */
                     if (saved == 0 ? seen[to] == stamp
                                    : saved_in[to] == saved && saved_seen[to] == stamp)
                         continue;

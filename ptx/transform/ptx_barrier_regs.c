@@ -2,20 +2,20 @@
 /*
  * Assigns barrier registers to regions. Larger regions come first. Two regions get different registers if they overlap,
  * or if one starts or ends inside the other. If the nesting is deeper than the number of registers, an inner region
- * shares the register of regions that enclose it completely. While the inner region is open, the barrier number of the
- * outer region is saved (MACHINE 2) in a pair of vector registers, which calls in the region preserve like other
- * values. A region that partly overlaps regions of every register gets none: its lanes reconverge at the end of the
- * next outer region.
+ * shares the register of regions that enclose it completely. While the inner region is open, the outer
+ * region's group number, which the barrier register contained (MACHINE 2), is saved in a pair of vector registers. Calls in the
+ * region preserve the pair like other values. A region that partly overlaps regions of every register gets no register: its lanes
+ * reconverge at the end of the next outer region.
  *
- * To test whether all regions of a register that overlap an inner region enclose it, each block stores
- * for each register the set of regions that contain it, as a number. A set is defined as an existing set plus one
- * region, so equal sets have equal numbers, and a comparison takes one step per block, independent of the nesting
- * depth.
+ * An inner region may share a register if all regions of this register that overlap the inner region enclose it. To test this,
+ * each block stores for each register the set of the regions that contain the block, as a number. A set is defined as an
+ * existing set plus one region, so equal sets have equal numbers, and a comparison takes one step per block, independent of the
+ * nesting depth.
  */
 #include "ptx/ptx_priv.h"
 
 enum { SHARED_BY = 4 }; /* greatest number of nested regions that share a register, because each inner region needs a pair of
-                         * vector registers for the outer barrier number */
+                         * vector registers for the outer group number */
 
 struct region_set {
     uint32_t below;  /* number of the set without its smallest region; 0: the empty set */
@@ -135,7 +135,7 @@ static uint32_t new_pair(struct ptx_unit *unit)
 }
 
 /* Assigns to region @i a register that outer regions use. All regions of the register that overlap region @i must enclose it; of
- * several such registers, the one with the fewest overlapping regions is used. The outer barrier number is saved while region @i
+ * several such registers, the one with the fewest overlapping regions is used. The outer group number is saved while region @i
  * uses the register. Returns false if there is no such register, or if the region can be entered in the middle. */
 static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
 {
@@ -144,7 +144,7 @@ static bool share_register(struct numbering *n, uint32_t i, uint32_t refused)
     unsigned best = ISA_BREG_COUNT;
     uint32_t around = 0;
 
-    /* A lane that reached the join without passing the start would wait at the join for the lanes of the outer barrier
+    /* A lane that reached the join without passing the start would wait at the join for the lanes with the outer group
      * number, which may wait for this lane at another point. */
     if (!ptx_region_serves(unit, g, g->join))
         return false;
@@ -230,7 +230,7 @@ static void number_regions(struct ptx_unit *unit, struct ptx_region **sorted, si
         for (size_t k = 0; k < g->leaves.count; k++) {
             struct ptx_block *from = &unit->blocks.at[g->leaves.at[k] >> 1];
             unsigned edge = g->leaves.at[k] & 1;
-            bool left = false; /* true if the edge also leaves the outer region; then the saved barrier number of the outer
+            bool left = false; /* true if the edge also leaves the outer region; then the saved group number of the outer
                                 * region is discarded */
 
             for (size_t j = 0; j < from->breaks[edge].count; j++)

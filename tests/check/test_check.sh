@@ -364,8 +364,9 @@ for row in 'file: cxx.s' 'file: "*/cxx.s"' 'kernel: "_ZN5scope*"' 'kernel: "scop
 done
 # all reports contain the name of the kernel in the source
 expect 1 'out-of-bounds: global load .*; kernel scope::add<int>, block' run cxx.yaml --check --check-file cxx.json --check-file cxx.xml
-grep -q '"kernel": "_ZN5scope3addIiEEvPT_", "kernel_name": "scope::add<int>"' cxx.json || fail "JSON without both names"
-grep -q 'name="out-of-bounds in scope::add&lt;int&gt; at ' cxx.xml || fail "JUnit without the name in the source"
+grep -q '"kernel": "_ZN5scope3addIiEEvPT_", "kernel_name": "scope::add<int>"' cxx.json ||
+    fail "the JSON report lacks the symbol or the source name of the kernel"
+grep -q 'name="out-of-bounds in scope::add&lt;int&gt; at ' cxx.xml || fail "the JUnit report lacks the source name of the kernel"
 expect 3 '^fault: .*; kernel scope::add<int>, block' run cxx.yaml
 expect 0 'kernel scope::add<int>: order-free' run -v cxx.yaml --check --check-suppress known.yaml
 expect 3 'fault: .*; kernel scope::add<int>, block' debug cxx.yaml --batch -c continue
@@ -438,7 +439,7 @@ done
 for text in lists/x.log lists/x.out lists/x.md lists/x.sarif.1 lists/json lists.d.json/x; do
     mkdir -p lists.d.json
     expect 1 '' run wild.yaml --check --check-file $text
-    grep -q '^k.s:10: out-of-bounds: ' $text || fail "$text is no text"
+    grep -q '^k.s:10: out-of-bounds: ' $text || fail "$text is not a report in text form"
 done
 # a refused option leaves the report of an earlier run unchanged
 echo 'kind: misaligned' >known.yaml
@@ -556,7 +557,8 @@ names() { # usage: names WHAT. Expects that no line of out and err has a mangled
 }
 expect 1 "past the end of 'tool::scale'" run --check --check-file names.json --stats names.st names.yaml
 names "a finding"
-grep -q '"allocation_name": "tool::scale"' names.json && grep -q '"kernel_name": "over"' names.json || fail "JSON has no plain names"
+grep -q '"allocation_name": "tool::scale"' names.json && grep -q '"kernel_name": "over"' names.json ||
+    fail "the JSON report lacks the source name of the variable or of the kernel"
 grep -q '"plain_name": "over"' names.st || fail "the statistics have no plain names"
 sed 's/entry: over/entry: waits/' names.yaml >waits.yaml
 expect 4 'tool::flag' run waits.yaml

@@ -56,8 +56,8 @@ same() {
 }
 
 "$lanewise" run -q --check=$kinds k.yaml >out 2>list
-[ $? = 1 ] || fail "run"
-tail -n 1 list | grep -q '^k.yaml: 4 findings$' || fail "run: other findings"
+[ $? = 1 ] || fail "run without a debugger: expected exit status 1"
+tail -n 1 list | grep -q '^k.yaml: 4 findings$' || fail "run without a debugger: expected 4 findings"
 
 shell plain 1 --check=$kinds -- c c c c c
 stops 4
@@ -76,7 +76,8 @@ same
 # In the past the run stops at findings again, in both directions, in order and at their lines. If a stoppoint comes before a
 # finding, the run stops at the stoppoint first.
 shell again 1 --check=$kinds -- c c c c rc rc rc rc c c c c rc 'break 8' rc c c c
-[ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out | tr -d '\n')" = 12343211234334 ] || fail "again: the stops differ"
+[ "$(sed -n 's/^finding \([0-9]*\): .*/\1/p' out | tr -d '\n')" = 12343211234334 ] ||
+    fail "again: the run stops at other findings, or in another order"
 same
 # Steps over several lines stop at findings, too.
 shell walk 1 --check=$kinds -- c 'goto start' 'next 9' 'print pc' 'next' c c c c
@@ -84,7 +85,8 @@ shell walk 1 --check=$kinds -- c 'goto start' 'next 9' 'print pc' 'next' c c c c
 same
 # The run does not stop at findings of kinds that are no longer selected.
 shell quiet 1 --check=$kinds -- c c 'check off' rc c
-[ "$(grep -c '^finding' out)" = 2 ] && grep -q '^this is the start of history' out || fail "quiet: it stops"
+[ "$(grep -c '^finding' out)" = 2 ] && grep -q '^this is the start of history' out ||
+    fail "quiet: after 'check off' the run stops at a finding"
 same
 shell steps 1 --check=$kinds -- c next next c c c
 tail -n 1 err | grep -q '^k.yaml: 4 findings$' || fail "steps: the number of findings differs" # the warps run in another order
@@ -118,7 +120,7 @@ for timing in '--timing' '--replay k.log'; do
     [ "$timing" = --timing ] || "$lanewise" run -q --check=$kinds --log k.log k.yaml >out 2>err
     # shellcheck disable=SC2086
     "$lanewise" run -q --check=$kinds $timing k.yaml >out 2>err
-    [ $? = 1 ] || fail "run $timing"
+    [ $? = 1 ] || fail "run $timing: expected exit status 1"
     what=$timing
     [ "$timing" = --timing ] || same
     cp err timed

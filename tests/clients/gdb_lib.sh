@@ -100,7 +100,7 @@ wait_until_busy() {
         sleep 0.1
         tries=$((tries + 1))
     done
-    fail "nothing runs"
+    fail "the server and gdb use no CPU time, so no kernel runs"
 }
 
 # server_ends: waits for the server (at most a minute), and sets $status to its exit status or "running"
@@ -158,7 +158,7 @@ in_order() {
 expect() {
     cat >"$work/expected"
     if ! in_order "$work/expected" "$work/transcript" >"$work/lines"; then
-        fail "$1"
+        fail "$1: the transcript lacks an expected line"
         sed 's/^/    | /' "$work/transcript"
         return
     fi

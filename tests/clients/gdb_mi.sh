@@ -55,7 +55,7 @@ ask() {
 # usage: go COMMAND PATTERN. Sends COMMAND, which runs the program. The *stopped record must match PATTERN
 go() {
     say "$1"
-    wait_for '^\*stopped|\^error' || fail "$command: no stop"
+    wait_for '^\*stopped|\^error' || fail "$command: gdb reports neither a stop nor an error"
     check result "^$token\\^running"
     check stop "^\\*stopped,$2"
 }

@@ -330,7 +330,7 @@ for clang in clang-14 clang-19; do
         grep -q "list.cl:8: uninitialised-branch: .*: local 'list\[3\]', declared in line 3, read at .*list.cl:7;" list.ptx.out ||
             fail "$clang $level: no finding names the array: $(cat list.ptx.out)"
         [ $clang = clang-14 ] || grep -q "list.cl:8: uninitialised-branch: .*: local memory at offset 12, read at" unnoted.ptx.out ||
-            fail "$clang $level: without notes: $(cat unnoted.ptx.out)"
+            fail "$clang $level: without notes, no finding names local memory at offset 12: $(cat unnoted.ptx.out)"
         "$lanewise" run list.ptx --entry past --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[64]:ramp' --arg n=3 \
             --check=memory >past.out 2>&1
         grep -q "list.cl:17: out-of-bounds: .*, and the access is 0 bytes past the end of 'list' (32 bytes, declared in line 13);" past.out ||

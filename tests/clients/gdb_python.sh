@@ -408,7 +408,7 @@ END
 if in_order "$work/expected" "$work/transcript" >"$work/lines" && ! grep -q 'rax  *0x' "$work/transcript"; then
     echo "ok: layout regs"
 else
-    fail "layout regs"
+    fail "layout regs: the terminal does not show the expected registers"
     sed 's/^/    | /' "$work/transcript" | grep -v '| *$' | head -n 200
 fi
 

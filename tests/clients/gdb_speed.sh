@@ -66,7 +66,7 @@ measured() {
         </dev/null >"$work/out" 2>&1
     stop_server
     sed -n "s/^$name: \([0-9]*\)\.[0-9]* ms, \([0-9]*\) packets$/\1 \2/p" "$work/out" >"$work/figures"
-    read -r took sent <"$work/figures" || { fail "$name: not measured"; cat "$work/out"; return; }
+    read -r took sent <"$work/figures" || { fail "$name: gdb printed no time"; cat "$work/out"; return; }
     [ "$took" -le $((ms * slow)) ] || fail "$name takes $took ms, more than $((ms * slow))"
     [ "$sent" -ge 1 ] && [ "$sent" -le "$packets" ] || fail "$name takes $sent packets, expected 1 to $packets"
     echo "ok: $name: $took ms (at most $((ms * slow))), $sent packets (at most $packets)"

@@ -20,7 +20,8 @@ attach() {
     serve "$lanewise" run wait.yaml --gdb 127.0.0.1:0 --gdb-file "$work/kernels.lwo"
     timeout 300 python3 "$src/tests/clients/dap_client.py" "$adapter" "$src/docs/howto/debug-in-vscode.md" "$port" "$work/kernels.lwo" \
         "$work/wait.cl" "$behind" "$@" >"$work/stops" 2>&1
-    sort "$work/stops" | cmp -s - "$work/wanted" || { fail "$name"; sed 's/^/    | /' "$work/stops"; }
+    sort "$work/stops" | cmp -s - "$work/wanted" ||
+        { fail "$name: the stops differ from the expected ones"; sed 's/^/    | /' "$work/stops"; }
     server_ends
     [ "$status" = 0 ] || fail "$name: the run ended with status $status"
 }

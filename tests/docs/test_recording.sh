@@ -33,7 +33,7 @@ END
 
 # Two drawings of one session are equal. Another session gives another drawing.
 draw
-cmp -s picture.svg "$picture" || fail "a second drawing differs"
+cmp -s picture.svg "$picture" || fail "a second drawing of the same session differs from the first"
 printf '$ lanewise run overwrite.yaml --check\n$ lanewise run nothing.yaml\n' >other
 draw other
 cmp -s picture.svg "$picture" && fail "another session gives the same drawing"

@@ -235,8 +235,8 @@ expect 0 '1 check passed' run half.yaml
 expect 0 '14336' debug half.yaml --batch -c 'print x[1]' # the bits of 0.5, 0x3800
 printf '#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n__global__ void k(__half *y, const __half2 *x, __half a, __nv_bfloat16 *b) { y[0] = x[0].x; }\n' >half.cu
 expect 0 'args: \[y, x, {f16: 1.0}, b\]' template half.cu
-grep -q 'b: {type: u16, count: 1024}' out || fail "bfloat16 is no f16"
-grep -q 'x: {type: f16, count: 2048' out || fail "half2 is two f16"
+grep -q 'b: {type: u16, count: 1024}' out || fail "the template gives a buffer of __nv_bfloat16 another type than u16"
+grep -q 'x: {type: f16, count: 2048' out || fail "the template does not give a buffer of 1024 __half2 2048 elements of f16"
 
 printf '.kernel go\n.param ptr.global yes\n.param f64 x\n.param b32 many\nexit\n.end\n' >a.s
 expect 0 'args: \[yes, 1.0, 1024\]' template a.s

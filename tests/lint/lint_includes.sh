@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Checks the include rules of CONTRIBUTING.md, sections "The source tree" and "Folders": which directory may include headers of
 # which other directory, and that these headers are public. Inside a directory, a folder may include headers of the directory
-# itself and of folders before it in the table of rooms. Only one .c file each may include libyaml, libelf and readline, and
-# only one header may use intrinsics. With an argument the script checks that tree instead, for the test of this lint.
+# itself and of folders before it in the first table of "Folders". Only one .c file each may include libyaml, libelf and
+# readline, and only one header may use intrinsics. With an argument the script checks that tree instead, for the test of this lint.
 set -u
 rooms=$(cd "${srcdir:-.}" && sed -n 's,^    \([a-z]*/[a-z]*\)/  *[^ ].*,\1,p' CONTRIBUTING.md)
 top=${1:-${srcdir:-.}}
@@ -95,20 +95,20 @@ for dir in $directories; do
             }
             here = room($1); there = room($2)
             if (here == there || there == dir || here == dir) next
-            if (!(there in place) || !(here in place)) { print $1 ": " here " or " there " is no room of CONTRIBUTING.md"; bad = 1 }
+            if (!(there in place) || !(here in place)) { print $1 ": " here " or " there " is not in the table of folders in CONTRIBUTING.md"; bad = 1 }
             else if (place[there] > place[here]) {
-                print $1 " includes " $2 ": the room " there " is after " here " (CONTRIBUTING.md)"; bad = 1
+                print $1 " includes " $2 ": the folder " there " is after " here " (CONTRIBUTING.md)"; bad = 1
             }
         }
         END { exit bad }' || bad=1
-    # Each folder, or the room that contains it, must be in the table, and no folder may have too many files.
+    # Each folder, or the folder that contains it, must be in the table, and no folder may have too many files.
     awk -v rooms="$rooms" -v most="$most_files" '
         BEGIN { n = split(rooms, list, "\n"); for (i = 1; i <= n; i++) room[list[i]] = 1 }
         { sub("/[^/]*$", ""); files[$0]++ }
         END {
             for (folder in files) {
                 split(folder, part, "/")
-                if (folder ~ "/" && !(part[1] "/" part[2] in room)) { print folder "/ is no room of CONTRIBUTING.md"; bad = 1 }
+                if (folder ~ "/" && !(part[1] "/" part[2] in room)) { print folder "/ is not in the table of folders in CONTRIBUTING.md"; bad = 1 }
                 if (files[folder] > most && folder != "isa") { print folder "/ has " files[folder] " files: at most " most; bad = 1 }
             }
             exit bad

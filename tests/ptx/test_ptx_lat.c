@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests LAT barriers (ptx_options.lat_barriers): the positions at which the translator inserts the barriers, and that no other
- * code changes. U1 and U2 are unit tests of the specification dwr.md, section 16.1. The code is listing 1 of the paper. */
+ * code changes. U1 and U2 are unit tests of section 16.1 of dwr.md, the specification of the paper on dynamic warp resizing,
+ * which is not part of Lanewise. The code is listing 1 of the paper. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

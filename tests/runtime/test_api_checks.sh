@@ -90,7 +90,8 @@ for kind in $kinds; do
             [ "$kind" = api-use-after-release ] || { app "$name" --check=memory; [ ! -s err ] ||
                 fail "$name: a kind that was not selected is reported: $(cat err)"; }
             app "$name" --check=all --check-file findings.json --stats stats.json
-            grep -q "\"kind\": \"$kind\"" findings.json && grep -q '"thread_instructions"' stats.json || fail "$name: no reports"
+            grep -q "\"kind\": \"$kind\"" findings.json && grep -q '"thread_instructions"' stats.json ||
+                fail "$name: findings.json lacks the finding, or stats.json lacks thread_instructions"
             finds here "$kind" ""
             [ "$(grep -c '^lanewise: .*: api-' err)" = 1 ] || fail "$name: expected one finding: $(cat err)"
         else

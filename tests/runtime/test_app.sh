@@ -106,7 +106,7 @@ refused() { # message, arguments...
     want=$1
     shift
     "$lanewise" app "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
-    [ $? = 2 ] || fail "app $*: not status 2"
+    [ $? = 2 ] || fail "app $*: expected exit status 2"
     grep -qF "$want" "$scratch/err" || { fail "app $*: expected \"$want\", found:"; cat "$scratch/err"; }
     [ ! -s "$scratch/out" ] || fail "app $*: expected no output"
 }

@@ -187,7 +187,7 @@ END
     "$lanewise" app --record record ./queue >out 2>err
     "$lanewise" run record/0001-scale.yaml >out 2>&1 && "$lanewise" run record/0003-scale.yaml >out 2>&1 ||
         { fail "--record with OpenCL: the recorded launch files do not run"; cat out record/0001*; }
-    grep -q 'local: 128' record/0001-scale.yaml || fail "--record: local memory"
+    grep -q 'local: 128' record/0001-scale.yaml || fail "--record: the launch file has no argument of 128 bytes of local memory"
     # CUDA and OpenCL in one program use the same device, so that the statistics include both launches.
     "$lanewise" cc "$src/both.cu" -o two-interfaces -lOpenCL >log 2>&1 ||
         { fail "both interfaces: the program cannot be built"; cat log; }

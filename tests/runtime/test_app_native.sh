@@ -18,7 +18,8 @@ for what in wait lock; do
             echo "LLVM 19 is not installed"
             exit 77
         fi
-        grep -qx '0 wrong results, 0 children, 0 signals' out || { fail "$what, $engine"; cat out err; }
+        grep -qx '0 wrong results, 0 children, 0 signals' out ||
+            { fail "$what, $engine: the program reports wrong results"; cat out err; }
         native=$(sed -n 's/.*"native_warp_instructions": \([0-9]*\).*/\1/p' stats.json)
         [ "${native:-0}" -gt 0 ] || fail "$what, $engine: native code executed no instruction"
     done

@@ -10,7 +10,7 @@ runs() { # usage: runs WHAT PROGRAM [OPTION...]
     shift 2
     timeout 120 "$lanewise" app "$@" "$program" >out 2>err || { fail "$what: exit status $?"; cat out err; }
     grep -q '^all right$' out || { fail "$what: wrong results"; cat out; }
-    [ ! -s err ] || { fail "$what: messages"; cat err; }
+    [ ! -s err ] || { fail "$what: the run prints messages to standard error"; cat err; }
 }
 for clang in clang-14 clang-19; do
     "$lanewise" cc --compiler $clang -O1 "$src/graphs.cu" -o graphs-$clang -lpthread >log 2>&1 ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests operand collectors and register banks against published cycle tables (book 9.4, figure 3.17 and its variants). The
+ * Tests operand collectors and register banks against published cycle tables: section 9.4 of the
+ * specification of the book on GPU architectures, with figure 3.17 of the book and its variants. The
  * test itself issues the instructions, without a program and warp schedulers.
  */
 #include "tests/timing/tim_run.h"

@@ -50,8 +50,8 @@ static double pj_of(const struct tim_sums *sums, const struct tim_config *config
     return energy.joules;
 }
 
-/* The book's example: an fma of 32 lanes takes 4.6 pJ a lane. The fma reads three operands and writes one, at 5 pJ a lane
- * each. */
+/* Example of the book by Aamodt, Fung and Rogers: an fma of 32 lanes takes 4.6 pJ a lane. The fma reads three operands and
+ * writes one, at 5 pJ a lane each. */
 static void a_warp_of_fma_takes_787_pj(void **state)
 {
     struct tim_sums sums = {.sched = {[TIM_SCHED_lanes_fp_fma] = 32},

@@ -562,8 +562,8 @@ static void a_fetch_that_waits_is_one(void **state)
 
 /* ---- the book's example ----------------------------------------------------------------------------------- */
 
-/* The book's example of section 3.4: fn0(a, b) = a > b ? a * a - b : b * b - a. An instruction issues every four cycles, and a
- * taken jump takes 20. */
+/* Example of section 3.4 of the book by Aamodt, Fung and Rogers: fn0(a, b) = a > b ? a * a - b : b * b - a. An instruction
+ * issues every four cycles, and a taken jump takes 20. */
 static void the_books_fn0_takes_its_ways(void **state)
 {
     static const char *const body =

@@ -456,9 +456,10 @@ static void a_barrier_lets_nobody_overtake_a_store(void **state)
     run_free(r);
 }
 
-/* The book's example: `mad v4, v3, v7, v1` reads one vector register per cycle, in cycles 1 to 3, enters its pipe in 4, and
- * writes v4 in 5. If nothing protects the read of v1, an instruction that writes v1 issues in cycle 1. The Bloom filter of
- * `bloom` has the bits of registers 3, 7 and 1. These bits include all bits of register 26, but not those of register 20. */
+/* Example of the book by Aamodt, Fung and Rogers: `mad v4, v3, v7, v1` reads one vector register per cycle, in cycles 1 to 3,
+ * enters its pipe in 4, and writes v4 in 5. If nothing protects the read of v1, an instruction that writes v1 issues in cycle
+ * 1. The Bloom filter of `bloom` has the bits of registers 3, 7 and 1. These bits include all bits of register 26, but not
+ * those of register 20. */
 static void each_war_option_holds_a_write_back(void **state)
 {
     static const struct {
@@ -607,7 +608,8 @@ static void issues_are_counted_by_lanes(void **state)
     run_free(r);
 }
 
-/* Cycle compression: test vectors of section 11.1.6 of the book's specification, and others that were computed by hand. */
+/* Cycle compression: test vectors of section 11.1.6 of the specification of the book on GPU architectures, and others that were
+ * computed by hand. */
 static void compressed_cycles_are_as_published(void **state)
 {
     static const struct {

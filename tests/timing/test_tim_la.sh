@@ -97,7 +97,7 @@ else:
     assert r['la_b']['sums']['cores']['l1_misses'] < r['rr']['sums']['cores']['l1_misses']
 P
 done
-"$lanewise" compile --slices columns.s -o columns.lwo || fail "compile --slices"
+"$lanewise" compile --slices columns.s -o columns.lwo || fail "compile --slices fails"
 sed 's/columns.s}/columns.lwo}/' columns.yaml >kept.yaml
 run columns.yaml --mechanism la_bw && counts r.json >made
 run kept.yaml --mechanism la_bw && counts r.json | cmp - made || fail "the counters differ with the slices in the object"

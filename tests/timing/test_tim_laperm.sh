@@ -83,7 +83,7 @@ launch family "data: {type: s32, count: 512}" parent 1 32 "data" "buffer: data, 
 
 run() { # usage: run NAME POLICY KEYS. Runs NAME.yaml and writes the report NAME.POLICY.
     "$lanewise" run "$1.yaml" -q --timing=kepler-k20c --mechanism dtbl --timing-set dtbl.pending=true --timing-set kernels.policy="$2" \
-        --timing-report "$1.$2" $3 >out 2>err || fail "$1, $2: no run"
+        --timing-report "$1.$2" $3 >out 2>err || fail "$1, $2: the run fails"
 }
 # Launches take little time, so that children begin while parents run. The kernels load by __ldca, so that L1 caches the lines.
 soon='--timing-set kernels.latency=20 --timing-set kernels.buffer_base=50 --timing-set kernels.buffer_lane=1 --timing-set kernels.launch_base=100 --timing-set kernels.launch_lane=1'

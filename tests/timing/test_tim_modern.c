@@ -94,7 +94,8 @@ static void m45_a_yield_of_the_only_warp_is_one_bubble(void **state)
 /* ---- dependence barriers count up two cycles after issue -------------------------------------- */
 
 /** Return the cycles from the issue of a load to the issue of the instruction that waits for its result. The load takes 20
- *  cycles and has control field @field. @stage: the core has the stage Control. */
+ *  cycles and has control field @field. @stage: the core has the pipeline stage Control, in which an instruction increments its
+ *  dependence barriers one cycle after its issue (issue.control_stage). */
 static uint64_t user_after(const char *field, bool stage)
 {
     struct run *r = modern_control();

@@ -73,7 +73,8 @@ static unsigned made(unsigned members, unsigned lanes, address_fn of)
     return count;
 }
 
-/* Section 2 of dwr.md: number of accesses to L1 by 64 threads, for warps of 8, 16, 32 and 64 lanes. */
+/* Section 2 of the specification of dynamic warp resizing: number of accesses to L1 by 64 threads, for warps of 8, 16, 32 and
+ * 64 lanes. */
 static const struct {
     const char *name;
     address_fn of;

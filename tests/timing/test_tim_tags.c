@@ -279,8 +279,8 @@ static void entries_are_reserved(void **state)
 }
 
 /* With a window of one cycle, and one bank with one port, reads of three rows take three cycles. The first instruction leaves
- * Allocate two cycles after its issue, and reads in the following three cycles. The second instruction, one cycle later, needs
- * three cycles, of which two are reserved; so it waits for two cycles. */
+ * the pipeline stage Allocate two cycles after its issue, and reads in the following three cycles. The second instruction, one
+ * cycle later, needs three cycles, of which two are reserved; so it waits for two cycles. */
 static void entries_are_read_in_the_window(void **state)
 {
     static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Microbenchmarks of a modern core: the stages Control and Allocate, the window of cycles in which an instruction reads its
- * registers, the register-file cache, and the result queue. Expected cycles are published (Huerta et al., MICRO 2025), or
- * computed by hand from
+ * Microbenchmarks of a modern core: the two pipeline stages after issue, Control and Allocate, the window of cycles in which an
+ * instruction reads its registers, the register-file cache, and the result queue. An instruction reserves the read ports of its
+ * registers in stage Allocate. Expected cycles are published (Huerta et al., MICRO 2025), or computed by hand from
  * docs/reference/timing-core.md.
  */
 #include "tests/timing/tim_modern.h"

@@ -282,7 +282,8 @@ refuse '^lanewise: gone.json: cannot be read: No such file or directory$' timing
 expect 0 '^issue slots: ' run --timing good.yaml --timing-report -
 expect 0 '^timing: ' run --timing good.yaml -q --timing-report - --timing-set core.count=1 --timing-set clocks.core=700
 [ ! -s err ] || fail "--timing-report - wrote to standard error"
-grep -q '^timing: fermi, 1 core of 48 warps of 32 lanes, 700 MHz$' out || fail "keys were not set"
+grep -q '^timing: fermi, 1 core of 48 warps of 32 lanes, 700 MHz$' out ||
+    fail "--timing-set has not set core.count and clocks.core"
 
 # docs/howto/measure-cycles.md contains a script and the table that the script prints.
 cp "$src"/docs/examples/lines.* "$src"/docs/examples/sweep.sh .

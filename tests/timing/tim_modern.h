@@ -26,8 +26,8 @@ static inline struct run *modern_control(void)
     return r;
 }
 
-/** Create the machine of modern_control() with the stages Control and Allocate, two register banks, and units with a latency
- *  of four cycles. @rfc: the machine has the register-file cache. */
+/** Create the machine of modern_control() with the pipeline stages Control and Allocate, two register banks, and units with a
+ *  latency of four cycles. @rfc: the machine has the register-file cache. */
 static inline struct run *modern_window(bool rfc)
 {
     struct run *r = modern_control();

@@ -34,18 +34,18 @@ for launch in *.yaml; do
     if [ -n "${UPDATE_GOLDEN:-}" ]; then
         cp "$work/err" "$name.hang"
     elif ! diff -u "$name.hang" "$work/err"; then
-        fail "$name: other words"
+        fail "$name: the hang report differs from $name.hang"
     fi
     # shellcheck disable=SC2086
     "$lanewise" run $args "$launch" --threads 3 2>&1 >"$work/out" |
         sed '/^lanewise: kernel .*fixed order/d' >"$work/words" # removes the line that says why one host thread runs the kernel
-    diff -u "$name.hang" "$work/words" || fail "$name: another report on three threads"
+    diff -u "$name.hang" "$work/words" || fail "$name: with --threads 3 the hang report differs"
     # shellcheck disable=SC2086
     "$lanewise" debug $args --batch --command continue "$launch" >"$work/shell" 2>&1
     status=$?
     [ $status = 4 ] || fail "$name in the shell: exit status $status, expected 4"
     sed -n '/^hang: /,/^[^ h]/p' "$work/shell" | sed '/^[^ h]/d' >"$work/words"
-    diff -u "$name.hang" "$work/words" || fail "$name: the shell prints another report"
+    diff -u "$name.hang" "$work/words" || fail "$name: the hang report of the shell differs"
     # If lanes spin, the finding of --check has the pc of the first line of the hang report. It does not depend on where in
     # the loop the lanes were when the run stopped.
     case $kind in value | livelock)

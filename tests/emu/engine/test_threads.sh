@@ -70,7 +70,7 @@ for report in "$src"/tests/kernels/*.hang; do
     one "$name" 1 "$work/want" stops
     one "$name" 3 "$work/got" stops
     cmp -s "$work/want" "$work/got" || {
-        fail "$name on 3 threads"
+        fail "$name: the output on 3 threads differs from that on 1 thread"
         diff "$work/want" "$work/got" | head -n 8 | sed 's/^/    /'
     }
 done

@@ -296,7 +296,8 @@ static void scalar_warnings_are_said_once(void **state)
 
 static void a_convergence_deadlock_names_register_and_missing_lane(void **state)
 {
-    /* the book's corner case 5: lane 3 leaves the loop and is still a member of b1 */
+    /* corner case 5 of the specification of the book on GPU architectures (docs/evidence/book-inventory.md): lane 3 leaves the
+     * loop and is still a member of b1 */
     struct fix *r = run_text(HEAD "v_mov_b32 v2, 0\n"
                                   "bssy b0, out\n"
                                   "again: bssy b1, meet\n"

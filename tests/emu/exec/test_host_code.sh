@@ -15,7 +15,7 @@ fail() { echo "FAIL: $1"; sed 's/^/    /' "$work/out" | head -n 12; bad=$((bad +
 # The printed host code of every instruction ends in a jump or a return.
 for name in $(sed -n 's/^INSN([A-Z0-9_]*, *"\([^"]*\)".*/\1/p' "${srcdir:-.}/isa/insns.def"); do
     if ! "$lanewise" dis --host "$name" >"$work/out" 2>&1; then
-        grep -q 'does not execute\|target of the call' "$work/out" || fail "$name"
+        grep -q 'does not execute\|target of the call' "$work/out" || fail "dis --host $name fails"
         continue
     fi
     awk '/^[a-z].*host instructions/ { if (n && last !~ /^(jmp|ret|br|b)$/) bad = 1; n++; next }

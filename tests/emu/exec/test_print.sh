@@ -8,7 +8,7 @@ cp "$src"/tests/kernels/print* "$src"/tests/kernels/text.* "$work"
 same() {
     cat >"$work/want"
     cmp -s "$work/want" "$work/out" || {
-        fail "$1"
+        fail "$1: the output differs from the expected text"
         diff "$work/want" "$work/out" | head -n 10 | sed 's/^/    /'
     }
     [ "$status" = "$2" ] || fail "$1: exit status $status, expected $2"

@@ -229,7 +229,7 @@ textures: {line: {buffer: A}, same: {buffer: A}, 'other::same': {buffer: A, inde
 steps: [launch: {entry: k, grid: 1, block: 32, args: [out]},
         check: {buffer: out, values: [4, 5, 6]}]
 END
-"$lanewise" run good.yaml >out 2>&1 || { fail "textures with names in namespaces"; cat out; }
+"$lanewise" run good.yaml >out 2>&1 || { fail "the run fails if names of textures are in namespaces"; cat out; }
 sed "s/, same: {buffer: A}//" good.yaml >unbound.yaml
 "$lanewise" run unbound.yaml >out 2>&1
 [ $? = 3 ] || fail "a fetch from a texture that is not bound does not fault"

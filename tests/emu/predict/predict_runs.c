@@ -5,10 +5,10 @@
  *   predict_runs [-q] FILE.yaml ...
  *
  * The program runs the launch files with an observer that tracks the iteration of each thread in each loop of the slices.
- * Each access of an accepted site must have the address that emu_predict_address returns, in an iteration that
- * emu_predict_iterations permits. If the address slice is affine, its sum and the emulator's tags must give the same
- * address. Without -q the program prints a line for each file. The program always prints the totals: sites by reason,
- * accesses, differences. Exit status 1 means that a difference was found.
+ * Each access of an accepted site, which is a site with an address slice, must have the address that emu_predict_address
+ * returns, in an iteration that emu_predict_iterations permits. If the address slice is affine, its sum and the emulator's tags
+ * must give the same address. Without -q the program prints a line for each file. The program always prints the totals: sites
+ * by reason, accesses, differences. Exit status 1 means that a difference was found.
  */
 #include <inttypes.h>
 #include <stdio.h>

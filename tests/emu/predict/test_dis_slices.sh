@@ -32,5 +32,5 @@ readelf -SW "$work/kept.lwo" | grep '\.lanewise\.slices' | grep -q ' 000000 00 '
 "$lanewise" dis "$work/kept.lwo" >"$work/b"
 cmp "$work/a" "$work/b" || fail "the disassembly differs with and without slices"
 "$lanewise" dis --slices "$here/slices.s" -o "$work/out" || fail "dis --slices -o fails"
-cmp "$work/out" "$here/slices.txt" || fail "-o writes other slices"
+cmp "$work/out" "$here/slices.txt" || fail "dis --slices -o writes other text than slices.txt"
 exit $failed

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reader of golden traces of splits. A file has cases, each in this form:
+ * Reader of golden traces of splits. The traces were printed by an executable model: a program that follows the rules of splits
+ * and reconvergence engines, and is not part of Lanewise. A file has cases, each in this form:
  *
  *   == NAME policy=P lanes=W threads=N quantum=Q window=N merge=on|off limit=N hang=N [order=O]
  *   (with order=O the engine is `stack`; policy, quantum, window, merge and limit then have no effect)

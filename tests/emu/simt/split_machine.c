@@ -541,7 +541,8 @@ const char *sm_mnemonic(const struct sm *m, uint32_t pc)
 }
 
 /** Print "(rpc,pc,lanes)" for each entry of the stack, the bottom first. An entry that waits at its rpc for another barrier
- *  is printed as if popped, because the executable model pops before it waits. */
+ *  is printed as if popped, because the model that printed the golden traces (split_golden.h) pops before it
+ *  waits. */
 static void show_stack(const struct emu_warp *w, struct lw_sink *out)
 {
     const struct emu_simt_entry *e = emu_simt_entries(w);

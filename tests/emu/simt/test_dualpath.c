@@ -68,8 +68,8 @@ static enum sm_hang_report report_of(const char *text, const char *reconv)
 
 /* ---- the nested if ------------------------------------------------------------------------- */
 
-/* The nested if of the book (section 6.5 of the engineering specification), with a long block F: A 0, B 3, C 6, D 8, E 9,
- * F 10 to 13, G 14. */
+/* The nested if of section 6.5 of the specification of the book on GPU architectures, with a long block F. The blocks begin at
+ * pcs A 0, B 3, C 6, D 8, E 9, F 10 to 13, G 14. */
 static const char figure[] =
     "A: nop; bssy b0, G; bra lane%2, F, b0; B: nop; bssy b1, E; bra lane%4==2, D, b1; C: nop; "
     "bra E; D: nop; E: bra G; F: nop; nop; nop; nop; G: nop; exit";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the reconvergence engine `frontier`. The expected values are the vectors of the book (sections 6.5, 6.8 and 11.3 of
- * the engineering specification), and traces of random programs that the executable model printed. In these traces the
- * lanes at the lowest pc run, and the instructions on barriers have no effect. Also tests the rules that `frontier` shares
- * with `cbar`.
+ * Tests the reconvergence engine `frontier`. The expected values are those of sections 6.5, 6.8 and 11.3 of the specification
+ * of the book on GPU architectures (docs/evidence/book-inventory.md), and golden traces of random programs (split_golden.h). In
+ * these traces the lanes at the lowest pc run, and the instructions on barriers have no effect. Also tests the rules that
+ * `frontier` shares with `cbar`.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the reconvergence engine `likely`: the table of section 11.3 of the engineering specification, nested loops, lanes
- * that leave a loop or exit, and calls. Each program must give the same results under `stack`.
+ * Tests the reconvergence engine `likely`: the table of section 11.3 of the specification of the book on GPU
+ * architectures (docs/evidence/book-inventory.md), nested loops, lanes that leave a loop or exit, and calls. Each program must
+ * give the same results under `stack`.
  */
 #include <inttypes.h>
 #include <setjmp.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the reconvergence engines `multipath` and `early`: the nested if of the book (section 11.2 of the engineering
- * specification) with its two tables, early reconvergence of an unstructured branch, merges, and SIMT deadlocks that remain.
+ * Tests the reconvergence engines `multipath` and `early`: the nested if of section 11.2 of the specification of the book
+ * on GPU architectures (docs/evidence/book-inventory.md) with its two tables, early reconvergence of an unstructured branch,
+ * merges, and SIMT deadlocks that remain.
  */
 #include <inttypes.h>
 #include <setjmp.h>

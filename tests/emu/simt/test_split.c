@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests splits, convergence barriers, CTA barriers and policies. The expected values are the golden tables of the book
- * (sections 6.5 to 6.9 of the engineering specification, without a fairness limit), the rules of
- * docs/reference/machine.md, sections 1 and 2, and traces of random programs that the executable model printed.
+ * Tests splits, convergence barriers, CTA barriers and policies. The expected values are the tables of sections 6.5
+ * to 6.9 of the specification of the book on GPU architectures (docs/evidence/book-inventory.md), without a fairness limit, the
+ * rules of docs/reference/machine.md, sections 1 and 2, and golden traces of random programs (split_golden.h).
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -93,7 +93,7 @@ static void explain(const struct sm *m, bool livelock, struct emu_hang *hang)
     emu_block_explain(&m->block, &(struct emu_hang_cause){.livelock = livelock}, hang);
 }
 
-/* ---- the book ----------------------------------------------------------------------- */
+/* ---- tables of the specification ----------------------------------------------------------------------- */
 
 static const char nested[] =
     "bssy b2, L10; bra lane%2, L9, b2; bssy b1, L7; bra lane%4, L6, b1; nop; bra L7\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests the reconvergence engine `stack`: the tables of the book (sections 5.4, 5.6, 5.8, 6.2, 6.7 and 6.8 of
- * the engineering specification), the steps that are the same under `cbar` (6.14), and traces of random programs that
- * the executable model printed.
+ * Tests the reconvergence engine `stack`: the tables of sections 5.4, 5.6, 5.8, 6.2, 6.7 and 6.8 of the
+ * specification of the book on GPU architectures (docs/evidence/book-inventory.md), the steps that are the same under `cbar`
+ * (section 6.14), and golden traces of random programs (split_golden.h).
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -49,7 +49,7 @@ static void expect(const char *text, unsigned lanes, const char *order, const ch
     done(&r);
 }
 
-/* ---- 5.4: the program of the book's figures ------------------------------------------------- */
+/* ---- section 5.4: the program of the figures ------------------------------------------------- */
 
 /* The blocks of the figure begin at these pcs: A 0, B 3, C 6, D 8, E 9, F 10, G 11. */
 static const char figure[] =

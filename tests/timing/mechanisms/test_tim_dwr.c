@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tests dynamic warp resizing. U3 to U30 are the unit tests of section 16.1 of dwr.md, with the expected values of that section.
+ * Tests dynamic warp resizing. dwr.md is the specification of the paper on dynamic warp resizing, and is not part of Lanewise.
+ * U3 to U30 are the unit tests of section 16.1 of dwr.md, with the expected values of that section.
  * The traces are those of its sections 6 and 7, in which an ignored barrier does not count as an arrival
  * (dwr.skip_counts_as_arrival=off). Most tests run twice: with implicit barriers, and with explicit ones (bar.synch_partner).
  * A LAT is a load or store of global or local memory, or by a generic address. Some tests are in other

@@ -50,9 +50,9 @@ static const char *running(const struct mech_core *m, unsigned blocks)
     return text;
 }
 
-/* 17.1: memory instructions in excess could issue, but do not. If their number is greater than the number of warps of a
- * block, one block fewer runs in the next epoch. One block always remains, because it cannot have more instructions in excess
- * than it has warps. */
+/* 17.1: a memory instruction is in excess if it could issue, but does not. If the number of such instructions is greater than
+ * the number of warps of a block, one block fewer runs in the next epoch. One block always remains, because it cannot have more
+ * instructions in excess than it has warps. */
 static void memory_instructions_in_excess_pause_blocks(void **state)
 {
     struct mech_core *m = blocks_of(4, 2);

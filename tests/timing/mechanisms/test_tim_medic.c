@@ -48,7 +48,8 @@ static void to_interval(struct rig *r, unsigned interval)
         rig_step(r, NULL);
 }
 
-/* 16.6: the shares of hits 0, up to 0.2, up to 0.7, below 1, and 1 are the five types. With samples of ten reads these are
+/* 16.6: the share of a warp's reads that hit L2 determines which of five types the warp has. The types have the shares 0, up to
+ * 0.2, up to 0.7, below 1, and 1. With samples of ten reads these are
  * 0, 1 and 2, 3 to 7, 8 and 9, and 10 hits. */
 static void the_share_of_hits_is_the_type(void **state)
 {

@@ -27,7 +27,8 @@ static void pool_is(struct mech_core *m, const char *active, const char *pending
     assert_false(tim_mechs_pick(&m->mechs, 0, NULL));
 }
 
-/* Warps move as in the specification's trace (7.5). The pending warp that has waited longest enters the active pool first. */
+/* Warps move as in the trace in section 7.5 of the specification of address pre-computation. The pending warp that has waited
+ * longest enters the active pool first. */
 static void a_miss_admits_the_next_that_waits(void **state)
 {
     struct mech_core *m = mech_new("issue.schedulers=1 pools.on=on issue.active=2", 0);
