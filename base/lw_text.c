@@ -53,7 +53,7 @@ const char *lw_suggest(const char *name, const char *const *names, size_t count,
     size_t size = strlen(name);
     unsigned best_distance = UINT_MAX;
 
-    if (size <= 1) /* all names of one letter have the same edit distance, so no name can be proposed */
+    if (size <= 1) /* all other names of one letter have the same distance from @name, so none of them is a better proposal */
         return NULL;
     for (size_t i = 0; i < count; i++) {
         const char *candidate;

@@ -136,11 +136,11 @@ static void see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
     *latest = b->seen_at > *latest ? b->seen_at : *latest;
 }
 
-/** Returns true if no block has made progress for config.hang_window instructions, so that the running warps must be observed
- *  (MACHINE 4). The function checks only if the core has executed at least watch_at instructions, so that checks are at the same
- *  instructions in every run. Each observation that ends without a proof doubles the hang window. If the blocks of the grid may
- *  run in any order (order_free), they run one after another. Only @current is then checked, and its hang window counts only its
- *  own instructions, so that the result is the same on any number of host threads. */
+/** Returns true if no block has made progress for a hang window (config.hang_window instructions), so that the running warps
+ *  must be observed (MACHINE 4). Returns false, without a check, before the core has executed watch_at instructions; the checks
+ *  are therefore at the same instructions in every run. Each observation that ends without a proof doubles the hang window. If
+ *  the blocks of the grid may run in any order (order_free), they run one after another. Only @current is then checked, and its
+ *  hang window counts only its own instructions, so that the result is the same on any number of host threads. */
 bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current)
 {
     uint64_t window = f->base.machine->config.hang_window, latest = 0, since;

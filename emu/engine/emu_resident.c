@@ -134,7 +134,7 @@ static bool make_resident(struct emu_functional *f, struct emu_grid *grid,
     return true;
 }
 
-/** Distribution of the available space to blocks, in ascending order, by take_slot(). */
+/** Space for resident blocks, counted in warps, which take_slot() gives to blocks in ascending order. */
 struct places {
     uint64_t room, used;
     uint64_t levels; /* set of the nesting levels that have a resident block, as bits */

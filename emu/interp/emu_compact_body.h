@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compact mode in loops over lanes: materialisation of tags, and loads and stores at tagged addresses. Included by emu_mem_exec.c
- * after emu_mem_fast_body.h, and so compiled once per x86-64 level.
+ * The parts of compact mode that are loops over lanes: materialisation of tagged registers, and loads and stores whose address
+ * register has a tag. Included by emu_mem_exec.c after emu_mem_fast_body.h, and so compiled once per x86-64 level.
  */
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/tags/emu_compact_priv.h"

@@ -21,7 +21,7 @@
  * `multipath`: all complete entries run. An entry that becomes complete continues. In the terms of the source, the entries that
  *     run are the split table, and the other entries are the reconvergence table. Source: A. ElTantawy and others, "A scalable
  *     multi-path microarchitecture for efficient GPU control flow", HPCA 2014; T. M. Aamodt and others, "General-Purpose Graphics
- *     Processor Architectures", 3.4.2.
+ *     Processor Architectures", section 3.4.2.
  * `early`: if a side begins at a pc at which a sibling began, the sibling waits for the side at the pc that the sibling has
  *     reached, in an entry marked `early`. A lane that reaches the rpc of such an entry on another path leaves the entry.
  */

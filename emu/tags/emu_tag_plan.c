@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compact mode: determines, when a program is decoded, which instructions work on tags.
+ * Compact mode: determines, when a program is decoded, which instructions work on tags, that is, compute the base and stride of
+ * their result instead of its lanes.
  *
- * Definitions that reach a common use must have the same representation. Definitions that reach a common use form a web (the phi
- * webs of SSA, found by union-find over cells, one for each definition). A web is represented by tags if two conditions are true.
- * First, each definition of the web can give U or A, by the tag rules and the representation of its sources. Second, at least one
- * use is profitable: the use is an address, a compare, or a profitable operation on tags. All other webs are represented by lane
+ * All definitions that reach a common use form a web (a phi web of SSA, found by union-find over cells, one for each
+ * definition), and must have the same representation. A web is represented by tags if two conditions are true. First, each
+ * definition of the web can give U or A, by the tag rules and the representation of its sources. Second, at least one use is
+ * profitable: the use is an address, a compare, or a profitable operation on tags. All other webs are represented by lane
  * vectors, and instructions that use only registers of such webs keep their ordinary handlers. Even a register of a tagged web
  * may have no tag at run time, because a write in only some lanes removes it.
  *
