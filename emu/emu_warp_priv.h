@@ -61,7 +61,8 @@ struct emu_simt_entry {
     uint64_t lanes;
     uint32_t began;        /* reconvergence engine `early`: 1 + pc at which the entry's split began, or 0 if it is not known */
     int16_t split;         /* id of the split of the entry's own lanes, or -1 if the entry has no own lanes */
-    bool early;            /* the entry waits before its reconvergence pc, for lanes whose split began at the same pc */
+    bool early;            /* the entry waits before its reconvergence pc: under the engine `early` for lanes whose split began
+                            * at the same pc, under the engine `likely` at a likely convergence point */
     bool right;            /* the second path of a level of a dual-path stack; the entry before it is the first path */
 };
 enum { EMU_SIMT_BASE = 6, EMU_SIMT_LIMIT = 1 << 14 };

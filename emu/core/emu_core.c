@@ -159,8 +159,8 @@ static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
     }
 }
 
-/** Returns true if a fault is skipped. The fault filter of the engine or of the machine decides whether to skip the fault; in a
- *  replay, the log decides. *@read is set to the value that the faulting lanes read. */
+/** Returns true if a fault is skipped: the instruction continues without its faulting lanes. The fault filter of the engine or
+ *  of the machine decides; in a replay, the log decides. *@read is set to the value that the faulting lanes read. */
 static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault, uint32_t *read)
 {
     struct emu_fault_filter *filter = core->machine->fault_filter;
@@ -329,7 +329,8 @@ static inline void run_chain(struct emu_warp *w, int64_t budget, bool past_break
         run_chain_stepped(w, true); /* the hook has requested single steps, which start with this instruction */
 }
 
-/** Executes one instruction of the running split as run_chain_once() does. Most instructions retire at the first attempt. */
+/** Executes one instruction of the running split, even if it has a breakpoint. Tries go_within() first, by which most
+ *  instructions retire, and then run_chain_once(). */
 static inline void run_single(struct emu_warp *w)
 {
     const struct emu_dinsn *di = w->di;

@@ -292,7 +292,8 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
             return NULL;
         }
         if (f->count == 0) { /* The loaded state is invalid: no run can have produced it. */
-            *status = LW_FAIL(err, LW_ESTATE, "the saved state is damaged: launches are open, but none of their blocks can run");
+            *status = LW_FAIL(err, LW_ESTATE, "the saved state is damaged: launches are not complete, but none of their blocks "
+                                              "can run");
             return NULL;
         }
         if (f->turn_left == 0) {

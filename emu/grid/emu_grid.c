@@ -256,10 +256,10 @@ static bool number(struct emu_machine *machine, struct emu_grid *grid, struct lw
     return true;
 }
 
-/** No block reads the parameters of a complete host launch any more, and a program may make millions of launches. Therefore takes
- *  the memory of the parameters of one complete host launch for reuse, and frees that of the others. With history or a log, the
- *  parameters of all launches are still needed, and nothing is taken. Returns NULL if nothing was taken, so that the caller needs
- *  new memory. */
+/** Takes the memory for the parameters of one complete host launch for reuse, and frees that of all other complete host
+ *  launches: no block reads these parameters any more, and a program may make millions of launches. With history or a log, the
+ *  parameters of all launches are still needed, and nothing is taken. Returns NULL if nothing was taken, so that the caller
+ *  needs new memory. */
 static uint8_t *take_bank(const struct emu_machine *machine)
 {
     struct emu_grid *grid = machine->oldest != NULL ? machine->oldest->previous : machine->last_grid;

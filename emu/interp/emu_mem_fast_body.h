@@ -91,7 +91,8 @@ MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, ui
     return true;
 }
 
-/** Does the same as mem_rows(), except for the high words. If @mode contains MEM_SCALED, offsets are multiplied by @bytes. */
+/** Computes the addresses as mem_rows() does, but does not read the high words of address register pairs. If @mode contains
+ *  MEM_SCALED, offsets are multiplied by @bytes. */
 MEM_INLINE void mem_start(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
                           unsigned bytes, struct mem_rows *rows)
 {

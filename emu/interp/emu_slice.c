@@ -16,7 +16,8 @@
  * counters of instructions are updated only at these points:
  *   in a run        no counter changes; w->run_start is the start of the run
  *   end of a run    emu_count_run(): w->retired, w->lane_retired, w->budget
- *   end of a slice  counts_sync(), here emu_switch_to_next_warp(): the block's and the core's retired; w->slice_start
+ *   end of a slice  emu_counts_sync(), or in a direct switch emu_switch_to_next_warp(): the block's and the core's retired;
+ *                   w->slice_start
  * Within such a run, the number of instructions that the warp has retired is therefore w->retired + (di - w->run_start). The
  * count of the block is higher than its `retired` by w->retired - w->slice_start plus the instructions of the run.
  *

@@ -303,7 +303,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     /* only instructions that execute each lane separately may have preludes that copy scalars to all lanes */
     bool splats = !(info->flags & (ISA_F_MEMORY | ISA_F_SCALAR | ISA_F_CONTROL | ISA_F_CROSS));
     if (insn->a_scalar && info->flags & ISA_F_SCALAR && isa_op_has(info, ISA_TOK_VA))
-        return LW_FAIL(err, LW_EUNSUPP, "%s cannot have a scalar source, which is the same in all lanes: use s_mov_b32",
+        return LW_FAIL(err, LW_EUNSUPP, "the source of %s cannot be a scalar register, which all lanes share: use s_mov_b32",
                        info->mnemonic);
     if (isa_op_has(info, ISA_TOK_PD))
         di->p = isa_insn_p(insn) == ISA_PT ? 8 : (uint8_t)isa_insn_p(insn);

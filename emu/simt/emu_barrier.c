@@ -204,10 +204,10 @@ void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes)
         left_groups(w, reg);
 }
 
-/** Handles the usual end of a region. Split @id is undivided, and its pc is already after the bsync. The register @reg has only
- *  one group, of which @id is the last split to arrive. All waiting splits continue at the pc of @id. The result is the same as
- *  if split @id blocked, and the barrier then opened and made all splits ready. In all other cases returns false and does
- *  nothing. */
+/** Executes the arrival of split @id at the bsync of register @reg in the usual case: @id is undivided, and its pc is already
+ *  after the bsync; the register has only one group, of which @id is the last split to arrive; and all waiting splits continue
+ *  at the pc of @id. Then all these splits become one ready split, as if @id had blocked and the barrier had then opened, and
+ *  the function returns true. In all other cases it returns false and does nothing. */
 static bool meet(struct emu_warp *w, unsigned id, unsigned reg)
 {
     struct emu_breg_form *b = &w->bform[reg];
