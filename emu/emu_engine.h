@@ -89,12 +89,12 @@ struct emu_engine {
     struct emu_observer *observers;
     volatile int interrupted; /* set by emu_engine_interrupt, async-signal-safe */
     uint64_t stop_at; /* instruction count at which `run` stops; UINT64_MAX: never */
-    /** Number of host threads that `run` may use, initially 1. The functional engine runs blocks on several threads if the kernel
-     *  is block-order-free and there is no observer, listener, schedule log, history, breakpoint, immediate text, scalar_rule
-     *  warn, or stop_at. If one of these conditions is false, all blocks run in the fixed order on the caller's thread. Results,
-     *  reports and text are the same with one host thread and with several. A grid that started on several threads also ends on
-     *  several threads. Therefore an observer or breakpoint that is added while such a grid is interrupted takes effect only from
-     *  the next grid on, and single steps in such a grid are refused (LW_ESTATE). */
+    /** Number of host threads that `run` may use, initially 1. The functional engine runs blocks on several threads if the
+     *  kernel is block-order-free, the option scalar_rule is not `warn`, text is not printed immediately, and there is no
+     *  observer, listener, schedule log, history, breakpoint, or stop_at. Otherwise all blocks run in the fixed order on the
+     *  caller's thread. Results, reports and text are the same with one host thread and with several. A grid that started on
+     *  several threads also ends on several threads. Therefore an observer or breakpoint that is added while such a grid is
+     *  interrupted takes effect only from the next grid on, and single steps in such a grid are refused (LW_ESTATE). */
     unsigned threads;
 };
 enum lw_status emu_engine_functional_create(struct emu_machine *machine,

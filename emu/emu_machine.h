@@ -24,7 +24,8 @@ enum emu_scalar_rule { EMU_SCALAR_FAULT, EMU_SCALAR_WARN, EMU_SCALAR_ALLOW };
 /** Representation of uniform and affine registers (docs/explanation/uniform-affine.md). */
 enum emu_tag_mode {
     EMU_TAGS_OFF,     /* there are no tags */
-    EMU_TAGS_SHADOW,  /* every register has a lane vector and a tag; after each write the tag is compared with the lane vector */
+    EMU_TAGS_SHADOW,  /* every register has a lane vector (a value for each lane) and a tag; after each write the tag is compared
+                       * with the lane vector */
     EMU_TAGS_COMPACT  /* a register with tag U or A has no lane vector until an instruction needs one */
 };
 enum emu_tag_rules { EMU_TAG_RULES_TABLE, EMU_TAG_RULES_EXACT, EMU_TAG_RULES_FOLD };

@@ -640,8 +640,9 @@ struct isa_loop {
 };
 struct isa_object;
 
-/** Kinds of objects outside which a correct program does not access memory by a given load, store or atomic. Translated code has
- *  such a bound for an access whose address is that of one known variable plus offsets (docs/reference/object.md). */
+/** Kinds of bounds. The bound of a load, store or atomic is the object in memory outside which this instruction accesses no byte
+ *  in a correct program. In translated code, an access has a bound if its address is that of one known variable plus offsets
+ *  (docs/reference/object.md). */
 enum isa_bound_kind {
     ISA_BOUND_VARIABLE, /* variable @which of the object */
     ISA_BOUND_PARAM,    /* parameter @which of the kernel, a pointer to shared memory; the object extends to the start of the next

@@ -704,8 +704,8 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
                     info->flags & ISA_F_SCALAR ? w->m & ev->guard & (0 - w->m) : ev->effective, ev);
     else if (insn->xkind == ISA_X_CONST)
         fill_constant(w, scratch, insn, ev);
-    memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* does not clear the arrays, which are the first
-                                                                          * members */
+    memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* clears the members after the arrays outcome[] and
+                                                                          * target[] */
            sizeof scratch->flow - offsetof(struct emu_flow, count));
     w->flow = &scratch->flow;
     uint64_t before = w->retired;

@@ -252,8 +252,8 @@ static inline bool addresses_step(struct emu_warp *w, unsigned split, uint64_t l
                     &ev->access[ev->access_count++]);
     ev->cta.used = ev->cta.completed = false;
     if (form->flags & EMU_FORM_FLOW) {
-        memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* does not clear the arrays, which are the first
-                                                                              * members */
+        memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* clears the members after the arrays outcome[] and
+                                                                              * target[] */
                sizeof scratch->flow - offsetof(struct emu_flow, count));
         w->flow = &scratch->flow;
     }

@@ -2,7 +2,7 @@
 /*
  * The functional engine: executes in the fixed order (MACHINE 4). One launch of the host runs at a time, together with all
  * launches that the device makes from it. The resident blocks are the first blocks of these launches that have not ended, in the
- * order of launches and block numbers, as many as fit. A block runs its warps in rotation.
+ * order of launches and block numbers, as many as config.resident_warps permits. A block runs its warps in rotation.
  */
 #include <stdio.h>
 #include <stdlib.h>

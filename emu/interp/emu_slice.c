@@ -12,8 +12,8 @@
  *       |                                         v                   |
  *       +------ else: EMU_LEAVE_SLICE_END --- emu_switch_to_next_warp()
  *
- * A run is a sequence of instructions that a warp executes one after another, without a jump. Handlers within a run do not count;
- * counters of instructions are updated only at these points:
+ * A straight-line run, or run, is a sequence of instructions that a warp executes one after another, without a jump. Handlers
+ * within a run do not count; counters of instructions are updated only at these points:
  *   in a run        no counter changes; w->run_start is the start of the run
  *   end of a run    emu_count_run(): w->retired, w->lane_retired, w->budget
  *   end of a slice  emu_counts_sync(), or in a direct switch emu_switch_to_next_warp(): the block's and the core's retired;
