@@ -378,7 +378,8 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
                     &(struct emu_log_entry){.kind = EMU_LOG_BEGIN,
                                             .place = {.grid = grid->sequence, .block = linear}});
     count_start(block);
-    if (emu_grid_of_device(grid)) /* other grids may run on several threads */
+    if (emu_grid_of_device(grid)) /* slots of host launches are not counted: their blocks may start on several threads at the
+                                   * same time */
         grid->slots_in_use++;
     *slot = block->slot;
     if (core->machine->active_hooks != NULL)

@@ -181,7 +181,8 @@ static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault,
     if (yes == 0 && filter != NULL)
         yes = filter->skip(filter, fault, read);
     if (core->ops.skip_fault == NULL && core->ops.clock == NULL)
-        /* for the fixed order, the log does not record this choice, so the filter must decide in the same way in a replay */
+        /* In the fixed order, the log does not record the filter's decision, so the filter must make the same decision in a
+         * replay. */
         return yes != 0;
     emu_nondet_record(core, EMU_NONDET_SKIP, yes);
     if (yes != 0)
@@ -466,7 +467,8 @@ static bool find_run(const struct emu_warp *w, const uint64_t *address, uint64_t
         low = address[l] < low ? address[l] : low;
         high = address[l] > high ? address[l] : high;
     }
-    if (lanes == 0 || high - low >= EMU_PAGE_BYTES - 16) /* emu_global_ok checks at most two pages */
+    if (lanes == 0 || high - low >= EMU_PAGE_BYTES - 16) /* no lane accesses memory, or the range may be in more than two pages,
+                                                          * which emu_global_ok() cannot check */
         return false;
     out->start = low;
     if (low >= ISA_GLOBAL_BASE) {
@@ -669,7 +671,8 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
                        (unsigned long long)w->split[split].lanes);
     uint32_t pc = emu_split_pc(w, split);
     const struct emu_dinsn *di = &w->code->insn[pc];
-    if (pc >= w->code->program->count) { /* an element after the end of the code, which always raises a fault */
+    if (pc >= w->code->program->count) { /* past the end of the code, where the decoded program has an element that raises a
+                                          * fault */
         memset(ev, 0, sizeof *ev);
         ev->kind = EMU_EV_FAULT;
         emu_split_divide(w, split, w->split[split].lanes, true);

@@ -155,7 +155,7 @@ bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *curren
         if (b != NULL)
             see_progress(b, now, &latest);
     }
-    if (!f->order_free && f->gone_at > latest) /* the end of a block is progress */
+    if (!f->order_free && f->gone_at > latest) /* for the other blocks, the end of a block is progress, too */
         latest = f->gone_at;
     since = now + 1 - latest;
     if (since < window)

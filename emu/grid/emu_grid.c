@@ -684,7 +684,7 @@ void emu_grid_chain_print(const struct emu_machine *machine, uint32_t sequence,
     for (unsigned said = 0; grid != NULL && emu_grid_of_device(grid); said++) {
         const struct emu_grid *by = emu_grid_find(machine, grid->parent.grid);
         uint64_t block = grid->parent.block;
-        if (said == 4 && grid->depth > 1) { /* prints the number of levels that are left out, and the launch by the host */
+        if (said == 4 && grid->depth > 1) { /* leaves out further levels: prints their number, and the launch by the host */
             const struct emu_grid *first = by;
             while (first != NULL && emu_grid_of_device(first))
                 first = emu_grid_find(machine, first->parent.grid);

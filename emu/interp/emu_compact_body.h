@@ -145,9 +145,9 @@ MEM_INLINE bool tag_local(struct emu_warp *w, const struct emu_dinsn *di, unsign
 }
 
 /**
- * Loads or stores at a tagged address, for all lanes. Returns false if the access has no tagged address, or another form of
- * access is needed; nothing was then done. @uniform: all lanes load from one address, and the loaded value becomes a tag. @easy:
- * the function handles only warps of 32 lanes, and only cases that need no function call.
+ * Loads or stores at a tagged address, for all lanes. Returns false, without any effect, if the address register has no tag, or
+ * if another form of access is needed. @uniform: all lanes load from one address, and the loaded value becomes a tag. @easy: the
+ * function handles only warps of 32 lanes, and only cases that need no function call.
  */
 MEM_INLINE bool mem_tagged(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
                            unsigned mode, unsigned kind, bool write, bool uniform, unsigned n,

@@ -34,7 +34,8 @@ static uint64_t immediate(const struct isa_insn *insn, const struct isa_op_info 
     return is_double ? (uint64_t)insn->x << 32 : (uint64_t)(int64_t)(int32_t)insn->x;
 }
 
-/** Returns the offset of register @number in a warp's register file, for reading or writing. */
+/** Returns the byte offset of vector register @number in a warp's register file. For vz this is a register of zeros or, if
+ *  @write is set, a register that nothing reads. */
 static uint32_t row_of(const struct emu_layout *layout, unsigned number, bool write)
 {
     if (number == ISA_VZ)

@@ -493,7 +493,7 @@ void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32
     uint64_t now = split_now(w);
 
     split_end_slice(w)->pc = next;
-    if (!w->reconv->lockstep) /* In lockstep the whole split sleeps. The lanes that need not sleep then only lose time. */
+    if (!w->reconv->lockstep) /* otherwise the whole split sleeps, and the lanes that need not sleep only lose time */
         id = emu_split_part(w, id, lanes, &rest);
     w->split[id].wake = length < UINT64_MAX - now ? now + length : UINT64_MAX;
     split_set_state(w, id, EMU_SPLIT_SLEEPING);
@@ -506,7 +506,7 @@ void emu_split_launch_wait(struct emu_warp *w, uint64_t lanes, uint32_t next)
     unsigned id = (unsigned)w->running, rest;
 
     split_end_slice(w)->pc = next;
-    if (!w->reconv->lockstep) /* divides the split, as for a sleep */
+    if (!w->reconv->lockstep) /* as in emu_split_sleep(): otherwise the whole split waits */
         id = emu_split_part(w, id, lanes, &rest);
     split_set_state(w, id, EMU_SPLIT_LAUNCH);
     w->split[id].flags = 0;

@@ -135,7 +135,7 @@ static void follow(struct flow *f)
         }
         if (isa_insn_jumps(insn, i, &target))
             flow_to(f, target, &in);
-        if (!isa_insn_ends(insn)) /* calls return */
+        if (!isa_insn_ends(insn)) /* also true for a call, after which control continues here when it returns */
             flow_to(f, (int64_t)i + 1, &in);
     }
 }

@@ -478,7 +478,7 @@ static void jumped(struct emu_warp *w, uint32_t index)
     uint32_t rpc = w->code->program->rpc[index];
     int change = depth_change(w, index);
 
-    if (change > 0 && rpc != EMU_NO_RPC) { /* lanes of the called function may return separately */
+    if (change > 0 && rpc != EMU_NO_RPC) { /* a call: its lanes may return separately, and then reconverge at rpc */
         struct emu_simt_entry called = {.rpc = rpc, .rdepth = e->depth, .lanes = e->lanes,
                                         .split = e->split, .depth = e->depth};
         called.right = e->rpc == rpc && e->rdepth == e->depth && e->right;

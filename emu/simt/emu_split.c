@@ -293,7 +293,8 @@ static void cbar_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
 
     split_end_slice(w)->pc = next;
     if (w->split_count == 1 && lanes == w->live && w->flow == NULL) {
-        /* The usual end of a warp (emu_split_exit_alone): no lane remains that could wait. */
+        /* The usual end of a warp, as in emu_split_exit_alone(): no live lane remains, so only CTA barriers of the block may be
+         * complete now. */
         emu_split_drop(w, id);
         lanes_end(w, lanes);
         if (w->block->cta_open != 0)

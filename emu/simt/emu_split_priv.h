@@ -227,8 +227,8 @@ static inline void emu_split_branch2(struct emu_warp *w, uint64_t taken, uint32_
 {
     w->reconv->branch2(w, taken, target, next);
 }
-/** Ends @lanes; the other lanes of the split continue at @next. Tests all barriers again, because fewer lanes are live. Updates
- *  w->live, block->threads_live and block->warps_live. */
+/** Ends @lanes; the other lanes of the split continue at @next. Releases the barriers of the warp and the CTA barriers of the
+ *  block that are complete without @lanes. Updates w->live, block->threads_live and block->warps_live. */
 static inline void emu_split_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
 {
     w->reconv->exit(w, lanes, next);

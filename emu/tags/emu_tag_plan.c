@@ -702,7 +702,7 @@ static uint8_t axis_kind(enum emu_tag_rules rules, unsigned width, const uint32_
         below *= size[i];
     if (size[axis] == 1)
         return EMU_TAG_U;
-    if (below == 1) /* the index grows by 1 from lane to lane; a warp is within one row of the block, or has several rows */
+    if (below == 1) /* the index grows by 1 from lane to lane, at least within a row of the block */
         return size[axis] == threads || size[axis] % width == 0 || (axis == 0 && folds)
                    ? EMU_TAG_A
                    : EMU_TAG_V;

@@ -31,7 +31,7 @@ void emu_tag_insn_read(const struct isa_insn *insn, struct emu_tag_insn *out)
             out->d_words = use[i].count;
         }
     }
-    if (info->format == ISA_FMT_TEX) { /* a texture fetch has no address operand */
+    if (info->format == ISA_FMT_TEX) { /* its operand A contains coordinates, not an address */
         out->words[0] = 1;
         return;
     }

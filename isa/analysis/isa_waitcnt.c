@@ -205,7 +205,7 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
     check_uses(lint, i, counted, s, use, uses);
     if (counted != NOT_COUNTED)
         count(insn, i, counted, s, use, uses);
-    else /* the register then counts as not pending, so that a missing wait is reported only once */
+    else /* the instruction overwrites registers, which are no longer pending: a missing wait was reported above */
         for (unsigned u = 0; u < uses; u++)
             for (unsigned k = 0; use[u].written && k < use[u].count; k++)
                 s->of[isa_reg_number(&use[u]) + k] = (struct pending){.vm = 0};
