@@ -8,8 +8,8 @@
 #include "emu/program/emu_decode_priv.h"
 #include "emu/log/emu_log_priv.h"
 
-/** Layout of a block's heap block, in bytes: the warps, their tags, shared memory, the masks of lanes that have arrived at CTA
- *  barriers; then, for each warp, its vector registers and local memory. The barrier registers of the warps are allocated
+/** Layout, in bytes, of the memory of a thread block: the warps, their tags, shared memory, the masks of lanes that have arrived
+ *  at CTA barriers; then, for each warp, its vector registers and local memory. The barrier registers of the warps are allocated
  *  separately. */
 struct block_plan {
     size_t warps, bregs, tags, shared, cta, rows_at, rows, local, step, total;

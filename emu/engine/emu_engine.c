@@ -269,7 +269,8 @@ static struct emu_warp *next_warp(struct emu_functional *f, struct emu_block *bl
             block->next_warp = at;
             f->warp_left = f->base.machine->config.warp_quantum;
             if (block->sleep_offset != offset && !f->order_free && f->turn_left > f->warp_left)
-                f->turn_left = f->warp_left; /* All warps slept, perhaps until another block has done something. */
+                f->turn_left = f->warp_left; /* All warps slept, perhaps until another block does something. The next block
+                                                * therefore runs after this time slice of the warp. */
             return w;
         }
     }

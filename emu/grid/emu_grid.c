@@ -416,7 +416,7 @@ struct emu_grid *emu_grid_take_startable(struct emu_machine *machine)
     return grid;
 }
 
-/** Returns the list of the index of streams that contains stream @stream of block @block of grid @sequence. */
+/** Returns the list in which the index of streams has stream @stream of block @block of grid @sequence. */
 static struct emu_grid **stream_list(struct emu_machine *machine, uint32_t sequence, uint64_t block,
                                      uint64_t stream)
 {

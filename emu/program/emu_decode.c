@@ -462,8 +462,8 @@ void emu_layout_make(struct emu_layout *layout, unsigned width, const struct emu
 }
 
 /** For reconvergence engines that ignore barriers: gives instructions on barrier registers a handler that does nothing. Adds the
- *  layer EMU_LAYER_RPC to the instructions at which lanes may wait for other lanes. The instructions are reconvergence pcs; for
- *  the engine `likely` also likely convergence points; for the engine `early` all instructions. */
+ *  layer EMU_LAYER_RPC to the instructions at which lanes may wait for other lanes. These are the instructions at reconvergence
+ *  pcs; for the engine `likely` also those at likely convergence points; for the engine `early` all instructions. */
 static void mark_rpcs(struct emu_code *code)
 {
     const struct emu_program *program = code->program;

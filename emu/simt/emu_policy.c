@@ -469,7 +469,7 @@ void emu_split_ran(struct emu_warp *w, unsigned count)
 
 /* ---- steps of parts ----------------------------------------------------------------- */
 
-/** Returns split @id, and those parts of the same divided split that wait at its pc. */
+/** Returns the ids of split @id and of those parts of the same divided split that wait at its pc. */
 static uint64_t family_here(const struct emu_warp *w, unsigned id)
 {
     const struct emu_split *s = &w->split[id];

@@ -214,8 +214,8 @@ static inline void emu_flow_note(struct emu_warp *w, enum emu_conv_op op, unsign
 void emu_split_outcomes(const struct emu_warp *w, uint64_t m, struct emu_flow *flow);
 enum { EMU_TARGET_EXIT = UINT32_MAX };
 /** Executes a branch whose lanes may have up to W targets: lane l of w->m continues at target[l]; EMU_TARGET_EXIT ends the lane.
- *  @next is the instruction after the branch (used by the policy stack_like). If all lanes have one target, the caller executes a
- *  jump instead. */
+ *  @next is the instruction after the branch, for the order of the sides (emu_split_order_sides). If all lanes have one target,
+ *  the caller executes a jump instead. */
 static inline void emu_split_branch(struct emu_warp *w, const uint32_t *target, uint32_t next)
 {
     w->reconv->branch(w, target, next);
@@ -404,7 +404,8 @@ void emu_split_block_ends(struct emu_block *block);
  *  changed. */
 void emu_split_bury(struct emu_warp *w, unsigned *id, uint64_t gone);
 
-/** Releases the groups blocked at the convergence registers in the set @regs, if all their lanes have arrived. */
+/** Releases each group that is blocked at a convergence register of the set @regs, if all its live lanes have arrived, or if its
+ *  barrier is soft and need not wait for the others. */
 void emu_conv_release(struct emu_warp *w, uint32_t regs);
 /** After the exit of @lanes, releases the lanes that wait at barriers which are complete now: CTA barriers of the block, and this
  *  warp's warpsync and bsync. */

@@ -4,8 +4,8 @@
  *
  *  emu_tag_plan.c      determines, when a program is decoded, which instructions work on tags: these instructions compute the
  *                      base and stride of their result instead of its lanes
- *  emu_compact.c       handlers of these instructions, and the bridge to ordinary handlers
- *  emu_compact_body.h  materialisation, and accesses to memory at tagged addresses; compiled once per level
+ *  emu_compact.c       handlers of these instructions, and functions that materialise registers for ordinary handlers
+ *  emu_compact_body.h  materialisation, and memory accesses whose address register has a tag; compiled once per level
  *
  * Each register of a warp's register file has a state and a tag, found by register index (offset divided by stride). Handlers
  * that work on tags require that all live lanes execute the instruction. They test the states of their source registers, and
@@ -58,7 +58,7 @@ typedef bool emu_tagged_memory_fn(const struct isa_insn *insn, const struct emu_
                                   bool uniform, struct emu_handlers *out);
 
 /** Returns the property of blocks of shape @block on which a plan depends: two bits for each of tid.x, tid.y and tid.z, which
- *  state whether it is U, A or V in all warps. Returns 0 outside compact mode. */
+ *  state whether this index is U, A or V in all warps. Returns 0 outside compact mode. */
 uint8_t emu_plan_shape(const struct emu_config *config, const uint32_t block[3]);
 /** Selects the handlers of all instructions of @code, which are decoded and have their ordinary handlers. Errors: LW_ENOMEM. */
 enum lw_status emu_plan_make(struct emu_code *code, const struct emu_level *level,
