@@ -92,7 +92,8 @@ struct emu_prelude {
     bool is_float;
 };
 
-/** A program decoded for one core. Each core has its own decoded program, because handlers are replaced in it. */
+/** A program decoded for one level and block shape. A core that an engine of emu/ drives has its own decoded program, because
+ *  its steps replace handlers in it. Cores that an engine outside emu/ drives share one (emu_core_code()). */
 struct emu_code {
     const struct emu_program *program;
     struct emu_dinsn *insn;      /* [program->count + 1] decoded instructions; the last element raises a fault, for a pc past the
@@ -134,8 +135,8 @@ struct emu_program {
     uint32_t *rpc;         /* [count] reconvergence pc of each branch; EMU_NO_RPC: the instruction has none */
     uint32_t *lpc;         /* [count] likely convergence points from isa_likely_points(); only for the reconvergence engine
                             * `likely`, otherwise NULL */
-    uint32_t *rank;        /* [count + 1] ranks from isa_object_ranks(), for the reconvergence engines `frontier` and `likely`;
-                            * NULL: instructions are ordered by pc */
+    uint32_t *rank;        /* [count + 1] ranks from isa_object_ranks(), for the reconvergence engines `frontier` and `likely`
+                            * and for steady split policies such as `converge`; NULL: splits are ordered by pc */
     struct emu_program *next;
 };
 

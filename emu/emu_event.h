@@ -133,8 +133,8 @@ struct emu_event {
     /* the instruction */
     uint64_t pc;
     const struct isa_insn *insn;
-    /* masks. split_lanes: lanes of the split. effective: lanes in which the instruction had an effect, which are the lanes in
-     * all of split_lanes, exec and guard */
+    /* masks. split_lanes: lanes of the split. effective: lanes in which the instruction had an effect: lanes that are in
+     * split_lanes, exec and guard */
     uint64_t split_lanes, exec, guard, effective;
     /* control flow */
     const struct emu_outcome *outcomes;

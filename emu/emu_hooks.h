@@ -14,7 +14,8 @@ struct emu_hook_site {
     const struct emu_program *program;
     const struct isa_insn *insn;
     uint32_t index;       /* index of the instruction in the program */
-    uint64_t lanes;       /* lanes in which the instruction has an effect: those in the split, exec and guard; may be 0 */
+    uint64_t lanes;       /* lanes in which the instruction has an effect: lanes of the split that are in exec and whose guard is
+                           * true; may be 0 */
     uint64_t split_lanes; /* all lanes of the split */
 };
 /** Lanes [first, last] of one access, if the addresses of these lanes are equal or consecutive. */

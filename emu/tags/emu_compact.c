@@ -225,7 +225,7 @@ RULE struct term scaled(struct term a, uint64_t k)
 {
     return (struct term){a.base * k, a.stride * k, a.rise * k};
 }
-/** Returns true if the tag rules are `table`, the published rules, which apply in fewer cases than the algebra permits. */
+/** Returns true if the tag rules are `table`, which apply in fewer cases than the algebra permits. */
 RULE bool table_rules(const struct emu_warp *w)
 {
     return w->core->machine->config.tag_rules == EMU_TAG_RULES_TABLE;
