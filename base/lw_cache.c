@@ -294,7 +294,8 @@ static bool write_entry(const char *path, const char *data, size_t bytes)
     return good;
 }
 
-/** Deletes the entries that have not been used for the longest time, if all entries together exceed the limit. */
+/** If all entries together exceed the limit, deletes those that have not been used for the longest time, until the others take
+ *  at most three quarters of the limit. */
 static void limit_size(const char *path)
 {
     const size_t length = (size_t)(strrchr(path, '/') - path);

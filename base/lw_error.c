@@ -9,7 +9,8 @@ static size_t printable(const char *p)
 {
     const unsigned char c = (unsigned char)*p;
 
-    if (c < ' ' || c == 0x7f || (c == 0xc2 && (unsigned char)p[1] < 0xa0)) /* U+0080..U+009f are controls */
+    if (c < ' ' || c == 0x7f || (c == 0xc2 && (unsigned char)p[1] < 0xa0)) /* control characters: C0, DEL, and C1
+                                                                            * (U+0080..U+009f) */
         return 0;
     return lw_utf8(p);
 }

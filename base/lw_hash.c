@@ -7,7 +7,8 @@
 
 static void mix_word(struct lw_hash *hash, uint64_t word)
 {
-    /* A bit of a factor affects only bits of the product at its own position and above, so the rotation moves high bits down. */
+    /* A bit of a factor affects only bits of the product at its own position and above. The rotation moves high bits down, so
+     * that they affect low bits of later products. */
     uint64_t x = (hash->state ^ word) * FNV_PRIME;
 
     hash->state = x << 29 | x >> 35;

@@ -53,7 +53,7 @@ const char *lw_suggest(const char *name, const char *const *names, size_t count,
     size_t size = strlen(name);
     unsigned best_distance = UINT_MAX;
 
-    if (size <= 1) /* all names of one letter have the same edit distance, so no name can be proposed */
+    if (size <= 1) /* all other names of one letter have the same distance from @name, so none of them is a better proposal */
         return NULL;
     for (size_t i = 0; i < count; i++) {
         const char *candidate;
@@ -165,7 +165,8 @@ enum lw_status lw_file_read(const char *path, char **data, size_t *size, struct 
         used += got;
         if (got == 0)
             break;
-        if (used > MOST_STREAM_BYTES && !S_ISREG(st.st_mode)) { /* the input may have no end, like the device /dev/zero */
+        if (used > MOST_STREAM_BYTES && !S_ISREG(st.st_mode)) { /* a device or pipe, whose input may have no end, as that of
+                                                                 * /dev/zero */
             status = LW_FAIL(err, LW_EIO, "%s: the input is longer than %d MiB, the limit for a pipe or device: copy the "
                                           "input to a regular file", path,
                              MOST_STREAM_BYTES >> 20);

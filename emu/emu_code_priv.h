@@ -15,7 +15,7 @@ struct emu_icache;
 /**
  * Handler of an instruction. A handler executes the instruction for the warp's running split, and continues with the next
  * instruction by a tail call, or in LW_LOOP builds by a return to the driver. If one of the EMU_LEAVE_* reasons applies, the
- * handler instead leaves the chain of handlers, and sets w->di to the instruction to execute next.
+ * handler instead leaves the chain of handlers (the warp's handler chain), and sets w->di to the instruction to execute next.
  */
 typedef void emu_handler_fn(struct emu_warp *w, const struct emu_dinsn *di);
 
@@ -29,8 +29,8 @@ struct emu_handlers {
 struct emu_dinsn {
     struct emu_handlers h;
     uint32_t d, a, b, c;
-    /* Two unions. Instructions on tags use td, ta, tb and tc, which are register indices (emu_compact_priv.h). Memory
-     * instructions use td, ta and disp. */
+    /* Two unions. Instructions that compact mode executes on tags instead of lanes use td, ta, tb and tc, which are register
+     * indices (emu_compact_priv.h). Memory instructions use td, ta and disp. */
     union {
         int32_t delta;  /* distance to the branch target, in instructions */
         struct { uint16_t td, ta; };
@@ -40,7 +40,8 @@ struct emu_dinsn {
         struct { uint16_t tb, tc; };
     };
     uint32_t index;     /* index of the instruction in the program */
-    uint16_t run;       /* number of instructions from this one to the end of the straight-line run, both included */
+    uint16_t run;       /* number of instructions from this one to the last one of the straight-line run (emu_slice.c), both
+                         * included */
     uint16_t op;        /* enum isa_op */
     uint8_t guard;      /* bits 2:0: number 0..6 of the guard predicate, or 7: no guard; bit 3: the guard is negated; bit 4: the
                          * guard is a scalar predicate */
@@ -79,7 +80,7 @@ enum {
 enum emu_prelude_kind { EMU_PRE_NONE, EMU_PRE_ROW, EMU_PRE_UNIFORM };
 struct emu_prelude {
     struct emu_handlers base;   /* handlers of the instruction, which run after the prelude */
-    struct emu_handlers tagged; /* compact mode: handlers of the instruction on tags */
+    struct emu_handlers tagged; /* compact mode: handlers that execute the instruction on tags */
     struct {
         uint8_t kind;  /* enum emu_prelude_kind */
         uint8_t ukind; /* kind of a uniform source */
@@ -91,7 +92,8 @@ struct emu_prelude {
     bool is_float;
 };
 
-/** A program decoded for one core. Each core has its own decoded program, because handlers are replaced in it. */
+/** A program decoded for one level and block shape. A core that an engine of emu/ drives has its own decoded program, because
+ *  its steps replace handlers in it. Cores that an engine outside emu/ drives share one (emu_core_code()). */
 struct emu_code {
     const struct emu_program *program;
     struct emu_dinsn *insn;      /* [program->count + 1] decoded instructions; the last element raises a fault, for a pc past the
@@ -133,8 +135,8 @@ struct emu_program {
     uint32_t *rpc;         /* [count] reconvergence pc of each branch; EMU_NO_RPC: the instruction has none */
     uint32_t *lpc;         /* [count] likely convergence points from isa_likely_points(); only for the reconvergence engine
                             * `likely`, otherwise NULL */
-    uint32_t *rank;        /* [count + 1] ranks from isa_object_ranks(), for the reconvergence engines `frontier` and `likely`;
-                            * NULL: instructions are ordered by pc */
+    uint32_t *rank;        /* [count + 1] ranks from isa_object_ranks(), for the reconvergence engines `frontier` and `likely`
+                            * and for steady split policies such as `converge`; NULL: splits are ordered by pc */
     struct emu_program *next;
 };
 
@@ -149,13 +151,13 @@ struct emu_level {
     unsigned row_lanes; /* vector registers are padded to a multiple of this number of lanes */
     unsigned vector_lanes; /* number of lanes of one host vector */
     /** Selects the handlers of a decoded instruction, whose operands are already filled in. If the level has no handler for the
-     *  instruction's modifiers, sets both handlers to NULL, and *why to a clause for the message. */
+     *  instruction's modifiers, sets both handlers to NULL, and *why to a clause that states the reason. */
     void (*handlers)(const struct isa_insn *insn, const struct emu_dinsn *di,
                      struct emu_handlers *out, const char **why);
     struct emu_handlers prelude; /* handlers of preludes, for EMU_D_MODIFIED instructions */
     struct emu_handlers hook;    /* handlers of the layer EMU_LAYER_HOOK */
     /** Functions of compact mode. make_row materialises register @index from its tag. tagged_memory selects the handlers of a
-     *  memory access whose address is tagged. */
+     *  memory access whose address register has a tag. */
     void (*make_row)(struct emu_warp *w, unsigned index);
     bool (*tagged_memory)(const struct isa_insn *insn, const struct emu_dinsn *di, bool uniform,
                           struct emu_handlers *out);

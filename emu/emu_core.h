@@ -41,7 +41,7 @@ struct emu_warp *emu_warp_state(const struct emu_core *core, unsigned slot, unsi
 void emu_warp_prefetch(const struct emu_warp *state);
 
 /**
- * Executes one instruction for some lanes of one split, and fills an event (the watched path).
+ * Executes one instruction for some lanes of one split, and fills an event (the watched path, MACHINE 5).
  *  @slot   a slot whose block has started; @warp is a warp of the block, @split the id of a ready split
  *  @lanes  a non-empty subset of the split's lanes; the other lanes remain at their pc as another split
  *  @ev     filled in if the result is LW_OK
@@ -68,7 +68,8 @@ enum emu_event_detail {
     EMU_EVENT_ADDRESSES
 };
 /** Reports that lanes @lanes of the load @ev have received bytes that differ from memory. Called by an engine whose caches are
- *  not coherent, after it has changed the registers of these lanes by emu_reg_write. Listeners get EMU_MACHINE_STALE. */
+ *  not coherent, after it has changed the registers of these lanes by emu_reg_write. Listeners get EMU_MACHINE_STALE.
+ *  @address and @bytes describe the access of the lowest lane of @lanes. */
 void emu_machine_report_stale(const struct emu_machine *machine, const struct emu_event *ev, uint64_t lanes,
                               uint64_t address, unsigned bytes);
 /** Sets the event detail from the next step on; initially EMU_EVENT_FULL. */

@@ -14,8 +14,8 @@ enum emu_stop_kind {
     EMU_STOP_INTERRUPTED, /* emu_engine_interrupt() was called */
     EMU_STOP_STEPPED,     /* a step has executed one instruction */
     EMU_STOP_OBSERVER,    /* an observer, or emu_machine_halt(), requested a stop after this instruction */
-    EMU_STOP_BLOCKED,       /* after step_warp: the warp or split cannot run now; after run_other_warps: no warp of the block can
-                             * make progress */
+    EMU_STOP_BLOCKED,       /* after step_warp: the warp or split cannot run now. After run_other_warps: no warp of the block can
+                             * make progress at present */
     EMU_STOP_COUNT,       /* `run` has reached the instruction count emu_engine.stop_at */
     EMU_STOP_LIMIT        /* the engine's caller ended the run at a limit; emu_machine_where() describes where the warps are */
 };
@@ -36,8 +36,8 @@ struct emu_stop {
     struct emu_hang hang;
 };
 
-/** Observer of every event. While an engine has an observer, runs use the observed path, which fills events. @on_event must not
- *  change state. @on_event returns true to stop the run after this instruction. */
+/** Observer of every event. While an engine has an observer, runs use the watched path (MACHINE 5), which fills an event for
+ *  each instruction. @on_event must not change state. @on_event returns true to stop the run after this instruction. */
 struct emu_observer {
     bool (*on_event)(struct emu_observer *observer, const struct emu_event *ev);
     struct emu_observer *next; /* next observer in the list of observers */
@@ -63,8 +63,8 @@ struct emu_engine_ops {
                                 struct lw_error *err);
     /** Executes one rotation of the other warps: a time slice of each other warp of the block, then of the other splits of
      *  @place's warp. If none of these warps and splits can run, warps of other blocks get a time slice. The stop is
-     *  EMU_STOP_BLOCKED if @place's block makes no progress. Other blocks, which have not run in this rotation, may later enable
-     *  this block to continue. */
+     *  EMU_STOP_BLOCKED if @place's block makes no progress. The block may still continue later, after other blocks have run
+     *  that have not run in this rotation. */
     enum lw_status (*run_other_warps)(struct emu_engine *engine, const struct emu_thread_ref *place,
                                  struct emu_stop *stop, struct lw_error *err);
     /** warp_count returns the number of resident warps. warp_at gets the warp at an index in the order (grid, block, warp). A
@@ -89,12 +89,12 @@ struct emu_engine {
     struct emu_observer *observers;
     volatile int interrupted; /* set by emu_engine_interrupt, async-signal-safe */
     uint64_t stop_at; /* instruction count at which `run` stops; UINT64_MAX: never */
-    /** Number of host threads that `run` may use, initially 1. The functional engine runs blocks on several threads if the kernel
-     *  is block-order-free and there is no observer, listener, schedule log, history, breakpoint, immediate text, scalar_rule
-     *  warn, or stop_at. If one of these conditions is false, all blocks run in the fixed order on the caller's thread. Results,
-     *  reports and text are the same with one host thread and with several. A grid that started on several threads also ends on
-     *  several threads. Therefore an observer or breakpoint that is added while such a grid is interrupted takes effect only from
-     *  the next grid on, and single steps in such a grid are refused (LW_ESTATE). */
+    /** Number of host threads that `run` may use, initially 1. The functional engine runs blocks on several threads if the
+     *  kernel is block-order-free, the option scalar_rule is not `warn`, text is not printed immediately, and there is no
+     *  observer, listener, schedule log, history, breakpoint, or stop_at. Otherwise all blocks run in the fixed order on the
+     *  caller's thread. Results, reports and text are the same with one host thread and with several. A grid that started on
+     *  several threads also ends on several threads. Therefore an observer or breakpoint that is added while such a grid is
+     *  interrupted takes effect only from the next grid on, and single steps in such a grid are refused (LW_ESTATE). */
     unsigned threads;
 };
 enum lw_status emu_engine_functional_create(struct emu_machine *machine,
@@ -125,12 +125,13 @@ struct emu_spin_observer;
 /**
  * Creates a spin observer. Returns NULL if there is no memory.
  *  @tries   number of earlier observations that proved nothing; each of these observations makes the new one longer
- *  @chosen  a debugger or a log chooses the splits that run, so that the proof considers only these splits
+ *  @chosen  true: a debugger or a log chooses the splits that run, so that the proof considers only these splits
  */
 struct emu_spin_observer *emu_spin_observer_create(struct emu_machine *machine, unsigned tries, bool chosen);
 void emu_spin_observer_destroy(struct emu_spin_observer *probe);
 struct emu_observer *emu_spin_observer_events(struct emu_spin_observer *probe);
-/** Returns true if the observer has given up on a warp. Such an observer can prove nothing, and the observation may end. */
+/** Returns true if the observer has given up the search for a cycle of one of the warps. The observer can then prove nothing any
+ *  more, and the engine may destroy it. */
 bool emu_spin_observer_gave_up(const struct emu_spin_observer *probe);
 /** Returns true if no warp of the block can run, or if the observer has proved that none can make progress and has observed the
  *  warps' reads for long enough for the hang report. The first call for a block adds it to the blocks whose reads are observed,
@@ -152,8 +153,8 @@ bool emu_breakpoint_any(const struct emu_machine *machine);
 /** Returns true if a breakpoint is set at @pc. */
 bool emu_breakpoint_at(const struct emu_machine *machine, uint64_t pc);
 
-/** Sets or removes a breakpoint. A breakpoint replaces the handler of the decoded instruction, so a run without breakpoints has
- *  no cost. Errors: LW_ERANGE when @pc is not an instruction. */
+/** Sets or removes a breakpoint. A breakpoint replaces the handler of the decoded instruction, so a run without breakpoints
+ *  takes no additional time. Errors: LW_ERANGE when @pc is not an instruction. */
 enum lw_status emu_breakpoint_set(struct emu_machine *machine, uint64_t pc, bool on,
                                   struct lw_error *err) LW_MUST_CHECK;
 

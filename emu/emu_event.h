@@ -133,8 +133,8 @@ struct emu_event {
     /* the instruction */
     uint64_t pc;
     const struct isa_insn *insn;
-    /* masks. split_lanes: lanes of the split; effective: lanes in which the instruction had an effect, those in split_lanes, exec
-     * and guard */
+    /* masks. split_lanes: lanes of the split. effective: lanes in which the instruction had an effect: lanes that are in
+     * split_lanes, exec and guard */
     uint64_t split_lanes, exec, guard, effective;
     /* control flow */
     const struct emu_outcome *outcomes;
@@ -150,8 +150,8 @@ struct emu_event {
     unsigned tag_count;
     unsigned expansions; /* number of tagged registers that became V because the instruction wrote only some lanes */
     /* start and end of warp, block and grid */
-    /** True if no instruction of the warp, block or grid had retired before this step. After a step that ends in a fault or
-     *  arrival, the members are therefore true again in the next step. */
+    /** True if no instruction of the warp, block or grid had retired before this step. If this step ends in a fault or an
+     *  arrival, it retires no instruction, and the members are therefore true again in the next step. */
     bool warp_started, block_started, grid_started;
     bool warp_ended, block_ended, grid_ended; /* this step ended the last lane of the warp, block or grid */
     struct emu_fault fault; /* valid if kind == EMU_EV_FAULT */

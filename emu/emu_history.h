@@ -77,7 +77,8 @@ struct emu_history_info {
     uint64_t earliest, now, latest; /* instruction counts */
     unsigned snapshots;
     uint64_t bytes, budget_bytes;
-    const char *why; /* why recording has ended, or why it does not reach back to the creation of the history; otherwise "" */
+    const char *why; /* why recording has ended, or why the recorded range does not begin at the creation of the history;
+                      * otherwise "" */
 };
 void emu_history_info(const struct emu_history *history, struct emu_history_info *out);
 /** Moves the machine to instruction count @from, and replays the history up to count @to. Instructions are reported only to

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hooks: callbacks with which a checker observes instructions on the fast path. Hooks receive no events. */
+/* Hooks: callbacks with which a checker observes instructions on the fast path, which makes no events (struct emu_event). */
 #ifndef EMU_HOOKS_H
 #define EMU_HOOKS_H
 
@@ -14,10 +14,11 @@ struct emu_hook_site {
     const struct emu_program *program;
     const struct isa_insn *insn;
     uint32_t index;       /* index of the instruction in the program */
-    uint64_t lanes;       /* lanes in which the instruction has an effect: those in the split, exec and guard; may be 0 */
+    uint64_t lanes;       /* lanes in which the instruction has an effect: lanes of the split that are in exec and whose guard is
+                           * true; may be 0 */
     uint64_t split_lanes; /* all lanes of the split */
 };
-/** Lanes [first, last] of an access whose addresses are equal or consecutive. */
+/** Lanes [first, last] of one access, if the addresses of these lanes are equal or consecutive. */
 struct emu_addr_segment {
     uint64_t address; /* generic address of lane `first` */
     uint8_t first, last;
@@ -50,8 +51,8 @@ static inline unsigned emu_access_record_size(unsigned count, enum emu_addr_form
 
     return sizeof(struct emu_access_record) / 8 + (words + 1) / 2;
 }
-/** Access records of one core and program, in the order of execution. The owner of the hooks owns the memory and sets the
- *  members. */
+/** Access records of one core and program, in the order of execution. The owner of the hooks owns the memory at `data`, and sets
+ *  the members. The interpreter appends records, and increases `used`. */
 struct emu_access_log {
     const struct emu_core *core;
     const struct emu_program *program;

@@ -24,7 +24,8 @@ enum emu_scalar_rule { EMU_SCALAR_FAULT, EMU_SCALAR_WARN, EMU_SCALAR_ALLOW };
 /** Representation of uniform and affine registers (docs/explanation/uniform-affine.md). */
 enum emu_tag_mode {
     EMU_TAGS_OFF,     /* there are no tags */
-    EMU_TAGS_SHADOW,  /* every register has a register row and a tag; after each write the two are compared */
+    EMU_TAGS_SHADOW,  /* every register has a register row and a tag; after each write the tag is compared
+                       * with the register row */
     EMU_TAGS_COMPACT  /* a register with tag U or A has no register row until an instruction needs one */
 };
 enum emu_tag_rules { EMU_TAG_RULES_TABLE, EMU_TAG_RULES_EXACT, EMU_TAG_RULES_FOLD };
@@ -34,7 +35,7 @@ enum emu_tag_expansion { EMU_TAG_LAZY, EMU_TAG_EAGER };
 /** Values that compact mode represents by tags. PROFITABLE: only values with at least one use that a tag makes cheaper. ALL: all
  *  values that can be U or A. */
 enum emu_tag_plan { EMU_TAG_PLAN_PROFITABLE, EMU_TAG_PLAN_ALL };
-/** Names of the values of the enumerations, indexed by value, terminated by NULL. */
+/** Names of the values of the four preceding enumerations, indexed by value, terminated by NULL. */
 extern const char *const emu_tag_mode_names[];
 extern const char *const emu_tag_rules_names[];
 extern const char *const emu_tag_expansion_names[];
@@ -46,8 +47,8 @@ struct emu_config {
     unsigned warp_width;        /* 4, 8, 16, 32 or 64 */
     const char *reconv;         /* name of the reconvergence engine, one of emu_reconv_names */
     const char *push_order;     /* reconvergence engines with a push order: one of emu_push_order_names; NULL: "smaller" */
-    const char *policy;         /* name of the split policy, one of emu_policy_names; default: NULL, converge, or with timing
-                                 * rr_quantum */
+    const char *policy;         /* name of the split policy, one of emu_policy_names; NULL (default): converge, or rr_quantum
+                                 * with the timing model */
     unsigned split_quantum;     /* instructions of a split's time slice; 0: the policy's default, which is 64 for rr_quantum */
     unsigned fairness_window;   /* fairness limit, in warp instructions; 0: no limit, the policy alone decides */
     bool merge;                 /* ready splits at the same pc merge when the policy selects one of them */
@@ -82,10 +83,10 @@ bool emu_reconv_is_stack(const char *name);
 enum emu_machine_event_kind {
     EMU_MACHINE_LAUNCH,     /* a grid was queued; member: grid */
     EMU_MACHINE_ALLOC,      /* global memory was allocated; members: address, size_bytes, name */
-    EMU_MACHINE_FREE,
+    EMU_MACHINE_FREE,       /* an allocation was freed; members as for EMU_MACHINE_ALLOC */
     EMU_MACHINE_HOST_READ,  /* the host read global memory; members: address, size_bytes */
-    EMU_MACHINE_HOST_WRITE, /* the host wrote global memory; `from`: source address of a copy within global memory, or 0 if the
-                             * bytes came from the host */
+    EMU_MACHINE_HOST_WRITE, /* the host wrote global memory; members: address, size_bytes, and `from`: source address of a copy
+                             * within global memory, or 0 if the bytes came from the host */
     EMU_MACHINE_TEXT,       /* a lane printed; members: grid .. lane, text with size_bytes */
     EMU_MACHINE_STALE,      /* a load returned a cache's stale bytes; members: grid .. lanes, pc; address and size_bytes of the
                              * lowest of `lanes` */
@@ -142,8 +143,8 @@ bool emu_machine_is_replaying(const struct emu_machine *machine);
  *  buffered until all blocks with a lower (grid, block) have ended. */
 void emu_machine_set_print(struct emu_machine *machine, struct lw_sink *sink);
 struct lw_sink *emu_machine_print(const struct emu_machine *machine);
-/** Sets whether text is written at the time when it is printed, as debuggers need it. hash_mem uses block order whatever
- *  @immediate is. */
+/** Sets whether text that kernels print is written immediately, as debuggers need it. The hash of the text in hash_mem
+ *  (emu_hash_mem) uses block order, whatever @immediate is. */
 void emu_machine_print_immediately(struct emu_machine *machine, bool immediate);
 
 #endif

@@ -88,7 +88,8 @@ struct emu_core {
     struct emu_block *block; /* [slots] */
     unsigned slots;
     unsigned slots_used;     /* number of slots, counted from slot 0, that have ever held a block */
-    struct emu_code **code;  /* decoded copies, one for each program in use; owned */
+    struct emu_code **code;  /* decoded programs, one for each program and block shape in use; owned, unless other cores share
+                              * them (emu_core_code()) */
     unsigned code_count, code_capacity;
     unsigned free_hint;      /* slot at which the search for a free slot starts */
     const struct emu_level *level;
@@ -136,7 +137,7 @@ struct emu_machine {
     struct lw_sink *print;
     struct lw_hash text_hash;
     struct emu_text text;
-    const struct emu_policy *policy;
+    const struct emu_policy *policy; /* the split policy; NULL, as in some unit tests: converge */
     const struct emu_reconv *reconv; /* the reconvergence engine; NULL, as in some unit tests: cbar */
     enum emu_push_order push_order;
     unsigned breakpoint_count;

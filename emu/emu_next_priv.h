@@ -3,8 +3,8 @@
  * Macros with which handlers of instructions end, and pragmas for their loops over lanes.
  *
  * In normal builds a handler jumps to the next handler by a tail call, which gcc (-O2 and up) compiles to a jump. In builds
- * without this optimisation (-O0, coverage, thread sanitizer), -DLW_LOOP makes handlers return to a driver, which calls the
- * handler of w->di while w->leave is 0.
+ * without this optimisation (-O0, coverage, thread sanitizer), -DLW_LOOP makes handlers return to a loop, the driver, which
+ * calls the handler of w->di while w->leave is 0.
  */
 #ifndef EMU_NEXT_PRIV_H
 #define EMU_NEXT_PRIV_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prediction of the addresses that a kernel will access. The address slices of isa/isa_slice.h are evaluated for one launch, for
- * any block and thread; the result is, for each array, the rectangle of cache lines that a block accesses. The functions do not
- * read guest memory. Source: Chen, "Improving GPU Memory Performance via Address Pre-computation", National Taiwan University
- * 2016, chapters 3 and 5.
+ * any block and thread. The result is, for each array, the rectangle of cache lines that a block accesses. An array is the
+ * memory at a pointer (a kernel parameter or a variable) on which addresses depend. A site is a global load or store of the
+ * kernel; an accepted site is one that has an address slice. The functions do not read guest memory. Source: Chen, "Improving
+ * GPU Memory Performance via Address Pre-computation", National Taiwan University 2016, chapters 3 and 5.
  */
 #ifndef EMU_PREDICT_H
 #define EMU_PREDICT_H
@@ -22,7 +23,7 @@ struct emu_predict;
 enum lw_status emu_predict_create_of(const struct emu_machine *machine, const struct emu_grid *grid, struct emu_predict **out,
                                      struct lw_error *err) LW_MUST_CHECK;
 /** Creates the predictor of a grid from @slices, the address slices of its kernel, which are borrowed. @slices is NULL if the
- *  kernel has none. */
+ *  kernel has no address slices. */
 enum lw_status emu_predict_create_with(const struct emu_machine *machine, const struct emu_grid *grid,
                                        const struct isa_slices *slices, struct emu_predict **out,
                                        struct lw_error *err) LW_MUST_CHECK;
@@ -35,27 +36,27 @@ enum lw_status emu_predict_slices_create(const struct emu_program *program, stru
                                          struct lw_error *err) LW_MUST_CHECK;
 void emu_predict_slices_destroy(struct emu_predict_slices *slices);
 const struct isa_slices *emu_predict_slices_of(const struct emu_predict_slices *slices, const struct isa_function *kernel);
-/** Number of global accesses of a kernel and, for each reason why an access may have no address slice, the number of accesses
- *  without an address slice for this reason. Reasons are numbered from 1. */
+/** Numbers of sites of a kernel: of all sites (count), of those with an address slice (accepted), and, for each reason, of those
+ *  that have no address slice for this reason (rejected). Reasons are numbered from 1. */
 enum { EMU_PREDICT_ARRAYS = 5, EMU_PREDICT_REASONS = 10 };
 struct emu_predict_sites {
-    unsigned count, accepted, arrays; /* numbers of accesses, of accesses with an address slice (accepted), and of arrays
-                                       * that the accepted accesses touch */
+    unsigned count, accepted, arrays; /* arrays: number of arrays that the accepted sites access */
     unsigned rejected[EMU_PREDICT_REASONS];
 };
-/** Counts the global accesses of the kernel to which @slices belong. @slices is NULL if the kernel has none. */
+/** Counts the sites of the kernel to which @slices belong. @slices is NULL if the kernel has no address slices. */
 void emu_predict_count_sites(const struct isa_slices *slices, struct emu_predict_sites *out);
 /** Returns the name of a reason, such as "data-dependent". */
 const char *emu_predict_reason(unsigned reason);
 
-/** Returns the address that @thread accesses at site @site, which is an accepted access. */
+/** Returns the address that @thread accesses at site @site, which is accepted. */
 uint64_t emu_predict_address(struct emu_predict *predict, uint32_t site, const struct emu_predict_thread *thread);
 /** Gets the number of iterations of loop @loop in which a thread may reach @site. @thread gives the iterations of the loops that
  *  contain @loop. If the loop has exits that the address slices do not describe, the number is an upper bound. Returns false if
  *  the number is not known. */
 bool emu_predict_iterations(struct emu_predict *predict, uint32_t site, uint32_t loop, const struct emu_predict_thread *thread,
                             uint64_t *count);
-/** Bits of the result of emu_predict_depends(): the ids on which an address depends. */
+/** Bits of the result of emu_predict_depends(), for the ids on which the address of a site depends: block id, thread id, and
+ *  iterations of loops. */
 enum { EMU_PREDICT_BLOCK = 1, EMU_PREDICT_THREAD = 2, EMU_PREDICT_ITERATION = 4 };
 unsigned emu_predict_depends(const struct emu_predict *predict, uint32_t site);
 /** Returns the number of address slice evaluations so far. */

@@ -74,8 +74,8 @@ uint64_t emu_barrier_group(const struct emu_core *core, unsigned slot, unsigned 
                            unsigned reg, unsigned lane, uint64_t *number);
 
 /** Two functions that read and write a register. The value of a V register is the word of lane @lane; of an S register, the word
- *  of the warp; of a P register, a mask of lanes; of an SP register, one bit. exec is S 126:127. The functions return false if
- *  the register or lane does not exist. Registers of dead lanes may be read. */
+ *  of the warp; of a P register, a mask of lanes; of an SP register, one bit. exec is the pair of S registers 126 and 127. The
+ *  functions return false if the register or lane does not exist. Registers of dead lanes may be read. */
 bool emu_reg_read(const struct emu_core *core, unsigned slot, unsigned warp,
                   enum isa_reg_class reg_class, unsigned number, unsigned lane,
                   uint64_t *value);

@@ -20,8 +20,8 @@ struct emu_tag_stats {
      * equal in all lanes. delta_banks: number of register banks that the written values need if each is stored as a base and
      * deltas. row_banks: number of register banks that they need if each is stored as a register row. */
     uint64_t common[5], delta_banks, row_banks;
-    /* Number of thread instructions that tags make unnecessary: of each instruction all lanes except one if the result is U, and
-     * all except two if it is A. For a compare, the tags of its sources count instead of the tag of the result. */
+    /* Number of thread instructions that tags make unnecessary: for each instruction, the number of its lanes minus one if the
+     * result is U, and minus two if it is A. For a compare, the tags of its sources count instead of the tag of the result. */
     uint64_t lanes_saved;
     uint64_t rows_made, row_lanes; /* compact mode: number of register rows materialised from tags (rows_made), and their lanes
                                     * (row_lanes) */

@@ -9,7 +9,8 @@
 
 struct emu_block;
 
-/** Reason why a warp left its handler chain. */
+/** Reason why a warp left its handler chain, in which each handler jumps to the handler of the next instruction
+ *  (emu_handler_fn). */
 enum emu_leave {
     EMU_RUNNING = 0,
     EMU_LEAVE_BUDGET,  /* w->budget is used up; the split may continue at w->di */
@@ -60,7 +61,8 @@ struct emu_simt_entry {
     uint64_t lanes;
     uint32_t began;        /* reconvergence engine `early`: 1 + pc at which the entry's split began, or 0 if it is not known */
     int16_t split;         /* id of the split of the entry's own lanes, or -1 if the entry has no own lanes */
-    bool early;            /* the entry waits before its reconvergence pc, for lanes whose split began at the same pc */
+    bool early;            /* the entry waits before its reconvergence pc: under the engine `early` for lanes whose split began
+                            * at the same pc, under the engine `likely` at a likely convergence point */
     bool right;            /* the second path of a level of a dual-path stack; the entry before it is the first path */
 };
 enum { EMU_SIMT_BASE = 6, EMU_SIMT_LIMIT = 1 << 14 };
@@ -125,7 +127,7 @@ struct emu_warp {
     bool halting;          /* the hook of the next instruction has been called, and it halts the warp before that instruction */
     bool parts;            /* a split may be a part of a divided split (emu_split_divide); may still be true when no part exists.
                             * If `parts` is false, every split's `family` is 0 */
-    bool reaches;          /* reconv->reach must be called at the end of each time slice */
+    bool reaches;          /* reconv->reach must be called at the end of each of the warp's time slices */
     bool tagged;           /* tags are on: shadow or ctag is set */
     bool merge, stacked;   /* copies of machine options */
     struct emu_flow *flow; /* watched path: receives the effects of a step; NULL on the fast path. `flow` is in the cache line
@@ -229,7 +231,7 @@ struct emu_block {
                               * the template's warps never change are still valid for the same template */
 };
 
-/** Leaves the chain; @next is the instruction that the split executes when it continues. */
+/** Makes the warp leave its handler chain. @next is the instruction that the split executes when it continues. */
 static inline void emu_leave(struct emu_warp *w, enum emu_leave why,
                              const struct emu_dinsn *next)
 {

@@ -60,7 +60,7 @@ enum isa_format {
     ISA_FMT_COUNT
 };
 
-/** Functional units; latency tables are indexed by unit. */
+/** Functional units that execute instructions. The latency of an instruction depends on its unit (isa_unit_latency()). */
 enum isa_unit {
     ISA_UNIT_INT,
     ISA_UNIT_FP,   /* f32, f16 */
@@ -442,8 +442,9 @@ void isa_insn_example(struct isa_insn *insn, enum isa_op op);
 const struct isa_op_info *isa_op_info(enum isa_op op);
 /** Finds a row by its mnemonic, without modifier suffixes. Returns ISA_OP_NONE if no row has the mnemonic. */
 enum isa_op isa_op_find(const char *mnemonic, size_t size);
-/** If Lanewise does not execute instruction @op, returns what the instruction would do, such as "texture fetches"; otherwise
- *  NULL. Such an instruction can be assembled, encoded and printed, but a program that contains it is not loaded. */
+/** If Lanewise does not execute instruction @op, returns a text that states what the instruction would do, such as "texture
+ *  fetches"; otherwise returns NULL. An instruction that Lanewise does not execute can be assembled, encoded and printed, but a
+ *  program that contains it is not loaded. */
 const char *isa_op_refused(enum isa_op op);
 const char *isa_unit_name(enum isa_unit unit);
 
@@ -488,7 +489,7 @@ unsigned isa_mem_bytes(const struct isa_insn *insn);
 unsigned isa_mem_regs(const struct isa_insn *insn);
 /** Returns NULL if @insn, of format ISA_FMT_ATOM, is a valid atomic or reduction. Otherwise returns the reason as a clause: the
  *  operation does not exist for the type, or an operand has no field in the word. Encoder and decoder refuse invalid atomics.
- *  Source: PTX ISA 8.5, 9.7.12.13 and 14, and docs/reference/isa.md. */
+ *  Source: PTX ISA manual, version 8.5, sections 9.7.12.13 and 9.7.12.14; docs/reference/isa.md. */
 const char *isa_atomic_refused(const struct isa_insn *insn);
 /** Returns the number of bytes of the source in X (register, constant or immediate): 4 or 8, or 0 if X is no source. */
 unsigned isa_insn_x_bytes(const struct isa_insn *insn);
@@ -517,7 +518,7 @@ struct isa_latency {
 const struct isa_latency *isa_unit_latency(enum isa_unit unit);
 /** Returns the latency of an instruction: that of its unit, and one cycle more for f16 and bf16 in unit fp. The bypass network
  *  does not serve instructions of variable latency. Therefore such an instruction can use a result of fixed latency only one
- *  cycle later than other instructions can. Source: Huerta et al., MICRO 2025, 5.3. */
+ *  cycle later than other instructions can. Source: Huerta et al., MICRO 2025, section 5.3. */
 struct isa_latency isa_op_latency(const struct isa_op_info *info);
 /** Returns true for f16 and bf16 instructions of unit fp. */
 bool isa_op_is_half(const struct isa_op_info *info);
@@ -639,8 +640,9 @@ struct isa_loop {
 };
 struct isa_object;
 
-/** Kinds of objects outside which a correct program does not access memory by a given load, store or atomic. Translated code has
- *  such a bound for an access whose address is that of one known variable plus offsets (docs/reference/object.md). */
+/** Kinds of bounds. The bound of a load, store or atomic is the object in memory outside which this instruction accesses no byte
+ *  in a correct program. In translated code, an access has a bound if its address is that of one known variable plus offsets
+ *  (docs/reference/object.md). */
 enum isa_bound_kind {
     ISA_BOUND_VARIABLE, /* variable @which of the object */
     ISA_BOUND_PARAM,    /* parameter @which of the kernel, a pointer to shared memory; the object extends to the start of the next
@@ -742,8 +744,8 @@ struct isa_debug {
 
 /* ---- expressions for variables (isa_expression.c) --------------------------- */
 
-/** Operations that may be in expressions of an object (DWARF 4, 7.7.1). Addresses are in the debugger's address space; the
- *  operand of DW_OP_fbreg is added to the function's CFA in local memory. */
+/** Operations that may be in expressions of an object (DWARF 4, section 7.7.1). Addresses are in the debugger's address space;
+ *  the operand of DW_OP_fbreg is added to the function's CFA in local memory. */
 enum isa_dw_op {
     ISA_OP_ADDR = 0x03, ISA_OP_CONSTU = 0x10, ISA_OP_AND = 0x1a, ISA_OP_DIV = 0x1b, ISA_OP_MINUS = 0x1c,
     ISA_OP_MUL = 0x1e, ISA_OP_NEG = 0x1f, ISA_OP_NOT = 0x20, ISA_OP_OR = 0x21, ISA_OP_PLUS = 0x22,
@@ -900,7 +902,7 @@ enum lw_status isa_object_write(const struct isa_object *object, uint8_t **bytes
 enum lw_status isa_object_write_loaded(const struct isa_object *object,
                                        const uint64_t *variables, uint8_t **bytes, size_t *size,
                                        struct lw_error *err) LW_MUST_CHECK;
-/** Values of ISA_AT_CALLING_CONVENTION (DWARF 5, 7.15), from which debuggers derive where a function's result is. */
+/** Values of ISA_AT_CALLING_CONVENTION (DWARF 5, section 7.15), from which debuggers derive where a function's result is. */
 enum {
     ISA_CC_NORMAL = 1,
     ISA_CC_NOCALL = 3,  /* debuggers do not read the result */
@@ -925,8 +927,8 @@ const char *isa_symbol_text(const char *symbol, char *room);
 /** Returns the function that contains instruction @index, or NULL. */
 const struct isa_function *isa_object_function_at(const struct isa_object *object,
                                                   uint32_t index);
-/** Sets the rank of each instruction of the text. If, among the lanes of a warp, those at the instruction with the lowest rank
- *  always run first, lanes reconverge early (isa_rank.c). Returns false if memory is short. */
+/** Sets the rank of each instruction of the text. The ranks are chosen so that lanes of a warp reconverge early if the lanes at
+ *  the instruction with the lowest rank always run first (isa_rank.c). Returns false if memory is short. */
 bool isa_object_ranks(const struct isa_object *object, const struct isa_insn *insn, uint32_t *rank) LW_MUST_CHECK;
 /** Sets the ranks of the @count instructions of one function, in the order of isa_object_ranks(). @place receives the rank of the
  *  instruction's basic block. @rank and @place differ only at the first instruction of a loop: its @rank is higher than that of
@@ -966,7 +968,8 @@ enum { ISA_ELF_MACHINE = 0x4C57 };
 struct isa_order_analysis {
     enum isa_order worst; /* NONE: the kernel is order-free; BLOCK: it is block-order-free; GRID: it is neither */
     uint32_t insn;        /* index of the first instruction with this order */
-    bool mixed; /* instruction `insn` is a reduction, and another reduction of the same size applies a different operation */
+    bool mixed; /* instruction `insn` is a reduction, and the kernel has another reduction of the same size, which may access the
+                 * same location, with a different operation */
     bool everything;      /* an indirect branch or call exists, so that the whole text was analysed */
 };
 /**

@@ -157,10 +157,10 @@ bool isa_operand_is_float(const struct isa_insn *insn, unsigned tok);
 /** Prints as isa_insn_print() does. @immediate is printed in place of an immediate X, unless it is NULL. */
 void isa_insn_print_reloc(const struct isa_insn *insn, uint64_t pc, isa_symbol_fn symbol,
                           void *context, const char *immediate, struct lw_sink *out);
-/** Largest size of a variable's initial data. Next enumeration: largest size of a symbol's name, and of a name that is printed as
- *  quoted text with an offset. */
+/** Largest size of a variable's initial data. */
 enum { ISA_MAX_INIT_BYTES = 1 << 30 };
 void isa_relocs_sort(struct isa_reloc *relocs, size_t count);
+/** Largest size of a symbol's name, and of the text of a name that is printed in quotes with an offset. */
 enum { ISA_NAME_BYTES = 1024, ISA_NAME_TEXT_BYTES = 4 * ISA_NAME_BYTES + 32 };
 /** Prints a name as the assembler reads it: quoted only if necessary. */
 void isa_name_print(const char *name, struct lw_sink *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The byte permutation prmt, for the interpreter, native code and the check for uninitialised values. Source: PTX
- * manual, prmt. */
+/* The byte permutation prmt, for the interpreter, native code and the check for uninitialised values. Source: PTX manual,
+ * section "prmt". */
 #ifndef ISA_PRMT_H
 #define ISA_PRMT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables made from insns.def, mods.def, specials.def and tokens.def, and functions that look up properties of decoded
- * instructions in these tables. */
+/* The tables that are made from insns.def, mods.def, specials.def and tokens.def, and the functions that look up properties of
+ * decoded instructions in them. */
 #include "isa/isa_priv.h"
 
 /* ---- rows ------------------------------------------------------------------ */

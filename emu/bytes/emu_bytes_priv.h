@@ -44,8 +44,9 @@ void emu_get_text(struct emu_reader *reader, char *text, size_t room);
 
 /** Writes the names and values of the options on which results depend (emu_options_file.c). */
 void emu_config_put(struct emu_bytes *bytes, const struct emu_config *config);
-/** Sets those options in @config that the file has. The values are not checked: emu_machine_create() and emu_config_match() do
- *  that. @name: returns the constant text that equals a value of option @key, or NULL, which leaves the option unchanged. */
+/** Sets those options in @config that the file has. The values are checked only later, by emu_machine_create() and
+ *  emu_config_match(). @name: returns the constant text that equals a value of option @key, or NULL, which leaves the option
+ *  unchanged. */
 void emu_config_get(struct emu_reader *reader, struct emu_config *config, const char *(*name)(const char *key, const char *text));
 /** Compares the machine's options with those in a file. @name: name of the file, for messages. Errors: LW_EINPUT if an option
  *  differs; LW_EFORMAT. */

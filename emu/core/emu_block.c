@@ -8,8 +8,8 @@
 #include "emu/program/emu_decode_priv.h"
 #include "emu/log/emu_log_priv.h"
 
-/** Layout of a block's heap block, in bytes: the warps, their tags, shared memory, the masks of lanes that have arrived at CTA
- *  barriers; then, for each warp, its vector registers and local memory. The barrier registers of the warps are allocated
+/** Layout, in bytes, of the memory of a thread block: the warps, their tags, shared memory, the masks of lanes that have arrived
+ *  at CTA barriers; then, for each warp, its vector registers and local memory. The barrier registers of the warps are allocated
  *  separately. */
 struct block_plan {
     size_t warps, bregs, tags, shared, cta, rows_at, rows, local, step, total;
@@ -378,7 +378,8 @@ enum lw_status emu_core_block_start(struct emu_core *core, struct emu_grid *grid
                     &(struct emu_log_entry){.kind = EMU_LOG_BEGIN,
                                             .place = {.grid = grid->sequence, .block = linear}});
     count_start(block);
-    if (emu_grid_of_device(grid)) /* other grids may run on several threads */
+    if (emu_grid_of_device(grid)) /* slots of host launches are not counted: their blocks may start on several threads at the
+                                   * same time */
         grid->slots_in_use++;
     *slot = block->slot;
     if (core->machine->active_hooks != NULL)

@@ -159,8 +159,8 @@ static void run_chain_once(struct emu_warp *w, int64_t budget, bool past_break)
     }
 }
 
-/** Returns true if a fault is skipped. The fault filter of the engine or of the machine decides whether to skip the fault; in a
- *  replay, the log decides. *@read is set to the value that the faulting lanes read. */
+/** Returns true if a fault is skipped: the instruction continues without its faulting lanes. The fault filter of the engine or
+ *  of the machine decides; in a replay, the log decides. *@read is set to the value that the faulting lanes read. */
 static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault, uint32_t *read)
 {
     struct emu_fault_filter *filter = core->machine->fault_filter;
@@ -181,7 +181,8 @@ static bool ask_skip(const struct emu_core *core, const struct emu_fault *fault,
     if (yes == 0 && filter != NULL)
         yes = filter->skip(filter, fault, read);
     if (core->ops.skip_fault == NULL && core->ops.clock == NULL)
-        /* for the fixed order, the log does not record this choice, so the filter must decide in the same way in a replay */
+        /* In the fixed order, the log does not record the filter's decision, so the filter must make the same decision in a
+         * replay. */
         return yes != 0;
     emu_nondet_record(core, EMU_NONDET_SKIP, yes);
     if (yes != 0)
@@ -329,7 +330,8 @@ static inline void run_chain(struct emu_warp *w, int64_t budget, bool past_break
         run_chain_stepped(w, true); /* the hook has requested single steps, which start with this instruction */
 }
 
-/** Executes one instruction of the running split as run_chain_once() does. Most instructions retire at the first attempt. */
+/** Executes one instruction of the running split, even if it has a breakpoint. Tries go_within() first, by which most
+ *  instructions retire, and then run_chain_once(). */
 static inline void run_single(struct emu_warp *w)
 {
     const struct emu_dinsn *di = w->di;
@@ -465,7 +467,8 @@ static bool find_run(const struct emu_warp *w, const uint64_t *address, uint64_t
         low = address[l] < low ? address[l] : low;
         high = address[l] > high ? address[l] : high;
     }
-    if (lanes == 0 || high - low >= EMU_PAGE_BYTES - 16) /* emu_global_ok checks at most two pages */
+    if (lanes == 0 || high - low >= EMU_PAGE_BYTES - 16) /* no lane accesses memory, or the range may be in more than two pages,
+                                                          * which emu_global_ok() cannot check */
         return false;
     out->start = low;
     if (low >= ISA_GLOBAL_BASE) {
@@ -668,7 +671,8 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
                        (unsigned long long)w->split[split].lanes);
     uint32_t pc = emu_split_pc(w, split);
     const struct emu_dinsn *di = &w->code->insn[pc];
-    if (pc >= w->code->program->count) { /* an element after the end of the code, which always raises a fault */
+    if (pc >= w->code->program->count) { /* past the end of the code, where the decoded program has an element that raises a
+                                          * fault */
         memset(ev, 0, sizeof *ev);
         ev->kind = EMU_EV_FAULT;
         emu_split_divide(w, split, w->split[split].lanes, true);
@@ -703,8 +707,8 @@ enum lw_status emu_step_addresses(struct emu_core *core, unsigned slot, unsigned
                     info->flags & ISA_F_SCALAR ? w->m & ev->guard & (0 - w->m) : ev->effective, ev);
     else if (insn->xkind == ISA_X_CONST)
         fill_constant(w, scratch, insn, ev);
-    memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* does not clear the arrays, which are the first
-                                                                          * members */
+    memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* clears the members after the arrays outcome[] and
+                                                                          * target[] */
            sizeof scratch->flow - offsetof(struct emu_flow, count));
     w->flow = &scratch->flow;
     uint64_t before = w->retired;

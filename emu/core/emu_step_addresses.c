@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The observed step, and its reduced-detail variant for engines that only model time (EMU_EVENT_ADDRESSES). The variant executes
- * the same instruction with the same handler, but fills only the accessed addresses in the event, as segments if possible. A step
- * of gemm takes 963 host instructions with reduced detail, and 1,811 with the full event (callgrind). Option --timing-reference
- * uses the full event. The number of cycles that the timing model computes is the same with full and with reduced detail.
+ * The watched step (MACHINE 5), and its reduced-detail variant for engines that only model time (EMU_EVENT_ADDRESSES). The
+ * variant executes the same instruction with the same handler, but fills only the accessed addresses in the event, as segments
+ * if possible. A step of gemm takes 963 host instructions with reduced detail, and 1,811 with the full event (callgrind). Option
+ * --timing-reference uses the full event. The number of cycles that the timing model computes is the same with full and with
+ * reduced detail.
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/core/emu_core_priv.h"
@@ -251,8 +252,8 @@ static inline bool addresses_step(struct emu_warp *w, unsigned split, uint64_t l
                     &ev->access[ev->access_count++]);
     ev->cta.used = ev->cta.completed = false;
     if (form->flags & EMU_FORM_FLOW) {
-        memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* does not clear the arrays, which are the first
-                                                                              * members */
+        memset((char *)&scratch->flow + offsetof(struct emu_flow, count), 0, /* clears the members after the arrays outcome[] and
+                                                                              * target[] */
                sizeof scratch->flow - offsetof(struct emu_flow, count));
         w->flow = &scratch->flow;
     }

@@ -641,7 +641,8 @@ static unsigned block_vector(struct emu_block_vector *s, unsigned *loads, unsign
     return i + 1;
 }
 
-/** Executes the block of @r block-wide, if that takes at most @most instructions in all. */
+/** Executes the block of @r block-wide, if that takes at most @most instructions in all. Returns true if the block was
+ *  executed. */
 static bool bv_block(struct emu_functional *f, struct emu_block_vector *s, const struct emu_resident *r,
                         uint64_t most)
 {

@@ -8,7 +8,7 @@
 
 enum {
     MAX_STEPS = 192,
-    MAX_ROW_BYTES = 1 << 20 /* limit of all register rows of a block together, so that they fit in an L2 cache */
+    MAX_ROW_BYTES = 1 << 20 /* limit of the bytes of all register rows of a block together, so that they fit in an L2 cache */
 };
 
 /* ---- kind of each operand's register row in block-wide execution, from the table --------------------------- */

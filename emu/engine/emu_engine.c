@@ -2,7 +2,7 @@
 /*
  * The functional engine: executes in the fixed order (MACHINE 4). One launch of the host runs at a time, together with all
  * launches that the device makes from it. The resident blocks are the first blocks of these launches that have not ended, in the
- * order of launches and block numbers, as many as fit. A block runs its warps in rotation.
+ * order of launches and block numbers, as many as config.resident_warps permits. A block runs its warps in rotation.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,11 +136,11 @@ static void see_progress(struct emu_block *b, uint64_t now, uint64_t *latest)
     *latest = b->seen_at > *latest ? b->seen_at : *latest;
 }
 
-/** Returns true if no block has made progress for config.hang_window instructions, so that the running warps must be observed
- *  (MACHINE 4). The function checks only if the core has executed at least watch_at instructions, so that checks are at the same
- *  instructions in every run. Each observation that ends without a proof doubles the hang window. If the blocks of the grid may
- *  run in any order (order_free), they run one after another. Only @current is then checked, and its hang window counts only its
- *  own instructions, so that the result is the same on any number of host threads. */
+/** Returns true if no block has made progress for a hang window (config.hang_window instructions), so that the running warps
+ *  must be observed (MACHINE 4). Returns false, without a check, before the core has executed watch_at instructions; the checks
+ *  are therefore at the same instructions in every run. Each observation that ends without a proof doubles the hang window. If
+ *  the blocks of the grid may run in any order (order_free), they run one after another. Only @current is then checked, and its
+ *  hang window counts only its own instructions, so that the result is the same on any number of host threads. */
 bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *current)
 {
     uint64_t window = f->base.machine->config.hang_window, latest = 0, since;
@@ -155,7 +155,7 @@ bool emu_fixed_check_progress(struct emu_functional *f, struct emu_block *curren
         if (b != NULL)
             see_progress(b, now, &latest);
     }
-    if (!f->order_free && f->gone_at > latest) /* the end of a block is progress */
+    if (!f->order_free && f->gone_at > latest) /* for the other blocks, the end of a block is progress, too */
         latest = f->gone_at;
     since = now + 1 - latest;
     if (since < window)
@@ -269,7 +269,8 @@ static struct emu_warp *next_warp(struct emu_functional *f, struct emu_block *bl
             block->next_warp = at;
             f->warp_left = f->base.machine->config.warp_quantum;
             if (block->sleep_offset != offset && !f->order_free && f->turn_left > f->warp_left)
-                f->turn_left = f->warp_left; /* All warps slept, perhaps until another block has done something. */
+                f->turn_left = f->warp_left; /* All warps slept, perhaps until another block does something. The next block
+                                                * therefore runs after this time slice of the warp. */
             return w;
         }
     }
@@ -292,7 +293,8 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
             return NULL;
         }
         if (f->count == 0) { /* The loaded state is invalid: no run can have produced it. */
-            *status = LW_FAIL(err, LW_ESTATE, "the saved state is damaged: launches are open, but none of their blocks can run");
+            *status = LW_FAIL(err, LW_ESTATE, "the saved state is damaged: launches are not complete, but none of their blocks "
+                                              "can run");
             return NULL;
         }
         if (f->turn_left == 0) {

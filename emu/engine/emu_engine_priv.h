@@ -10,7 +10,7 @@
 #include "emu/log/emu_log_priv.h"
 #include "emu/inspect/emu_spin_observer_priv.h"
 
-enum { EMU_BLOCK_SLICE = 1 << 20 }; /* warp instructions before the next resident block runs */
+enum { EMU_BLOCK_SLICE = 1 << 20 }; /* time slice of a resident block, in warp instructions */
 
 /** A resident block. The block's state is created at its first instruction. */
 struct emu_resident {

@@ -50,7 +50,8 @@ static bool wanted(const struct want *want, const struct emu_event *ev)
                                        (p->lanes == 0 || (ev->split_lanes & p->lanes) != 0)));
 }
 
-/** Returns how many of the remaining instructions of entry @e may run in one time slice. */
+/** Returns how many of the remaining instructions of entry @e the replay may execute now: no further than instruction count
+ *  want->until and, if want->front is set, no further than log->front. */
 static uint64_t most_of(const struct emu_functional *f, const struct want *want, const struct emu_log_entry *e)
 {
     const struct emu_log *log = f->base.machine->log;

@@ -134,7 +134,7 @@ static bool make_resident(struct emu_functional *f, struct emu_grid *grid,
     return true;
 }
 
-/** Distribution of the available space to blocks, in ascending order, by take_slot(). */
+/** Space for resident blocks, counted in warps, which take_slot() gives to blocks in ascending order. */
 struct places {
     uint64_t room, used;
     uint64_t levels; /* set of the nesting levels that have a resident block, as bits */
@@ -153,11 +153,11 @@ static bool take_slot(struct places *p, const struct emu_grid *grid)
     return true;
 }
 
-/** Makes blocks resident when the device has launched kernels: the lowest blocks of launches that may start, as long as the next
- *  block fits. Each level of nesting gets one block in any case, so that a block that waits for its children, at launch.sync or
- *  by polling, does not prevent its children from running. A suspended block does not count against the limit, unless slots are
- *  scarce. Resident blocks remain resident, whether they count against the limit or not. The result therefore does not depend on
- *  how often this function is called between the ends of two blocks. */
+/** Makes blocks resident when the device has launched kernels: the lowest blocks of launches that may start, as many as the
+ *  limit config.resident_warps permits. Each level of nesting gets one block in any case, so that a block that waits for its
+ *  children, at launch.sync or by polling, does not prevent its children from running. A suspended block does not count against
+ *  the limit, unless slots are scarce. Resident blocks remain resident, whether they count against the limit or not. The result
+ *  therefore does not depend on how often this function is called between the ends of two blocks. */
 static void fill_many(struct emu_functional *f, const struct emu_resident *turn)
 {
     struct emu_machine *machine = f->base.machine;

@@ -37,7 +37,8 @@ static void stop_waits(const struct emu_warp *w, const struct emu_thread_ref *pl
         emu_block_explain(w->block, &(struct emu_hang_cause){0}, &stop->hang);
 }
 
-/** Returns the split that has the lowest lane of @lanes now, because splits may have merged. Returns @id if @lanes is 0. */
+/** Returns the id of the split that has the lowest lane of @lanes now: splits may have merged since the caller got @id. Returns
+ *  @id if @lanes is 0. */
 static unsigned split_of(const struct emu_warp *w, unsigned id, uint64_t lanes)
 {
     for (LW_EACH_BIT(k, lanes != 0 ? w->split_ids : 0))
@@ -157,7 +158,8 @@ static bool slice_of_other(struct emu_functional *f, struct emu_warp *w, uint64_
     uint64_t count = 0, quantum = f->base.machine->config.warp_quantum;
     enum emu_slice_end end = EMU_SLICE_DONE;
     struct emu_mark mark = emu_fixed_mark(f);
-    bool selected = false; /* the last selection found no split, or a split that has not executed since */
+    bool selected = false; /* true: a split was searched for the time slice, and none was found, or the one found has not
+                            * executed since */
 
     if (w->live == 0)
         return false;

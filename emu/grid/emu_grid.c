@@ -256,10 +256,10 @@ static bool number(struct emu_machine *machine, struct emu_grid *grid, struct lw
     return true;
 }
 
-/** No block reads the parameters of a complete host launch any more, and a program may make millions of launches. Therefore takes
- *  the memory of the parameters of one complete host launch for reuse, and frees that of the others. With history or a log, the
- *  parameters of all launches are still needed, and nothing is taken. Returns NULL if nothing was taken, so that the caller needs
- *  new memory. */
+/** Takes the memory for the parameters of one complete host launch for reuse, and frees that of all other complete host
+ *  launches: no block reads these parameters any more, and a program may make millions of launches. With history or a log, the
+ *  parameters of all launches are still needed, and nothing is taken. Returns NULL if nothing was taken, so that the caller
+ *  needs new memory. */
 static uint8_t *take_bank(const struct emu_machine *machine)
 {
     struct emu_grid *grid = machine->oldest != NULL ? machine->oldest->previous : machine->last_grid;
@@ -416,7 +416,7 @@ struct emu_grid *emu_grid_take_startable(struct emu_machine *machine)
     return grid;
 }
 
-/** Returns the list of the index of streams that contains stream @stream of block @block of grid @sequence. */
+/** Returns the list in which the index of streams has stream @stream of block @block of grid @sequence. */
 static struct emu_grid **stream_list(struct emu_machine *machine, uint32_t sequence, uint64_t block,
                                      uint64_t stream)
 {
@@ -684,7 +684,7 @@ void emu_grid_chain_print(const struct emu_machine *machine, uint32_t sequence,
     for (unsigned said = 0; grid != NULL && emu_grid_of_device(grid); said++) {
         const struct emu_grid *by = emu_grid_find(machine, grid->parent.grid);
         uint64_t block = grid->parent.block;
-        if (said == 4 && grid->depth > 1) { /* prints the number of levels that are left out, and the launch by the host */
+        if (said == 4 && grid->depth > 1) { /* leaves out further levels: prints their number, and the launch by the host */
             const struct emu_grid *first = by;
             while (first != NULL && emu_grid_of_device(first))
                 first = emu_grid_find(machine, first->parent.grid);

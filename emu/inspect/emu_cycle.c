@@ -117,7 +117,7 @@ static void put_schedule(struct emu_bytes *out, const struct emu_warp *w)
     }
 }
 
-/** Returns a hash that is equal for equal control states. */
+/** Returns a hash of the warp's control state, which put_control() writes in full. */
 static uint64_t key_of(const struct emu_warp *w)
 {
     const unsigned id = w->running >= 0 ? (unsigned)w->running : lw_lowest(w->split_ids);

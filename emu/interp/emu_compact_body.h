@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compact mode in loops over lanes: materialisation of tags, and loads and stores at tagged addresses. Included by emu_mem_exec.c
- * after emu_mem_fast_body.h, and so compiled once per x86-64 level.
+ * The parts of compact mode that are loops over lanes: materialisation of tagged registers, and loads and stores whose address
+ * register has a tag. Included by emu_mem_exec.c after emu_mem_fast_body.h, and so compiled once per x86-64 level.
  */
 #include "emu/memory/emu_mem_priv.h"
 #include "emu/tags/emu_compact_priv.h"
@@ -56,8 +56,8 @@ __attribute__((noinline)) void LEVEL(make_row)(struct emu_warp *w, unsigned inde
             d[l] = kept[l];
 }
 
-/** Addresses of a tagged access. `address` is the address of the first lane. The address grows by `step` from lane to lane within
- *  a thread row of the block, and by `rise` from thread row to thread row. */
+/** Addresses of an access whose address register has a tag. `address` is the address of the first lane. The address grows by
+ *  `step` from lane to lane within a thread row of the block, and by `rise` from thread row to thread row. */
 struct tag_location {
     uint64_t address;
     int64_t step, rise;
@@ -145,9 +145,9 @@ MEM_INLINE bool tag_local(struct emu_warp *w, const struct emu_dinsn *di, unsign
 }
 
 /**
- * Loads or stores at a tagged address, for all lanes. Returns false if the access has no tagged address, or another form of
- * access is needed; nothing was then done. @uniform: all lanes load from one address, and the loaded value becomes a tag. @easy:
- * the function handles only warps of 32 lanes, and only cases that need no function call.
+ * Loads or stores through an address register that has a tag, for all lanes. Returns false, without any effect, if the address
+ * register has no tag, or if another form of access is needed. @uniform: all lanes load from one address, and the loaded value
+ * becomes a tag. @easy: the function handles only warps of 32 lanes, and only cases that need no function call.
  */
 MEM_INLINE bool mem_tagged(struct emu_warp *w, const struct emu_dinsn *di, enum isa_space space,
                            unsigned mode, unsigned kind, bool write, bool uniform, unsigned n,

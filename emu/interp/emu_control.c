@@ -143,8 +143,8 @@ static void emu_c_bra(struct emu_warp *w, const struct emu_dinsn *di)
         return;
     }
     uint64_t g = emu_guard(w, di), ask = w->e, taken = ask & g;
-    if (taken == 0 || taken == ask || di->delta == 1) { /* With a distance of +1, both sides of the branch continue at the next
-                                                         * instruction. */
+    if (taken == 0 || taken == ask || di->delta == 1) { /* All lanes take the same side or, with a distance of +1, both sides
+                                                         * continue at the next instruction. */
         emu_count_run(w, di);
         jump(w, taken == 0 ? di + 1 : target);
         return;

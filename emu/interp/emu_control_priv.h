@@ -18,7 +18,8 @@ void emu_bad_pc_handler(struct emu_warp *w, const struct emu_dinsn *di);
 void emu_rpc_handler(struct emu_warp *w, const struct emu_dinsn *di);
 /** Handler of an instruction at which native code can be entered. */
 void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di);
-/** Handler of bssy, bsync, bbreak and yield under a reconvergence engine that ignores barriers: does nothing. */
+/** Handler of bssy, bsync, bbreak and yield under a reconvergence engine that ignores barriers: continues at the next
+ *  instruction, without another effect. */
 void emu_stalled_step_handler(struct emu_warp *w, const struct emu_dinsn *di);
 
 /** Ends the time slice of @w because no split of @w is ready, or because its running split stops before w->di. Called as the last

@@ -81,7 +81,7 @@ INLINE double ftz_f64(double x, unsigned sub)
 INLINE float fin_f32(float x, unsigned sub)
 {
     x = ftz_f32(x, sub);
-    if (sub & 2) /* a NaN saturates to +0 */
+    if (sub & 2) /* clamps to [0, 1]; a NaN becomes +0 */
         x = x >= 1.0f ? 1.0f : x > 0.0f ? x : 0.0f;
     return x;
 }

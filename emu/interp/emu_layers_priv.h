@@ -12,10 +12,10 @@
  *             native               runs native code from here on, else calls the next   emu_native_use()
  *             base                 executes the instruction                             at decoding
  *
- * The base layer may consist of two handlers, in one of two ways. A prelude prepares the source registers, and then calls the
- * handlers in code->prelude[]. In compact mode, a handler that works on tags calls the handlers in code->plan[] if the tags are
- * not sufficient. The base handler of a load or store is replaced at run time by other handlers that have the same effect
- * (mem_prefer).
+ * The base layer may consist of two handlers, in one of two ways. First, a prelude prepares the source registers, and then calls
+ * the handlers in code->prelude[]. Second, in compact mode, a handler executes the instruction on tags, and calls the handlers
+ * in code->plan[] if the tags are not sufficient. The base handler of a load or store is replaced at run time by other handlers
+ * that have the same effect (mem_prefer).
  *
  * The rpc layer is above the hook, because the hook must not report an instruction before which the split waits.
  *

@@ -91,7 +91,8 @@ MEM_INLINE bool mem_fast_form(struct emu_warp *w, const struct emu_dinsn *di, ui
     return true;
 }
 
-/** Does the same as mem_rows(), except for the high words. If @mode contains MEM_SCALED, offsets are multiplied by @bytes. */
+/** Computes the addresses as mem_rows() does, but does not read the high words of address register pairs. If @mode contains
+ *  MEM_SCALED, offsets are multiplied by @bytes. */
 MEM_INLINE void mem_start(const struct emu_warp *w, const struct emu_dinsn *di, unsigned mode,
                           unsigned bytes, struct mem_rows *rows)
 {
@@ -433,7 +434,7 @@ MEM_INLINE void mem_prefer(struct emu_warp *w, const struct emu_dinsn *di, emu_h
     }                                                                                         \
     static void LEVEL(mem_##rw##_##space##_##kind##_##mode##_f)(MEM_PARAMS)                   \
     {                                                                                         \
-        if (!MEM_LIKELY(w->width == 32)) /* in full handlers all lanes are active */              \
+        if (!MEM_LIKELY(w->width == 32)) /* all lanes are active, because this is a full handler */ \
             EMU_TAIL LEVEL(mem_##rw##_##space##_##kind##_##mode##_a)(w, di);                  \
         if (MEM_LIKELY(mem_fast(w, di, UINT32_MAX, true, 32, ISA_SPACE_##space,               \
                                 MEM_MODE_##mode, ISA_SIZE_##kind, write)))                    \

@@ -219,7 +219,7 @@ EMU_ROW bool emu_affine16(const uint32_t *row, const uint32_t *high, bool pair, 
         want = _mm512_add_epi32(want, steps);
     for (unsigned l = 0; l < n; l += 16) {
         __m512i differ = _mm512_xor_si512(_mm512_loadu_si512(row + l), want);
-        if (pair) /* 0xf6: differ | (high ^ want_high) */
+        if (pair) /* truth table 0xf6: differ | (high ^ want_high) */
             differ = _mm512_ternarylogic_epi32(differ, _mm512_loadu_si512(high + l), want_high,
                                                0xf6);
         bad = all ? _mm512_or_si512(bad, differ)

@@ -12,20 +12,21 @@
  *       |                                         v                   |
  *       +------ else: EMU_LEAVE_SLICE_END --- emu_switch_to_next_warp()
  *
- * A run is a sequence of instructions that a warp executes one after another, without a jump. Handlers within a run do not count;
- * counters of instructions are updated only at these points:
+ * A straight-line run, or run, is a sequence of instructions that a warp executes one after another, without a jump. Handlers
+ * within a run do not count instructions; the counters are updated only at these points:
  *   in a run        no counter changes; w->run_start is the start of the run
  *   end of a run    emu_count_run(): w->retired, w->lane_retired, w->budget
- *   end of a slice  counts_sync(), here emu_switch_to_next_warp(): the block's and the core's retired; w->slice_start
- * Within such a run, the number of instructions that the warp has retired is therefore w->retired + (di - w->run_start). The
- * count of the block is higher than its `retired` by w->retired - w->slice_start plus the instructions of the run.
+ *   end of a slice  emu_counts_sync(), or in a direct switch emu_switch_to_next_warp(): the block's and the core's retired;
+ *                   w->slice_start
+ * At instruction di of a run, the warp has therefore retired w->retired + (di - w->run_start) instructions, and its block has
+ * retired block->retired + (w->retired - w->slice_start) + (di - w->run_start).
  *
  * Within a run, handlers do not test whether the budget of the time slice is used up. A branch to a run that is longer than the
  * rest of the budget calls emu_slice_expired(), which puts a slice-end layer (emu_layers_priv.h) on the instruction where the
  * budget ends. The layer removes itself when it is reached. If the warp leaves the chain of handlers earlier,
  * emu_slice_end_unpatch() removes it. Without the slice-end layer, each slice that ends within a run would return to the engine:
- * a run of `gemm` would execute 7.6 % more host instructions, a run of `nbody` 7.9 %, runs of `bfs`, `mandel` and `hist` 1 to 2
- * %, and a run of `reduce` none.
+ * the benchmark `gemm` would execute 7.6 % more host instructions, `nbody` 7.9 %, `bfs`, `mandel` and `hist` 1 to 2 %, and
+ * `reduce` none.
  */
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/emu_next_priv.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions on lanes whose effect is not a loop over one expression, and cross-lane operations. */
+/* Instructions with CALL in the instruction table: operations on lanes that are no loop over one expression, and cross-lane
+ * operations. */
 #include "emu/lane/emu_lane_ops_priv.h"
 #include "emu/log/emu_log_priv.h"
 #include "emu/lane/emu_math_priv.h"

@@ -63,7 +63,7 @@ static double pack(bool negative, unsigned __int128 m, int exponent, bool sticky
     int shift = top - target, cut = sticky ? CUT_BELOW : CUT_NONE;
     uint64_t r;
     if (shift <= 0) {
-        r = (uint64_t)(m << -shift); /* the further bits, of which `sticky` states that they exist, are less than half a unit */
+        r = (uint64_t)(m << -shift); /* the bits that `sticky` summarizes are less than half a unit of the last place */
     } else if (shift > 127) {
         r = 0; /* the value is far less than half of the least denormal */
         cut = CUT_BELOW;

@@ -457,7 +457,7 @@ EMU_INLINE float emu_flush_below(float x, float least, unsigned sub)
 }
 EMU_INLINE float emu_clamp_half(float x, unsigned sub)
 {
-    if (sub & EMU_SAT) /* a NaN saturates to +0 */
+    if (sub & EMU_SAT) /* clamps to [0, 1]; a NaN becomes +0 */
         x = x >= 1.0f ? 1.0f : x > 0.0f ? x : 0.0f;
     if (sub & EMU_RELU)
         x = x <= 0.0f ? 0.0f : x;

@@ -305,7 +305,7 @@ enum lw_status emu_predict_create(const struct emu_predict_launch *launch, struc
     struct emu_predict *p = calloc(1, sizeof *p);
 
     if (p == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for addresses of a launch");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory to predict addresses of a launch");
     p->slices = s;
     p->launch = *launch;
     p->value = calloc((size_t)s->node_count + 1, sizeof *p->value);
@@ -314,7 +314,7 @@ enum lw_status emu_predict_create(const struct emu_predict_launch *launch, struc
     p->list = calloc((size_t)s->site_count + s->loop_count + 1, sizeof *p->list);
     if (p->value == NULL || p->depends == NULL || p->needed == NULL || p->list == NULL) {
         emu_predict_destroy(p);
-        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for addresses of a launch with %u values", s->node_count);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory to predict addresses of a launch from %u values", s->node_count);
     }
     for (uint32_t i = 0; i < s->node_count; i++) {
         p->depends[i] = (uint8_t)depends_on(p, i);

@@ -158,13 +158,14 @@ struct range {
     struct emu_predict *predict;
     uint32_t site;
     uint64_t base, pitch;
-    int64_t c;      /* bytes from the array's site that is nearest to the base to this site; 0 if the address is not affine */
+    int64_t c;      /* distance, in bytes, of this site from the array's site that is nearest to the base; 0 if the address is
+                     * not affine */
     int64_t cx, cy; /* the same distance in columns and array rows */
     unsigned flags;
     struct emu_byte_rect *bytes;
     bool empty;
-    /** Function that is called for each corner, with the bytes that are accessed there. If `each` is NULL, all corners are joined
-     *  to one rectangle. */
+    /** Function that is called with the bytes that are accessed at each corner. A corner is the first or last thread of the
+     *  block, in the first or last iteration of each loop. If `each` is NULL, all corners are joined to one rectangle. */
     void (*each)(struct range *range, const struct emu_byte_rect *one);
 };
 

@@ -180,7 +180,7 @@ void emu_addresses_raw(const struct emu_warp *w, const struct isa_insn *insn,
                                                : low[l];
         address[l] = base + (at << scale);
     }
-    /* Addresses in shared and local memory have 32 bits. Code from nvcc relies on the fact that sums of these addresses wrap. */
+    /* Addresses in shared and local memory have 32 bits, and their sums wrap, because code from nvcc relies on this. */
     if (mode == ISA_AMODE_32 && (space == ISA_SPACE_SHARED || space == ISA_SPACE_LOCAL))
         for (LW_EACH_BIT(l, lanes))
             address[l] = (uint32_t)address[l];

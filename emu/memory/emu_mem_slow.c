@@ -268,7 +268,7 @@ static bool run_packed(const struct emu_atomic_run *run, unsigned op, unsigned t
     return changed != 0;
 }
 
-/* Functions for words of 32 and of 64 bits. */
+/* Defines the function that executes an atomic on words of N bits, for all lanes of @run. */
 #define RUN_WORDS(N)                                                                          \
     static bool run##N(const struct emu_atomic_run *run, unsigned op, unsigned type)          \
     {                                                                                         \

@@ -30,8 +30,8 @@ struct emu_format_source {
  * Formats text as printf of CUDA and OpenCL does.
  * @format  guest address of the format string
  * @args    guest address of the arguments. Arguments follow each other, each at its natural alignment, counted from @args.
- *          Integers have at least 32 bits; floats are doubles. OpenCL vectors have their layout in memory; a vector of 3 elements
- *          takes the space of 4.
+ *          Integers have at least 32 bits; floats are doubles. An OpenCL vector has the same layout as in other memory; a vector
+ *          of 3 elements takes the space of 4.
  * @out     space for EMU_FORMAT_LIMIT + 1 bytes; text beyond the limit is cut off
  * @size    set to the number of bytes written; they may include zeros (%c)
  * Returns false when a byte of the format, the arguments or a string cannot be read. docs/reference/printf.md lists the

@@ -34,7 +34,8 @@ static uint64_t immediate(const struct isa_insn *insn, const struct isa_op_info 
     return is_double ? (uint64_t)insn->x << 32 : (uint64_t)(int64_t)(int32_t)insn->x;
 }
 
-/** Returns the offset of register @number in a warp's register file, for reading or writing. */
+/** Returns the byte offset of vector register @number in a warp's register file. For vz this is a register of zeros or, if
+ *  @write is set, a register that nothing reads. */
 static uint32_t row_of(const struct emu_layout *layout, unsigned number, bool write)
 {
     if (number == ISA_VZ)
@@ -303,7 +304,7 @@ enum lw_status emu_decode(struct emu_decoder *dec, uint32_t index, struct emu_di
     /* only instructions that execute each lane separately may have preludes that copy scalars to all lanes */
     bool splats = !(info->flags & (ISA_F_MEMORY | ISA_F_SCALAR | ISA_F_CONTROL | ISA_F_CROSS));
     if (insn->a_scalar && info->flags & ISA_F_SCALAR && isa_op_has(info, ISA_TOK_VA))
-        return LW_FAIL(err, LW_EUNSUPP, "%s cannot have a scalar source, which is the same in all lanes: use s_mov_b32",
+        return LW_FAIL(err, LW_EUNSUPP, "the source of %s cannot be a scalar register, which all lanes share: use s_mov_b32",
                        info->mnemonic);
     if (isa_op_has(info, ISA_TOK_PD))
         di->p = isa_insn_p(insn) == ISA_PT ? 8 : (uint8_t)isa_insn_p(insn);
@@ -461,8 +462,8 @@ void emu_layout_make(struct emu_layout *layout, unsigned width, const struct emu
 }
 
 /** For reconvergence engines that ignore barriers: gives instructions on barrier registers a handler that does nothing. Adds the
- *  layer EMU_LAYER_RPC to the instructions at which lanes may wait for other lanes. The instructions are reconvergence pcs; for
- *  the engine `likely` also likely convergence points; for the engine `early` all instructions. */
+ *  layer EMU_LAYER_RPC to the instructions at which lanes may wait for other lanes. These are the instructions at reconvergence
+ *  pcs; for the engine `likely` also those at likely convergence points; for the engine `early` all instructions. */
 static void mark_rpcs(struct emu_code *code)
 {
     const struct emu_program *program = code->program;

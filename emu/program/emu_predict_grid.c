@@ -18,7 +18,7 @@ enum lw_status emu_predict_slices_create(const struct emu_program *program, stru
     enum lw_status status = LW_OK;
 
     if (s == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for slices");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for address slices");
     s->object = object;
     if (object->slice_count == 0) {
         s->own = *object;
@@ -91,7 +91,7 @@ enum lw_status emu_predict_create_with(const struct emu_machine *machine, const 
 
     *out = NULL;
     if (variables == NULL || params == NULL)
-        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for addresses of a launch");
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory to predict addresses of a launch");
     if (status != LW_OK || launch.slices == NULL)
         goto cleanup;
     for (unsigned k = 0; k < 3; k++) {

@@ -260,7 +260,7 @@ enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_ob
     if (machine->reconv == &emu_reconv_frontier || machine->reconv->likely || machine->policy == NULL || machine->policy->steady) {
         p->rank = malloc(((size_t)p->count + 1) * sizeof *p->rank);
         if (p->rank == NULL || !isa_object_ranks(object, p->insn, p->rank)) {
-            status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the order of %u instructions", p->count);
+            status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the ranks of %u instructions", p->count);
             goto cleanup;
         }
         p->rank[p->count] = UINT32_MAX;

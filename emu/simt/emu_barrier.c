@@ -204,10 +204,10 @@ void emu_split_bssy(struct emu_warp *w, unsigned reg, uint64_t lanes)
         left_groups(w, reg);
 }
 
-/** Handles the usual end of a region. Split @id is undivided, and its pc is already after the bsync. The register @reg has only
- *  one convergence group, of which @id is the last split to arrive. All waiting splits continue at the pc of @id. The result is
- *  the same as if split @id blocked, and the barrier then opened and made all splits ready. In all other cases returns false and
- *  does nothing. */
+/** Executes the arrival of split @id at the bsync of register @reg in the usual case: @id is undivided, and its pc is already
+ *  after the bsync; the register has only one convergence group, of which @id is the last split to arrive; and all waiting splits continue
+ *  at the pc of @id. Then all these splits become one ready split, as if @id had blocked and the barrier had then opened, and
+ *  the function returns true. In all other cases it returns false and does nothing. */
 static bool meet(struct emu_warp *w, unsigned id, unsigned reg)
 {
     struct emu_breg_form *b = &w->bform[reg];
@@ -493,7 +493,7 @@ void emu_split_sleep(struct emu_warp *w, uint64_t lanes, uint64_t length, uint32
     uint64_t now = split_now(w);
 
     split_end_slice(w)->pc = next;
-    if (!w->reconv->lockstep) /* In lockstep the whole split sleeps. The lanes that need not sleep then only lose time. */
+    if (!w->reconv->lockstep) /* otherwise the whole split sleeps, and the lanes that need not sleep only lose time */
         id = emu_split_part(w, id, lanes, &rest);
     w->split[id].wake = length < UINT64_MAX - now ? now + length : UINT64_MAX;
     split_set_state(w, id, EMU_SPLIT_SLEEPING);
@@ -506,7 +506,7 @@ void emu_split_launch_wait(struct emu_warp *w, uint64_t lanes, uint32_t next)
     unsigned id = (unsigned)w->running, rest;
 
     split_end_slice(w)->pc = next;
-    if (!w->reconv->lockstep) /* divides the split, as for a sleep */
+    if (!w->reconv->lockstep) /* as in emu_split_sleep(): otherwise the whole split waits */
         id = emu_split_part(w, id, lanes, &rest);
     split_set_state(w, id, EMU_SPLIT_LAUNCH);
     w->split[id].flags = 0;

@@ -185,8 +185,8 @@ static void jump_time(const struct emu_warp *mine)
 
 /* ---- selection ---------------------------------------------------------------------- */
 
-/** Writes to @out the properties, as far as policies compare them, of the split that splits @ids would form together. Splits @ids
- *  are ready at the same pc, and are merged if the policy selects them. */
+/** Writes to @out those properties of the split that splits @ids would form together which policies compare. Splits @ids are
+ *  ready at the same pc, and are merged if the policy selects them. */
 static void join(const struct emu_warp *w, uint64_t ids, struct emu_split *out)
 {
     const struct emu_split *s = &w->split[lw_lowest(ids)];
@@ -469,7 +469,7 @@ void emu_split_ran(struct emu_warp *w, unsigned count)
 
 /* ---- steps of parts ----------------------------------------------------------------- */
 
-/** Returns split @id, and those parts of the same divided split that wait at its pc. */
+/** Returns the ids of split @id and of those parts of the same divided split that wait at its pc. */
 static uint64_t family_here(const struct emu_warp *w, unsigned id)
 {
     const struct emu_split *s = &w->split[id];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Table of reconvergence engines, and the program analysis for `stack`: for each branch that names a barrier
- * register, the target of the bssy that reaches it (MACHINE 7).
+ * Table of reconvergence engines, and the program analysis that finds reconvergence pcs: the reconvergence pc of a branch that
+ * names a barrier register is the target of the bssy of this register that reaches the branch (MACHINE 7).
  */
 #include <stdlib.h>
 
@@ -135,7 +135,7 @@ static void follow(struct flow *f)
         }
         if (isa_insn_jumps(insn, i, &target))
             flow_to(f, target, &in);
-        if (!isa_insn_ends(insn)) /* calls return */
+        if (!isa_insn_ends(insn)) /* also true for a call, after which control continues here when it returns */
             flow_to(f, (int64_t)i + 1, &in);
     }
 }

@@ -21,7 +21,7 @@
  * `multipath`: all complete entries run. An entry that becomes complete continues. In the terms of the source, the entries that
  *     run are the split table, and the other entries are the reconvergence table. Source: A. ElTantawy and others, "A scalable
  *     multi-path microarchitecture for efficient GPU control flow", HPCA 2014; T. M. Aamodt and others, "General-Purpose Graphics
- *     Processor Architectures", 3.4.2.
+ *     Processor Architectures", section 3.4.2.
  * `early`: if a side begins at a pc at which a sibling began, the sibling waits for the side at the pc that the sibling has
  *     reached, in an entry marked `early`. A lane that reaches the rpc of such an entry on another path leaves the entry.
  */
@@ -157,8 +157,8 @@ static struct emu_simt_entry *top_of(struct emu_warp *w)
     return last_of(w);
 }
 
-/** Removes the lanes of @e from its parent and from all entries between the parent and @last, inclusive; all of these are marked
- *  early. @e then ends where @last ends. */
+/** Removes the lanes of @e from its parent and from all entries between the parent and @last, inclusive. All these entries are
+ *  marked `early`. Afterwards @e ends where @last ends. */
 static void leave_early(struct emu_warp *w, struct emu_simt_entry *e, const struct emu_simt_entry *last)
 {
     struct emu_simt_entry *p;
@@ -197,7 +197,7 @@ static bool ends_at(struct emu_warp *w, struct emu_simt_entry *e, uint32_t pc)
     return end != NULL;
 }
 
-/** Returns true if the split of @e does not run and does not wait for another event. */
+/** Returns true if the split of @e does not run, and waits for no event other than reconvergence. */
 static bool is_idle(const struct emu_warp *w, const struct emu_simt_entry *e)
 {
     return e->split >= 0 && e->split != w->running &&
@@ -245,8 +245,8 @@ static void finish_level(struct emu_warp *w)
 }
 
 /** Removes entry @e if its split has reached the entry's end. Afterwards removes, one after another, each parent that is thereby
- *  complete and whose split has reached its end. Makes the split of the last parent ready, unless the split waits for another
- *  event. */
+ *  complete and whose split has reached its end. Makes the split of the last parent ready, unless the split waits for an event
+ *  other than reconvergence. */
 static void finish(struct emu_warp *w, struct emu_simt_entry *e)
 {
     const struct emu_simt_entry *got = NULL;
@@ -478,7 +478,7 @@ static void jumped(struct emu_warp *w, uint32_t index)
     uint32_t rpc = w->code->program->rpc[index];
     int change = depth_change(w, index);
 
-    if (change > 0 && rpc != EMU_NO_RPC) { /* lanes of the called function may return separately */
+    if (change > 0 && rpc != EMU_NO_RPC) { /* a call: its lanes may return separately, and then reconverge at rpc */
         struct emu_simt_entry called = {.rpc = rpc, .rdepth = e->depth, .lanes = e->lanes,
                                         .split = e->split, .depth = e->depth};
         called.right = e->rpc == rpc && e->rdepth == e->depth && e->right;

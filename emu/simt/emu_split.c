@@ -31,8 +31,9 @@ void emu_split_template(struct emu_warp *w)
     w->reconv = machine->reconv != NULL ? machine->reconv : &emu_reconv_cbar;
     w->reaches = w->reconv->reach != NULL;
     if (w->reconv->policy != NULL) {
-        if (w->policy != emu_policy_find("minpc_step")) /* a user may select minpc_step, which orders splits by pc, for code whose
-                                                         * layout has the order of the ranks */
+        if (w->policy != emu_policy_find("minpc_step")) /* the user may choose minpc_step instead, which orders splits by pc: in
+                                                         * code whose layout has the order of the ranks, both policies choose the
+                                                         * same splits */
             w->policy = w->reconv->policy;
         w->quantum = w->policy->quantum;
         w->window = 0;
@@ -70,7 +71,7 @@ uint64_t emu_split_lanes(const struct emu_warp *w, uint64_t ids)
     return lanes;
 }
 
-/** Clears the family of a split that contains all live lanes of the family: the divided split is whole again. */
+/** If split @s contains all live lanes of its family, clears the family, because the divided split is whole again. */
 static void forget_family(struct emu_warp *w, struct emu_split *s)
 {
     if ((s->family & w->live & ~s->lanes) == 0)
@@ -292,7 +293,8 @@ static void cbar_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
 
     split_end_slice(w)->pc = next;
     if (w->split_count == 1 && lanes == w->live && w->flow == NULL) {
-        /* The usual end of a warp (emu_split_exit_alone): no lane remains that could wait. */
+        /* The usual end of a warp, as in emu_split_exit_alone(): no live lane remains, so only CTA barriers of the block may be
+         * complete now. */
         emu_split_drop(w, id);
         lanes_end(w, lanes);
         if (w->block->cta_open != 0)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Splits, convergence barriers and policies: the functions that handlers, cores and engines call, and those that the files of
- * emu/simt share. emu_split.c manages the table of splits and divides splits; emu_barrier.c blocks and releases lanes at
- * barriers; emu_policy.c selects the split that gets the time slice; emu_split_view.c produces views and text.
+ * emu/simt share. emu_split.c manages the table of splits and divides splits. emu_barrier.c blocks and releases lanes at
+ * barriers. emu_policy.c selects the split that gets the time slice. emu_split_view.c describes splits and barriers for
+ * debuggers, and has the hash and the invariant test of the split table. emu_reconv.c lists the reconvergence engines;
+ * emu_simt_entries.c implements those with a table of entries, and emu_split.c the others.
  *
  * The index of a split in w->split[] is its id. A set of splits is a 64-bit mask of ids.
  */
@@ -18,7 +20,7 @@ struct emu_reconv {
     /** true: the lanes of a split always stay together. A debugger's step, a sleep or a wait for launches never divides a split,
      *  and lanes that wait together at a warpsync continue together. */
     bool lockstep;
-    bool ignores_barriers; /* bssy, bsync, bbreak and yield do nothing */
+    bool ignores_barriers; /* under this engine, bssy, bsync, bbreak and yield have no effect */
     bool one_path;         /* engine with a table of entries: only the split of the table's last entry runs */
     bool two_paths;        /* engine with a table of entries: only the entries of the table's last level run; a level has one or
                             * two entries */
@@ -177,15 +179,16 @@ static inline uint64_t emu_breg_number(const struct emu_warp *w, unsigned reg, u
 
     return !(b->lanes >> lane & 1) ? 0 : b->number != 0 ? b->number : w->breg[reg][lane];
 }
-/** Adds the splits and barrier registers, in canonical form, to a hash, for hash_state. */
+/** Adds the splits and barrier registers, in canonical form, to a hash from which hash_state (MACHINE 4) is computed. */
 void emu_split_hash(const struct emu_warp *w, struct lw_hash *hash);
-/** Adds the CTA barriers of the block to a hash, for hash_state. */
+/** Adds the CTA barriers of the block to a hash from which hash_state (MACHINE 4) is computed. */
 void emu_cta_hash(const struct emu_block *block, struct lw_hash *hash);
 
 /* Functions that execute control instructions for the running split. Each of these functions ends the split's time slice
  * (w->running is -1 afterwards) unless its comment says otherwise. @next and targets are instruction indices. The caller has
  * already counted the instruction in w->retired. Sets of lanes are not empty unless their comment says that they may be. */
-/** Effects of a step, from which its event is made. Before the step, w->flow is set to a zeroed structure. */
+/** Effects of a step on the splits of its warp, from which the step's event is made. Before the step, w->flow is set to a zeroed
+ *  structure. */
 struct emu_flow {
     struct emu_outcome outcome[EMU_MAX_LANES]; /* the caller sets the pc of each outcome, from `target` */
     uint32_t target[EMU_MAX_LANES];
@@ -211,8 +214,8 @@ static inline void emu_flow_note(struct emu_warp *w, enum emu_conv_op op, unsign
 void emu_split_outcomes(const struct emu_warp *w, uint64_t m, struct emu_flow *flow);
 enum { EMU_TARGET_EXIT = UINT32_MAX };
 /** Executes a branch whose lanes may have up to W targets: lane l of w->m continues at target[l]; EMU_TARGET_EXIT ends the lane.
- *  @next is the instruction after the branch (used by the policy stack_like). If all lanes have one target, the caller executes a
- *  jump instead. */
+ *  @next is the instruction after the branch, for the order of the sides (emu_split_order_sides). If all lanes have one target,
+ *  the caller executes a jump instead. */
 static inline void emu_split_branch(struct emu_warp *w, const uint32_t *target, uint32_t next)
 {
     w->reconv->branch(w, target, next);
@@ -224,8 +227,8 @@ static inline void emu_split_branch2(struct emu_warp *w, uint64_t taken, uint32_
 {
     w->reconv->branch2(w, taken, target, next);
 }
-/** Ends @lanes; the other lanes of the split continue at @next. Tests all barriers again, because fewer lanes are live. Updates
- *  w->live, block->threads_live and block->warps_live. */
+/** Ends @lanes; the other lanes of the split continue at @next. Releases the barriers of the warp and the CTA barriers of the
+ *  block that are complete without @lanes. Updates w->live, block->threads_live and block->warps_live. */
 static inline void emu_split_exit(struct emu_warp *w, uint64_t lanes, uint32_t next)
 {
     w->reconv->exit(w, lanes, next);
@@ -242,7 +245,7 @@ static inline bool emu_split_bssy_frees(const struct emu_warp *w, unsigned reg, 
 }
 /** Executes bsync @reg if the split is alone in its warp and all its lanes arrive: the split continues directly, with the same
  *  result as if it were blocked, released and selected again. In all other cases returns false and does nothing. @now: number of
- *  instructions that the warp has retired after the bsync. */
+ *  instructions that the warp has retired, including the bsync. */
 static inline bool emu_split_bsync_uncontended(struct emu_warp *w, unsigned reg, uint64_t lanes,
                                         uint64_t now)
 {
@@ -293,9 +296,9 @@ bool emu_block_suspended(const struct emu_block *block);
 struct emu_reduction {
     uint32_t index, brought, yes;
 };
-/** Returns true if the arrival of @w's split at CTA barrier @id, without a count, is the usual case. @w has one split, no parts
- *  and no blocked lanes, no event of the step is recorded, and @w has not arrived at this barrier yet. The number of threads of
- *  the block is a multiple of 32. No earlier arrival gave a count. */
+/** Returns true if the arrival of @w's split at CTA barrier @id, without a count, is the usual case, which is defined by these
+ *  conditions: @w has one split, no parts of a divided split, and no blocked lanes. No event of the step is recorded. @w has not
+ *  arrived at this barrier yet. The number of threads of the block is a multiple of 32. No earlier arrival gave a count. */
 static inline bool emu_split_bar_usual(const struct emu_warp *w, unsigned id)
 {
     const struct emu_cta_barrier *c = &w->block->cta[id];
@@ -325,8 +328,8 @@ void emu_breg_restore(struct emu_warp *w, unsigned reg, uint64_t lanes, const ui
 /** Returns true if a split of the block is ready, yielded, sleeping or suspended: it can run now, or after other splits of the
  *  block have run or the block's time has advanced. */
 bool emu_block_can_run(const struct emu_block *block);
-/** Checks the invariants of a warp's splits, for debug and test builds. Returns false, and sets @why to a clause, if an invariant
- *  does not hold. */
+/** Checks the invariants of a warp's splits, for debug and test builds. Returns true if all hold. If an invariant does not hold,
+ *  returns false, and sets @why to a clause that names it. */
 bool emu_split_check(const struct emu_warp *w, char *why, size_t why_size);
 
 /* ---- shared by the files of emu/simt ------------------------------------------------------ */
@@ -374,7 +377,8 @@ void emu_split_wake(struct emu_warp *w, uint64_t ids);
 uint64_t emu_split_lanes(const struct emu_warp *w, uint64_t ids);
 /** Writes the ids in the set @ids to @out, sorted by the lowest lane of the splits. Returns the number of ids. */
 unsigned emu_split_by_low(const struct emu_warp *w, uint64_t ids, uint8_t *out);
-/** Reduces w->budget to what the policy permits, after the running split has made other splits ready. */
+/** Reduces w->budget to the number of instructions that the policy permits, after the running split has made other splits
+ *  ready. */
 void emu_split_cut_budget(struct emu_warp *w);
 
 /** A side of a branch: the lanes that go to one target. */
@@ -386,9 +390,10 @@ struct split_side {
 /** Groups @lanes by target into sides, sorted by lowest lane. Returns the number of sides. *@gone: lanes with EMU_TARGET_EXIT,
  *  which are in no side. */
 unsigned emu_split_sides(uint64_t lanes, const uint32_t *target, struct split_side *side, uint64_t *gone);
-/** Computes the order in which the sides are pushed; the side that is pushed last is on top and runs first. Of sides that are
- *  equal under the push order, the fall-through to @next is on top; if the fall-through is not among them, the side with the
- *  lowest lane is on top. */
+/** Computes the order in which the sides of a branch are pushed, for engines with a table of entries and for the policy
+ *  stack_like. order[k] is the index of the side that is pushed k-th. The side that is pushed last is on top and runs first. Of
+ *  sides that are equal under the push order, the fall-through to @next is on top; if the fall-through is not among them, the
+ *  side with the lowest lane is on top. */
 void emu_split_order_sides(const struct split_side *side, unsigned count, uint32_t next, enum emu_push_order push,
                            uint8_t *order);
 /** Makes each side of a branch of split @id a split at the side's target; sets side[].id. */
@@ -400,7 +405,8 @@ void emu_split_block_ends(struct emu_block *block);
  *  changed. */
 void emu_split_bury(struct emu_warp *w, unsigned *id, uint64_t gone);
 
-/** Releases the convergence groups blocked at the convergence registers in the set @regs, if all their lanes have arrived. */
+/** Releases each convergence group that is blocked at a convergence register of the set @regs, if all its live lanes have arrived, or if its
+ *  barrier is soft and need not wait for the others. */
 void emu_conv_release(struct emu_warp *w, uint32_t regs);
 /** After the exit of @lanes, releases the lanes that wait at barriers which are complete now: CTA barriers of the block, and this
  *  warp's warpsync and bsync. */

@@ -207,8 +207,9 @@ static bool broken(char *why, size_t why_size, const char *what)
     return false;
 }
 
-/** In lockstep, the lanes of a split continue together, and so do lanes with the same member mask. Returns true if each lane that
- *  waits at a warpsync must, by this rule, continue together with a lane of @incomplete. */
+/** Under a reconvergence engine with `lockstep`, the lanes of a split continue together, and so do lanes with the same member
+ *  mask. Returns true if, by this rule, each lane that waits at a warpsync must continue together with a lane of @incomplete,
+ *  the lanes that wait for lanes that have not arrived. */
 static bool all_bound(const struct emu_warp *w, uint64_t incomplete)
 {
     uint64_t lanes = emu_split_lanes(w, w->split_in[EMU_SPLIT_WARPSYNC]), bound = incomplete;
@@ -224,8 +225,8 @@ static bool all_bound(const struct emu_warp *w, uint64_t incomplete)
     return (lanes & ~bound) == 0;
 }
 
-/** Returns true if, among the lanes that wait at a convergence register or warpsync, none could continue. The result is computed
- *  lane by lane, only from the group numbers. */
+/** Returns true if no lane that waits at a convergence register or warpsync could continue; under an engine with `lockstep`, by
+ *  the rule of all_bound(). The result is computed lane by lane, only from group numbers and member masks. */
 static bool nothing_releasable(const struct emu_warp *w)
 {
     uint64_t past = 0, incomplete = 0;
@@ -274,10 +275,10 @@ static bool nothing_releasable(const struct emu_warp *w)
 }
 
 /** Checks the invariants of a SIMT stack or another table of entries. The lanes that are in an entry and in no later entry are
- *  the lanes of the entry's split. On a SIMT stack, only the split of the top entry may run or wait for other events; on a
- *  dual-path stack, both paths of the top level may run, and other complete entries may wait for other events; in other tables,
- *  all complete entries may run or wait. Before each entry that is removed at an rpc, another entry waits at this rpc, at call
- *  depth rdepth. */
+ *  the lanes of the entry's split. On a SIMT stack, only the split of the top entry may run, or wait for events other than
+ *  reconvergence. On a dual-path stack, both paths of the top level may run, and other complete entries may wait for such
+ *  events. In other tables, all complete entries may run or wait. Before each entry that is removed at an rpc, another entry
+ *  waits at this rpc, at call depth rdepth. */
 static bool stack_holds(const struct emu_warp *w, char *why, size_t why_size)
 {
     const struct emu_simt_entry *e = emu_simt_entries(w);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compact mode: handlers that execute an instruction on tags, once for the warp instead of once for each lane, and the bridge to
- * ordinary handlers. The file has no loops over lanes, so it is compiled for one x86-64 level only.
+ * Compact mode: handlers that execute an instruction on tags, once for the warp instead of once for each lane, and functions
+ * that materialise registers for ordinary handlers, which work on lanes. The file has no loops over lanes, so it is compiled for
+ * one x86-64 level only.
  *
  * The technique is dynamic scalarisation of uniform and affine values. With the tag rules `fold`, gemm executes 76.4 % of the
  * lane operations that it executes without tags, in 0.87 times the time with AVX2, and in 1.13 times the time with AVX-512
@@ -224,7 +225,7 @@ RULE struct term scaled(struct term a, uint64_t k)
 {
     return (struct term){a.base * k, a.stride * k, a.rise * k};
 }
-/** Returns true if the tag rules are `table`, the published rules, which apply in fewer cases than the algebra permits. */
+/** Returns true if the tag rules are `table`, which apply in fewer cases than the algebra permits. */
 RULE bool table_rules(const struct emu_warp *w)
 {
     return w->core->machine->config.tag_rules == EMU_TAG_RULES_TABLE;

@@ -2,15 +2,16 @@
 /*
  * Compact mode: a register whose tag is U or A has no register row until an instruction or a debugger needs one.
  *
- *  emu_tag_plan.c      determines, when a program is decoded, which instructions work on tags
- *  emu_compact.c       handlers of these instructions, and the bridge to ordinary handlers
- *  emu_compact_body.h  materialisation, and accesses to memory at tagged addresses; compiled once per level
+ *  emu_tag_plan.c      determines, when a program is decoded, which instructions work on tags: these instructions compute the
+ *                      base and stride of their result instead of its lanes
+ *  emu_compact.c       handlers of these instructions, and functions that materialise registers for ordinary handlers
+ *  emu_compact_body.h  materialisation, and memory accesses whose address register has a tag; compiled once per level
  *
- * Each register of a warp's register file has a state and a tag, found by register index (offset divided by stride). Handlers on
- * tags require that all live lanes execute the instruction. Handlers on tags test the states of their source registers, and call
- * emu_plain_full or emu_plain_part in the cases that they cannot handle. emu_plain_full and emu_plain_part materialise the
- * sources, drop the tag of the destination, and execute the ordinary handler. If the plan gives register rows to all registers of
- * an instruction, the instruction has only its ordinary handler.
+ * Each register of a warp's register file has a state and a tag, found by register index (offset divided by stride). Handlers
+ * that work on tags require that all live lanes execute the instruction. They test the states of their source registers, and
+ * call emu_plain_full or emu_plain_part in the cases that they cannot handle. emu_plain_full and emu_plain_part materialise the
+ * sources, drop the tag of the destination, and execute the ordinary handler, which works on lanes. An instruction all of whose
+ * registers have register rows according to the plan has only its ordinary handler.
  */
 #ifndef EMU_COMPACT_PRIV_H
 #define EMU_COMPACT_PRIV_H
@@ -51,24 +52,26 @@ struct emu_plan {
     bool keeps;         /* the instruction may fault, or may leave some lanes of the destination register unchanged */
 };
 
-/** Selects the handlers of a memory instruction whose address has a tag. @uniform: the loaded value may be kept as a tag U.
- *  Returns false if the level has no such handlers. */
+/** Selects the handlers of a memory instruction whose address register has a tag. @uniform: the result of the load may be stored
+ *  as a tag U. Returns false if the level has no such handlers. */
 typedef bool emu_tagged_memory_fn(const struct isa_insn *insn, const struct emu_dinsn *di,
                                   bool uniform, struct emu_handlers *out);
 
 /** Returns the property of blocks of shape @block on which a plan depends: two bits for each of tid.x, tid.y and tid.z, which
- *  state whether it is U, A or V in all warps. Returns 0 outside compact mode. */
+ *  state whether this index is U, A or V in all warps. Returns 0 outside compact mode. */
 uint8_t emu_plan_shape(const struct emu_config *config, const uint32_t block[3]);
 /** Selects the handlers of all instructions of @code, which are decoded and have their ordinary handlers. Errors: LW_ENOMEM. */
 enum lw_status emu_plan_make(struct emu_code *code, const struct emu_level *level,
                              uint32_t stride, struct lw_error *err) LW_MUST_CHECK;
-/** Selects the handlers of an instruction on tags; not for memory instructions. Returns false if there are no such handlers. */
+/** Selects the handlers that execute an instruction on tags; not for memory instructions. Returns false if there are no such
+ *  handlers. */
 bool emu_compact_handlers(const struct isa_insn *insn, const struct emu_dinsn *di,
                           const struct emu_tag_insn *info, struct emu_handlers *out);
 emu_handler_fn emu_plain_full, emu_plain_part;
 /** Handlers that run before calls, returns and indirect branches: all registers get register rows and lose their tags. */
 emu_handler_fn emu_boundary_full, emu_boundary_part;
-/** Handlers of preludes on tags: they compute the tags of the scratch registers from the tags of the instruction's sources. */
+/** Handlers that execute a prelude on tags: they compute the tags of the scratch registers from the tags of the instruction's
+ *  sources. */
 emu_handler_fn emu_tag_prelude_full, emu_tag_prelude_part;
 
 /** Returns how many bytes the states and tags of a warp with @rows registers take. */

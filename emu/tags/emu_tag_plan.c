@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compact mode: determines, when a program is decoded, which instructions work on tags.
+ * Compact mode: determines, when a program is decoded, which instructions work on tags, that is, compute the base and stride of
+ * their result instead of its lanes.
  *
- * Definitions that reach a common use must have the same representation. Definitions that reach a common use form a web (the phi
- * webs of SSA, found by union-find over cells, one for each definition). A web is represented by tags if two conditions are true.
- * First, each definition of the web can give U or A, by the tag rules and the representation of its sources. Second, at least one
- * use is profitable: the use is an address, a compare, or a profitable operation on tags. All other webs are represented by
- * register rows, and instructions that use only registers of such webs keep their ordinary handlers. Even a register of a tagged
- * web may have no tag at run time, because a write in only some lanes removes it.
+ * All definitions that reach a common use form a web (a phi web of SSA, found by union-find over cells, one for each
+ * definition), and must have the same representation. A web is represented by tags if two conditions are true. First, each
+ * definition of the web can give U or A, by the tag rules and the representation of its sources. Second, at least one use is
+ * profitable: the use is an address, a compare, or a profitable operation on tags. All other webs are represented by lane
+ * vectors, and instructions that use only registers of such webs keep their ordinary handlers. Even a register of a tagged web
+ * may have no tag at run time, because a write in only some lanes removes it.
  *
  * A tag is written only while all live lanes are in one split. Therefore the decoder knows the state of a register at an
  * instruction, for every path on which a lane can reach the instruction. Where the paths are not known (calls, returns, indirect
@@ -701,7 +702,7 @@ static uint8_t axis_kind(enum emu_tag_rules rules, unsigned width, const uint32_
         below *= size[i];
     if (size[axis] == 1)
         return EMU_TAG_U;
-    if (below == 1) /* the index grows by 1 from lane to lane; a warp is within one thread row of the block, or has several */
+    if (below == 1) /* the index grows by 1 from lane to lane, at least within a thread row of the block */
         return size[axis] == threads || size[axis] % width == 0 || (axis == 0 && folds)
                    ? EMU_TAG_A
                    : EMU_TAG_V;

@@ -31,7 +31,7 @@ void emu_tag_insn_read(const struct isa_insn *insn, struct emu_tag_insn *out)
             out->d_words = use[i].count;
         }
     }
-    if (info->format == ISA_FMT_TEX) { /* a texture fetch has no address operand */
+    if (info->format == ISA_FMT_TEX) { /* its operand A contains coordinates, not an address */
         out->words[0] = 1;
         return;
     }
@@ -307,8 +307,8 @@ void emu_tag_counted(const struct emu_warp *w)
         s->change[i].after = emu_tag_of(w, s->change[i].reg);
 }
 
-/** Returns true if the result of a load is U, because all lanes read the same address, and one read gives the value of all
- *  lanes. */
+/** Returns true if the result of a load is U: all lanes read the same address, in memory that all lanes share, and the tag rules
+ *  @rules permit the result U for this memory. */
 static bool loads_one_address(const struct emu_warp *w, const struct emu_dinsn *di,
                             const struct emu_tag_insn *info, const struct emu_affine *address,
                             enum emu_tag_rules rules)

@@ -87,7 +87,7 @@ struct emu_affine emu_affine_high(const struct emu_affine *v, unsigned fold, uin
 
 /* ---- rules -------------------------------------------------------------------------- */
 
-/* Rules of the published scheme (its table 3.1): tag of the result, from the tags of two sources; 0 U, 1 A, 2 V. */
+/* Tag rules `table` (docs/explanation/uniform-affine.md): tag of the result, from the tags of two sources; 0 U, 1 A, 2 V. */
 static const uint8_t table_add[3][3] = {{0, 1, 2}, {1, 2, 2}, {2, 2, 2}};
 static const uint8_t table_mul[3][3] = {{0, 2, 2}, {2, 2, 2}, {2, 2, 2}};
 static const uint8_t table_shl[3][3] = {{0, 1, 2}, {2, 2, 2}, {2, 2, 2}}; /* [amount][value] */

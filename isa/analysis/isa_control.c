@@ -59,9 +59,9 @@ enum { BARS = 6, LOST = 6, WORDS = ISA_REG_NUMBERS / 64 };
 
 struct state {
     uint64_t written[BARS + 1][WORDS]; /* [barrier] registers whose results are not written yet; when they are written, the
-                                        * barrier is released. LOST: no barrier is released */
+                                        * barrier is released. [LOST]: those whose instruction names no barrier */
     uint64_t read[BARS + 1][WORDS];    /* [barrier] registers whose source values are not read yet; when they are read, the
-                                        * barrier is released. LOST: no barrier is released */
+                                        * barrier is released. [LOST]: those whose instruction names no barrier */
     uint8_t left[ISA_REG_NUMBERS];     /* number of cycles until an instruction of variable latency can read the register's result
                                         * of fixed latency; other instructions can read it one cycle earlier */
     uint8_t fresh;                     /* set of the barriers that were set in the preceding cycle */

@@ -8,8 +8,8 @@
  *     B: go to E                likely point of A: E; of C: none, since D goes to F
  *     C: branch to D or E       The lanes that reach E wait at E for all other lanes of A except those that go to D.
  *     D: go to F
- *     E: ...                    Source: T. M. Aamodt and others, "General-Purpose Graphics Processor Architectures", 3.4.3,
- *     F: ...                    which leaves open how the points are found.
+ *     E: ...                    Source: T. M. Aamodt and others, "General-Purpose Graphics Processor Architectures",
+ *     F: ...                    section 3.4.3, which leaves open how the points are found.
  */
 #include <stdlib.h>
 

@@ -23,7 +23,7 @@ struct order {
     uint32_t *low;      /* [block] lowest visit number that the block reaches within its component */
     uint32_t *path;     /* stack of the depth-first search */
     uint32_t *open;     /* stack of the visited blocks whose component is not complete */
-    uint32_t *waits;    /* [position] last found head of a loop that ends there; NONE: no loop ends there */
+    uint32_t *waits;    /* [position] of the heads of loops that end there, the one found last; NONE: no loop ends there */
     uint32_t *around;   /* [head of a loop] next head whose loop ends at the same position; NONE: there is no further head */
     uint32_t *segment;  /* stack of the loops that remain to be ordered: position of the head, and end position */
     uint8_t *bytes;     /* memory of the arrays of bytes */

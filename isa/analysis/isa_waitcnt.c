@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The lint of wait counters. The lint follows all paths of a function that contains `waitcnt`, and finds registers that are used
- * before a `waitcnt` covers the pending load or store of this register. A function without `waitcnt` counts as compiled code, in
- * which waits are implied.
+ * The lint of wait counters. The lint follows all paths of a function that contains `waitcnt`, and finds each register that is
+ * used before a `waitcnt` covers its pending load or store. A function without `waitcnt` counts as compiled code, in which waits
+ * are implied.
  *
  * The state of a register describes the operations that are pending for it. Vector memory operations end in order, and so do
- * shared memory operations. For these operations, the state (`vm`, `shared`) depends on the number of younger operations of the
- * same counter, because a counter value of N means that all but the N youngest operations have ended. Scalar loads end in any
- * order, so only a count of 0 covers them; while a scalar load is pending, only a count of 0 covers shared memory operations.
- * `exp` describes a store that may not have read the register yet. At an instruction where paths join, the state with the
- * youngest operation is used. Source: Southern Islands ISA, 4.4.
+ * shared memory operations. For these operations, the state (`vm`, `shared`) is 1 + the number of younger operations of the same
+ * counter, because a counter value of N means that all but the N youngest operations have ended. Scalar loads end in any order,
+ * so only a count of 0 covers them; while a scalar load is pending, only a count of 0 covers shared memory operations. `exp`
+ * describes a store that may not have read the register yet. At an instruction where paths join, the state with the younger
+ * operation is used, because this operation needs the longer wait. Source: Southern Islands ISA manual, section 4.4.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,7 +205,7 @@ static void step(struct lint *lint, uint32_t i, struct state *s)
     check_uses(lint, i, counted, s, use, uses);
     if (counted != NOT_COUNTED)
         count(insn, i, counted, s, use, uses);
-    else /* the register then counts as not pending, so that a missing wait is reported only once */
+    else /* the instruction overwrites registers, which are no longer pending: a missing wait was reported above */
         for (unsigned u = 0; u < uses; u++)
             for (unsigned k = 0; use[u].written && k < use[u].count; k++)
                 s->of[isa_reg_number(&use[u]) + k] = (struct pending){.vm = 0};

@@ -187,7 +187,7 @@ static enum lw_status directive_param(struct asm_state *as, struct cursor *c)
             status = cursor_int(as, c, "the size", 1, ISA_CONST_BANK_BYTES, &value);
             if (status == LW_OK)
                 param.size_bytes = (uint32_t)value;
-            if (param.kind != ISA_PARAM_POINTER) /* a parameter with size= has no known type */
+            if (param.kind != ISA_PARAM_POINTER) /* with size=, the type of a parameter that is no pointer is unknown */
                 param.kind = ISA_PARAM_VALUE;
         } else if (cursor_take(c, "align=")) {
             status = cursor_int(as, c, "the alignment", 1, 4096, &value);
@@ -746,7 +746,7 @@ static enum lw_status run_id(struct asm_state *as, unsigned id, struct cursor *c
     case DIR_PRODUCER:
         as->producer_given = true;
         if (cursor_take(c, "\"\""))
-            return LW_OK; /* the object has no producer */
+            return LW_OK; /* .producer "" states that the object has no producer */
         as->object->producer = parse_text(as, c);
         return as->object->producer != NULL ? LW_OK : as->status;
     case DIR_COMPDIR:

@@ -116,7 +116,7 @@ static enum lw_status parse_target(struct parse *p, struct cursor *c)
 
         if (n.kind != NUMBER_INT || n.negative || distance % ISA_WORD_BYTES != 0 ||
             delta < INT32_MIN || delta > INT32_MAX)
-            return OPERAND_FAIL(p, "the target is not the address of an instruction within reach");
+            return OPERAND_FAIL(p, "the target must be a multiple of 16, at most 2^31 instructions away");
         p->insn.x = (uint32_t)delta;
         return LW_OK;
     }

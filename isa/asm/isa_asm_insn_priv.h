@@ -34,7 +34,7 @@ struct reg {
     unsigned span; /* number of registers in the text; 0: vz or sz, which can stand for any number */
 };
 
-/** A source operand for which no field is determined yet. */
+/** A source operand that was parsed, before it is stored in field X or C of the instruction. */
 struct source {
     unsigned kind; /* enum isa_xkind */
     uint32_t x;

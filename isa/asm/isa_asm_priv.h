@@ -6,7 +6,7 @@
  *  isa_asm_operand.c    operands
  *  isa_asm_insn.c       instructions
  *  isa_asm_directive.c  directives
- *  isa_asm.c            lines, labels, and what is done after the last line
+ *  isa_asm.c            lines, labels, and the work after the last line: branch targets, relocations, the line table
  */
 #ifndef ISA_ASM_PRIV_H
 #define ISA_ASM_PRIV_H

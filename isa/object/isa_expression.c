@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluates the DWARF 4 expressions (2.5, 2.6) that objects contain for variables of optimised code; an expression gives the
- * location or value of each piece of a variable. Addresses are in the debugger's address space (docs/reference/object.md), where
- * registers are memory. */
+/* Evaluates the DWARF expressions (DWARF 4, sections 2.5 and 2.6) that objects contain for variables of optimised code. An
+ * expression gives the location or value of each piece of a variable. Addresses are in the debugger's address space
+ * (docs/reference/object.md), where registers are memory. */
 #include "isa/object/isa_elf_priv.h"
 
 enum { MAX_STACK = 16 };

@@ -387,11 +387,11 @@ static enum lw_status check_one(const struct isa_object *object, const struct is
     uint64_t loops = s->loop_count == 64 ? UINT64_MAX : (UINT64_C(1) << (s->loop_count & 63)) - 1;
 
     if (s->node_count > ISA_SLICE_NODES || s->loop_count > ISA_SLICE_LOOPS)
-        return LW_FAIL(err, LW_EFORMAT, "slices of %s: %u values and %u loops are too many", f->name, s->node_count,
+        return LW_FAIL(err, LW_EFORMAT, "address slices of %s: %u values and %u loops are too many", f->name, s->node_count,
                        s->loop_count);
     for (uint32_t i = 0; i < s->node_count; i++)
         if (!node_ok(object, s, i))
-            return LW_FAIL(err, LW_EFORMAT, "slices of %s: value %u is invalid", f->name, i);
+            return LW_FAIL(err, LW_EFORMAT, "address slices of %s: value %u is invalid", f->name, i);
     for (uint32_t i = 0; i < s->loop_count; i++) {
         const struct isa_slice_loop *l = &s->loops[i];
         bool ok = in_function(f, l->header) && (l->outer == UINT32_MAX || l->outer < i) &&
@@ -400,11 +400,11 @@ static enum lw_status check_one(const struct isa_object *object, const struct is
         for (uint32_t k = 0; k < l->latch_count; k++)
             ok &= in_function(f, l->latches[k]) && (k == 0 || l->latches[k] > l->latches[k - 1]);
         if (!ok)
-            return LW_FAIL(err, LW_EFORMAT, "slices of %s: loop %u is invalid", f->name, i);
+            return LW_FAIL(err, LW_EFORMAT, "address slices of %s: loop %u is invalid", f->name, i);
     }
     for (uint32_t i = 0; i < s->array_count; i++)
         if (s->arrays[i].which >= (s->arrays[i].variable ? object->variable_count : f->param_count))
-            return LW_FAIL(err, LW_EFORMAT, "slices of %s: there is no array %u", f->name, i);
+            return LW_FAIL(err, LW_EFORMAT, "address slices of %s: there is no array %u", f->name, i);
     for (uint32_t i = 0; i < s->site_count; i++) {
         const struct isa_slice_site *at = &s->sites[i];
         bool accepted = at->reject == ISA_SLICE_ACCEPTED;
@@ -413,7 +413,7 @@ static enum lw_status check_one(const struct isa_object *object, const struct is
             (accepted ? at->node >= s->node_count || s->nodes[at->node].bits != 64 || at->array >= s->array_count ||
                             (at->loops & ~loops) != 0 || (at->after & ~at->loops) != 0
                       : at->culprit != UINT32_MAX && !in_function(f, at->culprit)))
-            return LW_FAIL(err, LW_EFORMAT, "slices of %s: site %u is invalid", f->name, i);
+            return LW_FAIL(err, LW_EFORMAT, "address slices of %s: site %u is invalid", f->name, i);
     }
     return LW_OK;
 }
@@ -426,7 +426,7 @@ enum lw_status isa_slices_check(const struct isa_object *object, struct lw_error
 
         if (s->function >= object->function_count || !object->functions[s->function].kernel ||
             (i != 0 && s->function <= object->slices[i - 1].function))
-            return LW_FAIL(err, LW_EFORMAT, "slices %u: function %u is not a kernel, or out of order", i, s->function);
+            return LW_FAIL(err, LW_EFORMAT, "address slices %u: function %u is not a kernel, or out of order", i, s->function);
         status = check_one(object, s, err);
         if (status != LW_OK)
             return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Readable names of functions and variables, from symbols of C++ compilers such as _Z5saxpyifPfS_ for saxpy. The parser handles
- * the names, scopes and template arguments that occur in kernels' symbols (Itanium C++ ABI 5.1). The parser omits parameter
- * types. */
+ * the names, scopes and template arguments that occur in kernels' symbols (Itanium C++ ABI, section 5.1). The parser omits
+ * parameter types. */
 #include "isa/isa.h"
 
 #include <stdio.h>

@@ -16,7 +16,7 @@ int64_t isa_die_type(const struct isa_debug *debug, uint32_t die)
 {
     const struct isa_attr *attr = isa_die_attr(debug, die, ISA_AT_TYPE);
 
-    if (attr == NULL) { /* the attribute of an inlined function or variable is in its abstract origin */
+    if (attr == NULL) { /* an inlined function or variable, whose abstract origin has the attribute */
         const struct isa_attr *origin = isa_die_attr(debug, die, ISA_AT_ABSTRACT_ORIGIN);
 
         attr = origin != NULL ? isa_die_attr(debug, (uint32_t)origin->value, ISA_AT_TYPE) : NULL;

@@ -466,7 +466,7 @@ enum lw_status isa_object_slice(struct isa_object *object, struct lw_error *err)
     object->slice_count = 0;
     if (all == NULL || relocs == NULL) {
         free(relocs);
-        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for slices");
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for address slices");
     }
     if (object->reloc_count != 0)
         memcpy(relocs, object->relocs, object->reloc_count * sizeof *relocs);
@@ -475,7 +475,8 @@ enum lw_status isa_object_slice(struct isa_object *object, struct lw_error *err)
         if (!object->functions[i].kernel)
             continue;
         if (!slice_kernel(object, relocs, i, &all[count]))
-            status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for slices of kernel %s", object->functions[i].name);
+            status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for address slices of kernel %s",
+                             object->functions[i].name);
         count++;
     }
     free(relocs);

@@ -55,7 +55,7 @@ static uint32_t resolve(struct slice_builder *b, uint32_t value, unsigned level)
         same = one != value ? one : same;
     }
     b->value[value].visiting = false;
-    if (several || same == SLICE_NONE) /* same is SLICE_NONE if control never enters the loop */
+    if (several || same == SLICE_NONE) /* the operands differ, or (SLICE_NONE) control never enters the loop */
         return value;
     b->value[value].node = (struct isa_slice_node){ .kind = SLICE_SAME, .a = same };
     b->changes++;
@@ -297,7 +297,7 @@ static uint32_t read_entry(struct slice_builder *b, unsigned reg, unsigned words
             operand[count++] = phi; /* control never reaches the block from this predecessor, so the operand is the PHI itself */
         }
     }
-    if (block == 0) /* the function's entry is also the header of a loop */
+    if (block == 0) /* the entry is also the header of a loop: one more operand is the value when the function is entered */
         operand[count++] = b->function->kernel ? slice_immediate(b, 0, bits)
                                                : slice_reject(b, ISA_SLICE_START, SLICE_NONE);
     b->value[phi].operand = operand;
