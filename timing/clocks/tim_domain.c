@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clock domains of cores whose clock changes during a run. Also counts the events that happen at the low voltage.
- * Source: specification of the dynamic parallelism thesis, 10.2, 10.4, 10.5. */
+ * Source: specification of the dynamic parallelism thesis, sections 10.2, 10.4, 10.5. */
 #include "timing/clocks/tim_domain_priv.h"
 #include "timing/energy/tim_energy_priv.h"
 

@@ -2,7 +2,7 @@
 /*
  * Dependences through registers: the scoreboard (a bit for each register, or the lanes of its pending writes with
  * issue.split_lanes), dependency vectors, the control field, wait counters, and operands that earlier instructions have not
- * read yet. Source: specification of the book, 8.3 (dependency vectors), 3.3 (control field) and 9.5 (operands).
+ * read yet. Source: specification of the book, sections 8.3 (dependency vectors), 3.3 (control field) and 9.5 (operands).
  */
 
 /** Checks the scoreboard bits. */
@@ -134,7 +134,7 @@ static bool bar_holds_on(const struct tim_core *core, const struct tim_warp *w, 
  * instruction waits until the producer and all older counted instructions are complete, so registers become free in issue
  * order.
  * If a scalar load is in flight, the instruction waits for lgkmcnt(0), because only this count proves that a result is
- * available. Source: the book, 8.5; Southern Islands ISA, 4.4 (what is counted, and until when).
+ * available. Source: specification of the book, section 8.5; Southern Islands ISA, section 4.4 (what is counted, and until when).
  */
 
 /** Returns whether @what writes a register that an earlier store has not read yet. */

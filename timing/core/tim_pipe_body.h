@@ -7,7 +7,7 @@
  * collector reads at most registers.ports operands per cycle. An instruction that has all its operands in cycle c may
  * enter its pipe from c + 1 on, the oldest first. The collector becomes free in the cycle in which the instruction enters
  * the pipe. The instruction remains in the pipe for its latency. Its registers are written from the last cycle of the latency
- * on. Source: specification of the book, 9.2 and 9.4.
+ * on. Source: specification of the book, sections 9.2 and 9.4.
  *
  * Collector `reserved`: banks have their own write port. At issue each operand reserves the first cycle in which its
  * bank is free.

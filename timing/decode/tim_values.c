@@ -11,9 +11,9 @@
  *   other values that the strand reads             an entry of the operand register file, while one is free, up to the last read
  *   live after the strand, or not read in it       main register file (in addition)
  *
- * Results of loads from outside the core and writes with a guard go to the main register file. Source: specification of the book on
- * GPU architectures 13. Our choices: entries are assigned in the order of the code; a value that does not get one when it is
- * written stays in the main register file.
+ * Results of loads from outside the core and writes with a guard go to the main register file. Source: specification of the
+ * book on GPU architectures, section 13. Our choices: entries are assigned in the order of the code; a value that does not
+ * get one when it is written stays in the main register file.
  */
 #include "timing/decode/tim_static_priv.h"
 

@@ -9,7 +9,7 @@
  * Among equal blocks the one with the lowest number is selected. The scheduler stores, for each waiting block and each
  * core, the number of lines that the block shares with the blocks on the core; it updates these numbers when a block
  * begins or ends. Launches without address slices, and suspended blocks, are placed as in round robin. Source: specification of
- * address pre-computation 6.
+ * address pre-computation, section 6.
  */
 #include "timing/grid/tim_blocks_priv.h"
 

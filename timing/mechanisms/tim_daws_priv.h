@@ -2,7 +2,7 @@
 /*
  * Divergence-aware warp scheduling (DAWS), in two parts. tim_daws_predict.c predicts the L1 lines that a loop needs,
  * from sampling warps or a profile. tim_daws.c tracks the loop of each warp, and determines which warps may load.
- * Source: specification of the warp scheduling thesis, 5. Loops and loads are identified by pc.
+ * Source: specification of the warp scheduling thesis, section 5. Loops and loads are identified by pc.
  */
 #ifndef TIM_DAWS_PRIV_H
 #define TIM_DAWS_PRIV_H
@@ -57,7 +57,7 @@ void tim_daws_take_profile(struct tim_daws_tables *t, const struct tim_code *cod
 struct tim_daws_load *tim_daws_find_load(struct tim_daws_tables *t, uint64_t loop, uint64_t pc);
 /** Returns whether sampling or the profile has shown that the loop has intra-warp locality. */
 bool tim_daws_has_locality(const struct tim_daws_tables *t, uint64_t loop);
-/** Returns the number of lines that a warp with @active lanes needs in the loop. Source: 5.3. */
+/** Returns the number of lines that a warp with @active lanes needs in the loop. Source: section 5.3. */
 unsigned tim_daws_predict(const struct tim_daws_tables *t, uint64_t loop, unsigned active);
 
 /** Called when @warp enters the loop or, if @enters is false, begins its next iteration. */

@@ -10,11 +10,11 @@
  *   else waiting warps > half of the active warps     one more block may run
  *
  * An excess instruction is one that could issue if there were no others: its warp is ready but not picked, or its queue
- * or pipe is full. Source: specification of the book on GPU architectures 17.1. Choices of this model: each
+ * or pipe is full. Source: specification of the book on GPU architectures, section 17.1. Choices of this model: each
  * scheduler is assumed to pick a ready instruction that does not access memory; at least one block runs; a block whose warps
  * all wait does not count towards the limit. The source also has votes for the frequencies of two
- * clock domains, with which it saves energy or raises the speed. With dvfs.act vote (timing/grid/tim_dvfs.c) the clocks of the cores are lowered to
- * save energy; the clock of the memory does not change.
+ * clock domains, with which it saves energy or raises the speed. With dvfs.act vote (timing/grid/tim_dvfs.c) the clocks of
+ * the cores are lowered to save energy; the clock of the memory does not change.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 

@@ -2,7 +2,7 @@
 /*
  * Variable warp sizing. Narrow warps of several schedulers (slices) issue and fetch in lockstep while they have the
  * same pc, and separately otherwise. An original gang is a group of warp slots, one on each slice. Each original gang has
- * a set of the gang table. Source: specification of the warp scheduling thesis, 7.
+ * a set of the gang table. Source: specification of the warp scheduling thesis, section 7.
  *
  * Before any scheduler of a cycle selects a warp, the mechanism checks sets that have changed, and splits gangs whose
  * warps are at different pcs. Then the mechanism merges units (gangs or single warps) of one set, and selects gangs. A

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Warp schedulers. Source: specifications of the book, 7 and 17.2, and of the warp scheduling thesis, 3. Where these
- * sources leave a choice open, a comment states what this model does.
+ * Warp schedulers. Source: specifications of the book, sections 7 and 17.2, and of the warp scheduling thesis, section 3.
+ * Where these sources leave a choice open, a comment states what this model does.
  */
 #include "timing/policies/tim_sched_priv.h"
 

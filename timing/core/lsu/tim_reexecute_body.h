@@ -13,7 +13,7 @@
  *
  * A load has an entry of the re-execution queue for each access that it has not made. A load that has made all its accesses
  * leaves the queue. A store, a reduction or an atomic waits while the queue has an earlier load of its warp. Source:
- * specification of the book on GPU architectures 17.2 (Mascar, CAR).
+ * specification of the book on GPU architectures, section 17.2 (Mascar, CAR).
  */
 
 /** Returns whether the next access of @op is a load of global or local memory through L1. */

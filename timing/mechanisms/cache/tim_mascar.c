@@ -14,9 +14,9 @@
  * The memory system is saturated while few MSHRs of L1 are free or the core's queue to the crossbar is full. The second part is
  * the re-execution queue (timing/core/lsu/tim_reexecute_body.h): loads whose accesses cannot be made do not block the load/store
  * unit. While the memory system is saturated, loads of warps other than the owner access L1 only if they do not send a request.
- * Source: specification of the book on GPU architectures 17.2. Our choices: a core has one owner; the queue to the crossbar takes
- * the place of the source's miss queue; accesses of shared memory and of constants count as computation. Without new requests
- * MSHRs become free, so saturation ends even if the owner does not access memory.
+ * Source: specification of the book on GPU architectures, section 17.2. Our choices: a core has one owner; the queue to the
+ * crossbar takes the place of the source's miss queue; accesses of shared memory and of constants count as computation.
+ * Without new requests MSHRs become free, so saturation ends even if the owner does not access memory.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 

@@ -9,12 +9,12 @@
  *                       that are live after their strand are also written to the main file.
  *
  * A warp may be descheduled at an instruction that needs the result of a load from outside the core. At such an instruction the
- * entries of the cache are flushed. A strand of the compiler ends before such an instruction if the strand has issued the load. At
- * the end of a strand the upper levels have no values. Results of such loads are written to the main file. An entry has a value
- * only for the lanes of the splits that wrote it. Before other lanes read the register, the entry is written to the main file.
- * Source: specification of the book on GPU architectures 13. Our choices: write-backs use no port of a bank; at an
- * instruction that needs a loaded result, the cache of the warp is flushed even if the data has arrived; a guarded write gets
- * no entry of its own.
+ * entries of the cache are flushed. A strand of the compiler ends before such an instruction if the strand has issued the
+ * load. At the end of a strand the upper levels have no values. Results of such loads are written to the main file. An entry
+ * has a value only for the lanes of the splits that wrote it. Before other lanes read the register, the entry is written to
+ * the main file. Source: specification of the book on GPU architectures, section 13. Our choices: write-backs use no port of
+ * a bank; at an instruction that needs a loaded result, the cache of the warp is flushed even if the data has arrived; a
+ * guarded write gets no entry of its own.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
