@@ -271,9 +271,9 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             w->sleep_until = now + ((uint64_t)core->slept * c->clocks_core + 999) / 1000;
     }
     note_step(core, warp, ev, now);
-    /* The usual case: after the instruction the warp has only one split, which the event names, so the emulator need not be
-     * asked for the split that runs next. With formed warps the emulator is asked, because the warp may get the contents of
-     * another warp's instruction buffer when the cycle ends. */
+    /* The usual case: after the instruction the warp has only one split, which the event names, so the model need not query
+     * the emulator for the split that runs next. With formed warps this query is necessary, because the warp may get the
+     * contents of another warp's instruction buffer when the cycle ends. */
     if (core->addresses_only && ev->outcome_count == 1 && !tim_forms(core)) {
         const struct emu_outcome *on = ev->outcomes;
 
