@@ -129,7 +129,8 @@ static void finish_accesses(struct tim_core *core, struct tim_op *op, uint64_t n
     tim_op_complete(core, op, op->data_at > now ? op->data_at : now + 1);
 }
 
-/** Makes the results of those lanes visible whose data has arrived early, before the data of other lanes. */
+/** Mechanism dws: makes the results of the early lanes visible, whose data arrives before the data of the other lanes of the
+ *  split (tim_op.early). */
 static void tim_early_results(struct tim_core *core, uint64_t now)
 {
     core->early_next = UINT64_MAX;
@@ -468,7 +469,8 @@ static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
 
     core->stats->count[TIM_CORE_collect_cycles]++;
     if (op->issued + (window ? 2 : tim_wake_cycles(core->config, op->what) + (tim_acts() ? op->late : 0)) >= now) {
-        /* @op issued in this cycle, or its rows wake or are slow, or with `window` it is still in Control or the next stage */
+        /* @op reads its operands later: it issued in this cycle, its rows wake or are slow, or with `window` it is still in
+         * Control or the stage after it */
         core->moved = true;
         return false;
     }
@@ -488,7 +490,7 @@ static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
             !(window ? window_claim_read(core, op, row, now)
                      : claim(core, bank_of(core, op, row), tim_acts() && (op->slow_reads >> k & 1) != 0, now))) {
             core->stats->count[TIM_CORE_bank_conflicts]++;
-            core->moved |= tim_acts(); /* a slow row may have taken the bank in an earlier cycle */
+            core->moved |= tim_acts(); /* a slow row of an earlier cycle may occupy the bank: the core must not become idle */
             if (core->config->registers_in_order)
                 break;
             continue;

@@ -19,8 +19,8 @@
  * forms fewer warps. At other branches no entry is pushed: the threads of each warp reconverge at the bsync, as without tbc. For
  * each branch the last outcome of each thread is recorded. These outcomes train the predictor. If threads wait at the branch, it
  * is trained when all of them have issued the branch. If they do not wait, it is trained when the number of threads that have
- * passed the branch equals the number of threads of the entry. Source: the same, 11.1.4. The time of training, and the rules
- * for a branch without a wait, are our choices.
+ * passed the branch equals the number of threads of the entry. Source: the same specification, section 11.1.4. The time of
+ * training, and the rules for a branch without a wait, are our choices.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 #include "timing/tables/tim_adequacy_priv.h"

@@ -581,7 +581,8 @@ static void refused(struct tim_mech *mech, unsigned warp)
     mark(vws, warp);
 }
 
-/* All memory instructions of a cycle form one packet, whose accesses are those of one wide instruction (7.2). */
+/* All memory instructions of a cycle form one packet, whose accesses are those of one wide instruction (section 7.2 of the
+ * source). */
 
 static uint32_t packet_of(uint64_t cycle)
 {

@@ -83,7 +83,7 @@ static int pick_gto(struct tim_sched *sched, const struct tim_sched_view *view)
 }
 
 /** Selects the warp that issued last if it is ready, else the youngest ready warp. The youngest warp is the one that was
- *  assigned last; within a block, it is the warp with the highest number. Source: Huerta et al., MICRO 2025, 5.1.2. The
+ *  assigned last; within a block, it is the warp with the highest number. Source: Huerta et al., MICRO 2025, section 5.1.2. The
  *  source does not order warps of different blocks; this model orders them by age. */
 static int pick_cggty(struct tim_sched *sched, const struct tim_sched_view *view)
 {

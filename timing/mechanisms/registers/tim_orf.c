@@ -187,8 +187,8 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     w->count = 0;
 }
 
-/** orf.kind cache: if the instruction needs the result of a load from outside the core, the warp may be descheduled: flushes the
- *  cache. */
+/** orf.kind cache: flushes the cache if the instruction needs the result of a load from outside the core, because the warp
+ *  may be descheduled at the instruction. */
 static void deschedule(const struct tim_config *config, uint64_t *count, struct orf_warp *w, const struct tim_static *what)
 {
     bool needs = false;
