@@ -339,7 +339,7 @@ static void why_block(const struct tim_blocks *blocks, const struct tim_launch *
         if (t->running[i].linear == linear)
             r = &t->running[i];
     if (r == NULL) {
-        lw_put(out, "\nthe warp's block was placed in rotation, because its launch has no slices");
+        lw_put(out, "\nthe warp's block was placed in rotation, because its launch has no address slices");
         return;
     }
     if (r->with == UINT64_MAX) {

@@ -746,7 +746,7 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
         print_set(dwr, at, dwr->all & ~arrived(dwr, g), out);
         break;
     default:
-        lw_put(out, dwr->pending[dwr->sched[warp]] != 0 ? "another large warp issues" :
+        lw_put(out, dwr->pending[dwr->sched[warp]] != 0 ? "another large warp of its scheduler issues" :
             "the warp is ready to issue as a large warp (combine-ready) of the warps:");
         if (dwr->pending[dwr->sched[warp]] == 0)
             print_set(dwr, at, class_of(dwr, warp), out);

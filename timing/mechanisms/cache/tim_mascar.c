@@ -201,9 +201,9 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
 
     (void)warp;
     if (mascar->owner < 0)
-        lw_put(out, "the memory system is saturated, and no warp owns it");
+        lw_put(out, "the memory system is saturated, and no warp is the owner, which may access memory");
     else
-        lw_printf(out, "the memory system is saturated, and warp %d owns it", mascar->owner);
+        lw_printf(out, "the memory system is saturated, and only warp %d, the owner, may access memory", mascar->owner);
 }
 
 static bool gauge(struct tim_mech *mech, unsigned index, const char **name, uint64_t *value)

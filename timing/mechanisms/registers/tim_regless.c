@@ -509,7 +509,9 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
     }
     for (unsigned i = 0; i < r->queued; i++)
         if (r->queue[i] == warp)
-            lw_printf(out, "its region needs %u entries of the operand staging unit, of whose %u entries %u are pinned; %u warps are before it",
+            lw_printf(out,
+                      "its region needs %u entries; the operand staging unit has %u entries, of which %u are pinned; %u warps "
+                      "get entries first",
                       count_of(&w->region.registers), r->size, r->pinned, i);
 }
 
