@@ -18,8 +18,8 @@ def only(*parts):
 
 
 def medic(e, options):
-    """Prints the IPC with MeDiC, and with each of its parts, relative to gto without MeDiC, and the types of the warps in L2. Also prints
-    the IPC of lrr with MeDiC relative to lrr without."""
+    """Prints the IPC with MeDiC, and with each of its parts, relative to gto without MeDiC, and the types of the warps in L2.
+    Also prints the IPC of lrr with MeDiC relative to lrr without."""
     names = chosen(options)
     lrr = SCHEDULERS['lrr']
     keys = {'gto': [], 'medic': ['medic.on=true'], 'bypass': only('bypass'), 'insert': only('insert'), 'priority': only('priority'),
@@ -56,8 +56,8 @@ def medic(e, options):
 
 
 def dynpcal(e, options):
-    """Prints the IPC with dynamic priority-based cache allocation, with ccws, and with the best fixed number of warps, all relative to
-    gto. Also prints the average share of warps with a token."""
+    """Prints the IPC with dynamic priority-based cache allocation, with ccws, and with the best fixed number of warps, all
+    relative to gto. Also prints the average share of warps with a token."""
     names = chosen(options)
     ccws = SCHEDULERS['ccws']
     keys = {'gto': [], 'max_tlp': ['dynpcal.on=true'], 'ccws': ccws, 'both': ccws + ['dynpcal.on=true', 'dynpcal.mode=ccws']}
