@@ -43,7 +43,7 @@ bool *tim_code_leaders(const struct tim_code *code)
     return leads;
 }
 
-/** Returns whether the instruction reads or writes one of the registers. */
+/** Returns whether the instruction reads or writes a register of @set. */
 static bool needs(const struct tim_static *what, const struct tim_vectors *set)
 {
     for (unsigned k = 0; k < what->row_reads; k++)
@@ -98,7 +98,8 @@ static struct reads find_reads(const struct tim_code *code, uint32_t at, unsigne
     return out;
 }
 
-/** Marks the reads of register @reg from @from to @last as reads of the level. */
+/** Marks the reads of register @reg by instructions @from to @last as reads from the last result file or, if @in_last is not
+ *  set, from the operand register file. */
 static void mark(struct tim_code *code, unsigned reg, uint32_t from, uint32_t last, bool in_last)
 {
     for (uint32_t i = from; i <= last; i++)

@@ -124,8 +124,9 @@ static bool is_free(const struct daws *daws, const struct entry *e)
     return false;
 }
 
-/** Charges warps for their footprints, the oldest first, and allows their loads while the sum fits into L1. If @all is set, every
- *  warp is considered; otherwise, depending on @first, only warps that already had space in their loop, or only the others. */
+/** Charges warps for their footprints, the oldest first, and allows their loads while the sum fits into L1. If @all is set,
+ *  considers every warp. Otherwise considers only warps that already had space in their loop (@first is set), or only the
+ *  others. */
 static void admit_some(struct daws *daws, bool all, bool first)
 {
     for (unsigned i = 0; i < daws->live.count; i++) {
