@@ -31,7 +31,7 @@ enum lw_status tim_config_check(const struct tim_config *config, struct lw_error
 enum lw_status tim_config_add_mechanisms(struct tim_config *config, const char *names,
                                          struct lw_error *err) LW_MUST_CHECK;
 /** Reads a profile of loads from the timing report @path of an earlier run in which mechanism `loads` was enabled.
- *  Mechanism `daws` uses the profile instead of sampling warps. Errors: LW_EINPUT, with the position in the report;
+ *  Mechanism `daws` uses the profile instead of sampled warps. Errors: LW_EINPUT, with the position in the report;
  *  @config is then unchanged. */
 enum lw_status tim_config_set_profile(struct tim_config *config, const char *path, struct lw_error *err) LW_MUST_CHECK;
 /** Returns true if the model uses the key of @assignment ("issue.limit=4"). Otherwise returns false and writes to @out the

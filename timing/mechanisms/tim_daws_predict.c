@@ -231,7 +231,7 @@ static int8_t saturate(int value)
     return (int8_t)(value > INT8_MAX ? INT8_MAX : value < INT8_MIN ? INT8_MIN : value);
 }
 
-/** Records that the load at @pc of sampling warp @warp accesses the line. If another load has accessed the line in this
+/** Records that the load at @pc of sampled warp @warp accesses the line. If another load has accessed the line in this
  *  iteration, both loads get the same RepID. */
 static void find_repeat(struct tim_daws_tables *t, uint64_t loop, uint64_t pc, unsigned warp, uint64_t line)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Divergence-aware warp scheduling (DAWS), in two parts. tim_daws_predict.c predicts the L1 lines that a loop needs,
- * from sampling warps or a profile. tim_daws.c tracks the loop of each warp, and determines which warps may load.
+ * from sampled warps or a profile. tim_daws.c tracks the loop of each warp, and determines which warps may load.
  * Source: specification of the warp scheduling thesis, section 5. Loops and loads are identified by pc.
  */
 #ifndef TIM_DAWS_PRIV_H
@@ -23,7 +23,7 @@ struct tim_daws_load {
 /** An entry of the sampling warp table. */
 struct tim_daws_sample {
     uint64_t loop;
-    int warp;           /* slot of the sampling warp, or -1 if there is none */
+    int warp;           /* slot of the sampled warp, or -1 if there is none */
     int8_t locality;    /* HasLocality of the source: the loop has intra-warp locality if this is above 0 */
     uint64_t instruction; /* number of the load that is making its accesses */
     bool found;         /* an access of this load hit a line that the warp had requested, or missed a line of the
@@ -66,7 +66,7 @@ void tim_daws_begins(struct tim_daws_tables *t, uint64_t loop, unsigned warp, un
 void tim_daws_leaves(struct tim_daws_tables *t, uint64_t loop, unsigned warp);
 /** Called for an access of a load in @loop. @lost: the access missed L1, but its line is among the warp's victim tags. */
 void tim_daws_access(struct tim_daws_tables *t, uint64_t loop, const struct tim_mech_access *a, bool lost);
-/** Returns whether @warp is the sampling warp of the loop. */
+/** Returns whether @warp is the sampled warp of the loop. */
 bool tim_daws_samples(const struct tim_daws_tables *t, uint64_t loop, unsigned warp);
 
 /* Returns the tables of mechanism @mech, which is a tim_daws; for tests. */
