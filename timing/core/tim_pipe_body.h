@@ -19,9 +19,9 @@
  * cycles later. An instruction with a slow result writes its registers prf.slow - 1 cycles later. From the cycle of such an
  * access on, the bank of the slow row is busy for prf.busy cycles.
  *
- * Collector `window`: see tim_window_body.h. An instruction of fixed latency enters its pipe at issue, so the pipe
- * accepts the next instruction one interval later. Instructions of variable latency wait in collectors, and read and
- * write registers in cycles in which the ports are not reserved.
+ * Collector `window`: see tim_window_body.h. An instruction of fixed latency enters its pipe at issue. The pipe
+ * accepts the next instruction when interval() cycles have passed since the issue. Instructions of variable latency wait in
+ * collectors, and read and write registers in cycles in which the ports are not reserved.
  */
 
 static bool reserved(const struct tim_core *core)

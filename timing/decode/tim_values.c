@@ -3,9 +3,9 @@
  * Assigns values to the levels of a register file as a compiler would: to the last result file, the operand register file and the
  * main register file. A value is what an instruction writes to a vector register, up to the next write of all its lanes.
  *
- * The code is divided into strands, in which a warp is not descheduled. A strand is a sequence of instructions without branch
- * targets, branches and barriers. It ends before an instruction that needs the result of a load of the strand. Upper levels
- * have values only within a strand:
+ * The code is divided into strands, within which a warp never has to wait for a load that the strand has issued. A strand is
+ * a sequence of instructions without branch targets, branches and barriers. It ends before an instruction that needs the
+ * result of a load of the strand. The last result file and the operand register file have values only within a strand:
  *
  *   all reads are by the next instruction          last result file
  *   other values that the strand reads             an entry of the operand register file, while one is free, up to the last read

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mechanism dvfs: a core with few warps is diverted (it accepts no new blocks), and when it is empty, its clock and
- * voltage are lowered. Registers DVR, DRN and DVFS have a bit for each core; DVFS has a further bit for the whole GPU.
- * Decisions are made only at samples:
+ * voltage are lowered. Registers DVR (diverted), DRN (draining) and DVFS (clock low or changing) have a bit for each core.
+ * DVFS has a further bit for the clocks of all cores together. Decisions are made only at samples:
  *
  *   normal --few warps, another core takes blocks--> draining --empty--> falling, then low --blocks wait--> rising --> normal
  *      ^                                                |
