@@ -6,7 +6,7 @@
  *     bench/timing_memory [MACHINE [REQUESTS]]
  *
  * Cores request lines of 128 bytes: at random addresses or as separate streams, as fast as the model accepts them or with
- * one outstanding request each. The fast and the naive implementation give the same answers in the same cycles. A row has
+ * one outstanding request each. The fast implementation and the reference give the same answers in the same cycles. A row has
  * the nanoseconds of CPU time for each request, as the median of five interleaved runs, and the cycles of the cores.
  */
 #include <inttypes.h>

@@ -61,8 +61,8 @@ static enum lw_status check_cache(const struct tim_config *c, const struct cache
         while ((uint64_t)good * 2 * k->line * k->ways <= k->bytes)
             good *= 2;
         return LW_FAIL(err, LW_EINPUT,
-                       "%s.%sbytes is %u, which is not a power of two of sets with %u ways and lines of %u bytes: set the "
-                       "key to %u, for example",
+                       "%s.%sbytes is %u, but the number of sets must be a power of two: with %u ways and lines of %u bytes, "
+                       "set the key to %u, for example",
                        k->section, k->prefix, k->bytes, k->ways, k->line,
                        good * k->line * k->ways);
     }
@@ -220,8 +220,8 @@ static enum lw_status check_prf(const struct tim_config *c, struct lw_error *err
     if (against != NULL)
         return LW_FAIL(err, LW_EINPUT, "prf.on cannot be combined with %s", against);
     if (c->prf_on && (uint64_t)c->prf_entries * c->core_warps * c->core_warp_width > c->core_registers)
-        return LW_FAIL(err, LW_EINPUT, "prf.entries (%u) is too large: the fast partition has a part of the register file, whose %u register rows are %u "
-                                       "for each of %u warps", c->prf_entries, c->core_registers / c->core_warp_width,
+        return LW_FAIL(err, LW_EINPUT, "prf.entries (%u) is too large: the register file has %u register rows, which are %u for each of %u warps",
+                       c->prf_entries, c->core_registers / c->core_warp_width,
                        c->core_registers / c->core_warp_width / c->core_warps, c->core_warps);
     return LW_OK;
 }

@@ -58,7 +58,7 @@ struct tim_engine {
     uint64_t check_at;        /* cycle of the next check by between_cycles() */
     uint64_t looked, moved;   /* instruction counts at the last check for progress, and at the last progress */
     struct emu_spin_observer *probe;  /* observes blocks without progress, or NULL */
-    unsigned tries;           /* consecutive observations that proved nothing */
+    unsigned tries;           /* consecutive observations that did not prove that the blocks spin forever */
     /* list of the resident warps, built on demand */
     struct tim_listed *list;
     size_t list_count, list_capacity;
@@ -120,8 +120,8 @@ void tim_engine_totals(const struct tim_engine *engine, struct tim_totals *out);
 
 /* ---- accounts of kernels (tim_engine_kernels.c) ---------------------------------------------- */
 
-/** Adds launches that may start and were not added before. @core: the core that has just issued an instruction,
- *  or NULL if there is none. Errors: LW_ENOMEM; LW_EINPUT for blocks that fit on no core. */
+/** Adds launches that may start, and have not been added, to the kernel management. @core: the core that has just issued an
+ *  instruction, or NULL if there is none. Errors: LW_ENOMEM; LW_EINPUT for blocks that fit on no core. */
 enum lw_status tim_launches_take(struct tim_engine *engine, const struct tim_core *core, struct lw_error *err) LW_MUST_CHECK;
 /** Adds the counters of a kernel (tim_kernel_stats) for launch @grid. Errors: LW_ENOMEM. */
 enum lw_status tim_kernels_add(struct tim_engine *engine, const struct emu_grid *grid,
@@ -148,7 +148,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
 /** If no block has made progress for the hang limit (emu_config.hang_window), observes what the blocks read. Returns true
  *  when the observation proves that no block will ever make progress (MACHINE 4). Called between cycles. */
 bool tim_engine_spins(struct tim_engine *e);
-/** Ends the observation that tim_engine_spins() began, if there is one. */
+/** Ends the observation of blocks that tim_engine_spins() began, if there is one. */
 void tim_engine_forget_spin(struct tim_engine *e);
 /** Fills in *stop with the hang report. If a mechanism throttles warps forever, the report describes these warps. Otherwise
  *  it describes a resident block. If a proof of spinning was attempted, a block that can run is preferred. */

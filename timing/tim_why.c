@@ -48,7 +48,7 @@ static void print_insn(const struct tim_warp *w, uint64_t pc, struct lw_sink *ou
 
 static void print_cycles(uint64_t cycles, struct lw_sink *out)
 {
-    lw_printf(out, "\nthis takes %" PRIu64 " more cycle%s", cycles, cycles == 1 ? "" : "s");
+    lw_printf(out, "\nthe warp waits for %" PRIu64 " more cycle%s", cycles, cycles == 1 ? "" : "s");
 }
 
 /** Prints the stage of an instruction in flight. */

@@ -31,7 +31,7 @@ enum lw_status tim_config_check(const struct tim_config *config, struct lw_error
 enum lw_status tim_config_add_mechanisms(struct tim_config *config, const char *names,
                                          struct lw_error *err) LW_MUST_CHECK;
 /** Reads a profile of loads from the timing report @path of an earlier run in which mechanism `loads` was enabled.
- *  Mechanism `daws` uses the profile instead of sampling warps. Errors: LW_EINPUT, with the position in the report;
+ *  Mechanism `daws` uses the profile instead of sampled warps. Errors: LW_EINPUT, with the position in the report;
  *  @config is then unchanged. */
 enum lw_status tim_config_set_profile(struct tim_config *config, const char *path, struct lw_error *err) LW_MUST_CHECK;
 /** Returns true if the model uses the key of @assignment ("issue.limit=4"). Otherwise returns false and writes to @out the
@@ -64,7 +64,8 @@ bool tim_config_coherent(const struct tim_config *config);
 bool tim_config_detects(const struct tim_config *config);
 /** Sets the options of the functional machine that the model needs: warp width, reconvergence and, if the model
  *  detects uniform and affine registers, tags. The function does not set option resident_warps: the timing engine itself
- *  limits the number of resident warps. That option applies only to a replay in the fixed order. */
+ *  limits the number of resident warps. That option applies only to a replay that runs warps in the fixed order, without
+ *  timing. */
 void tim_config_machine(const struct tim_config *config, struct emu_config *out);
 
 /** Returns true if @name is the name of a warp scheduler, which is a value of key issue.policy. */
@@ -73,7 +74,7 @@ bool tim_is_scheduler(const char *name);
 /* ---- engine -------------------------------------------------------------------------------- */
 
 struct tim_options {
-    bool reference; /* use the naive model, which ticks every part in every cycle; it is slow, and gives the same counts */
+    bool reference; /* use the reference, a slow model that visits every part in every cycle; its counts are the same */
     uint64_t sample_cycles; /* number of cycles from one sample of the counters to the next; 0: no samples are taken */
     uint64_t trace_from, trace_to; /* first traced cycle, and the cycle after the last traced one; both 0: no trace */
     uint64_t trace_events; /* maximum number of events of the trace; 0: TIM_TRACE_EVENTS */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mechanisms of caches that depend on the warp: MeDiC and dynamic priority-based cache allocation (sections 16.6 and 16.9 of the book on
-GPU architectures)."""
+"""Mechanisms of caches that depend on the warp: MeDiC and dynamic priority-based cache allocation (sections 16.6 and 16.9 of the
+specification of the book on GPU architectures)."""
 from experiment import SCHEDULERS, harmonic, mean, swl
 
 REUSE = ('kmn', 'bfs_rmat', 'memc', 'gc', 'spmv_random', 'spmv_banded', 'mixed')
@@ -18,7 +18,8 @@ def only(*parts):
 
 
 def medic(e, options):
-    """Prints IPC relative to gto with MeDiC and with its parts, and the types of the warps in L2. Prints IPC relative to lrr as well."""
+    """Prints the IPC with MeDiC, and with each of its parts, relative to gto without MeDiC, and the types of the warps in L2.
+    Also prints the IPC of lrr with MeDiC relative to lrr without."""
     names = chosen(options)
     lrr = SCHEDULERS['lrr']
     keys = {'gto': [], 'medic': ['medic.on=true'], 'bypass': only('bypass'), 'insert': only('insert'), 'priority': only('priority'),
@@ -55,8 +56,8 @@ def medic(e, options):
 
 
 def dynpcal(e, options):
-    """Prints IPC relative to gto with dynamic priority-based cache allocation, next to ccws and to the best fixed number of warps, and the
-    average share of warps with a token."""
+    """Prints the IPC with dynamic priority-based cache allocation, with ccws, and with the best fixed number of warps, all
+    relative to gto. Also prints the average share of warps with a token."""
     names = chosen(options)
     ccws = SCHEDULERS['ccws']
     keys = {'gto': [], 'max_tlp': ['dynpcal.on=true'], 'ccws': ccws, 'both': ccws + ['dynpcal.on=true', 'dynpcal.mode=ccws']}

@@ -285,7 +285,7 @@ def experiment(e, options):
             e.trend('dwr T6 best' + name, means[v] > max(means[w] for w in fixed_sizes), 'the mean IPC of variant %s is higher than that of any fixed width: ' % v +
                     ', '.join('%s %.2f' % x for x in means.items()))
         e.trend('dwr T6 order', order, 'among fixed widths, 8 and 16 have equal mean IPCs, then 32 and 64 follow')
-        implied = {8: 1.00, 16: 1.00, 32: .97, 64: .92} # these figures follow from the gains of DWR-64 in 12.1
+        implied = {8: 1.00, 16: 1.00, 32: .97, 64: .92} # these figures follow from the gains of DWR-64 in section 12.1 of dwr.md
         e.trend('dwr T6 sizes', all(abs(means[w] / x - 1) <= .15 for w, x in implied.items()), 'the mean IPCs of fixed widths are within 15 % of the figures of the source (in parentheses): ' +
                 ', '.join('%s %.2f (%.2f)' % (w, means[w], x) for w, x in implied.items()))
         e.trend('dwr T6 idle', idle['dwr 64'] < min(idle[w] for w in fixed_sizes), 'DWR-64 has the smallest share of idle cycles: ' + ', '.join('%s %.0f %%' % (v, 100 * x) for v, x in idle.items()))
@@ -361,7 +361,7 @@ def costs(e, options, names, base):
         e.trend('dwr T11 cp', max(cost['cp']) - min(cost['cp']) < .01, 'cp: the latency of the barrier changes IPC by less than 1 % (with 0, 24 and 48 cycles): x ' + ', '.join('%.3f' % x for x in cost['cp']))
 
 
-# ---- the points that the paper leaves open, dwr.md 15 ----------------------------------------------------
+# ---- the points that the paper leaves open (section 15 of dwr.md) ----------------------------------------------------
 
 GTO = ['issue.policy=gto']
 SETTINGS = {

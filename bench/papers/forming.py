@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Dynamic warp formation (section 11.1.1 of the book on GPU architectures), thread block compaction and CAPRI, with the kernels
-of chapter 6 of the warp scheduling thesis on one core of rogers-vws."""
+"""Dynamic warp formation, thread block compaction and CAPRI (sections 11.1.1, 11.1.2 and 11.1.4 of the specification of the
+book on GPU architectures), large warps (11.1.3) and interweaving (11.1.7), with the kernels of chapter 6 of the warp scheduling
+thesis on one core of rogers-vws."""
 from vws import Widths
 from vws_workloads import DIVERGENT
 
@@ -29,7 +30,7 @@ class Formed(Widths):
 
 
 def table(e, name, keys):
-    """Prints IPC relative to static warps, active lanes per instruction, and accesses of L1 relative to static warps."""
+    """Prints the IPC and the accesses of L1, both relative to static warps, and the active lanes per instruction."""
     formed = [k for k in keys if k != 'static']
     for title, columns, value in (('IPC over that of static warps', formed, lambda n, k: '%.2f' % e.speed(n, k, 'static')),
                                   ('lanes of an instruction', list(keys), lambda n, k: '%.1f' % e.lanes(n, k)),
@@ -114,8 +115,8 @@ def lwm(e, options):
 
 
 def interweave(e, options):
-    """Checks interweaving of branches (SBI) and of warps (SWI): IPC relative to warps of which one instruction issues in a cycle, with warps
-    of 32 and, as in the source, of 64 lanes."""
+    """Checks interweaving of branches (SBI) and of warps (SWI), with warps of 32 lanes and, as in the source, of 64 lanes. The
+    IPC is relative to warps of the same width without interweaving."""
     wide = CBAR + ['core.warp_width=64', 'core.warps=16', 'units.int.lanes=64']
     both, one = ['interweave.on=true'], {'sbi': ['interweave.warps=false'], 'swi': ['interweave.branches=false'], 'both': [], 'xor': ['interweave.shuffle=xor'], 'mirror': ['interweave.shuffle=mirror']}
     keys = {'static': CBAR, **{k: CBAR + both + more for k, more in one.items()}}

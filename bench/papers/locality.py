@@ -107,7 +107,7 @@ def each_kernel(e, got, quick):
             r = got[n]
             e.trend('loc R6 la_b ' + n, speed(r, 'la_b', 'bcs') >= .99, '%s: la_b is not slower than bcs: IPC x %.2f' % (n, speed(r, 'la_b', 'bcs')))
             text = '%s: la_bw is faster than la_b: IPC x %.3f' % (n, speed(r, 'la_bw', 'la_b'))
-            if quick: # depending on the size of the input, the mechanism changes the speed by +2 to -2 per cent
+            if quick: # depending on the size of the input, the mechanism changes the speed by +2 % to -2 %
                 e.report('loc R6 la_bw ' + n, text)
             else:
                 e.trend('loc R6 la_bw ' + n, speed(r, 'la_bw', 'la_b') > 1, text)

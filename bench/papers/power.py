@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Occupancy bubbles, diversion and voltage scaling: chapters 9 and 10 of the dynamic parallelism thesis, trends TR-14 to TR-16.
-The codes of launches.cu run on a part of `kepler-k20c`, with launches of block groups and the block placement LaPerm."""
+"""Occupancy bubbles, diversion and voltage scaling: sections 9 and 10 of the specification of the dynamic parallelism thesis,
+trends TR-14 to TR-16. The codes of launches.cu run on a part of `kepler-k20c`, with launches of block groups and the block placement
+LaPerm."""
 import os
 
 import plot

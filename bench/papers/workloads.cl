@@ -121,8 +121,8 @@ __kernel void sssp(__global const uint *edge, __global const int *old, __global 
     new[v] = least;
 }
 
-/* Half of the warps read a table, whose lines all these warps share; the others read lines of a stream, each only once in a while. Each
- * lane reads another line. @entries, @lines: powers of two. */
+/* Half of the warps read a table, whose lines they all share. The other warps read the lines of a stream, each of which is
+ * read again only after a long time. Each lane of a warp reads another line. @entries, @lines: powers of two. */
 __kernel void mixed(__global const uint *table, __global const uint *stream, __global uint *out, uint entries, uint lines, int steps)
 {
     uint t = get_global_id(0), total = 0;

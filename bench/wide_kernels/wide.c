@@ -4,8 +4,9 @@
  *
  * wide WIDE_CL list             prints the names of the cases, with the types of their outputs
  * wide WIDE_CL FOLDER REPEATS CASE
- *     runs the case REPEATS times after a first run that includes the compilation. Prints the elapsed time of the first run, in
- *     which another process may compile, and the processor time of each repetition, in seconds. Writes the outputs to FOLDER/CASE.bin.
+ *     runs the case REPEATS times after a first run that includes the compilation. Prints, in seconds, the elapsed time of the
+ *     first run, in which another process may compile, and the CPU time of each repetition. Writes the outputs to
+ *     FOLDER/CASE.bin.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

@@ -814,7 +814,7 @@ static void a28_without_slices_blocks_go_in_rotation(void **state)
     assert_int_equal(count(r, TIM_GPU_ap_fallback), 1);
     assert_int_equal(count(r, TIM_GPU_ap_launches), 0);
     assert_int_equal(count(r, TIM_GPU_ap_rejected_loaded), 1);
-    why_is(r, 1, 4, "\nthe warp's block was placed in rotation, because its launch has no slices");
+    why_is(r, 1, 4, "\nthe warp's block was placed in rotation, because its launch has no address slices");
     rig_free(r);
 }
 

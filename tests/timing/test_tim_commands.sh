@@ -57,11 +57,11 @@ session 'tbreak *0x100000010;continue;cycle;why;tbreak *0x100000030;continue;cyc
 says "the stall count" <<'END'
 cycle N, core 0, warp slot 0, scheduler 0: waits for the stall count of the warp's last instruction
 next: 0x100000020: ld.global.b32 v3, [v6:7+4] {st=2,wr=1,rd=0}
-this takes 1 more cycle
+the warp waits for 1 more cycle
 END
 says "another" <<'END'
 next: 0x100000040: v_add_u32 v2, v2, v3 {st=4,wt=0x6}
-this takes 12 more cycles
+the warp waits for 12 more cycles
 END
 says "two barriers" <<'END'
 next: 0x100000040: v_add_u32 v2, v2, v3 {st=4,wt=0x6}
@@ -123,7 +123,7 @@ the warp fetches after 1 more cycle
 cycle N
 cycle N, core 0, warp slot 0, scheduler 0: the warp's instruction buffer is empty
 next: 0x100000030: v_mov_b32 v0, 2
-this takes 2 more cycles
+the warp waits for 2 more cycles
 END
 
 # A warp waits at a barrier: the output has the warps that have arrived, and what the other warps wait for.

@@ -107,7 +107,7 @@ grep -q 'la_w.on cannot be combined with mechanism pools' err || fail "la_w with
 printf 'cycle 300\ngrids\nwhy\nmechanism 0\nblock (0,1,0)\nwhy\n' >in
 "$lanewise" debug --batch -x in columns.yaml --timing=fermi --timing-set core.count=5 --timing-set kernels.latency=10 --mechanism la_bw,shares >out 2>err ||
     { cat err; fail "the debug session fails"; }
-for words in 'block scheduler la_b' '2 of 2 accesses have a slice, 2 arrays' 'la_b chooses from 344 blocks, 2 arrays' "the warp's block was placed here because it sha" \
+for words in 'block scheduler la_b' '2 of 2 accesses have an address slice, 2 arrays' 'la_b chooses from 344 blocks, 2 arrays' "the warp's block was placed here because it sha" \
     '15 bytes for each waiting block' '768 bytes of access vectors and 1152 bytes of the locality table, in total 1920 bytes' 'of 8; columns: warp' 'predicted,' ; do
     grep -qF "$words" out || { cat out; fail "the shell does not print: $words"; }
 done

@@ -21,7 +21,7 @@ cmp -s saved.yaml fermi.yaml || fail "the file that --output writes differs from
 refuse 'did you mean "volta"?' timing volt
 refuse 'timing: --set: unknown key "l1.byts"; did you mean "l1.bytes"?' timing fermi --set l1.byts=1
 refuse 'timing: --set: issue.policy: unknown name "gt0"; did you mean "gto"? The names are lrr, gto, two_level, swl, cggty, active_pending$' timing fermi --set issue.policy=gt0
-refuse 'l1.bytes is 1000, which is not a power of two of sets' timing fermi --set l1.bytes=1000
+refuse 'l1.bytes is 1000, but the number of sets must be a power of two' timing fermi --set l1.bytes=1000
 refuse 'timing: expected only one GPU model' timing fermi volta
 refuse 'timing: expected a GPU model: give MACHINE or FILE' timing --source
 expect 0 '^usage: lanewise timing .* \[MACHINE|FILE|compare A.json B.json\]$' help timing
@@ -380,7 +380,7 @@ expect 0 '^lanewise: note: --timing-set issue.stall_odd has no effect: only GPU 
 [ "$(grep -c 'note:' err)" = 1 ] || fail 'expected one note'
 expect 0 '^lanewise: note: --timing-set ccws.k has no effect' run --timing --timing-set ccws.k=4 good.yaml
 refuse '--timing-set: unknown key "l1.byts"; did you mean "l1.bytes"?' run --timing --timing-set l1.byts=1 good.yaml
-refuse '--timing: l1.bytes is 1000, which is not a power of two of sets' run --timing --timing-set l1.bytes=1000 good.yaml
+refuse '--timing: l1.bytes is 1000, but the number of sets must be a power of two' run --timing --timing-set l1.bytes=1000 good.yaml
 for o in '--timing-set l1.bytes=1' --timing-reference '--timing-report r' '--timing-trace t' '--timing-sample 1' \
     '--timing-window 0:1' '--timing-events 5' '--timing-profile r'; do
     # shellcheck disable=SC2086

@@ -255,8 +255,8 @@ static void keys_that_do_not_fit_each_other_are_refused(void **state)
     static const struct {
         const char *set, *message;
     } rows[] = {
-        {"l1.bytes=1000", "l1.bytes is 1000, which is not a power of two of sets with 4 ways and lines of 128 bytes: set the key to 512, for example"},
-        {"l1.bytes=24576", "l1.bytes is 24576, which is not a power of two of sets with 4 ways and lines of 128 bytes: set the key to 16384, for example"},
+        {"l1.bytes=1000", "l1.bytes is 1000, but the number of sets must be a power of two: with 4 ways and lines of 128 bytes, set the key to 512, for example"},
+        {"l1.bytes=24576", "l1.bytes is 24576, but the number of sets must be a power of two: with 4 ways and lines of 128 bytes, set the key to 16384, for example"},
         {"l1.line=96", "l1.line: expected a power of two, found 96"},
         {"l1.line=256", "l1.line is 256, but l2.line is only 128: a request must be within one line of L2"},
         {"l2.sector=256", "l2.sector: expected a power of two that is not more than l2.line (128), found 256"},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Clock domains of cores whose clock changes during a run. Also counts the events that happen at the low voltage.
- * Source: specification of the dynamic parallelism thesis, 10.2, 10.4, 10.5. */
+/* Clock domains of cores whose clock changes during a run. Also counts, for the energy estimate, the events of a core at the
+ * low voltage.
+ * Source: specification of the dynamic parallelism thesis, sections 10.2, 10.4, 10.5. */
 #include "timing/clocks/tim_domain_priv.h"
 #include "timing/energy/tim_energy_priv.h"
 
@@ -15,7 +16,8 @@ bool tim_domain_create(struct tim_core *core)
         return false;
     d->low = core->config->dvfs_low_mhz;
     d->high = core->config->dvfs_high_mhz;
-    core->lasting[TIM_LASTS_BUBBLE] = core->config->dvfs_threshold != 0; /* a core without warps is below the threshold */
+    /* A core without warps is in an occupancy bubble, unless the threshold is 0. */
+    core->lasting[TIM_LASTS_BUBBLE] = core->config->dvfs_threshold != 0;
     return true;
 }
 

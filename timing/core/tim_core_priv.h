@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A core of the timing model. The cycles of a core have two models. The naive model visits everything in every
- * cycle, in plain loops (timing/reference/tim_reference_core.c). The event-driven model, declared here, visits only
+ * A core of the timing model. The cycles of a core have two models. The reference (or naive model) visits everything in
+ * every cycle, in plain loops (timing/reference/tim_reference_core.c). The event-driven model, declared here, visits only
  * the warps and instructions that may have something to do. Both share the functions that act on one warp or one
  * instruction. docs/reference/timing-core.md gives the rules of a core and lists what the event-driven model skips.
  *
@@ -11,8 +11,8 @@
  * In the event-driven model each warp is in one of these states. Its stall reason does not change within a state:
  *
  *                 ready check: why can the next instruction not issue?
- *      RECHECK --+--> TIMED      only a time: stall count, fetch, sleep ------> at that cycle: RECHECK
- *       ^  ^     +--> CAN[path]  at most capacity on its path ---------------+-> no capacity: it stays in CAN
+ *      RECHECK --+--> TIMED      a known time: stall count, fetch, sleep -----> at that cycle: RECHECK
+ *       ^  ^     +--> CAN[path]  nothing, or capacity on its path -----------+-> no capacity: it stays in CAN
  *       |  |     +--> BLOCKED    a result, a barrier, a constant, ...        +-> capacity: READY for the policy
  *       |  |                                                                          |
  *       |  +---------------------------- it issues, and is touched <------------------+
@@ -287,8 +287,8 @@ enum tim_leave {
     TIM_HELD   /* the warp may not issue while a debugger steps another one; the scheduler selects the next warp */
 };
 
-/** Which checks find out whether the registers of an instruction are free: all, only the bits of the scoreboard, or only
- *  the dependence barriers. */
+/** Checks by which the core determines whether the registers of an instruction are free: all checks, only the bits of the
+ *  scoreboard, or only the dependence barriers. */
 enum tim_operand_check { TIM_CHECK_ALL, TIM_CHECK_REGISTERS, TIM_CHECK_BARRIERS };
 
 /** A core. The members that every cycle reads come first. */
@@ -299,9 +299,9 @@ struct tim_core {
     bool moved;              /* the current tick changed more than counters */
     bool ticking;            /* a tick is running: its counts in `each` are not in `sums` yet */
     bool recount;            /* the amounts in `lasting` may have changed, so the end of the tick must compute them again */
-    bool no_capacity;            /* an access waits for space in the crossbar */
+    bool no_capacity;            /* an access of the core waits for space in the crossbar */
     bool has_packet;         /* the packet `packet` arrived while the core was idle */
-    bool reference;          /* the naive model is in use, in which the core is never idle */
+    bool reference;          /* the reference is in use, in which the core is never idle */
     bool tracing;            /* the trace's window is open: all warps are checked in every cycle */
     bool quick;              /* cached results of ready checks are used; otherwise all warps are checked, as in the reference */
     /* The core may skip a scheduler whose warps cannot issue. Set if `quick` is set, each scheduler has one word of places,
@@ -451,7 +451,7 @@ bool tim_core_is_idle(struct tim_core *core, uint64_t now);
 void tim_core_wake(struct tim_core *core, uint64_t cycle);
 /** Removes the recorded wake-ups for cycles up to @now. */
 void tim_core_drop_wakes(struct tim_core *core, uint64_t now);
-/** Forces a tick in the next cycle of the core. */
+/** Makes the engine tick the core in the core's next cycle, even if the core is idle. */
 static inline void tim_core_poke(struct tim_core *core)
 {
     core->poked = *core->any_poked = true;
@@ -459,7 +459,7 @@ static inline void tim_core_poke(struct tim_core *core)
 }
 /** Updates the counters of the core to the end of cycle @through. */
 void tim_core_account(struct tim_core *core, uint64_t through);
-/** Called at the end of a tick. Sets core->lasting: the amounts that each cycle from @now on adds to counters. */
+/** Called at the end of a tick. Sets core->lasting: amounts that each cycle from @now on adds to the counters (tim_lasting). */
 void tim_core_last_on(struct tim_core *core, unsigned warps, unsigned at_barrier, uint64_t now);
 /** For models with tags: adds the numbers of registers in use to the counters, for the cycles before @before. */
 void tim_core_account_rows(struct tim_core *core, uint64_t before);
@@ -598,7 +598,7 @@ static inline unsigned tim_collector(const struct tim_core *core)
 {
     return tim_kind.fixed ? tim_kind.collector : core->config->registers_collector;
 }
-/** Returns whether each scheduler fetches for the warp that issued last. */
+/** Returns whether each scheduler fetches for the warp that issued last if possible (fetch.policy greedy). */
 static inline bool tim_fetches_greedily(const struct tim_core *core)
 {
     return (!tim_kind.fixed || tim_kind.modern) && core->config->fetch_policy == TIM_FETCH_GREEDY;
@@ -636,8 +636,8 @@ static inline bool tim_counts(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->counters != NULL;
 }
-/** tim_rotates(): whether schedulers take turns, one in each cycle. tim_types(): whether the instructions that a scheduler
- *  issues in a cycle must all differ in type, and come from different warps. */
+/** tim_rotates() returns whether only one scheduler issues in each cycle, in rotation. tim_types() returns whether the
+ *  instructions that a scheduler issues in a cycle must differ in type, and be of different warps. */
 static inline bool tim_rotates(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->config->issue_rotate;
@@ -661,7 +661,7 @@ static inline bool tim_issues_by_lanes(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->config->issue_lanes != 0;
 }
-/** Returns whether inactive lanes make an instruction of a wide warp shorter. */
+/** Returns whether an instruction of a wide warp with inactive lanes takes fewer cycles. */
 static inline bool tim_compresses(const struct tim_core *core)
 {
     return !tim_kind.fixed && core->config->issue_compression != TIM_COMPRESS_NONE;
@@ -686,7 +686,7 @@ static inline bool tim_control_stage(const struct tim_core *core)
 {
     return tim_kind.fixed ? tim_kind.modern : core->config->issue_control_stage;
 }
-/** Returns whether tim_core_idles() may skip a scheduler without checking warps: the core is passable and has no replays. */
+/** Returns whether tim_core_idles() may skip a scheduler without a check of its warps: `passable` is set, without replays. */
 static inline bool tim_brisk(const struct tim_core *core)
 {
     return !tim_acts() || (core->passable && (tim_kind.fixed || core->replays == 0));
@@ -706,8 +706,8 @@ struct tim_cycle {
 };
 extern const struct tim_cycle tim_cycle_any, tim_cycle_scoreboard, tim_cycle_scoreboard_acts, tim_cycle_control,
     tim_cycle_modern;
-/** Returns the reason why the warp cannot issue in cycle @now. Scheduling policies are not considered.
- *  Returns TIM_STALL_PICKED if the warp can issue. */
+/** Returns the reason why the warp cannot issue in cycle @now, or TIM_STALL_PICKED if it can. The function does not consider
+ *  which warp the scheduling policy picks. */
 enum tim_stall tim_stall_reason(const struct tim_core *core, const struct tim_warp *w, unsigned sched,
                                 uint64_t now);
 /** Implements could_issue of tim_mech_core; @core is a struct tim_core. */
@@ -816,7 +816,7 @@ static inline void tim_set_at_barrier(struct tim_core *core, unsigned warp, bool
     core->recount = true;
     tim_set(&tim_sets_of(core, warp)->at_barrier, warp, waits);
 }
-/** Adds the current numbers of register rows and of compact entries of the core to their histograms. Called after a change. */
+/** Adds the core's current numbers of rows and of compact entries to their histograms. Called after a change of a number. */
 static inline void tim_count_rows(struct tim_core *core)
 {
     tim_histogram_add(&core->stats->histogram[TIM_CORE_H_register_rows], core->rows);
@@ -853,15 +853,15 @@ static inline void tim_op_init(struct tim_core *core, uint32_t i)
 }
 /** Returns the oldest instruction in flight that is younger than @age, or NULL if there is none. Ages start at 1. */
 const struct tim_op *tim_op_after(const struct tim_core *core, uint64_t age);
-/** Assigns warp slots and resources to a block, whose state is in slot @slot of emu. If @moves_in, the warps wait for the
- *  state. */
+/** Assigns warp slots and resources to a block, whose state is in slot @slot of emu. If @moves_in is set, the block was
+ *  suspended, and its warps wait until its state has been read from memory. */
 void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear, unsigned slot,
                    const struct tim_code *code, bool moves_in);
 /** Frees the warp slots and resources of a block. */
 void tim_core_unseat(struct tim_core *core, unsigned block);
 /** Returns the address that the caches of constants use for an offset in a constant bank. */
 uint64_t tim_constant_address(const struct emu_grid *grid, uint64_t bank_offset);
-/** Returns whether register @reg has a pending write (tim_is_by_load: whether the last such write is from a load). */
+/** Returns whether register @reg has a pending write. tim_is_by_load() returns whether the last such write is from a load. */
 static inline bool tim_is_to_come(const struct tim_warp *w, unsigned reg)
 {
     return (w->to_come.word[reg / 64] >> reg % 64 & 1) != 0 ||
@@ -903,7 +903,7 @@ static inline unsigned tim_bars_waited(const struct tim_core *core, const struct
         waits |= 1u << w->hold_bar;
     return waits;
 }
-/** Returns the first cycle after @now in which time alone changes the result of tim_bars_waited(), or UINT64_MAX if none. */
+/** Returns the first cycle after @now in which time alone changes the set of tim_bars_waited(), or UINT64_MAX if none. */
 static inline uint64_t tim_bars_change(const struct tim_core *core, const struct tim_warp *w, uint64_t now)
 {
     if (tim_control_stage(core) && now < w->new_seen) /* new_seen is no later than hold_from */
@@ -950,8 +950,8 @@ static inline void tim_pipes_of(const struct tim_config *c, unsigned unit, unsig
     *first = s % pipes;
     *step = pipes <= schedulers ? pipes : schedulers;
 }
-/** Returns the pipe of @unit that becomes free first, among the pipes that scheduler @s may use. If several become free in
- *  the same cycle, returns the one with the lowest index. */
+/** Returns the pipe of @unit that becomes free first, among the pipes that scheduler @s may use. If several pipes become free
+ *  in the same cycle, returns the one with the lowest index. */
 static inline struct tim_pipe *tim_best_pipe(struct tim_core *core, unsigned unit, unsigned s)
 {
     unsigned first, step;

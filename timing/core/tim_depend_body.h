@@ -2,10 +2,11 @@
 /*
  * Dependences through registers: the scoreboard (a bit for each register, or the lanes of its pending writes with
  * issue.split_lanes), dependency vectors, the control field, wait counters, and operands that earlier instructions have not
- * read yet. Source: specification of the book, 8.3 (dependency vectors), 3.3 (control field) and 9.5 (operands).
+ * read yet. Source: specification of the book, sections 8.3 (dependency vectors), 3.3 (control field) and 9.5 (operands).
  */
 
-/** Checks the scoreboard bits. */
+/** Checks the registers of @what against the bits of the scoreboard. Returns TIM_STALL_ISSUED if none of them has a pending
+ *  write, otherwise the stall reason. */
 static inline enum tim_stall tim_registers_check(const struct tim_warp *w,
                                                 const struct tim_static *what)
 {
@@ -20,7 +21,8 @@ static inline enum tim_stall tim_registers_check(const struct tim_warp *w,
     return loads != 0 ? TIM_STALL_LOAD : TIM_STALL_RESULT;
 }
 
-/** Checks the dependence barriers of the control field. */
+/** Checks the dependence barriers for which the control field makes @what wait. Returns TIM_STALL_ISSUED if there are none,
+ *  otherwise the stall reason. */
 static inline enum tim_stall tim_bars_check(const struct tim_core *core, const struct tim_warp *w,
                                             const struct tim_static *what, uint64_t now)
 {
@@ -44,7 +46,7 @@ static bool keeps_registers(const struct tim_core *core)
     return tim_keeps_lanes(core) || tim_dependence(core) != TIM_DEP_CONTROL;
 }
 
-/** Checks the scoreboard that records lanes. */
+/** Does what tim_registers_check() does, for a scoreboard that records the lanes of each pending write. */
 static enum tim_stall check_lanes(const struct tim_core *core, const struct tim_warp *w,
                                  const struct tim_static *what)
 {
@@ -134,7 +136,7 @@ static bool bar_holds_on(const struct tim_core *core, const struct tim_warp *w, 
  * instruction waits until the producer and all older counted instructions are complete, so registers become free in issue
  * order.
  * If a scalar load is in flight, the instruction waits for lgkmcnt(0), because only this count proves that a result is
- * available. Source: the book, 8.5; Southern Islands ISA, 4.4 (what is counted, and until when).
+ * available. Source: specification of the book, section 8.5; Southern Islands ISA, section 4.4 (what is counted, and until when).
  */
 
 /** Returns whether @what writes a register that an earlier store has not read yet. */
@@ -425,8 +427,8 @@ static void tim_depend_issue(struct tim_core *core, struct tim_warp *w, struct t
     }
     op->operands = tim_reads_later(what) ? (1u << what->row_reads) - 1 : 0;
     if (what->path == TIM_PATH_MEMORY && tim_has_local(core) && op->operands == 0)
-        op->operands = 1u << TIM_MAX_ROWS; /* The unit reads the instruction's sources when it calculates the
-                                            * address. */
+        op->operands = 1u << TIM_MAX_ROWS; /* a bit that stands for no vector register: the memory unit of
+                                            * the scheduler reads other sources with the address, too */
     w->unread += op->operands != 0;
     if (op->operands != 0 && tim_war(core) == TIM_WAR_BLOOM)
         bloom(w, what, 1);

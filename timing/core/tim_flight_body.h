@@ -39,7 +39,7 @@ static inline struct tim_aged *put_by_age(const struct tim_core *core, struct ti
     return &list[n];
 }
 
-/** Adds an instruction that has read all operands. */
+/** Adds an instruction that has read all operands to the list of those that wait for a pipe. */
 static inline void await_pipe(struct tim_core *core, uint32_t index)
 {
     const struct tim_op *op = &core->op[index];
@@ -67,7 +67,7 @@ static void tim_op_await(struct tim_core *core, struct tim_op *op, uint64_t at)
     f->ring_map |= UINT64_C(1) << slot;
 }
 
-/** Adds an instruction that has taken a collector and has not read all operands. */
+/** Adds an instruction that has taken a collector to the list of those that have not read all operands. */
 static inline void tim_op_collect(struct tim_core *core, uint32_t index)
 {
     put_by_age(core, core->flight.collect, &core->flight.collecting, index);
@@ -115,7 +115,8 @@ static void advance_ring(struct tim_core *core, uint64_t now)
     }
 }
 
-/** Returns the first cycle after @now in which an instruction advances because of its time. */
+/** Returns the first cycle after @now in which an instruction in flight may advance only because that cycle is reached, or
+ *  UINT64_MAX if there is none. */
 static uint64_t tim_pipe_next(const struct tim_core *core, uint64_t now)
 {
     const struct tim_flight *f = &core->flight;

@@ -35,7 +35,7 @@ static void account_idle(struct tim_core *core, uint64_t through)
 }
 
 /* idle_counts: the counter of each value of enum tim_idle_count. lasting_counts: the counter of each value of
- * enum tim_lasting. After a tick that changes a counter in neither table, the core is not idle. */
+ * enum tim_lasting. After a tick that changes a counter that is in neither table, the core is not idle. */
 static const uint8_t idle_counts[TIM_IDLE_COUNTS] = {
     TIM_CORE_icnt_blocked, TIM_CORE_l1_blocked};
 static const uint8_t lasting_counts[TIM_LASTS_COUNTS] = {

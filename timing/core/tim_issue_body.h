@@ -48,7 +48,8 @@ static __attribute__((noinline)) void update_mechanisms(struct tim_core *core, u
     core->moved |= tim_mechs_cycle(&core->mechs, query->ready);
 }
 
-/** Returns the number of cycles for which a device launch keeps its warp from issuing. */
+/** Returns the number of cycles for which the warp of event @ev does not issue because of a call for a device launch. Returns 0
+ *  if the event is no such call. */
 static uint64_t launch_cycles(const struct tim_config *c, const struct emu_event *ev)
 {
     unsigned lanes = lw_popcount(ev->effective);
@@ -155,7 +156,9 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
     core->slept = 0;
     status = emu_warp_step_at(w->state, (unsigned)w->split, w->split_lanes, ev, err);
     tim_warp_touch(core, warp, TIM_TOUCH_STALL);
-    /* LW_ERANGE: a debugger has changed the pc of lanes of the split, so the split does not exist any more */
+    /* emu has executed nothing, and must be queried again for the split that runs. LW_EAGAIN: the instruction needs lanes that
+     * are no longer in the split. LW_ESTATE: the split is not ready. LW_ERANGE: a debugger has changed the pc of lanes, so the
+     * split does not exist any more. */
     if (status == LW_EAGAIN || status == LW_ESTATE || status == LW_ERANGE) {
         tim_warp_touch(core, warp, TIM_TOUCH_SPLIT);
         return LW_OK;
@@ -271,8 +274,9 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             w->sleep_until = now + ((uint64_t)core->slept * c->clocks_core + 999) / 1000;
     }
     note_step(core, warp, ev, now);
-    /* The usual case: only one split can run, so no query of emu is needed. With formed warps the query is needed, because
-     * the warp may get the contents of another warp's buffer when the cycle ends. */
+    /* The usual case: after the instruction the warp has only one split, which the event names, so the model need not query
+     * the emulator for the split that runs next. With formed warps this query is necessary, because the warp may get the
+     * contents of another warp's instruction buffer when the cycle ends. */
     if (core->addresses_only && ev->outcome_count == 1 && !tim_forms(core)) {
         const struct emu_outcome *on = ev->outcomes;
 

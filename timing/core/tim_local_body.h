@@ -5,7 +5,7 @@
  * unit calculates addresses in order. That takes lsu.address cycles, or lsu.address_uniform cycles if no vector
  * register is part of the address. Then an arbiter lets one instruction per lsu.interval cycles enter the load/store
  * unit, by round robin over the schedulers. The times after the arbiter were measured on hardware. Source: Huerta et al.,
- * MICRO 2025, 5.4, tables 1 and 2.
+ * MICRO 2025, section 5.4, tables 1 and 2.
  */
 
 /** Numbers of cycles from the cycle in which an instruction leaves the unit until its sources are read, and until its

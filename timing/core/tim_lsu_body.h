@@ -362,7 +362,7 @@ static bool tim_lsu_issue(struct tim_core *core, struct tim_op *op, const struct
 
 /* ---- data arrives --------------------------------------------------------------------------------------- */
 
-/** Called when @line has arrived for @op: reports its arrival to all instructions that share an access of @op to it. */
+/** Called when @line has arrived for @op: reports the arrival to all instructions that share the access of @op to the line. */
 static void riders_came(struct tim_core *core, uint32_t op, uint64_t line, uint64_t at)
 {
     for (unsigned step = 0; step < core->op[op].line_next && core->op[op].ride != TIM_NO_LINK; step++) {
@@ -374,7 +374,8 @@ static void riders_came(struct tim_core *core, uint32_t op, uint64_t line, uint6
     }
 }
 
-/** Called when a line or an answer arrives: reports it to @op and to the instructions that share the access. */
+/** Called when a line, or an answer from L2, arrives for an access of @op: reports the arrival to @op and to the instructions
+ *  that share the access. */
 static void line_came(struct tim_core *core, uint32_t op, uint64_t line, uint64_t at)
 {
     if (tim_has_packets(core) && core->op[op].ride != TIM_NO_LINK)
@@ -382,7 +383,7 @@ static void line_came(struct tim_core *core, uint32_t op, uint64_t line, uint64_
     tim_op_line_came(core, op, at);
 }
 
-/** Counts the answer to a write packet of @warp. */
+/** Called when a write packet of @warp has been answered: updates the number of its unanswered packets. */
 static void is_written(struct tim_core *core, unsigned warp)
 {
     if (--core->warp[warp].writes_out == 0)

@@ -7,7 +7,7 @@
  * collector reads at most registers.ports operands per cycle. An instruction that has all its operands in cycle c may
  * enter its pipe from c + 1 on, the oldest first. The collector becomes free in the cycle in which the instruction enters
  * the pipe. The instruction remains in the pipe for its latency. Its registers are written from the last cycle of the latency
- * on. Source: specification of the book, 9.2 and 9.4.
+ * on. Source: specification of the book, sections 9.2 and 9.4.
  *
  * Collector `reserved`: banks have their own write port. At issue each operand reserves the first cycle in which its
  * bank is free.
@@ -19,9 +19,9 @@
  * - 1 cycles later. An instruction with a slow result writes its registers prf.slow - 1 cycles later. From the cycle of such an
  * access on, the bank of the slow register row is busy for prf.busy cycles.
  *
- * Collector `window`: see tim_window_body.h. An instruction of fixed latency enters its pipe at issue, so the pipe
- * accepts the next instruction one interval later. Instructions of variable latency wait in collectors, and read and
- * write registers in cycles in which the ports are not reserved.
+ * Collector `window`: see tim_window_body.h. An instruction of fixed latency enters its pipe at issue. The pipe
+ * accepts the next instruction when interval() cycles have passed since the issue. Instructions of variable latency wait in
+ * collectors, and read and write registers in cycles in which the ports are not reserved.
  */
 
 static bool reserved(const struct tim_core *core)
@@ -129,7 +129,8 @@ static void finish_accesses(struct tim_core *core, struct tim_op *op, uint64_t n
     tim_op_complete(core, op, op->data_at > now ? op->data_at : now + 1);
 }
 
-/** Makes the results of those lanes visible whose data has arrived early, before the data of other lanes. */
+/** Mechanism dws: makes the results of the early lanes visible, whose data arrives before the data of the other lanes of the
+ *  split (tim_op.early). */
 static void tim_early_results(struct tim_core *core, uint64_t now)
 {
     core->early_next = UINT64_MAX;
@@ -468,8 +469,8 @@ static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
 
     core->stats->count[TIM_CORE_collect_cycles]++;
     if (op->issued + (window ? 2 : tim_wake_cycles(core->config, op->what) + (tim_acts() ? op->late : 0)) >= now) {
-        /* @op issued in this cycle, or its register rows wake or are slow, or with `window` it is still in Control or the next
-         * stage */
+        /* @op reads its operands later: it issued in this cycle, its rows wake or are slow, or with `window` it is still in
+         * Control or the stage after it */
         core->moved = true;
         return false;
     }
@@ -489,7 +490,7 @@ static bool read_rows(struct tim_core *core, struct tim_op *op, uint64_t now)
             !(window ? window_claim_read(core, op, row, now)
                      : claim(core, bank_of(core, op, row), tim_acts() && (op->slow_reads >> k & 1) != 0, now))) {
             core->stats->count[TIM_CORE_bank_conflicts]++;
-            core->moved |= tim_acts(); /* a slow register row may have taken the bank in an earlier cycle */
+            core->moved |= tim_acts(); /* a slow row of an earlier cycle may occupy the bank: the core must not become idle */
             if (core->config->registers_in_order)
                 break;
             continue;

@@ -3,8 +3,8 @@
  * Replays of memory instructions (lsu.replay: buffer). After an access, an instruction may have more work, because banks
  * conflict, lanes access other lines, or resources are missing. The instruction then leaves the load/store queue, and
  * issues again: it takes all issue slots of its scheduler in a cycle, before any warp. It reads its operands again and
- * returns to the end of the queue. Source: the book, 10 (replay from the instruction buffer). The source does not
- * specify the time of the return and the priority of replays over warps; these are choices of this model.
+ * returns to the end of the queue. Source: specification of the book, section 10 (replay from the instruction buffer). The
+ * source does not specify the time of the return and the priority of replays over warps; these are choices of this model.
  */
 #include "timing/core/tim_core_priv.h"
 

@@ -2,8 +2,8 @@
 /*
  * Selection of the warps of a scheduler that may issue, from cached results of ready checks. A warp is checked again only
  * if it was touched, or if its cached result has expired (cycle recheck_at is reached). For warps that only missing capacity
- * can stop, capacity is checked once per path. The result is the same as that of check_all(), which
- * checks each warp.
+ * can stop, capacity is checked once per path (enum tim_path). The result is the same as that of check_all(), which checks
+ * each warp.
  */
 
 /** Adds the warps whose recheck_at is reached to the set `recheck`. */
@@ -24,9 +24,9 @@ static void expire(struct tim_core *core, unsigned first, uint64_t now)
     hot->known[first].recheck_min = least;
 }
 
-/** issue.rotate: called before the stall reason of the warp becomes @reason. Because of @reason, a mechanism may throttle
- *  warps of other schedulers. The check may also be in a cycle of another scheduler. The core must therefore not become idle
- *  before each scheduler has had a cycle with this reason. */
+/** issue.rotate: called before the stall reason of the warp becomes @reason. The new reason may make a mechanism throttle
+ *  warps of other schedulers, which issue in other cycles. The core must therefore not become idle before each scheduler has
+ *  had one of its cycles after the change. */
 static inline void note_reason(struct tim_core *core, const struct tim_warp *w, enum tim_stall reason)
 {
     if (tim_rotates(core) && w->reason != reason)

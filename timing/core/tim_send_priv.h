@@ -7,7 +7,7 @@
 #include "timing/core/tim_core_priv.h"
 
 /* ---- the load/store queue ---- */
-/** Returns the separate queue for an instruction of this kind, or NULL if there is none. */
+/** Returns the queue of lsu.separate for instruction @what, or NULL if the instruction uses the load/store queue. */
 static inline struct tim_side *tim_side_of(struct tim_core *core, const struct tim_static *what)
 {
     if (!tim_separate(core) || what->type == TIM_TYPE_MEMORY)
@@ -31,7 +31,7 @@ static inline void tim_enqueue(struct tim_core *core, uint32_t op)
     core->queue[core->queued++] = op;
 }
 /* ---- l1.coherent off: core->held is not NULL ---- */
-/** Returns false if memory is short. */
+/** Creates core->held, the bytes that L1 holds. Returns false if memory is short. */
 bool tim_held_create(struct tim_core *core) LW_MUST_CHECK;
 void tim_held_destroy(struct tim_held *held);
 /** Called when a line has arrived in L1. Stores its bytes @mask, with the values that @warp sees now. @warp: the warp that
@@ -40,8 +40,8 @@ void tim_held_fill(struct tim_core *core, unsigned warp, uint64_t line, const ui
 /** Records that way @way of set @set belongs to line @line, which has been requested. */
 void tim_held_miss(struct tim_core *core, unsigned set, unsigned way, uint64_t line);
 /** Called after @warp has executed an instruction with event @ev. If @cached is set, the instruction is a load
- *  through L1, and its lanes get the bytes that L1 has. Stores update or drop the bytes of L1; fences and acquires drop all
- *  lines. */
+ *  through L1, and its lanes get the bytes that L1 has. Stores update or drop the bytes of L1. Fences and acquires drop
+ *  all lines. */
 void tim_held_step(struct tim_core *core, unsigned warp, const struct emu_event *ev, bool cached);
 /** Drops all lines of global memory. */
 void tim_held_forget(struct tim_core *core);

@@ -4,9 +4,9 @@
  * its core. Its registers, shared memory and local memory are sent to memory, one line per cycle. Then its resources on the
  * core become free.
  * When the launch is complete, kernel management dispatches the block like a kernel. The block returns to the same core,
- * and its lines are read back. Source: the dynamic parallelism thesis, 5.4 and 5.5: one block is transferred at a time,
- * and memory has space for the state of core.blocks blocks at each level of nesting. The return to the same core is a
- * choice of this model.
+ * and its lines are read back. Source: specification of the dynamic parallelism thesis, sections 5.4 and 5.5: one block is
+ * transferred at a time, and memory has space for the state of core.blocks blocks at each level of nesting. The return to the
+ * same core is a choice of this model.
  */
 #include "timing/core/tim_core_priv.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tags of registers at issue: counts them, chooses the unit that executes the instruction, and counts the register rows that are
- * in use. docs/reference/timing-core.md, Tagged registers.
+ * Tags of registers at issue: counts them, chooses the unit that executes the instruction, and counts the rows of the
+ * register file that are in use. Section "Tagged registers" of docs/reference/timing-core.md has the rules.
  */
 
 /** Recounts the warp's register rows and compact entries from emu's tags. Returns the increase of the number of register rows. */

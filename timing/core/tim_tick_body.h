@@ -198,7 +198,8 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
     if (tim_has_levels(core))
         sooner(&due, tim_levels_next(core, now), now);
 
-    /* With issue.rotate, a scheduler has not processed times that were reached since the last cycle in which it could issue. */
+    /* With issue.rotate, a scheduler processes a time that was reached in the cycle of another scheduler only in its own next
+     * cycle. So times since the last cycle of each scheduler count, too. */
     const uint64_t looked = tim_rotates(core) ? now - (c->issue_schedulers - 1) : now;
     if (tim_has_mechanisms(core)) {
         uint64_t next = tim_mechs_next(&core->mechs, looked);
@@ -252,7 +253,7 @@ static uint64_t next_time(const struct tim_core *core, uint64_t now)
 static __attribute__((noinline)) void go_idle(struct tim_core *core, uint64_t now)
 {
     if (tim_rotates(core) && ++core->unmoved < core->config->issue_schedulers)
-        return; /* since the last change, some scheduler has had no cycle in which it could issue */
+        return; /* since the last change of a stall reason, some scheduler has had no cycle in which it could issue */
     core->due = next_time(core, now);
     if (core->due <= now + 1)
         return;

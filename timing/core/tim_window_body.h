@@ -4,7 +4,7 @@
  * Allocate an instruction reserves a read port for each register that it must read, in the registers.window cycles
  * that follow. If the ports have too few free cycles, the instruction is held in Allocate. The next instruction then
  * stays in Control, and the scheduler issues nothing. Instructions of variable latency pass only Control, and read in
- * cycles that are not reserved. Source: Huerta et al., MICRO 2025, 5.1.1 and 5.3.
+ * cycles that are not reserved. Source: Huerta et al., MICRO 2025, sections 5.1.1 and 5.3.
  *
  * An instruction that issues in cycle t is in Control in t + 1. It is in Allocate from t + 2 on or, if the preceding
  * instruction is still there, from the cycle after that instruction leaves. The cycle in which an instruction leaves Allocate

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loops of a program, found by backward branches. They approximate the loops that a compiler would mark for the hardware
- * (specification of the warp scheduling thesis, 5.2). */
+ * (specification of the warp scheduling thesis, section 5.2). */
 #include "timing/decode/tim_static_priv.h"
 
 #include <stdlib.h>

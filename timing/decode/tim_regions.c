@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Divides code into regions, as the compiler of RegLess would. A region is a sequence of instructions that a warp executes without a
- * branch or barrier in between. It ends
+ * Divides code into regions, as the compiler of RegLess would. A region is a sequence of instructions that a warp executes
+ * without a branch or barrier in between. It ends
  *
  *   - before a branch target and after a branch or barrier,
- *   - before an instruction that needs the result of a load that the region has issued, so that no warp waits for a load from outside
- *     the core while it has capacity for the registers of a region,
+ *   - before an instruction that needs the result of a load that the region has issued, so that no warp waits for a load from
+ *     outside the core while it has capacity for the registers of a region,
  *   - before an instruction with which the region would use more registers than it may.
  *
- * Source: specification of the book on GPU architectures 13.
+ * Source: specification of the book on GPU architectures, section 13.
  */
 #include "timing/decode/tim_static_priv.h"
 

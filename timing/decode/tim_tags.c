@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Register tags: which unit executes an instruction, and where a register is stored. Source: the book, 12.4 and 12.8 to
- * 12.10 (which registers are tagged, expansion, where affine operations execute) and 13 (compressed registers).
- * docs/reference/timing-core.md marks the choices that are not from the book.
+ * Register tags: which unit executes an instruction, and where a register is stored. Source: specification of the book,
+ * sections 12.4 and 12.8 to 12.10 (which registers are tagged, expansion, where affine operations execute) and 13 (compressed
+ * registers). docs/reference/timing-core.md marks the choices that are not from the book.
  */
 #include "timing/decode/tim_tags_priv.h"
 

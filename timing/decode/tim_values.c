@@ -3,17 +3,17 @@
  * Assigns values to the levels of a register file as a compiler would: to the last result file, the operand register file and the
  * main register file. A value is what an instruction writes to a vector register, up to the next write of all its lanes.
  *
- * The code is divided into strands, in which a warp is not descheduled. A strand is a sequence of instructions without branch
- * targets, branches and barriers. It ends before an instruction that needs the result of a load of the strand. Upper levels
- * have values only within a strand:
+ * The code is divided into strands, within which a warp never has to wait for a load that the strand has issued. A strand is
+ * a sequence of instructions without branch targets, branches and barriers. It ends before an instruction that needs the
+ * result of a load of the strand. The last result file and the operand register file have values only within a strand:
  *
  *   all reads are by the next instruction          last result file
  *   other values that the strand reads             an entry of the operand register file, while one is free, up to the last read
  *   live after the strand, or not read in it       main register file (in addition)
  *
- * Results of loads from outside the core and writes with a guard go to the main register file. Source: specification of the book on
- * GPU architectures 13. Our choices: entries are assigned in the order of the code; a value that does not get one when it is
- * written stays in the main register file.
+ * Results of loads from outside the core and writes with a guard go to the main register file. Source: specification of the
+ * book on GPU architectures, section 13. Our choices: entries are assigned in the order of the code; a value that does not
+ * get one when it is written stays in the main register file.
  */
 #include "timing/decode/tim_static_priv.h"
 
@@ -43,7 +43,7 @@ bool *tim_code_leaders(const struct tim_code *code)
     return leads;
 }
 
-/** Returns whether the instruction reads or writes one of the registers. */
+/** Returns whether the instruction reads or writes a register of @set. */
 static bool needs(const struct tim_static *what, const struct tim_vectors *set)
 {
     for (unsigned k = 0; k < what->row_reads; k++)
@@ -98,7 +98,8 @@ static struct reads find_reads(const struct tim_code *code, uint32_t at, unsigne
     return out;
 }
 
-/** Marks the reads of register @reg from @from to @last as reads of the level. */
+/** Marks the reads of register @reg by instructions @from to @last as reads from the last result file or, if @in_last is not
+ *  set, from the operand register file. */
 static void mark(struct tim_code *code, unsigned reg, uint32_t from, uint32_t last, bool in_last)
 {
     for (uint32_t i = from; i <= last; i++)

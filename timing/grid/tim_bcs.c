@@ -3,7 +3,7 @@
  * Block pairs: blocks 2k and 2k + 1 of a launch are placed together on a core that has capacity for both. Some blocks are
  * placed alone: the last block of an odd number of blocks, all blocks of a kernel of which two never fit on a core, and
  * blocks of device launches. The launchers of these blocks may occupy the capacity that a pair needs. Source: specification
- * of address pre-computation 6.3.
+ * of address pre-computation, section 6.3.
  */
 #include "timing/grid/tim_blocks_priv.h"
 

@@ -2,7 +2,7 @@
 /*
  * The table of block schedulers, and the block scheduler round robin. The blocks of kernels are placed in the order of
  * the distributor's entries, each on the next core in rotation on which it fits. If the next block of a kernel fits on
- * no core, later kernels wait, unless kernels.bypass is on. Source: specification of the dynamic parallelism thesis, 3.3.
+ * no core, later kernels wait, unless kernels.bypass is on. Source: specification of the dynamic parallelism thesis, section 3.3.
  */
 #include "timing/grid/tim_blocks_priv.h"
 

@@ -5,8 +5,8 @@
  * management (tim_grid.c) calls the hooks at their events. The kernel management, the engine and the cores contain no code for a
  * particular block scheduler.
  *
- *   launches --> dispatcher --> distributor --> picks --> core
- *      `priority` orders          `arrives`      `begins`, `ends`
+ *   launches --------> dispatcher --------> distributor ---------> core      below each part: the hooks that are called
+ *    `arrives`          `priority`, `costs`   `enters`   `picks`    `begins`, `ends`     for it
  *
  * The event-driven model does not call `picks` in cycles before `next` in which nothing has happened. The reference
  * calls it in every cycle. Both models must place the same blocks in the same cycles.

@@ -9,7 +9,7 @@
  *
  *   kernel:  next_group --> group --next_group--> group <-- last_group      (only groups with blocks to place)
  *
- * Source: the dynamic parallelism thesis 4; its specification 7.4 to 7.8.
+ * Source: the dynamic parallelism thesis, chapter 4; its specification, sections 7.4 to 7.8.
  */
 #include "timing/grid/tim_blocks_priv.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Mechanism dvfs: a core with few warps is diverted (it accepts no new blocks), and when it is empty, its clock and
- * voltage are lowered. Registers DVR, DRN and DVFS have a bit for each core; DVFS has a further bit for the whole GPU.
- * Decisions are made only at samples:
+ * voltage are lowered. Registers DVR (diverted), DRN (draining) and DVFS (clock low or changing) have a bit for each core.
+ * DVFS has a further bit for the clocks of all cores together. Decisions are made only at samples:
  *
  *   normal --few warps, another core takes blocks--> draining --empty--> falling, then low --blocks wait--> rising --> normal
  *      ^                                                |
  *      +------------- not empty after dvfs.wait --------+
  *
  * With dvfs.act vote the mechanism diverts no core: at each sample the votes of mechanism equalizer set the clocks of all cores.
- * Source: specification of the dynamic parallelism thesis, 10.
+ * Source: specification of the dynamic parallelism thesis, section 10.
  */
 #include "timing/grid/tim_blocks_priv.h"
 
@@ -220,7 +220,7 @@ static bool change_clocks(const struct tim_grid *g, bool rising, uint64_t now)
 }
 
 /** dvfs.act vote: the clocks of all cores are low while memory limits more than half of the cores that have live warps. Source:
- *  specification of the book on GPU architectures 17.1, energy mode; only the cores' domain has votes here. */
+ *  specification of the book on GPU architectures, section 17.1, energy mode; only the cores' domain has votes here. */
 static bool count_votes(const struct tim_grid *g, uint64_t now)
 {
     unsigned voters = 0, votes = 0;

@@ -3,7 +3,7 @@
  * Kernel management and block dispatch. The dispatcher processes one launch at a time. The launch with the highest
  * priority goes first, if the block scheduler defines priorities; then the launch that arrived first; then launches by
  * the device; then the lowest sequence number. The block scheduler selects each block and its core. Source:
- * specifications of the dynamic parallelism thesis, 3.2 and 3.3, and of the book, 17.1.
+ * specifications of the dynamic parallelism thesis, sections 3.2 and 3.3, and of the book, section 17.1.
  */
 #include "timing/grid/tim_blocks_priv.h"
 

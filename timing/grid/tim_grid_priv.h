@@ -175,7 +175,7 @@ bool tim_grid_has_more(const struct tim_grid *g);
 bool tim_grid_waits(const struct tim_grid *g);
 /** Device memory, in bytes, that is reserved for launches by the device. `launches`: memory for pending launches. `levels`:
  *  memory for blocks that wait for the launches they made, at each allowed level of nesting. Source: specification of the
- *  dynamic parallelism thesis, 5.4. */
+ *  dynamic parallelism thesis, section 5.4. */
 struct tim_launch_memory {
     uint64_t launches, levels;
 };

@@ -9,7 +9,7 @@
  * Among equal blocks the one with the lowest number is selected. The scheduler stores, for each waiting block and each
  * core, the number of lines that the block shares with the blocks on the core; it updates these numbers when a block
  * begins or ends. Launches without address slices, and suspended blocks, are placed as in round robin. Source: specification of
- * address pre-computation 6.
+ * address pre-computation, section 6.
  */
 #include "timing/grid/tim_blocks_priv.h"
 
@@ -339,7 +339,7 @@ static void why_block(const struct tim_blocks *blocks, const struct tim_launch *
         if (t->running[i].linear == linear)
             r = &t->running[i];
     if (r == NULL) {
-        lw_put(out, "\nthe warp's block was placed in rotation, because its launch has no slices");
+        lw_put(out, "\nthe warp's block was placed in rotation, because its launch has no address slices");
         return;
     }
     if (r->with == UINT64_MAX) {

@@ -13,7 +13,7 @@
  * If a block does not fit, it remains in its queue, and the next core is examined in the next cycle. A launch is skipped if
  * the core has no space for suspended blocks of the launch's nesting level, because the launch may have to wait for a later
  * launch of the queue. A queue entry that is not on chip is read from memory before the first block of its launch is placed.
- * Source: the dynamic parallelism thesis 5; its specification 8.
+ * Source: the dynamic parallelism thesis, chapter 5; its specification, section 8.
  */
 #include "timing/grid/tim_blocks_priv.h"
 

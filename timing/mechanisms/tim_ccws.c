@@ -4,8 +4,8 @@
  * of a warp are the tags of its lines that L1 has evicted. If a load of the warp misses and finds its line in the victim
  * tags, the score of the warp rises above the base score. The score then falls by one per cycle. The warps are ordered by
  * their scores, the highest first. A warp may load if the sum of the scores up to and including its own does not exceed the
- * sum of all base scores. Source: specification of the warp scheduling thesis, 4. The thesis leaves some points open (11: A1
- * to A4, A17), which keys decide.
+ * sum of all base scores. Source: specification of the warp scheduling thesis, section 4. The thesis leaves some points open
+ * (section 11 of its specification: A1 to A4, A17), which keys decide.
  *
  * A score is stored as the cycle in which it will have fallen to the base score, so it need not be updated in each cycle.
  */

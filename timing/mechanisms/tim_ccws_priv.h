@@ -7,7 +7,7 @@
 
 /** Returns the score that a warp gets at a hit in its victim tags (called LLDS in the source). @hits, @issued: numbers of hits
  *  and of instructions so far; @warps: number of live warps. The score is at least ccws.base_score and fits into
- *  ccws.score_bits. Source: specification of the warp scheduling thesis, 4.5. */
+ *  ccws.score_bits. Source: specification of the warp scheduling thesis, section 4.5. */
 uint64_t tim_ccws_llds(const struct tim_config *config, uint64_t hits, uint64_t issued, unsigned warps);
 /** Returns the current score of the warp in a slot. @mech must be of mechanism tim_ccws. */
 uint64_t tim_ccws_score(const struct tim_mech *mech, unsigned warp);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Divergence-aware warp scheduling. The mechanism tracks in which loop each warp is, and determines which warps may
- * load. A warp in a loop with locality is charged for its footprint, which is the number of L1 lines that its active lanes
- * are predicted to need. Each iteration makes a new prediction. The oldest warps get space in L1 first. Loads of
- * warps that get no space are throttled. Source: specification of the warp scheduling thesis, 5.4 and 5.5. The thesis leaves
- * some points open (11: A5, A8, A25, A26, A30), which keys decide.
+ * load. A loop has locality if its loads access lines that the same warp has requested before. A warp in a loop with
+ * locality is charged for its footprint, which is the number of L1 lines that its active lanes are predicted to need. Each
+ * iteration makes a new prediction. The oldest warps get space in L1 first. Loads of warps that get no space are throttled.
+ * Source: specification of the warp scheduling thesis, sections 5.4 and 5.5. The thesis leaves some points open (section 11
+ * of its specification: A5, A8, A25, A26, A30), which keys decide.
  *
  * Entry of a warp in the footprint prediction table:
  *
@@ -124,8 +125,9 @@ static bool is_free(const struct daws *daws, const struct entry *e)
     return false;
 }
 
-/** Charges warps for their footprints, the oldest first, and allows their loads while the sum fits into L1. If @all is set, every
- *  warp is considered; otherwise, depending on @first, only warps that already had space in their loop, or only the others. */
+/** Charges warps for their footprints, the oldest first, and allows their loads while the sum fits into L1. If @all is set,
+ *  considers every warp. Otherwise considers only warps that already had space in their loop (@first is set), or only the
+ *  others. */
 static void admit_some(struct daws *daws, bool all, bool first)
 {
     for (unsigned i = 0; i < daws->live.count; i++) {

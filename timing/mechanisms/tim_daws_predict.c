@@ -3,7 +3,7 @@
  * Prediction of the L1 lines that loops need. One warp is sampled in each loop. The sampling answers three questions. Do the
  * loads of the warp access lines that the warp has requested before, even if L1 has lost these lines? Are these loads
  * divergent? Which of these loads access the same lines in an iteration? With a profile, the first two answers come from the
- * profile (5.6), and loads with the same base address are assumed to access the same lines.
+ * profile (section 5.6 of the source), and loads with the same base address are assumed to access the same lines.
  */
 #include "timing/mechanisms/tim_daws_priv.h"
 
@@ -231,7 +231,7 @@ static int8_t saturate(int value)
     return (int8_t)(value > INT8_MAX ? INT8_MAX : value < INT8_MIN ? INT8_MIN : value);
 }
 
-/** Records that the load at @pc of sampling warp @warp accesses the line. If another load has accessed the line in this
+/** Records that the load at @pc of sampled warp @warp accesses the line. If another load has accessed the line in this
  *  iteration, both loads get the same RepID. */
 static void find_repeat(struct tim_daws_tables *t, uint64_t loop, uint64_t pc, unsigned warp, uint64_t line)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Divergence-aware warp scheduling (DAWS), in two parts. tim_daws_predict.c predicts the L1 lines that a loop needs,
- * from sampling warps or a profile. tim_daws.c tracks the loop of each warp, and determines which warps may load.
- * Source: specification of the warp scheduling thesis, 5. Loops and loads are identified by pc.
+ * from sampled warps or a profile. tim_daws.c tracks the loop of each warp, and determines which warps may load.
+ * Source: specification of the warp scheduling thesis, section 5. Loops and loads are identified by pc.
  */
 #ifndef TIM_DAWS_PRIV_H
 #define TIM_DAWS_PRIV_H
@@ -23,7 +23,7 @@ struct tim_daws_load {
 /** An entry of the sampling warp table. */
 struct tim_daws_sample {
     uint64_t loop;
-    int warp;           /* slot of the sampling warp, or -1 if there is none */
+    int warp;           /* slot of the sampled warp, or -1 if there is none */
     int8_t locality;    /* HasLocality of the source: the loop has intra-warp locality if this is above 0 */
     uint64_t instruction; /* number of the load that is making its accesses */
     bool found;         /* an access of this load hit a line that the warp had requested, or missed a line of the
@@ -57,7 +57,7 @@ void tim_daws_take_profile(struct tim_daws_tables *t, const struct tim_code *cod
 struct tim_daws_load *tim_daws_find_load(struct tim_daws_tables *t, uint64_t loop, uint64_t pc);
 /** Returns whether sampling or the profile has shown that the loop has intra-warp locality. */
 bool tim_daws_has_locality(const struct tim_daws_tables *t, uint64_t loop);
-/** Returns the number of lines that a warp with @active lanes needs in the loop. Source: 5.3. */
+/** Returns the number of lines that a warp with @active lanes needs in the loop. Source: section 5.3. */
 unsigned tim_daws_predict(const struct tim_daws_tables *t, uint64_t loop, unsigned active);
 
 /** Called when @warp enters the loop or, if @enters is false, begins its next iteration. */
@@ -66,7 +66,7 @@ void tim_daws_begins(struct tim_daws_tables *t, uint64_t loop, unsigned warp, un
 void tim_daws_leaves(struct tim_daws_tables *t, uint64_t loop, unsigned warp);
 /** Called for an access of a load in @loop. @lost: the access missed L1, but its line is among the warp's victim tags. */
 void tim_daws_access(struct tim_daws_tables *t, uint64_t loop, const struct tim_mech_access *a, bool lost);
-/** Returns whether @warp is the sampling warp of the loop. */
+/** Returns whether @warp is the sampled warp of the loop. */
 bool tim_daws_samples(const struct tim_daws_tables *t, uint64_t loop, unsigned warp);
 
 /* Returns the tables of mechanism @mech, which is a tim_daws; for tests. */

@@ -10,11 +10,11 @@
  *   warp 0         . x . x   other     formed:     w1 w0 w1 w0   other
  *   warp 1         x . x .   other
  *
- * Source: specification of the book on GPU architectures, 11.1.1, which does not name the five heuristics of the original. Our
- * choices: a thread waits at bsync for the threads of its own warp. So each warp has its own threads again where control flow
- * converges. A scheduler forms warps only from its own warps. A warp leads with one of its splits at a time. If the warp has
- * a split at the pc that the scheduler issued last, it leads with this split; otherwise with the split that the heuristic
- * prefers. So threads that could not join, because their lane was taken, issue next.
+ * Source: specification of the book on GPU architectures, section 11.1.1, which does not name the five heuristics of the
+ * original. Our choices: a thread waits at bsync for the threads of its own warp. So each warp has its own threads again
+ * where control flow converges. A scheduler forms warps only from its own warps. A warp leads with one of its splits at a
+ * time. If the warp has a split at the pc that the scheduler issued last, it leads with this split; otherwise with the split
+ * that the heuristic prefers. So threads that could not join, because their lane was taken, issue next.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 

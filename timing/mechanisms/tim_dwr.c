@@ -13,8 +13,9 @@
  *                               |                                                                             ^
  *                               +-- its instruction is in the ILT --> PASSED -- issues alone ------------------+
  *
- * A partner has arrived if it has begun to wait at a LAT barrier after the PST entry of the group became valid, if it waits
- * at a block barrier, if it has ended, or if its slot has no warp. The last three conditions depend only on the present state
+ * The PST is the table of groups: an entry is valid from the arrival of the first partner to the release of the group. A partner
+ * has arrived if it has begun to wait at a LAT barrier after the entry of its group became valid, if it waits at a block
+ * barrier, if it has ended, or if its slot has no warp. The last three conditions depend only on the present state
  * of the warp, not on earlier releases (5.2). A class consists of the members of a group that are in state COMBINE at
  * the same instruction. The members issue one after the other, the lowest slot first. Until the last one has issued, no other
  * warp of their schedulers issues (5.3). Barrier operations that end in the same cycle end in the order of their warps (6).
@@ -746,7 +747,7 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
         print_set(dwr, at, dwr->all & ~arrived(dwr, g), out);
         break;
     default:
-        lw_put(out, dwr->pending[dwr->sched[warp]] != 0 ? "another large warp issues" :
+        lw_put(out, dwr->pending[dwr->sched[warp]] != 0 ? "another large warp of its scheduler issues" :
             "the warp is ready to issue as a large warp (combine-ready) of the warps:");
         if (dwr->pending[dwr->sched[warp]] == 0)
             print_set(dwr, at, class_of(dwr, warp), out);

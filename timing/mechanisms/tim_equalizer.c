@@ -4,17 +4,17 @@
  * the others are throttled. At regular samples the mechanism counts what the warps of running blocks do. At the
  * end of each epoch it compares the averages of the samples:
  *
- *   excess memory instructions > warps of a block     one block fewer may run, so that fewer warps share L1
- *   else excess other instructions > warps of a block no change: the pipes have enough work
- *   else excess memory instructions > 2               no change: the memory has enough work
- *   else waiting warps > half of the active warps     one more block may run
+ *   if excess memory instructions > warps of a block:      one block fewer may run, so that fewer warps share L1
+ *   else if excess other instructions > warps of a block:  no change, because the pipes have enough work
+ *   else if excess memory instructions > 2:                no change, because the memory has enough work
+ *   else if waiting warps > half of the active warps:      one more block may run
  *
  * An excess instruction is one that could issue if there were no others: its warp is ready but not picked, or its queue
- * or pipe is full. Source: specification of the book on GPU architectures 17.1. Choices of this model: each
+ * or pipe is full. Source: specification of the book on GPU architectures, section 17.1. Choices of this model: each
  * scheduler is assumed to pick a ready instruction that does not access memory; at least one block runs; a block whose warps
  * all wait does not count towards the limit. The source also has votes for the frequencies of two
- * clock domains, with which it saves energy or raises the speed. With dvfs.act vote (timing/grid/tim_dvfs.c) the clocks of the cores are lowered to
- * save energy; the clock of the memory does not change.
+ * clock domains, with which it saves energy or raises the speed. With dvfs.act vote (timing/grid/tim_dvfs.c) the clocks of
+ * the cores are lowered to save energy; the clock of the memory does not change.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counts which lines of global memory the blocks of device launches share with their parents and siblings. The
- * mechanism throttles no warp. A line has 128 bytes. Source: specification of the dynamic parallelism thesis, 8.1. As in
+ * mechanism throttles no warp. A line has 128 bytes. Source: specification of the dynamic parallelism thesis, section 8.1. As in
  * the source, three shares are computed:
  *
  *   parent and child   share of the lines accessed by the children of a block that the block accesses, too

@@ -2,7 +2,7 @@
 /*
  * Behaviour of each load in L1: how many lines its lanes access, which warp requested the lines that hit, and in
  * which iteration of the enclosing loop the warp accessed the line before. The mechanism throttles no warp. Its report
- * is a profile for mechanism daws. Source: specification of the warp scheduling thesis, 5.1, 5.6 and 10.
+ * is a profile for mechanism daws. Source: specification of the warp scheduling thesis, sections 5.1, 5.6 and 10.
  *
  *   issues ---> when an instruction begins an iteration of a loop, the warp's iteration gets a new number
  *   access ---> compares the iteration of the access with the iteration of the warp's previous access to the line: the same,

@@ -7,10 +7,11 @@
  *
  *              block, warp_begins, waits, warp_ends            access, evict, issues, bypasses
  *   core ------------------------------------------> mechanism <-------------------- load/store unit, issue
- *     ready warps of a scheduler -- picks, holds --> warps that may issue; the others have stall reason `throttled`
- *     no event -- next --> the cycle before which no result of `holds` changes
- *     ready warps of all schedulers -- cycle --> called before the first scheduler selects a warp
- *     fetch phase of a cycle -- fetches --> warps that fetch together
+ *   hooks with an input and a result:
+ *     picks, holds   ready warps of a scheduler -> warps that may issue; the others have stall reason `throttled`
+ *     next           if no event happens: the cycle before which no result of `holds` changes
+ *     cycle          ready warps of all schedulers, before the first scheduler selects a warp
+ *     fetches        fetch phase of a cycle -> warps that fetch together
  *
  * Both models of a core call the same hooks in the same order, with one exception. The event-driven model does not
  * call `cycle`, `picks` and `holds` in cycles before `next` in which nothing has changed.
@@ -184,10 +185,10 @@ struct tim_mechanism {
     /** Called once per cycle, after all calls of `reads` and `writes` of the cycle, and before any scheduler selects a warp. In
      *  cycles that the event-driven model skips, no mechanism and no block on the core changes. */
     void (*counts)(struct tim_mech *mech);
-    /** Called after `issues`. Sets @out, which is zeroed, to the accesses of the instruction that differ from the usual ones. At most one
-     *  mechanism has this hook. */
+    /** Called after `issues`. Sets @out, which is zeroed, to the register accesses of the instruction that do not use a bank
+     *  of the register file in the usual way. At most one mechanism has this hook. */
     void (*upper)(struct tim_mech *mech, const struct tim_mech_issue *issue, struct tim_mech_upper *out);
-    /** Called when an instruction accesses a line of global memory, through L1 or not. */
+    /** Called when an instruction accesses a line of global memory, whether the access goes through L1 or not. */
     void (*touches)(struct tim_mech *mech, unsigned warp, uint64_t line);
     void (*access)(struct tim_mech *mech, const struct tim_mech_access *access);
     /** Called when a load that may go through L1 issues. Returns whether its accesses that miss bypass L1: they load from
@@ -250,8 +251,9 @@ struct tim_mechanism {
     unsigned (*reexecutes)(const struct tim_mech *mech);
     /** With a re-execution queue: returns whether a load of the warp may send a request to L2 now. */
     bool (*may_miss)(const struct tim_mech *mech, unsigned warp);
-    /** Called after an instruction has issued. Selects which of @second[@count] issues in the same cycle, on other lanes. Returns its
-     *  index, or -1 if none issues. At most one mechanism has this hook, and no mechanism that has it forms warps. */
+    /** Called after an instruction has issued. Selects which of @second[@count] issues in the same cycle, on other lanes.
+     *  Returns its index, or -1 if none issues. At most one mechanism has this hook, and no mechanism that has it forms
+     *  warps. */
     int (*pairs)(struct tim_mech *mech, const struct tim_mech_second *second, unsigned count);
     /* Formed warps: lanes of several warps that issue together (timing/tables/tim_formed_priv.h). A mechanism has
      * either both hooks or neither, and must make packets. At most one mechanism has them. */
@@ -338,7 +340,8 @@ struct tim_mechs {
 bool tim_mechs_init(struct tim_mechs *mechs);
 void tim_mechs_fini(struct tim_mechs *mechs);
 
-/* The following functions call a hook of all enabled mechanisms that have it. At least one must be enabled. */
+/* Each of the following functions calls a hook of all enabled mechanisms that have it. At least one mechanism must be
+ * enabled. */
 void tim_mechs_block(struct tim_mechs *mechs, uint64_t launch, bool begins);
 void tim_mechs_warp(struct tim_mechs *mechs, unsigned warp, uint64_t age, bool begins);
 void tim_mechs_reside(struct tim_mechs *mechs, const struct tim_mech_block *block, bool begins);
@@ -385,13 +388,14 @@ static inline bool tim_mech_follows(struct tim_mech *mech, unsigned warp)
 /** Hook `packet` of mechanisms that form warps: the accesses of all lanes of a formed warp are coalesced together, and get their
  *  data in the same cycle. A scheduler issues at most one formed warp in a cycle. */
 uint32_t tim_mech_formed_packet(struct tim_mech *mech, unsigned warp, const struct tim_static *what, bool *together);
-/** Returns the warp slot for bit @bit of word @word in a set of warps of scheduler @sched, such as the ready warps that hook `picks` gets. */
+/** Returns the warp slot for bit @bit of word @word in a set of warps of scheduler @sched, such as the ready warps that hook
+ *  `picks` gets. */
 static inline unsigned tim_mech_slot(const struct tim_config *config, unsigned sched, unsigned word, unsigned bit)
 {
     return (word * 64 + bit) * config->issue_schedulers + sched;
 }
-/** Gets the vector registers that live lanes of the warp, in any split, may still read. The code must have liveness. Returns false
- *  if the warp has no live lane. */
+/** Gets the vector registers that live lanes of the warp, in any split, may still read. The code must have liveness. Returns
+ *  false if the warp has no live lane. */
 bool tim_mech_live(const struct tim_mech_core *core, unsigned warp, struct tim_vectors *out);
 /** Returns the mechanism that throttles the warp, or NULL if no mechanism does. */
 struct tim_mech *tim_mechs_holder(const struct tim_mechs *mechs, unsigned warp, const struct tim_static *next);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two-level warp pools: warps of the active pool may issue, the others are pending. Source: specification of address
- * pre-computation 7.3 and 7.6. The source leaves two choices open. In this model each scheduler has a pool, and if
+ * pre-computation, sections 7.3 and 7.6. The source leaves two choices open. In this model each scheduler has a pool, and if
  * several warps wait for memory, the one in the lowest slot leaves the active pool first.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"

@@ -2,8 +2,8 @@
 /*
  * Static warp limiting: only a limited number of warps of a core issue. Warps that wait at a barrier or for their
  * launches do not count towards the limit; otherwise a block with more warps than the limit could never pass a barrier.
- * Source: specification of the warp scheduling thesis, 3.4. The thesis does not say which warps issue; swl.set selects them
- * (choice A24).
+ * Source: specification of the warp scheduling thesis, section 3.4. The thesis does not say which warps issue; swl.set
+ * selects them (choice A24).
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 

@@ -10,16 +10,17 @@
  *     warp 1  taken . x . x              join  other 0101 1010
  *                                        join  taken 1010 0101      w0 w1 w0 w1: one instead of two
  *
- * Source: specification of the book on GPU architectures, 11.1.2. Our choices: threads wait at a branch with a convergence
- * barrier and a vector guard; other branches are uniform. The side with the lower pc runs first. Each scheduler compacts its
- * own warps. If no thread of the top entry can run or arrive, because all wait for something else, the entry below runs.
+ * Source: specification of the book on GPU architectures, section 11.1.2. Our choices: threads wait at a branch with a
+ * convergence barrier and a vector guard; other branches are uniform. The side with the lower pc runs first. Each scheduler
+ * compacts its own warps. If no thread of the top entry can run or arrive, because all wait for something else, the entry
+ * below runs.
  *
  * With tbc.capri threads wait only at branches where a predictor (timing/tables/tim_adequacy_priv.h) expects that compaction
  * forms fewer warps. At other branches no entry is pushed: the threads of each warp reconverge at the bsync, as without tbc. For
  * each branch the last outcome of each thread is recorded. These outcomes train the predictor. If threads wait at the branch, it
  * is trained when all of them have issued the branch. If they do not wait, it is trained when the number of threads that have
- * passed the branch equals the number of threads of the entry. Source: the same, 11.1.4. The time of training, and the rules
- * for a branch without a wait, are our choices.
+ * passed the branch equals the number of threads of the entry. Source: the same specification, section 11.1.4. The time of
+ * training, and the rules for a branch without a wait, are our choices.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 #include "timing/tables/tim_adequacy_priv.h"

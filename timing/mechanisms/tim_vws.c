@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Variable warp sizing. Narrow warps of several schedulers (slices) issue and fetch in lockstep while they have the same pc, and
- * separately otherwise. An original gang is a slot group: core.group neighbouring warp slots, one on each slice. Each original
- * gang has a set of the gang table. Source: specification of the warp scheduling thesis, 7.
+ * Variable warp sizing. Narrow warps of several schedulers (slices) issue and fetch in lockstep while they have the
+ * same pc, and separately otherwise. An original gang is a slot group: core.group neighbouring warp slots, one on each slice. Each original gang has
+ * a set of the gang table. Source: specification of the warp scheduling thesis, section 7.
  *
  * Before any scheduler of a cycle selects a warp, the mechanism checks sets that have changed, and splits gangs whose
  * warps are at different pcs. Then the mechanism merges units (gangs or single warps) of one set, and selects gangs. A
@@ -581,7 +581,8 @@ static void refused(struct tim_mech *mech, unsigned warp)
     mark(vws, warp);
 }
 
-/* All memory instructions of a cycle form one packet, whose accesses are those of one wide instruction (7.2). */
+/* All memory instructions of a cycle form one packet, whose accesses are those of one wide instruction (section 7.2 of the
+ * source). */
 
 static uint32_t packet_of(uint64_t cycle)
 {

@@ -3,7 +3,7 @@
  * Fetches of variable warp sizing. A gang fetches once for all its warps. Gangs have priority for the ports of the
  * instruction cache. Then each slice fetches for one of its single warps, by loose round robin. With L0 instruction
  * caches, a slice fetches from its own cache. Otherwise the slices use the ports that are still free, in rotation.
- * Source: specification of the warp scheduling thesis, 7.4.
+ * Source: specification of the warp scheduling thesis, section 7.4.
  */
 #include "timing/mechanisms/tim_vws_priv.h"
 

@@ -52,7 +52,7 @@ bool tim_vws_gauge(struct tim_mech *mech, unsigned index, const char **name, uin
 }
 
 /** Prints the area, in square millimetres at 40 nm, of the hardware that the mechanism adds. Source:
- *  specification of the warp scheduling thesis, 7.9. */
+ *  specification of the warp scheduling thesis, section 7.9. */
 static void put_area(const struct tim_vws *vws, struct lw_sink *out)
 {
     const struct {

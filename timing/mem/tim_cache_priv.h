@@ -78,7 +78,7 @@ void tim_cache_go(struct tim_cache *cache, uint64_t line, uint32_t waiter, uint1
                   const struct tim_cache_result *looked);
 /** Returns whether a way has the line, or waits for it. */
 bool tim_cache_has(const struct tim_cache *cache, uint64_t line);
-/** Makes the line of an access with result @out the one of its set that was used longest ago. */
+/** Makes the line of an access with result @out the least recently used line of its set. */
 void tim_cache_demote(struct tim_cache *cache, const struct tim_cache_result *out);
 /** Reads bytes @mask of the line at @line (a multiple of the line size; @mask is not empty). A miss takes a way and
  *  an MSHR. A miss and a merge add @waiter to the waiters of the line; tim_cache_fill() returns @waiter when all bytes of

@@ -3,7 +3,7 @@
  * Two levels of instruction and constant caches. Each scheduler has an L0 instruction cache (fetch.l0_bytes) with a
  * stream buffer (fetch.prefetch), and a cache for constant operands (constant.l0_bytes). A link connects them to the
  * instruction cache of the core, here called L1, which also holds constants. docs/reference/timing-core.md has the rules.
- * Source: Huerta et al., MICRO 2025, 5.2 and 5.4, figure 3. The link and the rules of the stream buffer follow the
+ * Source: Huerta et al., MICRO 2025, sections 5.2 and 5.4, figure 3. The link and the rules of the stream buffer follow the
  * simulator that the authors released.
  *
  *   miss -> queue of the scheduler -> arbiter, one a cycle -> link -> L1, one a cycle in order, or the next level

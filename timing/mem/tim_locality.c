@@ -129,7 +129,9 @@ enum tim_locality_class tim_locality_access(struct tim_locality *locality, uint6
     else
         class = r->warp == warp ? TIM_MISS_WARP : TIM_MISS_OTHER;
     make_youngest(locality, r);
-    if (!hit || !r->known) { /* a hit on a line that no load has accessed: a store to local memory has allocated the line */
+    /* The last requester changes at a miss. A hit can also be on a line that no load has accessed (!known), because a store to
+     * local memory has allocated the line. */
+    if (!hit || !r->known) {
         r->warp = warp;
         /* with lsu.coalesce half_strict and half_segment, a transaction may include lines that no lane accesses */
         r->lane = lanes != 0 ? (uint8_t)lw_lowest(lanes) : 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * MeDiC (memory divergence correction): L2 and DRAM serve the reads of a warp by the type of the warp. A warp waits for its slowest
- * read. So misses of a warp that nearly always hits are urgent, and hits of a warp that nearly always misses are of no use.
+ * MeDiC (memory divergence correction): L2 and DRAM serve the reads of a warp by the type of the warp. A warp waits for its
+ * slowest read. So misses of a warp that nearly always hits are urgent, and hits of a warp that nearly always misses are of
+ * no use.
  *
  *   share of hits    0          0 .. miss_boundary   .. hit_boundary   .. 1        1
  *   type             all-miss   mostly-miss          balanced          mostly-hit  all-hit
@@ -12,9 +13,9 @@
  * In each interval the first reads of a warp are its sample, which do not bypass L2. The share of hits in the sample
  * determines the type of the warp, until its next sample is complete. When the miss rate of L2 has risen from one interval to
  * the next, miss_boundary falls; when the miss rate has fallen, it rises. Source: specification of the book on GPU
- * architectures 16.6, which states that the boundaries are tuned. Choices of this model: the rule of tuning; all L2 slices
- * share the counts; a read has the type that its warp has when the core sends the read; a read that bypasses L2 still hits if
- * L2 has its line; lines of all-miss warps are the oldest, too.
+ * architectures, section 16.6, which states that the boundaries are tuned. Choices of this model: the rule of tuning; all L2
+ * slices share the counts; a read has the type that its warp has when the core sends the read; a read that bypasses L2 still
+ * hits if L2 has its line; lines of all-miss warps are the oldest, too.
  */
 #include "timing/mem/tim_mem_priv.h"
 

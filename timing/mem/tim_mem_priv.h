@@ -177,8 +177,9 @@ struct tim_mem {
 struct tim_mem *tim_mem_create(const struct tim_config *config, const struct tim_memory_ops *ops);
 void tim_mem_destroy(struct tim_memory *memory);
 bool tim_mem_can_send(const struct tim_memory *memory, unsigned core);
-/** Copies a packet that a core sends in cycle @now to the pool, and determines its L2 slice and flits. Returns its index. tim_mem_leave() removes an answer
- *  that has arrived at @core; returns false if there is none, or if the core has received one in this cycle. */
+/** Copies a packet that a core sends in cycle @now to the pool, and determines its L2 slice and number of flits. Returns the
+ *  packet's index. tim_mem_leave() removes an answer that has arrived at @core. It returns false if there is none, or if the
+ *  core has already received an answer in this cycle. */
 uint32_t tim_mem_enter(struct tim_mem *mem, const struct tim_packet *packet, uint64_t now);
 bool tim_mem_leave(struct tim_mem *mem, unsigned core, uint64_t now, struct tim_packet *out);
 uint64_t tim_mem_in_flight(const struct tim_memory *memory);

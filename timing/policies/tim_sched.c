@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Warp schedulers. Source: specifications of the book, 7 and 17.2, and of the warp scheduling thesis, 3. Where these
- * sources leave a choice open, a comment states what this model does.
+ * Warp schedulers. Source: specifications of the book, sections 7 and 17.2, and of the warp scheduling thesis, section 3.
+ * Where these sources leave a choice open, a comment states what this model does.
  */
 #include "timing/policies/tim_sched_priv.h"
 
@@ -83,7 +83,7 @@ static int pick_gto(struct tim_sched *sched, const struct tim_sched_view *view)
 }
 
 /** Selects the warp that issued last if it is ready, else the youngest ready warp. The youngest warp is the one that was
- *  assigned last; within a block, it is the warp with the highest number. Source: Huerta et al., MICRO 2025, 5.1.2. The
+ *  assigned last; within a block, it is the warp with the highest number. Source: Huerta et al., MICRO 2025, section 5.1.2. The
  *  source does not order warps of different blocks; this model orders them by age. */
 static int pick_cggty(struct tim_sched *sched, const struct tim_sched_view *view)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cycle of the naive model (--timing-reference), in plain loops over all instructions in flight, all warps and all
+ * A cycle of the reference (option --timing-reference), in plain loops over all instructions in flight, all warps and all
  * blocks. It implements the rules of docs/reference/timing-core.md and skips nothing. Tests check that the event-driven
  * model gives the same counters (tests/timing/prop_tim.c). Both models share the functions that act on one instruction
  * or one warp (*_body.h).

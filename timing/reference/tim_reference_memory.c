@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory side of the naive model: ticks every part at every edge of its clock, and scans queues. */
+/* The memory side of the reference: ticks every part at every edge of its clock, and scans queues. */
 #include "timing/mem/tim_mem_priv.h"
 
 #include <assert.h>
@@ -103,8 +103,8 @@ static bool give_row(struct tim_mem *mem, struct tim_channel *channel, bool high
     return false;
 }
 
-/** Simulates edge number @edge of the DRAM clock for a channel. The channel issues at most one command at each edge. Column commands
- *  have priority. */
+/** Simulates edge number @edge of the DRAM clock for a channel. The channel issues at most one command at each edge. Column
+ *  commands have priority. */
 static void tick_channel(struct tim_mem *mem, struct tim_channel *channel, uint64_t edge)
 {
     bool closed;

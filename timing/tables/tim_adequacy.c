@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The compaction-adequacy predictor. Source: specification of the book on GPU architectures, 11.1.4; the size of the table, its
- * mapping and the initial prediction are choices of Lanewise. */
+/* The compaction-adequacy predictor. Source: specification of the book on GPU architectures, section 11.1.4; the size of the
+ * table, its mapping and the initial prediction are choices of Lanewise. */
 #include "timing/tables/tim_adequacy_priv.h"
 
 #include "isa/isa.h"

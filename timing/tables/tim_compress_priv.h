@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Intra-warp cycle compression: an instruction of a warp that is wider than its pipe occupies the pipe for fewer cycles if
- * lanes are inactive. Source: specification of the book on GPU architectures, 11.1.6.
+ * lanes are inactive. Source: specification of the book on GPU architectures, section 11.1.6.
  *
- *   16 lanes a cycle, warp width 32    basic    swizzled
+ *   cycles of an instruction, with 16 lanes a cycle and warp width 32:
+ *
+ *                                     basic    swizzled
  *     active lanes 0x0000ffff            1         1
  *     active lanes 0x55555555            2         1
  *     active lanes 0x0001ffff            2         2

@@ -2,7 +2,7 @@
 /*
  * Formed warps: one issue slot issues the same instruction for lanes of several splits, which may be of several warps. The warp
  * that the scheduler selects leads. Companions are lanes of other splits at the leader's pc. The registers of a thread do not
- * move, so that a formed warp has at most one thread for each lane:
+ * move to another lane, so a formed warp has at most one thread for each lane:
  *
  *      lane          0   1   2   3
  *      warp 0        x   .   x   .     leads

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The gang table of variable warp sizing: records which warps execute in lockstep. An original gang is a slot group: core.group
- * neighbouring warp slots, one of each slice; its warps are members 0 to 7 (or fewer). The table has a set of entries for each
- * original gang. Each live member is in one gang of its set, or is single (in no gang). Source: specification of the warp
- * scheduling thesis, 7.3, 7.5 and 7.6.
+ * neighbouring warp slots, one of each slice; its warps are members 0 to 7 (or fewer). The table has a set of entries
+ * for each original gang. Each live member is in one gang of its set, or is single (in no gang). Source:
+ * specification of the warp scheduling thesis, sections 7.3, 7.5 and 7.6.
  *
  *   set (an original gang)     GangMask   PC     single members (`alone`)
  *     way 0                    00001111  0x100

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The ignore list table of dynamic warp resizing. Source: specification of the paper on dynamic warp resizing, 3.3. */
+/* The ignore list table of dynamic warp resizing. Source: specification of the paper on dynamic warp resizing, section 3.3. */
 #include "timing/tables/tim_ilt_priv.h"
 
 #include <stdlib.h>

@@ -160,7 +160,7 @@ static enum lw_status slices_of(struct tim_reach *reach, const struct emu_grid *
     if (p == NULL) {
         p = calloc(1, sizeof *p);
         if (p == NULL)
-            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for slices of a program");
+            return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the address slices of a program");
         p->program = grid->launch.program;
         status = emu_predict_slices_create(p->program, &p->slices, err);
         if (status != LW_OK) {
@@ -409,7 +409,7 @@ void tim_reach_print(const struct tim_reach *reach, const struct emu_grid *grid,
         lw_put(out, "no global accesses");
         return;
     }
-    lw_printf(out, "%u of %u accesses have a slice", sites.accepted, sites.count);
+    lw_printf(out, "%u of %u accesses have an address slice", sites.accepted, sites.count);
     if (l != NULL)
         lw_printf(out, ", %u arrays", l->arrays);
     for (unsigned r = 1; r < EMU_PREDICT_REASONS; r++)

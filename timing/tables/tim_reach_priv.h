@@ -2,13 +2,22 @@
 /*
  * Predicted accesses of blocks and warps, computed from the address slices of their kernels: for a block, a rectangle of
  * cache lines in each array; for a warp, an access vector. The data for these predictions is stored for each launch while the
- * launch runs. Source: specification of address pre-computation, 5 and 7.1.
+ * launch runs. Source: specification of address pre-computation, sections 5 and 7.1.
  *
- *   an array of 16 x 16 lines in 2^4 regions of 4 parts:   region 11 and its parts; the first bit is the upper left part:
- *     0   1   2   3                                          +--+--+
- *     4   5   6   7                                          |1 | 0|  a warp that accesses lines (12,8) and (15,11):
- *     8   9  10  11 <-- lines 12..15 of rows 8..11           +--+--+  parts 1001
- *    12  13  14  15                                          |0 | 1|
+ *   array of 16 x 16 lines, divided into 2^4 regions; region 11 has the lines 12..15 of the rows 8..11:
+ *
+ *     0   1   2   3
+ *     4   5   6   7
+ *     8   9  10  11
+ *    12  13  14  15
+ *
+ *   region 11 and its 4 parts; the access vector of a warp has one bit per part, the highest bit for the upper left part:
+ *
+ *     +--+--+
+ *     | 1| 0|   the warp accesses line 12 of row 8, and line 15 of row 11: bits 1001
+ *     +--+--+
+ *     | 0| 1|
+ *     +--+--+
  */
 #ifndef TIM_REACH_PRIV_H
 #define TIM_REACH_PRIV_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Victim tag arrays: tags of the lines that each warp slot lost from L1. Source: specification of the warp scheduling thesis,
- * 4.2. */
+ * section 4.2. */
 #ifndef TIM_VTA_PRIV_H
 #define TIM_VTA_PRIV_H
 

@@ -49,7 +49,7 @@ static void one_warp_owns_a_saturated_memory(void **state)
     assert_true(!mech_holds(m, 1, &mech_alu) && !mech_holds(m, 1, &shared) && !mech_holds(m, 1, &constant));
     lw_buffer_init(&text);
     m->mechs.mech[0]->row->why(m->mechs.mech[0], 1, &text.sink);
-    assert_string_equal(text.text, "the memory system is saturated, and warp 0 owns it");
+    assert_string_equal(text.text, "the memory system is saturated, and only warp 0, the owner, may access memory");
     lw_buffer_fini(&text);
     m->free_mshrs = 3;
     next_cycle(m);

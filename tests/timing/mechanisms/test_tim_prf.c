@@ -245,8 +245,8 @@ static void combinations_without_sense_are_refused(void **state)
         {"orf.on=on", "prf.on cannot be combined with mechanism orf"},
         {"dvfs.on=on", "prf.on cannot be combined with dvfs.on"},
         {"dwf.on=on issue.split_lanes=on", "prf.on cannot be combined with dwf, tbc and lwm"},
-        {"core.warps=48 core.registers=32768 prf.entries=22", "prf.entries (22) is too large: the fast partition has a part of the register file, whose 1024 register rows "
-                                                           "are 21 for each of 48 warps"},
+        {"core.warps=48 core.registers=32768 prf.entries=22",
+         "prf.entries (22) is too large: the register file has 1024 register rows, which are 21 for each of 48 warps"},
     };
 
     (void)state;

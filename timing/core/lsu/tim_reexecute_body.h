@@ -13,7 +13,7 @@
  *
  * A load has an entry of the re-execution queue for each access that it has not made. A load that has made all its accesses
  * leaves the queue. A store, a reduction or an atomic waits while the queue has an earlier load of its warp. Source:
- * specification of the book on GPU architectures 17.2 (Mascar, CAR).
+ * specification of the book on GPU architectures, section 17.2 (Mascar, CAR).
  */
 
 /** Returns whether the next access of @op is a load of global or local memory through L1. */
@@ -54,8 +54,8 @@ static bool reexecute_access(struct tim_core *core, struct tim_op *op, uint64_t 
     return served;
 }
 
-/** Called if the access of the head of the load/store queue could not be made. If the head is a load through L1, and the
- *  re-execution queue has a free entry for each of its accesses, moves the head to the re-execution queue. */
+/** Called if the access of the head of the load/store queue could not be made. Moves the head to the re-execution queue if
+ *  the head is a load through L1 and the re-execution queue has a free entry for each of its remaining accesses. */
 static void reexecute_move(struct tim_core *core, const struct tim_op *op)
 {
     struct tim_reexecution *queue = core->mechs.reexecution;
@@ -73,7 +73,7 @@ static void reexecute_move(struct tim_core *core, const struct tim_op *op)
 }
 
 /** Lets the first load of the re-execution queue make its next access, unless the head of the load/store queue makes the access
- *  of this cycle. Returns whether the load has used the cycle. */
+ *  of this cycle. Returns true if the load made its access, or tried to. */
 static bool reexecute_first(struct tim_core *core, uint64_t now)
 {
     struct tim_reexecution *queue = core->mechs.reexecution;

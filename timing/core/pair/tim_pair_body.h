@@ -73,8 +73,9 @@ static bool may_be_second(const struct tim_core *core, unsigned s, unsigned warp
            !is_held_back(core, warp, what);
 }
 
-/** Adds the splits of the leader's warp, other than the one that has issued, that can issue. The core has a perfect second
- *  instruction buffer for them (take_second_buffer()), but no constant operands. Returns the number of instructions. */
+/** Adds to @second the next instruction of each split of the leader's warp that can issue, except the split that has issued.
+ *  The instructions come from a perfect buffer (take_second_buffer()). Instructions with a constant operand are not added,
+ *  unless constant.perfect is set. Returns the number of added instructions. */
 static unsigned add_splits(const struct tim_core *core, unsigned s, struct tim_mech_second *second, uint64_t now)
 {
     const struct tim_formed *f = core->formed;
@@ -102,8 +103,8 @@ static unsigned add_splits(const struct tim_core *core, unsigned s, struct tim_m
     return count;
 }
 
-/** Adds the other warps of scheduler @s that can issue on lanes that the leader does not use. Returns the number of
- *  instructions. */
+/** Adds to @second the next instruction of each other warp of scheduler @s that can issue on lanes that the leader does not
+ *  use. Returns the number of added instructions. */
 static unsigned add_warps(const struct tim_core *core, unsigned s, struct tim_mech_second *second, uint64_t now)
 {
     const struct tim_formed *f = core->formed;
@@ -168,7 +169,7 @@ static bool start_second(struct tim_core *core, unsigned s, const struct tim_mec
     return true;
 }
 
-/** Counts the second instruction, and removes it from its warp's buffer if it is there (@selected). */
+/** Counts the second instruction. If @selected is set, also removes it from its warp's buffer. */
 static void count_second(struct tim_core *core, unsigned s, const struct tim_mech_second *second, bool selected,
                          const struct emu_event *ev)
 {

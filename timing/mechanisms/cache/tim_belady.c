@@ -3,7 +3,7 @@
  * Replay with Belady's algorithm. The mechanism records the loads that access L1, and replays them in three caches: L1
  * with LRU replacement, L1 that replaces the line with the furthest next use, and an unbounded cache. It throttles no
  * warp. The replay has no latencies: a line is present immediately after its miss. Source:
- * specification of the warp scheduling thesis, 3.5.
+ * specification of the warp scheduling thesis, section 3.5.
  */
 #include "timing/tables/tim_map_priv.h"
 #include "timing/mechanisms/tim_mechanism_priv.h"

@@ -9,7 +9,7 @@
 /*
  * Token warps (priority-based cache allocation): all warps may issue, but only the oldest pcal.tokens warps have a token,
  * and only their loads get lines of L1. Loads of the other warps bypass L1. Together with mechanism swl, issue.limit
- * warps issue, and pcal.tokens of these have a token. Source: specification of the book on GPU architectures 16.9, the
+ * warps issue, and pcal.tokens of these have a token. Source: specification of the book on GPU architectures, section 16.9, the
  * static form.
  */
 struct pcal {
@@ -95,7 +95,7 @@ const struct tim_mechanism tim_pcal = {
  *      |                                       +--> sampling anew                                 |
  *      +------------------------------- reuse.period loads --------------------------------------+
  *
- * Source: specification of the book on GPU architectures 16.5 (fills and reuse are counted for each pc). The source has
+ * Source: specification of the book on GPU architectures, section 16.5 (fills and reuse are counted for each pc). The source has
  * no period; reuse.period is a choice of this model.
  */
 /** A load instruction. */

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dynamic priority-based cache allocation: as in mechanism pcal the oldest T warps of a core have a token, and only their loads get lines
- * of L1; here the mechanism searches for the best T while the kernel runs. In mode ccws it also searches for a suitable W,
- * the number of warps that may load. Time is divided into periods of dynpcal.period epochs:
+ * Dynamic priority-based cache allocation: as in mechanism pcal the oldest T warps of a core have a token, and only their
+ * loads get lines of L1; here the mechanism searches for the best T while the kernel runs. In mode ccws it also searches for
+ * a suitable W, the number of warps that may load. Time is divided into periods of dynpcal.period epochs:
  *
  *   mode max_tlp   | samples of T | the best T ...                              |   W is the number of live warps
  *   mode ccws      | W of ccws | samples of T | the best T, W changes by one ... |
  *
- * In a sample each core has its own T, which is a share of its W. There are dynpcal.shares shares, 1/n, 2/n, ... 1; if there are more shares
- * than cores, the samples take several epochs. The best share is the one whose cores issued most instructions in an epoch, on
- * average; all cores have it until the period ends. In mode ccws mechanism ccws throttles loads in the first epoch, and W is the mean
- * number of warps that could load. After the samples W rises at the end of each epoch in which the memory system of the core was
- * seldom saturated, and falls if it often was. Saturated: L1 has no free MSHR, or the queue to the crossbar is full. The loads of warps
- * other than the W oldest that do not wait at a barrier are throttled. Source: specification of the book on GPU architectures 16.9.
- * Choices of this model: shares in place of numbers of warps; periods; which resources count; steps of one warp.
+ * In a sample each core has its own T, which is a share of its W. There are dynpcal.shares shares, 1/n, 2/n, ... 1; if there
+ * are more shares than cores, the samples take several epochs. The best share is the one whose cores issued most instructions
+ * in an epoch, on average; all cores have it until the period ends. In mode ccws mechanism ccws throttles loads in the first
+ * epoch, and W is the mean number of warps that could load. After the samples W rises at the end of each epoch in which the
+ * memory system of the core was seldom saturated, and falls if it often was. Saturated: L1 has no free MSHR, or the queue to
+ * the crossbar is full. The loads of warps other than the W oldest that do not wait at a barrier are throttled. Source:
+ * specification of the book on GPU architectures, section 16.9. Choices of this model: shares in place of numbers of warps;
+ * periods; which resources count; steps of one warp.
  */
 #include "timing/mechanisms/tim_ccws_priv.h"
 

@@ -14,9 +14,9 @@
  * The memory system is saturated while few MSHRs of L1 are free or the core's queue to the crossbar is full. The second part is
  * the re-execution queue (timing/core/lsu/tim_reexecute_body.h): loads whose accesses cannot be made do not block the load/store
  * unit. While the memory system is saturated, loads of warps other than the owner access L1 only if they do not send a request.
- * Source: specification of the book on GPU architectures 17.2. Our choices: a core has one owner; the queue to the crossbar takes
- * the place of the source's miss queue; accesses of shared memory and of constants count as computation. Without new requests
- * MSHRs become free, so saturation ends even if the owner does not access memory.
+ * Source: specification of the book on GPU architectures, section 17.2. Our choices: a core has one owner; the queue to the
+ * crossbar takes the place of the source's miss queue; accesses of shared memory and of constants count as computation.
+ * Without new requests MSHRs become free, so saturation ends even if the owner does not access memory.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -201,9 +201,9 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
 
     (void)warp;
     if (mascar->owner < 0)
-        lw_put(out, "the memory system is saturated, and no warp owns it");
+        lw_put(out, "the memory system is saturated, and no warp is the owner, which may access memory");
     else
-        lw_printf(out, "the memory system is saturated, and warp %d owns it", mascar->owner);
+        lw_printf(out, "the memory system is saturated, and only warp %d, the owner, may access memory", mascar->owner);
 }
 
 static bool gauge(struct tim_mech *mech, unsigned index, const char **name, uint64_t *value)

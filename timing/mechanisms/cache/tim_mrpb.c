@@ -9,7 +9,7 @@
  *                               queue 2: W2 W2
  *
  * The other part of the source is the key l1.bypass: if all ways of a set wait for lines, loads bypass L1 instead of waiting.
- * Source: specification of the book on GPU architectures 16.4. Our choices: the queues contain all instructions of the
+ * Source: specification of the book on GPU architectures, section 16.4. Our choices: the queues contain all instructions of the
  * load/store queue, including stores and accesses of shared memory; lsu.queue limits the sum of the instructions in all queues.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"

@@ -3,11 +3,14 @@
  * Interweaving of branches and warps: in the cycle in which an instruction of a diverged warp issues, a second instruction issues
  * on lanes that the first one does not use (timing/core/pair/tim_pair_body.h):
  *
- *   branches (SBI)   an instruction of another path of the same warp: of the path with most lanes, then with the lowest pc
- *   warps (SWI)      if there is none, an instruction of another warp of the scheduler: of the warp with most lanes, then the oldest
+ *   branches (simultaneous branch interweaving, SBI)
+ *                    an instruction of another path of the same warp: of the path with most lanes, then with the lowest pc
+ *   warps (simultaneous warp interweaving, SWI)
+ *                    if there is none, an instruction of another warp of the scheduler: of the warp with most lanes, then of
+ *                    the oldest
  *
- * Source: specification of the book on GPU architectures 11.1.7. Our choices: the order above, and a perfect instruction buffer
- * for the second path. The wide warps of the source are set by key core.warp_width.
+ * Source: specification of the book on GPU architectures, section 11.1.7. Our choices: the order above, and a perfect
+ * instruction buffer for the second path. The wide warps of the source are set by key core.warp_width.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 

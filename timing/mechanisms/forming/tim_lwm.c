@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A large warp is lwm.warps warps of a block. They run in lockstep, and every instruction is compacted. The threads of a large
- * warp that are at its pc issue as sub-warps: a sub-warp takes, for each lane, a thread that has not issued yet. Threads at other
- * pcs wait.
+ * A large warp is lwm.warps warps of a block. They run in lockstep, and every instruction is compacted. The threads of a
+ * large warp that are at its pc issue as sub-warps: a sub-warp takes, for each lane, a thread that has not issued yet. Threads at
+ * other pcs wait.
  *
  *   lanes          0 1 2 3   pc                         0  1  2  3
  *   warp 0         x . x .   taken      sub-warps:      w0 w1 w0 w2   taken
@@ -14,10 +14,10 @@
  * the lowest pc at which a thread can run. So the threads at this pc catch up with the threads at higher pcs. Threads that wait
  * at a barrier, for launches or after `yield` do not count.
  *
- * Source: specification of the book on GPU architectures, 11.1.3. Our choices: a step is at the pc at which a SIMT stack would
- * run; a thread waits at bsync for the threads of its own warp; a large warp has warps of one scheduler; threads whose guard is
- * false take a lane. A thread that runs may wait in a loop for a thread that is throttled. Therefore, if the threads of a large
- * warp were not all at one pc for lwm.timeout cycles, none of them is throttled for the next lwm.timeout / 4 cycles.
+ * Source: specification of the book on GPU architectures, section 11.1.3. Our choices: a step is at the pc at which a SIMT stack
+ * would run; a thread waits at bsync for the threads of its own warp; a large warp has warps of one scheduler; threads whose guard
+ * is false take a lane. A thread that runs may wait in a loop for a thread that is throttled. Therefore, if the threads of a
+ * large warp were not all at one pc for lwm.timeout cycles, none of them is throttled for the next lwm.timeout / 4 cycles.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 

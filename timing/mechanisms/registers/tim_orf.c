@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hierarchy of register files. Most values are read once, soon after they are written, so a small file of each warp serves many
- * accesses of the large main register file, and uses less energy.
+ * A hierarchy of register files. Most values are read once, soon after they are written, so a small file of each warp can
+ * serve many accesses in place of the large main register file, with less energy.
  *
- *   orf.kind cache      register-file cache: each result gets an entry, FIFO. A source that misses is read from the main file, and
- *                       gets no entry. An evicted value is written to the main file, unless it is dead (tim_live.c).
+ *   orf.kind cache      register-file cache with FIFO replacement: each result gets an entry. A source that misses is read from
+ *                       the main file, and gets no entry. An evicted value is written to the main file, unless no lane may
+ *                       still read it (tim_live.c).
  *   orf.kind compiler   operand register file without tags, and a last result file: tim_values.c assigns values to them. Results
  *                       that are live after their strand are also written to the main file.
  *
- * A warp may be descheduled at an instruction that needs the result of a load from outside the core. At such an instruction the
- * entries of the cache are flushed. A strand of the compiler ends before such an instruction if the strand has issued the load. At
- * the end of a strand the upper levels have no values. Results of such loads are written to the main file. An entry has a value
- * only for the lanes of the splits that wrote it. Before other lanes read the register, the entry is written to the main file.
- * Source: specification of the book on GPU architectures 13. Our choices: write-backs use no port of a bank; at an
- * instruction that needs a loaded result, the cache of the warp is flushed even if the data has arrived; a guarded write gets
- * no entry of its own.
+ * A warp may be descheduled (other warps issue until its data arrives) at an instruction that needs the result of a load from
+ * outside the core. At such an instruction the entries of the cache are flushed. With a compiler, a strand ends before such an
+ * instruction if the strand has issued the load. At the end of a strand the operand register file and the last result file
+ * have no values. Results of such loads are written to the main file. An entry
+ * has a value only for the lanes of the splits that wrote it. Before other lanes read the register, the entry is written to
+ * the main file. Source: specification of the book on GPU architectures, section 13. Our choices: write-backs use no port of
+ * a bank; at an instruction that needs a loaded result, the cache of the warp is flushed even if the data has arrived; a
+ * guarded write gets no entry of its own.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -187,8 +189,8 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     w->count = 0;
 }
 
-/** orf.kind cache: if the instruction needs the result of a load from outside the core, the warp may be descheduled: flushes the
- *  cache. */
+/** orf.kind cache: flushes the cache if the instruction needs the result of a load from outside the core, because the warp
+ *  may be descheduled at the instruction. */
 static void deschedule(const struct tim_config *config, uint64_t *count, struct orf_warp *w, const struct tim_static *what)
 {
     bool needs = false;

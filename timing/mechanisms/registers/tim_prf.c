@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A partitioned register file. Each warp has prf.entries register rows (here: rows) in a small, fast partition; all other rows
- * are in a large, slow partition, whose supply voltage is near the threshold voltage. Few registers have most accesses, so the
- * fast partition serves most accesses. Each register is in one partition for the life of its warp.
+ * A partitioned register file. Each warp has prf.entries register rows (here: rows) in a small, fast partition; all other rows are in a large, slow
+ * partition, whose supply voltage is near the threshold voltage. Few registers have most accesses, so the fast partition
+ * serves most accesses. Each register is in one partition for the life of its warp.
  *
  *                     hot registers of a warp that begins
  *   prf.hot first     v0, v1, ...
@@ -10,13 +10,14 @@
  *   prf.hot pilot     those that the pilot warp of the launch has accessed most; until the pilot has ended, as with `first`
  *   prf.hot hybrid    as `pilot`; but until the pilot has ended, as with `code`
  *
- * The pilot is the first warp of the launch on the core. An access to the slow partition takes prf.slow cycles, of which its bank is
- * busy for prf.busy. A fast row of a warp that has issued nothing for prf.idle cycles is in a low-power mode; the warp's next
- * instruction reads prf.wake cycles later if it accesses such a row.
+ * The pilot is the first warp of the launch on the core. An access to the slow partition takes prf.slow cycles, of which its
+ * bank is busy for prf.busy. A fast row of a warp that has issued nothing for prf.idle cycles is in a low-power mode; the
+ * warp's next instruction reads prf.wake cycles later if it accesses such a row.
  *
- * Source: specification of the book on GPU architectures 13 (pilot register file). Our choices: both partitions of a bank share its
- * port; all operands of an instruction with a slow source arrive together; each core has its own pilots; the profile of the
- * code counts each instruction once, even in a loop; the rule for low power, which begins with the first issue of a warp.
+ * Source: specification of the book on GPU architectures, section 13 (pilot register file). Our choices: both partitions of a
+ * bank share its port; all operands of an instruction with a slow source arrive together; each core has its own pilots; the
+ * profile of the code counts each instruction once, even in a loop; the rule for low power, which begins with the first issue
+ * of a warp.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RegLess: there is no register file. An operand staging unit has entries for the registers that warps use soon, and the values of all
- * other registers are in memory. The code is divided into regions (tim_regions.c). A warp executes a region only while the unit has
- * an entry for each register of the region, so that no instruction waits for an entry:
+ * RegLess: there is no register file. An operand staging unit has entries for the registers that warps use soon, and the
+ * values of all other registers are in memory. The code is divided into regions (tim_regions.c). A warp executes a region
+ * only while the unit has an entry for each register of the region, so that no instruction waits for an entry:
  *
  *                 next instruction is in         the unit has capacity: entries                  all its values
  *                 no region of the warp          for all registers of the region             have arrived
@@ -11,16 +11,18 @@
  *      +-------------------------------------------------------------------------------------------------------+
  *                                    the last instruction of the region has issued
  *
- * An entry is pinned while its register is in the region of its warp, or an instruction in flight accesses it. When it is no longer
- * pinned, the entry is free if no lane in any split of the warp may still read the register (tim_live.c). Otherwise the entry keeps its
- * value until another warp needs the entry. The entry that has not been pinned for the longest time is evicted first. Its value is written
- * to memory if memory does not have it.
+ * An entry is pinned while its register is in the region of its warp, or an instruction in flight accesses it. When it is no
+ * longer pinned, the entry is free if no lane in any split of the warp may still read the register (tim_live.c). Otherwise
+ * the entry keeps its value until another warp needs the entry. The entry that has not been pinned for the longest time is
+ * evicted first. Its value is written to memory if memory does not have it.
  *
- * Warps get capacity in the order of their requests; no warp overtakes another one. A warp requests capacity when no instruction in flight
- * accesses registers of its next region. A region with capacity never waits for another warp, so each warp gets capacity in the end.
+ * Warps get capacity in the order of their requests; no warp overtakes another one. A warp requests capacity when no
+ * instruction in flight accesses registers of its next region. A region with capacity never waits for another warp, so each
+ * warp gets capacity in the end.
  *
- * Source: specification of the book on GPU architectures 13. Our choices: an entry is pinned to the end of the region; the order of
- * warps and of evictions; accesses to memory take a fixed time, and do not use L1; values are not compressed.
+ * Source: specification of the book on GPU architectures, section 13. Our choices: an entry is pinned to the end of the
+ * region; the order of warps and of evictions; accesses to memory take a fixed time, and do not use L1; values are not
+ * compressed.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -117,8 +119,8 @@ static void pin(struct regless *r, struct regless_warp *w, unsigned reg)
     tim_vectors_add(&w->pinned, reg);
 }
 
-/** Unpins a register that is not in the region of its warp and that no instruction in flight accesses. @live: registers that lanes of
- *  the warp may still read. */
+/** Unpins a register that is not in the region of its warp and that no instruction in flight accesses. @live: registers that
+ *  lanes of the warp may still read. */
 static void unpin(struct regless *r, struct regless_warp *w, unsigned reg, const struct tim_vectors *live)
 {
     if (!tim_vectors_has(&w->pinned, reg) || tim_vectors_has(&w->busy, reg))
@@ -507,7 +509,9 @@ static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
     }
     for (unsigned i = 0; i < r->queued; i++)
         if (r->queue[i] == warp)
-            lw_printf(out, "its region needs %u entries of the operand staging unit, of whose %u entries %u are pinned; %u warps are before it",
+            lw_printf(out,
+                      "its region needs %u entries; the operand staging unit has %u entries, of which %u are pinned; %u warps "
+                      "get entries first",
                       count_of(&w->region.registers), r->size, r->pinned, i);
 }
 

@@ -21,8 +21,9 @@
  * others. A warp never needs more rows than it has registers. A warp that waits at a barrier needs only rows for registers that
  * are live there. In a block without barriers the reserve is that of one warp.
  *
- * Source: specification of the book on GPU architectures 13 (drowsy rows, virtualisation). Our choices: wake-ups of results take
- * no time; the size of the reserve of a block with barriers, of which the source only says that it suffices for one warp.
+ * Source: specification of the book on GPU architectures, section 13 (drowsy rows, virtualisation). Our choices: wake-ups of
+ * results take no time; the size of the reserve of a block with barriers, of which the source only says that it suffices for
+ * one warp.
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -343,7 +344,8 @@ static void count_rows(struct rows *rows, uint64_t before)
     rows->since = before;
 }
 
-/* The numbers of this cycle are final: reads and writes of this cycle have been reported, and its issues count from the next cycle on. */
+/* The numbers of this cycle are final: reads and writes of this cycle have been reported, and its issues count from the next
+ * cycle on. */
 static void counts(struct tim_mech *mech)
 {
     struct rows *rows = (struct rows *)mech;
