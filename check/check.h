@@ -34,7 +34,7 @@ extern const char *const chk_class_names[CHK_CLASS_COUNT];
  * Errors: LW_EUSAGE; the message proposes the nearest name.
  */
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err) LW_MUST_CHECK;
-/** Prints a line, after @before, for each former name of a kind in the list, with its current name. */
+/** For each former name of a kind in @list, prints a line: @before, the former name, and the name that has replaced it. */
 void chk_put_formers(const char *list, const char *before, struct lw_sink *out);
 /** Explains kind @name, with a kernel that has the finding and a corrected kernel. For a class, "default" or "all" (or NULL),
  *  lists the kinds, each with the option that enables it. Errors: LW_ENOENT; the message proposes the nearest name. */
@@ -95,13 +95,14 @@ struct chk_suppressions;
 enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions **list,
                                      struct lw_error *err) LW_MUST_CHECK;
 void chk_suppressions_destroy(struct chk_suppressions *suppressions);
-/** Prints a line, after @before, for each suppression whose pattern matches only the former name of a kind: file, line,
- *  and both names. */
+/** For each suppression whose pattern matches a kind only by its former name, prints a line: @before, file and line of
+ *  the suppression, the former name, and the name that has replaced it. */
 void chk_suppressions_put_formers(const struct chk_suppressions *suppressions, const char *before,
                                   struct lw_sink *out);
 
 /** A bit that chk_select sets in addition to the bits of the kinds, if the list has "all" or the name of kind
- *  CHK_BARRIER_EXITED. Without this bit the kind is reported only for kernels in OpenCL C, which forbids such barriers. */
+ *  CHK_BARRIER_EXITED. Without this bit, findings of that kind are reported only for kernels in OpenCL C, which forbids
+ *  that threads end before a barrier of their block. */
 #define CHK_EXITED_ANYWHERE (UINT64_C(1) << 63)
 /** Counts to collect in addition to those that findings need. */
 enum chk_counting { CHK_COUNT_NOTHING, CHK_COUNT_RUNS, CHK_COUNT_REQUESTS /* executions and memory requests */ };

@@ -109,8 +109,8 @@ struct chk_observer {
     /** Returns true if the check observes an instruction: memory instructions by on_access, others by
      *  on_insn. NULL: the check observes all instructions. */
     bool (*wants)(void *state, const struct emu_program *program, uint32_t index, const struct isa_insn *insn);
-    /* Called for each instruction that some check observes. The filter of an access becomes the intersection of the
-     * filters that the checks set. */
+    /* Called for each instruction that some check observes. In on_access each check may set access->filter. The hook's
+     * filter is then the intersection of these filters, so that an access skips the hook only if no check needs it. */
     void (*on_insn)(void *state, const struct emu_hook_site *site);
     void (*on_access)(void *state, const struct emu_hook_access *access);
     void (*on_alone)(void *state); /* called when this check becomes the only one that observes accesses */

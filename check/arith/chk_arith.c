@@ -37,8 +37,9 @@ static bool is_enabled(const struct chk *chk, enum chk_kind kind)
     return chk->options.kinds >> kind & 1;
 }
 
-/** Returns the largest finite value of a floating-point type, for comparisons of types. For integer types: if the type has
- *  values above the range of half precision, returns a value above that range; otherwise returns 32767. */
+/** A conversion can generate an infinity only if this function returns a lower bound for its target than for its
+ *  source. Returns the largest finite value of a floating-point type. For an integer type, returns a value above the
+ *  range of half precision if the type has such values, and otherwise 32767. */
 static double largest(unsigned type)
 {
     switch (type) {

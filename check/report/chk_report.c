@@ -54,7 +54,7 @@ static void put_location(const struct chk_location *p, const char *other, bool w
         lw_printf(out, " in %s", isa_symbol_text(p->function, room));
 }
 
-/** Prints a finding in one line without newline, but without the file and line at which chk_print() begins. */
+/** Prints a finding in one line, without newline, and without the file and line with which chk_print() begins. */
 static void put_line(const struct chk_finding *f, struct lw_sink *out)
 {
     const bool warp = chk_kinds[f->kind].group != CHK_CLASS_PERFORMANCE;
