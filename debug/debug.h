@@ -290,9 +290,9 @@ enum lw_status dbg_history_start(struct dbg *dbg, uint64_t budget_bytes,
                                  bool (*save_host)(void *context, void **data, size_t *size),
                                  void (*load_host)(void *context, const void *data, size_t size),
                                  void *context, struct lw_error *err) LW_MUST_CHECK;
-/** Moves back to before the last instruction that the focus lane of @id has retired: the reverse of dbg_step(). This also undoes
- *  the effects of all later instructions of other lanes. At the start of history, the functions that move back make the stop
- *  DBG_STOP_HISTORY_BEGIN. */
+/** Moves back to before the last instruction that the focus lane of @id has retired: the reverse of dbg_step(). The
+ *  move also undoes the effects of all later instructions of other lanes. At the start of history, the functions that
+ *  move back make the stop DBG_STOP_HISTORY_BEGIN. */
 enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                                 struct lw_error *err) LW_MUST_CHECK;
 /** Moves back to the most recent hit of a stoppoint; for a watchpoint or catchpoint, to before the instruction that hit it.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Internal interface of debug/: the state of a debugging session (struct dbg), and the functions of one folder of debug/
- * that another folder calls. The table of rooms in CONTRIBUTING.md states the purpose of each folder. Functions that only
- * one folder uses are in that folder's own header, such as expr/dbg_expr_priv.h.
+ * Internal interface of debug/: the state of a debugging session (struct dbg), and the functions of one folder of
+ * debug/ that another folder calls. The first table of the section "Folders" in CONTRIBUTING.md states the purpose of
+ * each folder. Functions that only one folder uses are in that folder's own header, such as expr/dbg_expr_priv.h.
  */
 #ifndef DEBUG_PRIV_H
 #define DEBUG_PRIV_H

@@ -98,7 +98,8 @@ enum lw_status lnc_object_load_text(const char *name, const char *text, size_t s
 enum lw_status lnc_kernel_named(const struct isa_object *object, const char *source,
                                 const char *wanted, const struct isa_function **out,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Writes @text, with each symbol preceded by its readable name, as in "f (_Z1fi)", unless the text already has that name. */
+/** Writes @text, and inserts the readable name of each symbol before the symbol, as in "f (_Z1fi)", unless the text
+ *  already has it there. */
 void lnc_names_put(const char *text, struct lw_sink *out);
 /**
  * Finds a variable of the module by its symbol or readable name.

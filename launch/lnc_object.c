@@ -117,8 +117,9 @@ static enum lw_status from_text(const char *name, const char *text, size_t size,
     if (strcmp(suffix, ".ptx") == 0)
         return from_ptx(name, false, translation, text, size, out, err);
     if (translation != NULL && translation->lat_barriers)
-        return LW_FAIL(err, LW_EINPUT, "%s: LAT barriers are inserted only when .cl, .cu and .ptx sources are "
-                                       "translated; in assembly, write bar.synch_partner before a load or store", name);
+        return LW_FAIL(err, LW_EINPUT, "%s: LAT barriers (--lat-barriers, or lat_barriers in a launch file) are "
+                                       "inserted only when .cl, .cu and .ptx sources are translated; in assembly, write "
+                                       "bar.synch_partner before a load or store", name);
     if (strcmp(suffix, ".s") == 0)
         return from_assembly(name, text, size, ISA_ASM_AUTO, out, err);
     return isa_object_read(name, (const uint8_t *)text, size, out, err);

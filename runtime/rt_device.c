@@ -343,8 +343,8 @@ static void at_exit(void)
         finish();
 }
 
-/* If a front end has registered a check for the end, reports are written here, and not in at_exit(): the destructors of the
- * program's global variables, which run before this destructor, may still release objects. */
+/* If a front end has registered a function by rt_at_end(), reports are written here, and not in at_exit(). The
+ * destructors of the program's global variables, which run before this destructor, may still release objects. */
 __attribute__((destructor)) static void at_unload(void)
 {
     finish();

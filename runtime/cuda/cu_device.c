@@ -22,8 +22,8 @@ static const struct {
     [LIMIT_PENDING] = {2048, SIZE_MAX, 1, true},
     [LIMIT_FETCH] = {64, 128, 1, false},
 };
-/* Settings that the program can change and read back, but that have no effect on the device. cudaDeviceReset() sets all of them
- * to 0. Locked. */
+/* Settings that the program can change and read back, but that have no effect on the device. cudaDeviceReset() sets all
+ * of them to 0. The lock protects them. */
 static struct {
     unsigned flags, cache_config;
     struct {
