@@ -237,7 +237,8 @@ struct chk_files *chk_files_create(void);
 void chk_files_destroy(struct chk_files *files);
 /** Returns @file without "." and "..". The text is valid as long as the checker. If memory is short, returns @file. */
 const char *chk_file_plain(const struct chk *chk, const char *file);
-/** Returns @file as reports show it: relative to options.base, if it is in that folder. */
+/** Returns @file as reports show it: relative to options.base, if it is in that folder. Otherwise, or if memory is
+ *  short, returns the result of chk_file_plain(). */
 const char *chk_report_file(const struct chk *chk, const char *file);
 /** Returns true if @name, a result of chk_report_file, is relative to options.base. */
 bool chk_report_is_below(const struct chk *chk, const char *name);
@@ -325,7 +326,7 @@ static inline uint64_t chk_hook_address(const struct emu_hook_access *a, unsigne
         return a->address[lane];
     return p->address + (p->run ? (uint64_t)(lane - p->first) * a->bytes : 0);
 }
-/** Evaluates a floating-point comparison by its code (ISA_CMP_*). */
+/** Returns the result of a floating-point comparison by its code (ISA_CMP_*). */
 bool chk_ordered(unsigned how, double a, double b);
 
 #endif

@@ -97,7 +97,7 @@ enum lw_status cmd_timing_config(const struct cmd_timing *t, struct tim_config *
     return status;
 }
 
-/* Parses "FROM:TO", in cycles. */
+/* Parses "FROM:TO", in cycles. Returns false if the text has another form, or if FROM is not below TO. */
 static bool parse_window(const char *text, uint64_t *from, uint64_t *to)
 {
     const char *colon = strchr(text, ':');

@@ -471,7 +471,7 @@ static void announce(void *context, const char *target)
         fprintf(stderr, "gdb: target remote %s\nwaiting for a debugger; in another terminal: gdb -ex 'target remote %s'\n", target, target);
 }
 
-/** Makes the machine wait for gdb at launches, if an option requests that. */
+/** Makes the machine wait for gdb at launches, if an option requests that. Returns false if that is not possible. */
 static bool begin_gdb(void)
 {
     const lanewise_gdb_options options = {.address = device.gdb_address, .kernel = device.gdb_kernel,

@@ -158,7 +158,7 @@ static void find_line(Dwfl_Module *module, Dwarf_Addr address, const char *stub,
     free(scopes);
 }
 
-/** Finds the innermost frame that is in the program's own code. */
+/** Finds the innermost frame that is in the program's own code. Returns false if there is none. */
 static bool find_call(Dwfl *session, const struct rt_site *site, const char *stub, struct place *out)
 {
     for (unsigned i = 0; i < site->count; i++) {

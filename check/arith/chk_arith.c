@@ -259,7 +259,7 @@ static bool overlap(unsigned a, unsigned n, unsigned b, unsigned m)
     return a < b + m && b < a + n;
 }
 
-/** Evaluates the comparison at k->site, whose sources have not been written since the checked instruction. */
+/** Returns the result of the comparison at k->site, whose sources have not been written since the checked instruction. */
 static bool outcome(const struct ahead *k)
 {
     const struct isa_insn *insn = k->site->insn;

@@ -339,8 +339,9 @@ static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *
     return vclock;
 }
 
-/** Returns the vector clock that a thread releases. The clock covers the accesses that the thread made or was ordered after at
- *  @fence. With @device it also covers the accesses of the block up to device fences before a barrier (b->fenced). */
+/** Returns the vector clock that a thread releases. The clock covers the accesses that the thread made or was ordered
+ *  after at @fence. With @device it also covers the accesses of the block up to device fences before a barrier
+ *  (b->fenced). Returns NULL if memory is short. */
 static struct race_vclock *vclock_of(struct chk_race *race, struct race_block *b,
                                    struct race_warp *w, unsigned lane, const struct race_fence *fence,
                                    bool device)

@@ -538,7 +538,7 @@ bool dbg_member_is_static(const struct isa_debug *debug, uint32_t member)
 }
 
 /* Finds member @name of a structure, also in its base classes and in its members without a name. *@offset is set to its
- * offset in the structure. */
+ * offset in the structure. Returns false if there is no such member. */
 static bool find_member(const struct isa_debug *debug, int64_t type, const char *name,
                         unsigned depth, uint32_t *die, uint64_t *offset)
 {

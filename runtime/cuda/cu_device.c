@@ -205,7 +205,7 @@ CU_API cudaError_t cudaSetDevice(int device)
     return cu_return(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
-/* The lowest three bits of the flags select how a thread waits. At most one of these bits may be set. */
+/* The lowest three bits of the flags select how a thread waits, so at most one of these bits may be set. */
 bool cu_flags_are_valid(unsigned flags)
 {
     enum { WAIT_BITS = 7, ALL = 0xff };

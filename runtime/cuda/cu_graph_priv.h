@@ -147,9 +147,9 @@ cudaError_t cu_graph_run(const struct cu_graph *graph);
 void cu_graphs_reset(void);
 /** Frees all executable graphs of the program (cu_graph_exec.c). */
 void cu_execs_reset(void);
-/** Checks that @nodes are nodes of @graph. */
+/** Returns true if all of @nodes are nodes of @graph. */
 bool cu_graph_has(const struct cu_graph *graph, const cudaGraphNode_t *nodes, size_t count);
-/** Returns true if the edges are all plain ones. */
+/** Returns true if the data of all edges is zero: each edge is a dependency on the whole work of a node. */
 bool cu_edges_are_plain(const void *edges, size_t count);
 bool cu_is_node(const struct cu_node *node);
 

@@ -587,7 +587,8 @@ static bool are_linker_options(const char *options, bool *library)
     return good;
 }
 
-/** Creates a program with the units of the inputs, and links it unless a library is requested. Locked. */
+/** Creates a program with the units of the inputs, and links it unless a library is requested. If the program cannot be
+ *  created, returns NULL and sets *@error. If only the link fails, returns the program and sets *@error. Locked. */
 static struct _cl_program *link_programs(cl_context context, cl_uint device_count, const cl_device_id *devices,
                                          const char *options, cl_uint count, const cl_program *inputs, cl_int *error)
 {
