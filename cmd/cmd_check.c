@@ -359,8 +359,8 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
         fwrite(text.text, 1, text.size, stderr);
         lw_buffer_fini(&text);
     }
-    if (stop->kind == EMU_STOP_IDLE && !c->silent && !c->debugged) { /* not after an incomplete run, in which a suppression may
-                                                                      * not have matched yet */
+    /* Unused suppressions are not reported after an incomplete run, in which a suppression may not have matched yet. */
+    if (stop->kind == EMU_STOP_IDLE && !c->silent && !c->debugged) {
         struct lw_file_sink errors;
 
         fflush(stdout);

@@ -189,7 +189,7 @@ static enum lw_status fit_timing(const char *path, const struct cmd_machine_opti
     status = fit_tags(path, o, timing, &timed, config, err);
     if (status != LW_OK)
         return status;
-    if (o->warp == NULL && config->warp_width != timed.warp_width) /* --warp would override the launch file */
+    if (o->warp == NULL && config->warp_width != timed.warp_width) /* with --warp, the width in the launch file does not matter */
         return LW_FAIL(err, LW_EINPUT, "%s: the launch file has warps of %u lanes, but the GPU model %s has warps of "
                                        "%u: use --warp %u, or --timing-set core.warp_width=%u",
                                        path, config->warp_width, name,

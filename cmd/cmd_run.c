@@ -447,7 +447,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
         }
         if (text->open_line && (o->hash || !o->silent || outcome->exit == CMD_WRONG))
             fputc('\n', out);
-        if (m->direct && !o->silent) { /* prints the results, because there is no launch file with checks of them */
+        if (m->direct && !o->silent) { /* a launch by options may have no checks, so the results are printed */
             struct lw_file_sink sink;
             struct lw_error err;
 

@@ -189,8 +189,8 @@ struct dbg_lane_ref {
 enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_lane_ref *lane_ref,
                                 uint64_t address, unsigned size_bytes, unsigned access,
                                 unsigned *id, struct lw_error *err) LW_MUST_CHECK;
-/** Adds a catchpoint: the run stops after each instruction at which an event of @catches (enum dbg_catch)
- *  happens. */
+/** Adds a catchpoint: the run stops after each instruction at which an event of @catches (enum dbg_catch) happens. The
+ *  other parameters are those of dbg_breakpoint_add(). */
 enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned catches,
                              const char *condition, bool temporary, unsigned *point,
                              struct lw_error *err) LW_MUST_CHECK;
@@ -260,7 +260,7 @@ enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_er
  *  stop is DBG_STOP_BLOCKED if the lane waits for one of them. */
 enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
                         struct lw_error *err) LW_MUST_CHECK;
-/** Steps the focus lane of @id until its pc is outside [low, high), or until another stop. */
+/** Steps the focus lane of @id until its pc is outside [low, high), or until another stop. @locked: as for dbg_step(). */
 enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, uint64_t high,
                               bool locked, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;

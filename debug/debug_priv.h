@@ -634,7 +634,7 @@ unsigned dbg_stoppoint_count(const struct dbg *dbg);
 enum lw_status dbg_step_together(struct dbg *dbg, dbg_thread_id id, bool block,
                                  struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 /** Steps the focus lane of @id to another source line. A called function is entered, or with @over executed up to its
- *  return. */
+ *  return. @locked: as for dbg_step(). */
 enum lw_status dbg_step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool locked,
                              struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 /** Steps the focus lane of @id back to the beginning of a source line. With @over, a call with all instructions of the

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internal interface of gdbstub/: the state of one connection, and the functions of each file. */
+/* Internal interface of gdbstub/: the state of one connection, and the functions of each file. "The Python file" is the
+ * extension of gdb in gdbstub/python/, which gdb loads from the stub. */
 #ifndef RSP_PRIV_H
 #define RSP_PRIV_H
 
@@ -484,9 +485,9 @@ bool rsp_known_wrong(const struct rsp *rsp, dbg_thread_id id);
 void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args);
 /** Called when a watchpoint was inserted. Attaches the condition that the Python file has sent for it, if there is one. */
 void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point);
-/** Called before a hit is reported. If the value that gdb has read is older than the value before the hit, moves the machine
- *  to the last hit with a false condition, and returns true. The stub then reports that hit instead, without text. @began:
- *  instruction count at the start of the command. */
+/** Called before a hit is reported. If the value that gdb has read is older than the value before the hit, moves the
+ *  machine to the last hit with a false condition, and returns true. The stub then reports that hit instead, without
+ *  text. @back: the command runs backwards. @began: instruction count at the start of the command. */
 bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop *stop);
 /** Called when a stop is reported. If a watchpoint caused the stop, records the watchpoint. */
 void rsp_test_reported(struct rsp *rsp, const struct dbg_stop *stop);

@@ -241,7 +241,7 @@ enum lw_status lnc_options_debug(const char *path, const char *compiler, const c
     return LW_OK;
 }
 
-/* Gets the PTX of one of several sources. The caller frees out->text. */
+/* Gets the PTX of one of several sources. @debuggable: as for lnc_object_link(). The caller frees out->text. */
 static enum lw_status link_text(const char *path, const char *const *options, size_t option_count,
                                 const char *clang, bool debuggable, const struct ptx_options *translation,
                                 struct lw_sink *words, struct ptx_source *out, struct lw_error *err)

@@ -369,8 +369,8 @@ static void texel(const struct chk_init *init, const struct emu_hook_access *a, 
     }
 }
 
-/** Computes the undefined bits of the value that a lane loads, as one mask in @word for each 32-bit register. Returns the
- *  origin of these bits. */
+/** Computes the undefined bits of the value that a lane loads, as one mask in @word for each 32-bit register. @sign:
+ *  the value is sign-extended. Returns the origin of these bits. */
 static uint32_t lane_load(struct chk_init *init, struct init_block *b, const struct emu_hook_access *a, unsigned lane,
                           uint64_t at, bool sign, uint32_t word[4])
 {

@@ -548,7 +548,8 @@ static void acquire(struct race_access *ctx, unsigned lane, const struct race_sy
         race_join(race, at_once ? &own->vclock : &own->pending[k], vclock[k]);
 }
 
-/** Returns true if vector clock @set already covers all accesses that a thread would release by its fence @f. */
+/** Returns true if vector clock @set already covers all accesses that a thread would release by its fence @f. @device:
+ *  as for vclock_of(). */
 static bool has(const struct race_vclock *set, const struct race_block *b, uint32_t self_tid,
                 const struct race_fence *f, bool device)
 {
@@ -562,7 +563,8 @@ static bool has(const struct race_vclock *set, const struct race_block *b, uint3
     return true;
 }
 
-/** Merges the vector clock of a thread's fence @f into *@set or, with @replace, sets *@set to it. */
+/** Merges the vector clock of a thread's fence @f into *@set or, with @replace, sets *@set to it. @device: as for
+ *  vclock_of(). */
 static void release_to(struct race_access *ctx, unsigned lane, struct race_vclock **set,
                        const struct race_fence *f, bool device, bool replace)
 {

@@ -222,7 +222,7 @@ void dbg_typed_print_row(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 
 /** Parses a type at e->at and moves e->at past the type. Returns false and does not move e->at if no type is there. */
 bool dbg_type_parse(struct dbg_expr *e, struct dbg_ctype *out);
-/** Prints the type of an operand. */
+/** Prints the type of an operand. @whole: as for dbg_print_type(). */
 void dbg_operand_type_print(const struct dbg_operand *o, bool whole, struct lw_sink *out);
 void dbg_own_type_print(const struct dbg_own *own, struct lw_sink *out);
 

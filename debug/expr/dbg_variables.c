@@ -755,7 +755,7 @@ static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned l
         return LW_OK;
     }
     for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)
-        if (!parameters || n == 0) /* a function's parameters are in the outermost scope of its frame */
+        if (!parameters || n == 0) /* parameters are only in the outermost scope of a frame */
             print_scope(dbg, id, lane, &at, scopes[n], parameters ? ISA_TAG_PARAMETER : 0, &shown,
                         &lost, out);
     if (lost != 0)

@@ -460,7 +460,7 @@ static void threads_build(struct rsp *rsp)
         }
         lw_buffer_clear(&text);
         dbg_thread_state(rsp->dbg, &thread, &text.sink);
-        if (i + 1 == count && resident > count) /* `info threads` prints this row last */
+        if (i + 1 == count && resident > count) /* the list is incomplete, and `info threads` prints this thread last */
             lw_printf(&text.sink, "; %u more warp%s: monitor threads all", resident - count, resident - count == 1 ? "" : "s");
         lw_put(xml, "\">");
         rsp_put_xml(xml, text.text, text.size);
