@@ -142,7 +142,7 @@ void chk_set_host_location(struct chk *chk, const char *file, uint32_t line);
 /** Declares that the host will check a result if the run reaches @line of @file. */
 void chk_declare_host_check(struct chk *chk, const char *file, uint32_t line);
 /** Records a check of a result by the host at @line of @file. @failed: the message of a failed check; NULL: the check
- *  passed. Reports list the check once for each line of @file; it is not a finding. */
+ *  passed. Reports list the check once for each line of @file. A check is not a finding. */
 void chk_record_host_check(struct chk *chk, const char *file, uint32_t line, const char *failed);
 /** A finding about a call that the host program made. Texts are "" and the line is 0 if they are not known. */
 struct chk_host_finding {

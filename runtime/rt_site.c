@@ -130,8 +130,8 @@ static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *b
     return unit;
 }
 
-/** Sets the file and line of an address. If the address is in a stub that was inlined, they are those of the call of the
- *  stub. */
+/** Sets the file and line of an address. If the address is in a stub that was inlined, file and line are those of the
+ *  call of the stub. */
 static void find_line(Dwfl_Module *module, Dwarf_Addr address, const char *stub, struct place *place)
 {
     Dwarf_Addr bias = 0;

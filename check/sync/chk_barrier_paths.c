@@ -304,8 +304,8 @@ static bool took(struct chk_paths *p, struct thread w, uint32_t region)
 /** Thread @a waits at a barrier, and thread @b differs from it in @region (same()). Returns true if the branch of
  *  @region has sent @b past that barrier. This is always so if @b waits at a barrier, too. Otherwise @b must have
  *  reached the branch since the last barrier, and must be in the region or have left it more often than @a. If @b has
- *  not, it has returned earlier, or may still arrive. A thread that ended inside the region has made an early return,
- *  and was not sent past the barrier. */
+ *  done neither, it has returned earlier, or may still arrive. A thread that ended inside the region has made an early
+ *  return, and was not sent past the barrier. */
 static bool is_sent_past(struct chk_paths *p, struct thread a, struct thread b, uint32_t region)
 {
     if (b.stands == AT_BARRIER)

@@ -592,7 +592,8 @@ static bool answer_without_running(struct rsp *rsp, struct action *action)
         return true;
     }
     rsp_known_forget(rsp);
-    /* When gdb continues after a fault or hang, it passes the signal on to the program, which ends the program. */
+    /* When gdb continues after a fault or hang, gdb passes the signal of the stop to the program. This signal ends the
+     * program. */
     if (action->signal != 0 && last != NULL && rsp_has(rsp, RSP_F_FAULT_EXIT) &&
         (last->kind == DBG_STOP_FAULT || last->kind == DBG_STOP_HANG) &&
         action->signal == stop_signal(rsp, last)) {
