@@ -73,8 +73,10 @@ struct chk_related {
     uint32_t line;    /* 0 if it is not known */
 };
 enum { CHK_MOST_RELATED = 4 };
-/** A finding. There is one finding for each site: a kind and a pc or, for races, a kind and two pcs. Location and message
- *  are those of the first occurrence. Strings belong to the checker. */
+/** A finding. All occurrences at a site are one finding. A site is a kind and a pc or, for races, a kind and two pcs. Sites
+ *  whose instructions have the same opcode, source line and inlined calls, and access the same allocation, are one finding,
+ *  too, except for performance findings. Location and message are those of the first occurrence. Strings belong to the
+ *  checker. */
 struct chk_finding {
     enum chk_kind kind;
     const char *message;    /* ends without a full stop */
@@ -160,8 +162,9 @@ bool chk_wants(const struct chk *chk, enum chk_kind kind);
 /** Gets the kind with a name or former name. Returns false if there is none. */
 bool chk_kind_find(const char *name, enum chk_kind *kind);
 /**
- * Finishes the checker after the end of the run. The event that ended the run becomes a finding if its kind is enabled. Then
- * the checks that need a complete run are made. Sorts findings by file, line, kind, pc. The function must be called once.
+ * Finishes the checker after the end of the run. If any kind is enabled, a fault or hang that ended the run becomes a
+ * finding, even if its own kind is not enabled. Then the checks that need a complete run are made. Sorts findings by file,
+ * line, kind, pc. The function must be called once.
  * Errors: LW_ENOMEM; also returned if memory was short for an earlier finding.
  */
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
@@ -174,7 +177,7 @@ void chk_ended_by(struct chk *chk, const char *name, int number);
 void chk_broke_off(struct chk *chk);
 /** Returns the number of recorded findings that are not suppressed. */
 unsigned chk_count(const struct chk *chk);
-/** Returns the number of occurrences at sites that were not recorded, because max_findings was reached. */
+/** Returns the number of occurrences, counted by lane, of findings that were dropped because max_findings was reached. */
 unsigned chk_dropped_count(const struct chk *chk);
 unsigned chk_suppressed_count(const struct chk *chk); /* returns the number of suppressed findings */
 /** Prints a line for each suppression that matches no finding although a kind to which it applies was enabled. This function

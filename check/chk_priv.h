@@ -174,7 +174,7 @@ struct chk {
     size_t count, room;
     struct chk_site *sites; /* sites of findings, including dropped findings */
     size_t site_count, site_capacity;
-    unsigned suppressed, beyond; /* suppressed: number of suppressed findings; beyond: number of dropped occurrences */
+    unsigned suppressed, beyond; /* suppressed: number of suppressed findings; beyond: number of dropped occurrences, by lane */
     uint64_t beyond_kinds; /* set of kinds with dropped occurrences */
     bool short_of_memory;
 };

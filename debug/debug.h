@@ -167,9 +167,9 @@ enum lw_status dbg_stoppoint_enable(struct dbg *dbg, unsigned id, bool on, struc
 /**
  * Adds a watchpoint on @size_bytes (1 to 64) at @address, as the focus lane of @id sees the address. Global, shared and
  * local memory can be watched, and registers through their debug addresses. If the memory or register belongs to one block,
- * warp or lane, the watchpoint watches it for this owner alone. When the owner ends, the debugger prints a message and, unless
- * history is recorded, deletes the watchpoint. The number of watchpoints is not limited. Only a write that changes the bytes
- * hits a watchpoint for writes.
+ * warp or lane, the watchpoint watches it for this owner alone. When the owner of a shell watchpoint ends, the debugger
+ * prints a message and, unless history is recorded, deletes the watchpoint. The number of watchpoints is not limited. Only a
+ * write that changes the bytes hits a watchpoint for writes.
  * @access     the accesses that hit: bits of enum dbg_access
  * @condition  text of an expression, evaluated for each lane that made the access; may be NULL
  * @text       what the user watches, as typed, for lists and messages; may be NULL

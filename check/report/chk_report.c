@@ -77,7 +77,7 @@ void chk_print(const struct chk_finding *f, struct lw_sink *out)
 }
 
 /* text for reports: findings were dropped because of the limit --max-findings */
-#define BEYOND "findings above the limit were dropped: %u; a larger --max-findings keeps them"
+#define BEYOND "findings above the limit were dropped (occurrences, counted by lane: %u); a larger --max-findings keeps them"
 
 static void put_text(const struct chk *chk, const char *run, bool how_ended, struct lw_sink *out)
 {

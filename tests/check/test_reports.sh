@@ -67,7 +67,7 @@ done
 grep -q relatedLocations 1.sarif && grep -q suppressions 4.sarif ||
     fail "the reports contain no related locations or no suppressions"
 for f in 3.sarif 3.xml; do
-    grep -q 'findings above the limit were dropped: [0-9]*; a larger --max-findings keeps them' $f || fail "$f: the report does not say that findings were dropped"
+    grep -q 'findings above the limit were dropped (occurrences, counted by lane: [0-9]*); a larger --max-findings keeps them' $f || fail "$f: the report does not say that findings were dropped"
 done
 ! grep -q 'were dropped' 1.sarif || fail "findings were dropped without --max-findings"
 grep -q '"message": {"text": "the other access"}' 1.sarif || fail "the previous access of a race has no message"
