@@ -169,8 +169,8 @@ static pid_t start_program(char *const *program, const struct lw_buffer *options
     return child;
 }
 
-/** Waits until the program has ended. Returns its exit status, or as shells do 128 plus the number of the signal that ended
- *  it. */
+/** Waits until the program has ended. Returns its exit status or, as shells do, 128 plus the number of the signal that
+ *  ended it. */
 static int wait_for(pid_t child)
 {
     int status = 0;

@@ -355,7 +355,8 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
                                 struct lw_sink *print, struct lw_sink *messages,
                                 struct cmd_machine *out, struct lw_error *err)
 {
-    struct lw_buffer words; /* messages of the compiler, printed before the error, which has space for three of them */
+    struct lw_buffer words; /* all messages of the compiler, printed before the error, because the error has space for
+                             * only three of them */
     struct lnc_options session_options = {.clang = options->clang, .print = messages,
                                           .words = &words.sink,
                                           .flags = options->flags.flag,

@@ -84,7 +84,7 @@ struct dbg_stoppoint_record {
 struct dbg_watch_hit {
     unsigned point;         /* id of the watchpoint or catchpoint */
     dbg_thread_id thread;   /* thread that executed the instruction */
-    uint64_t lanes;         /* lanes of the thread that made the access or event and for which the condition is true */
+    uint64_t lanes;         /* lanes that made the access or event, and for which the condition is true */
     uint64_t pc;            /* pc of the instruction */
     unsigned access;        /* watchpoints: kind of the access, bits of enum dbg_access */
     unsigned catches;       /* catchpoints: events that happened, bits of enum dbg_catch */

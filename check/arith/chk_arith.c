@@ -215,8 +215,8 @@ static bool narrowed(const struct emu_hook_site *site, unsigned lane)
     if (!is_finite(v))
         return false;
     switch (round) {
-    case ISA_CRND_RN: /* gives an infinity for values that exceed the largest finite value by half a unit in the last place or
-                       * more */
+    case ISA_CRND_RN: /* rounding to nearest gives an infinity for values that exceed the largest finite value by half a
+                       * unit in the last place or more */
         return fabs(v) >= most + (to == ISA_DT_F16 ? 16 : to == ISA_DT_BF16 ? 0x1p119 : 0x1p103);
     case ISA_CRND_RP: return v > most;
     case ISA_CRND_RM: return v < -most;

@@ -317,7 +317,7 @@ static bool filter_insert_all(struct dbg *dbg, const struct dbg_watch_filter_sea
     }
     while ((program = emu_machine_program_next(dbg->machine, program)) != NULL)
         if (!filter_program(dbg, &filter, look, program)) {
-            filter_remove(dbg); /* an incomplete filter would miss hits: every instruction is inspected */
+            filter_remove(dbg); /* an incomplete filter would miss hits, so every instruction is inspected */
             return false;
         }
     return true;

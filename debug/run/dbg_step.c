@@ -189,8 +189,8 @@ void dbg_stepper_report(const struct dbg_stepper *s)
     lw_buffer_fini(&text);
 }
 
-/* Executes one step of a split in the engine. In the past the engine replays the recorded order, so it may run other warps
- * before this step. Counts these instructions in s->others. */
+/* Executes one step of a split in the engine. In the past the engine replays the recorded order, so it may run other
+ * warps before this step. Counts the instructions before this step in s->others. */
 static enum lw_status step_by_engine(struct dbg_stepper *s, const struct emu_thread_ref *location,
                                      struct emu_event *ev, struct emu_stop *es,
                                      struct lw_error *err)
