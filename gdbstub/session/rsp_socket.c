@@ -62,7 +62,7 @@ static void client_write(struct lw_sink *sink, const char *text, size_t size)
 }
 
 /* Returns true if the client has sent Ctrl-C or has disconnected; the interrupt listener calls this function while the target
- * runs. Other bytes that arrive are stored in @pending. */
+ * runs. Other bytes that arrive are stored in client->pending. */
 static bool client_interrupted(void *context)
 {
     struct client *client = context;

@@ -152,7 +152,7 @@ named '"uri": "deep/far.cu", "uriBaseId": "%SRCROOT%"' deep/far.cu --check-base 
 named "\"uri\": \"file://$here/src/deep/far.cu\"" "$here/src/deep/far.cu" --check-base ''
 ! grep -q uriBaseId b.sarif || fail "SARIF has a base folder without --check-base"
 "$lanewise" run --check --check-file b.xml --check-base none src/deep/far.yaml >out 2>err </dev/null
-[ $? = 2 ] && grep -q -e '--check-base: the folder none does not exist' err ||
+[ $? = 2 ] && grep -q -e '--check-base: none does not exist or is not a folder' err ||
     fail "a base folder that does not exist is not refused: $(cat err)"
 "$lanewise" run --check --check-base src src/deep/far.yaml >out 2>err </dev/null
 [ $? = 2 ] && grep -q -e '--check-base has no effect without a report' err ||
