@@ -34,7 +34,7 @@ extern const char *const chk_class_names[CHK_CLASS_COUNT];
  * Errors: LW_EUSAGE; the message proposes the nearest name.
  */
 enum lw_status chk_select(const char *list, uint64_t *kinds, struct lw_error *err) LW_MUST_CHECK;
-/** Prints a line, after @before, for each former name of a kind in the list, with its current name. */
+/** For each former name of a kind in @list, prints a line: @before, the former name, and the name that has replaced it. */
 void chk_put_formers(const char *list, const char *before, struct lw_sink *out);
 /** Explains kind @name, with a kernel that has the finding and a corrected kernel. For a class, "default" or "all" (or NULL),
  *  lists the kinds, each with the option that enables it. Errors: LW_ENOENT; the message proposes the nearest name. */
@@ -73,8 +73,10 @@ struct chk_related {
     uint32_t line;    /* 0 if it is not known */
 };
 enum { CHK_MOST_RELATED = 4 };
-/** A finding. There is one finding for each site: a kind and a pc or, for races, a kind and two pcs. Location and message
- *  are those of the first occurrence. Strings belong to the checker. */
+/** A finding. All occurrences at a site are one finding. A site is a kind and a pc or, for races, a kind and two pcs. Sites
+ *  whose instructions have the same opcode, source line and inlined calls, and access the same allocation, are one finding,
+ *  too, except for performance findings. Location and message are those of the first occurrence. Strings belong to the
+ *  checker. */
 struct chk_finding {
     enum chk_kind kind;
     const char *message;    /* ends without a full stop */
@@ -95,13 +97,14 @@ struct chk_suppressions;
 enum lw_status chk_suppressions_load(const char *path, struct chk_suppressions **list,
                                      struct lw_error *err) LW_MUST_CHECK;
 void chk_suppressions_destroy(struct chk_suppressions *suppressions);
-/** Prints a line, after @before, for each suppression whose pattern matches only the former name of a kind: file, line,
- *  and both names. */
+/** For each suppression whose pattern matches a kind only by its former name, prints a line: @before, file and line of
+ *  the suppression, the former name, and the name that has replaced it. */
 void chk_suppressions_put_formers(const struct chk_suppressions *suppressions, const char *before,
                                   struct lw_sink *out);
 
 /** A bit that chk_select sets in addition to the bits of the kinds, if the list has "all" or the name of kind
- *  CHK_BARRIER_EXITED. Without this bit the kind is reported only for kernels in OpenCL C, which forbids such barriers. */
+ *  CHK_BARRIER_EXITED. Without this bit, findings of that kind are reported only for kernels in OpenCL C, which forbids
+ *  that threads end before a barrier of their block. */
 #define CHK_EXITED_ANYWHERE (UINT64_C(1) << 63)
 /** Counts to collect in addition to those that findings need. */
 enum chk_counting { CHK_COUNT_NOTHING, CHK_COUNT_RUNS, CHK_COUNT_REQUESTS /* executions and memory requests */ };
@@ -141,7 +144,7 @@ void chk_set_host_location(struct chk *chk, const char *file, uint32_t line);
 /** Declares that the host will check a result if the run reaches @line of @file. */
 void chk_declare_host_check(struct chk *chk, const char *file, uint32_t line);
 /** Records a check of a result by the host at @line of @file. @failed: the message of a failed check; NULL: the check
- *  passed. Reports list the check once for each line of @file; it is not a finding. */
+ *  passed. Reports list the check once for each line of @file. A check is not a finding. */
 void chk_record_host_check(struct chk *chk, const char *file, uint32_t line, const char *failed);
 /** A finding about a call that the host program made. Texts are "" and the line is 0 if they are not known. */
 struct chk_host_finding {
@@ -159,8 +162,9 @@ bool chk_wants(const struct chk *chk, enum chk_kind kind);
 /** Gets the kind with a name or former name. Returns false if there is none. */
 bool chk_kind_find(const char *name, enum chk_kind *kind);
 /**
- * Finishes the checker after the end of the run. The event that ended the run becomes a finding if its kind is enabled. Then
- * the checks that need a complete run are made. Sorts findings by file, line, kind, pc. The function must be called once.
+ * Finishes the checker after the end of the run. If any kind is enabled, a fault or hang that ended the run becomes a
+ * finding, even if its own kind is not enabled. Then the checks that need a complete run are made. Sorts findings by file,
+ * line, kind, pc. The function must be called once.
  * Errors: LW_ENOMEM; also returned if memory was short for an earlier finding.
  */
 enum lw_status chk_finish(struct chk *chk, const struct emu_stop *stop, struct lw_error *err)
@@ -173,7 +177,7 @@ void chk_ended_by(struct chk *chk, const char *name, int number);
 void chk_broke_off(struct chk *chk);
 /** Returns the number of recorded findings that are not suppressed. */
 unsigned chk_count(const struct chk *chk);
-/** Returns the number of occurrences at sites that were not recorded, because max_findings was reached. */
+/** Returns the number of occurrences, counted by lane, of findings that were dropped because max_findings was reached. */
 unsigned chk_dropped_count(const struct chk *chk);
 unsigned chk_suppressed_count(const struct chk *chk); /* returns the number of suppressed findings */
 /** Prints a line for each suppression that matches no finding although a kind to which it applies was enabled. This function

@@ -235,7 +235,7 @@ static void put_where(const struct chk *chk, const struct emu_fault *fault, stru
         chk_put_where(chk->machine, emu_program_object(grid->launch.program), grid->launch.kernel, at, out, name);
 }
 
-/** Prints the variable of the kernel past whose end an access to local memory is, if it is known. */
+/** If an access to local memory is past the end of a variable of the kernel, prints this variable. */
 static void put_local_before(const struct chk *chk, const struct emu_fault *fault, struct lw_sink *out)
 {
     const struct emu_program *program = emu_machine_program_at(chk->machine, fault->pc);
@@ -381,7 +381,8 @@ static int compare(const void *a, const void *b)
     return order != 0 ? order : (x->other.pc > y->other.pc) - (x->other.pc < y->other.pc);
 }
 
-/** Returns @text, allocated in chk->strings, with the file at @pc named as in findings, or NULL if memory is short. */
+/** Returns a copy of @text in chk->strings, in which the source file of the instruction at @pc has the name that
+ *  findings show. Returns NULL if memory is short. */
 static char *with_plain_file(struct chk *chk, const char *text, uint64_t pc)
 {
     const struct emu_program *program = emu_machine_program_at(chk->machine, pc);
@@ -425,7 +426,7 @@ static void set_ended(struct chk *chk, const char *text)
     chk->ended = text != NULL ? text : "the run ended early";
 }
 
-/** Reports what ended a run, whatever kinds are enabled, because the report of an aborted run must not seem to be the
+/** Reports what ended a run, whichever kinds are enabled, because the report of an aborted run must not seem to be the
  *  report of a run without errors. */
 static void add_end(struct chk *chk, const struct emu_stop *stop)
 {

@@ -55,8 +55,8 @@ static void on_insn(struct emu_hooks *hooks, const struct emu_hook_site *site)
     chk->at = NULL;
 }
 
-/** Intersects the filter @all with the filter @said of one check, because an access needs no hook call only if no check
- *  needs one. */
+/** Restricts the filter @all to its intersection with @said, the filter of one check, because an access may skip the
+ *  hook only if no check needs it. */
 static void narrow(struct emu_hook_filter *all, struct emu_hook_filter *said)
 {
     all->first = all->first > said->first ? all->first : said->first;
@@ -83,7 +83,7 @@ static bool on_access(struct emu_hooks *hooks, const struct emu_hook_access *acc
     return chk->look != CHK_LOOK_DONE;
 }
 
-/** Replaces on_access() if only one check observes accesses. This check sets the filter of the hook itself. */
+/** Replaces on_access() if only one check observes accesses: the filter of that check is the filter of the hook. */
 static bool on_access_of_one(struct emu_hooks *hooks, const struct emu_hook_access *access)
 {
     struct chk *chk = chk_of(hooks);

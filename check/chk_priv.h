@@ -109,8 +109,8 @@ struct chk_observer {
     /** Returns true if the check observes an instruction: memory instructions by on_access, others by
      *  on_insn. NULL: the check observes all instructions. */
     bool (*wants)(void *state, const struct emu_program *program, uint32_t index, const struct isa_insn *insn);
-    /* Called for each instruction that some check observes. The filter of an access becomes the intersection of the
-     * filters that the checks set. */
+    /* Called for each instruction that some check observes. In on_access each check may set access->filter. The hook's
+     * filter is then the intersection of these filters, so that an access skips the hook only if no check needs it. */
     void (*on_insn)(void *state, const struct emu_hook_site *site);
     void (*on_access)(void *state, const struct emu_hook_access *access);
     void (*on_alone)(void *state); /* called when this check becomes the only one that observes accesses */
@@ -174,7 +174,7 @@ struct chk {
     size_t count, room;
     struct chk_site *sites; /* sites of findings, including dropped findings */
     size_t site_count, site_capacity;
-    unsigned suppressed, beyond; /* suppressed: number of suppressed findings; beyond: number of dropped occurrences */
+    unsigned suppressed, beyond; /* suppressed: number of suppressed findings; beyond: number of dropped occurrences, by lane */
     uint64_t beyond_kinds; /* set of kinds with dropped occurrences */
     bool short_of_memory;
 };
@@ -237,7 +237,8 @@ struct chk_files *chk_files_create(void);
 void chk_files_destroy(struct chk_files *files);
 /** Returns @file without "." and "..". The text is valid as long as the checker. If memory is short, returns @file. */
 const char *chk_file_plain(const struct chk *chk, const char *file);
-/** Returns @file as reports show it: relative to options.base, if it is in that folder. */
+/** Returns @file as reports show it: relative to options.base, if it is in that folder. Otherwise, or if memory is
+ *  short, returns the result of chk_file_plain(). */
 const char *chk_report_file(const struct chk *chk, const char *file);
 /** Returns true if @name, a result of chk_report_file, is relative to options.base. */
 bool chk_report_is_below(const struct chk *chk, const char *name);
@@ -325,7 +326,7 @@ static inline uint64_t chk_hook_address(const struct emu_hook_access *a, unsigne
         return a->address[lane];
     return p->address + (p->run ? (uint64_t)(lane - p->first) * a->bytes : 0);
 }
-/** Evaluates a floating-point comparison by its code (ISA_CMP_*). */
+/** Returns the result of a floating-point comparison by its code (ISA_CMP_*). */
 bool chk_ordered(unsigned how, double a, double b);
 
 #endif

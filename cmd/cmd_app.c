@@ -169,8 +169,8 @@ static pid_t start_program(char *const *program, const struct lw_buffer *options
     return child;
 }
 
-/** Waits until the program has ended. Returns its exit status, or as shells do 128 plus the number of the signal that ended
- *  it. */
+/** Waits until the program has ended. Returns its exit status or, as shells do, 128 plus the number of the signal that
+ *  ended it. */
 static int wait_for(pid_t child)
 {
     int status = 0;
@@ -196,8 +196,8 @@ static void remove_sources(char *path)
     rmdir(path);
 }
 
-/** Runs the program, and starts gdb in this terminal when the runtime waits for it at a launch. Returns the program's exit
- *  status. */
+/** Runs the program, and starts gdb in this terminal when the runtime waits for it at a launch. @has_sources: options
+ *  request that sources are written to a folder. Returns the program's exit status. */
 static int run_with_gdb(const struct cmd *cmd, char *const *program, bool has_sources, struct lw_buffer *options)
 {
     char sources[sizeof ((struct cmd_gdb *)0)->folder + 16];

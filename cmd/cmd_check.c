@@ -90,7 +90,7 @@ static enum lw_status find_base(struct cmd_check *c, const char *command, struct
     c->here = realpath(".", NULL);
     c->base = realpath(c->base_given != NULL ? c->base_given : ".", NULL);
     if (c->base_given != NULL && (c->base == NULL || stat(c->base, &at) != 0 || !S_ISDIR(at.st_mode)))
-        return LW_FAIL(err, LW_EUSAGE, "%s: --check-base: the folder %.200s does not exist", command, c->base_given);
+        return LW_FAIL(err, LW_EUSAGE, "%s: --check-base: %.200s does not exist or is not a folder", command, c->base_given);
     if (c->base != NULL && strcmp(c->base, "/") == 0)
         c->base[0] = '\0';
     if (c->here != NULL && strcmp(c->here, "/") == 0)
@@ -359,8 +359,8 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
         fwrite(text.text, 1, text.size, stderr);
         lw_buffer_fini(&text);
     }
-    if (stop->kind == EMU_STOP_IDLE && !c->silent && !c->debugged) { /* not after an incomplete run, in which a suppression may
-                                                                      * not have matched yet */
+    /* Unused suppressions are not reported after an incomplete run, in which a suppression may not have matched yet. */
+    if (stop->kind == EMU_STOP_IDLE && !c->silent && !c->debugged) {
         struct lw_file_sink errors;
 
         fflush(stdout);

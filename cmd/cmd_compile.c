@@ -251,7 +251,7 @@ static int check_control(const struct isa_object *object, const char *path, cons
     lw_buffer_init(&text);
     enum lw_status got = isa_control_count(object, &findings, &text.sink, &err);
     if (got == LW_OK)
-        lw_printf(&text.sink, "%s: no instruction may issue before the values that it reads are ready\n", path);
+        lw_printf(&text.sink, "%s: no instruction can issue before the values that it reads are ready\n", path);
     status = got != LW_OK && got != LW_EFORMAT ? cmd_error(&err) : cmd_write(output, text.text, text.size);
     lw_buffer_fini(&text);
     return status != CMD_FINE ? status : got == LW_OK ? CMD_FINE : CMD_WRONG;

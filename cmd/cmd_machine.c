@@ -189,7 +189,7 @@ static enum lw_status fit_timing(const char *path, const struct cmd_machine_opti
     status = fit_tags(path, o, timing, &timed, config, err);
     if (status != LW_OK)
         return status;
-    if (o->warp == NULL && config->warp_width != timed.warp_width) /* --warp would override the launch file */
+    if (o->warp == NULL && config->warp_width != timed.warp_width) /* with --warp, the width in the launch file does not matter */
         return LW_FAIL(err, LW_EINPUT, "%s: the launch file has warps of %u lanes, but the GPU model %s has warps of "
                                        "%u: use --warp %u, or --timing-set core.warp_width=%u",
                                        path, config->warp_width, name,
@@ -355,7 +355,8 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
                                 struct lw_sink *print, struct lw_sink *messages,
                                 struct cmd_machine *out, struct lw_error *err)
 {
-    struct lw_buffer words; /* messages of the compiler, printed before the error, which has space for three of them */
+    struct lw_buffer words; /* all messages of the compiler, printed before the error, because the error has space for
+                             * only three of them */
     struct lnc_options session_options = {.clang = options->clang, .print = messages,
                                           .words = &words.sink,
                                           .flags = options->flags.flag,

@@ -15,7 +15,7 @@ static const char out_help[] = "write the output to this file; - is standard out
 #define COMPILER_OPTIONS                                                                   \
     {"compiler", 0, "PROGRAM", "the compiler for .cl and .cu sources: a clang, or nvcc"},               \
     {"clang", 0, "PROGRAM", "the compiler for .cl and .cu sources (same as --compiler)"},               \
-    {"cache", 0, "MODE", "on (the default): use the stored result if the same source or native code was compiled before; off: always compile"}
+    {"cache", 0, "MODE", "on (the default): if the same source was compiled before, or the same kernel to native code, use the stored result; off: always compile"}
 #define SOURCE_OPTIONS                                                                     \
     {"define", 'D', "NAME[=VALUE]", "define a macro for the compiler of .cl and .cu sources"},            \
     {"include", 'I', "FOLDER", "add a folder in which the compiler of .cl and .cu sources searches for headers"},                 \
@@ -74,7 +74,7 @@ static const char out_help[] = "write the output to this file; - is standard out
                                "file defines (fermi)"},                                    \
     {"timing-set", 0, "KEY=VALUE", "change a key of the GPU model (may be repeated)"},      \
     {"mechanism", 0, "NAMES", "add mechanisms to the GPU model, such as ccws, or several separated by commas (\"lanewise timing --mechanisms\" lists them)"}, \
-    {"timing-profile", 0, "FILE", "for mechanism daws: the --timing-report of an earlier run with --mechanism loads, which replaces the measurements that daws makes in this run"}, \
+    {"timing-profile", 0, "FILE", "for mechanism daws: the --timing-report of an earlier run with --mechanism loads; daws uses the measurements in it instead of its own"}, \
     {"timing-reference", 0, NULL, "use the naive timing model, which simulates every part in every cycle: slower, with the same counters"},                                    \
     {"log", 0, "FILE", "write a schedule log, which records the order in which blocks and warps ran, for --replay"},                    \
     {"replay", 0, "FILE", "repeat the run that a schedule log has recorded"},                                 \
@@ -294,15 +294,15 @@ static int help(const struct cmd *cmd, int argc, char **argv)
         const size_t used = strlen(c->name) + 1 + strlen(c->operands);
 
         lw_printf(&out.sink, "  %s %s", c->name, c->operands);
-        if (used > 26) /* a long option name: the summary is printed on the next line */
+        if (used > 26) /* the command and its operands are long, so the summary is printed on the next line */
             lw_printf(&out.sink, "\n  %-26s", "");
         else
             lw_printf(&out.sink, "%*s", (int)(26 - used), "");
         lw_printf(&out.sink, " %s\n", c->summary);
     }
     lw_put(&out.sink, "\n\"lanewise help COMMAND\" lists the options of a command.\nexit status: 0 success, 1 wrong "
-                      "result or finding, 2 wrong usage or input, 3 fault of a kernel, 4 hang or limit; after a "
-                      "signal, as the signal defines\n");
+                      "result or finding, 2 wrong usage or input, 3 fault of a kernel, 4 hang or limit; a command that "
+                      "a signal ends has the status of that signal\n");
     return CMD_FINE;
 }
 

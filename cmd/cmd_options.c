@@ -272,7 +272,7 @@ int cmd_parse(const struct cmd *cmd, int argc, char **argv, cmd_take_fn take, vo
                 cmd_wrong_usage(cmd, "option \"%s\" needs an operand", word);
                 return -1;
             }
-            if (optopt >= FIRST_LONG) /* a long option without operand was given an operand, as in "--hash=1" */
+            if (optopt >= FIRST_LONG) /* an option that takes no operand was given one, as in "--hash=1" */
                 cmd_wrong_usage(cmd, "option \"--%s\" takes no operand",
                                 cmd->options[optopt - FIRST_LONG].name);
             else if (strncmp(word, "-g", 2) == 0 && word[2] != '\0' && has_option(cmd, "gdb"))

@@ -84,7 +84,8 @@ enum lw_status cmd_timing_config(const struct cmd_timing *t, struct tim_config *
 enum lw_status cmd_timing_options(const struct cmd_timing *t, struct tim_options *out,
                                   struct lw_error *err) LW_MUST_CHECK;
 /** Called before a timing model is created: places later heap memory on large pages if the host permits it. The timing
- *  model accesses the state of one core after the other, several MiB in all, which would cause TLB misses. */
+ *  model accesses the state of one core after the other, several MiB in all. On small pages, these accesses would cause
+ *  TLB misses. */
 void cmd_timing_heap(void);
 /** Prints notes on options that have no effect, and, if the GPU model issues by control fields or wait counters, on
  *  instructions of the object that would read registers too early on such hardware. */

@@ -447,7 +447,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
         }
         if (text->open_line && (o->hash || !o->silent || outcome->exit == CMD_WRONG))
             fputc('\n', out);
-        if (m->direct && !o->silent) { /* prints the results, because there is no launch file with checks of them */
+        if (m->direct && !o->silent) { /* a launch by options may have no checks, so the results are printed */
             struct lw_file_sink sink;
             struct lw_error err;
 
@@ -503,8 +503,8 @@ static enum lw_status try_files(const struct options *o, struct lw_error *err)
 /** An output file of a run. */
 struct output {
     const char *option, *path;
-    enum { NAMED, TEXT, JSON } dash; /* meaning of the path "-": a file of that name; standard output, together with other
-                                      * texts; standard output, where nothing else may be written */
+    enum { NAMED, TEXT, JSON } dash; /* meaning of the path "-". NAMED: a file of that name. TEXT: standard output,
+                                      * which gets other texts, too. JSON: standard output, which gets nothing else */
 };
 
 /** Gets the state of the folder that contains @path. Returns false if the folder does not exist. */

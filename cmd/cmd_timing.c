@@ -97,7 +97,7 @@ enum lw_status cmd_timing_config(const struct cmd_timing *t, struct tim_config *
     return status;
 }
 
-/* Parses "FROM:TO", in cycles. */
+/* Parses "FROM:TO", in cycles. Returns false if the text has another form, or if FROM is not below TO. */
 static bool parse_window(const char *text, uint64_t *from, uint64_t *to)
 {
     const char *colon = strchr(text, ':');
@@ -155,8 +155,9 @@ static void note_waits(const struct tim_config *config, const struct isa_object 
 
     lw_buffer_init(&text);
     if (isa_waitcnt_count(object, &findings, &text.sink, &err) == LW_EFORMAT && text.text != NULL)
-        fprintf(stderr, "lanewise: note: hardware like GPU model %s waits for memory instructions only at a \"waitcnt\"; it "
-                        "would use registers too early at %u instruction%s without a \"waitcnt\" (the model waits):\n%s",
+        fprintf(stderr, "lanewise: note: hardware like GPU model %s waits for memory instructions only at a \"waitcnt\". Such "
+                        "hardware would use registers too early at %u instruction%s, before which a \"waitcnt\" is missing "
+                        "(the timing model waits there):\n%s",
                         tim_config_name(config), findings, findings == 1 ? "" : "s", text.text);
     lw_buffer_fini(&text);
 }

@@ -347,9 +347,10 @@ const struct emu_grid *dbg_thread_grid(const struct dbg *dbg, dbg_thread_id id)
     return grid != NULL ? grid : emu_grid_current(dbg->machine);
 }
 
-/* Finds a resident warp by binary search, as the engine lists resident warps in the order of their ids. The first index that is
- * tried is the distance of @id from the lowest resident id. This index is right if no warp with an id between the two has
- * ended. A good first guess saves calls of warp_at, which are slower for larger indices. */
+/* Finds a resident warp by its thread id. Returns false if no resident warp has the id. The search is binary, because
+ * the engine lists resident warps in the order of their ids. The first index that is tried is the distance of @id from
+ * the lowest resident id. This index is right if no warp with an id between the two has ended. A good first guess saves
+ * calls of warp_at, which are slower for larger indices. */
 static bool thread_find(const struct dbg *dbg, dbg_thread_id id, struct emu_thread_ref *out)
 {
     uint64_t block;

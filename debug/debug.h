@@ -167,9 +167,9 @@ enum lw_status dbg_stoppoint_enable(struct dbg *dbg, unsigned id, bool on, struc
 /**
  * Adds a watchpoint on @size_bytes (1 to 64) at @address, as the focus lane of @id sees the address. Global, shared and
  * local memory can be watched, and registers through their debug addresses. If the memory or register belongs to one block,
- * warp or lane, the watchpoint watches it for this owner alone. When the owner ends, the debugger prints a message and, unless
- * history is recorded, deletes the watchpoint. The number of watchpoints is not limited. Only a write that changes the bytes
- * hits a watchpoint for writes.
+ * warp or lane, the watchpoint watches it for this owner alone. When the owner of a shell watchpoint ends, the debugger
+ * prints a message and, unless history is recorded, deletes the watchpoint. The number of watchpoints is not limited. Only a
+ * write that changes the bytes hits a watchpoint for writes.
  * @access     the accesses that hit: bits of enum dbg_access
  * @condition  text of an expression, evaluated for each lane that made the access; may be NULL
  * @text       what the user watches, as typed, for lists and messages; may be NULL
@@ -189,8 +189,8 @@ struct dbg_lane_ref {
 enum lw_status dbg_watch_add_of(struct dbg *dbg, enum dbg_owner owner, const struct dbg_lane_ref *lane_ref,
                                 uint64_t address, unsigned size_bytes, unsigned access,
                                 unsigned *id, struct lw_error *err) LW_MUST_CHECK;
-/** Adds a catchpoint: the run stops after each instruction at which an event of @catches (enum dbg_catch)
- *  happens. */
+/** Adds a catchpoint: the run stops after each instruction at which an event of @catches (enum dbg_catch) happens. The
+ *  other parameters are those of dbg_breakpoint_add(). */
 enum lw_status dbg_catch_add(struct dbg *dbg, enum dbg_owner owner, unsigned catches,
                              const char *condition, bool temporary, unsigned *point,
                              struct lw_error *err) LW_MUST_CHECK;
@@ -260,7 +260,7 @@ enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_er
  *  stop is DBG_STOP_BLOCKED if the lane waits for one of them. */
 enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
                         struct lw_error *err) LW_MUST_CHECK;
-/** Steps the focus lane of @id until its pc is outside [low, high), or until another stop. */
+/** Steps the focus lane of @id until its pc is outside [low, high), or until another stop. @locked: as for dbg_step(). */
 enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, uint64_t high,
                               bool locked, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
@@ -290,9 +290,9 @@ enum lw_status dbg_history_start(struct dbg *dbg, uint64_t budget_bytes,
                                  bool (*save_host)(void *context, void **data, size_t *size),
                                  void (*load_host)(void *context, const void *data, size_t size),
                                  void *context, struct lw_error *err) LW_MUST_CHECK;
-/** Moves back to before the last instruction that the focus lane of @id has retired: the reverse of dbg_step(). This also undoes
- *  the effects of all later instructions of other lanes. At the start of history, the functions that move back make the stop
- *  DBG_STOP_HISTORY_BEGIN. */
+/** Moves back to before the last instruction that the focus lane of @id has retired: the reverse of dbg_step(). The
+ *  move also undoes the effects of all later instructions of other lanes. At the start of history, the functions that
+ *  move back make the stop DBG_STOP_HISTORY_BEGIN. */
 enum lw_status dbg_reverse_step(struct dbg *dbg, dbg_thread_id id, struct dbg_stop *stop,
                                 struct lw_error *err) LW_MUST_CHECK;
 /** Moves back to the most recent hit of a stoppoint; for a watchpoint or catchpoint, to before the instruction that hit it.

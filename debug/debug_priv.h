@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Internal interface of debug/: the state of a debugging session (struct dbg), and the functions of one folder of debug/
- * that another folder calls. The table of rooms in CONTRIBUTING.md states the purpose of each folder. Functions that only
- * one folder uses are in that folder's own header, such as expr/dbg_expr_priv.h.
+ * Internal interface of debug/: the state of a debugging session (struct dbg), and the functions of one folder of
+ * debug/ that another folder calls. The first table of the section "Folders" in CONTRIBUTING.md states the purpose of
+ * each folder. Functions that only one folder uses are in that folder's own header, such as expr/dbg_expr_priv.h.
  */
 #ifndef DEBUG_PRIV_H
 #define DEBUG_PRIV_H
@@ -84,7 +84,7 @@ struct dbg_stoppoint_record {
 struct dbg_watch_hit {
     unsigned point;         /* id of the watchpoint or catchpoint */
     dbg_thread_id thread;   /* thread that executed the instruction */
-    uint64_t lanes;         /* lanes of the thread that made the access or event and for which the condition is true */
+    uint64_t lanes;         /* lanes that made the access or event, and for which the condition is true */
     uint64_t pc;            /* pc of the instruction */
     unsigned access;        /* watchpoints: kind of the access, bits of enum dbg_access */
     unsigned catches;       /* catchpoints: events that happened, bits of enum dbg_catch */
@@ -634,7 +634,7 @@ unsigned dbg_stoppoint_count(const struct dbg *dbg);
 enum lw_status dbg_step_together(struct dbg *dbg, dbg_thread_id id, bool block,
                                  struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 /** Steps the focus lane of @id to another source line. A called function is entered, or with @over executed up to its
- *  return. */
+ *  return. @locked: as for dbg_step(). */
 enum lw_status dbg_step_line(struct dbg *dbg, dbg_thread_id id, bool over, bool locked,
                              struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 /** Steps the focus lane of @id back to the beginning of a source line. With @over, a call with all instructions of the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Public interface of gdbstub/: gdb's remote serial protocol over debug/. */
+/* Public interface of gdbstub/, which serves gdb's remote serial protocol by calls of debug/. */
 #ifndef GDBSTUB_H
 #define GDBSTUB_H
 

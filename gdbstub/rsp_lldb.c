@@ -53,7 +53,7 @@ void rsp_do_process_info(struct rsp *rsp, const struct rsp_args *args)
     put_triple(rsp);
 }
 
-/* Handles lldb's offer to append ";thread:ID;" to register packets. Memory packets name no thread; they refer to the
+/* Handles lldb's offer to append ";thread:ID;" to register packets. Memory packets name no thread, and refer to the
  * thread that stopped. */
 void rsp_do_thread_suffix(struct rsp *rsp, const struct rsp_args *args)
 {
@@ -270,10 +270,10 @@ uint64_t rsp_lldb_line(const struct rsp *rsp, dbg_thread_id id, uint64_t address
 }
 
 /* x86 code that replaces each instruction for lldb: a branch to the next instruction, and two nops. lldb decodes code,
- * from its file and from memory, as x86. In a step it lets all threads run up to the next branch, and it derives the
+ * from its file and from memory, as x86. In a step lldb lets all threads run up to the next branch. lldb derives the
  * frame of the function at the pc from the code. The encoding of the GPU's instructions would look like arbitrary x86
- * code. With the replacement lldb steps one instruction at a time, as the focus lane needs, and finds the return address
- * at the stack pointer. */
+ * code. With the replacement lldb steps one instruction at a time, as the focus lane needs, and finds the return
+ * address at the stack pointer. */
 static const uint8_t stand_in[ISA_WORD_BYTES] = {0x75, 0x0e, 0x0f, 0x1f, 0x80, 0, 0, 0, 0,
                                                  0x0f, 0x1f, 0x80, 0, 0, 0, 0};
 

@@ -256,8 +256,8 @@ static bool changes(const struct lw_command_set *set, const char *line)
 
 /*
  * Prints a note that says what to type so that gdb shows the state after a monitor command. By itself gdb rereads
- * registers and frames only after `set $lane`, and it never selects another thread. The Python file does both after each
- * `monitor`; users without it get the note.
+ * registers and frames only after `set $lane`, and it never selects another thread. The Python file does both after
+ * each `monitor`; users without it get the note. @changed: the command may have changed state that gdb has read.
  */
 static void advise(struct rsp *rsp, const struct location *before, const struct location *after, bool changed)
 {

@@ -242,7 +242,8 @@ static bool there(const struct rsp *rsp, const struct packet *packet)
     return packet->feature == ALWAYS || rsp_has(rsp, packet->feature);
 }
 
-/* Returns the row of the table that matches a packet, or NULL if none does. If several match, returns the longest name's. */
+/* Returns the row of the table that matches a packet, or NULL if none does. If several match, returns the row with the
+ * longest name. */
 static const struct packet *find(const struct rsp *rsp, const char *payload, size_t size,
                                  size_t *name_size)
 {

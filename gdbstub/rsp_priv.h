@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Internal interface of gdbstub/: the state of one connection, and the functions of each file. */
+/* Internal interface of gdbstub/: the state of one connection, and the functions of each file. "The Python file" is the
+ * extension of gdb in gdbstub/python/, which gdb loads from the stub. */
 #ifndef RSP_PRIV_H
 #define RSP_PRIV_H
 
@@ -13,7 +14,7 @@ enum rsp_feature {
 };
 /** Returns the name of a feature, such as "no-ack"; NULL past the last feature. */
 const char *rsp_feature_name(unsigned feature);
-/** Returns a short text that says what a feature does. */
+/** Returns a short text that says what a feature does; NULL past the last feature. */
 const char *rsp_feature_summary(unsigned feature);
 /** Finds a feature by name. Returns false if no feature has this name. */
 bool rsp_feature_find(const char *name, enum rsp_feature *out);
@@ -104,7 +105,8 @@ void rsp_target_fini(struct rsp_target *target);
 enum lw_status rsp_reg_read(const struct rsp_target *target, struct dbg *dbg,
                             dbg_thread_id id, unsigned number, uint8_t *data,
                             struct lw_error *err) LW_MUST_CHECK;
-/** Writes a register of a thread. Errors: the register is read-only, or debug/ refuses the value. */
+/** Writes a register of a thread. Errors: LW_ERANGE if the register does not exist; LW_EUNSUPP if it is read-only; the
+ *  errors of debug/ for the value. */
 enum lw_status rsp_reg_write(const struct rsp_target *target, struct dbg *dbg,
                              dbg_thread_id id, unsigned number, const uint8_t *data,
                              struct lw_error *err) LW_MUST_CHECK;
@@ -379,7 +381,7 @@ void rsp_put_error(struct lw_buffer *reply, const char *message);
 /** Decodes the hex digits of @text to bytes. Returns false for an odd count or another character. */
 bool rsp_hex_decode(const char *text, size_t size, uint8_t *out);
 int rsp_hex_digit(char c);
-/** Parses a hex number of 1..16 digits at *@text, which advances past it. */
+/** Parses a hex number of 1..16 digits at *@text, which advances past it. Returns false if there is none. */
 bool rsp_hex_number(const char **text, const char *end, uint64_t *out);
 
 /* ---- handlers of packets; rsp_packets.c has the table of packets ----------------------- */
@@ -483,9 +485,9 @@ bool rsp_known_wrong(const struct rsp *rsp, dbg_thread_id id);
 void rsp_do_watch_if(struct rsp *rsp, const struct rsp_args *args);
 /** Called when a watchpoint was inserted. Attaches the condition that the Python file has sent for it, if there is one. */
 void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point);
-/** Called before a hit is reported. If the value that gdb has read is older than the value before the hit, moves the machine
- *  to the last hit with a false condition, and returns true. The stub then reports that hit instead, without text. @began:
- *  instruction count at the start of the command. */
+/** Called before a hit is reported. If the value that gdb has read is older than the value before the hit, moves the
+ *  machine to the last hit with a false condition, and returns true. The stub then reports that hit instead, without
+ *  text. @back: the command runs backwards. @began: instruction count at the start of the command. */
 bool rsp_test_before(struct rsp *rsp, bool back, uint64_t began, struct dbg_stop *stop);
 /** Called when a stop is reported. If a watchpoint caused the stop, records the watchpoint. */
 void rsp_test_reported(struct rsp *rsp, const struct dbg_stop *stop);

@@ -33,7 +33,7 @@ enum lanewise_result {
     LANEWISE_FINDING = 1,     /* success, and a check has reported a finding (lanewise_wait, lanewise_finish) */
     LANEWISE_ERROR = 2,       /* an argument or the input is wrong, or there is no memory; nothing was changed */
     LANEWISE_FAULT = 3,       /* lanewise_wait: a kernel faulted */
-    LANEWISE_HANG = 4,        /* lanewise_wait: no thread can continue, or a limit was reached */
+    LANEWISE_HANG = 4,        /* lanewise_wait: no thread makes progress any more, or a limit was reached */
     LANEWISE_INTERRUPTED = 5, /* lanewise_wait: stopped by lanewise_interrupt; another lanewise_wait continues */
     LANEWISE_KILLED = 6       /* lanewise_wait: the debugger of lanewise_gdb has killed the program */
 };
@@ -267,9 +267,10 @@ LANEWISE_API int lanewise_launch_shape(lanewise_machine *machine, const lanewise
 LANEWISE_API int lanewise_wait(lanewise_machine *machine);
 /** Returns the kind of the fault at which the machine has stopped; LANEWISE_FAULT_NONE if it has not stopped at a fault. */
 LANEWISE_API enum lanewise_fault lanewise_fault_kind(const lanewise_machine *machine);
-/** Makes a machine that has stopped at a fault or a hang usable again. Launches that have not ended are dropped. Memory,
- *  modules, findings and counts remain. Only the tables of the GPU model (reports "timing" and "timing-json") start from
- *  zero. */
+/** Makes a machine that has stopped at a fault or a hang usable again. Launches that have not ended are dropped. The session
+ *  of gdb ends. Memory, modules, findings and counts remain. Only the tables of the GPU model (reports "timing" and
+ *  "timing-json") start from zero. LANEWISE_ERROR: the machine has reached a limit, or lanewise_finish() or gdb has ended the
+ *  run. */
 LANEWISE_API int lanewise_recover(lanewise_machine *machine);
 /** Makes a lanewise_wait() in progress return soon. May be called from a signal handler or another thread. */
 LANEWISE_API void lanewise_interrupt(lanewise_machine *machine);
@@ -354,7 +355,7 @@ typedef struct lanewise_host_finding {
 } lanewise_host_finding;
 /** Adds a finding of the host program, if its kind is enabled. Texts are copied. @finding_bytes is sizeof *finding.
  *  LANEWISE_FINDING: the finding is new, and is the last one of lanewise_finding_get(). LANEWISE_OK: its kind is not
- *  enabled, or it was added at this location before. */
+ *  enabled, it is suppressed, it was added at this location before, or there are max-findings findings already. */
 LANEWISE_API int lanewise_finding_add(lanewise_machine *machine, const lanewise_host_finding *finding, size_t finding_bytes);
 /** Returns 1 if findings of @kind are enabled, else 0. Options of the machine cannot be changed after this call. */
 LANEWISE_API int lanewise_finding_wanted(lanewise_machine *machine, const char *kind);

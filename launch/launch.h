@@ -93,12 +93,13 @@ enum lw_status lnc_object_load_text(const char *name, const char *text, size_t s
                                     struct isa_object **out,
                                     struct lw_error *err) LW_MUST_CHECK;
 
-/** Finds a kernel by its symbol or its readable name: "saxpy" for _Z5saxpyifPfS_. Errors: LW_ENOENT; the message lists the
- *  kernels of @source that may be meant. */
+/** Finds a kernel by its symbol or its readable name: "saxpy" for _Z5saxpyifPfS_. Errors: LW_EUNSUPP if the kernel was
+ *  not translated from PTX; LW_ENOENT otherwise, with a message that lists the kernels of @source that may be meant. */
 enum lw_status lnc_kernel_named(const struct isa_object *object, const char *source,
                                 const char *wanted, const struct isa_function **out,
                                 struct lw_error *err) LW_MUST_CHECK;
-/** Writes @text, with each symbol preceded by its readable name, as in "f (_Z1fi)", unless the text already has that name. */
+/** Writes @text, and inserts the readable name of each symbol before the symbol, as in "f (_Z1fi)", unless the text
+ *  already has it there. */
 void lnc_names_put(const char *text, struct lw_sink *out);
 /**
  * Finds a variable of the module by its symbol or readable name.

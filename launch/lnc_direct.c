@@ -412,7 +412,8 @@ void lnc_slot_example(const struct lnc_directing *t, unsigned index, struct lw_s
         lw_put(out, ",0");
 }
 
-/** Fails with one message that names all missing options. */
+/** Fails with one message that names all missing options. @grid, @block: the size of the grid, or of a block, is
+ *  missing. */
 static enum lw_status refuse_missing(const struct lnc_directing *t, bool grid, bool block)
 {
     const unsigned dimensions = lnc_kernel_dimensions(t->file->object, t->kernel);

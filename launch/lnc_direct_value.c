@@ -210,7 +210,7 @@ static enum lw_status check_element(const struct lnc_directing *t, const struct 
         return LW_OK;
     if (wants->bytes == 1 || given->bytes == 1 ||
         (wants->bytes == given->bytes && (wants->kind == LNC_FLOAT) == (given->kind == LNC_FLOAT)) ||
-        (wants->bytes == 2 && given->bytes == 2)) /* launch files have no bfloat16, so u16 is accepted */
+        (wants->bytes == 2 && given->bytes == 2)) /* for bfloat16, which launch files do not have, u16 is accepted */
         return LW_OK;
     lw_buffer_init(&words);
     lnc_slot_put_words(t, s, &words.sink);

@@ -117,8 +117,9 @@ static enum lw_status from_text(const char *name, const char *text, size_t size,
     if (strcmp(suffix, ".ptx") == 0)
         return from_ptx(name, false, translation, text, size, out, err);
     if (translation != NULL && translation->lat_barriers)
-        return LW_FAIL(err, LW_EINPUT, "%s: LAT barriers are inserted only when .cl, .cu and .ptx sources are "
-                                       "translated; in assembly, write bar.synch_partner before a load or store", name);
+        return LW_FAIL(err, LW_EINPUT, "%s: LAT barriers (--lat-barriers, or lat_barriers in a launch file) are "
+                                       "inserted only when .cl, .cu and .ptx sources are translated; in assembly, write "
+                                       "bar.synch_partner before a load or store", name);
     if (strcmp(suffix, ".s") == 0)
         return from_assembly(name, text, size, ISA_ASM_AUTO, out, err);
     return isa_object_read(name, (const uint8_t *)text, size, out, err);
@@ -240,7 +241,7 @@ enum lw_status lnc_options_debug(const char *path, const char *compiler, const c
     return LW_OK;
 }
 
-/* Gets the PTX of one of several sources. The caller frees out->text. */
+/* Gets the PTX of one of several sources. @debuggable: as for lnc_object_link(). The caller frees out->text. */
 static enum lw_status link_text(const char *path, const char *const *options, size_t option_count,
                                 const char *clang, bool debuggable, const struct ptx_options *translation,
                                 struct lw_sink *words, struct ptx_source *out, struct lw_error *err)

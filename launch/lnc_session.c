@@ -764,7 +764,8 @@ enum lw_status lnc_session_load(struct lnc_session *session, const void *data, s
             return LW_FAIL(err, LW_EFORMAT, "the saved state is damaged: the address of a buffer is wrong");
     for (unsigned i = 0; i < session->file->buffer_count; i++)
         session->addresses[i] = lw_get64(at + 8 * i);
-    /* The grid is used only to show progress. If it has ended, it is not found, and the pointer becomes NULL. */
+    /* The grid is used only to show progress. If the grid has ended, the loop does not find it, and the pointer becomes
+     * NULL. */
     for (grid = emu_grid_current(session->machine); grid != NULL; grid = grid->next)
         if (grid->sequence == sequence)
             break;

@@ -95,7 +95,8 @@ bool lnc_is_structure(const struct isa_debug *debug, int64_t type)
 static bool put_structure(const struct isa_debug *debug, int64_t type, const char *path, unsigned depth,
                           struct lnc_members *members, struct lw_sink *out, struct lw_sink *names, uint64_t *align);
 
-/** Writes one member, whose type without qualifiers is @is. */
+/** Writes one member, whose type without qualifiers is @is. Returns false if memory is short, or if launch files have
+ *  no form for the member. */
 static bool put_member(struct layout *l, uint32_t member, int64_t is, const char *path, unsigned depth)
 {
     const char *name = isa_die_name(l->debug, member) != NULL ? isa_die_name(l->debug, member) : "";

@@ -203,8 +203,8 @@ struct template_members {
     const char *prefix; /* the parameter's name */
 };
 
-/** Writes a member of a structure: the name of a buffer, "PREFIX_data", for a pointer, a guess for a number, and zeros for
- *  an array. */
+/** Writes a member of a structure: the name of a buffer, "PREFIX_data", for a pointer, a guess for a number, and zeros
+ *  for an array. Returns false if memory is short. */
 static bool put_member(struct lnc_members *members, const char *path, int64_t type, const struct lnc_element *element,
                        struct lw_sink *out)
 {

@@ -343,8 +343,8 @@ static void at_exit(void)
         finish();
 }
 
-/* If a front end has registered a check for the end, reports are written here, and not in at_exit(): the destructors of the
- * program's global variables, which run before this destructor, may still release objects. */
+/* If a front end has registered a function by rt_at_end(), reports are written here, and not in at_exit(). The
+ * destructors of the program's global variables, which run before this destructor, may still release objects. */
 __attribute__((destructor)) static void at_unload(void)
 {
     finish();
@@ -471,7 +471,7 @@ static void announce(void *context, const char *target)
         fprintf(stderr, "gdb: target remote %s\nwaiting for a debugger; in another terminal: gdb -ex 'target remote %s'\n", target, target);
 }
 
-/** Makes the machine wait for gdb at launches, if an option requests that. */
+/** Makes the machine wait for gdb at launches, if an option requests that. Returns false if that is not possible. */
 static bool begin_gdb(void)
 {
     const lanewise_gdb_options options = {.address = device.gdb_address, .kernel = device.gdb_kernel,

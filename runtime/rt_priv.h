@@ -25,7 +25,7 @@
 /** Takes or releases the lock. The lock is recursive, because destructors of objects call the user's callbacks, and
  *  these may call functions of the front end. */
 void rt_lock(void);
-/** Takes the lock if no other thread has it. */
+/** Takes the lock if no other thread has it. Returns false if another thread has it. */
 bool rt_try_lock(void);
 void rt_unlock(void);
 /** Returns the machine of the process. The first call creates it with the options of the environment variable

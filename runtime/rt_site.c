@@ -130,8 +130,8 @@ static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *b
     return unit;
 }
 
-/** Sets the file and line of an address. If the address is in a stub that was inlined, they are those of the call of the
- *  stub. */
+/** Sets the file and line of an address. If the address is in a stub that was inlined, file and line are those of the
+ *  call of the stub. */
 static void find_line(Dwfl_Module *module, Dwarf_Addr address, const char *stub, struct place *place)
 {
     Dwarf_Addr bias = 0;
@@ -158,7 +158,7 @@ static void find_line(Dwfl_Module *module, Dwarf_Addr address, const char *stub,
     free(scopes);
 }
 
-/** Finds the innermost frame that is in the program's own code. */
+/** Finds the innermost frame that is in the program's own code. Returns false if there is none. */
 static bool find_call(Dwfl *session, const struct rt_site *site, const char *stub, struct place *out)
 {
     for (unsigned i = 0; i < site->count; i++) {

@@ -9,7 +9,8 @@ enum { MAX_NESTING = 16 };
 
 /* ---- lines ------------------------------------------------------------------------------ */
 
-/* Returns a copy of the line, in heap memory, in which gdb's form `print/x v0` is converted to `print /x v0`. */
+/* Returns a copy of the line, in heap memory, in which gdb's form `print/x v0` is converted to `print /x v0`. Returns
+ * NULL if the host has no memory. */
 static char *normalise(const char *text)
 {
     size_t at = 0, size = strlen(text);

@@ -37,8 +37,9 @@ static bool is_enabled(const struct chk *chk, enum chk_kind kind)
     return chk->options.kinds >> kind & 1;
 }
 
-/** Returns the largest finite value of a floating-point type, for comparisons of types. For integer types: if the type has
- *  values above the range of half precision, returns a value above that range; otherwise returns 32767. */
+/** A conversion can generate an infinity only if this function returns a lower bound for its target than for its
+ *  source. Returns the largest finite value of a floating-point type. For an integer type, returns a value above the
+ *  range of half precision if the type has such values, and otherwise 32767. */
 static double largest(unsigned type)
 {
     switch (type) {
@@ -214,8 +215,8 @@ static bool narrowed(const struct emu_hook_site *site, unsigned lane)
     if (!is_finite(v))
         return false;
     switch (round) {
-    case ISA_CRND_RN: /* gives an infinity for values that exceed the largest finite value by half a unit in the last place or
-                       * more */
+    case ISA_CRND_RN: /* rounding to nearest gives an infinity for values that exceed the largest finite value by half a
+                       * unit in the last place or more */
         return fabs(v) >= most + (to == ISA_DT_F16 ? 16 : to == ISA_DT_BF16 ? 0x1p119 : 0x1p103);
     case ISA_CRND_RP: return v > most;
     case ISA_CRND_RM: return v < -most;
@@ -258,7 +259,7 @@ static bool overlap(unsigned a, unsigned n, unsigned b, unsigned m)
     return a < b + m && b < a + n;
 }
 
-/** Evaluates the comparison at k->site, whose sources have not been written since the checked instruction. */
+/** Returns the result of the comparison at k->site, whose sources have not been written since the checked instruction. */
 static bool outcome(const struct ahead *k)
 {
     const struct isa_insn *insn = k->site->insn;

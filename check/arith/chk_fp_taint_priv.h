@@ -10,8 +10,9 @@
 struct chk_fp_taint;
 /** Returns true if an instruction belongs to a library. */
 bool chk_fp_taint_reads(struct chk_fp_taint *taint, const struct emu_hook_site *site);
-/** Starts tracking in the warp from this instruction on. Returns true if the warp executes in single steps from this
- *  instruction on. The hook is then called a second time for the instruction. */
+/** Starts to track results of the instructions of a warp. Returns true if this call has put the warp into single steps.
+ *  The hook is then called a second time for the instruction at @site. Returns false if the warp already executes in
+ *  single steps, or if memory is short. */
 bool chk_fp_taint_begin(struct chk_fp_taint *taint, const struct emu_hook_site *site);
 /** Tracks the instruction's result in @lanes. The warp must execute in single steps. */
 void chk_fp_taint_generated(struct chk_fp_taint *taint, const struct emu_hook_site *site, enum chk_kind kind, uint64_t lanes);

@@ -2,11 +2,11 @@
 /*
  * Classifies instructions as code of a library function or of the kernel's own source.
  *
- * A compiler inlines a library's bitcode, which has no lines, into its caller, and gives the resulting instructions the
- * line and column of the call. Only these instructions and the instructions of the call itself have that position: an
- * operator of the source has a column of its own, and a function of the source has its own lines. Code at the position
- * of a name before a parenthesis therefore belongs to a library. A use of a macro that the file defines is not a call, so
- * its code belongs to the kernel.
+ * A compiler inlines a library's bitcode, which has no line information, into its caller, and gives the resulting
+ * instructions the line and column of the call. Only these instructions and the instructions of the call itself have
+ * that position: an operator of the source has a column of its own, and a function of the source has its own lines.
+ * Code at the position of a name before a parenthesis therefore belongs to a library. A use of a macro that the file
+ * defines is not a call, so its code belongs to the kernel.
  */
 #include "check/arith/chk_library_priv.h"
 
@@ -91,7 +91,7 @@ static bool look(struct chk_library *library, uint32_t index)
     const struct isa_line *line = isa_object_line_at(object, index);
     const struct isa_function *f = isa_object_function_at(object, index);
 
-    /* If other functions of the program have lines, a function without lines is a function of the compiler. */
+    /* If other functions of the program have line information, a function without it is a function of the compiler. */
     if (line == NULL || line->line == 0 || line->file >= object->file_count || object->files[line->file][0] == '\0')
         return object->line_count != 0 && f != NULL && !f->kernel;
     if (chk_is_foreign(object->files[line->file]))

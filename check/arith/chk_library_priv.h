@@ -15,9 +15,9 @@ struct chk_library {
 };
 
 /** Returns true if instruction @index of @program belongs to a library. There are three cases. The instruction is in a
- *  compiler's header. The instruction is in a function without lines, although other functions of the program have lines. The
- *  instruction has the source position of a call of a function without lines. The last case is not recognised if the source
- *  cannot be read. */
+ *  compiler's header. The instruction is in a function without line information, although other functions of the
+ *  program have it. The instruction has the source position of a call of a function without line information. The last
+ *  case is not recognised if the source cannot be read. */
 bool chk_library_has(struct chk_library *library, const struct emu_program *program, uint32_t index);
 void chk_library_fini(struct chk_library *library);
 /** Returns true if the source @text has a name before a parenthesis at @line and @column, and does not define this name as

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/** Returns the absolute path of @file, by which tools such as genhtml open the file, or a copy of @file if the absolute path
- *  is not known. The caller frees the text. */
+/** Returns the absolute path of @file, by which tools such as genhtml open the file, or a copy of @file if the absolute
+ *  path is not known. The caller frees the text. NULL: there is no memory. */
 static char *real(const char *file, const struct chk_counts *counts)
 {
     const char *dir = counts->object->comp_dir;

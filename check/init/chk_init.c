@@ -77,7 +77,8 @@ static const struct init_plan *plan_of(struct chk_init *init, const struct emu_h
     return &p->plan[site->index];
 }
 
-/** Creates the record of a warp that begins to execute in single steps, with all of its registers marked as defined. */
+/** Returns the record of a warp that executes in single steps. When the warp begins to do so, creates the record, with
+ *  all registers of the warp marked as defined. Returns NULL if memory is short. */
 static struct init_warp *warp_track(struct chk_init *init, struct init_block *b,
                                     const struct emu_core *core, unsigned warp)
 {
@@ -368,8 +369,8 @@ static void texel(const struct chk_init *init, const struct emu_hook_access *a, 
     }
 }
 
-/** Computes the undefined bits of the value that a lane loads, as one mask in @word for each 32-bit register. Returns the
- *  origin of these bits. */
+/** Computes the undefined bits of the value that a lane loads, as one mask in @word for each 32-bit register. @sign:
+ *  the value is sign-extended. Returns the origin of these bits. */
 static uint32_t lane_load(struct chk_init *init, struct init_block *b, const struct emu_hook_access *a, unsigned lane,
                           uint64_t at, bool sign, uint32_t word[4])
 {

@@ -314,8 +314,8 @@ static uint8_t *local_at(struct init_memory *m, struct init_block *b, unsigned w
     return local == NULL ? NULL : local->mask + (offset / 4 * b->width + lane) * 4;
 }
 
-/** Lowers init_local.low of @lanes to the word at @offset, if it is greater than @offset, because bytes of this word may be
- *  defined. */
+/** Lowers init_local.low of @lanes to the word that contains @offset, in lanes in which it is above that word, because
+ *  bytes of the word may be defined. */
 static void local_lower(struct init_local *local, uint64_t lanes, uint64_t offset)
 {
     const uint32_t word = (uint32_t)offset & ~3u;

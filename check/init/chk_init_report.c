@@ -147,7 +147,8 @@ void init_found(struct chk_init *init, enum chk_kind kind, const struct emu_hook
         lw_put(&text.sink, ", read at ");
         put_location(init, o->pc, &text.sink);
     }
-    /* Buffers that --arg creates contain zeros, which is usually what a counter needs. */
+    /* A buffer that --arg creates without contents is zeroed, but counts as uninitialised. For a counter, users usually
+     * want these zeros. */
     if (kind == CHK_UNINIT_ATOMIC && init->memory.chk->options.by_options && o->where == INIT_GLOBAL && f.allocation[0] != '\0')
         lw_printf(&text.sink, "; if the buffer should start with zeros, initialise it: --arg %s=TYPE[COUNT]:0",
                   isa_symbol_text(f.allocation, room));

@@ -279,8 +279,8 @@ static uint64_t convert(const struct isa_insn *insn, uint64_t mask, uint64_t all
     return mask & all;
 }
 
-/** Returns the undefined bits of an extracted bit field. @mask: undefined bits of the source. @packed: position and length of
- *  the field. */
+/** Returns the undefined bits of an extracted bit field. @mask: undefined bits of the source. @packed: position and
+ *  length of the field. @sign: the field is sign-extended. */
 static uint64_t field(uint64_t mask, uint64_t packed, unsigned bits, bool sign)
 {
     unsigned at = packed & 255, n = packed >> 8 & 255;

@@ -14,7 +14,8 @@ static void set_join(struct init_set *set, const struct init_set *other)
         set->w[i] |= other->w[i];
 }
 
-/** Gets the registers that an instruction reads, and the registers that it defines in all lanes. */
+/** Gets the registers that an instruction reads, and the registers that it defines in all lanes. @exec_written: the
+ *  program writes exec. */
 static void read_insn(const struct isa_insn *insn, bool exec_written, struct init_set *use,
                       struct init_set *def)
 {

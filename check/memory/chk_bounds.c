@@ -356,9 +356,9 @@ static uint64_t lanes_beyond(const struct emu_hook_access *a, const struct bound
     return lanes;
 }
 
-/** Handles the accesses whose leader is the instruction of @a. If @a is so far inside the variable that these accesses are
- *  inside the variable, too, disables their hooks. Also narrows *@limit to the addresses of @a for which this is true.
- *  Otherwise, these accesses are checked from now on. */
+/** Handles an access @a by a leader. If @a is so far inside the variable that the accesses of all instructions with
+ *  this leader are inside the variable, too, disables the hooks of these instructions, and narrows *@limit to the
+ *  addresses of the leader for which this holds. Otherwise, these instructions are checked by themselves from now on. */
 static void lead(struct bounds_program *p, const struct emu_hook_access *a, struct bounds_limit *limit)
 {
     const uint32_t index = a->at.index, last = p->lead[index].last;

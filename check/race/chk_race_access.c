@@ -31,9 +31,9 @@ static bool one_read(struct race_access *ctx, struct race_page_shadow *cells, ui
     return true;
 }
 
-/** Returns true if the store by @lane needs no check. Then three conditions hold: the store writes the value that memory already
- *  has, no enabled kind reports such races, and the cells have only weak accesses. In this case the function also empties the
- *  read records, as a write does; the caller records the write. */
+/** Returns true if the store by @lane needs no check. Three conditions must hold: the store writes the value that
+ *  memory already has, no enabled kind reports races of such stores, and the cells have only weak accesses. If the
+ *  function returns true, it has emptied the read records, as a write does, and the caller records the write. */
 static bool rewrites(const struct race_access *ctx, struct race_page_shadow *cells, uint32_t first,
                          uint32_t count, unsigned lane, uint64_t at)
 {
@@ -261,7 +261,7 @@ void race_access_segment(struct race_access *ctx, const struct emu_addr_segment 
         piece(ctx, p, lanes);
 }
 
-/* Flag of an entry of race_sites.word, in the bits of the level: the entry has been computed. */
+/* Flag in the level bits of an entry of race_sites.word, which shows that the entry has been computed. */
 #define SITE_KNOWN (UINT32_C(1) << RACE_LEVEL_SHIFT)
 
 /** Computes the site word of @access's instruction, with level RACE_THREAD. The number of the instruction in it is 0 if

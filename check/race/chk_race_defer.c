@@ -91,7 +91,7 @@ static struct race_deferred_chunk *range_chunk(struct race_defer *defer)
     return chunk;
 }
 
-/** Moves the chunks of a list to the free list. */
+/** Moves the chunks of a list to the free list. @of_range: the list belongs to an allocation, not to a page. */
 static void chunks_free(struct race_defer *defer, const struct race_deferred *list, bool of_range)
 {
     list->last->next = defer->free_list[of_range];

@@ -339,8 +339,9 @@ static struct race_vclock *all_vclock(struct chk_race *race, struct race_block *
     return vclock;
 }
 
-/** Returns the vector clock that a thread releases. The clock covers the accesses that the thread made or was ordered after at
- *  @fence. With @device it also covers the accesses of the block up to device fences before a barrier (b->fenced). */
+/** Returns the vector clock that a thread releases. The clock covers the accesses that the thread made or was ordered
+ *  after at @fence. With @device it also covers the accesses of the block up to device fences before a barrier
+ *  (b->fenced). Returns NULL if memory is short. */
 static struct race_vclock *vclock_of(struct chk_race *race, struct race_block *b,
                                    struct race_warp *w, unsigned lane, const struct race_fence *fence,
                                    bool device)
@@ -547,7 +548,8 @@ static void acquire(struct race_access *ctx, unsigned lane, const struct race_sy
         race_join(race, at_once ? &own->vclock : &own->pending[k], vclock[k]);
 }
 
-/** Returns true if vector clock @set already covers all accesses that a thread would release by its fence @f. */
+/** Returns true if vector clock @set already covers all accesses that a thread would release by its fence @f. @device:
+ *  as for vclock_of(). */
 static bool has(const struct race_vclock *set, const struct race_block *b, uint32_t self_tid,
                 const struct race_fence *f, bool device)
 {
@@ -561,7 +563,8 @@ static bool has(const struct race_vclock *set, const struct race_block *b, uint3
     return true;
 }
 
-/** Merges the vector clock of a thread's fence @f into *@set or, with @replace, sets *@set to it. */
+/** Merges the vector clock of a thread's fence @f into *@set or, with @replace, sets *@set to it. @device: as for
+ *  vclock_of(). */
 static void release_to(struct race_access *ctx, unsigned lane, struct race_vclock **set,
                        const struct race_fence *f, bool device, bool replace)
 {

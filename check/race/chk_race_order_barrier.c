@@ -135,7 +135,8 @@ static void lanes_arrived(struct chk_race *race, struct race_block *b, struct ra
             acquire(&w->lane[l], &all);
         sync_clock_drop(&all);
     }
-    if ((launched_lanes(b, w) & ~lanes) == 0) { /* exited lanes have synchronised with no thread */
+    if ((launched_lanes(b, w) & ~lanes) == 0) { /* All launched lanes have arrived. A lane that has exited has
+                                                 * synchronised with no thread, so it counts as not arrived. */
         w->vc_warp = race->order.clock;
         return;
     }

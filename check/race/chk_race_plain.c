@@ -121,7 +121,8 @@ bool race_check_record(struct race_access *ctx, const struct race_page_shadow *c
     return order == RACE_UNORDERED;
 }
 
-/** Updates record @k of a cell, which has reads or strong writes: adds @self_tid, or replaces the record. */
+/** Updates record @k of a cell, which has reads or strong writes: with @merge adds @self_tid, otherwise replaces the
+ *  record. */
 void race_update(struct race_access *ctx, struct race_page_shadow *cells, uint32_t i, unsigned k,
                  uint32_t self_tid, bool merge)
 {
@@ -255,7 +256,7 @@ struct race_page_shadow *race_cells_at(struct race_access *ctx, uint64_t at, uns
         return NULL;
     }
     if (cells == NULL || cells->hot == NULL ||
-        (at & (bytes - 1) & 15) != 0) /* the address is misaligned, so the access faults */
+        (at & (bytes - 1) & 15) != 0) /* there are no cells; or the address is misaligned, so that the access faults */
         return NULL;
     if (bytes < 4 && cells->shift != 0) {
         if (!race_page_shadow_split(cells, &race->shadow.bytes)) {

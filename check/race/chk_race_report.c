@@ -155,7 +155,7 @@ bool race_two_sizes(const struct race_access *ctx, uint32_t site)
     return mine != theirs && mine != 0 && theirs != 0;
 }
 
-/** Returns true if the memory check skips an access of @bytes at @at. */
+/** Returns true if the memory check skips an access of @bytes at @at. @write: the access is a write. */
 static bool is_left_out(const struct race_access *ctx, unsigned lane, uint64_t at, unsigned bytes, bool write)
 {
     const struct emu_hook_site *site = &ctx->access->at;

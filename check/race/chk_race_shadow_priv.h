@@ -97,7 +97,8 @@ static inline uint32_t *race_at(const struct race_page_shadow *cells, unsigned r
 /** Creates the cells of a range of @bytes bytes. Returns false if memory is short. */
 bool race_page_shadow_create(struct race_page_shadow *cells, uint32_t bytes, uint64_t *total);
 void race_page_shadow_free(struct race_page_shadow *cells, uint64_t *total);
-/** Changes the shadow to one cell for each byte. */
+/** Changes the shadow to one cell for each byte. If memory is short, the shadow does not change, and the function
+ *  returns false. */
 bool race_page_shadow_split(struct race_page_shadow *cells, uint64_t *total);
 
 enum { RACE_PAGE_SHIFT = 12, RACE_TABLE_SHIFT = 12, RACE_LOOKUP_CACHE = 4096, RACE_SLAB_PAGES = 128,
@@ -255,13 +256,13 @@ struct race_block *race_replay_block(unsigned width);
 /** Checks an access if its allocation has packed cells, or if this access gives it packed cells. Returns false if the
  *  cells are ordinary. */
 bool race_packed_check(struct race_access *ctx);
-/** Checks deferred reads of @lanes in packed cells, as race_packed_check() checks an access. The addresses of the reads are in
- *  the segment @piece or, if @piece is NULL, in @address. */
+/** Checks deferred reads of @lanes in packed cells, as race_packed_check() checks an access. The addresses of the reads
+ *  are in the segment @piece or, if @piece is NULL, in @address. Returns false if the cells are ordinary. */
 bool race_packed_replay(struct race_access *ctx, const struct emu_addr_segment *piece, const uint64_t *address,
                       uint64_t lanes);
-/** Checks a logged access @e in packed cells, as race_packed_check() checks an access. race_packed_prefetch() must have
- *  returned true for @e. @access: ctx->access, into which @e has not been decoded yet. @simple: result of
- *  race_packed_simple(). */
+/** Checks a logged access @e in packed cells, as race_packed_check() checks an access. Returns false if it has not made
+ *  the check. race_packed_prefetch() must have returned true for @e. @access: ctx->access, into which @e has not been
+ *  decoded yet. @simple: result of race_packed_simple(). */
 bool race_packed_cell(struct race_access *ctx, struct race_range *r, const struct emu_access_record *e,
                       struct emu_hook_access *access, bool simple);
 /** Prefetches the packed cells of the words of @e, all of which are in @r. The lanes are scattered or, for loads,

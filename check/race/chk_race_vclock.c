@@ -92,7 +92,8 @@ void race_vclock_prune(struct race_vclock **vclock, uint32_t block_id)
     if (kept != 0) {
         out = create(kept, &short_of_memory);
         if (out == NULL)
-            return; /* if memory is short, the clock remains unchanged, which is harmless */
+            return; /* Without memory for the shorter clock, the entries remain. They are redundant, so no result
+                     * changes. */
         for (unsigned i = 0; i < a->count; i++)
             if (!is_of(&a->entry[i], block_id))
                 out->entry[out->count++] = a->entry[i];

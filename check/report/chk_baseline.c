@@ -41,7 +41,8 @@ void chk_write_baseline(const struct chk *chk, const char *run, const char *vers
     lw_printf(out, ", written by lanewise %s for --check-suppress. Add a comment that says why a finding is suppressed.\n",
               version);
     if (chk->beyond != 0)
-        lw_printf(out, "# Findings above the limit were dropped: %u; a larger --max-findings keeps them.\n",
+        lw_printf(out, "# Findings above the limit were dropped (occurrences, counted by lane: %u); a larger --max-findings "
+                       "keeps them.\n",
                   chk->beyond);
     for (unsigned i = 0; (f = chk_get(chk, i)) != NULL; i++) {
         const struct chk_call at = chk_report_location(chk, &f->location);

@@ -54,7 +54,7 @@ static void put_location(const struct chk_location *p, const char *other, bool w
         lw_printf(out, " in %s", isa_symbol_text(p->function, room));
 }
 
-/** Prints a finding in one line without newline, but without the file and line at which chk_print() begins. */
+/** Prints a finding in one line, without newline, and without the file and line with which chk_print() begins. */
 static void put_line(const struct chk_finding *f, struct lw_sink *out)
 {
     const bool warp = chk_kinds[f->kind].group != CHK_CLASS_PERFORMANCE;
@@ -77,7 +77,7 @@ void chk_print(const struct chk_finding *f, struct lw_sink *out)
 }
 
 /* text for reports: findings were dropped because of the limit --max-findings */
-#define BEYOND "findings above the limit were dropped: %u; a larger --max-findings keeps them"
+#define BEYOND "findings above the limit were dropped (occurrences, counted by lane: %u); a larger --max-findings keeps them"
 
 static void put_text(const struct chk *chk, const char *run, bool how_ended, struct lw_sink *out)
 {

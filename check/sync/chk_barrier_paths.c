@@ -301,12 +301,11 @@ static bool took(struct chk_paths *p, struct thread w, uint32_t region)
     return (path_of(p, w.warp, region)->taken >> w.lane & 1) != 0;
 }
 
-/**
- * Thread @a waits at a barrier. Returns true if the branch of a region, in which thread @b differs, has sent @b past
- * the barrier. A thread @b that does not wait has bypassed the barrier only if it reached the branch. If @a waits in
- * the region, @b must also have left the region once more than @a. Otherwise @b has returned earlier, or may still
- * arrive. A thread that exited in the region has returned, too.
- */
+/** Thread @a waits at a barrier, and thread @b differs from it in @region (same()). Returns true if the branch of
+ *  @region has sent @b past that barrier. This is always so if @b waits at a barrier, too. Otherwise @b must have
+ *  reached the branch since the last barrier, and must be in the region or have left it more often than @a. If @b has
+ *  done neither, it has returned earlier, or may still arrive. A thread that ended inside the region has made an early
+ *  return, and was not sent past the barrier. */
 static bool is_sent_past(struct chk_paths *p, struct thread a, struct thread b, uint32_t region)
 {
     if (b.stands == AT_BARRIER)
@@ -318,10 +317,10 @@ static bool is_sent_past(struct chk_paths *p, struct thread a, struct thread b, 
     return is_in(p, b, region) || times_left(p, b, region) > times_left(p, a, region);
 }
 
-/**
- * Returns the outermost region in which two threads differ; -1: there is none, or @b has exited by an early return. A
- * region in which the two took different sides takes precedence over an enclosing region that only @b has left.
- */
+/** Two threads differ in a region if only one of them is in it, or if both are in it with different decisions (same()).
+ *  Returns the outermost such region whose branch has sent @b past the barrier (is_sent_past()). Returns -1 if there is
+ *  no such region, for example because @b has exited by an early return. A region at whose branch the two threads took
+ *  different sides takes precedence over the regions around it. */
 static int64_t differ(struct chk_paths *p, struct thread a, struct thread b)
 {
     int64_t outer = -1;
@@ -394,8 +393,8 @@ static void put_others(const struct chk_paths *p, const struct barrier_arrivals 
     }
 }
 
-/** Reports that thread @inside waits in a region, while thread @outside is not in the region, or is in another iteration
- *  of it. */
+/** Reports that thread @inside waits in a region. Thread @outside is not in the region, or is in another iteration of
+ *  it. */
 static void report(struct chk_paths *p, const struct barrier_arrivals *m, uint32_t region, struct thread inside, struct thread outside)
 {
     struct chk_finding f = chk_finding_of(CHK_BARRIER_DIVERGENCE, 1);

@@ -61,8 +61,8 @@ struct chk_arrivals {
     size_t count, room;
 };
 /** Checks a barrier for all live threads of a block when it completes. @came: the threads that reached it. @ended: the
- *  threads that have exited since the last such barrier. Reports threads that took different sides of branches. Returns
- *  true if this explains why threads wait at different barriers. */
+ *  threads that have exited since the last such barrier. Reports branches at which these threads took different sides.
+ *  Returns true if a reported branch explains why threads wait at different barriers. */
 bool chk_paths_converge(struct chk_paths *paths, const struct chk_arrivals *came, const struct chk_arrivals *ended);
 /** Makes the check of chk_paths_converge() for a resident block that hangs because its barrier never completes. Returns true
  *  if it added a finding. */

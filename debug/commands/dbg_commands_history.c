@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 
-/** Returns the thread of the view focus, or 0 if the thread has ended. For 0, the reverse functions use the lane that was in
- *  focus last. */
+/** Returns the thread of the view focus, or 0 if the thread has ended. Given 0, the reverse functions use the lane that
+ *  was in focus last. */
 static dbg_thread_id view(const struct dbg *dbg)
 {
     return dbg_focus_get(dbg, DBG_FOCUS_VIEW);

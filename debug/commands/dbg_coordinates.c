@@ -25,7 +25,7 @@ void dbg_coordinates_words_each(dbg_name_fn fn, void *context)
         fn(context, words[i].word);
 }
 
-/* Finds an axis by its name or a prefix of at least two letters. */
+/* Finds an axis by its name or a prefix of at least two letters. Returns false if there is no such axis. */
 static bool axis_named(const char *text, size_t size, enum dbg_axis *out)
 {
     for (size_t i = 0; i < LW_COUNT_OF(words); i++)
@@ -220,7 +220,8 @@ static enum lw_status number_in(const struct emu_grid *grid, bool thread, const 
     return LW_OK;
 }
 
-/* Finds the first resident warp of a block of a grid. If @block is UINT64_MAX, finds the first resident warp of any block. */
+/* Finds the first resident warp of a block of a grid. If @block is UINT64_MAX, finds the first resident warp of any
+ * block. Returns false if no such warp is resident. */
 static bool resident(const struct dbg *dbg, const struct emu_grid *grid, uint64_t block,
                      struct dbg_thread *out)
 {

@@ -25,9 +25,10 @@ enum lw_status dbg_coordinates_parse(const char *text, struct dbg_coordinates *o
                                      struct lw_error *err) LW_MUST_CHECK;
 /**
  * Finds the lane that coordinates denote. For a coordinate that is not given, uses that of the focus. But if a block or
- * another kernel is given without thread and warp, uses the first resident warp of this block or kernel. The coordinate `warp`
- * is the index of the warp in its block. If `sm` is given without block and thread, `warp` is %warpid.
- * Errors: LW_ERANGE if a coordinate does not exist; LW_ESTATE if the thread has ended or has not started yet.
+ * another kernel is given without thread and warp, uses the first resident warp of this block or kernel. The coordinate
+ * `warp` is the index of the warp in its block. If `sm` is given without block and thread, `warp` is %warpid. Errors:
+ * LW_EUSAGE if coordinates contradict each other, or are `all`; LW_ERANGE if a coordinate does not exist; LW_ESTATE if
+ * the thread has ended or has not started yet.
  */
 enum lw_status dbg_coordinates_find(struct dbg *dbg, const struct dbg_coordinates *c,
                                     struct dbg_lane_ref *out, struct lw_error *err) LW_MUST_CHECK;

@@ -142,7 +142,7 @@ static void rows_warps(struct dbg_row *row)
     }
 }
 
-/* Emits the lanes of the focus warp. There would be tens of thousands of lanes in all warps. */
+/* Emits only the lanes of the focus warp, because all warps together may have tens of thousands of lanes. */
 static void rows_lanes(struct dbg_row *row)
 {
     unsigned width = emu_machine_config(row->dbg->machine)->warp_width;

@@ -98,7 +98,8 @@ void dbg_name_register(struct dbg_expr *e, struct dbg_operand *o)
     o->value = dbg_value_make(o->value.type, o->pair ? low | high << 32 : low);
 }
 
-/* Resolves bN, a barrier register: its value is the mask of the lanes that reconverge with this lane at that barrier. */
+/* Resolves bN, a barrier register: its value is the mask of the lanes that reconverge with this lane at that barrier.
+ * This function and the following ones return false if the name does not have this form, and true after an error. */
 static bool barrier_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     unsigned count = class_count(e->dbg, DBG_REG_BARRIER);
@@ -116,7 +117,8 @@ static bool barrier_name(struct dbg_expr *e, const char *name, struct dbg_operan
     return true;
 }
 
-/* Resolves a register vN, sN, pN or spN, and parses the second register of a pair, as in v2:3. */
+/* Resolves a register vN, sN, pN or spN, and parses the second register of a pair, as in v2:3. Returns false if the
+ * name is not the name of a register. */
 static bool register_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     static const struct {
@@ -388,7 +390,8 @@ static bool state_name(struct dbg_expr *e, const char *name, struct dbg_operand 
     return true;
 }
 
-/* Resolves `cycle`, the current cycle of a run with a GPU model. This name needs no resident warp. */
+/* Resolves `cycle`, the current cycle of a run with a GPU model. This name needs no resident warp. Returns false for
+ * another name, or if the engine counts no cycles. */
 static bool cycle_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     const struct emu_engine *engine = e->dbg->engine;
@@ -399,7 +402,8 @@ static bool cycle_name(struct dbg_expr *e, const char *name, struct dbg_operand 
     return true;
 }
 
-/* Resolves a buffer of the launch file: NAME[INDEX] is the value of an element, and NAME alone the address of the buffer. */
+/* Resolves a buffer of the launch file: NAME[INDEX] is the value of an element, and NAME alone the address of the
+ * buffer. Returns false if no buffer has the name. */
 static bool buffer_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     const struct dbg_config *config = &e->dbg->config;
@@ -430,8 +434,8 @@ static bool buffer_name(struct dbg_expr *e, const char *name, struct dbg_operand
     return true;
 }
 
-/* Resolves names of the program: a kernel parameter is its value; a module variable, a function or a named allocation is its
- * address. */
+/* Resolves names of the program. The value of a kernel parameter is the parameter's value; the value of a module
+ * variable, a function or a named allocation is its address. Returns false if nothing in the program has the name. */
 static bool program_name(struct dbg_expr *e, const char *name, struct dbg_operand *o)
 {
     const struct emu_grid *grid = dbg_thread_grid(e->dbg, e->id);

@@ -134,7 +134,8 @@ struct dbg_value dbg_value_convert(const struct dbg_value *value, enum dbg_type 
 void dbg_expr_fail(struct dbg_expr *e, enum lw_status status, const char *fmt, ...)
     LW_PRINTF(3, 4);
 bool dbg_name_char(char c);
-/** Finds one of the debugger's types by its name, such as "u8" or "f64", and its size in memory. */
+/** Finds one of the debugger's types by its name, such as "u8" or "f64", and its size in memory. Returns false if there
+ *  is no such type. */
 bool dbg_type_by_name(const char *name, enum dbg_type *type, unsigned *bytes);
 /** Sets e->warp at the first call. If the thread is not resident, fails the expression and returns false. */
 bool dbg_expr_warp(struct dbg_expr *e);
@@ -151,7 +152,7 @@ void dbg_name_unknown(struct dbg_expr *e, const char *name);
 /** Resolves a variable that is in scope at the lane's pc: its type and location. Returns false if no variable has the name.
  *  Returns true and fails the expression if the variable has no location. */
 bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_operand *o);
-/** Resolves an enumerator of the source by its name. */
+/** Resolves an enumerator of the source by its name. Returns false if there is none. */
 bool dbg_enumerator(const struct dbg *dbg, const char *name, struct dbg_operand *o);
 void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_name_fn fn,
                         void *context);
@@ -221,7 +222,7 @@ void dbg_typed_print_row(struct dbg *dbg, dbg_thread_id id, unsigned lane,
 
 /** Parses a type at e->at and moves e->at past the type. Returns false and does not move e->at if no type is there. */
 bool dbg_type_parse(struct dbg_expr *e, struct dbg_ctype *out);
-/** Prints the type of an operand. */
+/** Prints the type of an operand. @whole: as for dbg_print_type(). */
 void dbg_operand_type_print(const struct dbg_operand *o, bool whole, struct lw_sink *out);
 void dbg_own_type_print(const struct dbg_own *own, struct lw_sink *out);
 

@@ -72,7 +72,8 @@ static bool put_there(const struct dbg *dbg, dbg_thread_id id, unsigned lane,
     return true;
 }
 
-/* Finds the hidden argument of the call before @pc: the offset in local memory at which the result is. */
+/* Finds the hidden argument of the call before @pc: the offset in local memory at which the result is. Returns false if
+ * the argument cannot be computed. */
 static bool hidden_argument(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t pc,
                             uint64_t *offset)
 {

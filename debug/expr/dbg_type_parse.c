@@ -97,7 +97,8 @@ static int64_t find_type(const struct isa_debug *debug, const char *name, const 
     return ISA_NO_DIE;
 }
 
-/* Parses a C type that has several words in any order, such as `unsigned long int`. */
+/* Parses a C type that has several words in any order, such as `unsigned long int`. Returns false if @at does not begin
+ * with such a word. */
 static bool own_words(const char *at, struct dbg_own *own, const char **end)
 {
     unsigned longs = 0, shorts = 0, chars = 0, ints = 0, signs = 0, unsigneds = 0, count = 0;

@@ -90,7 +90,7 @@ bool dbg_value_true(const struct dbg_value *value)
 
 /* ---- printing ------------------------------------------------------------------------- */
 
-/* Prints the shortest decimal number that converts back to the same float. */
+/* Prints the shortest decimal number that converts back to the same float. @single: the value is an f32, not an f64. */
 static void print_float(double d, bool single, struct lw_sink *out)
 {
     char text[40];

@@ -538,7 +538,7 @@ bool dbg_member_is_static(const struct isa_debug *debug, uint32_t member)
 }
 
 /* Finds member @name of a structure, also in its base classes and in its members without a name. *@offset is set to its
- * offset in the structure. */
+ * offset in the structure. Returns false if there is no such member. */
 static bool find_member(const struct isa_debug *debug, int64_t type, const char *name,
                         unsigned depth, uint32_t *die, uint64_t *offset)
 {
@@ -755,7 +755,7 @@ static enum lw_status print_scopes(struct dbg *dbg, dbg_thread_id id, unsigned l
         return LW_OK;
     }
     for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)
-        if (!parameters || n == 0) /* a function's parameters are in the outermost scope of its frame */
+        if (!parameters || n == 0) /* parameters are only in the outermost scope of a frame */
             print_scope(dbg, id, lane, &at, scopes[n], parameters ? ISA_TAG_PARAMETER : 0, &shown,
                         &lost, out);
     if (lost != 0)

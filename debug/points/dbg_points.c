@@ -252,7 +252,8 @@ uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, ui
             struct lw_error err;
 
             if (dbg_eval(dbg, id, (unsigned)lane, point->condition, &value, &err) != LW_OK) {
-                if (!is_reported && !dbg->looks_back) /* a reverse search reports the failure at its stop */
+                /* The failure is printed for one lane only. A reverse search prints it at its stop. */
+                if (!is_reported && !dbg->looks_back)
                     dbg_message(dbg, "the condition of breakpoint or watchpoint %u cannot be evaluated: \"%s\": %s", point->pub.id,
                                 point->condition, err.text);
                 is_reported = true;

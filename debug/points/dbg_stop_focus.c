@@ -65,7 +65,8 @@ static enum lw_status focus_next(struct dbg *dbg, bool *ended, struct lw_error *
         bool more;
 
         if (emu_grid_current(dbg->machine) != NULL) {
-            /* All warps of the grid have exited. This run executes no instruction: it completes the grid. */
+            /* All warps of the grid have exited. The engine therefore executes no instruction in this run, and only
+             * completes the grid. */
             status = dbg->engine->ops->run(dbg->engine, &idle, err);
             if (status != LW_OK)
                 return status;

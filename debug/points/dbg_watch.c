@@ -519,7 +519,8 @@ static enum lw_status watch_add(struct dbg *dbg, enum dbg_owner owner, dbg_threa
         dbg_stoppoint_free(&record);
         return status;
     }
-    if (!taken && owner == DBG_OWNER_GDB) /* gdb only sends the address of a variable */
+    if (!taken && owner == DBG_OWNER_GDB) /* for a new watchpoint gdb sends only an address, so the variables at the
+                                           * address are looked up */
         find_variables(dbg, lane_ref != NULL ? lane_ref : &focus, w);
     if (record.text == NULL)
         record.text = register_name(w);

@@ -299,7 +299,8 @@ enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struc
 
 /* ---- filter of a reverse search, which has its own observer ----------------------------------------- */
 
-/* Inserts the filter in all programs, because a replay of history can enter another program without a stop. */
+/* Inserts the filter in all programs, because a replay of history can enter another program without a stop. Returns
+ * false if no complete filter is possible; then no breakpoint of the filter remains. */
 static bool filter_insert_all(struct dbg *dbg, const struct dbg_watch_filter_search *look)
 {
     const struct emu_program *program = NULL;
@@ -316,7 +317,7 @@ static bool filter_insert_all(struct dbg *dbg, const struct dbg_watch_filter_sea
     }
     while ((program = emu_machine_program_next(dbg->machine, program)) != NULL)
         if (!filter_program(dbg, &filter, look, program)) {
-            filter_remove(dbg); /* an incomplete filter would miss hits: every instruction is inspected */
+            filter_remove(dbg); /* an incomplete filter would miss hits, so every instruction is inspected */
             return false;
         }
     return true;

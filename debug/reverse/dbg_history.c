@@ -30,7 +30,7 @@ enum lw_status dbg_history_start(struct dbg *dbg, uint64_t budget_bytes,
     return dbg_history_attach(dbg, budget_bytes, err);
 }
 
-/* Callbacks of emu's history. The context of these callbacks is the session, which has the host's functions and context. */
+/* Callbacks of emu's history, which call the host's functions. The context of the callbacks is the session. */
 static bool on_save_host(void *context, void **data, size_t *size)
 {
     struct dbg *dbg = context;

@@ -95,10 +95,10 @@ void dbg_looked_at(struct dbg *dbg, uint64_t count, uint64_t at, bool fast, uint
 
 /**
  * Searches back from count @before for an instruction that @observer recognises, at nearly the speed of a run. @look
- * selects the instructions that @observer must see; it may see others as well. The search replays intervals of history,
- * the latest first, until an interval is complete after which *@found is true. In @observer, the count before an
- * instruction that has retired is dbg_history_now() - 1. @only is the thread whose instructions matter, as in struct
- * dbg_search. Leaves the machine at another count.
+ * selects the instructions that @observer must see. @observer may see other instructions as well. The search replays
+ * intervals of history, the latest first, until an interval is complete after which *@found is true. In @observer, the
+ * count before an instruction that has retired is dbg_history_now() - 1. @only is the thread whose instructions matter,
+ * as in struct dbg_search. Leaves the machine at another count.
  */
 enum lw_status dbg_search_back(struct dbg *dbg, uint64_t before, dbg_thread_id only,
                              struct emu_observer *observer, const bool *found,
@@ -155,8 +155,8 @@ void dbg_lane_trace_fini(struct dbg_lane_trace *trace);
 
 /* ---- long visits (dbg_reverse_skip.c) -------------------------------------------------------------- */
 
-/** Returns true if a reverse step cannot end at @pc. With @row, a line-table row, the step ends at the beginning of that line, so
- *  it cannot end inside the line. With @row NULL, it ends at a call or a return. */
+/** Returns true if a reverse step cannot end at @pc. With @row, a line-table row, the step ends at the beginning of that line, so it
+ *  cannot end inside the line. With @row NULL, the step ends at a call or a return. */
 bool dbg_reverse_skip_contains(const struct dbg *dbg, const struct isa_line *row, uint64_t pc);
 /** Skips the rest of a visit, a series of instructions of the lane at which a reverse step cannot end. The next instruction
  *  that the trace reads is then the first of the visit, or the trace does not change. Called in a visit when all

@@ -133,7 +133,8 @@ static enum lw_status next_window(struct dbg_search *s, bool *found, struct lw_e
 
 /* ---- the instruction trace of a lane -------------------------------------------------------- */
 
-/* Adds an instruction of the lane to the trace (dbg_search.seen). */
+/* If the instruction is one of the lane's, adds it to the trace (dbg_search.seen). Returns true, which ends the
+ * interval, if the host has no memory. */
 static bool note(struct dbg_search *search, const struct emu_event *ev, uint64_t at)
 {
     struct dbg_lane_trace *trace = search->context;

@@ -58,7 +58,7 @@ static bool is_own(const struct loop_observer *l, const struct emu_event *ev)
            dbg_event_thread(ev) == l->trace->lane_ref.id;
 }
 
-/* Records the lane's last instruction that is not in a visit. */
+/* Records the lane's last instruction that is not in a visit. Returns false, so that the replay continues. */
 static bool on_last(struct emu_observer *observer, const struct emu_event *ev)
 {
     struct loop_observer *l = (struct loop_observer *)(void *)observer;
@@ -70,8 +70,9 @@ static bool on_last(struct emu_observer *observer, const struct emu_event *ev)
     return false;
 }
 
-/* Finds the first instruction of the visit: the lane's next one. For a step to the beginning of a line, the instruction must
- * have a source line. */
+/* Counts instructions up to the first instruction of the visit, which is the lane's next one. For a step to the
+ * beginning of a line, it is the lane's next instruction that has a source line. Returns true at that instruction,
+ * which ends the replay. */
 static bool on_first(struct emu_observer *observer, const struct emu_event *ev)
 {
     struct loop_observer *l = (struct loop_observer *)(void *)observer;

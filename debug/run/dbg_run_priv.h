@@ -61,7 +61,8 @@ struct dbg_stepper {
     uint64_t was[DBG_BLOCK_WARPS];   /* instruction counts of the block's warps when the command began */
 };
 
-/** Starts a stepper for the focus lane of @id. Errors: LW_ESTATE if the thread is not resident. */
+/** Starts a stepper for the focus lane of @id. @locked: as for dbg_step(). Errors: LW_ESTATE if the thread is not
+ *  resident. */
 enum lw_status dbg_stepper_init(struct dbg_stepper *s, struct dbg *dbg, dbg_thread_id id,
                                 bool locked, struct lw_error *err) LW_MUST_CHECK;
 /** Removes the spin detector of a stepped lane, if there is one. */

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-/* Number of rotations in which only the lane's own warp runs while the lane waits. After these rotations other warps run,
- * too. */
+/* In a rotation, each split of a warp, or each warp, runs for one time slice. OWN_SLICES: number of rotations in which
+ * only the lane's own warp runs while the lane waits. After these rotations other warps run, too. */
 enum { OWN_SLICES = 4096 };
 
 static bool stepper_where(const struct dbg_stepper *s, struct emu_split_view *out)
@@ -189,8 +189,8 @@ void dbg_stepper_report(const struct dbg_stepper *s)
     lw_buffer_fini(&text);
 }
 
-/* Executes one step of a split in the engine. In the past the engine replays the recorded order, so it may run other warps
- * before this step. Counts these instructions in s->others. */
+/* Executes one step of a split in the engine. In the past the engine replays the recorded order, so it may run other
+ * warps before this step. Counts the instructions before this step in s->others. */
 static enum lw_status step_by_engine(struct dbg_stepper *s, const struct emu_thread_ref *location,
                                      struct emu_event *ev, struct emu_stop *es,
                                      struct lw_error *err)
@@ -325,9 +325,9 @@ static enum lw_status slice_of_split(struct dbg_stepper *s, unsigned lane, uint6
     return status;
 }
 
-/* Runs each other split of the stepped lane's warp once, while the lane waits for lanes of this warp. *@alone is set to
- * true if these splits make progress without other warps, and to false if one of them waits for other warps or may do
- * so. */
+/* Runs each other split of the stepped lane's warp for one time slice, while the lane waits for lanes of this warp.
+ * *@alone is set to true if these splits make progress without other warps, and to false if one of them waits for other
+ * warps or may do so. */
 static enum lw_status own_splits(struct dbg_stepper *s, bool *alone, struct dbg_stop *stop,
                                  struct lw_error *err)
 {

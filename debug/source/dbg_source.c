@@ -35,7 +35,7 @@ const struct isa_function *dbg_function_at(const struct dbg *dbg, uint64_t pc)
     return program != NULL ? isa_object_function_at(emu_program_object(program), index) : NULL;
 }
 
-/* A kernel may be of another program than the current one. That program is found in the queued launches. */
+/* The function may be a kernel of another program than the current one. The queued launches then have that program. */
 uint64_t dbg_function_pc(const struct dbg *dbg, const struct isa_function *function)
 {
     const struct emu_grid *grid = emu_grid_current(dbg->machine);

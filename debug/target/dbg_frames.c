@@ -199,7 +199,8 @@ bool dbg_frame_location_at(struct dbg *dbg, dbg_thread_id id, unsigned lane, uns
     return false;
 }
 
-/* Gets the lane's pc and the instruction count of its warp. If both are unchanged later, the lane has not moved. */
+/* Gets the lane's pc and the instruction count of its warp. Returns false if the lane has exited or is not resident. If
+ * both are unchanged later, the lane has not moved. */
 static bool stands(const struct dbg *dbg, dbg_thread_id id, unsigned lane, uint64_t *pc,
                    uint64_t *retired)
 {

@@ -46,7 +46,7 @@ static struct emu_thread_ref thread_of(const struct dbg_warp *warp)
                               .warp = warp->warp};
 }
 
-/* Finds the warp or block (@kind) in slot @number. */
+/* Finds the warp or block (@kind) in slot @number. Returns false if the slot is empty or does not exist. */
 static bool engine_slot(const struct dbg *dbg, enum emu_slot_kind kind, uint64_t number,
                         struct dbg_warp *out)
 {

@@ -17,7 +17,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Splits "PORT", "HOST:PORT", "[IPv6 address]:PORT" or ":PORT" into host and port. */
+/* Splits "PORT", "HOST:PORT", "[IPv6 address]:PORT" or ":PORT" into host and port. Returns false if the address has
+ * another form, or if the port is not a number up to 65535. */
 static bool split_address(const char *address, char *host, size_t room, const char **port)
 {
     const char *colon = strrchr(address, ':');

@@ -17,8 +17,8 @@ class LanewiseWatch:
                 gdb.BP_READ_WATCHPOINT: "rwatch", gdb.BP_ACCESS_WATCHPOINT: "awatch"}
     PACKETS = {"watch": 2, "rwatch": 3, "awatch": 4}  # types of the Z packets that insert these watchpoints
     MOST_BYTES = 64  # largest watched range
-    # Each row is (first, size, window). Addresses from first to first + size mean memory of the focus lane; the same offset
-    # from window, with the lane in bits 32 to 55, means this memory of a certain lane. $sp has the lane in these bits
+    # Each row is (first, size, window). An address first + offset, with offset below size, refers to memory of the focus lane.
+    # The address window + offset, with the bits PLACE of a lane's $sp, refers to the same memory of that lane
     # (docs/reference/gdb.md, Memory).
     WINDOWS = [(0x20000000000, 1 << 32, 0xF7 << 56), (0xF0 << 56, 1 << 32, 0xF8 << 56)]
     OF_LANES = [0xF7, 0xF8]  # top bytes of the addresses in these windows

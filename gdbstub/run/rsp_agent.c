@@ -221,7 +221,8 @@ static bool shuffle(struct state *s, enum opcode op)
 
 /* Executes printf, whose operands are the number of arguments, the length of the format, and the format with its
  * terminating zero. The stack has the arguments, the first on top, and above them a function and a channel, which are
- * dropped: gdb uses them only for other styles of dprintf. */
+ * dropped: gdb uses them only for other styles of dprintf. Returns false if the operands are not valid, or if this
+ * evaluation cannot print. */
 static bool print(struct state *s)
 {
     uint64_t count, length, args[STACK_DEPTH];
@@ -240,7 +241,8 @@ static bool print(struct state *s)
     return true;
 }
 
-/* Executes one bytecode instruction; sets *@done at the end of the expression. */
+/* Executes one bytecode instruction. Sets *@done at the end of the expression. Returns false if the instruction cannot
+ * be executed. */
 static bool step(struct state *s, bool *done)
 {
     enum opcode op = (enum opcode)s->code[s->at++];

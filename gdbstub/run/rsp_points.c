@@ -147,8 +147,9 @@ static bool point_stops(void *context, struct dbg *dbg, dbg_thread_id id, unsign
     return code->commands == NULL;
 }
 
-/* Parses "XSIZE,BYTES" at *@text, both in hex, and appends the expression at **@tail, the end of a list. Advances *@text
- * past the text, and *@tail to the new end. */
+/* Parses "XSIZE,BYTES" at *@text, both in hex, and appends the expression at **@tail, the end of a list. Advances
+ * *@text past the text, and *@tail to the new end. Returns false if the text is malformed, or if the host has no
+ * memory. */
 static bool expression_parse(const char **text, const char *end, struct expression ***tail)
 {
     struct expression *e;
@@ -349,8 +350,9 @@ static const unsigned access_of[] = {[RSP_Z_WATCH] = DBG_ACCESS_WRITE,
                                      [RSP_Z_RWATCH] = DBG_ACCESS_READ,
                                      [RSP_Z_AWATCH] = DBG_ACCESS_BOTH};
 
-/* Finds the last recorded watched lane whose range contains the whole watchpoint. The range may be larger than the
- * watchpoint, because gdb watches only a part of what the user named, for example the bytes of a bit field. */
+/* Returns the last recorded watched lane whose range contains the whole watchpoint, or NULL if there is none. The range
+ * may be larger than the watchpoint, because gdb watches only a part of what the user named, for example the bytes of a
+ * bit field. */
 static const struct rsp_watch_lane *pin_find(const struct rsp *rsp, const struct rsp_point *point)
 {
     unsigned count = LW_COUNT_OF(rsp->pins);

@@ -45,7 +45,7 @@ void rsp_do_renew(struct rsp *rsp, const struct rsp_args *args)
  * old program. */
 static void note_program(struct rsp *rsp, const uint8_t *elf, size_t size)
 {
-    enum { ENTRY = 24, ENTRY_END = 32 }; /* bytes of e_entry in the ELF header; they are not compared, because they
+    enum { ENTRY = 24, ENTRY_END = 32 }; /* bytes of e_entry in the ELF header, which are not compared, because they
                                           * depend on the kernel that is running, not on the program */
     bool same = elf != NULL && rsp->elf != NULL && size == rsp->elf_size && size >= ENTRY_END &&
                 memcmp(elf, rsp->elf, ENTRY) == 0 &&

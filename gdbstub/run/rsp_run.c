@@ -328,9 +328,10 @@ static void put_exception(struct rsp *rsp, const char *text)
 }
 
 /* Handles a stop of a thread other than the resumed one: reports it as a stop of the resumed thread, and prints which
- * thread stopped. A reply that names the other thread makes lldb step for ever, and makes gdb report an internal error if
- * it has resumed one thread alone. If the resumed thread has not moved, lldb would continue its step; in this case the reply
- * therefore names an exception as the reason, which ends the step. */
+ * thread stopped. A reply that names the other thread makes lldb step for ever. It makes gdb report an internal error
+ * if gdb has resumed one thread alone. If the resumed thread has not moved, lldb would continue its step, so the reply
+ * then names an exception as the reason, which ends the step. Returns false, without a reply, if the client accepts a
+ * stop of the other thread, or if the resumed thread has ended. */
 static bool report_of_another(struct rsp *rsp, const struct action *action, dbg_thread_id id)
 {
     bool steps = action->verb == VERB_STEP || action->verb == VERB_RANGE;
@@ -591,7 +592,8 @@ static bool answer_without_running(struct rsp *rsp, struct action *action)
         return true;
     }
     rsp_known_forget(rsp);
-    /* When gdb continues after a fault or hang, it passes the signal on to the program, which ends the program. */
+    /* When gdb continues after a fault or hang, gdb passes the signal of the stop to the program. This signal ends the
+     * program. */
     if (action->signal != 0 && last != NULL && rsp_has(rsp, RSP_F_FAULT_EXIT) &&
         (last->kind == DBG_STOP_FAULT || last->kind == DBG_STOP_HANG) &&
         action->signal == stop_signal(rsp, last)) {
@@ -730,7 +732,8 @@ void rsp_do_vcont_query(struct rsp *rsp, const struct rsp_args *args)
         lw_put(&rsp->reply.sink, ";r");
 }
 
-/* Parses one ";action[:thread]" and advances *text past it. @out->id is 0 if no thread is named, or all threads are. */
+/* Parses one ";action[:thread]" and advances *text past it. @out->id is 0 if no thread is named, or all threads are.
+ * Returns false if the text is malformed. */
 static bool parse_action(const char **text, const char *end, char *verb, struct action *out)
 {
     const char *p = *text;

@@ -123,7 +123,8 @@ static bool view_memory(void *context, uint64_t address, void *data, unsigned by
     return rsp_mem_read(view->rsp, view->id, address, data, bytes) == bytes;
 }
 
-/* Finds the lane's innermost frame whose pc is in the condition's block, in which gdb would evaluate the condition. */
+/* Finds the frame in which gdb would evaluate the condition: the lane's innermost frame whose pc is in the condition's
+ * block. Returns false if there is no such frame, and true without a frame if the condition can be evaluated at any pc. */
 static bool find_frame(struct view *view, const struct condition *c, unsigned lane)
 {
     struct dbg_frame frame;
@@ -185,7 +186,8 @@ void rsp_test_attach(struct rsp *rsp, const struct rsp_point *point)
 
 /* ---- the packet ------------------------------------------------------------------------------ */
 
-/* Parses conditions of the form ";LOW,HIGH,HEX". */
+/* Parses conditions of the form ";LOW,HIGH,HEX". Returns false if the text is empty or malformed, or if the host has no
+ * memory. */
 static bool parse(const char *text, const char *end, struct condition **out)
 {
     struct condition *first = NULL, **tail = &first;

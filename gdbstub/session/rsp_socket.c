@@ -62,7 +62,7 @@ static void client_write(struct lw_sink *sink, const char *text, size_t size)
 }
 
 /* Returns true if the client has sent Ctrl-C or has disconnected; the interrupt listener calls this function while the target
- * runs. Other bytes that arrive are stored in @pending. */
+ * runs. Other bytes that arrive are stored in client->pending. */
 static bool client_interrupted(void *context)
 {
     struct client *client = context;
@@ -93,7 +93,7 @@ static bool client_interrupted(void *context)
         for (ssize_t i = 0; i < n; i++) {
             if (bytes[i] == 0x03)
                 interrupted |= !client->deaf;
-            else if (bytes[i] != '+' || client->pending_size != 0) /* acknowledgements before a packet are dropped */
+            else if (bytes[i] != '+' || client->pending_size != 0) /* an acknowledgement before a packet is dropped */
                 client->pending[client->pending_size++] = bytes[i];
         }
         /* No debugger sends that much without a reply, so the connection is closed. If the input were left unread

@@ -228,8 +228,8 @@ void rsp_do_mem_read_binary(struct rsp *rsp, const struct rsp_args *args)
 }
 
 /* Returns true for a range below the lane's stack pointer, where the program stores nothing. To call a function of the
- * program, a debugger first writes to this range, and if that write fails, it shows no reason. The stub therefore accepts and
- * drops this write, and refuses the register writes that follow, with a reason. */
+ * program, a debugger first writes to this range. If that write failed, the debugger would show no reason. The stub
+ * therefore accepts and drops this write, and refuses the register writes that follow, with a reason. */
 static bool is_below_stack(struct rsp *rsp, uint64_t address, size_t size)
 {
     enum { STACK_WINDOW = 0xF4 };
@@ -460,7 +460,7 @@ static void threads_build(struct rsp *rsp)
         }
         lw_buffer_clear(&text);
         dbg_thread_state(rsp->dbg, &thread, &text.sink);
-        if (i + 1 == count && resident > count) /* `info threads` prints this row last */
+        if (i + 1 == count && resident > count) /* the list is incomplete, and `info threads` prints this thread last */
             lw_printf(&text.sink, "; %u more warp%s: monitor threads all", resident - count, resident - count == 1 ? "" : "s");
         lw_put(xml, "\">");
         rsp_put_xml(xml, text.text, text.size);
@@ -479,7 +479,7 @@ static void threads_build(struct rsp *rsp)
 void rsp_do_threads_read(struct rsp *rsp, const struct rsp_args *args)
 {
     rsp->shown = rsp->chosen.listed = true;
-    /* gdb reads the document in small pieces at every stop; it is built when gdb requests the first. */
+    /* gdb reads the document in small pieces at every stop. The document is built when gdb requests its first piece. */
     if (args->n[0] == 0 && !rsp->threads_valid)
         threads_build(rsp);
     if (rsp->threads.text == NULL)

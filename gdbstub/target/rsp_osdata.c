@@ -84,7 +84,7 @@ void rsp_do_osdata_read(struct rsp *rsp, const struct rsp_args *args)
 {
     if (!rsp->lldb)
         rsp_focus_on(rsp, rsp_chosen(rsp)); /* moves the focus to the user's thread, because some tables describe one warp */
-    /* gdb reads the table in pieces; it is built when gdb requests the first piece. */
+    /* gdb reads the table in pieces. The table is built when gdb requests its first piece. */
     if ((args->n[0] == 0 || rsp->osdata.text == NULL) &&
         !build(rsp, args->rest, args->rest_size))
         rsp_put_error(&rsp->reply, "there is no table of this name: `info os` lists the tables");

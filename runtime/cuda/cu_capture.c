@@ -220,7 +220,8 @@ cudaError_t cu_capture_wait(cudaStream_t stream, cudaEvent_t event, bool externa
     if (event->captured && event->capture == NULL)
         return cudaErrorCapturedEvent; /* the capture has ended */
     if (!event->captured) {
-        if (c == NULL || !event->recorded) /* an event that was never recorded stands for no work */
+        if (c == NULL || !event->recorded) /* a wait outside of a capture has nothing to wait for, and an event that was
+                                            * never recorded stands for no work */
             return cudaSuccess;
         c->invalid = true; /* a graph cannot depend on work outside the graph */
         return cudaErrorStreamCaptureIsolation;
@@ -233,7 +234,7 @@ cudaError_t cu_capture_wait(cudaStream_t stream, cudaEvent_t event, bool externa
     }
     if (c == NULL) {
         s = cu_stream_make(stream);
-        if (s == NULL) { /* the default stream cannot be captured */
+        if (s == NULL) { /* the default stream cannot be captured; or the host has no memory */
             event->capture->invalid = true;
             return (uintptr_t)stream <= 1 ? cudaErrorStreamCaptureImplicit : cudaErrorMemoryAllocation;
         }
@@ -299,8 +300,8 @@ CU_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, int mode)
     return cudaStreamBeginCaptureToGraph(stream, NULL, NULL, NULL, 0, mode);
 }
 
-/** Marks the nodes on which the last nodes of the first stream depend. Returns true if the last nodes of all other streams are
- *  among them. */
+/** Marks the last nodes of the stream in which the capture began, and all nodes on which these depend. Returns true if
+ *  the last nodes of all other streams are marked. */
 static bool is_joined(const struct cu_capture *c)
 {
     for (size_t i = 0; i < c->graph->nodes.count; i++)

@@ -22,8 +22,8 @@ static const struct {
     [LIMIT_PENDING] = {2048, SIZE_MAX, 1, true},
     [LIMIT_FETCH] = {64, 128, 1, false},
 };
-/* Settings that the program can change and read back, but that have no effect on the device. cudaDeviceReset() sets all of them
- * to 0. Locked. */
+/* Settings that the program can change and read back, but that have no effect on the device. cudaDeviceReset() sets all
+ * of them to 0. The lock protects them. */
 static struct {
     unsigned flags, cache_config;
     struct {
@@ -205,7 +205,7 @@ CU_API cudaError_t cudaSetDevice(int device)
     return cu_return(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
 }
 
-/* The lowest three bits of the flags select how a thread waits. At most one of these bits may be set. */
+/* The lowest three bits of the flags select how a thread waits, so at most one of these bits may be set. */
 bool cu_flags_are_valid(unsigned flags)
 {
     enum { WAIT_BITS = 7, ALL = 0xff };

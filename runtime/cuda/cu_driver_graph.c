@@ -265,7 +265,7 @@ CU_API CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *
     return result;
 }
 
-/** The version before flags. There is nothing to log. */
+/** The version of the function without flags. @log only gets a terminating zero, because there is nothing to report. */
 CU_API CUresult cuGraphInstantiate_v2(CUgraphExec *out, CUgraph graph, CUgraphNode *node, char *log, size_t bytes)
 {
     if (node != NULL)

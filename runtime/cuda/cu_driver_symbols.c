@@ -193,7 +193,8 @@
     X(cuStreamWaitEvent) \
     X(cuThreadExchangeStreamCaptureMode)
 
-/* Functions of which later versions have other parameters: name, function, first version of CUDA that has it. */
+/* Functions of which later versions have other parameters: name, function, first version of CUDA that has this
+ * function. */
 #define VERSIONS(X) \
     X(cuGraphAddDependencies, cuGraphAddDependencies_v2, 12030) \
     X(cuGraphAddKernelNode, cuGraphAddKernelNode_v2, 12000) \

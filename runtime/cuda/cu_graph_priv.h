@@ -62,7 +62,8 @@ struct cu_work {
         cudaEvent_t event;
     };
 };
-/** cu_work_check() checks what can be known before the work is executed. All four functions are locked. */
+/** cu_work_check() checks work as far as that is possible before the work is executed. The caller of these four
+ *  functions holds the lock. */
 cudaError_t cu_work_check(const struct cu_work *work);
 cudaError_t cu_work_run(const struct cu_work *work);
 /** Copies work. If the work is a kernel, its arguments are copied, too. If the work is a graph, the graph is copied, too. The
@@ -70,7 +71,7 @@ cudaError_t cu_work_run(const struct cu_work *work);
 cudaError_t cu_work_copy(const struct cu_work *work, struct cu_work *out);
 void cu_work_free(struct cu_work *work);
 
-/* The functions that check and run work of one type; locked. */
+/* The functions that check and run work of one type. The caller holds the lock. */
 cudaError_t cu_kernel_check(const struct cudaKernelNodeParams *p, struct cu_function **f, lanewise_shape *shape);
 cudaError_t cu_kernel_run(const struct cudaKernelNodeParams *p);
 /** Launches a kernel in a stream; not locked. */
@@ -146,9 +147,9 @@ cudaError_t cu_graph_run(const struct cu_graph *graph);
 void cu_graphs_reset(void);
 /** Frees all executable graphs of the program (cu_graph_exec.c). */
 void cu_execs_reset(void);
-/** Checks that @nodes are nodes of @graph. */
+/** Returns true if all of @nodes are nodes of @graph. */
 bool cu_graph_has(const struct cu_graph *graph, const cudaGraphNode_t *nodes, size_t count);
-/** Returns true if the edges are all plain ones. */
+/** Returns true if the data of all edges is zero: each edge is a dependency on the whole work of a node. */
 bool cu_edges_are_plain(const void *edges, size_t count);
 bool cu_is_node(const struct cu_node *node);
 
@@ -166,9 +167,9 @@ struct cu_event {
     struct cu_event *next;
     uint64_t time_ns;
     unsigned flags;
-    bool recorded, captured;    /* captured: a capture, `capture`, recorded the event last */
+    bool recorded, captured;    /* captured: the event was last recorded in a capture */
     struct cu_capture *capture; /* NULL: the event was not captured, or the capture has ended */
-    struct cu_nodes tails;      /* the nodes for which the event stands */
+    struct cu_nodes tails;      /* nodes on which work depends that waits for the event */
 };
 /** Returns the structure of a stream, or NULL for the default stream. */
 struct cu_stream *cu_stream_of(cudaStream_t stream);

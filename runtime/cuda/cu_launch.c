@@ -212,8 +212,8 @@ CU_API cudaError_t __cudaLaunchKernel(void *kernel, cu_dim3 grid, cu_dim3 block,
     return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
 }
 
-/** Returns how many blocks may be resident in the whole device without the timing model: emu_config.resident_warps has its
- *  default. */
+/** Returns the number of blocks of @threads threads that can be resident in the whole device at the same time, without
+ *  the timing model. emu_config.resident_warps, which has its default value, limits this number. */
 static unsigned most_resident(unsigned threads)
 {
     enum { RESIDENT_WARPS = 2048 };
@@ -247,7 +247,8 @@ static unsigned blocks_of_core(const lanewise_kernel_needs *needs, unsigned thre
     for (unsigned i = 0; i < sizeof limits / sizeof limits[0]; i++)
         if (limits[i].need != 0 && limits[i].have / limits[i].need < blocks)
             blocks = limits[i].have / limits[i].need;
-    if (!timed && blocks > 1 && most_resident(threads) / cu_timing_number("core.count", CU_CORES) < blocks) { /* narrow warps */
+    /* With narrow warps a block has more warps, so fewer blocks can be resident. */
+    if (!timed && blocks > 1 && most_resident(threads) / cu_timing_number("core.count", CU_CORES) < blocks) {
         blocks = most_resident(threads) / cu_timing_number("core.count", CU_CORES);
         blocks = blocks != 0 ? blocks : 1;
     }

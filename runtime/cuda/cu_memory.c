@@ -663,7 +663,8 @@ cudaError_t cu_copy_symbol(const void *symbol, void *to, const void *from, size_
     return error;
 }
 
-/** Copies to a variable (@to is NULL) or from a variable (@from is NULL). */
+/** Copies to a variable (@to is NULL) or from a variable (@from is NULL): in a stream or, with @now, before the
+ *  function returns. */
 static cudaError_t copy_symbol(const void *symbol, void *to, const void *from, size_t bytes, size_t offset, int kind,
                                cudaStream_t stream, bool now)
 {

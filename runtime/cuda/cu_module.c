@@ -10,7 +10,8 @@
 #include <zstd.h>
 #endif
 
-/* Layout of fat binaries, as found in programs compiled by nvcc 13 and clang 14 to 19. */
+/* Layout of fat binaries, as found in programs compiled by nvcc 13 and clang 14 to 19. A wrapper points to a container.
+ * A container has a header and entries. An entry has a header and a payload, such as a PTX text or machine code. */
 enum {
     WRAPPER_MAGIC = 0x466243b1,
     CONTAINER_MAGIC = (int)0xba55ed50,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUDA's runtime library, implemented with lanewise.h: types of its binary interface, which compilers use, and declarations
- * that its files share. Functions have the names, and enumerations the numbers, of CUDA's documentation. Each call
- * completes its work before it returns, so that no work of different streams overlaps.
+ * CUDA's runtime library, implemented with lanewise.h: types of its binary interface, which compilers use, and
+ * declarations that its files share. Functions have the names, and enumerations the numbers, of CUDA's documentation.
+ * Each call completes its work before it returns, so that no work of different streams overlaps. A function whose
+ * comment says "locked" must be called with the lock held (rt_priv.h).
  */
 #ifndef CU_PRIV_H
 #define CU_PRIV_H
@@ -39,7 +40,8 @@ typedef struct {
     unsigned x, y, z;
 } cu_dim3;
 
-/** Return true if the argument is valid: flags of a device or context; a preference between L1 cache and shared memory. */
+/** These two functions return true if the argument is valid: flags of a device or context, or a preference between L1
+ *  cache and shared memory. */
 bool cu_flags_are_valid(unsigned flags);
 bool cu_is_cache_config(int config);
 

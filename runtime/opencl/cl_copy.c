@@ -72,7 +72,8 @@ static cl_int check_host_access(const struct _cl_mem *mem, bool reads)
     return (mem->flags & forbidden) != 0 ? CL_INVALID_OPERATION : CL_SUCCESS;
 }
 
-/** Enqueues a copy with the members of @values. The caller holds the lock, and this function releases it. */
+/** Enqueues a copy with the members of @values, and with @blocking waits for it. The caller holds the lock, and this
+ *  function releases it. */
 static cl_int enqueue_copy(cl_command_queue queue, cl_command_type type, const struct copy *values, cl_mem mem,
                            cl_mem second, bool blocking, cl_uint count, const cl_event *waits, cl_event *event)
 {
@@ -366,7 +367,7 @@ static int run_map(struct rt_command *command)
 {
     struct map_command *m = (struct map_command *)(void *)command;
 
-    if (!m->reads || m->mem->is_svm) /* shared virtual memory needs no copy */
+    if (!m->reads || m->mem->is_svm) /* the program only writes the range, or the memory is shared, so nothing is copied */
         return CL_SUCCESS;
     return result_of(lanewise_read(rt_machine(), m->mem->address + m->offset, shadow_of(m->mem) + m->offset, m->bytes),
                      "map");

@@ -90,8 +90,8 @@ static cl_int answer_extensions(size_t room, void *out, size_t *size)
     return cl_answer_text(text, room, out, size);
 }
 
-/** Answers a query with a list of names. The last name is for sub-groups; it is left out if the device does not support
- *  them. */
+/** Answers a query with a list of names. The last name is for sub-groups, and is left out if the device does not
+ *  support sub-groups. */
 static cl_int answer_names(const cl_name_version *names, size_t bytes, size_t room, void *out, size_t *size)
 {
     return cl_answer(names, bytes - (cl_max_sub_groups() != 0 ? 0 : sizeof *names), room, out, size);

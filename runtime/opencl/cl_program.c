@@ -97,7 +97,7 @@ static const char **all_options(const char *options, char ***words)
         return NULL;
     memcpy(all, version_options, sizeof version_options);
     for (size_t i = 0; i <= count; i++)
-        if (i == count || strcmp((*words)[i], "-cl-no-subgroup-ifp") != 0) /* clang does not support this option of OpenCL 2.1 */
+        if (i == count || strcmp((*words)[i], "-cl-no-subgroup-ifp") != 0) /* an option of OpenCL 2.1 that clang does not have */
             all[kept++] = (*words)[i];
     return all;
 }
@@ -388,7 +388,8 @@ static bool are_options(char *const *words)
     return true;
 }
 
-/** Compiles @unit to the program's module, or to PTX. Returns false after writing the reason to the program's log. */
+/** Compiles @unit to the program's module or, with @to_ptx, to PTX. Returns false after writing the reason to the
+ *  program's log. */
 static bool compile(struct _cl_program *program, struct cl_unit *unit, bool to_ptx)
 {
     lanewise_machine *machine = rt_machine();
@@ -587,7 +588,8 @@ static bool are_linker_options(const char *options, bool *library)
     return good;
 }
 
-/** Creates a program with the units of the inputs, and links it unless a library is requested. Locked. */
+/** Creates a program with the units of the inputs, and links it unless a library is requested. If the program cannot be
+ *  created, returns NULL and sets *@error. If only the link fails, returns the program and sets *@error. Locked. */
 static struct _cl_program *link_programs(cl_context context, cl_uint device_count, const cl_device_id *devices,
                                          const char *options, cl_uint count, const cl_program *inputs, cl_int *error)
 {

@@ -345,7 +345,7 @@ for step in '{check: {buffer: x, values: [6, 7, 8, 9, 10, 11, 12, 13]}}' \
 done
 expect 1 '' run wild.yaml --check
 cmp -s first err || fail "the messages of two runs differ"
-expect 1 'findings above the limit were dropped: 3; a larger' run wild.yaml --check --max-findings 1
+expect 1 'findings above the limit were dropped (occurrences, counted by lane: 3); a larger' run wild.yaml --check --max-findings 1
 echo '- {kind: out-of-bounds, line: 10}' >known.yaml
 expect 1 '^wild.yaml: 1 finding, 1 suppressed$' run wild.yaml --check --check-suppress known.yaml
 expect 1 '^failed: 1 finding, 1 finding suppressed, 1 launch' run wild.yaml --check --check-suppress known.yaml
@@ -422,7 +422,7 @@ expect 1 '' run wild.yaml --check --check-suppress lists/base.yaml --check-file 
 [ "$(grep -c '^- ' lists/more.yaml)" = 1 ] || fail "the list contains suppressed findings"
 expect 0 '2 findings suppressed' run wild.yaml --check --check-suppress lists/base.yaml --check-suppress lists/more.yaml
 expect 1 '' run wild.yaml --check --max-findings 1 --check-file lists/most.yaml
-grep -q '^# Findings above the limit were dropped: 3; a larger' lists/most.yaml || fail "the list does not say that findings were dropped"
+grep -q '^# Findings above the limit were dropped (occurrences, counted by lane: 3); a larger' lists/most.yaml || fail "the list does not say that findings were dropped"
 refuse 'both name file lists/more.yaml, so that the suppressions would be overwritten' run wild.yaml --check --check-suppress lists/more.yaml --check-file lists/more.yaml
 [ -s lists/more.yaml ] || fail "the list was removed"
 cp wild.yaml lists/launch.yaml

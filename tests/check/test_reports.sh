@@ -67,7 +67,7 @@ done
 grep -q relatedLocations 1.sarif && grep -q suppressions 4.sarif ||
     fail "the reports contain no related locations or no suppressions"
 for f in 3.sarif 3.xml; do
-    grep -q 'findings above the limit were dropped: [0-9]*; a larger --max-findings keeps them' $f || fail "$f: the report does not say that findings were dropped"
+    grep -q 'findings above the limit were dropped (occurrences, counted by lane: [0-9]*); a larger --max-findings keeps them' $f || fail "$f: the report does not say that findings were dropped"
 done
 ! grep -q 'were dropped' 1.sarif || fail "findings were dropped without --max-findings"
 grep -q '"message": {"text": "the other access"}' 1.sarif || fail "the previous access of a race has no message"
@@ -152,7 +152,7 @@ named '"uri": "deep/far.cu", "uriBaseId": "%SRCROOT%"' deep/far.cu --check-base 
 named "\"uri\": \"file://$here/src/deep/far.cu\"" "$here/src/deep/far.cu" --check-base ''
 ! grep -q uriBaseId b.sarif || fail "SARIF has a base folder without --check-base"
 "$lanewise" run --check --check-file b.xml --check-base none src/deep/far.yaml >out 2>err </dev/null
-[ $? = 2 ] && grep -q -e '--check-base: the folder none does not exist' err ||
+[ $? = 2 ] && grep -q -e '--check-base: none does not exist or is not a folder' err ||
     fail "a base folder that does not exist is not refused: $(cat err)"
 "$lanewise" run --check --check-base src src/deep/far.yaml >out 2>err </dev/null
 [ $? = 2 ] && grep -q -e '--check-base has no effect without a report' err ||

@@ -234,7 +234,7 @@ expect 0 "$(head -n 1 first)" run object.yaml --hash
 # fields, nor the disassembly of an object.
 printf '.kernel a\n  v_add_u32 v1, v1, v1\n  v_add_u32 v1, v1, v1\n  exit\n.end\n' >fields.s
 expect 0 '{st=4}' dis fields.s
-expect 0 '^fields.s: no instruction may issue before the values that it reads are ready$' dis --check-control fields.s
+expect 0 '^fields.s: no instruction can issue before the values that it reads are ready$' dis --check-control fields.s
 expect 0 '' asm --control keep fields.s -o kept.lwo
 expect 1 '^fields.s:3: a+0x10: v_add_u32: the stall counts before this instruction are too short for v1$' dis --check-control kept.lwo
 expect 0 'v_add_u32 v1, v1, v1 {}$' dis kept.lwo

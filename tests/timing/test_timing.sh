@@ -644,7 +644,7 @@ sed 's/vmcnt(1)/vmcnt(0)/' wait.s >waits.s
 sed /waitcnt/d wait.s >compiled.s
 set -- --grid 1 --block 32 --arg 'u32[2]'
 expect 0 '^wait.s:8: k+0x50: v_add_u32: no waitcnt waits until v2 has the result of k+0x20' run wait.s "$@" --timing=gcn-tahiti
-[ "$(grep -c 'no waitcnt' err)" = 1 ] && grep -q 'like GPU model gcn-tahiti .* at 1 instruction without' err ||
+[ "$(grep -c 'no waitcnt' err)" = 1 ] && grep -q 'like GPU model gcn-tahiti .* at 1 instruction, before which' err ||
     fail "run --timing=gcn-tahiti: expected one note about a missing waitcnt"
 for other in 'wait.s --timing' 'wait.s --timing=gcn-tahiti -q' 'waits.s --timing=gcn-tahiti' 'compiled.s --timing=gcn-tahiti'; do
     expect 0 '' run $other "$@"
