@@ -143,7 +143,7 @@ static enum lw_status check_forms(const struct tim_config *c, struct lw_error *e
         {c->tags_detect != TIM_DETECT_OFF, "tags.detect: set it to off"},
         {c->dwr_on, "mechanism dwr, which forms large warps of its own"},
         {c->vws_on, "mechanism vws, which forms gangs of its own"},
-        {c->dws_on, "mechanism dws, which selects other splits"},
+        {c->dws_on, "mechanism dws, which divides splits and itself selects the split of a warp that runs"},
         {c->mrpb_on && !c->interweave_on, "mechanism mrpb, because the accesses of a formed warp go into the queue together"},
         {c->la_w_on, "mechanism la_w, which selects warps itself"},
         {waits && c->issue_switch_on_stall, "issue.switch_on_stall: set it to off"},

@@ -373,8 +373,8 @@ static bool goes_round(struct emu_cycle *c, const struct emu_warp *w, enum emu_o
     const bool walked = walk(k, WALK_FIRST);
     if (walked && !same(k, &k->now, true))
         goto cleanup;
-    c->next_try = c->count + c->count / 2 + 1; /* if the following analyses fail, the next try is made when T is half as long
-                                                * again */
+    c->next_try = c->count + c->count / 2 + 1; /* if the following analyses fail, the next try is made when T is 1.5 times as
+                                                * long */
     if (!walked)
         goto cleanup;
     while (emu_slice_join(k))

@@ -4,8 +4,8 @@
  * without a branch or barrier in between. It ends
  *
  *   - before a branch target and after a branch or barrier,
- *   - before an instruction that needs the result of a load that the region has issued, so that no warp waits for a load from
- *     outside the core while it has capacity for the registers of a region,
+ *   - before an instruction that needs the result of a load that the region has issued, so that a warp does not hold
+ *     the entries of a whole region in the operand staging unit while it waits for a load from outside the core,
  *   - before an instruction with which the region would use more registers than it may.
  *
  * Source: specification of the book on GPU architectures, section 13.

@@ -256,8 +256,8 @@ static void check_predictor(const struct result *result, unsigned branches, unsi
 }
 
 /* Both warps take the same lanes. The first wait decrements the counter from 2 to 1, so that both warps pass the branch in the
- * second and third iteration. As 8 threads pass the branch in each of these iterations, the predictor is trained once in each
- * of them. */
+ * second and third iteration. In each of these iterations all 8 threads of the block pass the branch, and the predictor is
+ * trained when the eighth one has passed: once in each iteration. */
 static void warps_do_not_wait_where_compaction_did_not_help(void **state)
 {
     struct result tbc = of(TBC, LOOPED(EQUAL), 8), capri = of(CAPRI, LOOPED(EQUAL), 8);
