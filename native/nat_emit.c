@@ -333,9 +333,9 @@ void nat_reshape(struct nat_unit *u, const struct nat_block *to)
         else if (want->kind == NAT_SAME && !want->known)
             nat_put_same(u, r, nat_get_base(u, r, raw));
         else if (want->kind == NAT_AFFINE && want->pair)
-            nat_put_affine(u, r, true, nat_get_base_pair(u, r, true), nat_get_step(u, r));
+            nat_put_affine(u, r, true, nat_get_base_pair(u, r, true), nat_get_step(u, r, 2));
         else if (want->kind == NAT_AFFINE)
-            nat_put_affine(u, r, false, nat_get_base(u, r, true), nat_get_step(u, r));
+            nat_put_affine(u, r, false, nat_get_base(u, r, true), nat_get_step(u, r, 1));
     }
     if (u->through)
         return;

@@ -77,10 +77,10 @@ static void find_place(struct nat_unit *u, const struct isa_insn *insn, struct p
         at->flat = u->rows == 1 || shape.kind == NAT_SAME || (shape.known_sy && shape.sy == 0);
         if (pair) {
             base = insn->a == ISA_VZ ? quad(u, 0) : nat_get_base_pair(u, insn->a, false);
-            step = shape.kind == NAT_AFFINE ? nat_get_step(u, insn->a) : quad(u, 0);
+            step = shape.kind == NAT_AFFINE ? nat_get_step(u, insn->a, 2) : quad(u, 0);
         } else {
             base = nat_get_base(u, insn->a, false);
-            step = shape.kind == NAT_AFFINE ? nat_get_step(u, insn->a) : l->ConstNull(u->b.i32);
+            step = shape.kind == NAT_AFFINE ? nat_get_step(u, insn->a, 1) : l->ConstNull(u->b.i32);
             if (mode == ISA_AMODE_32) /* address mode ISA_AMODE_32 adds the offset modulo 2^32 */
                 base = l->BuildAdd(b, base, l->ConstInt(u->b.i32, (uint32_t)disp, 0), "");
             if (shape.kind == NAT_AFFINE) {

@@ -332,12 +332,12 @@ void nat_leave_unless(struct nat_unit *unit, LLVMValueRef ok);
 LLVMValueRef nat_get_lanes(struct nat_unit *unit, unsigned reg, bool raw);
 /** Replaces NaNs of f32 bits by the canonical one. */
 LLVMValueRef nat_canonical(struct nat_unit *unit, LLVMValueRef bits, bool vector);
-/** Returns the base of a SAME or AFFINE register, i32. */
+/** Returns the base of a SAME or AFFINE register, i32. The base of the low word of an AFFINE pair is the low word of its base. */
 LLVMValueRef nat_get_base(struct nat_unit *unit, unsigned reg, bool raw);
 /** Returns the base of a SAME or AFFINE pair, i64. */
 LLVMValueRef nat_get_base_pair(struct nat_unit *unit, unsigned reg, bool raw);
-/** Returns the step sy of an AFFINE register: i32, or i64 for a pair. */
-LLVMValueRef nat_get_step(struct nat_unit *unit, unsigned reg);
+/** Returns the step sy of an AFFINE register: i32 if @words is 1, also for the low word of a pair, and i64 if @words is 2. */
+LLVMValueRef nat_get_step(struct nat_unit *unit, unsigned reg, unsigned words);
 /** Returns a pair as a vector of i64, a value for each lane. */
 LLVMValueRef nat_get_pair(struct nat_unit *unit, unsigned reg, bool raw);
 /** Returns the vector that nat_put_lanes() stored last for register @reg. */

@@ -254,7 +254,7 @@ static struct line line_of(struct nat_unit *u, const struct nat_source *source, 
     } else {
         line.base = wide ? nat_get_base_pair(u, source->reg, false) : nat_get_base(u, source->reg, false);
         if (shape->kind == NAT_AFFINE)
-            line.step = nat_get_step(u, source->reg);
+            line.step = nat_get_step(u, source->reg, source->words);
     }
     if (line.step == NULL)
         line.step = l->ConstNull(type);

@@ -30,6 +30,11 @@ static bool equal(const struct nat_shape *a, const struct nat_shape *b)
     return a->kind == b->kind && a->known == b->known && a->pair == b->pair && a->known_sy == b->known_sy &&
            a->known_origin == b->known_origin && a->sx == b->sx && a->sy == b->sy && a->origin == b->origin && a->value == b->value;
 }
+/** Returns the shape of the low word of a register or pair of affine shape @s. */
+static struct nat_shape affine_word(const struct nat_shape *s)
+{
+    return s->pair ? affine(false, s->sx, s->known_sy, s->sy) : *s;
+}
 /** Returns shape @s. If @s is affine and @known is set, its origin becomes @origin, provided that sums of such values cannot
  *  overflow. */
 static struct nat_shape with_origin(struct nat_shape s, bool known, int64_t origin)
@@ -154,7 +159,7 @@ struct nat_shape nat_source_shape(const struct nat_unit *unit, const struct nat_
         return same(true, 0);
     low = state->v[source->reg];
     if (source->words == 1)
-        return (low.kind == NAT_AFFINE && low.pair) || low.kind == NAT_HIGH ? lanes : low;
+        return low.kind == NAT_HIGH ? lanes : low.kind == NAT_AFFINE ? affine_word(&low) : low;
     if (low.kind == NAT_AFFINE && low.pair)
         return low;
     high = state->v[source->reg + 1];

@@ -123,6 +123,8 @@ LLVMValueRef nat_get_base(struct nat_unit *u, unsigned reg, bool raw)
         return word(u, shape->value);
     if (shape->kind == NAT_UNKNOWN)
         return word(u, 0);
+    if (shape->kind == NAT_AFFINE && shape->pair)
+        return u->b.llvm->BuildTrunc(u->b.b, nat_get_base_pair(u, reg, raw), u->b.i32, "");
     LLVMValueRef value = nat_read_variable(u, &u->values.same[reg], u->b.i32);
     return !raw && is_raw(u, reg) ? nat_canonical(u, value, false) : value;
 }
@@ -138,13 +140,16 @@ LLVMValueRef nat_get_base_pair(struct nat_unit *u, unsigned reg, bool raw)
     return l->BuildOr(u->b.b, low, l->BuildShl(u->b.b, high, quad(u, 32), ""), "");
 }
 
-LLVMValueRef nat_get_step(struct nat_unit *u, unsigned reg)
+LLVMValueRef nat_get_step(struct nat_unit *u, unsigned reg, unsigned words)
 {
     const struct nat_shape *shape = &u->state.v[reg];
 
     if (shape->known_sy)
-        return shape->pair ? quad(u, (uint64_t)shape->sy) : word(u, (uint32_t)shape->sy);
-    return shape->pair ? nat_read_variable(u, &u->values.wide_step[reg], u->b.i64) : nat_read_variable(u, &u->values.step[reg], u->b.i32);
+        return words == 2 ? quad(u, (uint64_t)shape->sy) : word(u, (uint32_t)shape->sy);
+    if (!shape->pair)
+        return nat_read_variable(u, &u->values.step[reg], u->b.i32);
+    LLVMValueRef step = nat_read_variable(u, &u->values.wide_step[reg], u->b.i64);
+    return words == 2 ? step : u->b.llvm->BuildTrunc(u->b.b, step, u->b.i32, "");
 }
 
 LLVMValueRef nat_get_lanes(struct nat_unit *u, unsigned reg, bool raw)
@@ -159,9 +164,7 @@ LLVMValueRef nat_get_lanes(struct nat_unit *u, unsigned reg, bool raw)
     case NAT_UNKNOWN:
     case NAT_SAME: return nat_splat(&u->b, nat_get_base(u, reg, raw), u->width);
     case NAT_AFFINE:
-        if (!shape->pair)
-            return nat_affine_lanes(u, false, nat_get_base(u, reg, true), shape->sx, nat_get_step(u, reg));
-        return l->BuildTrunc(u->b.b, nat_get_pair(u, reg, raw), lanes_type(u, u->b.i32), "");
+        return nat_affine_lanes(u, false, nat_get_base(u, reg, true), (int32_t)shape->sx, nat_get_step(u, reg, 1));
     case NAT_HIGH:
         value = l->BuildLShr(u->b.b, nat_get_pair(u, reg - 1, raw), nat_splat(&u->b, quad(u, 32), u->width), "");
         return l->BuildTrunc(u->b.b, value, lanes_type(u, u->b.i32), "");
@@ -178,7 +181,7 @@ LLVMValueRef nat_get_pair(struct nat_unit *u, unsigned reg, bool raw)
     LLVMTypeRef wide = lanes_type(u, u->b.i64);
 
     if (shape->kind == NAT_AFFINE && shape->pair)
-        return nat_affine_lanes(u, true, nat_get_base_pair(u, reg, raw), shape->sx, nat_get_step(u, reg));
+        return nat_affine_lanes(u, true, nat_get_base_pair(u, reg, raw), shape->sx, nat_get_step(u, reg, 2));
     LLVMValueRef low = l->BuildZExt(u->b.b, nat_get_lanes(u, reg, raw), wide, "");
     LLVMValueRef high = l->BuildZExt(u->b.b, nat_get_lanes(u, reg + 1, raw), wide, "");
     return l->BuildOr(u->b.b, low, l->BuildShl(u->b.b, high, nat_splat(&u->b, quad(u, 32), u->width), ""), "");
@@ -642,7 +645,7 @@ void nat_park(struct nat_unit *u, const struct nat_set *live)
             LLVMValueRef base = pair ? nat_get_base_pair(u, r, true) : nat_get_base(u, r, true);
             (void)l->BuildStore(u->b.b, base, nat_uniform_address(u, r, 0));
             if (shape->kind == NAT_AFFINE && !shape->known_sy && u->rows > 1)
-                (void)l->BuildStore(u->b.b, nat_get_step(u, r), nat_uniform_address(u, r, 1));
+                (void)l->BuildStore(u->b.b, nat_get_step(u, r, pair ? 2 : 1), nat_uniform_address(u, r, 1));
         }
     }
     for (unsigned r = 0; r < ISA_S_EXEC; r++)
