@@ -197,10 +197,10 @@ struct emu_native_calls {
      *  and sets the window to a range of pages of the allocation that are all marked, if there is such a range with all lanes. */
     bool (*find)(struct emu_native_frame *frame, uint32_t slot, uint32_t bytes, const uint64_t *offset, uint64_t mask,
                  bool write);
-    /** Executes a bssy of barrier register @reg for the running split. */
+    /** Executes a bssy of barrier register @reg for the running split. Code for whole warps executes it without a call. */
     bool (*bssy)(struct emu_native_frame *frame, uint32_t reg);
     /** Executes a bsync if the running split is the warp's only split. @retired: number of instructions that the native code has
-     *  executed before the bsync. */
+     *  executed before the bsync. Code for whole warps calls it only if not all lanes are in one group of the register. */
     bool (*bsync)(struct emu_native_frame *frame, uint32_t reg, uint64_t retired);
     /** Three functions for code in which the warp is divided. bssy_part executes a bssy for lanes @mask. release releases lanes
      *  @mask, all of which have arrived at the bsync of @reg, while other lanes are elsewhere. join releases all lanes of the
@@ -228,6 +228,17 @@ struct emu_native_record {
     uint64_t retired; /* the number of its instructions before the exit or barrier, times 2^32, plus the index of the site there */
     uint64_t missing; /* as emu_native_frame.missing */
 };
+
+/** Offsets in bytes, from emu_native_frame.warp, of the state that code for whole warps changes at a bssy or bsync. The warp has only
+ *  split 0. Convergence register r is r * barrier_bytes after register 0. */
+struct emu_native_layout {
+    uint32_t retired;                      /* u64: warp instructions executed before this call of native code */
+    uint32_t group_counter, seq_counter;   /* u64 */
+    uint32_t turn_used, last_low;          /* u32 */
+    uint32_t since, seq, flags;            /* of the split: u64, u64, u8 */
+    uint32_t lanes, number, barrier_bytes; /* of convergence register 0: u64, u64 */
+};
+extern const struct emu_native_layout emu_native_layout;
 
 /** State of a warp that native code reads and writes. */
 struct emu_native_frame {

@@ -458,25 +458,6 @@ void nat_emit_generic(struct nat_unit *u)
     }
 }
 
-static void emit_barrier(struct nat_unit *u, const struct isa_insn *insn)
-{
-    LLVMTypeRef types[2] = {u->b.i32, u->b.i64};
-    LLVMValueRef args[2] = {word(u, insn->d & 15), NULL};
-
-    if (u->kind[u->at] == NAT_BSSY && u->region != NULL) {
-        args[1] = nat_access_bits(u);
-        (void)nat_call(u, offsetof(struct emu_native_calls, bssy_part), true, u->b.i1, types, args, 2);
-        return;
-    }
-    if (u->kind[u->at] == NAT_BSSY) {
-        nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, bssy), false, u->b.i1, types, args, 1));
-        return;
-    }
-    args[1] = u->b.llvm->BuildAdd(u->b.b, u->b.llvm->BuildLoad2(u->b.b, u->b.i64, u->counted, ""),
-                                  quad(u, u->at - u->block_first), "");
-    nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, bsync), false, u->b.i1, types, args, 2));
-}
-
 /** Emits code before an instruction that writes registers of the scalar unit: leaves native code if the warp has other
  *  splits, because the interpreter then reports a fault. */
 static void must_be_alone(struct nat_unit *u)
@@ -737,7 +718,7 @@ bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b)
             break;
         case NAT_GENERIC: nat_emit_generic(u); break;
         case NAT_BSSY:
-        case NAT_BSYNC: emit_barrier(u, insn); break;
+        case NAT_BSYNC: nat_emit_convergence(u); break;
         case NAT_EXIT: emit_exit(u, b); break;
         case NAT_BAR: emit_bar(u, b); return false;
         case NAT_LEAVE:

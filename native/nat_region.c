@@ -679,3 +679,83 @@ void nat_emit_regions(struct nat_unit *u)
         visit_end(u, r);
     }
 }
+
+/* ---- bssy and bsync of whole warps ------------------------------------------------------------- */
+
+/** Returns the address of the warp's member at byte @offset. */
+static LLVMValueRef state_at(struct nat_unit *u, uint32_t offset)
+{
+    return nat_address(u, nat_warp(u), quad(u, offset));
+}
+/** Adds 1 to the u64 at @offset in the warp, and returns the new value. */
+static LLVMValueRef advance(struct nat_unit *u, uint32_t offset)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMValueRef at = state_at(u, offset), value = l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, at, ""), quad(u, 1), "");
+
+    (void)l->BuildStore(u->b.b, value, at);
+    return value;
+}
+
+/** Emits the effects of emu_split_bssy() for all lanes of a warp that is not divided: they become one group. */
+static void whole_bssy(struct nat_unit *u, uint32_t barrier)
+{
+    LLVMValueRef number = advance(u, emu_native_layout.group_counter);
+
+    (void)u->b.llvm->BuildStore(u->b.b, nat_all_bits(u), state_at(u, emu_native_layout.lanes + barrier));
+    (void)u->b.llvm->BuildStore(u->b.b, number, state_at(u, emu_native_layout.number + barrier));
+}
+
+/** Emits the effects of emu_split_bsync_uncontended() for all lanes of a warp that is not divided, if they are one group. Otherwise
+ *  the code calls the emulator. */
+static void whole_bsync(struct nat_unit *u, uint32_t barrier, LLVMValueRef *args, LLVMTypeRef *types)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    const struct emu_native_layout *layout = &emu_native_layout;
+    LLVMBasicBlockRef usual = nat_new_block(u), other = nat_new_block(u), done = nat_new_block(u);
+    LLVMValueRef lanes = state_at(u, layout->lanes + barrier), retired = l->BuildLoad2(u->b.b, u->b.i64, state_at(u, layout->retired), "");
+    LLVMValueRef all = l->BuildICmp(u->b.b, NAT_INT_EQ, l->BuildLoad2(u->b.b, u->b.i64, lanes, ""), nat_all_bits(u), "");
+    LLVMValueRef one = is_some(u, l->BuildLoad2(u->b.b, u->b.i64, state_at(u, layout->number + barrier), ""));
+
+    nat_likely(&u->b, l->BuildCondBr(u->b.b, l->BuildAnd(u->b.b, all, one, ""), usual, other));
+    position(u, other);
+    nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, bsync), true, u->b.i1, types, args, 2));
+    (void)l->BuildBr(u->b.b, done);
+    position(u, usual);
+    (void)l->BuildStore(u->b.b, quad(u, 0), lanes);
+    (void)l->BuildStore(u->b.b, advance(u, layout->seq_counter), state_at(u, layout->seq));
+    (void)l->BuildStore(u->b.b, l->BuildAdd(u->b.b, l->BuildAdd(u->b.b, retired, args[1], ""), quad(u, 1), ""), state_at(u, layout->since));
+    (void)l->BuildStore(u->b.b, l->ConstNull(u->b.i8), state_at(u, layout->flags));
+    (void)l->BuildStore(u->b.b, word(u, 0), state_at(u, layout->turn_used));
+    (void)l->BuildStore(u->b.b, word(u, 0), state_at(u, layout->last_low));
+    (void)l->BuildBr(u->b.b, done);
+    position(u, done);
+}
+
+void nat_emit_convergence(struct nat_unit *u)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    const uint32_t reg = u->insn[u->at].d & 15, barrier = reg * emu_native_layout.barrier_bytes;
+    const bool bssy = u->kind[u->at] == NAT_BSSY;
+    LLVMTypeRef types[2] = {u->b.i32, u->b.i64};
+    LLVMValueRef args[2] = {word(u, reg), NULL};
+
+    if (bssy && u->region != NULL) {
+        args[1] = nat_access_bits(u);
+        (void)nat_call(u, offsetof(struct emu_native_calls, bssy_part), true, u->b.i1, types, args, 2);
+        return;
+    }
+    if (bssy && !u->masked) {
+        whole_bssy(u, barrier);
+        return;
+    }
+    if (bssy) {
+        nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, bssy), false, u->b.i1, types, args, 1));
+        return;
+    }
+    args[1] = l->BuildAdd(u->b.b, l->BuildLoad2(u->b.b, u->b.i64, u->counted, ""), quad(u, u->at - u->block_first), "");
+    if (u->masked)
+        nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, bsync), false, u->b.i1, types, args, 2));
+    else
+        whole_bsync(u, barrier, args, types);
+}

@@ -199,6 +199,10 @@ static LLVMValueRef of_warp(struct nat_unit *u, LLVMValueRef address, size_t ste
     LLVMValueRef ended = l->BuildLoad2(u->b.b, u->b.i64, u->ended, "");
     return nat_address(u, address, l->BuildMul(u->b.b, ended, nat_member(u, u->b.i64, step), ""));
 }
+LLVMValueRef nat_warp(struct nat_unit *u)
+{
+    return of_warp(u, u->warp, offsetof(struct emu_native_frame, warp_step));
+}
 LLVMValueRef nat_scalars(struct nat_unit *u)
 {
     return of_warp(u, u->s, offsetof(struct emu_native_frame, warp_step));
@@ -403,7 +407,7 @@ LLVMValueRef nat_call(struct nat_unit *u, size_t offset, bool rare, LLVMTypeRef 
         all[1 + i] = args[i];
     }
     if (u->ended != NULL)
-        nat_put_member(u, of_warp(u, u->warp, offsetof(struct emu_native_frame, warp_step)), offsetof(struct emu_native_frame, warp));
+        nat_put_member(u, nat_warp(u), offsetof(struct emu_native_frame, warp));
     LLVMTypeRef type = l->FunctionType(result, all_types, 1 + count, 0);
     if (!rare)
         return call_member(u, offset, type, all, 1 + count);

@@ -36,6 +36,8 @@ LLVMValueRef nat_read_variable(struct nat_unit *u, LLVMValueRef *slot, LLVMTypeR
 void nat_write_variable(struct nat_unit *u, LLVMValueRef *slot, LLVMTypeRef type, LLVMValueRef value);
 /** Forgets all variables. Called when a new function begins, or with u->through a new block. */
 void nat_forget_values(struct nat_unit *u);
+/** Returns the address of the struct emu_warp of the warp that is being executed. */
+LLVMValueRef nat_warp(struct nat_unit *u);
 /** Returns the address of a register's base (@which 0) or step (1) in frame->uniform. */
 LLVMValueRef nat_uniform_address(struct nat_unit *u, unsigned reg, unsigned which);
 /** Stores @value into the frame's member at byte @offset. */
@@ -74,6 +76,8 @@ void nat_reshape(struct nat_unit *u, const struct nat_block *to);
 /** Emits code that continues with block @n. u->state has the shapes at the end of the current block, whose last instruction is
  *  u->at. */
 void nat_go_to(struct nat_unit *u, int32_t n);
+/** Emits the instruction bssy or bsync at u->at. */
+void nat_emit_convergence(struct nat_unit *u);
 /** Emits the instructions of @b, without a branch at its end. Returns false if the code has left native code or parked the
  *  warp. */
 bool nat_emit_instructions(struct nat_unit *u, const struct nat_block *b);

@@ -210,6 +210,13 @@ const struct emu_native_calls emu_native_calls = {
     .bsync = native_bsync, .bssy_part = native_bssy_part, .release = native_release, .join = native_join,
     .next_warps = native_next_warps};
 
+#define AT(member) offsetof(struct emu_warp, member)
+const struct emu_native_layout emu_native_layout = {
+    .retired = AT(retired), .group_counter = AT(group_counter), .seq_counter = AT(seq_counter), .turn_used = AT(turn_used),
+    .last_low = AT(last_low), .since = AT(split[0].since), .seq = AT(split[0].seq), .flags = AT(split[0].flags),
+    .lanes = AT(bform[0].lanes), .number = AT(bform[0].number), .barrier_bytes = sizeof(struct emu_breg_form)};
+#undef AT
+
 /* ---- divided warps -------------------------------------------------------------------------------- */
 
 /** A split into which native code has divided the warp. */
