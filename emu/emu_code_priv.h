@@ -15,7 +15,7 @@ struct emu_icache;
 /**
  * Handler of an instruction. A handler executes the instruction for the warp's running split, and continues with the next
  * instruction by a tail call, or in LW_LOOP builds by a return to the driver. If one of the EMU_LEAVE_* reasons applies, the
- * handler instead leaves the chain of handlers (the warp's handler chain), and sets w->di to the instruction to execute next.
+ * handler instead leaves the warp's handler chain, and sets w->di to the instruction to execute next.
  */
 typedef void emu_handler_fn(struct emu_warp *w, const struct emu_dinsn *di);
 

@@ -117,7 +117,7 @@ static void go(struct emu_warp *w, struct emu_handlers h)
             (w->full ? w->di->h.full : w->di->h.part)(w, w->di);
         if (!w->core->hand.handed)
             break;
-        w = &w->block->warp[w->block->next_warp]; /* the chain of handlers has switched directly to this warp */
+        w = &w->block->warp[w->block->next_warp]; /* the handler chain has switched directly to this warp */
         if (w->leave != EMU_RUNNING)
             break;
     }

@@ -30,7 +30,7 @@ enum { BV_NO_REG = ISA_VZ, BV_SOURCES = 8, BV_ACCESSES = 24 };
 enum bv_kind { BV_NONE, BV_ROW, BV_COMPARE, BV_SCALAR, BV_LOAD, BV_STORE };
 struct bv_step {
     struct emu_dinsn insn[2]; /* insn[0]: copy of the instruction; insn[1]: an instruction whose handler returns, to which the
-                               * handler of the copy jumps as in a chain of handlers */
+                               * handler of the copy jumps as in a handler chain */
     uint8_t guard;            /* guard as in emu_dinsn.guard; insn[] itself is unguarded */
     uint8_t kind;
     uint8_t a, b, c, d;       /* vector registers by number; BV_NO_REG: none or vz */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handlers of control instructions (emu_control.c), and the end of a time slice within a chain of handlers (emu_slice.c). */
+/* Handlers of control instructions (emu_control.c), and the end of a time slice within a handler chain (emu_slice.c). */
 #ifndef EMU_CONTROL_PRIV_H
 #define EMU_CONTROL_PRIV_H
 

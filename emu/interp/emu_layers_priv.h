@@ -2,8 +2,8 @@
 /*
  * Layers: several handlers on one instruction, each of which can call the next one.
  *
- * A chain calls di->h of each instruction, which is the handler of the topmost layer. Each layer leaves the chain, or calls the
- * layer below. The last column shows when, or by which function, the layer is added:
+ * A handler chain calls di->h of each instruction, which is the handler of the topmost layer. Each layer leaves the chain, or
+ * calls the layer below. The last column shows when, or by which function, the layer is added:
  *
  *    di->h -> budget | slice end   leaves the chain, or switches to another warp        while one chain runs
  *             breakpoint           leaves the chain                                     emu_breakpoint_set()

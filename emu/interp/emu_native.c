@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Execution of native code in place of handlers. An entry of native code is a layer on an instruction (emu_layers_priv.h), so a
- * chain of handlers reaches it as it reaches any handler. The native code executes instructions on the warp's registers until it
+ * handler chain reaches it as it reaches any handler. The native code executes instructions on the warp's registers until it
  * reaches an instruction that it leaves to the interpreter. The chain continues with that instruction.
  *
  * One form of code is for warps whose lanes are all active and in one split. For all other warps there is masked code, which

@@ -23,7 +23,7 @@
  *
  * Within a run, handlers do not test whether the budget of the time slice is used up. A branch to a run that is longer than the
  * rest of the budget calls emu_slice_expired(), which puts a slice-end layer (emu_layers_priv.h) on the instruction where the
- * budget ends. The layer removes itself when it is reached. If the warp leaves the chain of handlers earlier,
+ * budget ends. The layer removes itself when it is reached. If the warp leaves the handler chain earlier,
  * emu_slice_end_unpatch() removes it. Without the slice-end layer, each slice that ends within a run would return to the engine:
  * the benchmark `gemm` would execute 7.6 % more host instructions, `nbody` 7.9 %, `bfs`, `mandel` and `hist` 1 to 2 %, and
  * `reduce` none.

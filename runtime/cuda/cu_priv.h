@@ -58,7 +58,7 @@ enum { CU_SHARED_BYTES = 49152, CU_REGISTERS = 65536, CU_WARPS = 64, CU_CORES = 
 /** A fat binary that the program has registered, or a module that the driver interface has loaded. A fat binary is loaded
  *  when one of its kernels or variables is first used. */
 struct cu_module;
-/** A kernel. A program refers to it by the address of its stub, a host function that the compiler has generated. */
+/** A kernel. A program refers to it by the address of its host stub, a function that the compiler has generated. */
 struct cu_function {
     struct cu_function *next;
     struct cu_module *module;
@@ -70,7 +70,7 @@ struct cu_function {
 };
 /** Returns the limit of dynamic shared memory of a kernel that has @static_bytes of static shared memory. */
 unsigned cu_function_dynamic_limit(const struct cu_function *f, unsigned static_bytes);
-/** Finds a kernel by its stub, or by its struct cu_function, and loads its module if necessary; locked. */
+/** Finds a kernel by its host stub, or by its struct cu_function, and loads its module if necessary; locked. */
 cudaError_t cu_function_get(const void *stub, struct cu_function **out);
 /** Marks all modules as not loaded, so that each is loaded again at its next use; locked. */
 void cu_modules_reset(void);

@@ -317,7 +317,7 @@ static void release(struct tbc *tbc, struct stack *st, uint64_t pc)
     reselect(tbc, st);
 }
 
-/** Adds an entry with the threads that have passed the branch and are at @pc. */
+/** Adds an entry with the threads that have issued the branch and are at @pc. */
 static void push(struct tbc *tbc, struct stack *st, uint64_t pc, uint64_t rpc)
 {
     const struct tim_mech_core *core = tbc->base.core;
@@ -336,7 +336,7 @@ static void push(struct tbc *tbc, struct stack *st, uint64_t pc, uint64_t rpc)
     }
 }
 
-/** Returns the highest pc below @below of a thread that has passed the branch and is not at @rpc; 0: none. */
+/** Returns the highest pc below @below of a thread that has issued the branch and is not at @rpc; 0: none. */
 static uint64_t next_side(const struct tbc *tbc, const struct stack *st, uint64_t below, uint64_t rpc)
 {
     const struct tim_mech_core *core = tbc->base.core;

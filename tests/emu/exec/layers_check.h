@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks an invariant of decoded code that holds whenever no chain of handlers is being executed. */
+/* Checks an invariant of decoded code that holds whenever no handler chain is being executed. */
 #ifndef LAYERS_CHECK_H
 #define LAYERS_CHECK_H
 

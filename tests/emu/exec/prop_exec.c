@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs random structured programs on the emulator, and compares the results with those of the reference in ref_lane.c,
- * which executes one lane at a time. The programs run on the fast path and on the path with observers, on every level
+ * which executes one lane at a time. The programs run on the fast path and on the watched path, on every level
  * of the core, with random warp widths and policies. Where a warp has one split, some parts run with some lanes
  * excluded by exec.
  *

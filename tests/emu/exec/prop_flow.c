@@ -7,7 +7,7 @@
  *
  * A program that ends on the reference must end under `cbar` with every policy, and leave the same memory. Under
  * `stack` the same holds if no lane waits for another one; otherwise the program may hang. After each step of an
- * observed run the invariants of splits must hold. The fast path and the path with observers must give equal hashes.
+ * observed run the invariants of splits must hold. The fast path and the watched path must give equal hashes.
  *
  * With LW_NATIVE (tests/native/prop_native.sh) the programs run in native code instead, and then in the interpreter:
  * counts and states must be equal.

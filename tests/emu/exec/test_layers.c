@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sets breakpoints on the instructions of a kernel, with time slices of each length up to eight, interrupted runs,
- * and both the fast path and the path with observers. Each arrival of a split at a breakpoint must be reported once, in
+ * and both the fast path and the watched path. Each arrival of a split at a breakpoint must be reported once, in
  * the order in which its warp executes. Each instruction must have the handler that its layers require.
  */
 #include <inttypes.h>

@@ -5,7 +5,7 @@
  * a loop of one basic block, share the address check of the first load. Between the loads registers, scalar bases and
  * exec change, branches and exits leave the basic block, and some accesses leave the allocation or are misaligned. The
  * reference (ref_lane.c) executes single lanes. If a lane faults there, the fast path must report the same fault as the
- * path with observers, which checks each access by itself.
+ * watched path, which checks each access by itself.
  *
  * LW_SEED repeats a run. LW_RANDOM_COUNT sets the number of programs. A failure prints the seed.
  */

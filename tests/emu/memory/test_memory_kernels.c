@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests invalid accesses in whole kernels. Each must stop the run and report the address and the lanes: in every space,
- * with and without generic addresses, with loads, stores and atomics, on the fast path and on the path with observers.
+ * with and without generic addresses, with loads, stores and atomics, on the fast path and on the watched path.
  *
  * In the kernel of each case every thread has a valid address, except the threads of lane `lane` in the second block.
  */
@@ -31,7 +31,7 @@ static void check(enum lw_status status, const struct lw_error *err)
         fail_msg("%s", err->text);
 }
 
-/** An observer without effect, which makes the engine use the path with observers. */
+/** An observer without effect, which makes the engine use the watched path. */
 static bool look(struct emu_observer *observer, const struct emu_event *ev)
 {
     (void)observer, (void)ev;
