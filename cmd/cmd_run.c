@@ -589,9 +589,21 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
     return cmd_run_with(cmd, argc, argv, NULL);
 }
 
+/* Returns whether reports contain the counts of native code: with --engine native, and with the default engine auto if a kernel
+ * ran long enough to be compiled. */
+static bool uses_native(const struct options *o, const struct emu_native *native)
+{
+    struct nat_stats counts;
+
+    if (native == NULL)
+        return false;
+    nat_get_stats(native, &counts);
+    return o->engine == NAT_NATIVE || counts.kernels + counts.cached + counts.refused != 0;
+}
+
 int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *gdb)
 {
-    struct options o = {.cmd = cmd, .our_gdb = gdb, .serve = gdb != NULL};
+    struct options o = {.cmd = cmd, .our_gdb = gdb, .serve = gdb != NULL, .engine = gdb != NULL ? NAT_INTERPRETER : NAT_AUTO};
     struct cmd_machine m = {0};
     struct emu_native *native = NULL;
     struct cmd_outcome outcome = {0};
@@ -762,14 +774,14 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         }
     }
     outcome.run_seconds = seconds() - started;
-    outcome.native = native;
+    outcome.native = uses_native(&o, native) ? native : NULL;
     status = finish(&m, &o, argv[1], &out, &outcome);
 cleanup:
     if (gdb != NULL)
         cmd_gdb_wait(gdb);
     cmd_check_close(&o.check);
     cmd_end_engine(NULL);
-    if (native != NULL && m.machine != NULL && o.verbose) {
+    if (uses_native(&o, native) && m.machine != NULL && o.verbose) {
         struct nat_stats counts;
         nat_get_stats(native, &counts);
         fprintf(stderr, "native code: %u kernel%s compiled and %u taken from the cache in %.0f ms, %u left to the interpreter; %" PRIu64

@@ -305,9 +305,9 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
     if (k != NULL)
         add_work(t, request, k->same);
     const bool works = t->sent != NULL || (k != NULL && k->progress != NAT_DONE);
-    if (works) /* the clock is read only if there is something to do, because programs may launch many short kernels */
+    if (works) /* without work there are no system calls, because programs may launch many short kernels */
         clock_gettime(CLOCK_MONOTONIC, &start);
-    if (!nat_process_is_ours(&t->process) && t->sent != NULL) {
+    if (works && !nat_process_is_ours(&t->process) && t->sent != NULL) {
         t->sent->progress = NAT_NEW;
         t->sent = NULL;
     }

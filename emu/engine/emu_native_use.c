@@ -140,7 +140,8 @@ static void take_up(struct emu_core *core, const struct emu_grid *grid, const st
         .masked = form == &native->masked, .executed = core->retired > native->reported ? core->retired - native->reported : 0,
         .rest = rest_of(core, grid, block)};
     memcpy(request.block, launch->block, sizeof request.block);
-    const double now = core->machine->native->timed ? thread_seconds() : 0;
+    /* The first request of a grid does not read the clock, because programs may launch many short kernels. */
+    const double now = core->machine->native->timed && core->retired != native->begin ? thread_seconds() : 0;
     request.seconds = native->reported_seconds > 0 && now > native->reported_seconds ? now - native->reported_seconds : 0;
     native->reported_seconds = now;
     native->reported = core->retired;

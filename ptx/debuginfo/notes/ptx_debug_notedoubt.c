@@ -25,13 +25,6 @@ struct doubting {
     uint32_t nothing; /* index of the value that stands for an unknown value */
 };
 
-static uint32_t line_of(const struct ptx_placing *pl, uint32_t statement)
-{
-    const struct ptx_insn *in = &pl->fn->insns.at[statement];
-
-    return in->loc != 0 && in->loc < pl->module->locs.count ? pl->module->locs.at[in->loc].line : 0;
-}
-
 /* Stores for each block the step at which a depth-first search from the entry enters the block, and the step at which it leaves
  * the block. */
 static void number_blocks(struct doubting *d)
@@ -339,12 +332,10 @@ static bool assigns_between(const struct ptx_noted_lines *lines, uint32_t to, ui
 static bool may_lack_iterations(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t from, uint32_t to)
 {
     for (size_t l = 0; l < lines->loops.count && lines->loops.at[l].line <= (from > to ? from : to); l++) {
-        const struct ptx_noted_line *loop = &lines->loops.at[l];
-        const bool has_from = from >= loop->line && from <= loop->reached, has_to = to >= loop->line && to <= loop->reached;
+        const struct ptx_noted_line *loop = &lines->loops.at[l], body = {.line = loop->line + 1, .reached = loop->reached};
 
-        for (size_t k = has_from != has_to ? find_line(lines, loop->line + 1) : lines->count; k < lines->count && lines->at[k].line <= loop->reached; k++)
-            if (!has_code(noting, lines->at[k].line))
-                return true;
+        if ((from >= loop->line && from <= loop->reached) != (to >= loop->line && to <= loop->reached) && !is_coded(noting, lines, &body))
+            return true;
     }
     return false;
 }
@@ -384,9 +375,7 @@ static int agree(struct ptx_placing *pl, const struct ptx_noting *noting, const 
     } else {
         return -1;
     }
-    if (may_lack_iterations(noting, lines, from, to))
-        return -1;
-    return pl->debug->budget != 0 ? left_over(&t, position, to) : -1;
+    return pl->debug->budget != 0 && !may_lack_iterations(noting, lines, from, to) ? left_over(&t, position, to) : -1;
 }
 
 bool ptx_note_must_assign(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_lines *lines,
@@ -414,7 +403,7 @@ bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct p
                                     const struct ptx_noted_variable *variable, uint32_t statement)
 {
     const struct ptx_noted_lines *lines = variable->lines != 0 ? &noting->lines.at[variable->lines - 1] : NULL;
-    const uint32_t line = line_of(pl, statement);
+    const uint32_t line = ptx_note_line(pl, statement);
 
     return lines != NULL && lines->end != 0 && ptx_note_in_function(lines, line) && !ptx_note_in_scope(lines, line);
 }
@@ -569,7 +558,7 @@ static void doubt_late(struct doubting *d, const struct ptx_noted_variable *v, c
         if (reg == PTX_NONE || noting->first_write[reg + 1] - noting->first_write[reg] < 2)
             continue;
         for (uint32_t k = noting->first_write[reg]; k < noting->first_write[reg + 1] && ptx_spend(d->pl, 1); k++) {
-            const uint32_t line = line_of(d->pl, noting->writes[k]);
+            const uint32_t line = ptx_note_line(d->pl, noting->writes[k]);
 
             if (ptx_note_in_scope(lines, line) && line > lines->at[lines->count - 1].line)
                 v->notes.at[n].value = d->nothing;
@@ -606,9 +595,9 @@ static void doubt_speculated(struct doubting *d, struct ptx_noted_variable *v, c
 
         if (computed == PTX_NONE || computed == branch || d->pl->fn->insns.at[branch].op != PTX_BRA || guard == PTX_NONE)
             continue;
-        const uint32_t condition = last_write(d, note->block, branch, guard), line = line_of(d->pl, computed);
+        const uint32_t condition = last_write(d, note->block, branch, guard), line = ptx_note_line(d->pl, computed);
 
-        if (condition < computed && ptx_note_assigns(lines, line, line) && depends_on(lines, line, line_of(d->pl, branch))) {
+        if (condition < computed && ptx_note_assigns(lines, line, line) && depends_on(lines, line, ptx_note_line(d->pl, branch))) {
             note->value = d->nothing;
             note->doubts = true;
         }
@@ -737,7 +726,7 @@ static uint32_t last_copied(struct doubting *d, const struct ptx_noted_lines *li
             high = middle;
     }
     while (low-- > 0 && copies[low].statement >= from && ptx_spend(d->pl, 1)) {
-        if (copies[low].next < to && assigns_before_next(lines, line_of(d->pl, copies[low].statement)))
+        if (copies[low].next < to && assigns_before_next(lines, ptx_note_line(d->pl, copies[low].statement)))
             return copies[low].statement;
     }
     return PTX_NONE;
@@ -905,7 +894,7 @@ static void doubt_ended(struct doubting *d, struct ptx_noted_variable *v, const 
         if (event.doubts || !ptx_note_is_plain(value) || value->operand[0].kind != PTX_NOTE_CONST || (int64_t)value->operand[0].value < lines->limit)
             continue;
         for (uint32_t s = event.at / 2; s < end / 2 && ptx_spend(d->pl, 1); s++)
-            if (line_of(d->pl, s) > head && line_of(d->pl, s) <= loop_from(lines, head)->reached)
+            if (ptx_note_line(d->pl, s) > head && ptx_note_line(d->pl, s) <= loop_from(lines, head)->reached)
                 last = s;
         if (last != PTX_NONE)
             hide(d, v, event.block, event.at, last);
@@ -925,7 +914,7 @@ static void find_groups(struct doubting *d)
     for (uint32_t s = 0; s < n; s++) {
         struct ptx_note_group *last = noting->groups.count != 0 ? &noting->groups.at[noting->groups.count - 1] : NULL;
         const struct ptx_insn *in = &d->pl->fn->insns.at[s];
-        const uint32_t line = line_of(d->pl, s), block = noting->block_of[s];
+        const uint32_t line = ptx_note_line(d->pl, s), block = noting->block_of[s];
         const bool silent = in->loc < d->pl->module->locs.count && d->pl->module->locs.at[in->loc].silent;
         bool begins = block != last_block || last->line != line || s != last->end;
 

@@ -265,13 +265,6 @@ static uint32_t *state_of(const struct following *f, uint32_t block)
     return f->noting->search.in + (size_t)block * f->pieces->count * PTX_NOTE_SAME;
 }
 
-static uint32_t line_at(const struct following *f, uint32_t statement)
-{
-    const struct ptx_insn *in = &f->pl->fn->insns.at[statement];
-
-    return in->loc != 0 && in->loc < f->pl->module->locs.count ? f->pl->module->locs.at[in->loc].line : 0;
-}
-
 /* Initialises the states at the begin of blocks. At the function's entry, value @launch is known. No value is known at a block
  * that has a predecessor outside the list of reached blocks. All other states are UNSEEN. */
 static void begin_states(struct following *f, uint32_t launch)
@@ -649,7 +642,7 @@ static bool is_at_join(const struct following *f, const struct walk *w, const st
     for (uint32_t s = block->first; 2 * s < note->at && ptx_spend(f->pl, 1); s++) {
         const struct ptx_insn *in = &f->pl->fn->insns.at[s];
 
-        if (in->op != PTX_MOV && in->op != PTX_CVT && line_at(f, s) != 0 && !f->pl->module->locs.at[in->loc].silent)
+        if (in->op != PTX_MOV && in->op != PTX_CVT && ptx_note_line(f->pl, s) != 0 && !f->pl->module->locs.at[in->loc].silent)
             return false;
     }
     return block->pred.count > 1;
@@ -674,7 +667,7 @@ static bool precedes_another(const struct following *f, const struct walk *w, co
     bool only = next != NULL && !ptx_note_assigns(f->lines, line, line);
 
     for (uint32_t s = note->at / 2; only && s < next->at / 2 && ptx_spend(f->pl, 1); s++)
-        only = line_at(f, s) == line || line_at(f, s) == 0;
+        only = ptx_note_line(f->pl, s) == line || ptx_note_line(f->pl, s) == 0;
     return only;
 }
 
@@ -700,7 +693,7 @@ static bool is_of_assignment(const struct following *f, const struct walk *w, co
 static bool is_uncertain(const struct following *f, const struct walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_block *block = &f->noting->blocks.at[w->block];
-    const uint32_t next = note->at / 2 < block->end ? line_at(f, note->at / 2) : 0;
+    const uint32_t next = note->at / 2 < block->end ? ptx_note_line(f->pl, note->at / 2) : 0;
     const bool known = f->pieces->count == 1 && ((w->positions.doubted | w->positions.hidden) & 1) == 0;
     const bool joins = is_at_join(f, w, note) && !(known && ptx_note_steps(f->pl, f->noting, f->lines, note->value, w->state));
 
@@ -744,7 +737,7 @@ static void take_note(struct following *f, struct walk *w, const struct ptx_note
     const bool hides = note->doubts || may_be_of_branch(f, w, note), joins = is_at_join(f, w, note);
     const bool news = !note->doubts && is_news(f, w, note), uncertain = news && is_uncertain(f, w, note);
     const uint32_t unknown = w->positions.doubted | w->positions.hidden;
-    const uint32_t end = f->noting->blocks.at[w->block].end, next = note->at / 2 < end ? line_at(f, note->at / 2) : 0;
+    const uint32_t end = f->noting->blocks.at[w->block].end, next = note->at / 2 < end ? ptx_note_line(f->pl, note->at / 2) : 0;
     struct ptx_noted_event given = *note;
     uint32_t gives = 0;
     const bool merges = news && !uncertain && f->pieces->count == 1 && w->positions.doubted == 0 &&
@@ -875,7 +868,7 @@ static bool is_at_entry(const struct following *f, const struct ptx_noted_event 
     const uint32_t i = f->variable->lines;
     uint32_t s = 0;
 
-    while (i != 0 && 2 * s < note->at && (line_at(f, s) == 0 || line_at(f, s) <= f->noting->lines.at[i - 1].function) && ptx_spend(f->pl, 1))
+    while (i != 0 && 2 * s < note->at && (ptx_note_line(f->pl, s) == 0 || ptx_note_line(f->pl, s) <= f->noting->lines.at[i - 1].function) && ptx_spend(f->pl, 1))
         s++;
     return i != 0 && note->block == 0 && 2 * s >= note->at;
 }

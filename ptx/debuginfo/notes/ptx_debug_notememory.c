@@ -147,8 +147,7 @@ static void find_lines(struct ptx_memory *m)
     m->line = PTX_ARRAY(pl->job, uint32_t, fn->insns.count + 1);
     for (uint32_t s = 0; s < fn->insns.count && ptx_spend(m->pl, 2); s++) {
         const uint32_t owner = m->noting->owner[s], call = owner != 0 ? ptx_debug_note_call_line(pl, m->noting, s, m->frame) : 0;
-        const struct ptx_insn *in = &fn->insns.at[s];
-        const uint32_t line = in->loc != 0 && in->loc < pl->module->locs.count ? pl->module->locs.at[in->loc].line : 0;
+        const uint32_t line = ptx_note_line(pl, s);
         uint32_t at = owner;
 
         while (at != 0 && at != PTX_NONE && at != m->frame && pl->debug->dies.at[at].tag == ISA_TAG_BLOCK)

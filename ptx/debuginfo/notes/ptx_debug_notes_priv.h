@@ -183,6 +183,13 @@ static inline bool ptx_note_is_plain(const struct ptx_noted_value *v)
     return v->operand_count == 1 && !v->is_launch &&
            (v->expression_size == 0 || strncmp(v->expression, "DW_OP_LLVM_fragment", 19) == 0);
 }
+/** Returns the source line of a statement, or 0 if it has none. */
+static inline uint32_t ptx_note_line(const struct ptx_placing *pl, uint32_t statement)
+{
+    const struct ptx_insn *in = &pl->fn->insns.at[statement];
+
+    return in->loc != 0 && in->loc < pl->module->locs.count ? pl->module->locs.at[in->loc].line : 0;
+}
 /** Rest of a text that consists of words separated by blanks and commas. */
 struct ptx_note_words {
     const char *at, *end;
