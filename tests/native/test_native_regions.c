@@ -15,11 +15,11 @@
 #include "native/native.h"
 #include "tests/lib/prop_setup.h"
 
-enum { THREADS = 64, OUT_BYTES = 4096, PLACES = 4 };
+enum { OUT_BYTES = 4096, STORES = 4 };
 
-/* The parameters are the buffer, the iteration of the fault, its place, and a mask of iterations: bit k of the mask is set if the
- * lanes diverge in iteration k. At each place the store has an invalid address in the iteration of the fault. Place 2 is in a region
- * within another one; place 3 is after a bsync that no bssy of the iteration precedes. */
+/* The parameters are the buffer, the iteration of the fault, the number of the store that has the fault, and a mask: lanes diverge in
+ * iteration k if bit k of the mask is set. Store 1 is in a region, store 2 follows a bsync, store 3 is in a region within another
+ * one. Store 4 follows a bsync of a barrier register that has no group. */
 static const char text[] =
     ".kernel k\n.param ptr.global out\n.param u32 when\n.param u32 where\n.param u32 apart\n"
     "    v_s2r v0, %tid.x\n    v_shl_b32 v5, v0, 2\n    s_mov_b64 s2:3, c[out]\n    v_mov_b32 v1, v0\n    v_mov_b32 v4, 0\n"
@@ -140,10 +140,10 @@ static void bssy_and_bsync_change_a_whole_warp_as_in_the_interpreter(void **stat
         nat_set_cached(native, false);
         for (size_t p = 0; p < LW_COUNT_OF(policies); p++)
             for (size_t m = 0; m < LW_COUNT_OF(masks); m++)
-                for (uint32_t k = 0; k < 3 * PLACES; k++) {
-                    const uint32_t params[3] = {k / PLACES * 5 + 1, k % PLACES + 1, masks[m]};
+                for (uint32_t k = 0; k < 3 * STORES; k++) {
+                    const uint32_t params[3] = {k / STORES * 5 + 1, k % STORES + 1, masks[m]};
                     char how[100];
-                    snprintf(how, sizeof how, "W %u, policy %s, fault in iteration %u at place %u, mask 0x%x", width, policies[p],
+                    snprintf(how, sizeof how, "W %u, policy %s, fault in iteration %u at store %u, mask 0x%x", width, policies[p],
                              params[0], params[1], params[2]);
                     run(NULL, width, policies[p], params, &want);
                     run(native, width, policies[p], params, &have);
@@ -152,7 +152,7 @@ static void bssy_and_bsync_change_a_whole_warp_as_in_the_interpreter(void **stat
                 }
         nat_destroy(native);
     }
-    assert_true(executed > 4 * 5 * 3 * PLACES * 100); /* native code executes most instructions of warps that do not diverge */
+    assert_true(executed > 4 * 5 * 3 * STORES * 100); /* native code executes most instructions of warps that do not diverge */
 }
 
 int main(void)
