@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-check_PROGRAMS += tests/native/test_native_parts tests/native/test_takeover
+check_PROGRAMS += tests/native/test_native_parts tests/native/test_native_regions tests/native/test_takeover
 tests_native_test_native_parts_SOURCES = tests/native/test_native_parts.c
 tests_native_test_native_parts_LDADD = liblanewise.a $(TEST_LIBS)
+tests_native_test_native_regions_SOURCES = tests/native/test_native_regions.c
+tests_native_test_native_regions_LDADD = liblanewise.a $(TEST_LIBS)
 tests_native_test_takeover_SOURCES = tests/native/test_takeover.c
 tests_native_test_takeover_LDADD = liblanewise.a $(TEST_LIBS)
 native_scripts = tests/native/test_native.sh tests/native/prop_native.sh tests/native/test_native_auto.sh tests/native/test_native_cache.sh \
