@@ -26,7 +26,8 @@ struct options {
     struct lnc_limits limits; /* limits that options give; the launch file later supplies the limits that no option gives */
     struct cmd_gdb *our_gdb; /* gdb that `lanewise gdb` starts, or NULL if there is none */
     bool hash, serve, silent, verbose;
-    enum nat_engine engine; /* option --engine */
+    enum nat_engine engine;
+    bool engine_given; /* option --engine is given */
     struct lnc_limits native_limit; /* time limit of --native-timeout, or 0 if it is not given */
 };
 
@@ -83,6 +84,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
     } else if (strcmp(name, "verbose") == 0) {
         o->verbose = true;
     } else if (strcmp(name, "engine") == 0) {
+        o->engine_given = true;
         for (o->engine = NAT_INTERPRETER; nat_engine_names[o->engine] != NULL && strcmp(value, nat_engine_names[o->engine]) != 0; o->engine++)
             ;
         if (nat_engine_names[o->engine] == NULL)
@@ -589,8 +591,8 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
     return cmd_run_with(cmd, argc, argv, NULL);
 }
 
-/* Returns whether reports contain the counts of native code: with --engine native, and with the default engine auto if a kernel
- * ran long enough to be compiled. */
+/* Returns whether reports contain the counts of native code: with --engine native or auto, and without --engine if a kernel ran
+ * long enough to be compiled. */
 static bool uses_native(const struct options *o, const struct emu_native *native)
 {
     struct nat_stats counts;
@@ -598,7 +600,7 @@ static bool uses_native(const struct options *o, const struct emu_native *native
     if (native == NULL)
         return false;
     nat_get_stats(native, &counts);
-    return o->engine == NAT_NATIVE || counts.kernels + counts.cached + counts.refused != 0;
+    return o->engine_given || counts.kernels + counts.cached + counts.refused != 0;
 }
 
 int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *gdb)

@@ -26,7 +26,7 @@ fi
 
 for file in *.yaml; do
     for width in 32 ${WIDTHS:-16}; do
-        "$lanewise" run --threads 1 --warp $width --hash -q --stats one.json "$file" >one 2>one.err </dev/null
+        "$lanewise" run --threads 1 --engine interpreter --warp $width --hash -q --stats one.json "$file" >one 2>one.err </dev/null
         one=$?
         "$lanewise" run --threads 1 --warp $width --hash -q -v --engine native --stats two.json "$file" >two 2>two.err </dev/null
         two=$?
@@ -63,7 +63,7 @@ executed=$(sed -n 's/^native code: 1 kernel compiled .*; \([0-9]*\) warp instruc
 # If the compilation of a kernel exceeds the limit, the interpreter executes the kernel, and the next kernel is compiled by a new
 # process. No kernel can be compiled within the limit of this test.
 for kernel in spmv cuda_texture; do
-    "$lanewise" run --threads 1 --hash -q --stats one.json $kernel.yaml >one 2>&1 </dev/null
+    "$lanewise" run --threads 1 --engine interpreter --hash -q --stats one.json $kernel.yaml >one 2>&1 </dev/null
     "$lanewise" run --threads 1 --hash -q -v --engine native --native-timeout 0.000001 --stats two.json $kernel.yaml >two 2>two.err </dev/null
     cmp -s one two && [ "$(counts one.json)" = "$(counts two.json)" ] || { echo "FAIL: $kernel, a limit of compilation"; diff one two; bad=1; }
     refused=$(sed -n 's/^native code: 0 kernels compiled and 0 taken from the cache in .*, \([0-9]*\) left to the interpreter; 0 warp instructions.*/\1/p' two.err)
@@ -93,7 +93,7 @@ steps:
   - launch: {entry: large, grid: [8], block: [128], args: [a, b, 1024]}
 EOF
 for width in 8 32 64; do
-    "$lanewise" run --threads 1 --warp $width --hash -q large.yaml >one 2>&1
+    "$lanewise" run --threads 1 --engine interpreter --warp $width --hash -q large.yaml >one 2>&1
     "$lanewise" run --threads 1 --warp $width --hash -q --engine native large.yaml >two 2>&1
     cmp -s one two || { echo "FAIL: a large kernel, warps of $width: native code has another result"; diff one two; bad=1; }
     grep -q hash_state two || { echo "FAIL: a large kernel, warps of $width: no hash is printed"; bad=1; }

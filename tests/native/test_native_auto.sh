@@ -37,7 +37,7 @@ runs() {
     yaml=$2
     shift 2
     cases=$((cases + 1))
-    "$lanewise" run --hash -q --stats one.json "$@" $yaml >one 2>&1 </dev/null
+    "$lanewise" run --hash -q --engine interpreter --stats one.json "$@" $yaml >one 2>&1 </dev/null
     "$lanewise" run --hash -q -v --engine auto --stats two.json "$@" $yaml >out 2>err </dev/null || fail "$what: the run fails"
     cmp -s one out || fail "$what: another result"
     counts one.json >one.counts

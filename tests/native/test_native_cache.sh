@@ -46,7 +46,7 @@ runs() {
     file=$4
     shift 4
     cases=$((cases + 1))
-    "$lanewise" run --threads 1 --hash -q --stats one.json "$@" $file >one 2>&1 </dev/null
+    "$lanewise" run --threads 1 --engine interpreter --hash -q --stats one.json "$@" $file >one 2>&1 </dev/null
     "$lanewise" run --threads 1 --hash -q -v --engine native --stats two.json "$@" $file >out 2>err </dev/null || fail "$what: the run fails"
     cmp -s one out || fail "$what: another result"
     counts one.json >one.counts

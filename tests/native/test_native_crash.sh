@@ -26,7 +26,7 @@ steps:
   - launch: {entry: large, grid: [1], block: [64], args: [a]}
   - launch: {entry: small, grid: [1], block: [64], args: [b]}
 END
-"$lanewise" run --threads 1 --hash -q --stats one.json k.yaml >one 2>err || { echo "FAIL: the interpreter"; cat err; exit 1; }
+"$lanewise" run --threads 1 --engine interpreter --hash -q --stats one.json k.yaml >one 2>err || { echo "FAIL: the interpreter"; cat err; exit 1; }
 "$lanewise" run --engine native --native-timeout 0.000001 -q k.yaml >out 2>err
 if [ $? -eq 2 ] && grep -q 'install the Debian package libllvm19' err; then
     echo "LLVM 19 is not installed"

@@ -246,7 +246,7 @@ done
 refuse 'asm: --control: expected auto or keep, found "keeps"' asm --control keeps fields.s
 for file in "$src"/kernels/*.s "$src"/tests/kernels/*.s; do
     if [ -f "$file" ] && ! grep -q '{' "$file"; then
-        expect 0 'no instruction may issue before' dis --check-control "$file"
+        expect 0 'no instruction can issue before' dis --check-control "$file"
     fi
 done
 head -c 200 k.lwo >cut.lwo
