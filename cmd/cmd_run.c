@@ -26,8 +26,7 @@ struct options {
     struct lnc_limits limits; /* limits that options give; the launch file later supplies the limits that no option gives */
     struct cmd_gdb *our_gdb; /* gdb that `lanewise gdb` starts, or NULL if there is none */
     bool hash, serve, silent, verbose;
-    enum nat_engine engine;
-    bool engine_given; /* option --engine is given */
+    enum nat_engine engine; /* option --engine */
     struct lnc_limits native_limit; /* time limit of --native-timeout, or 0 if it is not given */
 };
 
@@ -84,7 +83,6 @@ static enum lw_status take(void *context, unsigned option, const char *value,
     } else if (strcmp(name, "verbose") == 0) {
         o->verbose = true;
     } else if (strcmp(name, "engine") == 0) {
-        o->engine_given = true;
         for (o->engine = NAT_INTERPRETER; nat_engine_names[o->engine] != NULL && strcmp(value, nat_engine_names[o->engine]) != 0; o->engine++)
             ;
         if (nat_engine_names[o->engine] == NULL)
@@ -591,21 +589,9 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
     return cmd_run_with(cmd, argc, argv, NULL);
 }
 
-/* Returns whether reports contain the counts of native code: with --engine native or auto, and without --engine if a kernel ran
- * long enough to be compiled. */
-static bool uses_native(const struct options *o, const struct emu_native *native)
-{
-    struct nat_stats counts;
-
-    if (native == NULL)
-        return false;
-    nat_get_stats(native, &counts);
-    return o->engine_given || counts.kernels + counts.cached + counts.refused != 0;
-}
-
 int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *gdb)
 {
-    struct options o = {.cmd = cmd, .our_gdb = gdb, .serve = gdb != NULL, .engine = gdb != NULL ? NAT_INTERPRETER : NAT_AUTO};
+    struct options o = {.cmd = cmd, .our_gdb = gdb, .serve = gdb != NULL};
     struct cmd_machine m = {0};
     struct emu_native *native = NULL;
     struct cmd_outcome outcome = {0};
@@ -776,14 +762,14 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         }
     }
     outcome.run_seconds = seconds() - started;
-    outcome.native = uses_native(&o, native) ? native : NULL;
+    outcome.native = native;
     status = finish(&m, &o, argv[1], &out, &outcome);
 cleanup:
     if (gdb != NULL)
         cmd_gdb_wait(gdb);
     cmd_check_close(&o.check);
     cmd_end_engine(NULL);
-    if (uses_native(&o, native) && m.machine != NULL && o.verbose) {
+    if (native != NULL && m.machine != NULL && o.verbose) {
         struct nat_stats counts;
         nat_get_stats(native, &counts);
         fprintf(stderr, "native code: %u kernel%s compiled and %u taken from the cache in %.0f ms, %u left to the interpreter; %" PRIu64

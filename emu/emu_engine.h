@@ -229,8 +229,8 @@ struct emu_native_record {
     uint64_t missing; /* as emu_native_frame.missing */
 };
 
-/** Offsets in bytes, from emu_native_frame.warp, of the state that code for whole warps changes at a bssy or bsync. The warp has only
- *  split 0. Convergence register r is r * barrier_bytes after register 0. */
+/** Offsets in bytes, from emu_native_frame.warp, of the state that code for whole warps changes at a bssy or bsync. The warp has
+ *  only split 0. Convergence register r is r * barrier_bytes after register 0. */
 struct emu_native_layout {
     uint32_t retired;                      /* u64: warp instructions executed before this call of native code */
     uint32_t group_counter, seq_counter;   /* u64 */

@@ -103,7 +103,20 @@ static bool is_closed(const struct nat_unit *u, const struct nat_region *r)
     return true;
 }
 
-/** Returns true if is_closed() is true for each region within @r, and each bsync within @r ends one of these regions. */
+/** Returns true if code between the bssy and the bsync of @r has another bssy or bsync of the same barrier register. */
+static bool reuses_register(const struct nat_unit *u, const struct nat_region *r)
+{
+    for (uint32_t n = 0; n < u->blocks; n++) {
+        const struct nat_block *b = &u->block[n];
+        for (uint32_t i = n == r->first ? r->bssy + 1 : b->first; i < b->first + b->count && (n == r->first || is_inside(u, r, n)); i++)
+            if ((u->kind[i] == NAT_BSSY || u->kind[i] == NAT_BSYNC) && (u->insn[i].d & 15) == (u->insn[r->bssy].d & 15))
+                return true;
+    }
+    return false;
+}
+
+/** Returns true if is_closed() is true for each region within @r, and each bsync within @r ends one of these regions. The regions
+ *  must not reuse a barrier register of a region around them. */
 static bool is_nested(const struct nat_unit *u, const struct nat_region *r)
 {
     uint64_t ends = 0;
@@ -116,13 +129,16 @@ static bool is_nested(const struct nat_unit *u, const struct nat_region *r)
             continue;
         open += n != r->first && is_join(u, n);
         for (uint32_t i = from; i < b->first + b->count; i++) {
+            if (u->kind[i] == NAT_BSYNC && i != b->first)
+                return false; /* this bsync does not end a region */
             if (u->kind[i] != NAT_BSSY)
                 continue;
             const uint32_t join = join_of(u, i);
             if (join == 0)
                 return false;
             const struct nat_region inner = {.bssy = i, .join = join, .first = n, .end = (uint32_t)u->block_of[join]};
-            if (!is_inside(u, r, inner.end) || !precedes(u, n, inner.end) || !is_closed(u, &inner))
+            if (!is_inside(u, r, inner.end) || !precedes(u, n, inner.end) || !is_closed(u, &inner) ||
+                reuses_register(u, &inner))
                 return false;
             const uint64_t bit = UINT64_C(1) << inner.end % 64;
             if (ends & bit) /* two regions end at the same bsync. In a kernel of more than 64 blocks, the two may be different
@@ -132,7 +148,7 @@ static bool is_nested(const struct nat_unit *u, const struct nat_region *r)
             count++;
         }
     }
-    return open == count;
+    return open == count && !reuses_register(u, r);
 }
 
 /** Fills r->place. Returns false if it has too few elements. */
@@ -706,14 +722,15 @@ static void whole_bssy(struct nat_unit *u, uint32_t barrier)
     (void)u->b.llvm->BuildStore(u->b.b, number, state_at(u, emu_native_layout.number + barrier));
 }
 
-/** Emits the effects of emu_split_bsync_uncontended() for all lanes of a warp that is not divided, if they are one group. Otherwise
- *  the code calls the emulator. */
+/** Emits the effects of emu_split_bsync_uncontended() for all lanes of a warp that is not divided, if they are one group.
+ *  Otherwise the code calls the emulator. */
 static void whole_bsync(struct nat_unit *u, uint32_t barrier, LLVMValueRef *args, LLVMTypeRef *types)
 {
     const struct nat_llvm *l = u->b.llvm;
     const struct emu_native_layout *layout = &emu_native_layout;
     LLVMBasicBlockRef usual = nat_new_block(u), other = nat_new_block(u), done = nat_new_block(u);
-    LLVMValueRef lanes = state_at(u, layout->lanes + barrier), retired = l->BuildLoad2(u->b.b, u->b.i64, state_at(u, layout->retired), "");
+    LLVMValueRef lanes = state_at(u, layout->lanes + barrier);
+    LLVMValueRef retired = l->BuildLoad2(u->b.b, u->b.i64, state_at(u, layout->retired), "");
     LLVMValueRef all = l->BuildICmp(u->b.b, NAT_INT_EQ, l->BuildLoad2(u->b.b, u->b.i64, lanes, ""), nat_all_bits(u), "");
     LLVMValueRef one = is_some(u, l->BuildLoad2(u->b.b, u->b.i64, state_at(u, layout->number + barrier), ""));
 
@@ -724,7 +741,8 @@ static void whole_bsync(struct nat_unit *u, uint32_t barrier, LLVMValueRef *args
     position(u, usual);
     (void)l->BuildStore(u->b.b, quad(u, 0), lanes);
     (void)l->BuildStore(u->b.b, advance(u, layout->seq_counter), state_at(u, layout->seq));
-    (void)l->BuildStore(u->b.b, l->BuildAdd(u->b.b, l->BuildAdd(u->b.b, retired, args[1], ""), quad(u, 1), ""), state_at(u, layout->since));
+    retired = l->BuildAdd(u->b.b, l->BuildAdd(u->b.b, retired, args[1], ""), quad(u, 1), "");
+    (void)l->BuildStore(u->b.b, retired, state_at(u, layout->since));
     (void)l->BuildStore(u->b.b, l->ConstNull(u->b.i8), state_at(u, layout->flags));
     (void)l->BuildStore(u->b.b, word(u, 0), state_at(u, layout->turn_used));
     (void)l->BuildStore(u->b.b, word(u, 0), state_at(u, layout->last_low));

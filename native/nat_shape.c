@@ -30,11 +30,6 @@ static bool equal(const struct nat_shape *a, const struct nat_shape *b)
     return a->kind == b->kind && a->known == b->known && a->pair == b->pair && a->known_sy == b->known_sy &&
            a->known_origin == b->known_origin && a->sx == b->sx && a->sy == b->sy && a->origin == b->origin && a->value == b->value;
 }
-/** Returns the shape of the low word of a register or pair of affine shape @s. */
-static struct nat_shape affine_word(const struct nat_shape *s)
-{
-    return s->pair ? affine(false, s->sx, s->known_sy, s->sy) : *s;
-}
 /** Returns shape @s. If @s is affine and @known is set, its origin becomes @origin, provided that sums of such values cannot
  *  overflow. */
 static struct nat_shape with_origin(struct nat_shape s, bool known, int64_t origin)
@@ -42,6 +37,11 @@ static struct nat_shape with_origin(struct nat_shape s, bool known, int64_t orig
     s.known_origin = s.kind == NAT_AFFINE && known && origin < INT32_MAX && origin > INT32_MIN;
     s.origin = s.known_origin ? origin : 0;
     return s;
+}
+/** Returns the shape of the low word of a register or pair of affine shape @s. */
+static struct nat_shape affine_word(const struct nat_shape *s)
+{
+    return s->pair ? with_origin(affine(false, s->sx, s->known_sy, s->sy), s->known_origin, s->origin) : *s;
 }
 /** Returns true if some threads of the block have a negative value of shape @s. Then the zero-extended values are not affine. */
 static bool is_negative(const struct nat_shape *s)
@@ -469,7 +469,7 @@ static void row_step(const struct nat_unit *unit, struct nat_state *state, uint3
             else if (widens)
                 result = with_origin(affine(true, shape[1].sx, shape[1].known_sy, shape[1].sy), shape[1].known_origin, shape[1].origin);
             else if (narrows)
-                result = affine(false, shape[1].sx, shape[1].known_sy, shape[1].sy);
+                result = affine_word(&shape[1]);
             else if ((to | 1) == ISA_DT_S32 && (from | 1) == ISA_ST_S32)
                 result = shape[1];
             else if ((to | 1) == ISA_DT_S64 && (from | 1) == ISA_ST_S64)

@@ -9,9 +9,9 @@
 #include "emu/grid/emu_grid_priv.h"
 #include "emu/interp/emu_layers_priv.h"
 
-/* If there is no code yet, a core requests it again after this number of warp instructions. The interpreter needs 0.1 to 1.5 ms
- * for them. */
-enum { REQUEST_EVERY = 20000 };
+/* REQUEST_EVERY: if there is no code yet, a core requests it again after this number of warp instructions. The interpreter needs
+ * 0.1 to 1.5 ms for them. SHORT_WARPS: a grid of fewer warps counts as small. */
+enum { REQUEST_EVERY = 20000, SHORT_WARPS = 256 };
 
 bool emu_native_permitted(const struct emu_machine *machine)
 {
@@ -140,8 +140,9 @@ static void take_up(struct emu_core *core, const struct emu_grid *grid, const st
         .masked = form == &native->masked, .executed = core->retired > native->reported ? core->retired - native->reported : 0,
         .rest = rest_of(core, grid, block)};
     memcpy(request.block, launch->block, sizeof request.block);
-    /* The first request of a grid does not read the clock, because programs may launch many short kernels. */
-    const double now = core->machine->native->timed && core->retired != native->begin ? thread_seconds() : 0;
+    /* The first request of a small grid does not read the clock, because programs may launch many short kernels. */
+    const bool is_short = core->retired == native->begin && grid->block_count * grid->block_warps < SHORT_WARPS;
+    const double now = core->machine->native->timed && !is_short ? thread_seconds() : 0;
     request.seconds = native->reported_seconds > 0 && now > native->reported_seconds ? now - native->reported_seconds : 0;
     native->reported_seconds = now;
     native->reported = core->retired;

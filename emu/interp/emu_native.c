@@ -211,10 +211,15 @@ const struct emu_native_calls emu_native_calls = {
     .next_warps = native_next_warps};
 
 #define AT(member) offsetof(struct emu_warp, member)
+#define HAS_BYTES(member, bytes) (sizeof((struct emu_warp){0}.member) == (bytes))
+_Static_assert(HAS_BYTES(turn_used, 4) && HAS_BYTES(last_low, 4) && HAS_BYTES(split[0].flags, 1) && HAS_BYTES(split[0].seq, 8) &&
+               HAS_BYTES(split[0].since, 8) && HAS_BYTES(retired, 8) && HAS_BYTES(group_counter, 8) && HAS_BYTES(seq_counter, 8) &&
+               HAS_BYTES(bform[0].lanes, 8) && HAS_BYTES(bform[0].number, 8), "native code accesses the members with these sizes");
 const struct emu_native_layout emu_native_layout = {
     .retired = AT(retired), .group_counter = AT(group_counter), .seq_counter = AT(seq_counter), .turn_used = AT(turn_used),
     .last_low = AT(last_low), .since = AT(split[0].since), .seq = AT(split[0].seq), .flags = AT(split[0].flags),
     .lanes = AT(bform[0].lanes), .number = AT(bform[0].number), .barrier_bytes = sizeof(struct emu_breg_form)};
+#undef HAS_BYTES
 #undef AT
 
 /* ---- divided warps -------------------------------------------------------------------------------- */

@@ -18,8 +18,8 @@
  * the value's own width and each time at another index, so that the compiler must compute the value. Conditions that need only
  * some bits, array indices and shift counts come from loads. A debugger must show no wrong value of an observed kernel. Wrong
  * values of free kernels are reported; the test fails if a run of one free kernel has a wrong value, or if a run of FREE_COUNT
- * or more free kernels has more than FREE_PERCENT percent of wrong values. Observed kernels do not contain the following, for which clang is known to
- * emit wrong locations: structures that are assigned as a whole, or passed and then changed; variables whose address
+ * or more free kernels has more than FREE_PERCENT percent of wrong values. Observed kernels do not contain the following, for
+ * which clang is known to emit wrong locations: structures that are assigned as a whole, or passed and then changed; variables whose address
  * is taken; arrays with a computed index; counters that a `for` increments, or that count down. The variable `at`,
  * which is the index of the stores, is not compared.
  *

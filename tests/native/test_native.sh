@@ -103,6 +103,81 @@ done
     bad=1
 }
 
+# Kernels in assembly for which earlier versions had other results or counts: a bsync in the middle of a block, with lanes that read
+# what the lanes of the other side have stored or not; a region within a region of the same barrier register. The third kernel
+# zero-extends the low word of a 64-bit value that is negative in some lanes: native code must execute it.
+assembly() { # usage: assembly NAME BODY. Writes a kernel that executes BODY 100 times and stores v1, and its launch file.
+    cat >$1.s <<EOF
+.kernel work
+.shared 128
+.param ptr.global out
+.param u32 n
+    v_s2r v0, %tid.x
+    v_shl_b32 v5, v0, 2
+    s_mov_b64 s2:3, c[out]
+    v_and_b32 v7, v0, 3
+    v_xor_b32 v6, v5, 4
+    v_cvt.s64.s32 v8:9, v0
+    v_sub_u64 v8:9, v8:9, 5
+    v_mov_b32 v4, 0
+    v_mov_b32 v1, 0
+again:
+$2
+    v_add_u32 v4, v4, 1
+    v_setp_u32.lt p0, v4, c[n]
+    @p0 bra again
+    st.global.b32 [s2:3+v5], v1
+    exit
+.end
+EOF
+    cat >$1.yaml <<EOF
+program: {source: $1.s}
+buffers:
+  out: {type: u32, count: 128}
+steps:
+  - launch: {entry: work, grid: [1], block: [32], args: [out, 100]}
+EOF
+}
+assembly middle '    bssy b0, end
+    v_setp_u32.eq p1, v7, 1
+    @p1 bra other, b0
+    v_mov_b32 v10, 17
+    bsync b0
+    ld.shared.b32 v11, [v6]
+    v_mad_u32 v1, v1, 3, v11
+    bra end
+other:
+    v_add_u32 v12, v4, 100
+    st.shared.b32 [v5], v12
+end:
+    bsync b0'
+assembly reused '    bssy b0, end
+    v_setp_u32.eq p1, v7, 1
+    @p1 bra other, b0
+    bssy b0, inner
+    v_setp_u32.eq p1, v7, 2
+    @p1 bra inner, b0
+    v_mad_u32 v1, v1, 3, v4
+inner:
+    bsync b0
+    bra end
+other:
+    v_add_u32 v1, v1, 100
+end:
+    bsync b0'
+assembly negative '    v_add_u64 v8:9, v8:9, 1
+    v_sub_u64 v8:9, v8:9, 1
+    v_cvt.u64.u32 v10:11, v8
+    v_add_u32 v1, v1, v10'
+for kernel in middle reused negative; do
+    "$lanewise" run --threads 1 --engine interpreter --hash -q --stats one.json $kernel.yaml >one 2>&1 </dev/null
+    "$lanewise" run --threads 1 --engine native --hash -q -v --stats two.json $kernel.yaml >two 2>two.err </dev/null
+    cmp -s one two && grep -q hash_mem one && [ "$(counts one.json)" = "$(counts two.json)" ] ||
+        { echo "FAIL: $kernel: native code has other results or counts"; diff one two; bad=1; }
+done
+executed=$(sed -n 's/^native code: 1 kernel .*; \([0-9]*\) warp instructions ran in native code/\1/p' two.err)
+[ "${executed:-0}" -ge 600 ] || { echo "FAIL: negative: native code executed ${executed:-no} of at least 600 instructions"; bad=1; }
+
 cat >divergent.cl <<'EOF'
 __kernel void work(__global const int *in, __global int *out, int n, int bad)
 {

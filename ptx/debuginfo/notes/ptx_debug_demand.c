@@ -186,8 +186,8 @@ static bool is_narrowing(const struct ptx_noted_value *v)
 
 bool ptx_note_equals(const struct ptx_noted_value *a, const struct ptx_noted_value *b)
 {
-    return a->first == b->first && a->bytes == b->bytes && a->operand[0].kind == PTX_NOTE_REG && b->operand[0].kind == PTX_NOTE_REG &&
-           a->operand[0].reg == b->operand[0].reg && is_narrowing(a) && is_narrowing(b);
+    return a->first == b->first && a->bytes == b->bytes && a->operand[0].kind == PTX_NOTE_REG &&
+           b->operand[0].kind == PTX_NOTE_REG && a->operand[0].reg == b->operand[0].reg && is_narrowing(a) && is_narrowing(b);
 }
 
 static bool is_assigned_once(const struct ptx_noting *noting, const struct ptx_noted_variable *variable)

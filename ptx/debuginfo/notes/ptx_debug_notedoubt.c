@@ -327,14 +327,15 @@ static bool assigns_between(const struct ptx_noted_lines *lines, uint32_t to, ui
     return ptx_note_assigns(lines, to, last);
 }
 
-/* Returns whether a path enters or leaves a loop in which a line after the head assigns and has no code. Then the compiler may
- * have removed iterations, and the number of the assignments is unknown. */
+/* Returns whether a path enters or leaves a loop of which the code has no iterations, and in which a line after the head assigns
+ * and has no code. Then the compiler has removed iterations, and the number of the assignments is unknown. */
 static bool may_lack_iterations(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t from, uint32_t to)
 {
     for (size_t l = 0; l < lines->loops.count && lines->loops.at[l].line <= (from > to ? from : to); l++) {
         const struct ptx_noted_line *loop = &lines->loops.at[l], body = {.line = loop->line + 1, .reached = loop->reached};
 
-        if ((from >= loop->line && from <= loop->reached) != (to >= loop->line && to <= loop->reached) && !is_coded(noting, lines, &body))
+        if ((from >= loop->line && from <= loop->reached) != (to >= loop->line && to <= loop->reached) &&
+            !is_coded(noting, lines, &body) && !ptx_note_has_rounds(noting, loop->line, loop->reached))
             return true;
     }
     return false;
@@ -964,8 +965,8 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
     const struct copy *copies = find_copies(&d, &count);
 
     find_repeated(&d);
-
     number_blocks(&d);
+    ptx_note_find_rounds(pl, noting);
     doubt_shared(&d);
     doubt_computed(&d);
     noting->demand = ptx_debug_notes_demand(pl);

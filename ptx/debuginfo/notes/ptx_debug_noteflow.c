@@ -865,10 +865,10 @@ static bool solve(struct following *f)
 /* Returns whether a note of a kernel parameter is before all code of the kernel's lines. */
 static bool is_at_entry(const struct following *f, const struct ptx_noted_event *note)
 {
-    const uint32_t i = f->variable->lines;
+    const uint32_t i = f->variable->lines, function = i != 0 ? f->noting->lines.at[i - 1].function : 0;
     uint32_t s = 0;
 
-    while (i != 0 && 2 * s < note->at && (ptx_note_line(f->pl, s) == 0 || ptx_note_line(f->pl, s) <= f->noting->lines.at[i - 1].function) && ptx_spend(f->pl, 1))
+    while (i != 0 && 2 * s < note->at && ptx_note_line(f->pl, s) <= function && ptx_spend(f->pl, 1)) /* a line may be 0 */
         s++;
     return i != 0 && note->block == 0 && 2 * s >= note->at;
 }

@@ -82,6 +82,28 @@ bool ptx_note_reaches(struct ptx_placing *pl, struct ptx_noting *noting, uint32_
     return has_path(pl, noting, from, to, PTX_NONE);
 }
 
+void ptx_note_find_rounds(struct ptx_placing *pl, struct ptx_noting *noting)
+{
+    noting->has_round = PTX_ARRAY(pl->job, uint8_t, noting->last_line + 1);
+    for (uint32_t b = 0; b < noting->blocks.count; b++)
+        for (size_t s = 0; s < noting->blocks.at[b].succ.count; s++) {
+            const uint32_t ends[2] = {b, noting->blocks.at[b].succ.at[s]};
+
+            for (unsigned k = 0; k < 2 && ptx_note_goes_back(noting, ends[0], ends[1]); k++)
+                for (uint32_t g = noting->first_group[ends[k]]; g < noting->first_group[ends[k] + 1]; g++)
+                    if (noting->groups.at[g].line <= noting->last_line)
+                        noting->has_round[noting->groups.at[g].line] = 1;
+        }
+}
+
+bool ptx_note_has_rounds(const struct ptx_noting *noting, uint32_t first, uint32_t last)
+{
+    for (uint32_t line = first; line <= last && line <= noting->last_line; line++)
+        if (noting->has_round[line])
+            return true;
+    return false;
+}
+
 /* Returns whether register @reg has literal @value at an event, whichever path leads there: a move of the literal is on all
  * paths, and no other write of the register is on a path after it. */
 static bool holds_literal(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t reg, const struct ptx_noted_event *event,

@@ -157,6 +157,8 @@ struct ptx_noting {
     PTX_LIST(struct ptx_note_group) groups; /* in the order of the text */
     uint32_t *first_group;          /* by block: index of its first group */
     uint8_t *has_line;              /* by line, up to @last_line: whether there is code of the line */
+    uint8_t *has_round;             /* by line, up to @last_line: whether a basic block with code of the line begins or ends a
+                                     * loop of the code */
     uint8_t *has_call;              /* by line, up to @last_line: whether an inlined call is on the line */
     uint8_t *is_repeated;           /* by line, up to @last_line: whether an instruction of the line has a copy after code of
                                      * another line */
@@ -251,6 +253,10 @@ bool ptx_note_assigns(const struct ptx_noted_lines *lines, uint32_t first, uint3
 bool ptx_note_loop_assigns(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
 /** Returns whether a loop that contains line @from, and ends before line @to, assigns to the variable. */
 bool ptx_note_left_loop_assigns(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
+/** Finds the lines that begin or end loops of the code (noting->has_round). */
+void ptx_note_find_rounds(struct ptx_placing *pl, struct ptx_noting *noting);
+/** Returns whether the code of lines @first to @last contains a loop. */
+bool ptx_note_has_rounds(const struct ptx_noting *noting, uint32_t first, uint32_t last);
 /** Returns whether no code of a block has a line of its own, and the block does not continue at the next code of the text. The code
  *  of the block then has the line of code that is not executed after it. */
 bool ptx_note_is_displaced(const struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t block);
