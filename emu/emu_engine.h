@@ -313,7 +313,8 @@ struct emu_native_request {
     unsigned vregs;              /* number of vector registers of the kernel's warps */
     bool masked;                 /* true: masked code is requested; false: code for whole warps */
     uint64_t executed;           /* warp instructions that the core has executed since its previous request, of any kernel */
-    double seconds;              /* processor time of these instructions, if all of them belong to this grid; otherwise 0 */
+    double seconds;              /* processor time of these instructions, if all of them belong to this grid and the core read the
+                                  * clock at its previous request; otherwise 0 */
     uint64_t rest;               /* estimate of the warp instructions that the core will still execute in this grid; 0: unknown */
 };
 
