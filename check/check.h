@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Public interface of check/, which reports errors of kernels as findings. A checker observes a machine and its engine.
- * After a finding the run continues if possible. docs/reference/check-kinds.md
+ * Public interface of check/, which reports errors of kernels as findings. A checker observes a machine by hooks
+ * (emu/emu_hooks.h), a listener and a fault filter. After a finding the run continues if possible.
+ * docs/reference/check-kinds.md
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -118,9 +119,9 @@ struct chk_options {
     const char *base;
     /** Absolute name of the folder to which relative file names refer. Borrowed; NULL: the same folder as `base`. */
     const char *here;
-    /** Called in the middle of an instruction or of a host step, when a finding at a new location is recorded and not
-     *  suppressed. The callback must not change the state of the machine. The callback is called only for kinds with stops
-     *  enabled (chk_stops_for). NULL: no finding stops the run; the caller prints all findings at the end of the run
+    /** Called before or during the execution of an instruction, or during a host step, when a finding at a new location is
+     *  recorded and not suppressed. The callback must not change the state of the machine. The callback is called only for kinds
+     *  with stops enabled (chk_stops_for). NULL: no finding stops the run; the caller prints all findings at the end of the run
      *  (chk_print_all). */
     void (*found)(void *context, unsigned index);
     /** Receives a message for people, without a full stop. The member may be NULL. */

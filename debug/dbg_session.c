@@ -209,7 +209,7 @@ static size_t pin_slot(const struct dbg *dbg, dbg_thread_id id)
     return lw_lower_bound(dbg->pins, dbg->pin_count, sizeof *dbg->pins, id);
 }
 
-const struct dbg_watch_lane *dbg_pin_find(const struct dbg *dbg, dbg_thread_id id)
+const struct dbg_focus_lane *dbg_pin_find(const struct dbg *dbg, dbg_thread_id id)
 {
     size_t slot = pin_slot(dbg, id);
 
@@ -219,7 +219,7 @@ const struct dbg_watch_lane *dbg_pin_find(const struct dbg *dbg, dbg_thread_id i
 /* Returns the focus lane that was chosen for a warp while that lane is live, else the warp's lowest live lane. */
 static unsigned focus_lane(const struct dbg *dbg, dbg_thread_id id, uint64_t live)
 {
-    const struct dbg_watch_lane *pin = dbg_pin_find(dbg, id);
+    const struct dbg_focus_lane *pin = dbg_pin_find(dbg, id);
 
     if (pin != NULL && (live >> pin->lane & 1) != 0)
         return pin->lane;
@@ -500,7 +500,7 @@ void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane)
     if (!lw_grow(&dbg->pins, &dbg->pin_capacity, dbg->pin_count + 1, sizeof *dbg->pins))
         return;
     memmove(&dbg->pins[slot + 1], &dbg->pins[slot], (dbg->pin_count - slot) * sizeof *dbg->pins);
-    dbg->pins[slot] = (struct dbg_watch_lane){id, lane};
+    dbg->pins[slot] = (struct dbg_focus_lane){id, lane};
     dbg->pin_count++;
 }
 

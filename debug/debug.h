@@ -252,8 +252,9 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
 const struct dbg_stop *dbg_last_stop(const struct dbg *dbg);
 bool dbg_ended(const struct dbg *dbg);
 
-/** Runs all warps until a stop. If the last stop has shown a lane at a breakpoint, this lane executes the instruction at the
- *  breakpoint without another stop. The lane hits the breakpoint again only after it has left the pc and returned. */
+/** Runs all warps until a stop. If the last stop was at a breakpoint, the focus lane and the other lanes of its split execute the
+ *  instruction at the breakpoint without another stop. They hit the breakpoint again only after they have left the pc and
+ *  returned. */
 enum lw_status dbg_continue(struct dbg *dbg, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
 /** Runs until the focus lane of @id has retired one instruction (MACHINE 9). With @locked, no other split or warp runs, so the

@@ -21,7 +21,7 @@ struct dbg_warp {
 #define DBG_AT(warp_at) (warp_at)->core, (warp_at)->slot, (warp_at)->warp
 
 /** Focus lane that was chosen for a thread. A thread without a choice has its lowest live lane as focus lane. */
-struct dbg_watch_lane {
+struct dbg_focus_lane {
     dbg_thread_id id;
     unsigned lane;
 };
@@ -119,7 +119,7 @@ struct dbg {
     struct dbg_thread seen; /* state of the run focus at the last stop */
     struct dbg_stop stop;   /* the last stop */
 
-    struct dbg_watch_lane *pins; /* chosen focus lanes, sorted by thread id */
+    struct dbg_focus_lane *pins; /* chosen focus lanes, sorted by thread id */
     size_t pin_count, pin_capacity;
     struct dbg_reported_lanes *reported;
     size_t reported_count, reported_capacity;
@@ -200,7 +200,7 @@ void dbg_block_index(const struct emu_grid *grid, uint64_t block, uint32_t index
 /** Sets the focus lane of a warp. The caller has checked that the lane is live. */
 void dbg_lane_pin(struct dbg *dbg, dbg_thread_id id, unsigned lane);
 /** Returns the chosen focus lane of a warp, or NULL if none was chosen. Borrowed until the next focus lane is set. */
-const struct dbg_watch_lane *dbg_pin_find(const struct dbg *dbg, dbg_thread_id id);
+const struct dbg_focus_lane *dbg_pin_find(const struct dbg *dbg, dbg_thread_id id);
 /** Moves both foci to lane @lane of thread @id. */
 void dbg_focus_move(struct dbg *dbg, dbg_thread_id id, unsigned lane);
 /** Gets the thread of the view focus, to which commands refer. Errors: LW_ESTATE if this thread is not resident. */

@@ -13,7 +13,7 @@ enum emu_stop_kind {
     EMU_STOP_HANG,
     EMU_STOP_INTERRUPTED, /* emu_engine_interrupt() was called */
     EMU_STOP_STEPPED,     /* a step has executed one instruction */
-    EMU_STOP_OBSERVER,    /* an observer, or emu_machine_halt(), requested a stop after this instruction */
+    EMU_STOP_OBSERVER,    /* an observer, or emu_machine_halt(), requested a stop after the instruction that was being executed */
     EMU_STOP_BLOCKED,       /* after step_warp: the warp or split cannot run now. After run_other_warps: no warp of the block can
                              * make progress at present */
     EMU_STOP_COUNT,       /* `run` has reached the instruction count emu_engine.stop_at */
@@ -31,9 +31,9 @@ struct emu_thread_ref {
 
 struct emu_stop {
     enum emu_stop_kind kind;
-    struct emu_thread_ref place;
-    struct emu_fault fault;
-    struct emu_hang hang;
+    struct emu_thread_ref place; /* BREAK: split before the instruction; STEPPED: split that has executed it */
+    struct emu_fault fault;      /* FAULT */
+    struct emu_hang hang;        /* HANG, BLOCKED */
 };
 
 /** Observer of every event. While an engine has an observer, runs use the watched path (MACHINE 5), which fills an event for

@@ -89,16 +89,18 @@ struct emu_hook_access {
 };
 /**
  * Callbacks for instructions on the fast path, on every engine. All members must be set. The callbacks are called on
- * the thread that runs the block, and may change the machine only by emu_hooks_single_step.
+ * the thread that runs the block. They must not change the guest's state. They may call emu_machine_halt() and the functions
+ * emu_hooks_*() below.
  */
 struct emu_hooks {
-    /** Called when an instruction is decoded. Returns true to request a call before each execution of the instruction: of
-     *  on_access for a memory instruction, of on_insn for another. */
+    /** Called for each instruction of a program when the program is decoded, at its first launch. Returns true to request a call
+     *  before each execution of the instruction: of on_access for a memory instruction, of on_insn for another. */
     bool (*wants)(struct emu_hooks *hooks, const struct emu_program *program, uint32_t index,
                   const struct isa_insn *insn);
     void (*on_insn)(struct emu_hooks *hooks, const struct emu_hook_site *site);
-    /** Returns true to let the warp execute in single steps, starting with this instruction. For a warp that already executes in
-     *  single steps, on_access is called between on_step and on_stepped. */
+    /** Returns true to let the warp execute in single steps, starting with this instruction: on_step is then called, and
+     *  on_access a second time for the same instruction. For a warp that already executes in single steps, on_access is called
+     *  between on_step and on_stepped. */
     bool (*on_access)(struct emu_hooks *hooks, const struct emu_hook_access *access);
     /** Called before and after each instruction of a warp in single steps. @retired: the instruction was executed; false: the
      *  lanes wait at the instruction, or the instruction faulted. on_stepped returns true to end the single steps. */
@@ -122,8 +124,8 @@ struct emu_hooks {
 };
 /** Sets the hooks of a machine. A machine has at most one struct emu_hooks. The hooks are borrowed until they are replaced or the
  *  machine is destroyed. NULL removes the hooks. Hooks do not restrict the run to one host thread; a caller that needs this
- *  restriction also registers a listener (emu_machine_add_listener). Errors: LW_ESTATE if the machine has executed an
- *  instruction. */
+ *  restriction also registers a listener (emu_machine_add_listener). Errors: LW_ESTATE if the machine has
+ *  decoded a program for a launch. */
 enum lw_status emu_machine_set_hooks(struct emu_machine *machine, struct emu_hooks *hooks,
                                struct lw_error *err) LW_MUST_CHECK;
 /** Invalidates all filters that on_access has set. */
@@ -131,7 +133,8 @@ void emu_hooks_invalidate_filters(struct emu_machine *machine);
 /** Enables or disables the call before instruction @index of @program. The hooks' function `wants` must have returned true for
  *  this instruction. Code that is decoded later starts with the call enabled. */
 void emu_hooks_enable_site(const struct emu_program *program, uint32_t index, bool on);
-/** Switches single steps of a resident warp on or off, with effect from its next instruction. */
+/** Switches single steps of a resident warp on or off, with effect from its next instruction. If on_insn calls the function,
+ *  single steps begin with the instruction of the call. */
 void emu_hooks_single_step(struct emu_core *core, unsigned slot, unsigned warp, bool on);
 
 #endif

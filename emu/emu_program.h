@@ -5,7 +5,7 @@
 
 #include "emu/emu_machine.h"
 
-/** Decodes and validates an object, assigns an address to its code, and allocates its module variables. The object is borrowed
+/** Validates an object, assigns an address to its code, and allocates its module variables. The object is borrowed
  *  until the program is destroyed. @machine owns the program. Errors: LW_EFORMAT; LW_EUNSUPP, whose message names the location
  *  and the unsupported construct. */
 enum lw_status emu_program_load(struct emu_machine *machine, const struct isa_object *object,

@@ -124,7 +124,7 @@ struct emu_warp {
     unsigned turn_used;    /* instructions of the running split's time slice so far */
     unsigned last_low;     /* lowest lane of the split selected last */
     bool stepped;          /* the warp executes in single steps because the machine's hooks requested it */
-    bool halting;          /* the hook of the next instruction has been called, and it halts the warp before that instruction */
+    bool halting;          /* the hook of the next instruction has already been called, so the hook layer must not call it again */
     bool parts;            /* a split may be a part of a divided split (emu_split_divide); may still be true when no part exists.
                             * If `parts` is false, every split's `family` is 0 */
     bool reaches;          /* reconv->reach must be called at the end of each of the warp's time slices */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Public interface of gdbstub/, which serves gdb's remote serial protocol by calls of debug/. */
+/* Public interface of gdbstub/, which serves gdb's remote serial protocol by calls of debug/. A Z packet calls
+ * dbg_breakpoint_add() or dbg_watch_add(). A resume calls dbg_continue(), dbg_step() or dbg_step_range(), and the stub sends the
+ * resulting struct dbg_stop as its reply (run/rsp_run.c). */
 #ifndef GDBSTUB_H
 #define GDBSTUB_H
 

@@ -164,7 +164,7 @@ struct rsp_leaving {
 enum rsp_frame_state { RSP_IDLE, RSP_PAYLOAD, RSP_ESCAPED, RSP_SUM_HIGH, RSP_SUM_LOW };
 
 /** Interrupt listener: the host thread that calls the poll function while the target runs (rsp_interrupt.c). */
-struct rsp_watch;
+struct rsp_interrupt_listener;
 
 /** Number that gdb shows for a thread. */
 struct rsp_number {
@@ -315,7 +315,7 @@ struct rsp {
     bool extended, killed; /* extended: target extended-remote; killed: the client's process has been killed */
     bool detached;         /* the client has detached and left its process stopped, so that it may attach again */
     bool swbreak, hwbreak, no_resumed; /* the client accepts these stop replies, by its qSupported packet */
-    struct rsp_watch *watch;
+    struct rsp_interrupt_listener *watch;
     bool watch_failed;
 
     struct rsp_arrival {
@@ -398,8 +398,8 @@ void rsp_do_supported(struct rsp *rsp, const struct rsp_args *args);
 /** Returns the features in @without, together with all features that depend on one of them. */
 uint64_t rsp_features_without(uint64_t without);
 
-/* rsp_run.c: resuming and stop replies. The comment at the top of that file describes the three phases of a resume, and
- * lists the members of struct rsp that exist for one client only. */
+/* rsp_run.c: resuming and stop replies. The comment at the top of that file describes the three phases of a resume (answer
+ * without running, call debug/, reply), and lists the members of struct rsp that exist for one client only. */
 void rsp_do_why(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_vcont_query(struct rsp *rsp, const struct rsp_args *args);
 void rsp_do_vcont(struct rsp *rsp, const struct rsp_args *args);
@@ -672,14 +672,14 @@ enum lw_status rsp_listen(const char *address, int *fd, unsigned *port, const ch
 
 /* rsp_interrupt.c */
 enum lw_status rsp_watch_create(struct dbg *dbg, bool (*interrupted)(void *context),
-                                void *context, struct rsp_watch **out) LW_MUST_CHECK;
-void rsp_watch_destroy(struct rsp_watch *watch);
-void rsp_watch_begin(struct rsp_watch *watch);
+                                void *context, struct rsp_interrupt_listener **out) LW_MUST_CHECK;
+void rsp_watch_destroy(struct rsp_interrupt_listener *watch);
+void rsp_watch_begin(struct rsp_interrupt_listener *watch);
 /** Makes the interrupt listener use another debugger. The target must not be running. */
-void rsp_watch_change(struct rsp_watch *watch, struct dbg *dbg);
-void rsp_watch_end(struct rsp_watch *watch);
+void rsp_watch_change(struct rsp_interrupt_listener *watch, struct dbg *dbg);
+void rsp_watch_end(struct rsp_interrupt_listener *watch);
 /** Polls once, in the calling thread. Returns true when an interrupt is pending. */
-bool rsp_watch_ask(struct rsp_watch *watch);
+bool rsp_watch_ask(struct rsp_interrupt_listener *watch);
 /** Types of Z packets. */
 enum { RSP_Z_SOFTWARE, RSP_Z_HARDWARE, RSP_Z_WATCH, RSP_Z_RWATCH, RSP_Z_AWATCH };
 

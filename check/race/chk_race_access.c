@@ -110,7 +110,7 @@ static uint64_t lanes_defer(struct race_access *ctx, const uint64_t *address, ui
     return lanes;
 }
 
-void race_flush_deferred(struct chk_race *race)
+void race_flush_log(struct chk_race *race)
 {
     const struct emu_hook_site *at = race->chk->at;
 

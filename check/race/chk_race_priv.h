@@ -113,12 +113,12 @@ struct chk_race {
     struct race_pairs pairs;
     struct race_sites sites;
 };
-/** Checks deferred and logged accesses. The function must be called before any other event is evaluated. */
-void race_flush_deferred(struct chk_race *race);
+/** Checks the accesses in the log. The function must be called before any other event is evaluated. */
+void race_flush_log(struct chk_race *race);
 static inline void race_flush(struct chk_race *race)
 {
     if (race->batch.log_used[0] != 0)
-        race_flush_deferred(race);
+        race_flush_log(race);
 }
 static inline bool race_range_is_deferring(const struct chk_race *race, struct race_range *r)
 {

@@ -274,7 +274,7 @@ void dbg_watch_filter_end(struct dbg *dbg)
         emu_observer_add(dbg->engine, &watch->observer);
 }
 
-enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struct lw_error *err)
+enum lw_status dbg_step_engine(struct dbg *dbg, struct emu_stop *es, struct lw_error *err)
 {
     struct dbg_watch *watch = dbg->watch;
     bool lent = watch != NULL && watch->filtering;

@@ -39,7 +39,7 @@ struct dbg_watch {
     struct emu_observer observer;
     struct dbg *dbg;
     bool attached; /* a watchpoint or catchpoint is enabled. The observer is then attached to the engine. While a filter is in
-                    * use, the observer is attached only during dbg_watch_filter_step() */
+                    * use, the observer is attached only during dbg_step_engine() */
     bool changed;  /* stoppoints have changed: the tables must be rebuilt */
     struct dbg_range *memory, *registers; /* ranges sorted by start; with capacity for all stoppoints */
     size_t memory_count, register_count;
@@ -60,7 +60,7 @@ struct dbg_watch {
     uint64_t *filter;              /* pcs of the instructions that the filter selects for the observer */
     size_t filter_count, filter_capacity;
     const struct emu_program *filtered_program; /* program of these pcs */
-    unsigned filter_steps;        /* number of dbg_watch_filter_step() calls since the count below was taken */
+    unsigned filter_steps;        /* number of dbg_step_engine() calls since the count below was taken */
     uint64_t filter_instructions; /* instruction count at which filter_steps was 0; the two members show whether the filter
                                    * saves time */
 };
@@ -80,9 +80,10 @@ void dbg_watch_filter_begin(struct dbg *dbg);
 void dbg_watch_filter_next(struct dbg *dbg);
 /** Removes the filter, so that the observer sees every instruction. */
 void dbg_watch_filter_end(struct dbg *dbg);
-/** Executes the engine's next instruction, before which the run has stopped. If a filter is in use, the observer sees the
- *  instruction. dbg_continue() also calls this function to step over a breakpoint that no lane hits. */
-enum lw_status dbg_watch_filter_step(struct dbg *dbg, struct emu_stop *es, struct lw_error *err)
+/** Executes the engine's next instruction, before which the run has stopped, even if the instruction has a breakpoint.
+ *  dbg_continue() calls this function at a breakpoint that no lane hits. If a filter is in use, the observer sees the
+ *  instruction. */
+enum lw_status dbg_step_engine(struct dbg *dbg, struct emu_stop *es, struct lw_error *err)
     LW_MUST_CHECK;
 
 /** Static filter of a reverse search: the search's own observer sees only the instructions that the filter selects. */

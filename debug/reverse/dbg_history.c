@@ -109,7 +109,7 @@ dbg_thread_id dbg_event_thread(const struct emu_event *ev)
 
 struct dbg_lane_ref dbg_history_lane(const struct dbg *dbg, dbg_thread_id id)
 {
-    const struct dbg_watch_lane *pin;
+    const struct dbg_focus_lane *pin;
     struct dbg_thread thread;
 
     if (id != 0 && dbg_thread_get(dbg, id, &thread))

@@ -159,7 +159,7 @@ static enum lw_status last_write(struct dbg *dbg, unsigned point, unsigned last_
 struct saved_position {
     uint64_t at; /* argument of dbg_history_move(): an instruction count, or UINT64_MAX at the end of history */
     dbg_thread_id focus[2];
-    struct dbg_watch_lane *pins; /* copy of the chosen focus lanes, which the search changes */
+    struct dbg_focus_lane *pins; /* copy of the chosen focus lanes, which the search changes */
     size_t pin_count;
     uint64_t count; /* instruction count */
 };

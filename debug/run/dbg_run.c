@@ -136,7 +136,7 @@ static enum lw_status at_break(struct dbg *dbg, const struct emu_thread_ref *loc
     if (dbg_breakpoint_inserted(dbg, location->pc) && dbg_warp_view(dbg, id, &warp, &view) &&
         dbg_arrived(dbg, id, location->pc, location->lanes & view.exec, stop))
         return LW_OK;
-    status = dbg_watch_filter_step(dbg, &es, err);
+    status = dbg_step_engine(dbg, &es, err);
     if (status != LW_OK)
         return status;
     dbg_reported_lanes_moved(dbg, id, location->lanes);

@@ -22,8 +22,8 @@ enum lw_status dbg_run_end(struct dbg *dbg, enum lw_status status, struct dbg_st
 bool dbg_arrived(struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t active,
                  struct dbg_stop *stop);
 /** Converts a stop of the engine to a stop of the debugger. stop->kind remains DBG_STOP_NONE if the run must continue. This is
- *  so after a step over a breakpoint with a false condition, and after a new launch was queued. dbg_continue() does not call
- *  this function for EMU_STOP_BREAK, because its own step over a breakpoint does not change the order in which the engine runs
+ *  so after a step over a breakpoint with a false condition, and after a new launch was queued. For EMU_STOP_BREAK dbg_continue()
+ *  does not call this function, which steps the warp at the breakpoint. It calls dbg_step_engine(), which keeps the order of the
  *  warps. */
 enum lw_status dbg_engine_stop(struct dbg *dbg, const struct emu_stop *es,
                                struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;

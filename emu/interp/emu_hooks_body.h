@@ -313,8 +313,8 @@ MEM_OUTLINE bool LEVEL(hook_log)(const struct emu_warp *w, const struct emu_dins
     return true;
 }
 
-/** Returns true if @di is a memory instruction whose hook need not be called if no lane is active. The hook must be called if a
- *  halt is due, or if the instruction is scalar. */
+/** Returns true if @di is a memory instruction whose hook need not be called if no lane is active. The hook layer must run if
+ *  w->halting is set, because the layer resets this member, or if the instruction is scalar. */
 MEM_INLINE bool hook_skip_none(const struct emu_warp *w, const struct emu_dinsn *di)
 {
     /* a scalar load accesses memory even if no lane is active */

@@ -8,7 +8,7 @@
  *    di->h -> budget | slice end   leaves the chain, or switches to another warp        while one chain runs
  *             breakpoint           leaves the chain                                     emu_breakpoint_set()
  *             rpc                  leaves if the split waits here, else calls the next  at decoding
- *             hook                 reports to the checkers, then calls the next         emu_hooks_enable_site()
+ *             hook                 reports to the checkers, then calls the base         emu_hooks_enable_site()
  *             native               runs native code from here on, else calls the next   emu_native_use()
  *             base                 executes the instruction                             at decoding
  *

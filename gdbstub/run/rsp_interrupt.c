@@ -17,7 +17,7 @@ enum {
                      * during many short steps, waking it at each step would take longer than the steps */
 };
 
-struct rsp_watch {
+struct rsp_interrupt_listener {
     struct dbg *dbg;
     bool (*interrupted)(void *context);
     void *context;
@@ -40,7 +40,7 @@ static void deadline(struct timespec *at)
 
 static void *watch_main(void *argument)
 {
-    struct rsp_watch *watch = argument;
+    struct rsp_interrupt_listener *watch = argument;
 
     pthread_mutex_lock(&watch->mutex);
     while (!watch->quit) {
@@ -71,9 +71,9 @@ static void *watch_main(void *argument)
 }
 
 enum lw_status rsp_watch_create(struct dbg *dbg, bool (*interrupted)(void *context),
-                                void *context, struct rsp_watch **out)
+                                void *context, struct rsp_interrupt_listener **out)
 {
-    struct rsp_watch *watch = calloc(1, sizeof *watch);
+    struct rsp_interrupt_listener *watch = calloc(1, sizeof *watch);
     pthread_condattr_t attr;
 
     if (watch == NULL)
@@ -97,7 +97,7 @@ enum lw_status rsp_watch_create(struct dbg *dbg, bool (*interrupted)(void *conte
     return LW_OK;
 }
 
-void rsp_watch_destroy(struct rsp_watch *watch)
+void rsp_watch_destroy(struct rsp_interrupt_listener *watch)
 {
     if (watch == NULL)
         return;
@@ -111,7 +111,7 @@ void rsp_watch_destroy(struct rsp_watch *watch)
     free(watch);
 }
 
-void rsp_watch_begin(struct rsp_watch *watch)
+void rsp_watch_begin(struct rsp_interrupt_listener *watch)
 {
     if (watch == NULL)
         return;
@@ -124,7 +124,7 @@ void rsp_watch_begin(struct rsp_watch *watch)
     pthread_mutex_unlock(&watch->mutex);
 }
 
-void rsp_watch_change(struct rsp_watch *watch, struct dbg *dbg)
+void rsp_watch_change(struct rsp_interrupt_listener *watch, struct dbg *dbg)
 {
     if (watch == NULL)
         return;
@@ -133,7 +133,7 @@ void rsp_watch_change(struct rsp_watch *watch, struct dbg *dbg)
     pthread_mutex_unlock(&watch->mutex);
 }
 
-void rsp_watch_end(struct rsp_watch *watch)
+void rsp_watch_end(struct rsp_interrupt_listener *watch)
 {
     if (watch == NULL)
         return;
@@ -142,7 +142,7 @@ void rsp_watch_end(struct rsp_watch *watch)
     pthread_mutex_unlock(&watch->mutex);
 }
 
-bool rsp_watch_ask(struct rsp_watch *watch)
+bool rsp_watch_ask(struct rsp_interrupt_listener *watch)
 {
     bool requested;
 
