@@ -263,10 +263,10 @@ struct emu_native_frame {
     const struct emu_native_calls *calls; /* native code has no addresses of the emulator, so that another process can run it */
     uint64_t limit;          /* number of instructions after which the code leaves at the next loop head; masked code never
                               * executes more than this number */
-    uint64_t mask;           /* masked code: lanes of the split. Code for whole warps: all lanes. If this code has divided the
+    uint64_t mask;           /* masked code: lanes of the split. Code for whole warps: all lanes. If the code has divided the
                               * warp when it leaves: the lanes that run; the other lanes are in part[] */
     struct emu_native_part *part; /* [instructions of the kernel] all zero while the warp is not divided */
-    uint64_t divides;        /* not 0: code for whole warps may divide the warp as the split policy `converge` does */
+    uint64_t divides;        /* not 0: the code may divide a warp that has one split, as the split policy `converge` does */
     uint32_t first_thread;   /* linear position of the warp's first thread in its block */
     emu_row_fn *const *row_functions; /* [ISA_OP_COUNT] functions of instructions with semantics ROW1 */
     uint64_t alone;          /* masked code: not 0 if the running split is the warp's only split */

@@ -209,15 +209,19 @@ void nat_check(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, ui
     end_rare(u, go, offsetof(struct emu_native_calls, load), types, args, 3);
 }
 
-LLVMValueRef nat_all_bits(const struct nat_unit *u)
+static LLVMValueRef bits_of(struct nat_unit *u, const struct nat_lanes *lanes)
 {
-    return quad(u, u->width < 64 ? (UINT64_C(1) << u->width) - 1 : ~UINT64_C(0));
+    if (!lanes->some)
+        return quad(u, u->width < 64 ? (UINT64_C(1) << u->width) - 1 : ~UINT64_C(0));
+    return u->width < 64 ? u->b.llvm->BuildZExt(u->b.b, lanes->bits, u->b.i64, "") : lanes->bits;
+}
+LLVMValueRef nat_base_bits(struct nat_unit *u)
+{
+    return bits_of(u, &u->base);
 }
 LLVMValueRef nat_access_bits(struct nat_unit *u)
 {
-    if (!u->lanes.some)
-        return nat_all_bits(u);
-    return u->width < 64 ? u->b.llvm->BuildZExt(u->b.b, u->lanes.bits, u->b.i64, "") : u->lanes.bits;
+    return bits_of(u, &u->lanes);
 }
 LLVMValueRef nat_last_lane(struct nat_unit *u)
 {

@@ -44,7 +44,7 @@ static bool build(struct nat_unit *u, LLVMTargetMachineRef machine)
     nat_wide_vectors(u, u->function);
     u->through = nat_leave_cost(u) > u->job->most_leave_cost;
     u->entry_builder = l->CreateBuilderInContext(b->context);
-    bool good = (u->masked || u->through || nat_regions(u)) && nat_emit(u);
+    bool good = (u->through || nat_regions(u)) && nat_emit(u);
     l->DisposeBuilder(u->entry_builder);
     if (good && getenv("LANEWISE_NATIVE_DUMP") != NULL) {
         char *text = l->PrintModuleToString(b->module);

@@ -431,7 +431,7 @@ void nat_emit_generic(struct nat_unit *u)
         nat_put_member(u, nat_running_bits(u), offsetof(struct emu_native_frame, mask));
     nat_leave_unless(u, nat_call(u, offsetof(struct emu_native_calls, execute), false, u->b.i1, &type, &index, 1));
     if (part)
-        nat_put_member(u, nat_all_bits(u), offsetof(struct emu_native_frame, mask));
+        nat_put_member(u, nat_base_bits(u), offsetof(struct emu_native_frame, mask));
     nat_shape_step(u, &after, u->at);
     for (unsigned r = 0; r < 255; r++) {
         if (!nat_has(&writes, NAT_V + r))
@@ -663,7 +663,7 @@ static void emit_exit(struct nat_unit *u, const struct nat_block *b)
         return;
     }
     LLVMBasicBlockRef some = nat_new_block(u), all = nat_new_block(u), go = NULL;
-    LLVMValueRef running = u->gone == NULL ? nat_all_bits(u) : nat_running_bits(u);
+    LLVMValueRef running = u->gone == NULL ? nat_base_bits(u) : nat_running_bits(u);
     LLVMValueRef bits = l->BuildAnd(u->b.b, nat_set_of(u, guard), running, "");
     if (u->gone == NULL) {
         LLVMBasicBlockRef exits = nat_new_block(u);

@@ -192,8 +192,9 @@ struct nat_unit {
     struct emu_native_site *site; /* [sites], of sites_room; owned */
     uint32_t sites, sites_room, leave_site;
     struct nat_set *live; /* [count of the block] registers that are live before its instructions; owned */
-    struct nat_lanes split, lanes; /* split: lanes of the split; lanes: lanes of the access being emitted, which the guard of
-                                    * the access selects */
+    struct nat_lanes base, split, lanes; /* base: lanes with which the code runs outside of divided copies; split: lanes of the
+                                          * split; lanes: lanes of the access being emitted, which the guard of the access
+                                          * selects */
     LLVMValueRef alone;            /* an i1 that is true if the warp has no other split */
     LLVMValueRef gone;             /* lanes that have exited, an i64; NULL: no lane has. See emit_tail() */
     struct nat_region **regions;   /* [block] the region whose bssy is in the block, or NULL; owned. nat_region.c */
@@ -222,7 +223,8 @@ struct nat_unit {
     unsigned block_loads, block_stores; /* number of loads and stores in this block before instruction `at` */
     LLVMValueRef regs, s, p, sp, warp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, local, local_bytes,
         bank0, special, window, limit, uniform, part, divides; /* members of the frame; with `through` and `ended`, those of a warp
-                                                                * are of the warp that is being executed */
+                                                                * are of the warp that is being executed. divides: false also if
+                                                                * the warp has other splits */
 };
 
 static inline const struct isa_op_info *nat_info(const struct isa_insn *insn)
@@ -306,10 +308,10 @@ LLVMValueRef nat_base_of(struct nat_unit *unit, bool wide, LLVMValueRef row, int
 LLVMValueRef nat_load_masked(struct nat_unit *unit, LLVMTypeRef type, LLVMValueRef at, unsigned align, LLVMValueRef mask);
 /** Stores a vector to @at in the lanes of @mask. */
 void nat_store_masked(struct nat_unit *unit, LLVMValueRef value, LLVMValueRef at, unsigned align, LLVMValueRef mask);
-/** Finds the regions of code for whole warps. Returns false if memory is short. */
+/** Finds the regions. Returns false if memory is short. */
 bool nat_regions(struct nat_unit *unit);
 void nat_regions_free(struct nat_unit *unit);
-/** Creates the blocks to which code for whole warps jumps when lanes diverge. */
+/** Creates the blocks to which the code jumps when lanes diverge. */
 void nat_prepare_regions(struct nat_unit *unit);
 /** Emits the divided copies of all regions. */
 void nat_emit_regions(struct nat_unit *unit);
@@ -398,8 +400,8 @@ void nat_check_masked_row(struct nat_unit *unit, enum isa_space space, LLVMValue
 /** Emits code that leaves native code unless the lanes can load or, if @write, store @bytes at offsets @lanes, which must be
  *  multiples of @bytes. */
 void nat_check_lanes(struct nat_unit *unit, enum isa_space space, LLVMValueRef lanes, unsigned bytes, bool write);
-/** Returns the set of all lanes of the warp, an i64. */
-LLVMValueRef nat_all_bits(const struct nat_unit *unit);
+/** Returns the set unit->base, an i64. */
+LLVMValueRef nat_base_bits(struct nat_unit *unit);
 /** Returns the lanes of the access as an i64. */
 LLVMValueRef nat_access_bits(struct nat_unit *unit);
 /** Returns the number of the highest lane of the access, an i64. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Regions in which the lanes of a warp may diverge. A region is the code between a bssy and its bsync. Code for whole warps has a
- * second copy of the region's blocks, the divided copy, in which each block executes only the lanes that are at the block.
+ * Regions in which the lanes of a warp may diverge. A region is the code between a bssy and its bsync. The code has a second copy
+ * of the region's blocks, the divided copy, in which each block executes only the lanes that are at the block. In masked code only
+ * a split that is alone in its warp enters the divided copy.
  *
- *   whole warps:    bssy -> ... -> branch -> ... -> bsync -> ...
+ *   not divided:    bssy -> ... -> branch -> ... -> bsync -> ...
  *                                    | the lanes diverge         ^
  *   divided copy:                    +-> block, block, ..., end -+  all lanes have arrived
  *
@@ -390,11 +391,7 @@ void nat_count_missing(struct nat_unit *u, LLVMValueRef lanes, LLVMValueRef coun
 /** Counts @count warp instructions, an i64, which @lanes have executed, as thread instructions. */
 static void count_threads(struct nat_unit *u, LLVMValueRef lanes, LLVMValueRef count)
 {
-    const struct nat_llvm *l = u->b.llvm;
-    LLVMValueRef threads = nat_intrinsic(&u->b, "llvm.ctpop", u->b.i64, &lanes, 1);
-    LLVMValueRef missing = l->BuildMul(u->b.b, l->BuildSub(u->b.b, quad(u, u->width), threads, ""), count, "");
-
-    add_member(u, offsetof(struct emu_native_frame, missing), missing);
+    nat_count_missing(u, u->b.llvm->BuildXor(u->b.b, nat_base_bits(u), lanes, ""), count);
 }
 
 /** Emits code that adds @lanes, a set which may be empty, to the lanes that wait at block @to, and updates the frame's counts. */
@@ -408,7 +405,7 @@ static void edge(struct nat_unit *u, uint32_t to, LLVMValueRef lanes)
         LLVMValueRef count = l->BuildZExt(u->b.b, some, u->b.i64, "");
         add_counted(u, count);
         count_threads(u, lanes, count);
-        LLVMValueRef all = l->BuildICmp(u->b.b, NAT_INT_EQ, lanes, nat_all_bits(u), "");
+        LLVMValueRef all = l->BuildICmp(u->b.b, NAT_INT_EQ, lanes, nat_base_bits(u), "");
         add_member(u, offsetof(struct emu_native_frame, passes), l->BuildZExt(u->b.b, all, u->b.i64, ""));
         return;
     }
@@ -505,7 +502,7 @@ LLVMValueRef nat_set_of(struct nat_unit *u, struct nat_value lanes)
 
 bool nat_can_divide(const struct nat_unit *u, const struct nat_block *b)
 {
-    return !u->masked && u->region == NULL && u->region_of != NULL && u->region_of[b - u->block] != NULL;
+    return u->region == NULL && u->region_of != NULL && u->region_of[b - u->block] != NULL;
 }
 
 void nat_divide(struct nat_unit *u, const struct nat_block *b, struct nat_value taken)
@@ -519,7 +516,8 @@ void nat_divide(struct nat_unit *u, const struct nat_block *b, struct nat_value 
     u->state = *r->state;
     nat_put_member(u, quad(u, 1), offsetof(struct emu_native_frame, divided));
     (void)u->b.llvm->BuildStore(u->b.b, u->b.llvm->BuildLoad2(u->b.b, u->b.i64, u->counted, ""), u->oldest);
-    edges(u, r, b, nat_all_bits(u), nat_set_of(u, taken));
+    LLVMValueRef lanes = nat_base_bits(u);
+    edges(u, r, b, lanes, u->b.llvm->BuildAnd(u->b.b, lanes, nat_set_of(u, taken), ""));
     u->state = kept;
 }
 
@@ -583,14 +581,14 @@ void nat_spill_divided(struct nat_unit *u, const struct nat_set *live)
         if (!nat_has(&all, NAT_V + reg) || u->state.v[reg].kind == NAT_UNKNOWN)
             continue;
         LLVMValueRef value = all_lanes(u, r, reg);
-        u->split.some = false; /* the register file gets the values of all lanes */
+        u->split = u->base; /* the register file gets the values of all these lanes */
         nat_store_row(u, reg, value);
         u->split = split;
     }
     for (unsigned p = 0; p < 7; p++)
         if (nat_has(&all, NAT_P + p)) {
             struct nat_value value = {all_lanes_of_predicate(u, r, p), NAT_BOOL, true};
-            u->split.some = false;
+            u->split = u->base;
             nat_store_predicate(u, p, value);
             u->split = split;
         }
@@ -611,7 +609,7 @@ static void visit_join(struct nat_unit *u, struct nat_region *r, uint32_t n, LLV
     (void)u->b.llvm->BuildBr(u->b.b, next_place(u, r, n));
 }
 
-/** Emits the end of region @r: all lanes of the warp have arrived at the bsync, and continue in the code for whole warps. */
+/** Emits the end of region @r: all lanes have arrived at the bsync, and continue in the code that is not divided. */
 static void visit_end(struct nat_unit *u, struct nat_region *r)
 {
     const struct nat_llvm *l = u->b.llvm;
@@ -654,7 +652,7 @@ static void visit_block(struct nat_unit *u, struct nat_region *r, const struct n
         merge_old(u, r);
         edges(u, r, b, lanes, taken);
     }
-    u->split = u->lanes = (struct nat_lanes){.some = false};
+    u->split = u->lanes = u->base;
 }
 
 /** Emits the test whether lanes wait at the head of a loop. @k: index in r->place. */
@@ -718,7 +716,7 @@ static void whole_bssy(struct nat_unit *u, uint32_t barrier)
 {
     LLVMValueRef number = advance(u, emu_native_layout.group_counter);
 
-    (void)u->b.llvm->BuildStore(u->b.b, nat_all_bits(u), state_at(u, emu_native_layout.lanes + barrier));
+    (void)u->b.llvm->BuildStore(u->b.b, nat_base_bits(u), state_at(u, emu_native_layout.lanes + barrier));
     (void)u->b.llvm->BuildStore(u->b.b, number, state_at(u, emu_native_layout.number + barrier));
 }
 
@@ -731,7 +729,7 @@ static void whole_bsync(struct nat_unit *u, uint32_t barrier, LLVMValueRef *args
     LLVMBasicBlockRef usual = nat_new_block(u), other = nat_new_block(u), done = nat_new_block(u);
     LLVMValueRef lanes = state_at(u, layout->lanes + barrier);
     LLVMValueRef retired = l->BuildLoad2(u->b.b, u->b.i64, state_at(u, layout->retired), "");
-    LLVMValueRef all = l->BuildICmp(u->b.b, NAT_INT_EQ, l->BuildLoad2(u->b.b, u->b.i64, lanes, ""), nat_all_bits(u), "");
+    LLVMValueRef all = l->BuildICmp(u->b.b, NAT_INT_EQ, l->BuildLoad2(u->b.b, u->b.i64, lanes, ""), nat_base_bits(u), "");
     LLVMValueRef one = is_some(u, l->BuildLoad2(u->b.b, u->b.i64, state_at(u, layout->number + barrier), ""));
 
     nat_likely(&u->b, l->BuildCondBr(u->b.b, l->BuildAnd(u->b.b, all, one, ""), usual, other));

@@ -448,9 +448,10 @@ void nat_load_frame(struct nat_unit *u)
     const struct nat_llvm *l = u->b.llvm;
     LLVMValueRef bits = nat_member(u, u->b.i64, offsetof(struct emu_native_frame, mask));
     bits = u->width < 64 ? l->BuildTrunc(u->b.b, bits, mask_type(u), "") : bits;
-    u->split = u->lanes = nat_lanes_of(u, l->BuildBitCast(u->b.b, bits, lanes_type(u, u->b.i1), ""), bits);
+    u->base = u->split = u->lanes = nat_lanes_of(u, l->BuildBitCast(u->b.b, bits, lanes_type(u, u->b.i1), ""), bits);
     LLVMValueRef alone = nat_member(u, u->b.i64, offsetof(struct emu_native_frame, alone));
     u->alone = l->BuildICmp(u->b.b, NAT_INT_NE, alone, quad(u, 0), "");
+    u->divides = l->BuildAnd(u->b.b, u->divides, u->alone, "");
 }
 
 void nat_load_warp(struct nat_unit *u, LLVMValueRef ended)

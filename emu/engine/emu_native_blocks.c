@@ -87,7 +87,11 @@ static void run_after_exits(struct emu_warp *w)
         const struct emu_native_site *site = emu_native_run(core, &native->masked, entry - 1u);
         if (frame->site == 0)
             return;
+        const uint32_t lanes = w->m_count;
+        const uint64_t missing = frame->divided ? emu_native_divided(w, masked, site) : 0;
         w->split[w->running].pc = site->next;
+        w->lane_retired += frame->retired * (lanes - w->m_count) - missing; /* corrects the count of count_whole() */
+        native->missing += missing;
         count_whole(w, frame->retired);
         if (site->parks != 0) { /* the interpreter executes the barrier */
             native->park[w->index] = site->parks;
@@ -157,7 +161,7 @@ static bool run_warps(struct emu_warp **warp, uint32_t start, unsigned count)
     native->record[frame->ended] = (struct emu_native_record){.retired = frame->site};
     w->split[0].pc = site->next;
     set_parked(w, site->parks);
-    uint64_t missing = frame->divided ? emu_native_divided(w, site) : frame->missing;
+    uint64_t missing = frame->divided ? emu_native_divided(w, native->whole.kernel, site) : frame->missing;
     frame->missing = 0;
     missing += frame->retired * lw_popcount(frame->gone);
     w->lane_retired += frame->retired * (w->width - w->m_count) - missing; /* corrects the count of count_whole(), which counts

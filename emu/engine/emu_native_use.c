@@ -172,7 +172,8 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
         native->whole.later = true;
         native->masked.later = false;
         native->masked_done = false;
-        native->requests = 0;
+        /* the last warp of an incomplete block has inactive lanes from its start */
+        native->requests = grid->block_threads % machine->config.warp_width != 0 ? machine->native->masked_after : 0;
         native->reported_seconds = 0;
         native->whole.request_at = native->masked.request_at = native->begin = core->retired;
         emu_native_forget(&native->whole); /* the allocations in the windows may have been freed since the last use */

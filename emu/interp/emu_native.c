@@ -5,8 +5,8 @@
  * reaches an instruction that it leaves to the interpreter. The chain continues with that instruction.
  *
  * One form of code is for warps whose lanes are all active and in one split. For all other warps there is masked code, which
- * executes only the running split. The interpreter executes branches that divide the split, and all instructions that release,
- * block or merge splits. If another split is ready, masked code returns to the interpreter before the end of the split's time
+ * executes only the running split. If the warp has other splits, the interpreter executes branches that divide the split, and all
+ * instructions that release, block or merge splits. If another split is ready, masked code returns to the interpreter before the end of the split's time
  * slice, so that the split policy selects the next split as without native code. If all other splits are blocked at convergence
  * barriers, the policy has no choice, and the code continues.
  *
@@ -242,11 +242,10 @@ static unsigned insert(struct part *parts, unsigned count, struct part part)
     return count + 1;
 }
 
-/** Divides the running split, which has all lanes of the warp, into the splits that emu_native_frame.part describes. */
-static void make_splits(struct emu_warp *w, uint32_t pc)
+/** Divides the running split, the warp's only split, into the splits that emu_native_frame.part describes. */
+static void make_splits(struct emu_warp *w, const struct emu_native_kernel *kernel, uint32_t pc)
 {
     struct emu_native_frame *frame = &w->core->native.frame;
-    const struct emu_native_kernel *kernel = w->core->native.whole.kernel;
     struct part parts[EMU_MAX_LANES];
     unsigned count = insert(parts, 0, (struct part){.lanes = frame->mask, .pc = pc, .runs = true});
 
@@ -286,7 +285,7 @@ static void make_splits(struct emu_warp *w, uint32_t pc)
     emu_warp_set_lanes(w, frame->mask);
 }
 
-uint64_t emu_native_divided(struct emu_warp *w, const struct emu_native_site *site)
+uint64_t emu_native_divided(struct emu_warp *w, const struct emu_native_kernel *kernel, const struct emu_native_site *site)
 {
     struct emu_native_frame *frame = &w->core->native.frame;
     struct emu_stats *stats = &w->core->stats;
@@ -300,7 +299,7 @@ uint64_t emu_native_divided(struct emu_warp *w, const struct emu_native_site *si
         missing += (uint64_t)site->retired * (w->m_count - lw_popcount(frame->mask)); /* only the lanes of frame->mask have
                                                                                        * executed the instructions that
                                                                                        * site->retired counts */
-        make_splits(w, site->next);
+        make_splits(w, kernel, site->next);
     }
     return missing;
 }
@@ -430,12 +429,12 @@ void emu_native_handler(struct emu_warp *w, const struct emu_dinsn *di)
             const struct emu_dinsn *t = w->code->insn + site->next;
             w->lane_retired += count * w->m_count;
             if (core->native.frame.divided)
-                w->lane_retired -= emu_native_divided(w, site);
+                w->lane_retired -= emu_native_divided(w, kernel, site);
             w->retired += count;
             w->budget = (int64_t)count < w->budget ? w->budget - (int64_t)count : 0;
             w->run_start = t;
             memset(w->proved, 0, sizeof w->proved);
-            if (form == &core->native.whole && w->split_count != 1) { /* the policy selects a split */
+            if (core->native.frame.divided && w->split_count != 1) { /* the policy selects a split */
                 w->budget = 0;
                 EMU_TAIL emu_leave(w, EMU_LEAVE_BUDGET, t);
             }

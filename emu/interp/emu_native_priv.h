@@ -39,11 +39,11 @@ static inline struct emu_native_frame *emu_native_frame_of(struct emu_warp *w)
 /** Runs native code until it leaves. @entry: as in emu_native_kernel.run. The frame's limit is set. Returns the site at which the
  *  code left. frame->retired is the number of instructions that it executed. */
 const struct emu_native_site *emu_native_run(struct emu_core *core, const struct emu_native_form *form, uint32_t entry);
-/** Called when code for whole warps has left at @site, and has divided the warp during the visit. If the warp is still divided
- *  (the running lanes are not all lanes), creates its splits, one of which runs. Adds the frame's counts of divergences and
+/** Called when code of @kernel has left at @site, and has divided the warp during the visit. If the warp is still divided
+ *  (the running lanes are not all lanes of the split), creates its splits, one of which runs. Adds the frame's counts of divergences and
  *  merges to the statistics. Returns the sum of emu_native_frame.missing and of the instructions of @site that lanes have missed.
  *  Called before the instructions of the visit are added to w->retired. */
-uint64_t emu_native_divided(struct emu_warp *w, const struct emu_native_site *site);
+uint64_t emu_native_divided(struct emu_warp *w, const struct emu_native_kernel *kernel, const struct emu_native_site *site);
 /** Counts a visit of entry @entry, in which native code executed @count instructions. @cheap: 0, 1 or 2: at how many of the
  *  visit's start and end native code loads or stores only few registers. Such a visit pays with fewer instructions. */
 void emu_native_count_visit(const struct emu_core *core, struct emu_native_form *form, unsigned entry, uint64_t count, unsigned cheap);
