@@ -350,7 +350,7 @@ void rsp_destroy(struct rsp *rsp)
 {
     if (rsp == NULL)
         return;
-    rsp_watch_destroy(rsp->watch);
+    rsp_listener_destroy(rsp->listener);
     rsp_points_clear(rsp);
     rsp_lldb_close(rsp);
     dbg_set_messages(rsp->dbg, NULL);
@@ -380,9 +380,9 @@ enum rsp_end rsp_ended(const struct rsp *rsp)
 
 void rsp_set_poll(struct rsp *rsp, bool (*interrupted)(void *context), void *context)
 {
-    rsp_watch_destroy(rsp->watch);
-    rsp->watch = NULL;
+    rsp_listener_destroy(rsp->listener);
+    rsp->listener = NULL;
     if (interrupted != NULL)
-        rsp->watch_failed =
-            rsp_watch_create(rsp->dbg, interrupted, context, &rsp->watch) != LW_OK;
+        rsp->listener_failed =
+            rsp_listener_create(rsp->dbg, interrupted, context, &rsp->listener) != LW_OK;
 }

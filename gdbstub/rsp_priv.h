@@ -315,8 +315,8 @@ struct rsp {
     bool extended, killed; /* extended: target extended-remote; killed: the client's process has been killed */
     bool detached;         /* the client has detached and left its process stopped, so that it may attach again */
     bool swbreak, hwbreak, no_resumed; /* the client accepts these stop replies, by its qSupported packet */
-    struct rsp_interrupt_listener *watch;
-    bool watch_failed;
+    struct rsp_interrupt_listener *listener;
+    bool listener_failed;
 
     struct rsp_arrival {
         dbg_thread_id id; /* warp that arrived at a breakpoint at `pc` when it had retired `retired` instructions */
@@ -671,15 +671,15 @@ enum lw_status rsp_listen(const char *address, int *fd, unsigned *port, const ch
                           struct lw_error *err) LW_MUST_CHECK;
 
 /* rsp_interrupt.c */
-enum lw_status rsp_watch_create(struct dbg *dbg, bool (*interrupted)(void *context),
+enum lw_status rsp_listener_create(struct dbg *dbg, bool (*interrupted)(void *context),
                                 void *context, struct rsp_interrupt_listener **out) LW_MUST_CHECK;
-void rsp_watch_destroy(struct rsp_interrupt_listener *watch);
-void rsp_watch_begin(struct rsp_interrupt_listener *watch);
+void rsp_listener_destroy(struct rsp_interrupt_listener *listener);
+void rsp_listener_begin(struct rsp_interrupt_listener *listener);
 /** Makes the interrupt listener use another debugger. The target must not be running. */
-void rsp_watch_change(struct rsp_interrupt_listener *watch, struct dbg *dbg);
-void rsp_watch_end(struct rsp_interrupt_listener *watch);
+void rsp_listener_change(struct rsp_interrupt_listener *listener, struct dbg *dbg);
+void rsp_listener_end(struct rsp_interrupt_listener *listener);
 /** Polls once, in the calling thread. Returns true when an interrupt is pending. */
-bool rsp_watch_ask(struct rsp_interrupt_listener *watch);
+bool rsp_listener_ask(struct rsp_interrupt_listener *listener);
 /** Types of Z packets. */
 enum { RSP_Z_SOFTWARE, RSP_Z_HARDWARE, RSP_Z_WATCH, RSP_Z_RWATCH, RSP_Z_AWATCH };
 

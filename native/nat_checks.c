@@ -209,6 +209,7 @@ void nat_check(struct nat_unit *u, enum isa_space space, LLVMValueRef offset, ui
     end_rare(u, go, offsetof(struct emu_native_calls, load), types, args, 3);
 }
 
+/** Returns @lanes as an i64. */
 static LLVMValueRef bits_of(struct nat_unit *u, const struct nat_lanes *lanes)
 {
     if (!lanes->some)

@@ -640,7 +640,7 @@ static void emit_tail(struct nat_unit *u, const struct nat_block *b, LLVMValueRe
         nat_count_block(u, next);
         next = &u->block[next->next[0]];
     } while (nat_emit_instructions(u, next));
-    u->split = u->lanes = (struct nat_lanes){.some = false};
+    u->split = u->lanes = u->base;
     u->gone = NULL;
     u->state = state;
     u->at = at;

@@ -581,7 +581,7 @@ void nat_spill_divided(struct nat_unit *u, const struct nat_set *live)
         if (!nat_has(&all, NAT_V + reg) || u->state.v[reg].kind == NAT_UNKNOWN)
             continue;
         LLVMValueRef value = all_lanes(u, r, reg);
-        u->split = u->base; /* the register file gets the values of all these lanes */
+        u->split = u->base; /* the register file also gets the values of waiting lanes */
         nat_store_row(u, reg, value);
         u->split = split;
     }

@@ -51,6 +51,17 @@ static inline void count_whole(struct emu_warp *w, uint64_t count)
     w->core->native.missing += count * (w->width - w->m_count);
 }
 
+/** Counts @count instructions that @w has executed in a call of native code for @lanes lanes. @missing: the number of these
+ *  instructions times @lanes, less the thread instructions. The lanes that run now may be fewer. */
+static inline void count_visit(struct emu_warp *w, uint64_t count, unsigned lanes, uint64_t missing)
+{
+    const uint64_t more = count * (lanes - w->m_count) - missing; /* count_whole() counts for the lanes that run now */
+
+    count_whole(w, count);
+    w->lane_retired += more;
+    w->core->native.missing -= more;
+}
+
 /** Counts the instructions of @record, which @w has executed, and @more instructions of all lanes. Returns their number. */
 static inline uint64_t count_record(struct emu_warp *w, const struct emu_native_record *record, unsigned more)
 {
@@ -87,12 +98,10 @@ static void run_after_exits(struct emu_warp *w)
         const struct emu_native_site *site = emu_native_run(core, &native->masked, entry - 1u);
         if (frame->site == 0)
             return;
-        const uint32_t lanes = w->m_count;
+        const unsigned lanes = w->m_count;
         const uint64_t missing = frame->divided ? emu_native_divided(w, masked, site) : 0;
         w->split[w->running].pc = site->next;
-        w->lane_retired += frame->retired * (lanes - w->m_count) - missing; /* corrects the count of count_whole() */
-        native->missing += missing;
-        count_whole(w, frame->retired);
+        count_visit(w, frame->retired, lanes, missing);
         if (site->parks != 0) { /* the interpreter executes the barrier */
             native->park[w->index] = site->parks;
             native->parked++;
@@ -164,10 +173,7 @@ static bool run_warps(struct emu_warp **warp, uint32_t start, unsigned count)
     uint64_t missing = frame->divided ? emu_native_divided(w, native->whole.kernel, site) : frame->missing;
     frame->missing = 0;
     missing += frame->retired * lw_popcount(frame->gone);
-    w->lane_retired += frame->retired * (w->width - w->m_count) - missing; /* corrects the count of count_whole(), which counts
-                                                                            * the instructions for all lanes that run now */
-    native->missing += missing;
-    count_whole(w, frame->retired);
+    count_visit(w, frame->retired, w->width, missing);
     if (frame->gone != 0) {
         native->spilled[w->index] = true;
         emu_split_exit(w, frame->gone, site->next);

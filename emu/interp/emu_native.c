@@ -6,9 +6,9 @@
  *
  * One form of code is for warps whose lanes are all active and in one split. For all other warps there is masked code, which
  * executes only the running split. If the warp has other splits, the interpreter executes branches that divide the split, and all
- * instructions that release, block or merge splits. If another split is ready, masked code returns to the interpreter before the end of the split's time
- * slice, so that the split policy selects the next split as without native code. If all other splits are blocked at convergence
- * barriers, the policy has no choice, and the code continues.
+ * instructions that release, block or merge splits. If another split is ready, masked code returns to the interpreter before the
+ * end of the split's time slice, so that the split policy selects the next split as without native code. If all other splits are
+ * blocked at convergence barriers, the policy has no choice, and the code continues.
  *
  * While a warp executes native code, its time slice does not end. The order of the warps cannot change results, because only
  * order-free kernels (MACHINE 4) have native code.

@@ -38,118 +38,118 @@ static void deadline(struct timespec *at)
     }
 }
 
-static void *watch_main(void *argument)
+static void *listener_main(void *argument)
 {
-    struct rsp_interrupt_listener *watch = argument;
+    struct rsp_interrupt_listener *listener = argument;
 
-    pthread_mutex_lock(&watch->mutex);
-    while (!watch->quit) {
+    pthread_mutex_lock(&listener->mutex);
+    while (!listener->quit) {
         struct timespec at;
 
-        if (!watch->running && watch->idle >= IDLE_POLLS) {
-            watch->sleeping = true;
-            pthread_cond_wait(&watch->changed, &watch->mutex);
-            watch->sleeping = false;
+        if (!listener->running && listener->idle >= IDLE_POLLS) {
+            listener->sleeping = true;
+            pthread_cond_wait(&listener->changed, &listener->mutex);
+            listener->sleeping = false;
             continue;
         }
         deadline(&at);
-        if (pthread_cond_timedwait(&watch->changed, &watch->mutex, &at) != ETIMEDOUT || watch->quit)
+        if (pthread_cond_timedwait(&listener->changed, &listener->mutex, &at) != ETIMEDOUT || listener->quit)
             continue;
-        watch->idle++;
-        if (!watch->running)
+        listener->idle++;
+        if (!listener->running)
             continue;
-        /* The lock is held during the poll function, so that no call of the poll function is in progress after rsp_watch_end().
-         * After an interrupt, dbg_interrupt is called at each poll until rsp_watch_end(), because its first call may precede
+        /* The lock is held during the poll function, so that no call of the poll function is in progress after rsp_listener_end().
+         * After an interrupt, dbg_interrupt is called at each poll until rsp_listener_end(), because its first call may precede
          * the start of the run. */
-        if (!watch->requested)
-            watch->requested = watch->interrupted(watch->context);
-        if (watch->requested)
-            dbg_interrupt(watch->dbg);
+        if (!listener->requested)
+            listener->requested = listener->interrupted(listener->context);
+        if (listener->requested)
+            dbg_interrupt(listener->dbg);
     }
-    pthread_mutex_unlock(&watch->mutex);
+    pthread_mutex_unlock(&listener->mutex);
     return NULL;
 }
 
-enum lw_status rsp_watch_create(struct dbg *dbg, bool (*interrupted)(void *context),
+enum lw_status rsp_listener_create(struct dbg *dbg, bool (*interrupted)(void *context),
                                 void *context, struct rsp_interrupt_listener **out)
 {
-    struct rsp_interrupt_listener *watch = calloc(1, sizeof *watch);
+    struct rsp_interrupt_listener *listener = calloc(1, sizeof *listener);
     pthread_condattr_t attr;
 
-    if (watch == NULL)
+    if (listener == NULL)
         return LW_ENOMEM;
-    watch->dbg = dbg;
-    watch->interrupted = interrupted;
-    watch->context = context;
-    watch->idle = IDLE_POLLS;
-    pthread_mutex_init(&watch->mutex, NULL);
+    listener->dbg = dbg;
+    listener->interrupted = interrupted;
+    listener->context = context;
+    listener->idle = IDLE_POLLS;
+    pthread_mutex_init(&listener->mutex, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&watch->changed, &attr);
+    pthread_cond_init(&listener->changed, &attr);
     pthread_condattr_destroy(&attr);
-    if (pthread_create(&watch->thread, NULL, watch_main, watch) != 0) {
-        pthread_cond_destroy(&watch->changed);
-        pthread_mutex_destroy(&watch->mutex);
-        free(watch);
+    if (pthread_create(&listener->thread, NULL, listener_main, listener) != 0) {
+        pthread_cond_destroy(&listener->changed);
+        pthread_mutex_destroy(&listener->mutex);
+        free(listener);
         return LW_EIO;
     }
-    *out = watch;
+    *out = listener;
     return LW_OK;
 }
 
-void rsp_watch_destroy(struct rsp_interrupt_listener *watch)
+void rsp_listener_destroy(struct rsp_interrupt_listener *listener)
 {
-    if (watch == NULL)
+    if (listener == NULL)
         return;
-    pthread_mutex_lock(&watch->mutex);
-    watch->quit = true;
-    pthread_cond_signal(&watch->changed);
-    pthread_mutex_unlock(&watch->mutex);
-    pthread_join(watch->thread, NULL);
-    pthread_cond_destroy(&watch->changed);
-    pthread_mutex_destroy(&watch->mutex);
-    free(watch);
+    pthread_mutex_lock(&listener->mutex);
+    listener->quit = true;
+    pthread_cond_signal(&listener->changed);
+    pthread_mutex_unlock(&listener->mutex);
+    pthread_join(listener->thread, NULL);
+    pthread_cond_destroy(&listener->changed);
+    pthread_mutex_destroy(&listener->mutex);
+    free(listener);
 }
 
-void rsp_watch_begin(struct rsp_interrupt_listener *watch)
+void rsp_listener_begin(struct rsp_interrupt_listener *listener)
 {
-    if (watch == NULL)
+    if (listener == NULL)
         return;
-    pthread_mutex_lock(&watch->mutex);
-    watch->running = true;
-    watch->requested = false;
-    watch->idle = 0;
-    if (watch->sleeping)
-        pthread_cond_signal(&watch->changed);
-    pthread_mutex_unlock(&watch->mutex);
+    pthread_mutex_lock(&listener->mutex);
+    listener->running = true;
+    listener->requested = false;
+    listener->idle = 0;
+    if (listener->sleeping)
+        pthread_cond_signal(&listener->changed);
+    pthread_mutex_unlock(&listener->mutex);
 }
 
-void rsp_watch_change(struct rsp_interrupt_listener *watch, struct dbg *dbg)
+void rsp_listener_change(struct rsp_interrupt_listener *listener, struct dbg *dbg)
 {
-    if (watch == NULL)
+    if (listener == NULL)
         return;
-    pthread_mutex_lock(&watch->mutex);
-    watch->dbg = dbg;
-    pthread_mutex_unlock(&watch->mutex);
+    pthread_mutex_lock(&listener->mutex);
+    listener->dbg = dbg;
+    pthread_mutex_unlock(&listener->mutex);
 }
 
-void rsp_watch_end(struct rsp_interrupt_listener *watch)
+void rsp_listener_end(struct rsp_interrupt_listener *listener)
 {
-    if (watch == NULL)
+    if (listener == NULL)
         return;
-    pthread_mutex_lock(&watch->mutex);
-    watch->running = false;
-    pthread_mutex_unlock(&watch->mutex);
+    pthread_mutex_lock(&listener->mutex);
+    listener->running = false;
+    pthread_mutex_unlock(&listener->mutex);
 }
 
-bool rsp_watch_ask(struct rsp_interrupt_listener *watch)
+bool rsp_listener_ask(struct rsp_interrupt_listener *listener)
 {
     bool requested;
 
-    if (watch == NULL)
+    if (listener == NULL)
         return false;
-    pthread_mutex_lock(&watch->mutex);
-    requested = watch->interrupted(watch->context);
-    pthread_mutex_unlock(&watch->mutex);
+    pthread_mutex_lock(&listener->mutex);
+    requested = listener->interrupted(listener->context);
+    pthread_mutex_unlock(&listener->mutex);
     return requested;
 }

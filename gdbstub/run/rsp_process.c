@@ -73,7 +73,7 @@ enum lw_status rsp_restart(struct rsp *rsp, const char *name, struct lw_error *e
         rsp->point_count = 0; /* the stoppoints were destroyed with the old debugger */
         rsp->config = config;
         rsp->dbg = config.dbg;
-        rsp_watch_change(rsp->watch, rsp->dbg);
+        rsp_listener_change(rsp->listener, rsp->dbg);
         rsp->threads_valid = false;
         rsp->suppress_next_step = 0;
         rsp->end_reported = 0;

@@ -69,16 +69,16 @@ void rsp_run_begin(struct rsp *rsp)
     rsp_lldb_close(rsp); /* deletes the file as soon as lldb has read it, so that the file never remains */
     rsp->running = true;
     rsp->threads_valid = false;
-    rsp_watch_begin(rsp->watch);
-    if (rsp->watch_failed) {
-        rsp->watch_failed = false;
+    rsp_listener_begin(rsp->listener);
+    if (rsp->listener_failed) {
+        rsp->listener_failed = false;
         lw_put(&rsp->messages, "note: Ctrl-C has no effect, as the host could not start a thread for it\n");
     }
 }
 
 void rsp_run_end(struct rsp *rsp)
 {
-    rsp_watch_end(rsp->watch);
+    rsp_listener_end(rsp->listener);
     note_flush(rsp);
     rsp->running = false;
 }
@@ -693,7 +693,7 @@ static void run(struct rsp *rsp, struct action *action)
     begin_run(rsp, action);
     (void)dbg_history_info(rsp->dbg, &began);
     if ((rsp_has(rsp, RSP_F_INTERRUPT) && (rsp->interrupt_pending || rsp_interrupt_ahead(rsp))) ||
-        rsp_watch_ask(rsp->watch)) {
+        rsp_listener_ask(rsp->listener)) {
         rsp->interrupt_pending = false;
         stop.kind = DBG_STOP_INTERRUPT;
         stop.thread = action->id;

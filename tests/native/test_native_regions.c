@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests that bssy and bsync change a warp in native code as they do in the interpreter, if the warp is whole, and if lanes of it have
- * exited. A fault stops the warp in a region, or at the instruction after the region's bsync, in the iterations of a loop. Lanes
- * diverge in some of the regions. */
+/* Tests that bssy and bsync change a warp in native code as they do in the interpreter, if the warp is whole, and if lanes of it
+ * have exited. A fault stops the warp in a region, or at the instruction after the region's bsync, in the iterations of a loop.
+ * Lanes diverge in some of the regions. */
 #include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,8 +19,8 @@
 enum { OUT_BYTES = 4096, STORES = 4 };
 
 /* The parameters are the buffer, the iteration of the fault, the number of the store that has the fault, and two masks. If bit k of
- * the first mask is set, lanes diverge in iteration k. If bit k of the second mask is set, the lanes whose number is k modulo 8 exit at
- * the start. Store 1 is in a region, store 2 follows a bsync, store 3 is in a region within another one. Store 4 follows a bsync of
+ * the first mask is set, lanes diverge in iteration k. If bit k of the second mask is set, the lanes whose number is k modulo 8 exit
+ * at the start. Store 1 is in a region, store 2 follows a bsync, store 3 is in a region within another one. Store 4 follows a bsync of
  * a barrier register that has no group. */
 static const char text[] =
     ".kernel k\n.param ptr.global out\n.param u32 when\n.param u32 where\n.param u32 apart\n.param u32 gone\n"
@@ -165,7 +165,7 @@ static void warps_change_as_in_the_interpreter(uint32_t gone, uint64_t least, ui
     assert_true(executed_apart > least_apart);
 }
 
-/* Native code executes most instructions: in a run with the policy `converge`, at least 100 if no lanes diverge. */
+/* Most instructions run in native code: on average, more than 100 in a run. */
 static void bssy_and_bsync_change_a_whole_warp_as_in_the_interpreter(void **state)
 {
     (void)state;
@@ -175,7 +175,8 @@ static void bssy_and_bsync_change_the_lanes_that_remain_as_in_the_interpreter(vo
 {
     (void)state;
     warps_change_as_in_the_interpreter(0x80, 4 * 5 * 3 * STORES * 100, 4 * 3 * 3 * STORES * 100);
-    warps_change_as_in_the_interpreter(0x05, 4 * 5 * 3 * STORES * 100, 0); /* the split has id 1, so native code does not divide it */
+    warps_change_as_in_the_interpreter(0x05, 4 * 5 * 3 * STORES * 100, 0); /* split 1 remains, which
+                                                                          * native code does not divide */
 }
 
 int main(void)
