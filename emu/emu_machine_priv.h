@@ -50,6 +50,7 @@ struct emu_core_native {
     struct emu_functional *engine;
     uint32_t entry, begin_entry;            /* entry from which native code runs each warp of the block, as in
                                              * emu_native_kernel.run, and the entry of a block's start (emu_native_blocks.c) */
+    bool divides;                           /* the split policy permits that native code divides split 0 of a warp */
     uint64_t call_until;                    /* value of core->retired from which on next_warps() returns no entry */
     uint64_t missing;                       /* sum of emu_native_frame.missing since the block began (emu_native_blocks.c) */
     uint64_t *uniform;                      /* [warps][uniform_stride], owned: memory for emu_native_frame.uniform */

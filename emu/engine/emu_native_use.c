@@ -204,8 +204,8 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
     native->frame.warp_step = sizeof(struct emu_warp);
     native->frame.uniform_step = native->uniform_stride * sizeof *native->uniform;
     native->frame.regs_step = block->warp_count > 1 ? (uint64_t)(block->warp[1].regs - block->warp[0].regs) : 0;
-    native->frame.divides = block->warp->policy->steady && block->warp->merge &&
-                            (block->warp->window == 0 || block->warp->window >= EMU_NATIVE_WINDOW);
+    native->divides = block->warp->policy->steady && block->warp->merge &&
+                      (block->warp->window == 0 || block->warp->window >= EMU_NATIVE_WINDOW);
     native->frame.row_functions = core->level->row_functions;
 }
 

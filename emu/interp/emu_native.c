@@ -349,13 +349,9 @@ void emu_native_count_visit(const struct emu_core *core, struct emu_native_form 
 const struct emu_native_site *emu_native_run(struct emu_core *core, const struct emu_native_form *form, uint32_t entry)
 {
     struct emu_native_frame *frame = &core->native.frame;
-    const uint64_t divides = frame->divides;
 
-    /* After a division and a merge the interpreter's split has the lowest id, 0. So native code divides only split 0. */
-    frame->divides = ((struct emu_warp *)frame->warp)->running == 0 ? divides : 0;
     frame->window = form->window;
     form->kernel->run(frame, entry);
-    frame->divides = divides;
     const struct emu_native_site *site = &form->kernel->site[frame->site];
     frame->retired += site->retired;
     frame->loads += site->loads;

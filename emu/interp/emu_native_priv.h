@@ -26,6 +26,7 @@ static inline struct emu_native_frame *emu_native_frame_of(struct emu_warp *w)
     frame->mask = w->m;
     frame->first_thread = w->index * w->width;
     frame->alone = w->split_count == 1;
+    frame->divides = native->divides && w->running == 0; /* after a division and a merge the interpreter's split has the lowest id */
     frame->local = w->local;
     frame->local_bytes = w->local_bytes;
     frame->loads = frame->stores = frame->local_stores = 0;
