@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Determines from the text of a source whether the source may assign to a variable of a given name, and on which lines. A
  * kernel parameter that is never assigned keeps the value of the launch, even if clang's debug information contains no
- * value. The analysis is conservative. Arguments of macros, C++ functions and asm statements count as assigned. */
+ * value. The analysis is conservative. Arguments of C++ functions and asm statements count as assigned. The text contains no
+ * macros (ptx_source_text.c). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -10,7 +11,7 @@
 
 #include "ptx/compiler/ptx_compile_priv.h"
 
-enum { MOST_SCANNED = 1 << 26, MOST_LINES = 20, MOST_MACROS = 1000 };
+enum { MOST_SCANNED = 1 << 26, MOST_LINES = 20 };
 
 static bool is_word(char c)
 {
@@ -114,7 +115,7 @@ static bool may_assign(const struct ptx_assigned *source, size_t from, size_t to
         for (to++; is_blank(at(source, to)) || is_word(at(source, to)); to++)
             ;
     }
-    if ((source->passes_variables || source->has_references) && (at(source, before) == '(' || at(source, before) == ',') &&
+    if ((source->has_asm || source->has_references) && (at(source, before) == '(' || at(source, before) == ',') &&
         (at(source, to) == ')' || at(source, to) == ','))
         return true;
     while (at(source, before) == '(' && at(source, to) == ')') {
@@ -175,104 +176,12 @@ static size_t after_parts(const struct ptx_assigned *source, size_t i)
     }
 }
 
-/* Returns true if every use of the macro whose name is at [@name, @name + @size) is a value: no operator assigns to it or takes
- * its address. If @numbers is set, the first argument must be a number, too. */
-static bool is_value(const struct ptx_assigned *source, size_t name, size_t size, bool numbers)
+/* Returns true if the text contains an asm statement. */
+static bool has_asm(const struct ptx_assigned *source)
 {
-    const char *end = source->text + source->size;
-
-    for (const char *p = source->text; (p = memmem(p, (size_t)(end - p), source->text + name, size)) != NULL; p++) {
-        const size_t from = (size_t)(p - source->text), open = after_blanks(source, from + size);
-        size_t before = before_blanks(source, from), to;
-        char c, first = at(source, after_blanks(source, open + 1));
-
-        if ((from != 0 && is_word(source->text[from - 1])) || is_word(at(source, from + size)) ||
-            (before != SIZE_MAX && before >= 5 && is_text(source, before - 5, before + 1, "define")))
-            continue;
-        if (at(source, open) != '(' || (numbers && (first < '0' || first > '9')))
-            return false;
-        to = after_parts(source, after_bracket(source, open));
-        while (at(source, before) == '(' && at(source, to) == ')') {
-            before = before_blanks(source, before);
-            to = after_parts(source, to + 1);
-        }
-        c = at(source, before);
-        if (c == '&' || c == '#' || ((c == '+' || c == '-') && at(source, before - 1) == c) || is_assignment(source, to) ||
-            (at(source, to) == '/' && (at(source, to + 1) == '*' || at(source, to + 1) == '/')))
-            return false;
-    }
-    return true;
-}
-
-/* Returns true if the macro with parameters whose name is at @name is only used as a value and cannot assign: its text
- * contains no assignment, no address and no statement. */
-static bool is_expression(const struct ptx_assigned *source, size_t name)
-{
-    static const char *const words[] = {"for",    "while", "do",     "goto",  "if",      "else",
-                                        "switch", "case",  "return", "break", "continue"};
-    bool pastes = false; /* the macro creates names */
-    size_t size = 0, i;
-
-    while (is_word(at(source, name + size)))
-        size++;
-    for (i = after_bracket(source, name + size); i < source->size && source->text[i] != '\n'; i++) {
-        const char c = source->text[i], next = at(source, i + 1);
-
-        if (c == '\\' && (next == '\n' || next == '\r')) {
-            i += next == '\r' ? 2 : 1; /* the macro continues on the next line */
-            continue;
-        }
-        for (size_t k = 0; k < LW_COUNT_OF(words) && !is_word(source->text[i - 1]); k++)
-            if (is_word_at(source, i, words[k]))
-                return false;
-        pastes |= c == '#';
-        if (strchr(";{}", c) != NULL || (c == '&' && next != '&') || (c == '/' && (next == '*' || next == '/')) ||
-            is_assignment(source, i))
-            return false;
-        i += (c == '=' || c == '!' || c == '<' || c == '>' || c == '&') && (next == '=' || next == '&');
-    }
-    return is_value(source, name, size, pastes);
-}
-
-/* Returns true if the source may use the macro whose name is at @name. */
-static bool is_used(const struct ptx_assigned *source, size_t name)
-{
-    const char *end = source->text + source->size;
-    size_t size = 0;
-
-    while (is_word(at(source, name + size)))
-        size++;
-    for (const char *p = source->text; (p = memmem(p, (size_t)(end - p), source->text + name, size)) != NULL; p++) {
-        const size_t from = (size_t)(p - source->text);
-
-        if (from != name && (from == 0 || !is_word(source->text[from - 1])) && !is_word(at(source, from + size)))
+    for (const char *p = source->text, *end = p + source->size; p != NULL && (p = memmem(p, (size_t)(end - p), "asm", 3)) != NULL; p++)
+        if (p == source->text || p[-1] == '_' || !is_word(p[-1]))
             return true;
-    }
-    return memmem(source->text, source->size, "##", 2) != NULL; /* a macro may create the name */
-}
-
-/* Returns true if the source uses a macro with parameters that is no expression, or contains an include of a user's header, or an
- * asm statement. A macro, a function of a header and an asm statement may assign to variables that are passed to them. */
-static bool passes_variables(const struct ptx_assigned *source)
-{
-    for (size_t i = 0; i < source->size; i++) {
-        if (source->text[i] == '#') {
-            i = after_blanks(source, i + 1);
-            if (i + 7 <= source->size && memcmp(source->text + i, "include", 7) == 0 &&
-                at(source, after_blanks(source, i + 7)) == '"')
-                return true;
-            if (i + 6 <= source->size && memcmp(source->text + i, "define", 6) == 0) {
-                const size_t name = after_blanks(source, i + 6);
-
-                for (i = name; is_word(at(source, i)); i++)
-                    ;
-                if (at(source, i) == '(' && !is_expression(source, name) && is_used(source, name))
-                    return true;
-            }
-        } else if (i + 3 <= source->size && memcmp(source->text + i, "asm", 3) == 0 && (i == 0 || source->text[i - 1] == '_' || !is_word(source->text[i - 1]))) {
-            return true;
-        }
-    }
     return false;
 }
 
@@ -474,7 +383,7 @@ static size_t word_of_bracket(const struct ptx_assigned *source, size_t i, size_
 /* Returns true if it is certain that no loop contains @i, so that a call of the function reaches @i at most once. */
 static bool is_outside_of_loops(const struct ptx_assigned *source, size_t i)
 {
-    if (source->jumps || source->passes_variables)
+    if (source->jumps || source->has_asm)
         return false;
     for (;;) {
         const struct ptx_brace *block = block_around(source, i);
@@ -519,33 +428,6 @@ static bool is_one_of(const struct ptx_assigned *source, size_t from, size_t to,
     return false;
 }
 
-/* Finds the names of macros. Returns false if the host has too little memory. */
-static bool find_macros(struct ptx_assigned *source)
-{
-    const char *end = source->text + source->size;
-    size_t capacity = 0;
-
-    for (const char *p = source->text; source->size != 0 && (p = memmem(p, (size_t)(end - p), "define", 6)) != NULL; p++) {
-        if (!grow((void **)&source->macros, source->macro_count, &capacity, sizeof *source->macros))
-            return false;
-        source->macros[source->macro_count++] = after_blanks(source, (size_t)(p - source->text) + 6);
-    }
-    return true;
-}
-
-/* Returns true if a macro may have the name at [@from, @to). */
-static bool is_macro(const struct ptx_assigned *source, size_t from, size_t to)
-{
-    for (size_t i = 0; i < source->macro_count && source->macro_count <= MOST_MACROS; i++) {
-        const size_t name = source->macros[i];
-
-        if (name + (to - from) <= source->size && memcmp(source->text + name, source->text + from, to - from) == 0 &&
-            !is_word(at(source, name + (to - from))))
-            return true;
-    }
-    return source->macro_count > MOST_MACROS;
-}
-
 /* Returns true if the statement that contains the name at @i uses the name whenever the block around the statement is executed:
  * no `if`, `case`, loop, or operator that skips operands precedes the name in the statement. */
 static bool is_reached(const struct ptx_assigned *source, size_t i)
@@ -574,9 +456,8 @@ static bool is_reached(const struct ptx_assigned *source, size_t i)
         } else if (c == '(') {
             const size_t end = before_blanks(source, before) + 1, from = begin_of_word(source, end);
 
-            if (source->passes_variables || is_macro(source, from, end) ||
-                is_one_of(source, from, end, before_bracket, LW_COUNT_OF(before_bracket)))
-                return false; /* a macro need not evaluate its arguments */
+            if (is_one_of(source, from, end, before_bracket, LW_COUNT_OF(before_bracket)))
+                return false;
         } else if (is_word(c)) {
             const size_t end = before + 1;
 
@@ -722,7 +603,7 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
 {
     int64_t step = 0, one, limit = 0, other;
     unsigned limits = 0; /* number of loops that compare the variable with a constant */
-    bool steps = !source->passes_variables; /* each assignment other than the declaration either adds @step or assigns a
+    bool steps = !source->has_asm; /* each assignment other than the declaration either adds @step or assigns a
                                              * constant */
     size_t declaration = SIZE_MAX;          /* index in the source at which the declaration names the variable */
     struct ptx_assigned text = *source;
@@ -745,6 +626,8 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
             scope = scope_of(source, declaration + size);
         text.is_pointer = scope != NULL && declares_pointer(source, (size_t)(p - source->text));
     }
+    if (scope == NULL)
+        return false;
     end_line = end_line_of(source, scope);
     if (end_line > declared && is_word(at(source, after_blanks(source, scope->end + 1))) &&
         line_at(source, after_blanks(source, scope->end + 1)) == end_line)
@@ -803,26 +686,18 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     return true;
 }
 
-void ptx_assigned_read(struct ptx_assigned *source, const char *path)
+void ptx_assigned_read(struct ptx_assigned *source, const char *text, size_t size, bool is_cpp)
 {
-    const size_t length = strlen(path);
-
-    *source = (struct ptx_assigned){0};
-    if (lw_file_read(path, &source->text, &source->size, NULL) != LW_OK)
-        source->size = 0; /* An empty source makes the analysis assume that every name may be assigned. */
-    ptx_blank_comments(source->text, source->size);
-    source->has_references = length > 3 && strcmp(path + length - 3, ".cu") == 0;
-    source->passes_variables = passes_variables(source);
+    *source = (struct ptx_assigned){.text = text, .size = size, .has_references = is_cpp};
+    source->has_asm = has_asm(source);
     source->jumps = source->size != 0 && memmem(source->text, source->size, "goto", 4) != NULL;
-    if (!find_macros(source) || !find_blocks(source) || !find_loops(source))
+    if (!find_blocks(source) || !find_loops(source))
         source->line_count = 0; /* A source without blocks and loops leaves the lines of assignments unknown. */
 }
 
 void ptx_assigned_forget(struct ptx_assigned *source)
 {
-    free(source->text);
     free(source->lines);
-    free(source->macros);
     free(source->braces);
     free(source->loops);
 }
@@ -897,7 +772,7 @@ static char kind_of_use(const struct ptx_assigned *source, size_t from, size_t t
     char a = at(source, to), aa;
 
     if ((at(source, before) == '(' || at(source, before) == ',') && (a == ')' || a == ',') &&
-        (source->passes_variables || source->has_references))
+        (source->has_asm || source->has_references))
         return '&';
     while (at(source, before) == '(' && at(source, to) == ')') {
         before = before_blanks(source, before);
@@ -932,23 +807,6 @@ static size_t find_word(const struct ptx_assigned *source, const char *name, siz
     return SIZE_MAX;
 }
 
-/* Returns true if uses of the variable may be hidden: a preprocessor directive contains the name, or a lambda captures all
- * variables by reference. */
-static bool has_hidden_uses(const struct ptx_assigned *source, const char *name, size_t size)
-{
-    const char *end = source->text + source->size, *line = source->text;
-
-    while (line < end && (line = memchr(line, '#', (size_t)(end - line))) != NULL) {
-        const char *stop = memchr(line, '\n', (size_t)(end - line));
-
-        stop = stop != NULL ? stop : end;
-        if (find_word(source, name, size, (size_t)(line - source->text), (size_t)(stop - source->text)) != SIZE_MAX)
-            return true;
-        line = stop;
-    }
-    return memmem(source->text, source->size, "[&", 2) != NULL;
-}
-
 bool ptx_assigned_uses(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out)
 {
     const struct ptx_brace *scope, *body;
@@ -963,7 +821,7 @@ bool ptx_assigned_uses(struct ptx_assigned *source, const char *name, size_t siz
         return false;
     for (body = scope; body->parent != SIZE_MAX; body = &source->braces[body->parent])
         ;
-    if (has_hidden_uses(source, name, size))
+    if (memmem(source->text, source->size, "[&", 2) != NULL) /* a lambda may use all variables by reference */
         lw_printf(out, " %u:%u:0:0:&", declared, declared);
     for (; i != SIZE_MAX; i = find_word(source, name, size, i + 1, scope->end)) {
         const struct ptx_brace *block = is_reached(source, i) && !is_in_switch(source, i) ? block_around(source, i) : NULL;

@@ -43,11 +43,10 @@ struct ptx_brace {
 };
 /** Text of a source in which ptx_assigned.c finds assignments. The structure owns its arrays. */
 struct ptx_assigned {
-    char *text;
+    const char *text; /* without comments and preprocessor directives (ptx_source_text.c) */
     size_t size, scanned; /* size: number of bytes of the text; scanned: number of bytes that all searches have read, which
                            * is limited */
-    bool passes_variables; /* the source may pass variables to macros, asm statements or functions of headers, which may assign
-                            * to them */
+    bool has_asm;          /* the source contains an asm statement, which may assign to its operands */
     bool has_references;   /* the source is C++: functions may assign through references */
     bool jumps;            /* the source may contain a goto */
     bool is_pointer;       /* the variable whose assignments are searched is a pointer, so an assignment to NAME[...] does not
@@ -58,13 +57,10 @@ struct ptx_assigned {
         unsigned first, last; /* numbers of the loop's first and last line */
         bool has_jumps;       /* the loop contains `continue`, `break`, `return` or `goto`, so an iteration may skip statements */
     } *loops;
-    size_t *macros; /* indices of the names of macros in the text */
-    size_t brace_count, loop_count, macro_count;
+    size_t brace_count, loop_count;
 };
-/** Replaces the comments of a source by blanks. Line ends stay. Does nothing if the text may contain raw strings of C++. */
-void ptx_blank_comments(char *text, size_t size);
-/** Reads a source. If the source cannot be read, every variable counts as assigned. */
-void ptx_assigned_read(struct ptx_assigned *source, const char *path);
+/** Prepares the search in a text, which must remain valid. In an empty text every variable counts as assigned. */
+void ptx_assigned_read(struct ptx_assigned *source, const char *text, size_t size, bool is_cpp);
 void ptx_assigned_forget(struct ptx_assigned *source);
 /** Returns true if the name occurs in the source and nothing may assign to a variable of that name. */
 bool ptx_is_never_assigned(struct ptx_assigned *source, const char *name, size_t size);
@@ -80,12 +76,42 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
  *     PARTS          part of the variable, such as ".a[2]", or "[]" for a computed index
  *  Returns false if the source does not have the variable. */
 bool ptx_assigned_uses(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out);
-/** Writes a comment for each variable whose value follows from its initialiser (ptx_initialisers.c). @argv: the compiler's
+/** Writes a comment for each variable whose value follows from its initialiser (ptx_initialisers.c). */
+void ptx_assigned_initialisers(const struct ptx_assigned *whole, struct lw_sink *out);
+/** A file whose code clang compiles. The structure owns its texts. */
+struct ptx_source_file {
+    char *name, *path;      /* name: in the output of the preprocessor; path: of the file */
+    struct lw_buffer text;  /* text without comments, with the lines of debug information */
+    unsigned reached;       /* number of the last line of @text */
+    bool is_unknown;        /* some text is on other lines than in debug information */
+    bool is_ready;          /* @assigned is initialised */
+    struct ptx_assigned assigned;
+};
+/** A source and its headers (ptx_source_text.c). */
+struct ptx_sources {
+    struct ptx_source_file *files;
+    size_t count, capacity;
+    bool is_output;  /* the texts are the output of the preprocessor */
+    bool had_output; /* the source itself is the output of a preprocessor: it has no macros, and states the files of its lines */
+    bool is_cpp;     /* the language is C++ */
+};
+/** Reads a source, and replaces its comments by blanks. The text is empty if the source cannot be read. @argv: the compiler's
  *  command line. */
-void ptx_assigned_initialisers(const struct ptx_assigned *whole, const char *const *argv, struct lw_sink *out);
+void ptx_sources_read(struct ptx_sources *sources, const char *path, const char *const *argv);
+void ptx_sources_free(struct ptx_sources *sources);
+/** Returns true if the preprocessor would not change the text. The command line @argv may define macros. */
+bool ptx_sources_are_preprocessed(const struct ptx_sources *sources, const char *const *argv);
+/** Replaces the text by the output of clang's preprocessor for it. With an empty @output, no text is known. */
+void ptx_sources_preprocessed(struct ptx_sources *sources, const char *output, size_t size);
+/** Returns the text of the file whose path ends with @name, or NULL if no file or several files have such a path. The text is empty if
+ *  its statements may be on other lines than in debug information. */
+struct ptx_assigned *ptx_sources_find(struct ptx_sources *sources, const char *name, size_t size);
+/** Prepares the search in the text of a file of the sources. */
+struct ptx_assigned *ptx_sources_prepare(struct ptx_sources *sources, struct ptx_source_file *file);
 /** Replaces clang's comments about debug values in *@ptx, a text on the heap, by comments that the parser reads, and removes
- *  clang's other comments. @path: the source, in which assignments to variables are searched. @argv: clang's command line. */
-void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, const char *path, const char *const *argv);
+ *  clang's other comments. @sources: the texts in which assignments to variables are searched. If there is no file, no value is
+ *  compared with the source. */
+void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, struct ptx_sources *sources);
 /** Position in the dump of a function that corresponds to a position in the function's PTX (ptx_dump_calls.c). The caller sets
  *  @at and @end to the start and end of the dump. */
 struct ptx_dump_calls {

@@ -6,7 +6,7 @@
  *
  *     //lw.value NAME LINE :END TOKEN...
  *
- * END is the last line of the variable's scope. The tokens are separated by blanks. Macros are expanded. A variable to which
+ * END is the last line of the variable's scope. The tokens are separated by blanks. A variable to which
  * nothing in the source assigns, such as a parameter, has the prefix `$`. ptx_debug_initialisers.c reads the tokens, and finds
  * the other variables by the scopes of the debug sections.
  */
@@ -17,11 +17,10 @@
 
 #include "ptx/compiler/ptx_compile_priv.h"
 
-enum { MOST_INITIALISERS = 512, MOST_TOKENS = 80, MOST_EXPANSIONS = 6, MOST_SCANNED = 1 << 26 };
+enum { MOST_INITIALISERS = 512, MOST_TOKENS = 80, MOST_SCANNED = 1 << 26 };
 
 struct finding {
     struct ptx_assigned *source;
-    const char *const *argv; /* the compiler's command line, which may define macros */
     struct lw_sink *out;
     unsigned tokens;
 };
@@ -74,113 +73,18 @@ static size_t before_blanks(const struct ptx_assigned *source, size_t i)
     return i - 1;
 }
 
-/* ---- the preprocessor ------------------------------------------------------------------------------ */
-
-/* Returns the index after a preprocessor directive with its continuation lines. */
-static size_t after_directive(const struct ptx_assigned *source, size_t i)
-{
-    for (; i < source->size && source->text[i] != '\n'; i++)
-        if (source->text[i] == '\\')
-            i += 1 + (at(source, i + 1) == '\r');
-    return i;
-}
-
-/* Finds the word of the directive whose `#` is at @i. */
-static size_t directive(const struct ptx_assigned *source, size_t i, size_t *end)
-{
-    for (i++; at(source, i) == ' ' || at(source, i) == '\t'; i++)
-        ;
-    *end = word_end(source, i);
-    return i;
-}
-
-/* Returns false if lines of the source may differ from those in debug information, or if other files belong to the source. */
-static bool is_alone(const struct ptx_assigned *source)
-{
-    static const char *const words[] = {"include", "include_next", "import", "line", "pragma"};
-
-    for (size_t i = 0; i < source->size; i = after_directive(source, i + 1)) {
-        size_t from, to;
-
-        while (i < source->size && source->text[i] != '#')
-            i++;
-        from = directive(source, i, &to);
-        if (i < source->size && (is_digit(at(source, from)) ||
-                                 (is_one_of(source, from, to, words, LW_COUNT_OF(words)) && !is_text(source, from, to, "pragma"))))
-            return false;
-    }
-    return source->size != 0;
-}
-
-/* Returns true if an option of the command line may define or undefine the macro, or reads further files. */
-static bool is_in_options(const struct finding *f, const char *name, size_t size)
-{
-    for (size_t i = 1; f->argv != NULL && f->argv[i - 1] != NULL && f->argv[i] != NULL; i++) {
-        const char *option = f->argv[i];
-
-        if (strcmp(option, "-include") == 0 || strcmp(option, "-imacros") == 0)
-            return true;
-        if (option[0] == '-' && (option[1] == 'D' || option[1] == 'U'))
-            option = option[2] != '\0' || f->argv[i + 1] == NULL ? option + 2 : f->argv[i + 1];
-        else if (strcmp(option, "--define-macro") != 0 && strncmp(option, "--define-macro=", 15) != 0)
-            continue;
-        if (strncmp(option, "--", 2) == 0 || (strncmp(option, name, size) == 0 && !is_word(option[size])))
-            return true;
-    }
-    return false;
-}
-
-/* Finds the text [*from, *to) of a macro without parameters. The macro must be defined once, before @use, and outside of
- * conditional text. Returns false if there is no such macro. Sets *@is_macro if any macro may have the name. */
-static bool find_macro(const struct finding *f, const char *name, size_t size, size_t use, size_t *from, size_t *to, bool *is_macro)
-{
-    const struct ptx_assigned *source = f->source;
-    unsigned conditions = 0, found = 0;
-    bool sure = true;
-
-    for (size_t i = 0; i < source->size; i++) {
-        size_t word, end, macro;
-
-        if (source->text[i] != '#')
-            continue;
-        word = directive(source, i, &end);
-        for (macro = end; at(source, macro) == ' ' || at(source, macro) == '\t'; macro++)
-            ;
-        if (end - word >= 2 && memcmp(source->text + word, "if", 2) == 0) {
-            conditions++;
-        } else if (is_text(source, word, end, "endif")) {
-            conditions -= conditions != 0;
-        } else if ((is_text(source, word, end, "define") || is_text(source, word, end, "undef")) &&
-                   word_end(source, macro) - macro == size && memcmp(source->text + macro, name, size) == 0) {
-            *from = macro + size;
-            *to = after_directive(source, *from);
-            sure &= found++ == 0 && conditions == 0 && i < use && is_text(source, word, end, "define") && at(source, *from) != '(';
-        }
-        i = after_directive(source, i);
-    }
-    *is_macro = found != 0 || is_in_options(f, name, size);
-    return found == 1 && sure && !is_in_options(f, name, size) && memchr(source->text + *from, '\\', *to - *from) == NULL;
-}
-
 /* ---- tokens ------------------------------------------------------------------------------------------ */
 
-static bool put_tokens(struct finding *f, size_t i, size_t end, unsigned depth, struct lw_sink *out);
-
-static bool put_identifier(struct finding *f, size_t from, size_t to, unsigned depth, struct lw_sink *out)
+static bool put_identifier(struct finding *f, size_t from, size_t to, struct lw_sink *out)
 {
     static const char *const functions[] = {"get_global_id", "get_local_id",   "get_group_id",     "get_global_size",
                                             "get_local_size", "get_num_groups", "get_global_offset"};
     static const char *const types[] = {"int", "uint", "unsigned", "signed", "long", "ulong", "short", "ushort", "char", "uchar", "size_t"};
     struct ptx_assigned *source = f->source;
     const char *name = source->text + from;
-    size_t text, text_end;
-    bool is_macro;
+    size_t text;
 
     source->scanned += source->size;
-    if (find_macro(f, name, to - from, from, &text, &text_end, &is_macro))
-        return depth < MOST_EXPANSIONS && put_tokens(f, text, text_end, depth + 1, out);
-    if (is_macro)
-        return false;
     if (is_one_of(source, from, to, functions, LW_COUNT_OF(functions)) || is_one_of(source, from, to, types, LW_COUNT_OF(types))) {
         lw_printf(out, " %.*s", (int)(to - from), name);
         return true;
@@ -194,7 +98,7 @@ static bool put_identifier(struct finding *f, size_t from, size_t to, unsigned d
 }
 
 /* Writes the tokens of [@i, @end). Returns false if a token cannot belong to the value. */
-static bool put_tokens(struct finding *f, size_t i, size_t end, unsigned depth, struct lw_sink *out)
+static bool put_tokens(struct finding *f, size_t i, size_t end, struct lw_sink *out)
 {
     static const char *const twice[] = {"<<", ">>", "==", "!=", "<=", ">=", "&&", "||"};
 
@@ -210,7 +114,7 @@ static bool put_tokens(struct finding *f, size_t i, size_t end, unsigned depth, 
             return false;
         if (is_word(c)) {
             to = word_end(f->source, i);
-            if (!is_digit(c) && !put_identifier(f, i, to, depth, out))
+            if (!is_digit(c) && !put_identifier(f, i, to, out))
                 return false;
             if (is_digit(c))
                 lw_printf(out, " %.*s", (int)(to - i), f->source->text + i);
@@ -332,20 +236,6 @@ static bool is_declared(const struct ptx_assigned *source, size_t from)
     return !is_one_of(source, begin, before + 1, keywords, LW_COUNT_OF(keywords)) && !is_digit(source->text[begin]);
 }
 
-/* Returns true if a preprocessor directive contains the name. */
-static bool is_in_directive(const struct ptx_assigned *source, size_t name, size_t size)
-{
-    for (size_t i = 0; i < source->size; i++) {
-        const size_t begin = i, end = source->text[i] == '#' ? after_directive(source, i) : i;
-
-        for (size_t k = begin + 1; k + size <= end; k++)
-            if (memcmp(source->text + k, source->text + name, size) == 0 && !is_word(source->text[k - 1]) && !is_word(at(source, k + size)))
-                return true;
-        i = end;
-    }
-    return false;
-}
-
 /* Returns true if a line declares several variables of the name at @name, in different blocks. */
 static bool is_redeclared(const struct ptx_assigned *source, size_t name, size_t size)
 {
@@ -375,14 +265,14 @@ static bool is_never_assigned_in(struct ptx_assigned *source, size_t from, size_
     return never;
 }
 
-void ptx_assigned_initialisers(const struct ptx_assigned *whole, const char *const *argv, struct lw_sink *out)
+void ptx_assigned_initialisers(const struct ptx_assigned *whole, struct lw_sink *out)
 {
     struct ptx_assigned copy = *whole, *source = &copy; /* the limit of scanned bytes is separate */
-    struct finding f = {.source = source, .argv = argv, .out = out};
+    struct finding f = {.source = source, .out = out};
     unsigned line = 1, depth = 0, count = 0;
     size_t function = 0;
 
-    if (source->has_references || source->passes_variables || source->line_count == 0 || !is_alone(source))
+    if (source->has_references || source->has_asm || source->line_count == 0)
         return;
     source->scanned = 0;
     for (size_t i = 0; i < source->size && count < MOST_INITIALISERS && source->scanned < MOST_SCANNED; i++) {
@@ -390,12 +280,6 @@ void ptx_assigned_initialisers(const struct ptx_assigned *whole, const char *con
         size_t name, name_end, end, scope_end;
         struct lw_buffer tokens;
 
-        if (c == '#') {
-            for (const size_t next = after_directive(source, i); i < next; i++)
-                line += source->text[i] == '\n';
-            i--;
-            continue;
-        }
         line += c == '\n';
         function = depth == 0 ? i : function;
         depth += c == '{';
@@ -408,12 +292,12 @@ void ptx_assigned_initialisers(const struct ptx_assigned *whole, const char *con
         end = initialiser_end(source, i + 1);
         scope_end = end != SIZE_MAX ? block_end(source, end) : SIZE_MAX;
         if (name == name_end || is_digit(source->text[name]) || memchr(source->text + name, '\n', i - name) != NULL || scope_end == SIZE_MAX ||
-            !is_declared(source, name) || is_redeclared(source, name, name_end - name) || is_in_directive(source, name, name_end - name) ||
+            !is_declared(source, name) || is_redeclared(source, name, name_end - name) ||
             is_skipped(source, function, end, scope_end) || !is_never_assigned_in(source, end, scope_end, name, name_end - name))
             continue;
         lw_buffer_init(&tokens);
         f.tokens = 0;
-        if (put_tokens(&f, i + 1, end, 0, &tokens.sink) && tokens.text != NULL && !tokens.is_cut) {
+        if (put_tokens(&f, i + 1, end, &tokens.sink) && tokens.text != NULL && !tokens.is_cut) {
             lw_printf(out, "\t//lw.value %.*s %u :%u%s\n", (int)(name_end - name), source->text + name, line,
                       last_line(source, function, i, line, scope_end), tokens.text);
             count++;

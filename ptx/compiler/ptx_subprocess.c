@@ -644,6 +644,40 @@ static enum lw_status run_spelled(const char **argv, const char *scratch, bool d
     }
 }
 
+/** Reads the source and its headers, in which assignments to variables are searched. If the source uses the preprocessor, runs
+ *  the compiler's preprocessor. @argv is the command line of the compilation, which writes @result. */
+static void read_sources(const struct ptx_job *job, const char *path, const char *const *argv, const char *result,
+                        struct ptx_sources *sources)
+{
+    char preprocessed[PTX_PATH_BYTES + 16], *text = NULL;
+    size_t count = 0, n = 0, size = 0;
+    const char **command;
+    struct lw_buffer messages;
+    int wait_status = 0;
+
+    ptx_sources_read(sources, path, argv);
+    if (ptx_sources_are_preprocessed(sources, argv))
+        return;
+    while (argv[count] != NULL)
+        count++;
+    command = calloc(count + 1, sizeof *command);
+    snprintf(preprocessed, sizeof preprocessed, "%s/kernel.i", job->scratch);
+    for (size_t i = 0; command != NULL && i < count; i++) {
+        if (strcmp(argv[i], "-mllvm") == 0 || strcmp(argv[i], "-MF") == 0)
+            i++;
+        else if (strcmp(argv[i], "-MD") != 0 && strcmp(argv[i], "-fverbose-asm") != 0)
+            command[n++] = strcmp(argv[i], "-S") == 0 ? "-E" : strcmp(argv[i], result) == 0 ? preprocessed : argv[i];
+    }
+    lw_buffer_init(&messages);
+    if (command != NULL && run_child((char *const *)command, job->scratch, false, OUTPUT_LIMIT_BYTES, &messages, &wait_status, NULL) == LW_OK &&
+        !has_failed(wait_status) && lw_file_read(preprocessed, &text, &size, NULL) != LW_OK)
+        size = 0;
+    ptx_sources_preprocessed(sources, text, size);
+    lw_buffer_fini(&messages);
+    free(command);
+    free(text);
+}
+
 /** Runs the compiler. Parameters are those of ptx_run_compiler(). @output receives the compiler's messages. */
 static enum lw_status run(struct ptx_job *job, const char *path, const char **argv, const char *result, struct lw_buffer *output,
                           char **ptx, size_t *size, struct lw_error *err)
@@ -665,8 +699,13 @@ static enum lw_status run(struct ptx_job *job, const char *path, const char **ar
         status = report(path, job, wait_status, output, err);
     if (status == LW_OK)
         status = lw_file_read(result, ptx, size, err);
-    if (status == LW_OK && dump != NULL)
-        ptx_values_annotate(ptx, size, dump, dump_size, path, argv);
+    if (status == LW_OK && dump != NULL) {
+        struct ptx_sources sources;
+
+        read_sources(job, path, argv, result, &sources);
+        ptx_values_annotate(ptx, size, dump, dump_size, &sources);
+        ptx_sources_free(&sources);
+    }
     free(dump);
     if (status == LW_ENOENT)
         return LW_FAIL(err, LW_EINPUT, "%s: %s succeeded but wrote no output; " ANOTHER, path,

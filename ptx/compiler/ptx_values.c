@@ -82,10 +82,13 @@ struct annotating {
     struct numbers virtual[CLASS_COUNT], physical[CLASS_COUNT];
     struct numbers narrowed[CLASS_COUNT]; /* 64 * the number of a register + the number of bits of the narrowed load that
                                            * writes the register */
-    struct ptx_assigned source;
+    struct ptx_sources *sources;
+    struct ptx_assigned *source; /* text of the file that declares the variable of the comment, or NULL if it is not known */
     struct variable_name {
         const char *at;
         uint32_t size, declared;
+        const struct ptx_assigned *source;
+        bool is_known; /* the lines that assign to the variable are known */
     } *names; /* variables of the current function for which the comment that describes the source has been written */
     size_t name_count, name_capacity;
     struct ptx_memory_variables memory;
@@ -336,7 +339,7 @@ static bool put_operand(struct annotating *an, struct text t, struct text name, 
     uint32_t number;
 
     if (begins(t, "$noreg") || begins(t, "undef")) {
-        lw_put(out, ptx_is_never_assigned(&an->source, name.at, (size_t)(name.end - name.at)) ? "launch" : "none");
+        lw_put(out, an->source != NULL && ptx_is_never_assigned(an->source, name.at, (size_t)(name.end - name.at)) ? "launch" : "none");
         return true;
     }
     if (begins(t, "$vrdepot") || begins(t, "$vrframelocal") || begins(t, "$vrframe")) {
@@ -417,6 +420,16 @@ static bool is_plain_name(struct text t)
     return true;
 }
 
+/* Finds the source that declares the variable of a debug value at @place, such as "; k.cl:0 @[ k.cl:13:24 ] line no:3". */
+static struct ptx_assigned *find_source(struct annotating *an, struct text place)
+{
+    const char *at = place.at + 2, *end = at;
+
+    while (end + 1 < place.end && !(end[0] == ':' && end[1] >= '0' && end[1] <= '9'))
+        end++;
+    return ptx_sources_find(an->sources, at, (size_t)(end - at));
+}
+
 /* Writes the debug value in a line of the dump as a comment. Returns false if the value cannot be parsed, or if its variable is
  * not @name, which clang's comment in the PTX names. */
 static bool put_value(struct annotating *an, struct text line, struct text name, struct lw_sink *out)
@@ -434,6 +447,7 @@ static bool put_value(struct annotating *an, struct text line, struct text name,
     place.at = find(place, "; ");
     if (place.at == NULL)
         return false;
+    an->source = find_source(an, place);
     line.end = debug;
     if (!list) {
         operand[0] = take_operand(&line);
@@ -604,13 +618,16 @@ static void put_line(struct text line, struct lw_sink *out)
 
 /* Writes the comments that describe a variable in the source, if @comment, "//lw.value NAME LINE ...", is the first comment of
  * the variable in the function. @lasting: the variable's name, in a text that remains valid after the call. @in_memory: the
- * variable is in local memory. */
-static void put_lines(struct annotating *an, struct text comment, const char *lasting, bool in_memory, struct lw_sink *out)
+ * variable is in local memory. Returns false if the lines that assign to the variable are not known. */
+static bool put_lines(struct annotating *an, struct text comment, const char *lasting, bool in_memory, struct lw_sink *out)
 {
     struct text key = comment, name = {comment.at + 11, NULL};
     struct lw_buffer lines;
     uint32_t declared = 0;
+    bool known;
 
+    if (an->sources->count == 0)
+        return true;
     name.end = memchr(name.at, ' ', (size_t)(key.end - name.at));
     key.at = name.end + 1;
     (void)take_number(&key, &declared);
@@ -618,35 +635,39 @@ static void put_lines(struct annotating *an, struct text comment, const char *la
     for (size_t i = 0; i < an->name_count; i++)
         if (an->names[i].declared == declared && an->names[i].size == (uint32_t)(name.end - name.at) &&
             memcmp(an->names[i].at, name.at, an->names[i].size) == 0)
-            return;
+            return an->names[i].is_known && an->names[i].source == an->source;
     if (an->name_count == an->name_capacity) {
         size_t capacity = an->name_capacity != 0 ? 2 * an->name_capacity : 64;
         void *grown = realloc(an->names, capacity * sizeof *an->names);
 
         if (grown == NULL) {
             an->failed = true;
-            return;
+            return false;
         }
         an->names = grown;
         an->name_capacity = capacity;
     }
     an->names[an->name_count].size = (uint32_t)(name.end - name.at);
     an->names[an->name_count].declared = declared;
+    an->names[an->name_count].source = an->source;
     an->names[an->name_count++].at = lasting;
     lw_buffer_init(&lines);
-    if (ptx_assigned_lines(&an->source, name.at, (size_t)(name.end - name.at), declared, &lines.sink) && lines.text != NULL && !lines.is_cut)
+    known = an->source != NULL && ptx_assigned_lines(an->source, name.at, (size_t)(name.end - name.at), declared, &lines.sink) &&
+            lines.text != NULL && !lines.is_cut;
+    an->names[an->name_count - 1].is_known = known;
+    if (known)
         lw_printf(out, "\t//lw.value %.*s = %s\n", (int)(key.end - key.at), key.at, lines.text);
     lw_buffer_clear(&lines);
-    if (in_memory && ptx_assigned_uses(&an->source, name.at, (size_t)(name.end - name.at), declared, &lines.sink) && !lines.is_cut)
+    if (known && in_memory && ptx_assigned_uses(an->source, name.at, (size_t)(name.end - name.at), declared, &lines.sink) && !lines.is_cut)
         lw_printf(out, "\t//lw.value %.*s @%s\n", (int)(key.end - key.at), key.at, lw_buffer_text(&lines));
     lw_buffer_fini(&lines);
+    return known;
 }
 
-/* Returns the text between the parentheses of the parameters in the definition of function @name, or an empty text if the source
+/* Returns the text between the parentheses of the parameters in the definition of function @name, or an empty text if the source @all
  * contains no definition. @name may be mangled. */
-static struct text source_parameters(const struct ptx_assigned *source, struct text name)
+static struct text source_parameters(struct text all, struct text name)
 {
-    const struct text all = {source->text, source->text + source->size};
     struct text rest = all, none = {NULL, NULL};
     uint32_t length;
 
@@ -703,7 +724,9 @@ static bool has_assignment(struct annotating *an, struct text name, uint32_t dec
     bool found = false;
 
     lw_buffer_init(&lines);
-    if (ptx_assigned_lines(&an->source, name.at, (size_t)(name.end - name.at), declared, &lines.sink) && lines.text != NULL)
+    if (!ptx_assigned_lines(an->source, name.at, (size_t)(name.end - name.at), declared, &lines.sink))
+        found = true;
+    else if (lines.text != NULL)
         for (const char *p = lines.text; (p = strchr(p, ':')) != NULL && !found; p++) { /* the description of a loop begins with
                                                                                          * "-" */
             const char *item = p;
@@ -716,14 +739,13 @@ static bool has_assignment(struct annotating *an, struct text name, uint32_t dec
     return found;
 }
 
-/* Writes a comment with `none` for each parameter to which the source may assign and for which clang has no debug value.
- * Without the comment, a kernel parameter would seem to keep the value of the launch. */
-static void put_lost_parameters(struct annotating *an, const struct machine_function *fn, struct text body, struct lw_sink *out)
+/* Writes a comment with `none` for each parameter in @list to which the source may assign and for which clang has no debug value.
+ * Without the comment, a kernel parameter would seem to keep the value of the launch. @list is in the text of @file. */
+static void put_lost(struct annotating *an, const struct ptx_source_file *file, struct text list, struct text body, struct lw_sink *out)
 {
-    struct text list = source_parameters(&an->source, fn->name);
     uint32_t line = 1;
 
-    for (const char *p = an->source.text; p < list.at; p++)
+    for (const char *p = file->text.text; p < list.at; p++)
         line += *p == '\n';
     for (struct text name = {list.at, list.at}; name.at < list.end; name.at = name.end) {
         if (*name.at == '\n')
@@ -742,10 +764,23 @@ static void put_lost_parameters(struct annotating *an, const struct machine_func
         lw_buffer_init(&comment);
         lw_printf(&comment.sink, "//lw.value %.*s %u - () none", (int)(name.end - name.at), name.at, line);
         if (comment.text != NULL && !comment.is_cut) {
-            put_lines(an, (struct text){comment.text, comment.text + comment.size}, name.at, false, out);
+            (void)put_lines(an, (struct text){comment.text, comment.text + comment.size}, name.at, false, out);
             lw_printf(out, "\t%s\n", comment.text);
         }
         lw_buffer_fini(&comment);
+    }
+}
+
+static void put_lost_parameters(struct annotating *an, const struct machine_function *fn, struct text body, struct lw_sink *out)
+{
+    for (size_t i = 0; i < an->sources->count; i++) {
+        struct ptx_source_file *file = &an->sources->files[i];
+        const struct text list = source_parameters((struct text){file->text.text, file->text.text + file->text.size}, fn->name);
+
+        if (list.at == NULL)
+            continue;
+        an->source = ptx_sources_prepare(an->sources, file);
+        put_lost(an, file, list, body, out);
     }
 }
 
@@ -847,9 +882,9 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
     const bool aligned = fn != NULL && count_lines(body, is_comment) == count_lines(values, is_debug_value);
     const bool matched = aligned && match_registers(an, fn, body), has_calls = aligned && find(values, " @[ ") != NULL;
 
-    if (matched && an->source.text != NULL)
+    if (matched)
         put_lost_parameters(an, fn, body, out);
-    if (an->source.text != NULL)
+    if (an->sources->count != 0)
         put_memory(an, body, out);
     if (matched)
         lw_put(out, lw_buffer_text(&an->initialisers));
@@ -874,9 +909,11 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
             ptx_dump_passes(&dump, values.at);
             if (matched && put_value(an, value, comment_name(line), &comment.sink) &&
                 comment.text != NULL && !comment.is_cut) {
-                put_lines(an, (struct text){comment.text, comment.text + comment.size}, comment_name(line).at,
-                          has_memory && is_in_memory(fn->body, comment_name(line)), out);
-                lw_printf(out, "\t%s", comment.text);
+                if (put_lines(an, (struct text){comment.text, comment.text + comment.size}, comment_name(line).at,
+                              has_memory && is_in_memory(fn->body, comment_name(line)), out))
+                    lw_printf(out, "\t%s", comment.text);
+                else /* a value cannot be compared with the source */
+                    lw_printf(out, "\t%.*s() none", (int)strcspn(comment.text, "("), comment.text);
             }
             lw_buffer_fini(&comment);
             lw_put(out, "\n");
@@ -886,16 +923,17 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
     }
 }
 
-void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, const char *path, const char *const *argv)
+void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, struct ptx_sources *sources)
 {
-    struct annotating an = {0};
+    struct annotating an = {.sources = sources};
     struct text rest = {*ptx, *ptx + *size}, head = rest;
     struct lw_buffer out;
     size_t next = 0;
 
-    ptx_assigned_read(&an.source, path);
     lw_buffer_init(&an.initialisers);
-    ptx_assigned_initialisers(&an.source, argv, &an.initialisers.sink);
+    for (size_t i = 0; i < sources->count; i++)
+        if (strcmp(sources->files[i].path, sources->files[0].path) == 0)
+            ptx_assigned_initialisers(ptx_sources_prepare(sources, &sources->files[i]), &an.initialisers.sink);
     find_functions(&an, (struct text){dump, dump + dump_size});
     an.failed |= !ptx_memory_variables_read(&an.memory, rest);
     lw_buffer_init(&out);
@@ -941,58 +979,4 @@ void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump
     lw_buffer_fini(&an.initialisers);
     free(an.functions);
     free(an.names);
-    ptx_assigned_forget(&an.source);
-}
-
-bool ptx_values_wanted(const char *const *flags, size_t count)
-{
-    bool optimised = true, debug = true, verbose = true;
-
-    for (size_t i = 0; i < count; i++) {
-        const char *f = flags[i];
-
-        if (strncmp(f, "-O", 2) == 0)
-            optimised = strcmp(f, "-O0") != 0;
-        else if (strcmp(f, "-cl-opt-disable") == 0)
-            optimised = false;
-        else if (strncmp(f, "-g", 2) == 0 && strncmp(f, "-gcc", 4) != 0 && strncmp(f, "-gpu", 4) != 0)
-            debug = strcmp(f, "-g0") != 0 && strcmp(f, "-g1") != 0 && strcmp(f, "-gmlt") != 0 &&
-                    strcmp(f, "-gline-tables-only") != 0 && strcmp(f, "-gline-directives-only") != 0;
-        else if (strcmp(f, "-fverbose-asm") == 0 || strcmp(f, PTX_NO_VALUES) == 0)
-            verbose = strcmp(f, PTX_NO_VALUES) != 0;
-    }
-    return optimised && debug && verbose;
-}
-
-size_t ptx_values_split(char *output, size_t size, char **dump, size_t *dump_size)
-{
-    struct text rest = {output, output + size};
-    struct lw_buffer out;
-    char *to = output;
-    bool inside = false;
-
-    lw_buffer_init(&out);
-    while (rest.at < rest.end) {
-        struct text line = take_line(&rest);
-        size_t length = (size_t)(rest.at - line.at);
-
-        if (begins(line, "# *** IR Dump After "))
-            inside = true;
-        if (inside) {
-            out.sink.write(&out.sink, line.at, length);
-        } else {
-            memmove(to, line.at, length);
-            to += length;
-        }
-        if (begins(line, "# End machine code for function ")) {
-            inside = false;
-            if (rest.at < rest.end && *rest.at == '\n')
-                rest.at++;
-        }
-    }
-    *dump = out.text;
-    *dump_size = out.text != NULL ? out.size : 0;
-    out.text = NULL;
-    lw_buffer_fini(&out);
-    return (size_t)(to - output);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions that read the text of clang's output, for ptx_values.c and ptx_values_memory.c. */
+/* Functions that read text line by line: clang's output, and the source. */
 #ifndef PTX_VALUES_PRIV_H
 #define PTX_VALUES_PRIV_H
 

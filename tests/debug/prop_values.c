@@ -27,6 +27,8 @@
  * get the addresses of these variables. These kernels do not store all values, so the compiler leaves out stores to the
  * variables' memory. No value may be wrong.
  *
+ * Kernels of LW_VALUES_MODE=macros are observed kernels that use macros and a header (values_macros.c).
+ *
  * The following differences count as wrong only with LW_VALUES_STRICT=1:
  *
  *   - A thread executes code of a line that it does not reach with -O0, because the compiler made the code unconditional.
@@ -67,6 +69,7 @@ struct test {
     const char *clang[2];
     unsigned clangs;
     bool keep_going;       /* LW_VALUES_ALL is set */
+    bool macros; /* random kernels use macros and a header */
     bool strict, free; /* true: random kernels are not observed, and the test only reports wrong values */
     enum values_kind kind; /* kind of the random kernels */
     bool has_values;       /* this version supports `values: kept` in launch files */
@@ -563,11 +566,26 @@ static void make_kernel(const struct test *test, uint64_t seed, struct kernel *k
     snprintf(k->source, sizeof k->source, "%s/%s", test->folder, name);
     snprintf(k->launch, sizeof k->launch, "%s/k.yaml", test->folder);
     snprintf(k->keeping, sizeof k->keeping, "%s/kept.yaml", test->folder);
-    snprintf(k->what, sizeof k->what, "%sLW_SEED=%" PRIu64 ": %s %s", test->kind == VALUES_MEMORY ? "LW_VALUES_MODE=memory " : "", seed,
+    snprintf(k->what, sizeof k->what, "%sLW_SEED=%" PRIu64 ": %s %s",
+             test->macros ? "LW_VALUES_MODE=macros " : test->kind == VALUES_MEMORY ? "LW_VALUES_MODE=memory " : "", seed,
              k->clang != NULL ? k->clang : "clang", k->level);
     lw_buffer_init(&text);
     k->stores = values_kernel_print(&r, k->cuda, test->kind, &text.sink);
-    write_text(k->source, &text);
+    if (test->macros) {
+        struct lw_buffer source, header;
+        char path[sizeof k->source];
+
+        lw_buffer_init(&source);
+        lw_buffer_init(&header);
+        values_macros(&r, text.text, "k.h", &source.sink, &header.sink);
+        snprintf(path, sizeof path, "%s/k.h", test->folder);
+        write_text(path, &header);
+        write_text(k->source, &source);
+        lw_buffer_fini(&source);
+        lw_buffer_fini(&header);
+    } else {
+        write_text(k->source, &text);
+    }
     text.size = 0;
     print_launch(seed, name, "", k->stores, &text.sink);
     write_text(k->launch, &text);
@@ -803,6 +821,7 @@ int main(int argc, char **argv)
     test.keep_going = getenv("LW_VALUES_ALL") != NULL;
     test.strict = getenv("LW_VALUES_STRICT") != NULL;
     test.free = mode != NULL && strcmp(mode, "free") == 0;
+    test.macros = mode != NULL && strcmp(mode, "macros") == 0;
     test.kind = test.free ? VALUES_FREE : mode != NULL && strcmp(mode, "memory") == 0 ? VALUES_MEMORY : VALUES_OBSERVED;
     if (print) {
         struct kernel k;
@@ -822,7 +841,7 @@ int main(int argc, char **argv)
         }
         for (int i = 1; i < argc && (wrong == 0 || test.keep_going); i++)
             wrong += launch_file(&test, argv[i], i);
-        print_counts(argc > 1 ? "launch files" : test.free ? "free" : test.kind == VALUES_MEMORY ? "memory" : "observed", &test.counts);
+        print_counts(argc > 1 ? "launch files" : test.free ? "free" : test.macros ? "macros" : test.kind == VALUES_MEMORY ? "memory" : "observed", &test.counts);
         if (test.free && argc == 1) {
             const double percent = 100 * (double)wrong / (double)(test.counts.shown + !test.counts.shown);
 

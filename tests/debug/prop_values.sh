@@ -16,6 +16,7 @@ done
 random=$?
 if [ -z "${LW_VALUES_MODE:-}${LW_SEED:-}" ]; then
     LW_VALUES_MODE=memory "$program" || random=1
+    LW_VALUES_MODE=macros "$program" || random=1
 fi
 wait $!
 other=$?

@@ -9,8 +9,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . "$src/tests/lib/compile_once.sh"
 failures=0
-shown="gid lid group size halved quotient rest high wide narrow flag order both minus inner folded"
-hidden="later address param unsure outer other loaded twice self"
+shown="gid lid group size halved quotient rest high wide narrow flag order both minus inner folded unsure"
+hidden="later address param outer other loaded twice self"
 
 cat >"$work/k.cl" <<'END'
 #define LOG 5

@@ -15,4 +15,7 @@ enum values_kind { VALUES_FREE, VALUES_OBSERVED, VALUES_MEMORY };
 /** Writes a source with the kernel `k` and its functions. Returns the maximum number of stores of a thread, or 0 for
  *  VALUES_FREE. */
 unsigned values_kernel_print(struct prop_random *r, bool cuda, enum values_kind kind, struct lw_sink *out);
+/** Writes a text of values_kernel_print() as a source and a header, which use macros. The header contains all text before the
+ *  kernel. */
+void values_macros(struct prop_random *r, const char *text, const char *header_name, struct lw_sink *source, struct lw_sink *header);
 #endif

@@ -191,7 +191,7 @@ static void a_dump_becomes_notes_in_registers_of_the_ptx(void **state)
     char *ptx = strdup(text);
 
     (void)state;
-    ptx_values_annotate(&ptx, &size, dump, strlen(dump), "/nonexistent", NULL);
+    ptx_values_annotate(&ptx, &size, dump, strlen(dump), &(struct ptx_sources){0});
     assert_string_equal(ptx, ".entry f(\n)\n{\n\t.reg .b32 \t%r<9>;\n\tld.param.u32 \t%r3, [p];\n"
                              "\t//lw.value a 3 - () %r3\n\t//lw.value b 4 - () none\n\n"
                              "\tadd.s32 \t%r5, %r3, %r3;\n"
@@ -202,7 +202,7 @@ static void a_dump_becomes_notes_in_registers_of_the_ptx(void **state)
     /* The PTX has one register more than the dump, so no note is written. */
     ptx = strdup(".entry f(\n)\n{\n\tadd.s32 \t%r5, %r3, %r4;\n\t//DEBUG_VALUE: f:a <- %7\n}\n");
     size = strlen(ptx);
-    ptx_values_annotate(&ptx, &size, dump, strlen(dump), "/nonexistent", NULL);
+    ptx_values_annotate(&ptx, &size, dump, strlen(dump), &(struct ptx_sources){0});
     assert_null(strstr(ptx, "lw.value"));
     free(ptx);
 }
@@ -232,7 +232,7 @@ static void a_location_gets_the_inlined_calls_of_its_instruction(void **state)
     char *ptx = strdup(text);
 
     (void)state;
-    ptx_values_annotate(&ptx, &size, dump, strlen(dump), "/nonexistent", NULL);
+    ptx_values_annotate(&ptx, &size, dump, strlen(dump), &(struct ptx_sources){0});
     assert_string_equal(ptx, ".entry f(\n)\n{\n\t.loc\t1 2 0\n\n"
                              "\t.loc\t1 4 9 //lw.calls 13:13,24:18\n\tadd.s32 \t%r2, %r1, 1;\n"
                              "\t.loc\t1 4 9 //lw.calls 24:32\n\tadd.s32 \t%r3, %r2, 1;\n\t//lw.value a 3 - () %r3\n"
@@ -240,6 +240,126 @@ static void a_location_gets_the_inlined_calls_of_its_instruction(void **state)
                              "\t.loc\t1 24 9 //lw.calls -\n\tadd.s32 \t%r6, %r5, 1;\n\t.loc\t1 4 9\n$L__BB0_1:\n"
                              "\t.loc\t1 4 9 //lw.calls 24:32\n\tadd.s32 \t%r7, %r6, 1;\n}\n");
     free(ptx);
+}
+
+static struct ptx_assigned *read_source(const struct fixture *f, const char *text, struct ptx_sources *sources)
+{
+    static const char *const argv[] = {"clang", NULL};
+
+    put_source(f, text);
+    ptx_sources_read(sources, f->source, argv);
+    return ptx_sources_prepare(sources, &sources->files[0]);
+}
+
+static void the_preprocessor_is_needed_for_directives_and_macros_of_the_command_line(void **state)
+{
+    static const struct {
+        const char *text, *options[3];
+        bool preprocessed;
+    } cases[] = {
+        {"f(int n) { n = 5; }", {"clang"}, true},
+        {"#define G 1\nf(int n) { n = G; }", {"clang"}, false},
+        {"// #define G 1\nf(int n) { /* # */ n = G; }", {"clang"}, true},
+        {"%:define G 1\nf(int n) { n = G; }", {"clang"}, false},
+        {"f(int n) { n = G; }", {"clang", "-DG=1"}, false},
+        {"f(int n) { n = G; }", {"clang", "-D", "G(x)=1"}, false},
+        {"f(int n) { n = Gg; }", {"clang", "-DG=1"}, true},
+        {"f(int n) { n = G; }", {"clang", "-include", "g.h"}, false},
+        {"f(int n) { n = G; }", {"clang", "--define-macro=G=1"}, false},
+    };
+    const struct fixture *f = *state;
+
+    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
+        const char *const argv[] = {cases[i].options[0], cases[i].options[1], cases[i].options[2], NULL};
+        struct ptx_sources sources;
+
+        put_source(f, cases[i].text);
+        ptx_sources_read(&sources, f->source, argv);
+        if (ptx_sources_are_preprocessed(&sources, argv) != cases[i].preprocessed)
+            fail_msg("%s", cases[i].text);
+        ptx_sources_free(&sources);
+    }
+}
+
+static void preprocessed_text_has_the_lines_of_the_source(void **state)
+{
+    /* In @output, clang's preprocessor has written "%s" as the path of the source. @found is the text, or NULL if statements may
+     * be on other lines than in debug information. */
+    static const struct {
+        const char *text, *output, *found;
+    } cases[] = {
+        {"#define G(x) x++\nf(int n) { G(n); }\n", "# 1 \"%s\"\n# 1 \"<built-in>\" 1\nint built;\n# 1 \"%s\" 2\n\nf(int n) { n++; }\n",
+         "\nf(int n) { n++; } "},
+        {"#pragma unroll\n#if 0\nn = 3;\n#else\nn = 4;\n#endif\n", "# 1 \"%s\"\n#pragma unroll\n\n\n\nn = 4;\n", "\n\n\n\nn = 4; "},
+        {"G(n,\n  4);\nn = 2;\n", "# 1 \"%s\"\nn = 4;\n\nn = 2;\n", "n = 4; \n\nn = 2; "},
+        {"G(n,\n  4); m = 3;\nn = 2;\n", "# 1 \"%s\"\nn = 4; m = 3;\n\nn = 2;\n", NULL},
+        {"G(n,\n  g(4,\n    5), m = 3)\nn = 2;\n", "# 1 \"%s\"\nn = g(4, 5);\n\n\nn = 2;\n", NULL},
+        {"n = 3 \\\n + 1; m = 3;\n", "# 1 \"%s\"\nn = 3 + 1; m = 3;\n\n", NULL},
+        {"G(n,\n  4) && m <= 4;\nn = 2;\n", "# 1 \"%s\"\nn = 4 && m <= 4;\n\nn = 2;\n", "n = 4 && m <= 4; \n\nn = 2; "},
+        {"G(n,\n  4) && m++;\nn = 2;\n", "# 1 \"%s\"\nn = 4 && m++;\n\nn = 2;\n", NULL},
+        {"G(n,\n  4) && m <<= 4;\n", "# 1 \"%s\"\nn = 4 && m <<= 4;\n\n", NULL},
+        {"G(n,\n  4); return;\n", "# 1 \"%s\"\nn = 4; return;\n\n", NULL},
+        {"if (m) \\\n  return;\n", "# 1 \"%s\"\nif (m) return;\n\n", NULL},
+        {"if (m && \\\n  n == 3) {\n  n = 4; }\n", "# 1 \"%s\"\nif (m && n == 3) {\n\n  n = 4; }\n", "if (m && n == 3) { \n\n  n = 4; } "},
+        {"#line 7 \"%s\"\nn = 4;\n", "# 1 \"%s\"\n# 7 \"%s\"\nn = 4;\n", "\n\n\n\n\n\nn = 4; "},
+        {"#line 7 \"%s\"\n#define G(x) 4\nn = G(\n1); m = 2;\n", "# 1 \"%s\"\n# 8 \"%s\"\nn = 4; m = 2;\n", NULL},
+        {"# 7 \"%s\"\nn = 4;\n", "# 1 \"%s\"\n# 7 \"%s\"\nn = 4;\n", "\n\n\n\n\n\nn = 4; "},
+        {"# 7 \"%s\"\n#define G 4\nn = G;\n", "# 1 \"%s\"\n# 8 \"%s\"\nn = 4;\n", NULL},
+        {"n = 4;\n", "# 7 \"%s\"\nn = 4;\n# 3 \"%s\"\nn = 2;\n", NULL},
+    };
+    static const char *const argv[] = {"clang", NULL};
+    const struct fixture *f = *state;
+
+    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
+        struct ptx_assigned *source;
+        struct ptx_sources sources;
+        struct lw_buffer output;
+
+        put_source(f, cases[i].text);
+        ptx_sources_read(&sources, f->source, argv);
+        lw_buffer_init(&output);
+        for (const char *p = cases[i].output; *p != '\0'; p++) {
+            const bool is_path = p[0] == '%' && p[1] == 's';
+
+            lw_printf(&output.sink, is_path ? "%s" : "%.1s", is_path ? f->source : p);
+            p += is_path;
+        }
+        ptx_sources_preprocessed(&sources, output.text, output.size);
+        source = ptx_sources_find(&sources, "values.cl", 9);
+        assert_non_null(source);
+        if (cases[i].found == NULL ? source->size != 0
+                                   : source->size != strlen(cases[i].found) || memcmp(source->text, cases[i].found, source->size) != 0)
+            fail_msg("%s: %.*s", cases[i].text, (int)source->size, source->text);
+        lw_buffer_fini(&output);
+        ptx_sources_free(&sources);
+    }
+}
+
+static void each_file_of_a_source_has_its_own_text(void **state)
+{
+    static const char *const argv[] = {"clang", NULL};
+    const struct fixture *f = *state;
+    char header[sizeof f->source + 16], output[1000];
+    struct ptx_sources sources;
+    struct lw_buffer lines;
+
+    snprintf(header, sizeof header, "%s.h", f->source);
+    assert_int_equal(lw_file_write(header, "int g(int n)\n{\n    n = 4;\n}\n", 31, NULL), LW_OK);
+    put_source(f, "#include \"values.cl.h\"\nint f(int n)\n{\n}\n");
+    ptx_sources_read(&sources, f->source, argv);
+    snprintf(output, sizeof output, "# 1 \"%s\"\n# 1 \"%s\" 1\nint g(int n)\n{\n    n = 4;\n}\n# 2 \"%s\" 2\nint f(int n)\n{\n}\n", f->source,
+             header, f->source);
+    ptx_sources_preprocessed(&sources, output, strlen(output));
+    assert_true(ptx_is_never_assigned(ptx_sources_find(&sources, f->source, strlen(f->source)), "n", 1));
+    assert_false(ptx_is_never_assigned(ptx_sources_find(&sources, "values.cl.h", 11), "n", 1));
+    lw_buffer_init(&lines);
+    assert_true(ptx_assigned_lines(ptx_sources_find(&sources, "values.cl.h", 11), "n", 1, 1, &lines.sink));
+    assert_string_equal(lines.text, "4,0,2,4,3:4:2");
+    lw_buffer_fini(&lines);
+    assert_null(ptx_sources_find(&sources, "alues.cl.h", 10));
+    assert_null(ptx_sources_find(&sources, "other.h", 7));
+    ptx_sources_free(&sources);
+    unlink(header);
 }
 
 static void a_name_is_assigned_where_its_text_may_do_so(void **state)
@@ -256,33 +376,19 @@ static void a_name_is_assigned_where_its_text_may_do_so(void **state)
         {"f(int n) { return &n; }", false},               {"f(int n) { g((int *)&n); }", false},
         {"f(int n) { m[1] & n; }", true},                 {"f(int n) { m = &n; }", false},
         {"f(int n) { m && n; }", true},                   {"f(int n) { g(n, 3); }", true},
-        {"#define G(x) x++\nf(int n) { G(n); }", false}, {"#include \"g.h\"\nf(int n) { G(n); }", false},
         {"f(int n) { asm(\"\" : \"=r\"(n)); }", false},   {"f(int4 n) { n.x = 5; }", false},
         {"f(int4 n) { m = n.x; }", true},                 {"f(int n) { (n) = 5; }", false},
         {"f(int n) { m.n = n; q->n++; }", true},          {"f(int n) { m.n = 5; n = 3; }", false},
         {"f(int n) { n /* */ = 5; }", false},             {"f(int nn) { nn = 5; }", false},
-        /* A macro that is an expression assigns to none of its arguments, unless the source assigns to the macro. */
-        {"#define G(x, y) ((x) <= (y) && x != 3 ? (x) : \\\n    (y))\nf(int n) { G(n, 2); }", true},
-        {"#define G(x) x\nf(int n) { G(n) = 5; }", false},    {"#define G(x) x\nf(int n) { ++G(n); }", false},
-        {"#define G(x) x\nf(int n) { g(&G(n)); }", false},    {"#define G(x, y) y\nf(int n) { G(m, n)[1] += 5; }", false},
-        {"#define G(x) x\n#define H 1\nf(int n) { G(n); }", true}, {"#define G(x) g(&x)\nf(int n) { G(n); }", false},
-        {"#define G(x) x <<= 1\nf(int n) { G(n); }", false},  {"#define G(x) if (x) y\nf(int n) { G(n); }", false},
-        {"#define G(x) { x; }\nf(int n) { G(n); }", false},   {"#define G(x) (x == 1)\nf(int n) { G(n); }", true},
-        {"#define G(x) x##f\nf(int n) { G(1.0); g(n, 3); }", true}, {"#define G(x) x##f\nf(int n) { G(m); g(n, 3); }", false},
-        {"#define G(x) \\\n    x = 1\nf(int n) { G(n); }", false}, {"#define G(x) x \\\n    --\nf(int n) { G(n); }", false},
-        {"#define G(x) x\n#define G(x) x++\nf(int n) { G(n); }", false}, {"#define G(x) x\nf(int n) { (G(n)) = 5; }", false},
-        {"#define G(x) x\n#define H G\nf(int n) { H(n) = 5; }", false},
     };
     const struct fixture *f = *state;
 
     for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
-        struct ptx_assigned source;
+        struct ptx_sources sources;
 
-        put_source(f, cases[i].text);
-        ptx_assigned_read(&source, f->source);
-        if (ptx_is_never_assigned(&source, "n", 1) != cases[i].never)
+        if (ptx_is_never_assigned(read_source(f, cases[i].text, &sources), "n", 1) != cases[i].never)
             fail_msg("%s", cases[i].text);
-        ptx_assigned_forget(&source);
+        ptx_sources_free(&sources);
     }
 }
 
@@ -304,12 +410,9 @@ static void lines_that_assign_are_found_with_scopes_and_loops(void **state)
         {"void f(int n)\n{\n    if (n)\n        n++;\n    n += 1;\n    n = 4;\n}\n", 1, "7,0,2,7,4:4:3,5:7:2,6:7:2,+1"},
         {"void f(void)\n{\n    int n = m;\n    n -= 3;\n    n = m;\n}\n", 3, "6,0,2,6,3:6:2,4:6:2,5:6:2"},
         {"void f(void)\n{\n    int n = m;\n    n -= 3u;\n    g(n -= 3 + m);\n}\n", 3, "6,0,2,6,3:6:2,4:6:2,5:6:2"},
-        {"#define G(x) (m && (x))\nvoid f(void)\n{\n    int n = m;\n    G(n -= 3);\n}\n", 4, "6,0,3,6,4:6:3,5:0,+-3"},
         {"void f(void)\n{\n    int n;\n    g(h(1), &n);\n    if (m)\n        g(1, &n);\n}\n", 3, "7,0,2,7,4:7:2,6:0"},
         {"void f(void)\n{\n    int n;\n    x = m && g(&n);\n    x = m ? g(&n) : 0;\n    each(m) n = 1;\n}\n", 3, "7,0,2,7,4:0,5:0,6:0"},
         {"void f(void)\n{\n    int m, n = 1;\n    m = n = 2;\n    do n++; while (n < 3);\n}\n", 3, "6,0,2,6,3:6:2,4:6:2,5:0,+1,-5:5,-5:5"},
-        {"#define G(x) x = 1\nvoid f(void)\n{\n    int n = m;\n    g(n);\n}\n", 4, "6,1,3,6,4:6:3"},
-        {"#define G(x) x = 1\nvoid f(void)\n{\n    int n = m;\n    G(n);\n}\n", 4, "6,0,3,6,4:6:3,5:0"},
         {"extern \"C\" {\nvoid f(void)\n{\n    int n = m;\n}\n}\n", 4, "5,1,3,5,4:5:3"},
         {"void f(void)\n{\n    int n = m;\n    q.n = n;\n    q->n = 4;\n}\n", 3, "6,1,2,6,3:6:2"},
         {"namespace a {\nnamespace {\nvoid f(void)\n{\n    int n = m;\n}\n}\n}\n", 5, "6,1,4,6,5:6:4"},
@@ -323,23 +426,22 @@ static void lines_that_assign_are_found_with_scopes_and_loops(void **state)
         {"void f(void)\n{\n    int n;\n    switch (a) {\n    case 1: n = 1; break;\n    default: g(); n = 2;\n    }\n}\n", 3, "8,0,2,8,5:0,6:0"},
         {"void f(void)\n{\n    int m = 1, n = 2;\n    f(m,\n      n);\n}\n", 3, "6,1,2,6,3:6:2"},
         {"void f(void)\n{\n    int *n = p;\n    n[1] = 2;\n}\n", 3, "5,1,2,5,3:5:2"},
-        {"void f(int m)\n{\n}\n", 1, "0,0,0,0"},
+        {"void f(int m)\n{\n}\n", 1, NULL},
         {"void f(void)\n{\n    int n = 1;\n", 3, "0,1,2,0,3:0"},
     };
     const struct fixture *f = *state;
 
     for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
-        struct ptx_assigned source;
+        struct ptx_sources sources;
+        struct ptx_assigned *source = read_source(f, cases[i].text, &sources);
         struct lw_buffer out;
 
-        put_source(f, cases[i].text);
-        ptx_assigned_read(&source, f->source);
         lw_buffer_init(&out);
-        assert_true(ptx_assigned_lines(&source, "n", 1, cases[i].declared, &out.sink));
-        if (strcmp(out.text, cases[i].expected) != 0)
+        assert_int_equal(ptx_assigned_lines(source, "n", 1, cases[i].declared, &out.sink), cases[i].expected != NULL);
+        if (cases[i].expected != NULL && strcmp(out.text, cases[i].expected) != 0)
             fail_msg("%s: %s instead of %s", cases[i].text, out.text, cases[i].expected);
         lw_buffer_fini(&out);
-        ptx_assigned_forget(&source);
+        ptx_sources_free(&sources);
     }
 }
 
@@ -557,6 +659,9 @@ int main(void)
         cmocka_unit_test(a_dump_becomes_notes_in_registers_of_the_ptx),
         cmocka_unit_test(a_location_gets_the_inlined_calls_of_its_instruction),
         cmocka_unit_test_setup_teardown(a_name_is_assigned_where_its_text_may_do_so, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_preprocessor_is_needed_for_directives_and_macros_of_the_command_line, setup, teardown),
+        cmocka_unit_test_setup_teardown(preprocessed_text_has_the_lines_of_the_source, setup, teardown),
+        cmocka_unit_test_setup_teardown(each_file_of_a_source_has_its_own_text, setup, teardown),
         cmocka_unit_test_setup_teardown(lines_that_assign_are_found_with_scopes_and_loops, setup, teardown),
         cmocka_unit_test(messages_of_the_compiler_are_apart_from_its_dump),
         cmocka_unit_test_setup_teardown(hostile_notes_change_no_instruction, setup, teardown),
