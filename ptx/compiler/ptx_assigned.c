@@ -599,6 +599,46 @@ static bool is_limit(const struct ptx_assigned *source, size_t from, size_t to, 
     return at(source, after_blanks(source, next)) == ';';
 }
 
+/* Returns the block of another variable, whose declaration names it at [@from, @to) in the scope of a variable of the same name.
+ * Returns NULL if the name is no such declaration, or not certainly. */
+static const struct ptx_brace *inner_scope(const struct ptx_assigned *source, size_t from, size_t to, const struct ptx_brace *scope)
+{
+    static const char *const keywords[] = {"return", "else", "do", "case", "goto", "sizeof", "throw", "delete", "new", "typename"};
+    const size_t end = before_blanks(source, from) + 1, word = begin_of_word(source, end);
+    const struct ptx_brace *block;
+
+    if (word == end || (source->text[word] >= '0' && source->text[word] <= '9') || is_one_of(source, word, end, keywords, LW_COUNT_OF(keywords)))
+        return NULL; /* no type precedes the name */
+    block = scope_of(source, to);
+    if (block == NULL || block == scope || block->end == SIZE_MAX || block->at <= scope->at || block->end >= scope->end)
+        return NULL;
+    if (block->at > from)
+        return block; /* the declaration is in the head of a loop with braces */
+    for (size_t k = word; k-- != 0;)
+        if (strchr("(;{}", source->text[k]) != NULL)
+            return source->text[k] != '(' ? block : NULL;
+    return NULL;
+}
+
+/* Returns the last line of the `else` parts in braces that follow a block, or 0. */
+static unsigned end_of_else(const struct ptx_assigned *source, const struct ptx_brace *block)
+{
+    unsigned line = 0;
+
+    while (block != NULL && block->end != SIZE_MAX && !source->jumps) {
+        size_t i = after_blanks(source, block->end + 1);
+
+        if (!is_word_at(source, i, "else"))
+            break;
+        i = after_blanks(source, i + 4);
+        if (is_word_at(source, i, "if"))
+            i = after_blanks(source, after_bracket(source, after_blanks(source, i + 2)));
+        block = at(source, i) == '{' ? block_around(source, i + 1) : NULL;
+        line = block != NULL ? end_line_of(source, block) : line;
+    }
+    return line;
+}
+
 bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out)
 {
     int64_t step = 0, one, limit = 0, other;
@@ -608,7 +648,8 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     size_t declaration = SIZE_MAX;          /* index in the source at which the declaration names the variable */
     struct ptx_assigned text = *source;
     unsigned last = 0, end_line = 0, statements = 0;
-    const struct ptx_brace *scope = NULL, *body = NULL;
+    const struct ptx_brace *scope = NULL, *body = NULL, *inner;
+    size_t hidden = 0; /* up to this index, the name means another variable */
     struct lw_buffer lines;
 
     text.has_references = false; /* A function that assigns through a reference has the assignment on its own lines, so the line
@@ -643,11 +684,16 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
         size_t before;
         bool is_own; /* the declared name is the first word on its line */
 
-        if ((from != 0 && is_word(source->text[from - 1])) || is_word(at(source, after)) || is_member(source, from))
+        if ((from != 0 && is_word(source->text[from - 1])) || is_word(at(source, after)) || is_member(source, from) || from < hidden)
             continue;
         line = line_at(source, from);
         if (line < declared || (end_line != 0 && line > end_line))
             continue;
+        inner = from > declaration ? inner_scope(source, from, after, scope) : NULL;
+        if (inner != NULL) {
+            hidden = inner->end;
+            continue;
+        }
         if (is_limit(source, from, after, &other)) {
             limit = other;
             limits++;
@@ -670,10 +716,14 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
             lw_printf(&lines.sink, ",%u:%u", l, l == to_line ? reached : 0);
             if (l == to_line && reached != 0)
                 lw_printf(&lines.sink, ":%u", block != NULL ? line_at(source, block->at) : line - 1);
+            if (l == to_line && reached != 0 && end_of_else(source, block) != 0)
+                lw_printf(&lines.sink, ":%u", end_of_else(source, block));
         }
         last = to_line > last ? to_line : last;
     }
-    lw_printf(out, "%u,%u,%u,%u%s", end_line, statements == 1, body != NULL ? line_at(source, body->at) : 0, end_line_of(source, body),
+    const bool is_outside = body != NULL && !source->jumps && !source->has_asm && (declaration < body->at || is_outside_of_loops(source, declaration));
+
+    lw_printf(out, "%u,%u,%u,%u%s", end_line, statements == 1 ? 1 : is_outside ? 2 : 0, body != NULL ? line_at(source, body->at) : 0, end_line_of(source, body),
               lines.text != NULL ? lines.text : "");
     if (steps && step != 0)
         lw_printf(out, ",+%lld", (long long)step);
@@ -809,7 +859,7 @@ static size_t find_word(const struct ptx_assigned *source, const char *name, siz
 
 bool ptx_assigned_uses(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out)
 {
-    const struct ptx_brace *scope, *body;
+    const struct ptx_brace *scope, *body, *inner;
     size_t declaration, i;
 
     source->scanned += source->size;
@@ -833,6 +883,10 @@ bool ptx_assigned_uses(struct ptx_assigned *source, const char *name, size_t siz
 
         if (is_member(source, i))
             continue;
+        if (i != declaration && (inner = inner_scope(source, i, i + size, scope)) != NULL) {
+            i = inner->end;
+            continue;
+        }
         lw_buffer_init(&parts);
         to = put_parts(source, i + size, &parts.sink);
         kind = kind_of_use(source, i, to);

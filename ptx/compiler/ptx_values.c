@@ -23,15 +23,17 @@
  * Before the first comment of a variable, another comment describes the variable in the source, by which
  * ptx_debug_notedoubt.c detects wrong debug values of clang:
  *
- *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN...,+STEP,<LIMIT,-LOOP:END:JUMPS...
+ *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN:ELSE...,+STEP,<LIMIT,-LOOP:END:JUMPS...
  *
  * The numbers except ONCE and JUMPS are lines, or 0 if a line is unknown:
  *     END                 last line of the variable's scope
- *     ONCE                1 if a call of the function assigns to the variable exactly once, otherwise 0
+ *     ONCE                1 if a call of the function assigns to the variable exactly once, 2 if a call executes the declaration
+ *                         at most once, otherwise 0
  *     BODY,END            first and last line of the function's body
  *     LINE:REACHED:BEGIN  a line that may assign to the variable, and the last and first line of its block: if a line after
  *                         BEGIN up to REACHED is executed, LINE is executed, too. If the block is unknown, REACHED is 0 and
  *                         BEGIN is missing
+ *     ELSE                last line of the `else` parts of the `if` whose first part the block is, if there are any
  *     +STEP               constant that each assignment after the declaration adds to the variable, if it does not assign a
  *                         constant. +STEP is missing if there are other assignments, or if they add several constants
  *     <LIMIT              lowest value with which the variable, a rising counter, ends the only `for` that compares it with a

@@ -216,6 +216,8 @@ static void count_forward(struct times *t, uint32_t from, uint32_t to, bool ends
         const struct ptx_noted_line *at = &lines->at[k], *loop = loop_around(lines, at->line, at->line);
         const bool has_from = from > at->begins && from <= at->reached, has_to = to <= at->reached;
 
+        if (to > at->reached && to <= at->other && from <= at->begins && !ends)
+            continue; /* the path goes to the `else` part instead of the block */
         if (loop != NULL && loop->line == at->line) { /* code of this line may belong to any part of the loop's head */
             add_times(t, 0, loop->reached < to ? MANY : 2);
         } else if (from == at->line && has_from && is_alone(lines, at, loop)) {
@@ -398,15 +400,6 @@ bool ptx_note_leads_to(struct ptx_placing *pl, const struct ptx_noting *noting, 
                        const struct ptx_note_position *position, uint32_t to)
 {
     return agree(pl, noting, v, position, to, true) >= 0;
-}
-
-bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct ptx_noting *noting,
-                                    const struct ptx_noted_variable *variable, uint32_t statement)
-{
-    const struct ptx_noted_lines *lines = variable->lines != 0 ? &noting->lines.at[variable->lines - 1] : NULL;
-    const uint32_t line = ptx_note_line(pl, statement);
-
-    return lines != NULL && lines->end != 0 && ptx_note_in_function(lines, line) && !ptx_note_in_scope(lines, line);
 }
 
 /* Drops values of arguments of inlined calls if several statements write the argument's register, and another variable is also in
@@ -700,21 +693,28 @@ static void find_repeated(struct doubting *d)
     }
 }
 
+static bool is_of_call(const struct ptx_noted_variable *v)
+{
+    return v->key_size < 2 || v->key[v->key_size - 1] != '-' || v->key[v->key_size - 2] != ' ';
+}
+
 /* Returns true if the source assigns to the variable between two executions of code on a line: in the loop around the line, or at
  * the declaration, if the line is in no other loop of the scope. */
-static bool assigns_before_next(const struct ptx_noted_lines *lines, uint32_t line)
+static bool assigns_before_next(const struct ptx_noted_variable *v, const struct ptx_noted_lines *lines, uint32_t line)
 {
     if (!ptx_note_in_scope(lines, line))
         return false;
     if (loop_around(lines, line, line) != NULL)
         return ptx_note_loop_assigns(lines, line, line);
+    if (lines->declared_once && !is_of_call(v))
+        return false; /* no second execution of the line in the function */
     return line > lines->declared && ptx_note_assigns(lines, lines->declared, lines->declared);
 }
 
 /* Returns the last statement from @from on that has a copy before @to, if the source assigns to the variable between two
  * executions of the statement's line. Returns PTX_NONE if there is none. */
-static uint32_t last_copied(struct doubting *d, const struct ptx_noted_lines *lines, const struct copy *copies, size_t count, uint32_t from,
-                            uint32_t to)
+static uint32_t last_copied(struct doubting *d, const struct ptx_noted_variable *v, const struct ptx_noted_lines *lines,
+                            const struct copy *copies, size_t count, uint32_t from, uint32_t to)
 {
     size_t low = 0;
 
@@ -727,7 +727,7 @@ static uint32_t last_copied(struct doubting *d, const struct ptx_noted_lines *li
             high = middle;
     }
     while (low-- > 0 && copies[low].statement >= from && ptx_spend(d->pl, 1)) {
-        if (copies[low].next < to && assigns_before_next(lines, ptx_note_line(d->pl, copies[low].statement)))
+        if (copies[low].next < to && assigns_before_next(v, lines, ptx_note_line(d->pl, copies[low].statement)))
             return copies[low].statement;
     }
     return PTX_NONE;
@@ -779,7 +779,7 @@ static void doubt_earlier(struct doubting *d, struct ptx_noted_variable *v, cons
         if (event.at == first || event.doubts || value.operand_count == 0)
             continue;
         const uint32_t end = next_note(d, v, notes, &value, event.at + 1, 2 * noting->blocks.at[event.block].end);
-        const uint32_t last = last_copied(d, lines, copies, count, event.at / 2, (end + 1) / 2);
+        const uint32_t last = last_copied(d, v, lines, copies, count, event.at / 2, (end + 1) / 2);
 
         if (last == PTX_NONE)
             continue;
@@ -799,7 +799,7 @@ static void doubt_earlier(struct doubting *d, struct ptx_noted_variable *v, cons
         if (first >= 2 * begin || end <= v->from || begin >= v->to)
             continue;
         const uint32_t note = next_note(d, v, notes, NULL, 2 * begin, 2 * end);
-        const uint32_t last = last_copied(d, lines, copies, count, begin, (note + 1) / 2);
+        const uint32_t last = last_copied(d, v, lines, copies, count, begin, (note + 1) / 2);
 
         if (last == PTX_NONE)
             continue;
@@ -991,6 +991,6 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
             find_caller(&d, v, its);
             doubt_late(&d, v, its);
         }
-        v->checked = its != NULL && its->count != 0 && !(its->once && v->key[v->key_size - 1] == '-' && v->key[v->key_size - 2] == ' ');
+        v->checked = its != NULL && its->count != 0 && !(its->once && !is_of_call(v));
     }
 }

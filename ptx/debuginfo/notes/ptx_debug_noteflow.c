@@ -382,10 +382,10 @@ static bool shows_ahead(const struct following *f, const struct walk *w, uint32_
     return at < line && ptx_note_loop_assigns(f->lines, at, line);
 }
 
-/* Returns whether code after the code of a line shows that the compiler has moved the code of the line up. The search continues
- * in the following blocks, but not to another iteration of a loop. @passed: the search ends at code of this line or a lower
+/* Returns a line whose code, after the code of @group, shows that the compiler has moved the code of @group up, or 0. The search
+ * continues in the following blocks, but not to another iteration of a loop. @passed: the search ends at code of this line or a lower
  * one. 0: the search ends after MOST_EARLY lines of each block. */
-static bool is_followed(const struct following *f, const struct walk *w, const struct ptx_note_group *group, uint32_t passed,
+static uint32_t early_line(const struct following *f, const struct walk *w, const struct ptx_note_group *group, uint32_t passed,
                         bool (*shows)(const struct following *f, const struct walk *w, uint32_t line, uint32_t at))
 {
     const struct ptx_noting *noting = f->noting;
@@ -403,13 +403,13 @@ static bool is_followed(const struct following *f, const struct walk *w, const s
             if (next->line <= passed)
                 break;
             if (shows(f, w, group->line, next->line))
-                return true;
+                return next->line;
         }
         for (size_t s = 0; s < at->succ.count && next == end && count < MOST_EARLY; s++)
             if (!ptx_note_goes_back(noting, block[b], at->succ.at[s]))
                 block[count++] = at->succ.at[s];
     }
-    return false;
+    return 0;
 }
 
 /* Returns whether the compiler has moved code of a line up in a loop that assigns to the variable. The moved code may be executed
@@ -421,7 +421,7 @@ static bool is_ahead(struct following *f, const struct walk *w, const struct ptx
     for (unsigned i = 0; i < w->positions.count; i++)
         if (w->positions.at[i].line < group->line && (passed == 0 || w->positions.at[i].line > passed))
             passed = w->positions.at[i].line;
-    return passed != 0 && ptx_note_loop_assigns(f->lines, group->line, group->line) && is_followed(f, w, group, passed, shows_ahead);
+    return passed != 0 && ptx_note_loop_assigns(f->lines, group->line, group->line) && early_line(f, w, group, passed, shows_ahead) != 0;
 }
 
 /* Returns whether code of a line, which is_ahead() takes for moved-up code, may belong to a whole iteration that the compiler has
@@ -483,7 +483,7 @@ static bool is_of_next(const struct following *f, const struct walk *w, const st
         bool goes_on = true;
 
         for (; next < end && 2 * next->first < noted && goes_on; next++) {
-            if (next->line == line[b] || !ptx_note_in_scope(f->lines, next->line))
+            if (next->line == line[b] || !ptx_note_in_scope(f->lines, next->line) || ptx_note_is_moved_up(f->pl, f->lines, next, end, line[b]))
                 continue;
             if (next->line > line[b] && !ptx_note_assigns(f->lines, line[b], line[b]) &&
                 ptx_note_must_assign(f->pl, noting, f->lines, line[b], next->line))
@@ -571,6 +571,7 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
     const struct ptx_noted_lines *lines = f->lines;
     struct ptx_note_positions next = {.doubted = w->positions.doubted, .hidden = w->positions.hidden};
     bool agrees = !w->positions.more, confirms = ptx_note_in_scope(lines, group->line);
+    uint32_t early = 0; /* a line before the line of @group whose code follows; 0: the code of @group is not moved up */
 
     if (group->first == group->end && ptx_note_assigns(lines, group->line, group->line))
         return; /* the note of the variable itself */
@@ -584,7 +585,8 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
     show_up_to(f, w, w->ahead || w->astray ? group->first : w->from);
     w->ahead = false;
     if (confirms)
-        agrees &= !is_followed(f, w, group, 0, shows_early);
+        early = early_line(f, w, group, 0, shows_early);
+    agrees &= early == 0;
     if (w->outside == ptx_note_in_function(lines, group->line)) {
         show_up_to(f, w, group->first);
         w->outside = !w->outside;
@@ -610,10 +612,10 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
             agrees &= over >= 0 && is_sure(f, w, &position, group, over);
             position = (struct ptx_note_position){.line = group->line, .notes = (uint8_t)(over > 0 ? over : 0),
                                                   .none = position.none && position.line == group->line,
-                                                  .owed = (position.owed && position.notes == 0) || (over < 0 && owes(f, &position, group->line))};
+                                                  .owed = (position.owed && position.notes == 0) || (over < 0 && owes(f, &position, early != 0 ? early : group->line))};
         } else {
             position.left = true;
-            if (position.line == 0) {
+            if (position.line == 0 && (!lines->declared_once || f->variable->is_inlined)) {
                 agrees &= position.notes == 0;
                 position.notes = 0;
             }

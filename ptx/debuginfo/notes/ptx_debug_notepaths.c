@@ -3,6 +3,8 @@
  * that hold a constant on all paths. */
 #include "ptx/debuginfo/notes/ptx_debug_notes_priv.h"
 
+enum { MOST_MOVED = 8 }; /* lines of a block that are searched after moved code */
+
 bool ptx_note_add_position(struct ptx_note_positions *positions, struct ptx_note_position position)
 {
     for (unsigned i = 0; i < positions->count; i++) {
@@ -94,6 +96,24 @@ void ptx_note_find_rounds(struct ptx_placing *pl, struct ptx_noting *noting)
                     if (noting->groups.at[g].line <= noting->last_line)
                         noting->has_round[noting->groups.at[g].line] = 1;
         }
+}
+
+bool ptx_debug_note_is_out_of_scope(const struct ptx_placing *pl, const struct ptx_noting *noting,
+                                    const struct ptx_noted_variable *variable, uint32_t statement)
+{
+    const struct ptx_noted_lines *lines = variable->lines != 0 ? &noting->lines.at[variable->lines - 1] : NULL;
+    const uint32_t line = ptx_note_line(pl, statement);
+
+    return lines != NULL && lines->end != 0 && ptx_note_in_function(lines, line) && !ptx_note_in_scope(lines, line);
+}
+
+bool ptx_note_is_moved_up(struct ptx_placing *pl, const struct ptx_noted_lines *lines, const struct ptx_note_group *group,
+                          const struct ptx_note_group *end, uint32_t from)
+{
+    for (const struct ptx_note_group *next = group + 1; next < end && next <= group + MOST_MOVED && ptx_spend(pl, 1); next++)
+        if (next->line > from && next->line < group->line && ptx_note_in_scope(lines, next->line))
+            return true;
+    return false;
 }
 
 bool ptx_note_has_rounds(const struct ptx_noting *noting, uint32_t first, uint32_t last)

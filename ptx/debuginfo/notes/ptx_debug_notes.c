@@ -460,6 +460,7 @@ static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const 
     }
     lines.end = head[0];
     lines.once = head[1] == 1;
+    lines.declared_once = head[1] == 2;
     lines.function = head[2];
     lines.function_end = head[3];
     for (struct ptx_name word = ptx_note_word(&c); word.size != 0 && ptx_spend(pl, 1); word = ptx_note_word(&c)) {
@@ -468,8 +469,11 @@ static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const 
         const struct ptx_name number = {word.text + loop, colon != NULL ? (size_t)(colon - word.text) - loop : 0};
         const char *second = colon != NULL ? memchr(colon + 1, ':', (size_t)(word.text + word.size - colon - 1)) : NULL;
         const char *end = word.text + word.size;
-        uint64_t reached, begins = 0;
+        uint64_t reached, begins = 0, other = 0;
+        const char *third = second != NULL ? memchr(second + 1, ':', (size_t)(end - second - 1)) : NULL;
 
+        if (third != NULL && ptx_note_number((struct ptx_name){third + 1, (size_t)(end - third - 1)}, 10, &other) && other <= UINT32_MAX)
+            end = third;
         if (word.text[0] == '+' && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line))
             lines.step = (int64_t)line;
         if (word.text[0] == '<' && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line)) {
@@ -481,7 +485,7 @@ static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const 
             (second != NULL && (!ptx_note_number((struct ptx_name){second + 1, (size_t)(end - second - 1)}, 10, &begins) || begins > UINT32_MAX)))
             continue;
         *(loop ? PTX_PUSH(pl->job, lines.loops) : PTX_PUSH(pl->job, lines)) =
-            (struct ptx_noted_line){(uint32_t)line, (uint32_t)reached, (uint32_t)begins};
+            (struct ptx_noted_line){(uint32_t)line, (uint32_t)reached, (uint32_t)begins, (uint32_t)other};
     }
     sort_lines(pl, &lines);
     ptx_map_put(pl->job, &noting->lines_by_name, name.text, (size_t)(declared.text + declared.size - name.text),

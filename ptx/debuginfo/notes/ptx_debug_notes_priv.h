@@ -51,6 +51,7 @@ struct ptx_noted_event {
  *  skip statements of the loop, as after `continue`. */
 struct ptx_noted_line {
     uint32_t line, reached, begins;
+    uint32_t other; /* last line of the `else` parts that follow the block, or 0 */
 };
 /** Lines of the source that concern a variable. */
 struct ptx_noted_lines {
@@ -58,6 +59,7 @@ struct ptx_noted_lines {
                                                      * the function; 0 if the line is unknown */
     int64_t step; /* constant that each assignment after the declaration adds, if it does not assign a constant; 0 if unknown */
     bool once; /* one execution of the function assigns to the variable once */
+    bool declared_once; /* one execution of the function executes the declaration at most once, and may assign more often */
     bool has_limit; /* the variable is at least @limit when the only `for` that compares it with a constant has ended */
     int64_t limit;
     PTX_LIST(struct ptx_noted_line) loops; /* loops of the variable's scope; an outer loop is before its inner loops */
@@ -255,6 +257,10 @@ bool ptx_note_loop_assigns(const struct ptx_noted_lines *lines, uint32_t from, u
 bool ptx_note_left_loop_assigns(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
 /** Finds the lines that begin or end loops of the code (noting->has_round). */
 void ptx_note_find_rounds(struct ptx_placing *pl, struct ptx_noting *noting);
+/** Returns whether the compiler has moved the code of @group up: in the block, code of a line between @from and the group's line
+ *  follows the group, before @end. */
+bool ptx_note_is_moved_up(struct ptx_placing *pl, const struct ptx_noted_lines *lines, const struct ptx_note_group *group,
+                          const struct ptx_note_group *end, uint32_t from);
 /** Returns whether the code of lines @first to @last contains a loop. */
 bool ptx_note_has_rounds(const struct ptx_noting *noting, uint32_t first, uint32_t last);
 /** Returns whether no code of a block has a line of its own, and the block does not continue at the next code of the text. The code
