@@ -42,6 +42,7 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     free 4767111811540687104 clang-14 # a loop whose assignments have no code: the value of the second iteration was shown in the first
     free 4767111811540687116 clang-14 # clang removed iterations of a loop, and the value of the first iteration was shown after it
     free 4767133731871201550 clang-14 # the note of an assignment repeats the register of the old value with another width
+    free 4767136680949331914 clang-19 # the assignment of the next iteration is before the test that ends the loop
     memory 203 clang-14
     memory 205 clang-16
     memory 205 clang-19

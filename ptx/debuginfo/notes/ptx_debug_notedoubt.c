@@ -25,40 +25,6 @@ struct doubting {
     uint32_t nothing; /* index of the value that stands for an unknown value */
 };
 
-/* Stores for each block the step at which a depth-first search from the entry enters the block, and the step at which it leaves
- * the block. */
-static void number_blocks(struct doubting *d)
-{
-    struct ptx_noting *noting = d->noting;
-    const uint32_t count = (uint32_t)noting->blocks.count;
-    uint32_t *path = PTX_ARRAY(d->pl->job, uint32_t, count + 1), *next = PTX_ARRAY(d->pl->job, uint32_t, count + 1);
-    uint32_t depth = 0, time = 0;
-
-    noting->entered = PTX_ARRAY(d->pl->job, uint32_t, count + 1);
-    noting->left = PTX_ARRAY(d->pl->job, uint32_t, count + 1);
-    noting->entered[0] = ++time;
-    for (path[depth++] = 0; depth != 0;) {
-        const uint32_t b = path[depth - 1];
-
-        if (next[b] == noting->blocks.at[b].succ.count) {
-            noting->left[b] = ++time;
-            depth--;
-        } else {
-            const uint32_t to = noting->blocks.at[b].succ.at[next[b]++];
-
-            if (noting->entered[to] == 0) {
-                noting->entered[to] = ++time;
-                path[depth++] = to;
-            }
-        }
-    }
-}
-
-bool ptx_note_goes_back(const struct ptx_noting *noting, uint32_t from, uint32_t to)
-{
-    return noting->entered[to] <= noting->entered[from] && noting->left[to] >= noting->left[from];
-}
-
 static const struct ptx_noted_lines *lines_of(const struct doubting *d, const struct ptx_noted_variable *v)
 {
     uint32_t size = v->key_size;
@@ -307,6 +273,18 @@ static bool skips_begin(const struct ptx_noting *noting, const struct ptx_noted_
     return false;
 }
 
+/* Returns whether a path from an assignment to the last line of a loop, in one block, leaves out code of the loop. Then the compiler
+ * has moved the assignment of the next iteration before the test that ends the loop. */
+static bool skips_end(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, const struct ptx_note_position *position, uint32_t to)
+{
+    const struct ptx_noted_line *loop = !position->crossed && position->notes != 0 ? loop_around(lines, to, position->line) : NULL;
+
+    for (uint32_t l = position->line + 1; loop != NULL && to == loop->reached && l < to; l++)
+        if (has_code(noting, l))
+            return true;
+    return false;
+}
+
 /* Returns whether code of line @to follows code of a later line in the same block because the compiler has moved code, and not
  * because another iteration begins: the path leaves out other code of the loop, and no instruction of the two lines has a
  * copy. */
@@ -357,7 +335,7 @@ static int agree(struct ptx_placing *pl, const struct ptx_noting *noting, const 
     } else if (from == to && (!position->back || loop_from(lines, from) != NULL || is_coded(noting, lines, loop))) {
         return position->notes;
     } else if (from < to) {
-        if (skips_begin(noting, lines, position, to))
+        if (skips_begin(noting, lines, position, to) || skips_end(noting, lines, position, to))
             return -1;
         count_forward(&t, from, to, false);
     } else if (loop != NULL) {
@@ -965,7 +943,7 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
     const struct copy *copies = find_copies(&d, &count);
 
     find_repeated(&d);
-    number_blocks(&d);
+    ptx_note_number_blocks(pl, noting);
     ptx_note_find_rounds(pl, noting);
     doubt_shared(&d);
     doubt_computed(&d);

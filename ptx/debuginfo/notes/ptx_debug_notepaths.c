@@ -84,6 +84,37 @@ bool ptx_note_reaches(struct ptx_placing *pl, struct ptx_noting *noting, uint32_
     return has_path(pl, noting, from, to, PTX_NONE);
 }
 
+void ptx_note_number_blocks(struct ptx_placing *pl, struct ptx_noting *noting)
+{
+    const uint32_t count = (uint32_t)noting->blocks.count;
+    uint32_t *path = PTX_ARRAY(pl->job, uint32_t, count + 1), *next = PTX_ARRAY(pl->job, uint32_t, count + 1);
+    uint32_t depth = 0, time = 0;
+
+    noting->entered = PTX_ARRAY(pl->job, uint32_t, count + 1);
+    noting->left = PTX_ARRAY(pl->job, uint32_t, count + 1);
+    noting->entered[0] = ++time;
+    for (path[depth++] = 0; depth != 0;) {
+        const uint32_t b = path[depth - 1];
+
+        if (next[b] == noting->blocks.at[b].succ.count) {
+            noting->left[b] = ++time;
+            depth--;
+        } else {
+            const uint32_t to = noting->blocks.at[b].succ.at[next[b]++];
+
+            if (noting->entered[to] == 0) {
+                noting->entered[to] = ++time;
+                path[depth++] = to;
+            }
+        }
+    }
+}
+
+bool ptx_note_goes_back(const struct ptx_noting *noting, uint32_t from, uint32_t to)
+{
+    return noting->entered[to] <= noting->entered[from] && noting->left[to] >= noting->left[from];
+}
+
 void ptx_note_find_rounds(struct ptx_placing *pl, struct ptx_noting *noting)
 {
     noting->has_round = PTX_ARRAY(pl->job, uint8_t, noting->last_line + 1);

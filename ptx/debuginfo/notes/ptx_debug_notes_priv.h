@@ -255,6 +255,9 @@ bool ptx_note_assigns(const struct ptx_noted_lines *lines, uint32_t first, uint3
 bool ptx_note_loop_assigns(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
 /** Returns whether a loop that contains line @from, and ends before line @to, assigns to the variable. */
 bool ptx_note_left_loop_assigns(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
+/** Stores for each block the step at which a depth-first search from the entry enters the block, and the step at which it leaves
+ *  the block (noting->entered, noting->left). */
+void ptx_note_number_blocks(struct ptx_placing *pl, struct ptx_noting *noting);
 /** Finds the lines that begin or end loops of the code (noting->has_round). */
 void ptx_note_find_rounds(struct ptx_placing *pl, struct ptx_noting *noting);
 /** Returns whether the compiler has moved the code of @group up: in the block, code of a line between @from and the group's line
