@@ -619,31 +619,35 @@ static void access_local(struct nat_unit *u, const struct place *at, unsigned si
 
 /* ---- instructions ------------------------------------------------------------------------------ */
 
-/** Emits a load from offsets @lanes, which are checked. @may_run: the addresses may be consecutive, which is tested. */
+/** Emits a load from offsets @lanes, which are checked. @strides: distances in bytes that the addresses of neighbouring lanes may
+ *  have, which are tested. For other distances the load is a gather. */
 static void load_scattered(struct nat_unit *u, const struct place *at, LLVMValueRef lanes, unsigned size, unsigned words,
-                           bool may_run, LLVMValueRef *data)
+                           const unsigned *strides, unsigned count, LLVMValueRef *data)
 {
     const unsigned bytes = words == 1 ? alignment(size) : 4 * words;
     const struct nat_llvm *l = u->b.llvm;
-    LLVMBasicBlockRef from[2], after = NULL;
+    LLVMBasicBlockRef from[2], after;
     LLVMValueRef out[2][4], first;
 
-    if (may_run) {
-        from[0] = nat_new_block(u), from[1] = nat_new_block(u), after = nat_new_block(u);
-        (void)l->BuildCondBr(u->b.b, is_run(u, lanes, bytes, &first), from[0], from[1]);
-        l->PositionBuilderAtEnd(u->b.b, from[0]);
+    if (count == 0) {
+        for (unsigned k = 0; k < words; k++)
+            data[k] = gather(u, at, k == 0 ? lanes : l->BuildAdd(u->b.b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""), size);
+        return;
+    }
+    from[0] = nat_new_block(u), from[1] = nat_new_block(u), after = nat_new_block(u);
+    (void)l->BuildCondBr(u->b.b, is_run(u, lanes, strides[0], &first), from[0], from[1]);
+    l->PositionBuilderAtEnd(u->b.b, from[0]);
+    if (strides[0] == bytes)
         load_run(u, at, first, 0, u->width, size, words, out[0]);
-        (void)l->BuildBr(u->b.b, after);
-        l->PositionBuilderAtEnd(u->b.b, from[1]);
-    }
-    for (unsigned k = 0; k < words; k++)
-        out[1][k] = gather(u, at, k == 0 ? lanes : l->BuildAdd(u->b.b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""), size);
-    memcpy(data, out[1], words * sizeof *data);
-    if (may_run) {
-        (void)l->BuildBr(u->b.b, after);
-        l->PositionBuilderAtEnd(u->b.b, after);
-        choose(u, words, from, out, data);
-    }
+    else
+        load_strided(u, at, first, 0, u->width, size, words, strides[0], out[0]);
+    (void)l->BuildBr(u->b.b, after);
+    l->PositionBuilderAtEnd(u->b.b, from[1]);
+    load_scattered(u, at, lanes, size, words, strides + 1, count - 1, out[1]);
+    from[1] = l->GetInsertBlock(u->b.b);
+    (void)l->BuildBr(u->b.b, after);
+    l->PositionBuilderAtEnd(u->b.b, after);
+    choose(u, words, from, out, data);
 }
 
 /** Emits a load of global or shared memory. Returns true if all lanes load the same address: then data[word] is one word, and
@@ -677,7 +681,10 @@ static bool load_flat(struct nat_unit *u, const struct place *at, unsigned size,
     if (!run && !strided && !(equal && ranges)) {
         if (ranges)
             lanes = nat_affine_lanes(u, true, at->base, at->sx, at->step);
-        load_scattered(u, at, lanes, size, words, !at->affine, data);
+        /* A byte of each word is what remains of `x[i] & 255`. */
+        const unsigned strides[2] = {bytes, 4};
+
+        load_scattered(u, at, lanes, size, words, strides, at->affine ? 0 : bytes < 4 ? 2 : 1, data);
         return false;
     }
     if (run && !u->lanes.some)
