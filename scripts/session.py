@@ -159,7 +159,11 @@ def check_page(name, source, directory, environment, update=False):
     differences = []
 
     def console(found):
-        today = run_block(found.group(2), directory, environment).rstrip("\n").split("\n")
+        try:
+            today = run_block(found.group(2), directory, environment).rstrip("\n").split("\n")
+        except RuntimeError as error:  # differences in blocks before this one may show the reason
+            differences.append("%s: %s" % (name, error))
+            return found.group(0)
         lines = [l for l in found.group(2).rstrip("\n").split("\n")]
         merged = merge(lines, today)
         if merged != lines:
