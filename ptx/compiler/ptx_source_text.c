@@ -68,12 +68,15 @@ static bool has_word(const char *text, size_t size, const char *word, size_t len
 
 /* ---- files ---------------------------------------------------------------------------------------------- */
 
-/* Reads a file, and replaces comments by blanks. The text is empty if the file cannot be read. Leaves out the first line that
- * ptx_compile_text.c has written. */
-static void read_file(const char *path, char **text, size_t *size)
+enum { MOST_LINES = 1 << 22 }; /* largest sum of the numbers of lines of all files */
+
+/* Reads a file, and replaces comments by blanks. The text is empty if the file cannot be read. Leaves out the first line, which
+ * names the source, if ptx_compile_text.c has written it. Returns the name, which the caller frees, or NULL. */
+static char *read_file(const char *path, char **text, size_t *size)
 {
     static const char first[] = "#line 1 \"";
-    struct text rest;
+    struct text rest, line;
+    char *name = NULL;
 
     *text = NULL;
     *size = 0;
@@ -81,11 +84,16 @@ static void read_file(const char *path, char **text, size_t *size)
         *size = 0;
     rest = (struct text){*text, *text + *size};
     if (*size >= sizeof first && memcmp(*text, first, sizeof first - 1) == 0) {
-        (void)take_line(&rest);
+        line = take_line(&rest);
+        line.at += sizeof first - 1;
+        if (line.end > line.at && line.end[-1] == '"')
+            name = strndup(line.at, (size_t)(line.end - 1 - line.at));
         *size = (size_t)(rest.end - rest.at);
         memmove(*text, rest.at, *size);
+        (*text)[*size] = '\0';
     }
     blank_comments(*text, *size);
+    return name;
 }
 
 /* Appends a file without text, which takes @name. Returns NULL if the host has too little memory. */
@@ -116,17 +124,16 @@ void ptx_sources_read(struct ptx_sources *sources, const char *path, const char 
 {
     const size_t length = strlen(path);
     struct ptx_source_file *file;
-    char *text;
+    char *text, *name;
     size_t size;
 
     *sources = (struct ptx_sources){.is_cpp = length > 3 && strcmp(path + length - 3, ".cu") == 0};
     for (size_t i = 0; argv[i] != NULL; i++)
         sources->is_cpp |= strncmp(argv[i], "-cl-std=", 8) == 0 && strstr(argv[i], "++") != NULL;
-    file = add_file(sources, strdup(path), path);
-    if (file == NULL)
-        return;
-    read_file(path, &text, &size);
-    file->text.sink.write(&file->text.sink, text, size);
+    name = read_file(path, &text, &size);
+    file = add_file(sources, name != NULL ? name : strdup(path), path);
+    if (file != NULL)
+        file->text.sink.write(&file->text.sink, text, size);
     free(text);
 }
 
@@ -247,7 +254,7 @@ static size_t take_marker(struct ptx_sources *sources, struct text line, size_t 
 static void copy_lines(struct ptx_sources *sources, struct text output)
 {
     size_t current = SIZE_MAX;
-    unsigned number = 1;
+    unsigned number = 1, lines = 0;
 
     while (output.at < output.end) {
         const struct text line = take_line(&output);
@@ -259,8 +266,8 @@ static void copy_lines(struct ptx_sources *sources, struct text output)
         if (!is_empty(line) && current != SIZE_MAX) {
             struct ptx_source_file *file = &sources->files[current];
 
-            file->is_unknown |= number < file->reached;
-            for (; file->reached < number; file->reached++)
+            file->is_unknown |= number < file->reached || number - file->reached > MOST_LINES - lines;
+            for (; file->reached < number && !file->is_unknown; file->reached++, lines++)
                 lw_put(&file->text.sink, "\n");
             file->text.sink.write(&file->text.sink, line.at, (size_t)(line.end - line.at));
             lw_put(&file->text.sink, " ");
@@ -377,7 +384,7 @@ struct ptx_assigned *ptx_sources_prepare(struct ptx_sources *sources, struct ptx
         size_t size;
         char *source;
 
-        read_file(file->path, &source, &size);
+        free(read_file(file->path, &source, &size));
         file->is_unknown |= size == 0 || has_directive((struct text){source, source + size}, NULL) ||
                             has_moved((struct text){source, source + size}, text);
         free(source);

@@ -306,6 +306,7 @@ static void preprocessed_text_has_the_lines_of_the_source(void **state)
         {"# 7 \"%s\"\nn = 4;\n", "# 1 \"%s\"\n# 7 \"%s\"\nn = 4;\n", "\n\n\n\n\n\nn = 4; "},
         {"# 7 \"%s\"\n#define G 4\nn = G;\n", "# 1 \"%s\"\n# 8 \"%s\"\nn = 4;\n", NULL},
         {"n = 4;\n", "# 7 \"%s\"\nn = 4;\n# 3 \"%s\"\nn = 2;\n", NULL},
+        {"#line 16777215 \"%s\"\nn = 4;\n", "# 1 \"%s\"\n# 16777215 \"%s\"\nn = 4;\n", NULL},
     };
     static const char *const argv[] = {"clang", NULL};
     const struct fixture *f = *state;
@@ -332,6 +333,33 @@ static void preprocessed_text_has_the_lines_of_the_source(void **state)
             fail_msg("%s: %.*s", cases[i].text, (int)source->size, source->text);
         lw_buffer_fini(&output);
         ptx_sources_free(&sources);
+    }
+}
+
+static void a_text_in_memory_has_the_values_of_a_file(void **state)
+{
+    static const char *const levels[] = {"-O3"}, changed[] = "#define ADD(x, y) x += y\n";
+    const struct fixture *f = *state;
+
+    for (unsigned macros = 0; macros < 2; macros++) {
+        char text[sizeof opencl + sizeof changed], *of_file, *of_text = NULL;
+        unsigned values[2] = {0, 0};
+        struct lw_error err;
+        size_t size;
+
+        snprintf(text, sizeof text, "%s%s", macros ? changed : "", opencl);
+        put_source(f, text);
+        of_file = compiled(f->source, NULL, levels, 1, &size);
+        if (ptx_compile_text("kernels/k.cl", text, strlen(text), levels, 1, NULL, &of_text, &size, NULL, &err) != LW_OK)
+            fail_msg("%s", err.text);
+        for (const char *p = of_file; (p = strstr(p, "lw.value total 1")) != NULL; p++)
+            values[0] += strncmp(p + 16, "0 - () %", 8) == 0 || strncmp(p + 16, "1 - () %", 8) == 0;
+        for (const char *p = of_text; (p = strstr(p, "lw.value total 1")) != NULL; p++)
+            values[1] += strncmp(p + 16, "0 - () %", 8) == 0 || strncmp(p + 16, "1 - () %", 8) == 0;
+        assert_true(values[0] != 0);
+        assert_int_equal(values[1], values[0]);
+        free(of_file);
+        free(of_text);
     }
 }
 
@@ -667,6 +695,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_name_is_assigned_where_its_text_may_do_so, setup, teardown),
         cmocka_unit_test_setup_teardown(the_preprocessor_is_needed_for_directives_and_macros_of_the_command_line, setup, teardown),
         cmocka_unit_test_setup_teardown(preprocessed_text_has_the_lines_of_the_source, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_text_in_memory_has_the_values_of_a_file, setup, teardown),
         cmocka_unit_test_setup_teardown(each_file_of_a_source_has_its_own_text, setup, teardown),
         cmocka_unit_test_setup_teardown(lines_that_assign_are_found_with_scopes_and_loops, setup, teardown),
         cmocka_unit_test(messages_of_the_compiler_are_apart_from_its_dump),
