@@ -83,6 +83,13 @@ static bool declares_pointer(const struct ptx_assigned *source, size_t i)
     }
 }
 
+static bool is_word_at(const struct ptx_assigned *source, size_t i, const char *word)
+{
+    const size_t size = strlen(word);
+
+    return i + size < source->size && memcmp(source->text + i, word, size) == 0 && !is_word(at(source, i + size));
+}
+
 /* Returns true if an operator at @i assigns to its left side. */
 static bool is_assignment(const struct ptx_assigned *source, size_t i)
 {
@@ -90,6 +97,9 @@ static bool is_assignment(const struct ptx_assigned *source, size_t i)
 
     if (a == '=')
         return aa != '=';
+    if (source->has_references &&
+        (is_word_at(source, i, "and_eq") || is_word_at(source, i, "or_eq") || is_word_at(source, i, "xor_eq")))
+        return true;
     if (a == '<' || a == '>')
         return aa == a && at(source, i + 2) == '=';
     return strchr("+-*/%&|^", a) != NULL && (aa == '=' || ((a == '+' || a == '-') && aa == a));
@@ -143,13 +153,6 @@ static size_t after_bracket(const struct ptx_assigned *source, size_t i)
             return i + 1;
     }
     return i;
-}
-
-static bool is_word_at(const struct ptx_assigned *source, size_t i, const char *word)
-{
-    const size_t size = strlen(word);
-
-    return i + size < source->size && memcmp(source->text + i, word, size) == 0 && !is_word(at(source, i + size));
 }
 
 /* Skips "[...]" and ".x" after a name. */
@@ -262,7 +265,7 @@ static bool find_blocks(struct ptx_assigned *source)
             for (i += 2; i + 1 < source->size && (source->text[i] != '*' || source->text[i + 1] != '/'); i++)
                 ;
             i++;
-        } else if (c == '"' || c == '\'') {
+        } else if (c == '"' || (c == '\'' && (i == 0 || source->text[i - 1] < '0' || source->text[i - 1] > '9'))) {
             for (i++; i < source->size && source->text[i] != c && source->text[i] != '\n'; i++)
                 i += source->text[i] == '\\';
         } else if (c == '{' || c == '}') {
@@ -603,11 +606,14 @@ static bool is_limit(const struct ptx_assigned *source, size_t from, size_t to, 
  * Returns NULL if the name is no such declaration, or not certainly. */
 static const struct ptx_brace *inner_scope(const struct ptx_assigned *source, size_t from, size_t to, const struct ptx_brace *scope)
 {
-    static const char *const keywords[] = {"return", "else", "do", "case", "goto", "sizeof", "throw", "delete", "new", "typename"};
+    static const char *const keywords[] = {
+        "return", "else",   "do",  "case",  "goto", "sizeof", "throw", "delete", "new",           "typename", "struct",   "union", "enum",
+        "class",  "and",    "or",  "not",   "xor",  "compl",  "bitor", "bitand", "__extension__", "__real__", "__imag__", "co_return"};
     const size_t end = before_blanks(source, from) + 1, word = begin_of_word(source, end);
     const struct ptx_brace *block;
 
-    if (word == end || (source->text[word] >= '0' && source->text[word] <= '9') || is_one_of(source, word, end, keywords, LW_COUNT_OF(keywords)))
+    if (word == end || (source->text[word] >= '0' && source->text[word] <= '9') ||
+        is_one_of(source, word, end, keywords, LW_COUNT_OF(keywords)))
         return NULL; /* no type precedes the name */
     block = scope_of(source, to);
     if (block == NULL || block == scope || block->end == SIZE_MAX || block->at <= scope->at || block->end >= scope->end)
@@ -716,14 +722,17 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
             lw_printf(&lines.sink, ",%u:%u", l, l == to_line ? reached : 0);
             if (l == to_line && reached != 0)
                 lw_printf(&lines.sink, ":%u", block != NULL ? line_at(source, block->at) : line - 1);
-            if (l == to_line && reached != 0 && end_of_else(source, block) != 0)
+            /* On one line, the block and its `else` part may both assign. */
+            if (l == to_line && reached > to_line && end_of_else(source, block) != 0)
                 lw_printf(&lines.sink, ":%u", end_of_else(source, block));
         }
         last = to_line > last ? to_line : last;
     }
-    const bool is_outside = body != NULL && !source->jumps && !source->has_asm && (declaration < body->at || is_outside_of_loops(source, declaration));
+    const bool is_outside = body != NULL && !source->jumps && !source->has_asm &&
+                            (declaration < body->at || is_outside_of_loops(source, declaration));
 
-    lw_printf(out, "%u,%u,%u,%u%s", end_line, statements == 1 ? 1 : is_outside ? 2 : 0, body != NULL ? line_at(source, body->at) : 0, end_line_of(source, body),
+    lw_printf(out, "%u,%u,%u,%u%s", end_line, statements == 1 ? 1 : is_outside ? 2 : 0,
+              body != NULL ? line_at(source, body->at) : 0, end_line_of(source, body),
               lines.text != NULL ? lines.text : "");
     if (steps && step != 0)
         lw_printf(out, ",+%lld", (long long)step);
@@ -736,8 +745,18 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     return true;
 }
 
+bool ptx_assigned_is_in_block(const struct ptx_assigned *source, size_t i)
+{
+    return block_around(source, i) != NULL;
+}
+
 void ptx_assigned_read(struct ptx_assigned *source, const char *text, size_t size, bool is_cpp)
 {
+    static const char *const braces[] = {"<%", "%>", "?\?<", "?\?>"}; /* other spellings of braces, which are not searched */
+
+    for (size_t i = 0; i < LW_COUNT_OF(braces) && size != 0; i++)
+        if (memmem(text, size, braces[i], strlen(braces[i])) != NULL)
+            size = 0;
     *source = (struct ptx_assigned){.text = text, .size = size, .has_references = is_cpp};
     source->has_asm = has_asm(source);
     source->jumps = source->size != 0 && memmem(source->text, source->size, "goto", 4) != NULL;

@@ -62,6 +62,8 @@ struct ptx_assigned {
 /** Prepares the search in a text, which must remain valid. In an empty text every variable counts as assigned. */
 void ptx_assigned_read(struct ptx_assigned *source, const char *text, size_t size, bool is_cpp);
 void ptx_assigned_forget(struct ptx_assigned *source);
+/** Returns true if a block of statements contains index @i of the text. */
+bool ptx_assigned_is_in_block(const struct ptx_assigned *source, size_t i);
 /** Returns true if the name occurs in the source and nothing may assign to a variable of that name. */
 bool ptx_is_never_assigned(struct ptx_assigned *source, const char *name, size_t size);
 /** Writes the scope of variable @name, declared on line @declared, and the lines that may assign to it, in the format that
@@ -76,13 +78,12 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
  *     PARTS          part of the variable, such as ".a[2]", or "[]" for a computed index
  *  Returns false if the source does not have the variable. */
 bool ptx_assigned_uses(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out);
-/** Writes a comment for each variable whose value follows from its initialiser (ptx_initialisers.c). */
-void ptx_assigned_initialisers(const struct ptx_assigned *whole, struct lw_sink *out);
 /** A file whose code clang compiles. The structure owns its texts. */
 struct ptx_source_file {
     char *name, *path;      /* name: in the output of the preprocessor; path: of the file */
     struct lw_buffer text;  /* text without comments, with the lines of debug information */
     unsigned reached;       /* number of the last line of @text */
+    size_t *cuts, cut_count; /* indices in @text at which text of other files is */
     bool is_unknown;        /* some text is on other lines than in debug information */
     bool is_ready;          /* @assigned is initialised */
     struct ptx_assigned assigned;
@@ -102,12 +103,18 @@ void ptx_sources_free(struct ptx_sources *sources);
 /** Returns true if the preprocessor would not change the text. The command line @argv may define macros. */
 bool ptx_sources_are_preprocessed(const struct ptx_sources *sources, const char *const *argv);
 /** Replaces the text by the output of clang's preprocessor for it. With an empty @output, no text is known. */
-void ptx_sources_preprocessed(struct ptx_sources *sources, const char *output, size_t size);
+void ptx_sources_preprocessed(struct ptx_sources *sources, const char *const *argv, const char *output, size_t size);
 /** Returns the text of the file whose path ends with @name, or NULL if no file or several files have such a path. The text is empty if
  *  its statements may be on other lines than in debug information. */
 struct ptx_assigned *ptx_sources_find(struct ptx_sources *sources, const char *name, size_t size);
-/** Prepares the search in the text of a file of the sources. */
+/** Returns true if no file but @file has the name on line @line. */
+bool ptx_sources_are_single(const struct ptx_sources *sources, const struct ptx_source_file *file, unsigned line, const char *name,
+                            size_t size);
+/** Prepares the search in the text of a file of the sources. The text is empty if a function in it includes text of another file. */
 struct ptx_assigned *ptx_sources_prepare(struct ptx_sources *sources, struct ptx_source_file *file);
+/** Writes a comment for each variable whose value follows from its initialiser (ptx_initialisers.c). @whole: the text of @file. */
+void ptx_assigned_initialisers(const struct ptx_assigned *whole, const struct ptx_sources *sources, const struct ptx_source_file *file,
+                               struct lw_sink *out);
 /** Replaces clang's comments about debug values in *@ptx, a text on the heap, by comments that the parser reads, and removes
  *  clang's other comments. @sources: the texts in which assignments to variables are searched. If there is no file, no value is
  *  compared with the source. */

@@ -265,7 +265,8 @@ static bool is_never_assigned_in(struct ptx_assigned *source, size_t from, size_
     return never;
 }
 
-void ptx_assigned_initialisers(const struct ptx_assigned *whole, struct lw_sink *out)
+void ptx_assigned_initialisers(const struct ptx_assigned *whole, const struct ptx_sources *sources, const struct ptx_source_file *file,
+                               struct lw_sink *out)
 {
     struct ptx_assigned copy = *whole, *source = &copy; /* the limit of scanned bytes is separate */
     struct finding f = {.source = source, .out = out};
@@ -297,7 +298,9 @@ void ptx_assigned_initialisers(const struct ptx_assigned *whole, struct lw_sink 
             continue;
         lw_buffer_init(&tokens);
         f.tokens = 0;
-        if (put_tokens(&f, i + 1, end, &tokens.sink) && tokens.text != NULL && !tokens.is_cut) {
+        /* The comment does not state the file, so the name must be on this line in no other file. */
+        if (ptx_sources_are_single(sources, file, line, source->text + name, name_end - name) &&
+            put_tokens(&f, i + 1, end, &tokens.sink) && tokens.text != NULL && !tokens.is_cut) {
             lw_printf(out, "\t//lw.value %.*s %u :%u%s\n", (int)(name_end - name), source->text + name, line,
                       last_line(source, function, i, line, scope_end), tokens.text);
             count++;

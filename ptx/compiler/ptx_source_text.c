@@ -29,11 +29,16 @@ static size_t after_comment(const char *text, size_t size, size_t i)
 
     if (text[i] != '/' || (next != '/' && next != '*'))
         return i;
-    if (next == '*') {
-        for (i += 2; i + 1 < size && (text[i] != '*' || text[i + 1] != '/'); i++)
-            ;
-        return i + 1 < size ? i + 2 : size;
+    for (i += 2; next == '*' && i < size; i++) {
+        size_t end = i + 1;
+
+        while (text[i] == '*' && end + 1 < size && text[end] == '\\') /* a backslash may continue the line between "*" and "/" */
+            end += text[end + 1] == '\r' ? 3 : 2;
+        if (text[i] == '*' && end < size && text[end] == '/')
+            return end + 1;
     }
+    if (next == '*')
+        return size;
     while (i < size && (text[i] != '\n' || text[i - 1] == '\\' || (text[i - 1] == '\r' && text[i - 2] == '\\')))
         i++; /* a backslash at the end of a line continues the comment */
     return i;
@@ -147,6 +152,7 @@ static void forget_files(struct ptx_sources *sources)
         lw_buffer_fini(&file->text);
         free(file->name);
         free(file->path);
+        free(file->cuts);
     }
     sources->count = 0;
 }
@@ -160,17 +166,24 @@ void ptx_sources_free(struct ptx_sources *sources)
 
 bool ptx_sources_are_preprocessed(const struct ptx_sources *sources, const char *const *argv)
 {
+    static const struct {
+        const char *text;
+        size_t size;
+    } marks[] = {{"#", 1}, {"%:", 2}, {"?\?", 2}, {"\\", 1}, {"", 1}}; /* directives, continued lines, and a zero byte */
+    static const char *const options[] = {"-include", "-imacros", "-Wp,", "-Xpreprocessor", "--", "@"};
     const struct lw_buffer *text = sources->count != 0 ? &sources->files[0].text : NULL;
 
     if (text == NULL || text->size == 0)
         return true;
-    if (strpbrk(text->text, "#") != NULL || strstr(text->text, "%:") != NULL || strstr(text->text, "?\?=") != NULL)
-        return false;
+    for (size_t i = 0; i < LW_COUNT_OF(marks); i++)
+        if (memmem(text->text, text->size, marks[i].text, marks[i].size) != NULL)
+            return false;
     for (size_t i = 0; argv[i] != NULL; i++) {
         const char *name = argv[i] + 2;
 
-        if (strcmp(argv[i], "-include") == 0 || strcmp(argv[i], "-imacros") == 0 || strncmp(argv[i], "--", 2) == 0)
-            return false;
+        for (size_t k = 0; k < LW_COUNT_OF(options); k++)
+            if (strncmp(argv[i], options[k], strlen(options[k])) == 0)
+                return false;
         if (strncmp(argv[i], "-D", 2) != 0 && strncmp(argv[i], "-U", 2) != 0)
             continue;
         if (*name == '\0')
@@ -250,6 +263,21 @@ static size_t take_marker(struct ptx_sources *sources, struct text line, size_t 
     return file != NULL ? (size_t)(file - sources->files) : SIZE_MAX;
 }
 
+/* Notes that text of another file is inside the text of a file. */
+static void cut(struct ptx_source_file *file)
+{
+    size_t *grown = (file->cut_count & (file->cut_count - 1)) == 0
+                        ? realloc(file->cuts, (2 * file->cut_count + 1) * sizeof *grown)
+                        : file->cuts;
+
+    if (grown == NULL) {
+        file->is_unknown = true;
+        return;
+    }
+    file->cuts = grown;
+    file->cuts[file->cut_count++] = file->text.size;
+}
+
 /* Distributes the lines of the output to its files. A file whose lines are not in the order of their numbers has no text. */
 static void copy_lines(struct ptx_sources *sources, struct text output)
 {
@@ -260,7 +288,11 @@ static void copy_lines(struct ptx_sources *sources, struct text output)
         const struct text line = take_line(&output);
 
         if (line.at < line.end && *line.at == '#') {
+            const size_t before = current;
+
             current = take_marker(sources, line, current, &number);
+            if (before != current && before != SIZE_MAX)
+                cut(&sources->files[before]);
             continue;
         }
         if (!is_empty(line) && current != SIZE_MAX) {
@@ -299,31 +331,22 @@ static bool is_plain(const char *at, const char *end)
 }
 
 /* Returns true if the preprocessor may have moved a change of a variable, or a statement, to an earlier line. It writes a call of a
- * macro that has several lines, and all text after the call on the call's last line, on the call's first line. Debug
- * information has this line for the call, too, but not for the text after it. The same is true of lines that are continued by a
- * backslash. */
-static bool has_moved(struct text source, struct text output)
+ * macro that has several lines, and the text after the call, on the first line of the call. Debug information has this line for the
+ * call, too, but not for the text after it. The preprocessor also joins lines that a backslash continues, and lines that a comment
+ * separates. @is_cpp: a call may change its arguments. */
+static bool has_moved(struct text source, struct text output, bool is_cpp)
 {
     bool directive = true; /* directives precede the line, after the last line that is not empty in the output */
     bool continued = false, in_directive = false;
 
     while (source.at < source.end) {
         const struct text line = take_line(&source), result = take_line(&output);
-        const char *text = continued ? line.at : NULL; /* text that may not belong to the macro */
-        unsigned depth = 0;
 
         in_directive = is_directive(line) || (in_directive && continued);
         continued = is_continued(line);
         directive = in_directive || (directive && is_empty(result));
-        if (directive || !is_empty(result) || is_empty(line))
-            continue;
-        for (const char *p = line.at; p < line.end && text == NULL; p++) {
-            if (*p == ')' && depth == 0)
-                text = p + 1;
-            depth += *p == '(';
-            depth -= *p == ')' && depth != 0;
-        }
-        if (text != NULL && !is_plain(text, line.end - continued))
+        if (!directive && is_empty(result) && !is_empty(line) &&
+            (!is_plain(line.at, line.end - continued) || (is_cpp && memchr(line.at, '(', (size_t)(line.end - line.at)) != NULL)))
             return true;
     }
     return false;
@@ -347,13 +370,28 @@ static bool has_directive(struct text source, const char *word)
     return false;
 }
 
-void ptx_sources_preprocessed(struct ptx_sources *sources, const char *output, size_t size)
+/* Returns true if the command line may define macros with parameters that the text uses. */
+static bool has_calls(const struct lw_buffer *text, const char *const *argv)
+{
+    for (size_t i = 0; argv[i] != NULL; i++) {
+        const char *name = argv[i] + (strncmp(argv[i], "-D", 2) == 0 ? 2 : 0);
+
+        if (strncmp(argv[i], "-include", 8) == 0 || strncmp(argv[i], "-imacros", 8) == 0 ||
+            strncmp(argv[i], "-Wp,", 4) == 0 || *argv[i] == '@' ||
+            (name[strcspn(name, "(=")] == '(' && has_word(text->text, text->size, name, strcspn(name, "(="))))
+            return true;
+    }
+    return false;
+}
+
+void ptx_sources_preprocessed(struct ptx_sources *sources, const char *const *argv, const char *output, size_t size)
 {
     if (sources->count != 0) {
         const struct lw_buffer *text = &sources->files[0].text;
         const struct text source = {text->text, text->text + text->size};
 
-        sources->had_output = has_directive(source, NULL) && !has_directive(source, "define") && !has_directive(source, "include");
+        sources->had_output = has_directive(source, NULL) && !has_directive(source, "define") && !has_directive(source, "include") &&
+                              !has_directive(source, "import") && !has_calls(text, argv);
     }
     forget_files(sources);
     copy_lines(sources, (struct text){output, output + size});
@@ -385,13 +423,39 @@ struct ptx_assigned *ptx_sources_prepare(struct ptx_sources *sources, struct ptx
         char *source;
 
         free(read_file(file->path, &source, &size));
-        file->is_unknown |= size == 0 || has_directive((struct text){source, source + size}, NULL) ||
-                            has_moved((struct text){source, source + size}, text);
+        file->is_unknown |= size == 0 || memmem(source, size, "/\\", 2) != NULL ||
+                            has_directive((struct text){source, source + size}, NULL) ||
+                            has_moved((struct text){source, source + size}, text, sources->is_cpp);
         free(source);
     }
     if (!file->is_ready) {
-        ptx_assigned_read(&file->assigned, file->text.text, file->is_unknown || file->text.is_cut ? 0 : file->text.size, sources->is_cpp);
+        const size_t size = file->is_unknown || file->text.is_cut ? 0 : file->text.size;
+
+        ptx_assigned_read(&file->assigned, file->text.text, size, sources->is_cpp);
+        for (size_t i = 0; i < file->cut_count && size != 0; i++)
+            if (ptx_assigned_is_in_block(&file->assigned, file->cuts[i])) { /* part of the function is in another file */
+                ptx_assigned_forget(&file->assigned);
+                ptx_assigned_read(&file->assigned, file->text.text, 0, sources->is_cpp);
+                break;
+            }
         file->is_ready = true;
     }
     return &file->assigned;
+}
+
+bool ptx_sources_are_single(const struct ptx_sources *sources, const struct ptx_source_file *file, unsigned line, const char *name,
+                            size_t size)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        const struct lw_buffer *text = &sources->files[i].text;
+        struct text rest = {text->text, text->text + text->size}, one = rest;
+
+        if (&sources->files[i] == file || sources->files[i].reached < line)
+            continue;
+        for (unsigned l = 0; l < line && rest.at < rest.end; l++)
+            one = take_line(&rest);
+        if (has_word(one.at, (size_t)(one.end - one.at), name, size))
+            return false;
+    }
+    return true;
 }

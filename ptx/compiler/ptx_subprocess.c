@@ -669,10 +669,11 @@ static void read_sources(const struct ptx_job *job, const char *path, const char
             command[n++] = strcmp(argv[i], "-S") == 0 ? "-E" : strcmp(argv[i], result) == 0 ? preprocessed : argv[i];
     }
     lw_buffer_init(&messages);
-    if (command != NULL && run_child((char *const *)command, job->scratch, false, OUTPUT_LIMIT_BYTES, &messages, &wait_status, NULL) == LW_OK &&
+    if (command != NULL &&
+        run_child((char *const *)command, job->scratch, false, OUTPUT_LIMIT_BYTES, &messages, &wait_status, NULL) == LW_OK &&
         !has_failed(wait_status) && lw_file_read(preprocessed, &text, &size, NULL) != LW_OK)
         size = 0;
-    ptx_sources_preprocessed(sources, text, size);
+    ptx_sources_preprocessed(sources, argv, text, size);
     lw_buffer_fini(&messages);
     free(command);
     free(text);

@@ -935,7 +935,7 @@ void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump
     lw_buffer_init(&an.initialisers);
     for (size_t i = 0; i < sources->count; i++)
         if (strcmp(sources->files[i].path, sources->files[0].path) == 0)
-            ptx_assigned_initialisers(ptx_sources_prepare(sources, &sources->files[i]), &an.initialisers.sink);
+            ptx_assigned_initialisers(ptx_sources_prepare(sources, &sources->files[i]), sources, &sources->files[i], &an.initialisers.sink);
     find_functions(&an, (struct text){dump, dump + dump_size});
     an.failed |= !ptx_memory_variables_read(&an.memory, rest);
     lw_buffer_init(&out);

@@ -266,6 +266,9 @@ static void the_preprocessor_is_needed_for_directives_and_macros_of_the_command_
         {"f(int n) { n = Gg; }", {"clang", "-DG=1"}, true},
         {"f(int n) { n = G; }", {"clang", "-include", "g.h"}, false},
         {"f(int n) { n = G; }", {"clang", "--define-macro=G=1"}, false},
+        {"f(int n) { n = G; }", {"clang", "-includeg.h"}, false},
+        {"f(int n) { n = G; }", {"clang", "-Wp,-DG=1"}, false},
+        {"f(int n) { n\\\n = G; }", {"clang"}, false},
     };
     const struct fixture *f = *state;
 
@@ -299,6 +302,10 @@ static void preprocessed_text_has_the_lines_of_the_source(void **state)
         {"G(n,\n  4) && m++;\nn = 2;\n", "# 1 \"%s\"\nn = 4 && m++;\n\nn = 2;\n", NULL},
         {"G(n,\n  4) && m <<= 4;\n", "# 1 \"%s\"\nn = 4 && m <<= 4;\n\n", NULL},
         {"G(n,\n  4); return;\n", "# 1 \"%s\"\nn = 4; return;\n\n", NULL},
+        {"n = 5; /*\n*/ m = 6;\n", "# 1 \"%s\"\nn = 5; m = 6;\n\n", NULL},
+        {"G\n(n, 5); m = 3;\n", "# 1 \"%s\"\nn = 5; m = 3;\n\n", NULL},
+        {"/* *\\\n/ m = 3;\n", "# 1 \"%s\"\nm = 3;\n\n", NULL},
+        {"/\\\n* */ m = 3;\n", "# 1 \"%s\"\nm = 3;\n\n", NULL},
         {"if (m) \\\n  return;\n", "# 1 \"%s\"\nif (m) return;\n\n", NULL},
         {"if (m && \\\n  n == 3) {\n  n = 4; }\n", "# 1 \"%s\"\nif (m && n == 3) {\n\n  n = 4; }\n", "if (m && n == 3) { \n\n  n = 4; } "},
         {"#line 7 \"%s\"\nn = 4;\n", "# 1 \"%s\"\n# 7 \"%s\"\nn = 4;\n", "\n\n\n\n\n\nn = 4; "},
@@ -325,7 +332,7 @@ static void preprocessed_text_has_the_lines_of_the_source(void **state)
             lw_printf(&output.sink, is_path ? "%s" : "%.1s", is_path ? f->source : p);
             p += is_path;
         }
-        ptx_sources_preprocessed(&sources, output.text, output.size);
+        ptx_sources_preprocessed(&sources, argv, output.text, output.size);
         source = ptx_sources_find(&sources, "values.cl", 9);
         assert_non_null(source);
         if (cases[i].found == NULL ? source->size != 0
@@ -367,17 +374,18 @@ static void each_file_of_a_source_has_its_own_text(void **state)
 {
     static const char *const argv[] = {"clang", NULL};
     const struct fixture *f = *state;
+    static const char function[] = "int g(int n)\n{\n    n = 4;\n}\n";
     char header[sizeof f->source + 16], output[1000];
     struct ptx_sources sources;
     struct lw_buffer lines;
 
     snprintf(header, sizeof header, "%s.h", f->source);
-    assert_int_equal(lw_file_write(header, "int g(int n)\n{\n    n = 4;\n}\n", 31, NULL), LW_OK);
+    assert_int_equal(lw_file_write(header, function, strlen(function), NULL), LW_OK);
     put_source(f, "#include \"values.cl.h\"\nint f(int n)\n{\n}\n");
     ptx_sources_read(&sources, f->source, argv);
     snprintf(output, sizeof output, "# 1 \"%s\"\n# 1 \"%s\" 1\nint g(int n)\n{\n    n = 4;\n}\n# 2 \"%s\" 2\nint f(int n)\n{\n}\n", f->source,
              header, f->source);
-    ptx_sources_preprocessed(&sources, output, strlen(output));
+    ptx_sources_preprocessed(&sources, argv, output, strlen(output));
     assert_true(ptx_is_never_assigned(ptx_sources_find(&sources, f->source, strlen(f->source)), "n", 1));
     assert_false(ptx_is_never_assigned(ptx_sources_find(&sources, "values.cl.h", 11), "n", 1));
     lw_buffer_init(&lines);
@@ -386,6 +394,15 @@ static void each_file_of_a_source_has_its_own_text(void **state)
     lw_buffer_fini(&lines);
     assert_null(ptx_sources_find(&sources, "alues.cl.h", 10));
     assert_null(ptx_sources_find(&sources, "other.h", 7));
+    assert_false(ptx_sources_are_single(&sources, &sources.files[0], 1, "g", 1)); /* the header has this name on this line */
+    assert_true(ptx_sources_are_single(&sources, &sources.files[0], 2, "g", 1));
+    ptx_sources_free(&sources);
+    /* A header in a function makes the function's text unknown, since the header may assign. */
+    put_source(f, "int f(int n)\n{\n#include \"values.cl.h\"\n}\n");
+    ptx_sources_read(&sources, f->source, argv);
+    snprintf(output, sizeof output, "# 1 \"%s\"\nint f(int n)\n{\n# 1 \"%s\" 1\n    n = 4;\n# 4 \"%s\" 2\n}\n", f->source, header, f->source);
+    ptx_sources_preprocessed(&sources, argv, output, strlen(output));
+    assert_int_equal(ptx_sources_find(&sources, f->source, strlen(f->source))->size, 0);
     ptx_sources_free(&sources);
     unlink(header);
 }
@@ -407,7 +424,7 @@ static void a_name_is_assigned_where_its_text_may_do_so(void **state)
         {"f(int n) { asm(\"\" : \"=r\"(n)); }", false},   {"f(int4 n) { n.x = 5; }", false},
         {"f(int4 n) { m = n.x; }", true},                 {"f(int n) { (n) = 5; }", false},
         {"f(int n) { m.n = n; q->n++; }", true},          {"f(int n) { m.n = 5; n = 3; }", false},
-        {"f(int n) { n /* */ = 5; }", false},             {"f(int nn) { nn = 5; }", false},
+        {"f(int n) { n /* */ = 5; }", false},             {"f(int n) { /* *\n/ n = 5; */ }", true},             {"f(int nn) { nn = 5; }", false},
     };
     const struct fixture *f = *state;
 
@@ -460,6 +477,9 @@ static void lines_that_assign_are_found_with_scopes_and_loops(void **state)
          "9,2,2,9,3:9:2,5:0,7:8:4,+1,<3,-5:6"},
         {"void f(void)\n{\n    int n = m;\n    while (m) {\n        int n = 2;\n    }\n    do n++; while (n);\n    n = 2;\n}\n", 3,
          "9,2,2,9,3:9:2,7:0,8:9:2,+1,-4:6,-7:7,-7:7"},
+        {"void f(int n)\n{\n    if (m) { n = 1; } else { n = 2;\n    }\n}\n", 1, "5,2,2,5,3:3:3"},
+        {"void f(int n)\n{\n    if (m) {\n        n = 1;\n    } else if (q) {\n        g();\n    } else {\n        h();\n    }\n}\n", 1, "10,2,2,10,4:5:3:9"},
+        {"void f(int n)\n{\n    {\n        struct n s;\n        n = 5;\n    }\n}\n", 1, "7,2,2,7,5:6:3"},
         {"void f(int m)\n{\n}\n", 1, NULL},
         {"void f(void)\n{\n    int n = 1;\n", 3, "0,1,2,0,3:0"},
     };

@@ -275,7 +275,8 @@ static bool skips_begin(const struct ptx_noting *noting, const struct ptx_noted_
 
 /* Returns whether a path from an assignment to the last line of a loop, in one block, leaves out code of the loop. Then the compiler
  * has moved the assignment of the next iteration before the test that ends the loop. */
-static bool skips_end(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, const struct ptx_note_position *position, uint32_t to)
+static bool skips_end(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, const struct ptx_note_position *position,
+                      uint32_t to)
 {
     const struct ptx_noted_line *loop = !position->crossed && position->notes != 0 ? loop_around(lines, to, position->line) : NULL;
 

@@ -483,7 +483,8 @@ static bool is_of_next(const struct following *f, const struct walk *w, const st
         bool goes_on = true;
 
         for (; next < end && 2 * next->first < noted && goes_on; next++) {
-            if (next->line == line[b] || !ptx_note_in_scope(f->lines, next->line) || ptx_note_is_moved_up(f->pl, f->lines, next, end, line[b]))
+            if (next->line == line[b] || !ptx_note_in_scope(f->lines, next->line) ||
+                ptx_note_is_moved_up(f->pl, f->lines, next, end, line[b]))
                 continue;
             if (next->line > line[b] && !ptx_note_assigns(f->lines, line[b], line[b]) &&
                 ptx_note_must_assign(f->pl, noting, f->lines, line[b], next->line))
@@ -612,7 +613,8 @@ static void enter_line(struct following *f, struct walk *w, const struct ptx_not
             agrees &= over >= 0 && is_sure(f, w, &position, group, over);
             position = (struct ptx_note_position){.line = group->line, .notes = (uint8_t)(over > 0 ? over : 0),
                                                   .none = position.none && position.line == group->line,
-                                                  .owed = (position.owed && position.notes == 0) || (over < 0 && owes(f, &position, early != 0 ? early : group->line))};
+                                                  .owed = (position.owed && position.notes == 0) ||
+                                                          (over < 0 && owes(f, &position, early != 0 ? early : group->line))};
         } else {
             position.left = true;
             if (position.line == 0 && (!lines->declared_once || f->variable->is_inlined)) {
