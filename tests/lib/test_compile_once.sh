@@ -38,6 +38,7 @@ for clang in clang-14 clang-19; do
         for options in '-X -O3' '-X -O0 -X -g'; do
             cases=$((cases + 1))
             want=$((want + 1))
+            case $options in *-O3) want=$((want + 1)) ;; esac # optimised sources with directives are preprocessed, too
             # shellcheck disable=SC2086
             {
                 compiles "$first" $source first.lwo $options
@@ -78,8 +79,8 @@ PATH=$plain compiles "$second" one.cl plain.lwo -X -O3
 cmp -s "$second/second.lwo" "$second/plain.lwo" || fail "the compiler does not run again after a change of a header"
 sed -i 's/PART \* i/PART - i/' "$first/one.cl"
 compiles "$first" one.cl first.lwo -X -O3
-[ "$(stored)" = $((want + 1)) ] || fail "the compiler does not run again after a change of the source"
+[ "$(stored)" = $((want + 2)) ] || fail "the compiler does not run again after a change of the source"
 compiles "$first" one.cl first.lwo -X -O3 -X -DMORE
-[ "$(stored)" = $((want + 2)) ] || fail "the compiler does not run again with another option"
+[ "$(stored)" = $((want + 4)) ] || fail "the compiler does not run again with another option"
 echo "test_compile_once: $cases cases"
 [ $failures = 0 ]
