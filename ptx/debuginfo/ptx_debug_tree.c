@@ -558,9 +558,9 @@ void ptx_debug_read(struct ptx_job *job, struct ptx_module *module)
     rd.debug = debug;
     debug->part_count = (uint32_t)job->source_count;
     debug->part = PTX_ARRAY(job, struct ptx_debug_part, debug->part_count + 1);
-    debug->budget = UINT64_C(1) << 22;
+    debug->budget = UINT64_C(1) << 23;
     for (size_t i = 0; i < debug->sections.count; i++)
-        debug->budget += 1024 * (uint64_t)debug->sections.at[i].bytes.count;
+        debug->budget += 2048 * (uint64_t)debug->sections.at[i].bytes.count;
     debug->gap_budget = debug->budget;
     for (uint32_t i = 0; i < debug->part_count; i++) {
         struct ptx_debug_part *part = &debug->part[i];
