@@ -102,7 +102,7 @@ void ptx_sources_read(struct ptx_sources *sources, const char *path, const char 
 void ptx_sources_free(struct ptx_sources *sources);
 /** Returns true if the preprocessor would not change the text. The command line @argv may define macros. */
 bool ptx_sources_are_preprocessed(const struct ptx_sources *sources, const char *const *argv);
-/** Replaces the text by the output of clang's preprocessor for it. With an empty @output, no text is known. */
+/** Replaces the text by the output of clang's preprocessor for it. With an empty @output, the text counts as unknown. */
 void ptx_sources_preprocessed(struct ptx_sources *sources, const char *const *argv, const char *output, size_t size);
 /** Returns the text of the file whose path ends with @name, or NULL if no file or several files have such a path. The text is empty if
  *  its statements may be on other lines than in debug information. */
@@ -116,8 +116,8 @@ struct ptx_assigned *ptx_sources_prepare(struct ptx_sources *sources, struct ptx
 void ptx_assigned_initialisers(const struct ptx_assigned *whole, const struct ptx_sources *sources, const struct ptx_source_file *file,
                                struct lw_sink *out);
 /** Replaces clang's comments about debug values in *@ptx, a text on the heap, by comments that the parser reads, and removes
- *  clang's other comments. @sources: the texts in which assignments to variables are searched. If there is no file, no value is
- *  compared with the source. */
+ *  clang's other comments. @sources: the texts in which assignments to variables are searched. With NULL, no value is
+ *  compared with a source. */
 void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, struct ptx_sources *sources);
 /** Position in the dump of a function that corresponds to a position in the function's PTX (ptx_dump_calls.c). The caller sets
  *  @at and @end to the start and end of the dump. */

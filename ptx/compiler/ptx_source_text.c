@@ -164,13 +164,23 @@ void ptx_sources_free(struct ptx_sources *sources)
     *sources = (struct ptx_sources){0};
 }
 
+/* Returns true if an option of the compiler may define macros that the option does not name. */
+static bool reads_macros(const char *option)
+{
+    static const char *const options[] = {"-include", "-imacros", "-Wp,", "-Xpreprocessor", "--", "@"};
+
+    for (size_t k = 0; k < LW_COUNT_OF(options); k++)
+        if (strncmp(option, options[k], strlen(options[k])) == 0)
+            return true;
+    return false;
+}
+
 bool ptx_sources_are_preprocessed(const struct ptx_sources *sources, const char *const *argv)
 {
     static const struct {
         const char *text;
         size_t size;
     } marks[] = {{"#", 1}, {"%:", 2}, {"?\?", 2}, {"\\", 1}, {"", 1}}; /* directives, continued lines, and a zero byte */
-    static const char *const options[] = {"-include", "-imacros", "-Wp,", "-Xpreprocessor", "--", "@"};
     const struct lw_buffer *text = sources->count != 0 ? &sources->files[0].text : NULL;
 
     if (text == NULL || text->size == 0)
@@ -181,9 +191,8 @@ bool ptx_sources_are_preprocessed(const struct ptx_sources *sources, const char 
     for (size_t i = 0; argv[i] != NULL; i++) {
         const char *name = argv[i] + 2;
 
-        for (size_t k = 0; k < LW_COUNT_OF(options); k++)
-            if (strncmp(argv[i], options[k], strlen(options[k])) == 0)
-                return false;
+        if (reads_macros(argv[i]))
+            return false;
         if (strncmp(argv[i], "-D", 2) != 0 && strncmp(argv[i], "-U", 2) != 0)
             continue;
         if (*name == '\0')
@@ -376,8 +385,7 @@ static bool has_calls(const struct lw_buffer *text, const char *const *argv)
     for (size_t i = 0; argv[i] != NULL; i++) {
         const char *name = argv[i] + (strncmp(argv[i], "-D", 2) == 0 ? 2 : 0);
 
-        if (strncmp(argv[i], "-include", 8) == 0 || strncmp(argv[i], "-imacros", 8) == 0 ||
-            strncmp(argv[i], "-Wp,", 4) == 0 || *argv[i] == '@' ||
+        if (reads_macros(argv[i]) ||
             (name[strcspn(name, "(=")] == '(' && has_word(text->text, text->size, name, strcspn(name, "(="))))
             return true;
     }
@@ -386,6 +394,11 @@ static bool has_calls(const struct lw_buffer *text, const char *const *argv)
 
 void ptx_sources_preprocessed(struct ptx_sources *sources, const char *const *argv, const char *output, size_t size)
 {
+    if (size == 0) { /* the preprocessor has failed */
+        for (size_t i = 0; i < sources->count; i++)
+            sources->files[i].is_unknown = true;
+        return;
+    }
     if (sources->count != 0) {
         const struct lw_buffer *text = &sources->files[0].text;
         const struct text source = {text->text, text->text + text->size};

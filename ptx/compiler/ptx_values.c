@@ -84,7 +84,7 @@ struct annotating {
     struct numbers virtual[CLASS_COUNT], physical[CLASS_COUNT];
     struct numbers narrowed[CLASS_COUNT]; /* 64 * the number of a register + the number of bits of the narrowed load that
                                            * writes the register */
-    struct ptx_sources *sources;
+    struct ptx_sources *sources;  /* NULL: values are not compared with a source */
     struct ptx_assigned *source; /* text of the file that declares the variable of the comment, or NULL if it is not known */
     struct variable_name {
         const char *at;
@@ -429,7 +429,7 @@ static struct ptx_assigned *find_source(struct annotating *an, struct text place
 
     while (end + 1 < place.end && !(end[0] == ':' && end[1] >= '0' && end[1] <= '9'))
         end++;
-    return ptx_sources_find(an->sources, at, (size_t)(end - at));
+    return an->sources != NULL ? ptx_sources_find(an->sources, at, (size_t)(end - at)) : NULL;
 }
 
 /* Writes the debug value in a line of the dump as a comment. Returns false if the value cannot be parsed, or if its variable is
@@ -628,7 +628,7 @@ static bool put_lines(struct annotating *an, struct text comment, const char *la
     uint32_t declared = 0;
     bool known;
 
-    if (an->sources->count == 0)
+    if (an->sources == NULL)
         return true;
     name.end = memchr(name.at, ' ', (size_t)(key.end - name.at));
     key.at = name.end + 1;
@@ -775,7 +775,7 @@ static void put_lost(struct annotating *an, const struct ptx_source_file *file, 
 
 static void put_lost_parameters(struct annotating *an, const struct machine_function *fn, struct text body, struct lw_sink *out)
 {
-    for (size_t i = 0; i < an->sources->count; i++) {
+    for (size_t i = 0; an->sources != NULL && i < an->sources->count; i++) {
         struct ptx_source_file *file = &an->sources->files[i];
         const struct text list = source_parameters((struct text){file->text.text, file->text.text + file->text.size}, fn->name);
 
@@ -886,7 +886,7 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
 
     if (matched)
         put_lost_parameters(an, fn, body, out);
-    if (an->sources->count != 0)
+    if (an->sources != NULL)
         put_memory(an, body, out);
     if (matched)
         lw_put(out, lw_buffer_text(&an->initialisers));
@@ -933,7 +933,7 @@ void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump
     size_t next = 0;
 
     lw_buffer_init(&an.initialisers);
-    for (size_t i = 0; i < sources->count; i++)
+    for (size_t i = 0; sources != NULL && i < sources->count; i++)
         if (strcmp(sources->files[i].path, sources->files[0].path) == 0)
             ptx_assigned_initialisers(ptx_sources_prepare(sources, &sources->files[i]), sources, &sources->files[i], &an.initialisers.sink);
     find_functions(&an, (struct text){dump, dump + dump_size});

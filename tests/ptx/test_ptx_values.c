@@ -191,7 +191,7 @@ static void a_dump_becomes_notes_in_registers_of_the_ptx(void **state)
     char *ptx = strdup(text);
 
     (void)state;
-    ptx_values_annotate(&ptx, &size, dump, strlen(dump), &(struct ptx_sources){0});
+    ptx_values_annotate(&ptx, &size, dump, strlen(dump), NULL);
     assert_string_equal(ptx, ".entry f(\n)\n{\n\t.reg .b32 \t%r<9>;\n\tld.param.u32 \t%r3, [p];\n"
                              "\t//lw.value a 3 - () %r3\n\t//lw.value b 4 - () none\n\n"
                              "\tadd.s32 \t%r5, %r3, %r3;\n"
@@ -202,7 +202,7 @@ static void a_dump_becomes_notes_in_registers_of_the_ptx(void **state)
     /* The PTX has one register more than the dump, so no note is written. */
     ptx = strdup(".entry f(\n)\n{\n\tadd.s32 \t%r5, %r3, %r4;\n\t//DEBUG_VALUE: f:a <- %7\n}\n");
     size = strlen(ptx);
-    ptx_values_annotate(&ptx, &size, dump, strlen(dump), &(struct ptx_sources){0});
+    ptx_values_annotate(&ptx, &size, dump, strlen(dump), NULL);
     assert_null(strstr(ptx, "lw.value"));
     free(ptx);
 }
@@ -232,7 +232,7 @@ static void a_location_gets_the_inlined_calls_of_its_instruction(void **state)
     char *ptx = strdup(text);
 
     (void)state;
-    ptx_values_annotate(&ptx, &size, dump, strlen(dump), &(struct ptx_sources){0});
+    ptx_values_annotate(&ptx, &size, dump, strlen(dump), NULL);
     assert_string_equal(ptx, ".entry f(\n)\n{\n\t.loc\t1 2 0\n\n"
                              "\t.loc\t1 4 9 //lw.calls 13:13,24:18\n\tadd.s32 \t%r2, %r1, 1;\n"
                              "\t.loc\t1 4 9 //lw.calls 24:32\n\tadd.s32 \t%r3, %r2, 1;\n\t//lw.value a 3 - () %r3\n"
@@ -405,6 +405,34 @@ static void each_file_of_a_source_has_its_own_text(void **state)
     assert_int_equal(ptx_sources_find(&sources, f->source, strlen(f->source))->size, 0);
     ptx_sources_free(&sources);
     unlink(header);
+}
+
+static void a_source_that_cannot_be_preprocessed_gives_no_value(void **state)
+{
+    static const char dump[] = "# Machine code for function f: A\nbb.0:\n"
+                               "  %2:int32regs = ADDi32rr %1:int32regs, 1\n"
+                               "  DBG_VALUE %2:int32regs, $noreg, !\"a\", !DIExpression(), debug-location !7; values.cl:0 line no:2\n"
+                               "# End machine code for function f.\n";
+    static const char text[] = ".entry f(\n)\n{\n\tadd.s32 \t%r2, %r1, 1;\n\t//DEBUG_VALUE: f:a <- %2\n}\n";
+    static const char *const argv[] = {"clang", NULL};
+    const struct fixture *f = *state;
+
+    for (unsigned failed = 0; failed < 2; failed++) {
+        size_t size = strlen(text);
+        char *ptx = strdup(text);
+        struct ptx_sources sources;
+
+        put_source(f, "void f(int n) {\n int a = n + 1;\n n++; }\n");
+        ptx_sources_read(&sources, f->source, argv);
+        if (failed)
+            ptx_sources_preprocessed(&sources, argv, NULL, 0);
+        ptx_values_annotate(&ptx, &size, dump, strlen(dump), &sources);
+        if ((strstr(ptx, "//lw.value a 2 - () %r2") == NULL) != failed || (strstr(ptx, "//lw.value a 2 - () none") != NULL) != failed ||
+            strstr(ptx, "//lw.value n 1 - () none") == NULL)
+            fail_msg("%u: %s", failed, ptx);
+        free(ptx);
+        ptx_sources_free(&sources);
+    }
 }
 
 static void a_name_is_assigned_where_its_text_may_do_so(void **state)
@@ -715,6 +743,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_name_is_assigned_where_its_text_may_do_so, setup, teardown),
         cmocka_unit_test_setup_teardown(the_preprocessor_is_needed_for_directives_and_macros_of_the_command_line, setup, teardown),
         cmocka_unit_test_setup_teardown(preprocessed_text_has_the_lines_of_the_source, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_source_that_cannot_be_preprocessed_gives_no_value, setup, teardown),
         cmocka_unit_test_setup_teardown(a_text_in_memory_has_the_values_of_a_file, setup, teardown),
         cmocka_unit_test_setup_teardown(each_file_of_a_source_has_its_own_text, setup, teardown),
         cmocka_unit_test_setup_teardown(lines_that_assign_are_found_with_scopes_and_loops, setup, teardown),
