@@ -237,19 +237,6 @@ void nat_check_masked_row(struct nat_unit *u, enum isa_space space, LLVMValueRef
     check_range(u, space, offset, l->BuildMul(u->b.b, u->lanes.span, quad(u, bytes), ""), bytes, write);
 }
 
-/** Returns a vector of i1. It is true in the lanes whose offset is a multiple of @bytes and, divided by @bytes, is less than
- *  @count. @bytes is a power of two. */
-static LLVMValueRef is_element(struct nat_unit *u, LLVMValueRef offsets, unsigned bytes, LLVMValueRef count)
-{
-    const struct nat_llvm *l = u->b.llvm;
-    LLVMValueRef shift = nat_splat(&u->b, quad(u, lw_lowest(bytes)), u->width), args[3] = {offsets, offsets, shift};
-    LLVMValueRef index = nat_intrinsic(&u->b, "llvm.fshr", l->TypeOf(offsets), args, 3); /* rotates the low bits to the top: only
-                                                                                          * multiples of @bytes are then below
-                                                                                          * @count */
-
-    return l->BuildICmp(u->b.b, NAT_INT_ULT, index, nat_splat(&u->b, count, u->width), "");
-}
-
 LLVMValueRef nat_lane_variable(struct nat_unit *u, LLVMValueRef *slot, unsigned bytes)
 {
     if (*slot == NULL)
@@ -257,21 +244,83 @@ LLVMValueRef nat_lane_variable(struct nat_unit *u, LLVMValueRef *slot, unsigned 
     return *slot;
 }
 
-void nat_check_lanes(struct nat_unit *u, enum isa_space space, LLVMValueRef lanes, unsigned bytes, bool write)
+LLVMValueRef nat_scaled(struct nat_unit *u, const struct nat_offsets *at, LLVMValueRef x)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    const bool vector = l->TypeOf(x) == lanes_type(u, at->wide ? u->b.i64 : u->b.i32);
+    LLVMValueRef shift = quad(u, at->scale);
+
+    if (!at->wide)
+        x = l->BuildSExt(u->b.b, x, vector ? lanes_type(u, u->b.i64) : u->b.i64, "");
+    return at->scale == 0 ? x : l->BuildShl(u->b.b, x, vector ? nat_splat(&u->b, shift, u->width) : shift, "");
+}
+
+/** Returns @x, an i64, as a vector of the type of the indices of @at. */
+static LLVMValueRef splat_index(struct nat_unit *u, const struct nat_offsets *at, LLVMValueRef x)
+{
+    return nat_splat(&u->b, at->wide ? x : u->b.llvm->BuildTrunc(u->b.b, x, u->b.i32, ""), u->width);
+}
+
+/** Returns an i1. If it is true, the elements of @bytes at offsets @at are in the range [@low, @low + @size), and the distances of
+ *  their offsets from @low are multiples of @bytes, a power of two. It may be false although they are, if @at is not wide and a
+ *  number is too large for the 32-bit comparisons. */
+static LLVMValueRef are_elements(struct nat_unit *u, const struct nat_offsets *at, unsigned bytes, LLVMValueRef low, LLVMValueRef size)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMBuilderRef b = u->b.b;
+    const uint64_t unit = UINT64_C(1) << at->scale, part = unit < bytes ? unit : bytes;
+    LLVMValueRef from = l->BuildSub(b, at->base, low, ""), first = l->BuildAShr(b, from, quad(u, at->scale), ""), count, ok;
+    LLVMValueRef index = at->index;
+
+    /* Lane l has the element that begins (index + first) units, and from % unit bytes, after @low. */
+    if (unit >= bytes) {
+        LLVMValueRef rest = l->BuildAnd(b, from, quad(u, unit - 1), "");
+        count = l->BuildSub(b, l->BuildAdd(b, size, quad(u, unit - bytes), ""), rest, "");
+        count = l->BuildLShr(b, count, quad(u, at->scale), "");
+    } else {
+        count = l->BuildLShr(b, size, quad(u, lw_lowest(bytes)), "");
+    }
+    if (!at->wide && !at->is_signed) { /* an index of 2^31 or more fails the comparison, whatever the sum is */
+        LLVMValueRef top = l->BuildAnd(b, index, nat_splat(&u->b, word(u, INT32_MIN), u->width), "");
+        index = l->BuildOr(b, l->BuildAdd(b, index, splat_index(u, at, first), ""), top, "");
+    } else {
+        index = l->BuildAdd(b, index, splat_index(u, at, first), "");
+    }
+    if (unit < bytes) { /* rotates the low bits to the top: only multiples of @bytes are then below `count` */
+        LLVMValueRef args[3] = {index, index, splat_index(u, at, quad(u, lw_lowest(bytes) - at->scale))};
+        index = nat_intrinsic(&u->b, "llvm.fshr", l->TypeOf(index), args, 3);
+    }
+    ok = nat_all(u, l->BuildICmp(b, NAT_INT_ULT, index, splat_index(u, at, count), ""));
+    if (part > 1)
+        ok = l->BuildAnd(b, ok, l->BuildICmp(b, NAT_INT_EQ, l->BuildAnd(b, from, quad(u, part - 1), ""), quad(u, 0), ""), "");
+    if (at->wide)
+        return ok;
+    /* With at most 2^30 units, and `first` from -2^29 to 2^29, no sum of a 32-bit index and `first` wraps to a number below `count`
+     * (or, if it is rotated, to a number that is below `count` then). */
+    LLVMValueRef near = l->BuildICmp(b, NAT_INT_ULE, l->BuildAdd(b, first, quad(u, 1 << 29), ""), quad(u, 1 << 30), "");
+    LLVMValueRef few = l->BuildICmp(b, NAT_INT_ULE, l->BuildLShr(b, size, quad(u, at->scale), ""), quad(u, 1 << 30), "");
+    return l->BuildAnd(b, ok, l->BuildAnd(b, near, few, ""), "");
+}
+
+void nat_check_lanes(struct nat_unit *u, enum isa_space space, const struct nat_offsets *at, unsigned bytes, bool write)
 {
     if (space != ISA_SPACE_GLOBAL) {
-        LLVMValueRef room = u->b.llvm->BuildLShr(u->b.b, room_of(u, space), quad(u, lw_lowest(bytes)), "");
-        nat_leave_unless(u, nat_all(u, is_element(u, lanes, bytes, room)));
+        nat_leave_unless(u, are_elements(u, at, bytes, quad(u, 0), room_of(u, space)));
         return;
     }
     const struct nat_llvm *l = u->b.llvm;
     LLVMBuilderRef b = u->b.b;
     LLVMValueRef low, size;
     const uint32_t slot = load_window(u, &low, &size);
-    LLVMValueRef count = l->BuildLShr(b, size, quad(u, lw_lowest(bytes)), "");
-    LLVMValueRef from = l->BuildSub(b, lanes, nat_splat(&u->b, low, u->width), "");
 
-    LLVMBasicBlockRef go = begin_rare(u, nat_all(u, is_element(u, from, bytes, count)));
+    LLVMBasicBlockRef go = begin_rare(u, are_elements(u, at, bytes, low, size));
+    if (!at->wide) {
+        LLVMValueRef end = nat_splat(&u->b, word(u, NAT_MOST_INDEX), u->width);
+        LLVMValueRef index = at->is_signed ? l->BuildAdd(b, at->index, end, "") : at->index;
+        LLVMValueRef range = at->is_signed ? nat_splat(&u->b, word(u, 2 * (uint64_t)NAT_MOST_INDEX), u->width) : end;
+        nat_leave_unless(u, nat_all(u, l->BuildICmp(b, NAT_INT_ULT, index, range, "")));
+    }
+    LLVMValueRef lanes = l->BuildAdd(b, nat_scaled(u, at, at->index), nat_splat(&u->b, at->base, u->width), "");
     l->SetAlignment(l->BuildStore(b, lanes, nat_lane_variable(u, &u->offsets, 8)), 8);
     LLVMTypeRef types[5] = {u->b.i32, u->b.i32, u->b.pointer, u->b.i64, u->b.i1};
     LLVMValueRef args[5] = {l->ConstInt(u->b.i32, slot, 0), l->ConstInt(u->b.i32, bytes, 0), u->offsets, nat_access_bits(u),

@@ -47,11 +47,11 @@ void nat_extend(struct nat_unit *u, bool is_signed, LLVMValueRef base, int64_t s
 /** Addresses of an access, as offsets from the start of global, shared or local memory. */
 struct place {
     enum isa_space space;
-    bool affine;        /* the addresses are base + x * sx + y * step; false: they are `lanes` */
+    bool affine;        /* the addresses are base + x * sx + y * step; false: they are those of `lanes` */
     int64_t sx;
     bool flat;          /* all rows of the lane grid have the same addresses */
     LLVMValueRef base, step; /* i64 */
-    LLVMValueRef lanes; /* <W x i64> */
+    struct nat_offsets lanes;
 };
 
 /** Computes where the lanes of a load or store access memory. */
@@ -101,21 +101,40 @@ static void find_place(struct nat_unit *u, const struct isa_insn *insn, struct p
         at->step = step;
         return;
     }
-    LLVMTypeRef wide = l->VectorType(u->b.i64, u->width);
     if (pair) {
-        at->lanes = nat_get_pair(u, insn->a, false);
+        at->lanes = (struct nat_offsets){.index = nat_get_pair(u, insn->a, false), .wide = true};
     } else {
         LLVMValueRef index = nat_get_lanes(u, insn->a, false);
         if (mode == ISA_AMODE_32)
             index = l->BuildAdd(b, index, nat_splat(&u->b, l->ConstInt(u->b.i32, (uint32_t)disp, 0), u->width), "");
-        at->lanes = is_signed ? l->BuildSExt(b, index, wide, "") : l->BuildZExt(b, index, wide, "");
+        at->lanes = (struct nat_offsets){.index = index, .scale = scale, .is_signed = is_signed};
     }
-    base = quad(u, (mode == ISA_AMODE_32 ? 0 : (uint64_t)disp) - origin);
+    at->lanes.base = quad(u, (mode == ISA_AMODE_32 ? 0 : (uint64_t)disp) - origin);
     if (mode == ISA_AMODE_SU32 || is_signed)
-        base = l->BuildAdd(b, base, nat_get_scalar_pair(u, insn->c), "");
-    if (scale != 0)
-        at->lanes = l->BuildShl(b, at->lanes, nat_splat(&u->b, quad(u, scale), u->width), "");
-    at->lanes = l->BuildAdd(b, at->lanes, nat_splat(&u->b, base, u->width), "");
+        at->lanes.base = l->BuildAdd(b, at->lanes.base, nat_get_scalar_pair(u, insn->c), "");
+}
+
+/** Returns the offsets of all lanes. Emits code that leaves native code if the rows of affine addresses are so far apart that
+ *  32-bit indices are too small. */
+static struct nat_offsets offsets_of(struct nat_unit *u, const struct place *at)
+{
+    enum { MOST_STEP = 1 << 24 }; /* fewer than 64 steps are less than NAT_MOST_INDEX / 2 */
+    const struct nat_llvm *l = u->b.llvm;
+    const int64_t way = (at->sx < 0 ? -at->sx : at->sx) * (int64_t)u->columns;
+    struct nat_offsets out = {.base = at->base, .is_signed = true};
+    LLVMValueRef step = l->ConstNull(u->b.i32);
+
+    if (!at->affine)
+        return at->lanes;
+    if (way < 0 || way > NAT_MOST_INDEX / 4)
+        return (struct nat_offsets){.index = nat_affine_lanes(u, true, at->base, at->sx, at->step), .base = quad(u, 0), .wide = true};
+    if (u->rows > 1 && !at->flat) {
+        LLVMValueRef near = l->BuildAdd(u->b.b, at->step, quad(u, MOST_STEP), "");
+        nat_leave_unless(u, l->BuildICmp(u->b.b, NAT_INT_ULE, near, quad(u, 2 * MOST_STEP), ""));
+        step = l->BuildTrunc(u->b.b, at->step, u->b.i32, "");
+    }
+    out.index = nat_affine_lanes(u, false, l->ConstNull(u->b.i32), at->sx, step);
+    return out;
 }
 
 /* ---- data ------------------------------------------------------------------------------------- */
@@ -292,27 +311,62 @@ static void prefetch(struct nat_unit *u, const struct place *at, unsigned rows, 
         }
 }
 
-/** Returns @lanes, offsets in shared memory or in the local memory of a warp that were checked, as an i64. The offsets fit in 31
- *  bits, so the host's instructions with 32-bit offsets can be used. */
-static LLVMValueRef small(struct nat_unit *u, LLVMValueRef lanes)
+/** Adds @bytes to the offsets. */
+static struct nat_offsets moved(struct nat_unit *u, const struct nat_offsets *at, uint64_t bytes)
 {
-    const struct nat_llvm *l = u->b.llvm;
+    struct nat_offsets out = *at;
 
-    lanes = l->BuildTrunc(u->b.b, lanes, l->VectorType(u->b.i32, u->width), "");
-    return l->BuildSExt(u->b.b, lanes, l->VectorType(u->b.i64, u->width), "");
+    out.base = u->b.llvm->BuildAdd(u->b.b, at->base, quad(u, bytes), "");
+    return out;
 }
-/** Converts @lanes, offsets in the local memory of each lane, to offsets in the local memory of the warp. Each result is the
- *  offset of the word that contains the given byte. */
-static LLVMValueRef local_offsets(struct nat_unit *u, LLVMValueRef lanes)
+/** Returns the offsets of the words that contain the bytes at offsets @at, which are checked. The scale of the result is 2 or more,
+ *  and its base is a multiple of 4. If @shift is not NULL, *@shift gets, for each lane, the distance in bits
+ *  from the start of the word to the offset, as i32. */
+static struct nat_offsets words_of(struct nat_unit *u, const struct nat_offsets *at, LLVMValueRef *shift)
 {
     const struct nat_llvm *l = u->b.llvm;
-    LLVMValueRef mine[64];
+    LLVMBuilderRef b = u->b.b;
+    LLVMTypeRef one = at->wide ? u->b.i64 : u->b.i32, word = l->VectorType(u->b.i32, u->width);
+    const unsigned scale = at->scale < 2 ? at->scale : 2; /* the offsets are multiples of 2^scale, but for those of the base */
+    LLVMValueRef low = l->BuildAnd(b, at->base, quad(u, 3), ""), index = at->index, more = l->BuildLShr(b, low, quad(u, scale), "");
+    struct nat_offsets out = {.base = l->BuildSub(b, at->base, low, ""), .wide = at->wide, .is_signed = true};
+
+#define SPLAT(x) nat_splat(&u->b, x, u->width)
+    low = l->BuildTrunc(b, l->BuildAnd(b, low, quad(u, (1u << scale) - 1), ""), u->b.i32, "");
+    low = SPLAT(l->BuildShl(b, low, l->ConstInt(u->b.i32, 3, 0), ""));
+    if (scale < 2) { /* the position in the word depends on the index */
+        const unsigned rest = 3u >> scale;
+        index = l->BuildAdd(b, index, SPLAT(at->wide ? more : l->BuildTrunc(b, more, one, "")), "");
+        LLVMValueRef in_word = l->BuildAnd(b, index, SPLAT(l->ConstInt(one, rest, 0)), "");
+        if (at->wide)
+            in_word = l->BuildTrunc(b, in_word, word, "");
+        in_word = l->BuildShl(b, in_word, SPLAT(l->ConstInt(u->b.i32, scale + 3, 0)), "");
+        low = l->BuildOr(b, low, in_word, "");
+        index = l->BuildAShr(b, index, SPLAT(l->ConstInt(one, 2 - scale, 0)), "");
+    }
+#undef SPLAT
+    out.index = index;
+    out.scale = at->scale < 2 ? 2 : at->scale;
+    if (shift != NULL)
+        *shift = low;
+    return out;
+}
+/** Converts offsets in the local memory of each lane to offsets in the local memory of the warp. Each result is the offset of the
+ *  word that contains the given byte. Local memory is so small that 32-bit indices suffice. */
+static struct nat_offsets local_offsets(struct nat_unit *u, const struct nat_offsets *at)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    struct nat_offsets words = words_of(u, at, NULL);
+    LLVMValueRef mine[64], first = l->BuildTrunc(u->b.b, l->BuildLShr(u->b.b, words.base, quad(u, 2), ""), u->b.i32, "");
+    LLVMValueRef index = words.wide ? l->BuildTrunc(u->b.b, words.index, l->VectorType(u->b.i32, u->width), "") : words.index;
 
     for (unsigned i = 0; i < u->width; i++)
-        mine[i] = quad(u, 4 * i);
-    lanes = l->BuildMul(u->b.b, l->BuildLShr(u->b.b, lanes, nat_splat(&u->b, quad(u, 2), u->width), ""),
-                        nat_splat(&u->b, quad(u, u->job->stride), u->width), "");
-    return small(u, l->BuildAdd(u->b.b, lanes, l->ConstVector(mine, u->width), ""));
+        mine[i] = l->ConstInt(u->b.i32, i, 0);
+    index = l->BuildShl(u->b.b, index, nat_splat(&u->b, l->ConstInt(u->b.i32, words.scale - 2, 0), u->width), "");
+    index = l->BuildAdd(u->b.b, index, nat_splat(&u->b, first, u->width), "");
+    index = l->BuildMul(u->b.b, index, nat_splat(&u->b, l->ConstInt(u->b.i32, u->job->stride / 4, 0), u->width), "");
+    return (struct nat_offsets){.index = l->BuildAdd(u->b.b, index, l->ConstVector(mine, u->width), ""), .base = quad(u, 0),
+                                .scale = 2, .is_signed = true};
 }
 /** Returns the address of word @k of the element at @offset in the local memory of each lane: the words of all lanes are
  *  adjacent. */
@@ -335,17 +389,16 @@ static void choose(struct nat_unit *u, unsigned words, LLVMBasicBlockRef from[2]
 }
 /** Returns the addresses of lanes, as a vector of pointers. For local memory, each pointer is the address of the word that
  *  contains the lane's offset. */
-static LLVMValueRef pointers_to(struct nat_unit *u, const struct place *at, LLVMValueRef lanes)
+static LLVMValueRef pointers_to(struct nat_unit *u, const struct place *at, const struct nat_offsets *lanes)
 {
     const struct nat_llvm *l = u->b.llvm;
+    LLVMTypeRef types[4] = {u->b.i8, u->b.i16, u->b.i32, u->b.i64}; /* the host scales the index by the size of the type */
+    const struct nat_offsets o = at->space == ISA_SPACE_LOCAL ? local_offsets(u, lanes) : *lanes;
+    struct nat_offsets whole = o;
 
-    if (at->space == ISA_SPACE_LOCAL) {
-        lanes = local_offsets(u, lanes);
-        return l->BuildGEP2(u->b.b, u->b.i8, nat_local(u), &lanes, 1, "");
-    }
-    if (at->space == ISA_SPACE_SHARED)
-        lanes = small(u, lanes);
-    return l->BuildGEP2(u->b.b, u->b.i8, memory_of(u, at), &lanes, 1, "");
+    whole.scale = 0;
+    LLVMValueRef index = nat_scaled(u, o.scale < 4 ? &whole : &o, o.index);
+    return l->BuildGEP2(u->b.b, types[o.scale % 4], nat_address(u, memory_of(u, at), o.base), &index, 1, "");
 }
 /** Returns the lanes of the access as a vector of i1. */
 static LLVMValueRef access_mask(struct nat_unit *u)
@@ -353,33 +406,25 @@ static LLVMValueRef access_mask(struct nat_unit *u)
     return u->lanes.some ? u->lanes.mask : nat_splat(&u->b, u->b.llvm->ConstInt(u->b.i1, 1, 0), u->width);
 }
 
-/** Returns, for each lane, the distance in bits from the start of its word to its offset in @lanes, as i32. */
-static LLVMValueRef shift_in_word(struct nat_unit *u, LLVMValueRef lanes)
+/** Returns the elements of modifier @size, smaller than a word, that begin @shift bits after the start of words @all. */
+static LLVMValueRef part_of_word(struct nat_unit *u, LLVMValueRef all, LLVMValueRef shift, unsigned size)
 {
-    const struct nat_llvm *l = u->b.llvm;
-    LLVMValueRef low = l->BuildAnd(u->b.b, lanes, nat_splat(&u->b, quad(u, 3), u->width), "");
-
-    return l->BuildShl(u->b.b, l->BuildTrunc(u->b.b, low, l->VectorType(u->b.i32, u->width), ""),
-                       nat_splat(&u->b, l->ConstInt(u->b.i32, 3, 0), u->width), "");
-}
-/** Returns the elements of modifier @size, smaller than a word, at offsets @lanes. @all: the words that contain them. */
-static LLVMValueRef part_of_word(struct nat_unit *u, LLVMValueRef all, LLVMValueRef lanes, unsigned size)
-{
-    all = u->b.llvm->BuildLShr(u->b.b, all, shift_in_word(u, lanes), "");
+    all = u->b.llvm->BuildLShr(u->b.b, all, shift, "");
     return to_word(u, from_word(u, all, size, u->width), size, u->width);
 }
 
 /** Loads a word of each lane, or an element of modifier @size that is smaller, from offset @lanes. The host can gather only
  *  words. Therefore a smaller element is extracted from the word that contains it. This word is always in memory, because memory
  *  ends at a multiple of 4 bytes. */
-static LLVMValueRef gather(struct nat_unit *u, const struct place *at, LLVMValueRef lanes, unsigned size)
+static LLVMValueRef gather(struct nat_unit *u, const struct place *at, const struct nat_offsets *lanes, unsigned size)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMTypeRef words = l->VectorType(u->b.i32, u->width);
 
     if (size < ISA_SIZE_B32) {
-        LLVMValueRef low = l->BuildAnd(u->b.b, lanes, nat_splat(&u->b, quad(u, 3), u->width), "");
-        return part_of_word(u, gather(u, at, l->BuildSub(u->b.b, lanes, low, ""), ISA_SIZE_B32), lanes, size);
+        LLVMValueRef shift;
+        const struct nat_offsets whole = words_of(u, lanes, &shift);
+        return part_of_word(u, gather(u, at, &whole, ISA_SIZE_B32), shift, size);
     }
     LLVMTypeRef types[2] = {words, l->VectorType(u->b.pointer, u->width)};
     LLVMValueRef args[4] = {pointers_to(u, at, lanes), l->ConstInt(u->b.i32, 4, 0), access_mask(u), l->ConstNull(words)};
@@ -389,18 +434,19 @@ static LLVMValueRef gather(struct nat_unit *u, const struct place *at, LLVMValue
                          args, 4, "");
 }
 
-/** Returns an i1 that is true if the executed lanes access consecutive elements of @bytes. *@first gets the offset of the element
- *  of lane 0. */
-static LLVMValueRef is_run(struct nat_unit *u, LLVMValueRef lanes, unsigned bytes, LLVMValueRef *first)
+/** Returns an i1 that is true if the executed lanes access elements at offsets that increase by @stride bytes from each lane to the
+ *  next. *@first gets the offset of the element of lane 0. @stride is a multiple of 2^scale of the offsets, which are checked. */
+static LLVMValueRef is_run(struct nat_unit *u, const struct nat_offsets *lanes, unsigned stride, LLVMValueRef *first)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMValueRef offset[64];
 
     for (unsigned i = 0; i < u->width; i++)
-        offset[i] = quad(u, (uint64_t)i * bytes);
-    LLVMValueRef base = l->BuildSub(u->b.b, lanes, l->ConstVector(offset, u->width), "");
-    *first = nat_first(u, base);
-    return nat_all(u, l->BuildICmp(u->b.b, NAT_INT_EQ, base, nat_splat(&u->b, *first, u->width), ""));
+        offset[i] = l->ConstInt(lanes->wide ? u->b.i64 : u->b.i32, (uint64_t)i * (stride >> lanes->scale), 0);
+    LLVMValueRef base = l->BuildSub(u->b.b, lanes->index, l->ConstVector(offset, u->width), "");
+    LLVMValueRef lowest = nat_first(u, base);
+    *first = l->BuildAdd(u->b.b, nat_scaled(u, lanes, lowest), lanes->base, "");
+    return nat_all(u, l->BuildICmp(u->b.b, NAT_INT_EQ, base, nat_splat(&u->b, lowest, u->width), ""));
 }
 
 /* ---- stores ------------------------------------------------------------------------------------ */
@@ -455,17 +501,18 @@ static void store_element(struct nat_unit *u, const struct place *at, LLVMValueR
 
 /** Stores elements @all one after the other to offsets @lanes, the lowest lane first. If lanes have equal addresses, the highest
  *  lane stores last, as in the interpreter. */
-static void store_each(struct nat_unit *u, const struct place *at, LLVMValueRef all, LLVMValueRef lanes, unsigned size,
-                       unsigned words)
+static void store_each(struct nat_unit *u, const struct place *at, LLVMValueRef all, const struct nat_offsets *lanes,
+                       unsigned size, unsigned words)
 {
     enum { UNROLLED = 4 };
     const struct nat_llvm *l = u->b.llvm;
     LLVMBuilderRef b = u->b.b;
+    LLVMTypeRef type = lanes->wide ? u->b.i64 : u->b.i32;
     const unsigned steps = u->lanes.some ? 1 : UNROLLED;
     LLVMBasicBlockRef from[2] = {l->GetInsertBlock(b), nat_new_block(u)}, after = nat_new_block(u);
     LLVMValueRef bits = nat_access_bits(u), values[2] = {u->lanes.some ? bits : quad(u, 0), NULL}, more;
 
-    l->SetAlignment(l->BuildStore(b, lanes, nat_lane_variable(u, &u->offsets, 8)), 8);
+    l->SetAlignment(l->BuildStore(b, lanes->index, nat_lane_variable(u, &u->offsets, 8)), 8);
     l->SetAlignment(l->BuildStore(b, all, nat_lane_variable(u, &u->elements, 16)), 8);
     (void)l->BuildBr(b, from[1]);
     l->PositionBuilderAtEnd(b, from[1]);
@@ -477,8 +524,8 @@ static void store_each(struct nat_unit *u, const struct place *at, LLVMValueRef 
     }
     for (unsigned i = 0; i < steps; i++) {
         LLVMValueRef x = i == 0 ? lane : l->BuildAdd(b, lane, quad(u, i), "");
-        LLVMValueRef offset = l->BuildLoad2(b, u->b.i64, l->BuildGEP2(b, u->b.i64, u->offsets, &x, 1, ""), "");
-        store_element(u, at, x, offset, size, words);
+        LLVMValueRef index = l->BuildLoad2(b, type, l->BuildGEP2(b, type, u->offsets, &x, 1, ""), "");
+        store_element(u, at, x, l->BuildAdd(b, nat_scaled(u, lanes, index), lanes->base, ""), size, words);
     }
     if (u->lanes.some) {
         values[1] = l->BuildAnd(b, state, l->BuildSub(b, state, quad(u, 1), ""), "");
@@ -493,14 +540,14 @@ static void store_each(struct nat_unit *u, const struct place *at, LLVMValueRef 
 }
 
 /** Stores elements @all to offsets @lanes. @may_run: the addresses may be consecutive, which is tested. */
-static void store_scattered(struct nat_unit *u, const struct place *at, LLVMValueRef all, LLVMValueRef lanes, unsigned size,
-                            unsigned words, bool may_run)
+static void store_scattered(struct nat_unit *u, const struct place *at, LLVMValueRef all, const struct nat_offsets *lanes,
+                            unsigned size, unsigned words, bool may_run)
 {
     const unsigned bytes = words == 1 ? alignment(size) : 4 * words;
     LLVMValueRef first;
 
     nat_check_lanes(u, at->space, lanes, bytes, true);
-    if (!may_run) {
+    if (!may_run || bytes >> lanes->scale == 0) {
         store_each(u, at, all, lanes, size, words);
         return;
     }
@@ -520,7 +567,7 @@ static void store_scattered(struct nat_unit *u, const struct place *at, LLVMValu
 /** An access to local memory: the words that contain each lane's element. */
 struct local {
     LLVMValueRef offset; /* NULL, or the offset that all lanes access, i64 */
-    LLVMValueRef lanes;  /* the offsets of the lanes */
+    struct nat_offsets lanes;
 };
 
 /** Loads word @k of each lane's element. */
@@ -529,10 +576,8 @@ static LLVMValueRef load_local_word(struct nat_unit *u, const struct place *at, 
     const struct nat_llvm *l = u->b.llvm;
 
     if (from->offset == NULL) {
-        LLVMValueRef lanes = from->lanes;
-        if (k != 0)
-            lanes = l->BuildAdd(u->b.b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), "");
-        return gather(u, at, lanes, ISA_SIZE_B32);
+        const struct nat_offsets lanes = moved(u, &from->lanes, 4 * k);
+        return gather(u, at, &lanes, ISA_SIZE_B32);
     }
     LLVMValueRef row = l->BuildLoad2(u->b.b, l->VectorType(u->b.i32, u->width), local_row(u, from->offset, k), "");
     l->SetAlignment(row, 4);
@@ -543,8 +588,11 @@ static void load_local_words(struct nat_unit *u, const struct place *at, const s
 {
     for (unsigned k = 0; k < words; k++) {
         out[k] = load_local_word(u, at, from, k);
-        if (size < ISA_SIZE_B32)
-            out[k] = part_of_word(u, out[k], from->lanes, size);
+        if (size < ISA_SIZE_B32) {
+            LLVMValueRef shift;
+            (void)words_of(u, &from->lanes, &shift);
+            out[k] = part_of_word(u, out[k], shift, size);
+        }
     }
 }
 static void store_local_words(struct nat_unit *u, const struct place *at, const struct local *to, unsigned size, unsigned words,
@@ -555,17 +603,16 @@ static void store_local_words(struct nat_unit *u, const struct place *at, const 
     for (unsigned k = 0; k < words; k++) {
         LLVMValueRef value = data[k];
         if (size < ISA_SIZE_B32) { /* the other bytes of the word also belong to this lane alone */
-            LLVMValueRef shift = shift_in_word(u, to->lanes), old = load_local_word(u, at, to, k);
+            LLVMValueRef shift, old = load_local_word(u, at, to, k);
+            (void)words_of(u, &to->lanes, &shift);
             LLVMValueRef part = nat_splat(&u->b, l->ConstInt(u->b.i32, (UINT64_C(1) << (8 * alignment(size))) - 1, 0), u->width);
             value = l->BuildShl(u->b.b, l->BuildAnd(u->b.b, value, part, ""), shift, "");
             part = l->BuildNot(u->b.b, l->BuildShl(u->b.b, part, shift, ""), "");
             value = l->BuildOr(u->b.b, value, l->BuildAnd(u->b.b, old, part, ""), "");
         }
         if (to->offset == NULL) {
-            LLVMValueRef lanes = to->lanes;
-            if (k != 0)
-                lanes = l->BuildAdd(u->b.b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), "");
-            store_each(u, at, value, local_offsets(u, lanes), ISA_SIZE_B32, 1);
+            const struct nat_offsets word = moved(u, &to->lanes, 4 * k), lanes = local_offsets(u, &word);
+            store_each(u, at, value, &lanes, ISA_SIZE_B32, 1);
             continue;
         }
         if (u->lanes.some)
@@ -587,17 +634,16 @@ static void access_local(struct nat_unit *u, const struct place *at, unsigned si
 
     if (at->affine && at->sx == 0 && at->flat) {
         nat_check(u, at->space, at->base, bytes, bytes, false);
-        way[0] = (struct local){at->base, nat_splat(&u->b, at->base, u->width)};
+        way[0] = (struct local){at->base, {.index = l->ConstNull(l->VectorType(u->b.i32, u->width)), .base = at->base}};
         if (store)
             store_local_words(u, at, &way[0], size, words, data);
         else
             load_local_words(u, at, &way[0], size, words, data);
         return;
     }
-    LLVMValueRef lanes = at->affine ? nat_affine_lanes(u, true, at->base, at->sx, at->step) : at->lanes;
-    nat_check_lanes(u, at->space, lanes, bytes, false);
-    LLVMValueRef first = nat_first(u, lanes);
-    LLVMValueRef equal = nat_all(u, l->BuildICmp(u->b.b, NAT_INT_EQ, lanes, nat_splat(&u->b, first, u->width), ""));
+    const struct nat_offsets lanes = offsets_of(u, at);
+    nat_check_lanes(u, at->space, &lanes, bytes, false);
+    LLVMValueRef first, equal = is_run(u, &lanes, 0, &first);
     for (unsigned i = 0; i < 2; i++) {
         from[i] = nat_new_block(u);
         way[i] = (struct local){i == 0 ? first : NULL, lanes};
@@ -621,7 +667,7 @@ static void access_local(struct nat_unit *u, const struct place *at, unsigned si
 
 /** Emits a load from offsets @lanes, which are checked. @strides: distances in bytes that the addresses of neighbouring lanes may
  *  have, which are tested. For other distances the load is a gather. */
-static void load_scattered(struct nat_unit *u, const struct place *at, LLVMValueRef lanes, unsigned size, unsigned words,
+static void load_scattered(struct nat_unit *u, const struct place *at, const struct nat_offsets *lanes, unsigned size, unsigned words,
                            const unsigned *strides, unsigned count, LLVMValueRef *data)
 {
     const unsigned bytes = words == 1 ? alignment(size) : 4 * words;
@@ -629,9 +675,13 @@ static void load_scattered(struct nat_unit *u, const struct place *at, LLVMValue
     LLVMBasicBlockRef from[2], after;
     LLVMValueRef out[2][4], first;
 
+    while (count != 0 && strides[0] >> lanes->scale == 0) /* the offsets are multiples of more than this stride */
+        strides++, count--;
     if (count == 0) {
-        for (unsigned k = 0; k < words; k++)
-            data[k] = gather(u, at, k == 0 ? lanes : l->BuildAdd(u->b.b, lanes, nat_splat(&u->b, quad(u, 4 * k), u->width), ""), size);
+        for (unsigned k = 0; k < words; k++) {
+            const struct nat_offsets word = moved(u, lanes, 4 * k);
+            data[k] = gather(u, at, &word, size);
+        }
         return;
     }
     from[0] = nat_new_block(u), from[1] = nat_new_block(u), after = nat_new_block(u);
@@ -659,7 +709,7 @@ static bool load_flat(struct nat_unit *u, const struct place *at, unsigned size,
     const bool strided = at->affine && at->sx % 4 == 0 && at->sx >= bytes && at->sx <= 16;
     const int64_t way = at->sx * (int64_t)(u->columns - 1);
     const unsigned rows = at->flat ? 1 : u->rows;
-    LLVMValueRef lanes, part[4] = {NULL};
+    LLVMValueRef part[4] = {NULL};
 
     if (equal && at->flat) {
         nat_check(u, at->space, at->base, bytes, bytes, false);
@@ -675,16 +725,15 @@ static bool load_flat(struct nat_unit *u, const struct place *at, unsigned size,
     } else if (run && u->rows == 1) {
         nat_check_masked_row(u, at->space, at->base, bytes, false);
     } else {
-        lanes = at->affine ? nat_affine_lanes(u, true, at->base, at->sx, at->step) : at->lanes;
-        nat_check_lanes(u, at->space, lanes, bytes, false);
+        const struct nat_offsets lanes = offsets_of(u, at);
+        nat_check_lanes(u, at->space, &lanes, bytes, false);
     }
     if (!run && !strided && !(equal && ranges)) {
-        if (ranges)
-            lanes = nat_affine_lanes(u, true, at->base, at->sx, at->step);
+        const struct nat_offsets lanes = offsets_of(u, at);
         /* A byte of each word is what remains of `x[i] & 255`. */
         const unsigned strides[2] = {bytes, 4};
 
-        load_scattered(u, at, lanes, size, words, strides, at->affine ? 0 : bytes < 4 ? 2 : 1, data);
+        load_scattered(u, at, &lanes, size, words, strides, at->affine ? 0 : bytes < 4 ? 2 : 1, data);
         return false;
     }
     if (run && !u->lanes.some)
@@ -753,15 +802,17 @@ static void emit_store(struct nat_unit *u, const struct isa_insn *insn)
         return;
     }
     const bool run = at.affine && at.sx == (int64_t)bytes;
-    LLVMValueRef lanes = at.affine ? nat_affine_lanes(u, true, at.base, at.sx, at.step) : at.lanes;
     if (!run) {
-        store_scattered(u, &at, all, lanes, size, words, !at.affine);
+        const struct nat_offsets lanes = offsets_of(u, &at);
+        store_scattered(u, &at, all, &lanes, size, words, !at.affine);
         return;
     }
     if (u->lanes.some && u->rows == 1)
         nat_check_masked_row(u, at.space, at.base, bytes, true);
-    else if (u->lanes.some) /* a row may have no lane of the mask; then its addresses must not be checked */
-        nat_check_lanes(u, at.space, lanes, bytes, true);
+    else if (u->lanes.some) { /* a row may have no lane of the mask; then its addresses must not be checked */
+        const struct nat_offsets lanes = offsets_of(u, &at);
+        nat_check_lanes(u, at.space, &lanes, bytes, true);
+    }
     for (unsigned row = 0; row < u->rows && !u->lanes.some; row++)
         nat_check(u, at.space, row_offset(u, &at, row), (uint64_t)u->columns * bytes, bytes, true);
     if (!u->lanes.some || u->rows == 1)

@@ -119,6 +119,15 @@ struct nat_lanes {
     LLVMValueRef first, last, span; /* numbers of the lowest and highest lane, and last - first + 1: i64 */
 };
 
+/** Offsets of lanes in a memory. The offset of a lane is base + (index << scale). The index is sign-extended to 64 bits if
+ *  `is_signed`, and otherwise zero-extended. nat_check_lanes() leaves native code unless both extensions give the same. */
+struct nat_offsets {
+    LLVMValueRef index; /* <W x i32>, or <W x i64> if `wide` */
+    LLVMValueRef base;  /* i64 */
+    unsigned scale;
+    bool wide, is_signed;
+};
+
 /** A function that native code calls in several places. A function with `enter` verifies the shapes of registers when native
  *  code is entered. A function without `enter` writes uniform and affine registers to the register file when native code is
  *  left. */
@@ -397,9 +406,12 @@ void nat_check(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset,
 /** As nat_check(), for consecutive elements of @bytes each. The element of lane 0 is at @offset. The range that is checked is
  *  from the element of the mask's lowest lane to that of its highest lane. */
 void nat_check_masked_row(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset, unsigned bytes, bool write);
-/** Emits code that leaves native code unless the lanes can load or, if @write, store @bytes at offsets @lanes, which must be
- *  multiples of @bytes. */
-void nat_check_lanes(struct nat_unit *unit, enum isa_space space, LLVMValueRef lanes, unsigned bytes, bool write);
+/** Emits code that leaves native code unless the lanes can load or, if @write, store @bytes at offsets @at, which must be
+ *  multiples of @bytes. After this code, the executed lanes have 32-bit indices from -NAT_MOST_INDEX to NAT_MOST_INDEX - 1. */
+enum { NAT_MOST_INDEX = 3 << 29 };
+void nat_check_lanes(struct nat_unit *unit, enum isa_space space, const struct nat_offsets *at, unsigned bytes, bool write);
+/** Returns @x, an index that was checked or a vector of such indices, times 2^scale, as i64. */
+LLVMValueRef nat_scaled(struct nat_unit *unit, const struct nat_offsets *at, LLVMValueRef x);
 /** Returns the set unit->base, an i64. */
 LLVMValueRef nat_base_bits(struct nat_unit *unit);
 /** Returns the lanes of the access as an i64. */

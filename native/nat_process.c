@@ -240,9 +240,11 @@ static bool start(struct start *s)
     sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of the program runs in the new processes */
     helper = clone(help, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK, s);
+    if (helper < 0 && errno == EINVAL) /* qemu's user mode runs only helpers with an exit signal */
+        helper = clone(help, stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD, s);
     if (helper < 0)
         s->error = errno;
-    while (helper > 0 && waitpid(helper, NULL, __WCLONE) < 0 && errno == EINTR)
+    while (helper > 0 && waitpid(helper, NULL, __WALL) < 0 && errno == EINTR)
         ;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     (void)munmap(stack, 2 * STACK_BYTES);

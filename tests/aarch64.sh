@@ -29,7 +29,7 @@ here=$(pwd)
 
 [ -f Makefile ] || "$src/configure" --quiet --host=$triplet PKG_CONFIG=pkg-config >configure.log 2>&1 ||
     { tail -n 5 configure.log; exit 1; }
-make -s -j"$(nproc)" >build.log 2>&1 && make -s -j"$(nproc)" check TESTS= >>build.log 2>&1 ||
+make -s -j"$(nproc)" >build.log 2>&1 && make -s -j"$(nproc)" BUILD_CC=cc check TESTS= >>build.log 2>&1 ||
     { grep -E 'error|undefined|warning' build.log | head -n 20; echo "aarch64: the build failed"; exit 1; }
 
 # qemu runs the programs for AArch64, also those that scripts start. The scripts themselves run on the host.
@@ -42,7 +42,7 @@ environment="srcdir=$src LANEWISE=$here/run-lanewise GDB_SERVER=$here/run-gdb_se
 environment="$environment LW_RANDOM_DIVISOR=${LW_RANDOM_DIVISOR:-10} LW_SLOW=1"
 only=()
 [ $# = 0 ] || only=("TESTS=$*")
-make -s -k check LOG_COMPILER="$here/run-test" TESTS_ENVIRONMENT="$environment" "${only[@]}" >check.log 2>&1
+make -s -k check BUILD_CC=cc LOG_COMPILER="$here/run-test" TESTS_ENVIRONMENT="$environment" "${only[@]}" >check.log 2>&1
 status=$?
 grep -E '^(PASS|FAIL|SKIP|ERROR|XPASS):' check.log
 

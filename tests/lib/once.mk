@@ -15,9 +15,11 @@ tests/lib/once.stamp: tests/lib/compile_once$(EXEEXT)
 	@touch $@
 # tests/lib/prepared has the output of the programs in tests/program/expected, which kernels/prepare copies for each test.
 check_DATA += tests/lib/prepared/done
+# BUILD_CC: compiler for programs that run on this host, even if the build is for another one.
+BUILD_CC = $(CC)
 tests/lib/prepared/done: $(srcdir)/kernels/prepare $(wildcard $(srcdir)/tests/program/expected/*.c)
 	@rm -rf tests/lib/prepared
-	@LW_PREPARED= CC='$(CC)' sh $(srcdir)/kernels/prepare tests/lib/prepared/all
+	@LW_PREPARED= CC='$(BUILD_CC)' sh $(srcdir)/kernels/prepare tests/lib/prepared/all
 	@$(MKDIR_P) tests/lib/prepared/made
 	@cd tests/lib/prepared && for f in all/*; do test -L $$f || mv $$f made/ || exit 1; done; rm -rf all; touch done
 CLEANFILES += tests/lib/once.stamp tests/lib/compile_once$(EXEEXT)
