@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds the program lanewise for the scripts of bench/: the file in the environment variable LANEWISE, ./lanewise,
-build/lanewise, ../lanewise, or the program on PATH."""
+build/lanewise, ../lanewise, or the program on PATH. The scripts measure the interpreter unless they give an engine."""
 import os
 import shutil
 import sys
 
+os.environ.setdefault('LANEWISE_ENGINE', 'interpreter')
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 

@@ -90,7 +90,7 @@ static const struct cmd_option run_options[] = {
     {"gdb-arch", 0, "ARCH", "target architecture reported to gdb: x86-64 (any gdb) or aarch64 (gdb-multiarch)"},
     {"gdb-file", 0, "FILE", "write the program that gdb receives (an ELF file) to this file, for debuggers and editors that need a file"},
     {"threads", 't', "N", "number of host threads that run blocks; used only if results cannot depend on the block order (all cores)"},
-    {"engine", 0, "NAME", "engine that runs kernels: interpreter (the default); native, which compiles kernels to host code if nothing can observe the difference; or auto, which begins in the interpreter and compiles kernels that run for long"},
+    {"engine", 0, "NAME", "engine that runs kernels: interpreter; native, which compiles kernels to host code if nothing can observe the difference; or auto, which begins in the interpreter and compiles kernels that run for long. Without this option, kernels that run for long and have neither shared memory nor barriers are compiled, and if a kernel stops, the interpreter runs the file from the start and reports the stop"},
     {"native-timeout", 0, "SECONDS", "--engine native or auto: limit of the processor time to compile a kernel; the interpreter executes a kernel that needs more (10)"},
     {"checkpoint", 0, "FILE", "write a checkpoint, the whole state of the machine, at the end of the run; --resume continues from it"},
     {"checkpoint-at", 0, "N", "write the checkpoint after N warp instructions, not at the end (may be repeated; %n in the name of --checkpoint is replaced by the instruction count)"},

@@ -26,9 +26,19 @@ struct options {
     struct lnc_limits limits; /* limits that options give; the launch file later supplies the limits that no option gives */
     struct cmd_gdb *our_gdb; /* gdb that `lanewise gdb` starts, or NULL if there is none */
     bool hash, serve, silent, verbose;
-    enum nat_engine engine; /* option --engine */
+    enum nat_engine engine;
+    bool engine_given; /* the user has chosen the engine; otherwise native code only makes runs faster, and must not be observable */
     struct lnc_limits native_limit; /* time limit of --native-timeout, or 0 if it is not given */
 };
+
+static enum lw_status take_engine(struct options *o, const char *value, struct lw_error *err)
+{
+    for (o->engine = NAT_INTERPRETER; nat_engine_names[o->engine] != NULL && strcmp(value, nat_engine_names[o->engine]) != 0; o->engine++)
+        ;
+    o->engine_given = true;
+    return nat_engine_names[o->engine] != NULL
+               ? LW_OK : LW_FAIL(err, LW_EUSAGE, "expected interpreter, native or auto, found \"%.40s\"", value);
+}
 
 static enum lw_status take(void *context, unsigned option, const char *value,
                            struct lw_error *err)
@@ -83,10 +93,7 @@ static enum lw_status take(void *context, unsigned option, const char *value,
     } else if (strcmp(name, "verbose") == 0) {
         o->verbose = true;
     } else if (strcmp(name, "engine") == 0) {
-        for (o->engine = NAT_INTERPRETER; nat_engine_names[o->engine] != NULL && strcmp(value, nat_engine_names[o->engine]) != 0; o->engine++)
-            ;
-        if (nat_engine_names[o->engine] == NULL)
-            return LW_FAIL(err, LW_EUSAGE, "expected interpreter, native or auto, found \"%.40s\"", value);
+        return take_engine(o, value, err);
     } else if (strcmp(name, "native-timeout") == 0) {
         return lnc_limit_set(&o->native_limit, "timeout", value, err);
     } else if (strcmp(name, "threads") == 0) {
@@ -331,15 +338,20 @@ struct text_sink {
     struct lw_sink sink;
     struct lw_file_sink file;
     bool open_line; /* the last line has no newline yet */
+    uint64_t bytes; /* number of bytes that kernels have printed in this run */
+    uint64_t known; /* number of bytes at the start of the text that an earlier run has written */
 };
 
 static void write_text(struct lw_sink *sink, const char *text, size_t size)
 {
     struct text_sink *t = (struct text_sink *)(void *)sink;
+    const uint64_t left = t->known > t->bytes ? t->known - t->bytes : 0;
+    const size_t skipped = left < size ? (size_t)left : size;
 
     if (size != 0)
         t->open_line = text[size - 1] != '\n';
-    t->file.sink.write(&t->file.sink, text, size);
+    t->bytes += size;
+    t->file.sink.write(&t->file.sink, text + skipped, size - skipped);
 }
 
 /** Prints an error of a run. If a replay does not match its log, adds a possible reason: only one of the two runs had --check.
@@ -589,14 +601,161 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
     return cmd_run_with(cmd, argc, argv, NULL);
 }
 
-int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *gdb)
+/** Opens the launch file or program @path and runs it. Returns the exit status. Sets *@unreported to true if a kernel has stopped that
+ *  the user did not ask to run in native code: there, the warps of a block run in another order, and other warps may have run when a
+ *  warp stops. Then nothing is reported, and the caller lets the interpreter run the file. */
+static int execute(struct options *o, const char *path, struct cmd_gdb *gdb, struct text_sink *out, double started, bool *unreported)
 {
-    struct options o = {.cmd = cmd, .our_gdb = gdb, .serve = gdb != NULL};
     struct cmd_machine m = {0};
     struct emu_native *native = NULL;
     struct cmd_outcome outcome = {0};
-    struct text_sink out = {.sink = {write_text}};
     struct lw_file_sink messages;
+    struct lw_error err;
+    int status = CMD_FINE;
+
+    *unreported = false;
+    lw_file_sink_init(&messages, stderr);
+    o->machine.no_values = !o->serve && !o->check.enabled && o->machine.log == NULL && o->machine.replay == NULL;
+    if (o->engine != NAT_INTERPRETER) { /* the translator is created before the machine that will use it */
+        if (nat_create(o->engine, &native, &err) != LW_OK) {
+            status = cmd_error(&err);
+            goto cleanup;
+        }
+        if (o->native_limit.seconds > 0)
+            nat_set_limit(native, o->native_limit.seconds);
+        nat_set_cached(native, true);
+        native->unshared = !o->engine_given;
+        nat_set_sink(native, o->verbose ? &messages.sink : NULL);
+    }
+    if (cmd_machine_open(path, &o->machine, &out->sink, &messages.sink, &m, &err) != LW_OK) {
+        status = cmd_open_error(&err, o->machine.clang);
+        goto cleanup;
+    }
+    cmd_end_catch(o->serve ? NULL : m.engine, gdb != NULL ? cmd_gdb_quickly : NULL);
+    const struct lnc_limits limits = lnc_file_limits(m.file);
+    if (o->limits.instructions == 0 && !o->serve)
+        o->limits.instructions = limits.instructions;
+    if (!(o->limits.seconds > 0) && !o->serve)
+        o->limits.seconds = limits.seconds;
+    if (o->machine.save_launch != NULL && lnc_file_save(m.file, o->machine.save_launch, &err) != LW_OK) {
+        lw_error_prefix(&err, "%s: --save-launch", o->cmd->name);
+        status = cmd_error(&err);
+        goto cleanup;
+    }
+    for (unsigned i = 0; i < o->dump_count; i++) {
+        uint64_t address, size;
+
+        /* The names of buffers are checked now, so that a wrong one is not found after a long run. */
+        if (!lnc_session_buffer(m.session, o->dump_name[i], &address, &size)) {
+            if (lnc_session_dump(m.session, o->dump_name[i], "", &err) != LW_OK)
+                lw_error_prefix(&err, "run: --dump");
+            status = cmd_error(&err);
+            goto cleanup;
+        }
+    }
+    o->check.debugged = o->serve;
+    o->check.by_options = m.direct;
+    o->check.replayed = o->machine.replay != NULL;
+    if (cmd_check_begin(&o->check, m.machine, m.session, &err) != LW_OK) {
+        status = cmd_check_begin_error(&o->check, o->cmd->name, o->machine.resume, &err);
+        goto cleanup;
+    }
+    if (cmd_checkpoint_begin(&o->checkpoint, m.engine->ops->instructions(m.engine), &err) !=
+        LW_OK) {
+        status = cmd_error(&err);
+        goto cleanup;
+    }
+    m.engine->threads = o->checkpoint.path != NULL || m.timing != NULL ? 1
+                        : o->threads != 0          ? o->threads
+                                                  : host_threads();
+    if (o->threads > 1 && (o->serve || o->machine.log != NULL || o->machine.replay != NULL ||
+                          o->checkpoint.path != NULL || o->check.chk != NULL || o->limits.instructions != 0))
+        fprintf(stderr, "lanewise: --threads has no effect, as %s: blocks run in the fixed order on one host thread\n",
+                o->serve                      ? "gdb is connected"
+                : o->machine.log != NULL    ? "the schedule is logged"
+                : o->machine.replay != NULL ? "a schedule is replayed"
+                : o->check.enabled            ? "findings are collected in their order"
+                : o->check.chk != NULL      ? "executed instructions are counted"
+                : o->limits.instructions != 0 ? "instructions are counted in their order"
+                                             : "checkpoints are written");
+    if (native != NULL && (o->engine_given || o->limits.instructions == 0))
+        emu_machine_set_native(m.machine, native);
+    outcome.load_seconds = seconds() - started;
+    started = seconds();
+    bool detached = false;
+    struct cmd_serve how = {.launch_file = path,
+                            .address = o->gdb,
+                            .options = &o->machine,
+                            .check = &o->check,
+                            .print = &out->sink,
+                            .messages = &messages.sink,
+                            .once = true,
+                            .gdb = gdb};
+    if ((o->serve ? cmd_serve_gdb(&m, &how, &outcome.stop, &detached, &err)
+                 : run(&m, o, emu_grid_current(m.machine) != NULL, &outcome, &err)) != LW_OK) {
+        status = run_error(o, &err);
+        goto cleanup;
+    }
+    if (gdb != NULL)
+        cmd_gdb_wait(gdb); /* the results are printed after gdb has left the terminal */
+    cmd_end_catch(m.engine, NULL);
+    if (cmd_end_signal() != 0 && outcome.stop.kind == EMU_STOP_NONE) {
+        detached = false;
+        (void)cmd_end_due(&o->limits, &m, 0, &outcome.stop);
+    }
+    if (detached && outcome.stop.kind == EMU_STOP_NONE) {
+        fprintf(stderr, "lanewise: gdb has detached; the run continues\n");
+        if (run(&m, o, true, &outcome, &err) != LW_OK) {
+            status = cmd_error(&err);
+            goto cleanup;
+        }
+    }
+    outcome.run_seconds = seconds() - started;
+    outcome.native = o->engine_given ? native : NULL;
+    *unreported = !o->engine_given && emu_machine_native_instructions(m.machine) != 0 &&
+             (outcome.stop.kind == EMU_STOP_FAULT || outcome.stop.kind == EMU_STOP_HANG);
+    if (!*unreported)
+        status = finish(&m, o, path, out, &outcome);
+cleanup:
+    if (gdb != NULL)
+        cmd_gdb_wait(gdb);
+    cmd_check_close(&o->check);
+    cmd_end_engine(NULL);
+    if (native != NULL && m.machine != NULL && o->verbose && (o->engine_given || emu_machine_native_instructions(m.machine) != 0)) {
+        struct nat_stats counts;
+        nat_get_stats(native, &counts);
+        fprintf(stderr, "native code: %u kernel%s compiled and %u taken from the cache in %.0f ms, %u left to the interpreter; %" PRIu64
+            " warp instructions ran in native code\n",
+                counts.kernels, counts.kernels == 1 ? "" : "s", counts.cached, 1e3 * counts.seconds, counts.refused,
+                emu_machine_native_instructions(m.machine));
+    }
+    cmd_machine_close(&m);
+    nat_destroy(native);
+    return status;
+}
+
+/** Chooses the engine if the user has not. Native code is not used if the run counts instructions up to a limit. */
+static enum lw_status default_engine(struct options *o, struct lw_error *err)
+{
+    const char *engine = getenv("LANEWISE_ENGINE");
+
+    if (o->engine_given)
+        return LW_OK;
+    if (engine != NULL && *engine != '\0') {
+        enum lw_status status = take_engine(o, engine, err);
+        if (status != LW_OK)
+            lw_error_prefix(err, "the environment variable LANEWISE_ENGINE");
+        return status;
+    }
+    const bool counts = o->serve || o->limits.instructions != 0 || o->checkpoint.path != NULL || o->machine.resume != NULL;
+    o->engine = counts ? NAT_INTERPRETER : NAT_AUTO;
+    return LW_OK;
+}
+
+int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *gdb)
+{
+    struct options o = {.cmd = cmd, .our_gdb = gdb, .serve = gdb != NULL};
+    struct text_sink out = {.sink = {write_text}};
     struct lw_error err;
     double started = seconds();
     int status, operands = cmd_parse(cmd, argc, argv, take, &o, &status);
@@ -665,120 +824,22 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
                                             "contain the state of the timing model: give one of them");
         goto cleanup;
     }
+    if (default_engine(&o, &err) != LW_OK) {
+        status = cmd_error(&err);
+        goto cleanup;
+    }
     lw_file_sink_init(&out.file, text_stream(&o));
-    lw_file_sink_init(&messages, stderr);
-    o.machine.no_values = !o.serve && !o.check.enabled && o.machine.log == NULL && o.machine.replay == NULL;
-    if (o.engine != NAT_INTERPRETER) { /* the translator is created before the machine that will use it */
-        if (nat_create(o.engine, &native, &err) != LW_OK) {
-            status = cmd_error(&err);
-            goto cleanup;
-        }
-        if (o.native_limit.seconds > 0)
-            nat_set_limit(native, o.native_limit.seconds);
-        nat_set_cached(native, true);
-        nat_set_sink(native, o.verbose ? &messages.sink : NULL);
+    bool unreported;
+    status = execute(&o, argv[1], gdb, &out, started, &unreported);
+    if (unreported) {
+        if (o.verbose)
+            fputs("lanewise: a kernel has stopped in native code: the interpreter runs the file from the start\n", stderr);
+        o.engine = NAT_INTERPRETER;
+        out.known = out.bytes;
+        out.bytes = 0;
+        status = execute(&o, argv[1], gdb, &out, started, &unreported);
     }
-    if (cmd_machine_open(argv[1], &o.machine, &out.sink, &messages.sink, &m, &err) != LW_OK) {
-        status = cmd_open_error(&err, o.machine.clang);
-        goto cleanup;
-    }
-    cmd_end_catch(o.serve ? NULL : m.engine, gdb != NULL ? cmd_gdb_quickly : NULL);
-    const struct lnc_limits limits = lnc_file_limits(m.file);
-    if (o.limits.instructions == 0 && !o.serve)
-        o.limits.instructions = limits.instructions;
-    if (!(o.limits.seconds > 0) && !o.serve)
-        o.limits.seconds = limits.seconds;
-    if (o.machine.save_launch != NULL && lnc_file_save(m.file, o.machine.save_launch, &err) != LW_OK) {
-        lw_error_prefix(&err, "%s: --save-launch", cmd->name);
-        status = cmd_error(&err);
-        goto cleanup;
-    }
-    for (unsigned i = 0; i < o.dump_count; i++) {
-        uint64_t address, size;
-
-        /* The names of buffers are checked now, so that a wrong one is not found after a long run. */
-        if (!lnc_session_buffer(m.session, o.dump_name[i], &address, &size)) {
-            if (lnc_session_dump(m.session, o.dump_name[i], "", &err) != LW_OK)
-                lw_error_prefix(&err, "run: --dump");
-            status = cmd_error(&err);
-            goto cleanup;
-        }
-    }
-    o.check.debugged = o.serve;
-    o.check.by_options = m.direct;
-    o.check.replayed = o.machine.replay != NULL;
-    if (cmd_check_begin(&o.check, m.machine, m.session, &err) != LW_OK) {
-        status = cmd_check_begin_error(&o.check, cmd->name, o.machine.resume, &err);
-        goto cleanup;
-    }
-    if (cmd_checkpoint_begin(&o.checkpoint, m.engine->ops->instructions(m.engine), &err) !=
-        LW_OK) {
-        status = cmd_error(&err);
-        goto cleanup;
-    }
-    m.engine->threads = o.checkpoint.path != NULL || m.timing != NULL ? 1
-                        : o.threads != 0          ? o.threads
-                                                  : host_threads();
-    if (o.threads > 1 && (o.serve || o.machine.log != NULL || o.machine.replay != NULL ||
-                          o.checkpoint.path != NULL || o.check.chk != NULL || o.limits.instructions != 0))
-        fprintf(stderr, "lanewise: --threads has no effect, as %s: blocks run in the fixed order on one host thread\n",
-                o.serve                      ? "gdb is connected"
-                : o.machine.log != NULL    ? "the schedule is logged"
-                : o.machine.replay != NULL ? "a schedule is replayed"
-                : o.check.enabled            ? "findings are collected in their order"
-                : o.check.chk != NULL      ? "executed instructions are counted"
-                : o.limits.instructions != 0 ? "instructions are counted in their order"
-                                             : "checkpoints are written");
-    if (native != NULL)
-        emu_machine_set_native(m.machine, native);
-    outcome.load_seconds = seconds() - started;
-    started = seconds();
-    bool detached = false;
-    struct cmd_serve how = {.launch_file = argv[1],
-                            .address = o.gdb,
-                            .options = &o.machine,
-                            .check = &o.check,
-                            .print = &out.sink,
-                            .messages = &messages.sink,
-                            .once = true,
-                            .gdb = gdb};
-    if ((o.serve ? cmd_serve_gdb(&m, &how, &outcome.stop, &detached, &err)
-                 : run(&m, &o, emu_grid_current(m.machine) != NULL, &outcome, &err)) != LW_OK) {
-        status = run_error(&o, &err);
-        goto cleanup;
-    }
-    if (gdb != NULL)
-        cmd_gdb_wait(gdb); /* the results are printed after gdb has left the terminal */
-    cmd_end_catch(m.engine, NULL);
-    if (cmd_end_signal() != 0 && outcome.stop.kind == EMU_STOP_NONE) {
-        detached = false;
-        (void)cmd_end_due(&o.limits, &m, 0, &outcome.stop);
-    }
-    if (detached && outcome.stop.kind == EMU_STOP_NONE) {
-        fprintf(stderr, "lanewise: gdb has detached; the run continues\n");
-        if (run(&m, &o, true, &outcome, &err) != LW_OK) {
-            status = cmd_error(&err);
-            goto cleanup;
-        }
-    }
-    outcome.run_seconds = seconds() - started;
-    outcome.native = native;
-    status = finish(&m, &o, argv[1], &out, &outcome);
 cleanup:
-    if (gdb != NULL)
-        cmd_gdb_wait(gdb);
-    cmd_check_close(&o.check);
-    cmd_end_engine(NULL);
-    if (native != NULL && m.machine != NULL && o.verbose) {
-        struct nat_stats counts;
-        nat_get_stats(native, &counts);
-        fprintf(stderr, "native code: %u kernel%s compiled and %u taken from the cache in %.0f ms, %u left to the interpreter; %" PRIu64
-            " warp instructions ran in native code\n",
-                counts.kernels, counts.kernels == 1 ? "" : "s", counts.cached, 1e3 * counts.seconds, counts.refused,
-                emu_machine_native_instructions(m.machine));
-    }
-    cmd_machine_close(&m);
-    nat_destroy(native);
     lw_arena_fini(&o.machine.flags.arena);
     for (unsigned i = 0; i < o.dump_count; i++)
         free(o.dump_name[i]);

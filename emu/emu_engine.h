@@ -247,7 +247,7 @@ struct emu_native_frame {
     uint64_t *p;             /* p0..p6: lane masks */
     uint8_t *sp;             /* sp0..sp6: 0 or 1 */
     const uint32_t *special; /* special registers of the block, from ISA_SR_NTID_X on */
-    const char *bank0;       /* constant bank 0 */
+    const char *bank0, *bank1; /* constant banks 0 and 1 */
     uint8_t *global;         /* host address of ISA_GLOBAL_BASE */
     uint64_t global_bytes;
     const uint16_t *load_valid, *store_valid; /* [page] number of bytes, from the start of the page, that may be loaded
@@ -267,6 +267,7 @@ struct emu_native_frame {
                               * warp when it leaves: the lanes that run; the other lanes are in part[] */
     struct emu_native_part *part; /* [instructions of the kernel] all zero while the warp is not divided */
     uint64_t divides;        /* not 0: the code may divide a warp that has one split, as the split policy `converge` does */
+    uint64_t threads;        /* number of threads of the grid */
     uint32_t first_thread;   /* linear position of the warp's first thread in its block */
     emu_row_fn *const *row_functions; /* [ISA_OP_COUNT] functions of instructions with semantics ROW1 */
     uint64_t alone;          /* masked code: not 0 if the running split is the warp's only split */
@@ -349,6 +350,8 @@ struct emu_native {
      *  of this limit, the many kernels that never diverge need no translation to masked code. */
     uint32_t masked_after;
     bool timed; /* requests have `seconds`; otherwise it is 0 */
+    bool unshared; /* only kernels whose warps cannot pass data to each other by shared memory or barriers have native code. So a
+                    * kernel that forgets a barrier gives the same results in each run */
 };
 
 /** Lets the machine's functional engine use native code from translator @native, which is borrowed. If @native is NULL, the

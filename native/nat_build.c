@@ -26,6 +26,14 @@ void nat_likely(const struct nat_build *b, LLVMValueRef branch)
     l->SetMetadata(branch, l->GetMDKindIDInContext(b->context, "prof", 4), l->MDNodeInContext(b->context, weights, 3));
 }
 
+void nat_streams(const struct nat_build *b, LLVMValueRef store)
+{
+    const struct nat_llvm *l = b->llvm;
+    LLVMValueRef one = l->ConstInt(b->i32, 1, 0);
+
+    l->SetMetadata(store, l->GetMDKindIDInContext(b->context, "nontemporal", 11), l->MDNodeInContext(b->context, &one, 1));
+}
+
 LLVMValueRef nat_splat(const struct nat_build *b, LLVMValueRef x, unsigned lanes)
 {
     const struct nat_llvm *l = b->llvm;

@@ -41,6 +41,8 @@ LLVMTypeRef nat_type_of(const struct nat_build *b, unsigned type, bool vector);
 struct nat_value nat_constant(const struct nat_build *b, unsigned type, uint64_t value);
 /** Tells LLVM that branch @branch almost always continues at its first target. */
 void nat_likely(const struct nat_build *b, LLVMValueRef branch);
+/** Tells LLVM that nothing reads soon what @store stores, so that it need not stay in the host's cache. */
+void nat_streams(const struct nat_build *b, LLVMValueRef store);
 /** Returns a vector in which every lane has the value @x. */
 LLVMValueRef nat_splat(const struct nat_build *b, LLVMValueRef x, unsigned lanes);
 struct nat_value nat_vector(const struct nat_build *b, struct nat_value x);

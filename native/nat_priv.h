@@ -231,9 +231,9 @@ struct nat_unit {
     bool generic;            /* the interpreter's handler executes the instruction being emitted, or executed the previous one */
     unsigned block_loads, block_stores; /* number of loads and stores in this block before instruction `at` */
     LLVMValueRef regs, s, p, sp, warp, global, global_bytes, load_valid, store_valid, dirty, shared, shared_bytes, local, local_bytes,
-        bank0, special, window, limit, uniform, part, divides; /* members of the frame; with `through` and `ended`, those of a warp
-                                                                * are of the warp that is being executed. divides: false also if
-                                                                * the warp has other splits */
+        bank0, bank1, special, window, limit, uniform, part, divides; /* members of the frame; with `through` and `ended`, those
+                                                                       * of a warp are of the warp that is being executed.
+                                                                       * divides: false also if the warp has other splits */
 };
 
 static inline const struct isa_op_info *nat_info(const struct isa_insn *insn)

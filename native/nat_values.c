@@ -341,8 +341,8 @@ LLVMValueRef nat_get_uniform(struct nat_unit *u, const struct nat_source *source
             return quad(u, (uint64_t)source->x << 32);
         return wide ? quad(u, (uint64_t)(int64_t)(int32_t)source->x) : word(u, source->x);
     case ISA_X_CONST:
-        value = u->b.llvm->BuildLoad2(u->b.b, wide ? u->b.i64 : u->b.i32,
-                                      nat_address(u, u->bank0, quad(u, isa_x_offset(source->x))), "");
+        value = isa_x_bank(source->x) == 0 ? u->bank0 : u->bank1;
+        value = u->b.llvm->BuildLoad2(u->b.b, wide ? u->b.i64 : u->b.i32, nat_address(u, value, quad(u, isa_x_offset(source->x))), "");
         u->b.llvm->SetAlignment(value, 1);
         return value;
     default: return wide ? nat_get_scalar_pair(u, source->reg) : nat_get_scalar(u, source->reg);
@@ -428,6 +428,7 @@ void nat_load_frame(struct nat_unit *u)
     MEMBER(warp, pointer);
     MEMBER(special, pointer);
     MEMBER(bank0, pointer);
+    MEMBER(bank1, pointer);
     MEMBER(global, pointer);
     MEMBER(global_bytes, i64);
     MEMBER(load_valid, pointer);

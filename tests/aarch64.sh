@@ -8,6 +8,8 @@
 # LANEWISE is the program for the host (default: ./lanewise). The build folder (default: build-aarch64) is created and
 # not removed. If TESTs are given, only these run. Exit status 77 means that a tool or library is missing; a message
 # names it.
+# The compiler process of native code is started by the host's kernel. Therefore native code is tested only if the kernel starts
+# programs for AArch64 by qemu and keeps argv[0] (Debian: qemu-user-binfmt), and if LLVM is there (libllvm19:arm64).
 # Debian: dpkg --add-architecture arm64; then gcc-aarch64-linux-gnu, qemu-user and, each with :arm64, libyaml-dev,
 # libreadline-dev, libelf-dev, libcapstone-dev, libcmocka-dev.
 set -u
@@ -31,6 +33,8 @@ here=$(pwd)
     { tail -n 5 configure.log; exit 1; }
 make -s -j"$(nproc)" >build.log 2>&1 && make -s -j"$(nproc)" BUILD_CC=cc check TESTS= >>build.log 2>&1 ||
     { grep -E 'error|undefined|warning' build.log | head -n 20; echo "aarch64: the build failed"; exit 1; }
+
+rm -f tests/lib/once/* # programs that run before each clang, which qemu would run, too
 
 # qemu runs the programs for AArch64, also those that scripts start. The scripts themselves run on the host.
 printf '#!/bin/sh\ncase $1 in *.sh) exec "$@" ;; esac\nexec qemu-aarch64 "$@"\n' >run-test

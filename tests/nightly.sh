@@ -31,6 +31,7 @@ step flow env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/exec/prop_flo
 step programs env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/exec/prop_exec
 step native env LW_SEED=random LW_NATIVE_COUNT=2000 "$src/tests/native/prop_native.sh"
 step native_access env LW_SEED=random "$src/tests/native/test_native_access.sh"
+step native-fuzz env srcdir="$src" LW_SEED=random LW_RANDOM_COUNT="$programs" tests/native/fuzz_native -t "$seconds"
 step endless env LW_SEED=random LW_RANDOM_COUNT=20000 tests/emu/engine/prop_endless
 step threads env LW_REPEATS=20 "$src/tests/emu/engine/test_threads.sh"
 step hangs env LW_LONG=1 "$src/tests/emu/engine/test_hangs.sh"
@@ -99,7 +100,7 @@ if [ -z "$clang" ]; then
     echo "FAILED: no clang with libFuzzer for the fuzzers (Debian: clang-19 libclang-rt-19-dev)"
 else
     libs="-lelf -lyaml -lreadline -lcapstone -lpthread"
-    for harness in $(find "$src/tests" -name "fuzz_*.c"); do
+    for harness in $(find "$src/tests" -name "fuzz_*.c" ! -name fuzz_native.c); do
         name=$(basename "$harness" .c)
         extra=; [ "$name" != fuzz_rsp ] || extra="$src/tests/gdbstub/fake_dbg.c gdbstub/rsp_python_text.c"
         dirs="base isa ptx"; [ "$name" != fuzz_rsp ] || dirs="base isa gdbstub"

@@ -29,6 +29,17 @@ static bool sleeps(const struct emu_launch *launch)
     return false;
 }
 
+/** Returns true if the warps of a block of @grid may pass data to each other: they have shared memory or a barrier. */
+static bool shares(const struct emu_grid *grid)
+{
+    const struct emu_launch *launch = &grid->launch;
+
+    for (uint32_t i = 0; i < launch->kernel->count; i++)
+        if (isa_op_info((enum isa_op)launch->program->insn[launch->kernel->first + i].op)->format == ISA_FMT_BAR)
+            return true;
+    return grid->shared_bytes != 0;
+}
+
 /** Returns true if native code can execute @grid with the same results as the interpreter. The results must not depend on the
  *  order of warps. Tags must be off, because they are computed at each instruction. */
 static bool may_use(const struct emu_core *core, const struct emu_grid *grid)
@@ -37,6 +48,7 @@ static bool may_use(const struct emu_core *core, const struct emu_grid *grid)
 
     return machine->config.tags == EMU_TAGS_OFF && machine->reconv == &emu_reconv_cbar && !emu_grid_of_device(grid) &&
            grid->block_threads >= machine->config.warp_width && !sleeps(&grid->launch) &&
+           !(machine->native->unshared && shares(grid)) &&
            emu_kernel_order(grid->launch.program, grid->launch.kernel)->worst == ISA_ORDER_NONE;
 }
 
@@ -189,8 +201,10 @@ void emu_native_use(struct emu_core *core, struct emu_grid *grid, struct emu_blo
         return;
     const struct emu_memory *memory = &machine->memory;
     native->until = until;
+    native->frame.threads = grid->block_count * grid->block_threads;
     native->frame.special = block->special;
     native->frame.bank0 = block->warp->ubase[EMU_U_BANK0];
+    native->frame.bank1 = block->warp->ubase[EMU_U_BANK1];
     native->frame.global = memory->host;
     native->frame.global_bytes = memory->bytes;
     native->frame.load_valid = memory->load_valid;

@@ -105,7 +105,8 @@ done
 
 # Kernels in assembly for which earlier versions had other results or counts: a bsync in the middle of a block, with lanes that read
 # what the lanes of the other side have stored or not; a region within a region of the same barrier register. The third kernel
-# zero-extends the low word of a 64-bit value that is negative in some lanes: native code must execute it.
+# zero-extends the low word of a 64-bit value that is negative in some lanes, and the fourth one reads literals of constant bank 1:
+# native code must execute them.
 assembly() { # usage: assembly NAME BODY. Writes a kernel that executes BODY 100 times and stores v1, and its launch file.
     cat >$1.s <<EOF
 .kernel work
@@ -169,7 +170,12 @@ assembly negative '    v_add_u64 v8:9, v8:9, 1
     v_sub_u64 v8:9, v8:9, 1
     v_cvt.u64.u32 v10:11, v8
     v_add_u32 v1, v1, v10'
-for kernel in middle reused negative; do
+assembly literals '    v_add_u32 v1, v1, c[1][4]
+    v_mul_u64 v8:9, v8:9, c[1][8]
+    v_cvt.u64.u32 v10:11, v8
+    v_add_u32 v1, v1, v10'
+sed -i 's/^\.shared/.bank u32 7, 1000, u64 0x500000003\n&/' literals.s
+for kernel in middle reused negative literals; do
     "$lanewise" run --threads 1 --engine interpreter --hash -q --stats one.json $kernel.yaml >one 2>&1 </dev/null
     "$lanewise" run --threads 1 --engine native --hash -q -v --stats two.json $kernel.yaml >two 2>two.err </dev/null
     cmp -s one two && grep -q hash_mem one && [ "$(counts one.json)" = "$(counts two.json)" ] ||
@@ -177,6 +183,49 @@ for kernel in middle reused negative; do
 done
 executed=$(sed -n 's/^native code: 1 kernel .*; \([0-9]*\) warp instructions ran in native code/\1/p' two.err)
 [ "${executed:-0}" -ge 600 ] || { echo "FAIL: negative: native code executed ${executed:-no} of at least 600 instructions"; bad=1; }
+
+# A grid of so many threads that its stores bypass the host's caches: elements of 4, 8 and 16 bytes, at the start of a 64-byte line and
+# after it. The last warp of the grid has a fault, so the stores of the other warps must be in memory then.
+cat >stream.s <<'EOF'
+.kernel work
+.param ptr.global words
+.param ptr.global pairs
+.param ptr.global quads
+    s_s2r s0, %ctaid.x
+    s_shl_b32 s0, s0, 7
+    v_s2r v0, %tid.x
+    v_add_u32 v0, v0, s0
+    s_mov_b64 s2:3, c[words]
+    s_mov_b64 s4:5, c[pairs]
+    s_mov_b64 s6:7, c[quads]
+    v_mul_u32 v4, v0, 3
+    v_xor_b32 v5, v4, 5
+    v_add_u32 v6, v4, v5
+    v_mov_b32 v7, v0
+    st.global.b32 [s2:3+v0*4], v4
+    st.global.b64 [s4:5+v0*8], v4:5
+    st.global.v4.b32 [s6:7+v0*16+16], v4:7
+    exit
+.end
+EOF
+for blocks in 32768 32769; do
+    cat >stream.yaml <<EOF
+program: {source: stream.s}
+buffers:
+  words: {type: u32, count: 4194304}
+  pairs: {type: u32, count: 8388608}
+  quads: {type: u32, count: 16777220}
+steps:
+  - launch: {entry: work, grid: [$blocks], block: [128], args: [words, pairs, quads]}
+EOF
+    for engine in interpreter native; do
+        "$lanewise" run --threads 1 --hash -q --engine $engine --stats $engine.json stream.yaml >$engine 2>&1 </dev/null
+        echo "status $?" >>$engine
+    done
+    cmp -s interpreter native && [ "$(counts interpreter.json)" = "$(counts native.json)" ] ||
+        { echo "FAIL: a large grid of $blocks blocks"; diff interpreter native; bad=1; }
+    grep -q "status $((blocks == 32768 ? 0 : 3))" native || { echo "FAIL: a large grid of $blocks blocks"; cat native; bad=1; }
+done
 
 cat >divergent.cl <<'EOF'
 __kernel void work(__global const int *in, __global int *out, int n, int bad)

@@ -67,5 +67,73 @@ runs 'without the cache' long.yaml --threads 1 --cache off
 runs 'a compilation that takes too long' long.yaml --threads 1 --cache off --native-timeout 0.000001
 [ "$executed" = 0 ] || fail "a compilation that takes too long: native code ran"
 expect 4 'max-instructions' run --engine auto -q --threads 1 --max-instructions 2000000 long.yaml
+
+# Without --engine native code takes over in a long run, too, and reports do not show it. If a kernel stops, the interpreter runs the
+# file from the start, so that the same stop is reported as without native code: in the interpreter the last warp of a block faults
+# first, and in native code the first one. Text that a kernel has printed before is not printed again.
+unset LANEWISE_ENGINE
+cat >stops.cl <<'END'
+__kernel void says(__global uint *out, int n)
+{
+    if (get_global_id(0) == 0)
+        printf("says %d\n", n);
+}
+__kernel void faults(__global uint *out, int n, int last)
+{
+    uint v = get_global_id(0), at = v & 4095;
+    int count = n * 25;
+
+    if (get_group_id(0) == last) {
+        count = (4 - get_local_id(0) / 32) * 1000;
+        at = 1 << 28;
+    }
+    for (int i = 0; i < count; i++)
+        v = v * 3 + (v >> 7 ^ i);
+    out[at] = v;
+}
+__kernel void waits(__global uint *out, int n, int last)
+{
+    uint v = get_global_id(0);
+
+    for (int i = 0; i < n * 25; i += get_group_id(0) != last)
+        v = v * 3 + (v >> 7 ^ i);
+    out[get_global_id(0) & 4095] = v;
+}
+END
+"$lanewise" compile stops.cl -o stops.lwo >out 2>err || fail 'stops.cl does not compile'
+stops() { # usage: stops ENTRY LAST-BLOCK STATUS
+    cat >stops.yaml <<END
+program: {source: stops.lwo}
+buffers:
+  out: {type: u32, count: 4096}
+steps:
+  - launch: {entry: says, grid: [1], block: [32], args: [out, 1]}
+  - launch: {entry: $1, grid: [4001], block: [128], args: [out, 20, $2]}
+  - launch: {entry: says, grid: [1], block: [32], args: [out, 2]}
+END
+    cases=$((cases + 1))
+    "$lanewise" run --engine native --threads 1 stops.yaml >out 2>err # stores the native code in the cache
+    "$lanewise" run --engine interpreter --threads 1 --stats one.json stops.yaml >one 2>one.err
+    "$lanewise" run --threads 1 --stats two.json stops.yaml >out 2>err
+    [ $? = $3 ] || fail "$1: the exit status is not $3"
+    sed -i 's/, [0-9.]* s$//' one out
+    cmp -s one out && cmp -s one.err err || fail "$1: other output than in the interpreter"
+    ! grep -q '"native"' two.json || fail "$1: the statistics mention native code"
+    counts one.json >one.counts
+    counts two.json >two.counts
+    cmp -s one.counts two.counts || fail "$1: other counts"
+    "$lanewise" run -v --threads 1 stops.yaml >out 2>err
+    grep -q '[1-9][0-9]* warp instructions ran in native code' err || fail "$1: native code does not take over"
+    again=$(grep -c 'the interpreter runs the file from the start' err)
+    [ "$again" = $((${3} != 0)) ] || fail "$1: the interpreter runs the file from the start $again times"
+}
+stops faults 4000 3
+stops waits 4000 4
+stops faults -1 0
+LANEWISE_ENGINE=interpreter "$lanewise" run -v --threads 1 stops.yaml >out 2>err
+! grep -q 'native code' err || fail 'LANEWISE_ENGINE=interpreter does not select the interpreter'
+LANEWISE_ENGINE=fast expect 2 'LANEWISE_ENGINE: expected interpreter, native or auto, found "fast"' run stops.yaml
+"$lanewise" run -v --threads 1 --max-instructions 100000000000 stops.yaml >out 2>err
+! grep -q 'native code' err || fail 'a run with a limit of instructions uses native code'
 echo "$cases cases, $failures failures"
 [ $failures = 0 ]
