@@ -28,6 +28,7 @@ struct options {
     bool hash, serve, silent, verbose;
     enum nat_engine engine;
     bool engine_given; /* the user has chosen the engine; otherwise native code only makes runs faster, and must not be observable */
+    bool repeats;      /* the run repeats one that has stopped in native code, and prints only what that one has not printed */
     struct lnc_limits native_limit; /* time limit of --native-timeout, or 0 if it is not given */
 };
 
@@ -205,7 +206,7 @@ static void report_order(const struct cmd_machine *m, const struct options *o, b
     struct lw_file_sink out;
     char room[ISA_SYMBOL_BYTES];
 
-    if (grid == NULL)
+    if (grid == NULL || o->repeats)
         return;
     const struct emu_program *program = grid->launch.program;
     const struct isa_function *kernel = grid->launch.kernel;
@@ -333,14 +334,21 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
     }
 }
 
-/* Sink for output of kernels. */
+/* Sink for output of kernels, or for messages. */
 struct text_sink {
     struct lw_sink sink;
     struct lw_file_sink file;
     bool open_line; /* the last line has no newline yet */
-    uint64_t bytes; /* number of bytes that kernels have printed in this run */
+    uint64_t bytes; /* number of bytes of text in this run */
     uint64_t known; /* number of bytes at the start of the text that an earlier run has written */
 };
+
+/** Lets the next run print only what follows the text of this one. */
+static void repeat_text(struct text_sink *t)
+{
+    t->known = t->bytes;
+    t->bytes = 0;
+}
 
 static void write_text(struct lw_sink *sink, const char *text, size_t size)
 {
@@ -604,17 +612,19 @@ int cmd_run(const struct cmd *cmd, int argc, char **argv)
 /** Opens the launch file or program @path and runs it. Returns the exit status. Sets *@unreported to true if a kernel has stopped that
  *  the user did not ask to run in native code: there, the warps of a block run in another order, and other warps may have run when a
  *  warp stops. Then nothing is reported, and the caller lets the interpreter run the file. */
-static int execute(struct options *o, const char *path, struct cmd_gdb *gdb, struct text_sink *out, double started, bool *unreported)
+static int execute(struct options *o, const char *path, struct cmd_gdb *gdb, struct text_sink *out, struct text_sink *messages,
+                   bool *unreported)
 {
     struct cmd_machine m = {0};
     struct emu_native *native = NULL;
     struct cmd_outcome outcome = {0};
-    struct lw_file_sink messages;
+    struct lw_file_sink native_messages;
     struct lw_error err;
+    double started = seconds();
     int status = CMD_FINE;
 
     *unreported = false;
-    lw_file_sink_init(&messages, stderr);
+    lw_file_sink_init(&native_messages, stderr);
     o->machine.no_values = !o->serve && !o->check.enabled && o->machine.log == NULL && o->machine.replay == NULL;
     if (o->engine != NAT_INTERPRETER) { /* the translator is created before the machine that will use it */
         if (nat_create(o->engine, &native, &err) != LW_OK) {
@@ -625,9 +635,9 @@ static int execute(struct options *o, const char *path, struct cmd_gdb *gdb, str
             nat_set_limit(native, o->native_limit.seconds);
         nat_set_cached(native, true);
         native->unshared = !o->engine_given;
-        nat_set_sink(native, o->verbose ? &messages.sink : NULL);
+        nat_set_sink(native, o->verbose ? &native_messages.sink : NULL);
     }
-    if (cmd_machine_open(path, &o->machine, &out->sink, &messages.sink, &m, &err) != LW_OK) {
+    if (cmd_machine_open(path, &o->machine, &out->sink, &messages->sink, &m, &err) != LW_OK) {
         status = cmd_open_error(&err, o->machine.clang);
         goto cleanup;
     }
@@ -668,7 +678,7 @@ static int execute(struct options *o, const char *path, struct cmd_gdb *gdb, str
     m.engine->threads = o->checkpoint.path != NULL || m.timing != NULL ? 1
                         : o->threads != 0          ? o->threads
                                                   : host_threads();
-    if (o->threads > 1 && (o->serve || o->machine.log != NULL || o->machine.replay != NULL ||
+    if (o->threads > 1 && !o->repeats && (o->serve || o->machine.log != NULL || o->machine.replay != NULL ||
                           o->checkpoint.path != NULL || o->check.chk != NULL || o->limits.instructions != 0))
         fprintf(stderr, "lanewise: --threads has no effect, as %s: blocks run in the fixed order on one host thread\n",
                 o->serve                      ? "gdb is connected"
@@ -678,7 +688,7 @@ static int execute(struct options *o, const char *path, struct cmd_gdb *gdb, str
                 : o->check.chk != NULL      ? "executed instructions are counted"
                 : o->limits.instructions != 0 ? "instructions are counted in their order"
                                              : "checkpoints are written");
-    if (native != NULL && (o->engine_given || o->limits.instructions == 0))
+    if (native != NULL && (o->engine_given || (o->limits.instructions == 0 && !(o->limits.seconds > 0))))
         emu_machine_set_native(m.machine, native);
     outcome.load_seconds = seconds() - started;
     started = seconds();
@@ -688,7 +698,7 @@ static int execute(struct options *o, const char *path, struct cmd_gdb *gdb, str
                             .options = &o->machine,
                             .check = &o->check,
                             .print = &out->sink,
-                            .messages = &messages.sink,
+                            .messages = &messages->sink,
                             .once = true,
                             .gdb = gdb};
     if ((o->serve ? cmd_serve_gdb(&m, &how, &outcome.stop, &detached, &err)
@@ -734,10 +744,12 @@ cleanup:
     return status;
 }
 
-/** Chooses the engine if the user has not. Native code is not used if the run counts instructions up to a limit. */
-static enum lw_status default_engine(struct options *o, struct lw_error *err)
+/** Chooses the engine if the user has not. Native code is not used if the run has a limit, or if the launch file or program @path
+ *  could not be read once more. */
+static enum lw_status default_engine(struct options *o, const char *path, struct lw_error *err)
 {
     const char *engine = getenv("LANEWISE_ENGINE");
+    struct stat file;
 
     if (o->engine_given)
         return LW_OK;
@@ -747,17 +759,17 @@ static enum lw_status default_engine(struct options *o, struct lw_error *err)
             lw_error_prefix(err, "the environment variable LANEWISE_ENGINE");
         return status;
     }
-    const bool counts = o->serve || o->limits.instructions != 0 || o->checkpoint.path != NULL || o->machine.resume != NULL;
-    o->engine = counts ? NAT_INTERPRETER : NAT_AUTO;
+    const bool limited = o->limits.instructions != 0 || o->limits.seconds > 0;
+    const bool exact = o->serve || limited || o->checkpoint.path != NULL || o->machine.resume != NULL;
+    o->engine = exact || stat(path, &file) != 0 || !S_ISREG(file.st_mode) ? NAT_INTERPRETER : NAT_AUTO;
     return LW_OK;
 }
 
 int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *gdb)
 {
     struct options o = {.cmd = cmd, .our_gdb = gdb, .serve = gdb != NULL};
-    struct text_sink out = {.sink = {write_text}};
+    struct text_sink out = {.sink = {write_text}}, messages = out;
     struct lw_error err;
-    double started = seconds();
     int status, operands = cmd_parse(cmd, argc, argv, take, &o, &status);
 
     if (operands < 0)
@@ -824,20 +836,22 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
                                             "contain the state of the timing model: give one of them");
         goto cleanup;
     }
-    if (default_engine(&o, &err) != LW_OK) {
+    if (default_engine(&o, argv[1], &err) != LW_OK) {
         status = cmd_error(&err);
         goto cleanup;
     }
     lw_file_sink_init(&out.file, text_stream(&o));
+    lw_file_sink_init(&messages.file, stderr);
     bool unreported;
-    status = execute(&o, argv[1], gdb, &out, started, &unreported);
+    status = execute(&o, argv[1], gdb, &out, &messages, &unreported);
     if (unreported) {
         if (o.verbose)
             fputs("lanewise: a kernel has stopped in native code: the interpreter runs the file from the start\n", stderr);
         o.engine = NAT_INTERPRETER;
-        out.known = out.bytes;
-        out.bytes = 0;
-        status = execute(&o, argv[1], gdb, &out, started, &unreported);
+        o.repeats = o.machine.silent = true;
+        repeat_text(&out);
+        repeat_text(&messages);
+        status = execute(&o, argv[1], gdb, &out, &messages, &unreported);
     }
 cleanup:
     lw_arena_fini(&o.machine.flags.arena);

@@ -407,7 +407,7 @@ void nat_check(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset,
  *  from the element of the mask's lowest lane to that of its highest lane. */
 void nat_check_masked_row(struct nat_unit *unit, enum isa_space space, LLVMValueRef offset, unsigned bytes, bool write);
 /** Emits code that leaves native code unless the lanes can load or, if @write, store @bytes at offsets @at, which must be
- *  multiples of @bytes. After this code, the executed lanes have 32-bit indices from -NAT_MOST_INDEX to NAT_MOST_INDEX - 1. */
+ *  multiples of @bytes. After this code, the executed lanes have 32-bit indices from -NAT_MOST_INDEX to NAT_MOST_INDEX. */
 enum { NAT_MOST_INDEX = 3 << 29 };
 void nat_check_lanes(struct nat_unit *unit, enum isa_space space, const struct nat_offsets *at, unsigned bytes, bool write);
 /** Returns @x, an index that was checked or a vector of such indices, times 2^scale, as i64. */

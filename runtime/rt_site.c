@@ -25,9 +25,10 @@ static struct {
 
 /** The return addresses of the last call of rt_site_take() in this thread, and the places on the stack that contain them. While the
  *  program launches many small kernels in a loop, these places do not change, and to read them takes a hundredth of the time of
- *  unwinding. */
+ *  unwinding. If a function between the program and the runtime has a frame of varying size, an outer address may be an old one. */
 struct stack {
     const void *base; /* frame of rt_site_take(); NULL: the addresses are not known */
+    const void *outer; /* first word of this frame: with frame pointers, the caller's frame */
     unsigned count;
     void *frame[RT_SITE_FRAMES + OWN_FRAMES];
     void *const *place[RT_SITE_FRAMES + OWN_FRAMES];
@@ -49,7 +50,7 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *to)
 /** Returns true if the stack has the return addresses in @stack. */
 __attribute__((no_sanitize("address"))) static bool is_same(const struct stack *stack, const void *base)
 {
-    if (stack->base != base)
+    if (stack->base != base || stack->outer != *(const void *const *)base || stack->count < 2)
         return false;
     for (unsigned i = 1; i < stack->count; i++) /* frame 0 is that of rt_site_take() itself */
         if (*stack->place[i] != stack->frame[i])
@@ -63,15 +64,15 @@ __attribute__((noinline)) void rt_site_take(struct rt_site *site)
     const void *base = __builtin_frame_address(0);
 
     if (!is_same(&last, base)) {
-        last.base = base;
-        last.count = 0;
-        (void)_Unwind_Backtrace(add_frame, &last);
+        struct stack now = {.base = base, .outer = *(const void *const *)base};
+        (void)_Unwind_Backtrace(add_frame, &now);
 #ifdef __x86_64__
-        if (!is_same(&last, base)) /* the code of a frame keeps its return address elsewhere */
-            last.base = NULL;
+        if (!is_same(&now, base)) /* the code of a frame keeps its return address elsewhere */
+            now.base = NULL;
 #else
-        last.base = NULL; /* return addresses are not below the frames */
+        now.base = NULL; /* return addresses are not below the frames */
 #endif
+        last = now; /* at once: a signal handler may have left the unwinding */
     }
     const unsigned skipped = last.count > 1 ? 1 : 0; /* skips the frame of this function */
     site->count = last.count - skipped < RT_SITE_FRAMES ? last.count - skipped : RT_SITE_FRAMES;

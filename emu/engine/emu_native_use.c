@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decides which grids run native code (emu/interp/emu_native.c). The engine requests the code of each grid that it starts to
  * run. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -19,36 +20,39 @@ bool emu_native_permitted(const struct emu_machine *machine)
            machine->fault_filter == NULL;
 }
 
-/** Returns true if warps of @launch may sleep. The time at which a warp wakes depends on how many instructions the other warps of
- *  its block have executed. */
-static bool sleeps(const struct emu_launch *launch)
+/** Returns true if one of the instructions [@first, @end) of @program has operation @op or format @format, or is a call and @calls is
+ *  true. */
+static bool contains(const struct emu_program *program, uint32_t first, uint32_t end, enum isa_op op, unsigned format, bool calls)
 {
-    for (uint32_t i = 0; i < launch->kernel->count; i++)
-        if (launch->program->insn[launch->kernel->first + i].op == ISA_NANOSLEEP)
+    for (uint32_t i = first; i < end; i++) {
+        const struct isa_op_info *info = isa_op_info((enum isa_op)program->insn[i].op);
+        if (program->insn[i].op == op || info->format == format || (calls && (info->flags & ISA_F_CALL) != 0))
             return true;
+    }
     return false;
 }
-
-/** Returns true if the warps of a block of @grid may pass data to each other: they have shared memory or a barrier. */
-static bool shares(const struct emu_grid *grid)
+/** Returns true if the kernel of @launch, or a function that it may call, has an instruction of operation @op or format @format. Any
+ *  function of the program may be called. */
+static bool reaches(const struct emu_launch *launch, enum isa_op op, unsigned format)
 {
-    const struct emu_launch *launch = &grid->launch;
+    const struct emu_program *program = launch->program;
+    const uint32_t first = launch->kernel->first, end = first + launch->kernel->count;
 
-    for (uint32_t i = 0; i < launch->kernel->count; i++)
-        if (isa_op_info((enum isa_op)launch->program->insn[launch->kernel->first + i].op)->format == ISA_FMT_BAR)
-            return true;
-    return grid->shared_bytes != 0;
+    return contains(program, first, end, op, format, true) &&
+           (contains(program, first, end, op, format, false) || contains(program, 0, program->count, op, format, false));
 }
 
 /** Returns true if native code can execute @grid with the same results as the interpreter. The results must not depend on the
- *  order of warps. Tags must be off, because they are computed at each instruction. */
+ *  order of warps. Warps must not sleep, because the time at which a warp wakes depends on how many instructions the other warps of
+ *  its block have executed. If the translator is `unshared`, the warps of a block must have no shared memory and no barriers. Tags
+ *  must be off, because they are computed at each instruction. */
 static bool may_use(const struct emu_core *core, const struct emu_grid *grid)
 {
     const struct emu_machine *machine = core->machine;
 
     return machine->config.tags == EMU_TAGS_OFF && machine->reconv == &emu_reconv_cbar && !emu_grid_of_device(grid) &&
-           grid->block_threads >= machine->config.warp_width && !sleeps(&grid->launch) &&
-           !(machine->native->unshared && shares(grid)) &&
+           grid->block_threads >= machine->config.warp_width && !reaches(&grid->launch, ISA_NANOSLEEP, UINT_MAX) &&
+           !(machine->native->unshared && (grid->shared_bytes != 0 || reaches(&grid->launch, ISA_BAR_SYNC, ISA_FMT_BAR))) &&
            emu_kernel_order(grid->launch.program, grid->launch.kernel)->worst == ISA_ORDER_NONE;
 }
 

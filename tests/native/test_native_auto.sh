@@ -111,6 +111,7 @@ steps:
   - launch: {entry: $1, grid: [4001], block: [128], args: [out, 20, $2]}
   - launch: {entry: says, grid: [1], block: [32], args: [out, 2]}
 END
+    [ $3 = 0 ] || sed -i '/ faults\|waits/i\  - check: {buffer: out, index: 0, values: [97]}' stops.yaml # fails, which is printed once
     cases=$((cases + 1))
     "$lanewise" run --engine native --threads 1 stops.yaml >out 2>err # stores the native code in the cache
     "$lanewise" run --engine interpreter --threads 1 --stats one.json stops.yaml >one 2>one.err
@@ -129,11 +130,28 @@ END
 }
 stops faults 4000 3
 stops waits 4000 4
+"$lanewise" run --threads 1 stops.yaml >one 2>&1
+mkfifo pipe.yaml # a pipe cannot be read again
+cat stops.yaml >pipe.yaml &
+"$lanewise" run --threads 1 pipe.yaml >out 2>&1
+sed -i 's/, [0-9.]* s$//; s/^pipe/stops/' one out
+cmp -s one out || fail 'a launch file from a pipe: other output'
+"$lanewise" run -v --threads 1 --timeout 200 stops.yaml >out 2>err
+! grep -q 'native code' err || fail 'a run with a limit of time uses native code'
 stops faults -1 0
 LANEWISE_ENGINE=interpreter "$lanewise" run -v --threads 1 stops.yaml >out 2>err
 ! grep -q 'native code' err || fail 'LANEWISE_ENGINE=interpreter does not select the interpreter'
 LANEWISE_ENGINE=fast expect 2 'LANEWISE_ENGINE: expected interpreter, native or auto, found "fast"' run stops.yaml
 "$lanewise" run -v --threads 1 --max-instructions 100000000000 stops.yaml >out 2>err
 ! grep -q 'native code' err || fail 'a run with a limit of instructions uses native code'
+# Kernels with barriers remain in the interpreter, also if a function has the barrier.
+for body in 'bar.sync 0' 'call v14:15, meet' 'v_mov_b32 v9, v1'; do
+    sed "s/^turn:/    $body\n&/" kernel.s >barrier.s
+    printf '.func meet\n    bar.sync 0\n    ret v14:15\n.end\n' >>barrier.s
+    sed 's/kernel.s/barrier.s/' long.yaml >barrier.yaml
+    "$lanewise" run -v --threads 1 barrier.yaml >out 2>err || fail "$body: the run fails"
+    native=$(grep -c 'ran in native code' err)
+    case $body in v_mov*) [ $native = 1 ] ;; *) [ $native = 0 ] ;; esac || fail "$body: native code is used in $native of 1 runs"
+done
 echo "$cases cases, $failures failures"
 [ $failures = 0 ]
