@@ -35,7 +35,7 @@ server_ends
 for signal in TERM HUP; do
     mkdir "$work/tmp"
     : >"$work/out"
-    (cd "$work" && TMPDIR=$work/tmp exec "$lanewise" gdb walk.yaml -- -nx -batch -ex 'print 6 * 7' \
+    (cd "$work" && TMPDIR=$work/tmp exec env --default-signal="$signal" "$lanewise" gdb walk.yaml -- -nx -batch -ex 'print 6 * 7' \
         -ex 'python import time; time.sleep(600)') >"$work/out" 2>&1 </dev/null &
     server=$!
     tries=0
