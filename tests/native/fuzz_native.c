@@ -600,7 +600,7 @@ int main(int argc, char **argv)
             return 2;
     }
     seed = have_seed ? seed : prop_seed();
-    runs = have_runs ? runs : prop_count(400, seed);
+    runs = have_runs ? runs : prop_count(200, seed);
     make_corpus(argc - optind, argv + optind);
     errors = memfd_create("errors", MFD_CLOEXEC);
     require(errors >= 0, "no file for errors");
