@@ -854,6 +854,9 @@ int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *g
         status = execute(&o, argv[1], gdb, &out, &messages, &unreported);
     }
 cleanup:
+    if (gdb != NULL)
+        cmd_gdb_wait(gdb);
+    cmd_check_close(&o.check);
     lw_arena_fini(&o.machine.flags.arena);
     for (unsigned i = 0; i < o.dump_count; i++)
         free(o.dump_name[i]);
