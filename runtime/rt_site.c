@@ -72,7 +72,7 @@ __attribute__((noinline)) void rt_site_take(struct rt_site *site)
 #else
         now.base = NULL; /* return addresses are not below the frames */
 #endif
-        last = now; /* at once: a signal handler may have left the unwinding */
+        last = now; /* only after the unwinding, because a signal handler may end the unwinding by a jump */
     }
     const unsigned skipped = last.count > 1 ? 1 : 0; /* skips the frame of this function */
     site->count = last.count - skipped < RT_SITE_FRAMES ? last.count - skipped : RT_SITE_FRAMES;

@@ -8,8 +8,8 @@
 # LANEWISE is the program for the host (default: ./lanewise). The build folder (default: build-aarch64) is created and
 # not removed. If TESTs are given, only these run. Exit status 77 means that a tool or library is missing; a message
 # names it.
-# The compiler process of native code is started by the host's kernel. Therefore native code is tested only if the kernel starts
-# programs for AArch64 by qemu and keeps argv[0] (Debian: qemu-user-binfmt), and if LLVM is there (libllvm19:arm64).
+# The host's kernel starts the compiler process of native code. Therefore the tests of native code fail unless the kernel starts
+# programs for AArch64 by qemu and keeps argv[0] (Debian: qemu-user-binfmt), and LLVM is installed (libllvm19:arm64).
 # Debian: dpkg --add-architecture arm64; then gcc-aarch64-linux-gnu, qemu-user and, each with :arm64, libyaml-dev,
 # libreadline-dev, libelf-dev, libcapstone-dev, libcmocka-dev.
 set -u
