@@ -688,7 +688,8 @@ static int execute(struct options *o, const char *path, struct cmd_gdb *gdb, str
                 : o->check.chk != NULL      ? "executed instructions are counted"
                 : o->limits.instructions != 0 ? "instructions are counted in their order"
                                              : "checkpoints are written");
-    if (native != NULL && (o->engine_given || (o->limits.instructions == 0 && !(o->limits.seconds > 0))))
+    const bool exact = o->limits.instructions != 0 || o->limits.seconds > 0 || !lnc_file_is_repeatable(m.file);
+    if (native != NULL && (o->engine_given || !exact))
         emu_machine_set_native(m.machine, native);
     outcome.load_seconds = seconds() - started;
     started = seconds();

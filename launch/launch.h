@@ -27,6 +27,8 @@ enum lw_status lnc_limit_set(struct lnc_limits *limits, const char *name, const 
     LW_MUST_CHECK;
 /** Returns the limits that a launch file has under `limits:`. */
 struct lnc_limits lnc_file_limits(const struct lnc_file *file);
+/** Returns false if a file that the launch file names can be read only once, such as a pipe. */
+bool lnc_file_is_repeatable(const struct lnc_file *file);
 
 /** A launch of one kernel that options describe instead of a launch file (docs/howto/run-and-verify.md). Texts are the
  *  operands of options as the user typed them; NULL: the option is not given. All texts are borrowed until

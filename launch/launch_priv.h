@@ -160,6 +160,7 @@ struct lnc_file {
     const char *compiler;
     uint32_t stack_bytes; /* bytes of stack for recursion; 0: the default */
     bool keep_values, lat_barriers; /* as in struct ptx_options */
+    bool read_once; /* a file that the launch file names is not a regular file, so it may be impossible to read it again */
     struct lnc_buffer *buffers;
     unsigned buffer_count;
     struct lnc_texture *textures;
@@ -219,7 +220,7 @@ enum lw_status lnc_init_read(struct lnc_file *file, const struct lw_yaml *node,
                              const struct lnc_type *type, uint64_t *count,
                              struct lnc_init *init, struct lw_error *err) LW_MUST_CHECK;
 /** Converts @path, which is relative to the folder of the launch file, to a path that can be opened. A new text is allocated
- *  in the file's arena. Returns NULL if memory is short. */
+ *  in the file's arena. Notes in @file if the path names no regular file. Returns NULL if memory is short. */
 const char *lnc_path(struct lnc_file *file, const char *path);
 /** Gets the buffer that @node names. */
 enum lw_status lnc_buffer_named(const struct lnc_file *file, const struct lw_yaml *node,

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* Maximum number of elements of a buffer: more than fit in the memory of any machine, but so few that their number of bytes
  * does not overflow 64 bits. */
@@ -21,9 +22,12 @@ enum lw_status lnc_no_memory(const struct lnc_file *file, const struct lw_yaml *
 
 const char *lnc_path(struct lnc_file *file, const char *path)
 {
-    if (path[0] == '/')
-        return path;
-    return lw_arena_printf(&file->arena, "%s%s", file->folder, path);
+    const char *full = path[0] == '/' ? path : lw_arena_printf(&file->arena, "%s%s", file->folder, path);
+    struct stat what;
+
+    if (full != NULL && stat(full, &what) == 0 && !S_ISREG(what.st_mode))
+        file->read_once = true;
+    return full;
 }
 
 enum lw_status lnc_buffer_named(const struct lnc_file *file, const struct lw_yaml *node,
@@ -535,6 +539,11 @@ enum lw_status lnc_limit_set(struct lnc_limits *limits, const char *name, const 
 struct lnc_limits lnc_file_limits(const struct lnc_file *file)
 {
     return file->limits;
+}
+
+bool lnc_file_is_repeatable(const struct lnc_file *file)
+{
+    return !file->read_once;
 }
 
 static enum lw_status read_root(struct lnc_file *file, struct emu_config *config,

@@ -136,6 +136,14 @@ cat stops.yaml >pipe.yaml &
 "$lanewise" run --threads 1 pipe.yaml >out 2>&1
 sed -i 's/, [0-9.]* s$//; s/^pipe/stops/' one out
 cmp -s one out || fail 'a launch file from a pipe: other output'
+mkfifo data.bin # the same for a data file
+sed 's/type: u32, count: 4096/type: u32, count: 4096, init: {file: data.bin}/' stops.yaml >data.yaml
+head -c 16384 /dev/zero >data.bin &
+timeout 60 "$lanewise" run -v --threads 1 data.yaml >out 2>err
+sed -i 's/, [0-9.]* s$//; s/^data/stops/' out
+"$lanewise" run -v --threads 1 --engine interpreter stops.yaml >one 2>one.err
+sed -i 's/, [0-9.]* s$//' one
+cmp -s one out && ! grep -q 'ran in native code' err || fail 'a data file from a pipe: other output, or native code'
 "$lanewise" run -v --threads 1 --timeout 200 stops.yaml >out 2>err
 ! grep -q 'native code' err || fail 'a run with a limit of time uses native code'
 stops faults -1 0
