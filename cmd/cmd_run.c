@@ -634,6 +634,8 @@ static int execute(struct options *o, const char *path, struct cmd_gdb *gdb, str
         if (o->native_limit.seconds > 0)
             nat_set_limit(native, o->native_limit.seconds);
         nat_set_cached(native, true);
+        if (o->check.enabled) /* findings are in the same order in each run */
+            nat_set_steady(native);
         native->unshared = !o->engine_given;
         nat_set_sink(native, o->verbose ? &native_messages.sink : NULL);
     }
@@ -761,7 +763,7 @@ static enum lw_status default_engine(struct options *o, const char *path, struct
         return status;
     }
     const bool limited = o->limits.instructions != 0 || o->limits.seconds > 0;
-    const bool exact = o->serve || limited || o->checkpoint.path != NULL || o->machine.resume != NULL;
+    const bool exact = o->serve || limited || o->check.enabled || o->checkpoint.path != NULL || o->machine.resume != NULL;
     o->engine = exact || stat(path, &file) != 0 || !S_ISREG(file.st_mode) ? NAT_INTERPRETER : NAT_AUTO;
     return LW_OK;
 }

@@ -106,7 +106,9 @@ struct emu_hooks {
      *  lanes wait at the instruction, or the instruction faulted. on_stepped returns true to end the single steps. */
     void (*on_step)(struct emu_hooks *hooks, const struct emu_hook_site *site);
     bool (*on_stepped)(struct emu_hooks *hooks, const struct emu_hook_site *site, bool retired);
-    /** A block was placed in a slot (@begins true), or leaves its slot (false). */
+    /** A block was placed in a slot (@begins true), or leaves its slot (false). If `wants` has returned false for all instructions
+     *  of a kernel and of the functions that it may call, native code may execute its blocks. Then this function and the next two
+     *  are not called for some of the blocks. */
     void (*on_block)(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, bool begins);
     /** CTA barrier @id of a block completes. lanes[warp]: lanes that have arrived. The waiting lanes among the arrived ones
      *  continue. */

@@ -63,8 +63,11 @@ struct emu_core_native {
     bool *spilled;                          /* [warps of the block], in the memory of slow[]: some lanes of the warp have exited,
                                              * or all lanes have exited at an exit with a guard; in both cases code for whole
                                              * warps has stored registers */
+    bool *ended;                            /* [warps of the block], in the memory of slow[]: all lanes of the warp have arrived at
+                                             * an exit in a call that has then executed other warps. The exit has not been
+                                             * executed, and the register file does not have the registers that its guard reads */
     uint32_t parked;                        /* number of parked warps, all of which belong to the block that rotate() runs */
-    uint32_t warps;                         /* number of elements of uniform[], park[], slow[], record[] and spilled[] */
+    uint32_t warps;                         /* number of elements of uniform[], park[], slow[], record[], spilled[] and ended[] */
 };
 /** Empties the windows of native code. */
 static inline void emu_native_forget(struct emu_native_form *form)

@@ -416,6 +416,8 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
             lw_error_prefix(err, "engine");
         else
             nat_set_cached(m->native, true);
+        if (status == LW_OK) /* reports are the same in each run */
+            nat_set_steady(m->native);
         if (status == LW_OK && s->native_limit.seconds > 0)
             nat_set_limit(m->native, s->native_limit.seconds);
     }

@@ -67,8 +67,9 @@ struct nat_work {
     double seconds;
     uint64_t rest;     /* estimate of the warp instructions that remain in the grid; 0: unknown */
 };
-/** Returns true if it pays to compile a kernel of @count instructions. @loaded: LLVM is loaded. */
-bool nat_pays(const struct nat_work *work, uint32_t count, bool loaded);
+/** Returns true if it pays to compile a kernel of @count instructions. @loaded: LLVM is loaded. @waits: the emulator waits for the
+ *  compilation. */
+bool nat_pays(const struct nat_work *work, uint32_t count, bool loaded, bool waits);
 
 /* ---- the cache (nat_cache.c) -------------------------------------------------------------------- */
 

@@ -42,7 +42,8 @@ struct translator {
     pthread_mutex_t lock;
     struct lw_buffer compiler; /* text of nat_cache_put_compiler() */
     bool cached;               /* the cache is used */
-    bool waits;                /* a request waits for the code; false: the engine is NAT_AUTO */
+    bool always;               /* each kernel is compiled; false: a kernel is compiled only if this pays */
+    bool waits;                /* a request waits for the code */
     struct nat_kernel *sent;   /* the kernel that the process compiles, or NULL */
     struct nat_kernel *last;   /* `same` of the last request's kernel */
     uint64_t most_leave_cost;
@@ -314,7 +315,7 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
     if (t->sent != NULL && nat_process_is_ready(&t->process))
         finish(t);
     if (k != NULL && k->progress == NAT_NEW && t->sent == NULL &&
-        (t->waits || nat_pays(&k->same->work, k->job.count, t->llvm.library != NULL))) {
+        (t->always || nat_pays(&k->same->work, k->job.count, t->llvm.library != NULL, t->waits))) {
         if (load(t, &err) == LW_OK) {
             begin(t, request, k);
         } else {
@@ -348,7 +349,7 @@ enum lw_status nat_create(enum nat_engine engine, struct emu_native **out, struc
     t->native.timed = !waits;
     t->most_leave_cost = MOST_LEAVE_COST;
     t->seconds = NAT_SECONDS;
-    t->waits = waits;
+    t->always = t->waits = waits;
     pthread_mutex_init(&t->lock, NULL);
     lw_buffer_init(&t->compiler);
     if (waits)
@@ -400,6 +401,12 @@ void nat_set_most_leave_cost(struct emu_native *native, uint64_t most)
 void nat_set_limit(struct emu_native *native, double seconds)
 {
     ((struct translator *)native)->seconds = seconds;
+}
+
+void nat_set_steady(struct emu_native *native)
+{
+    ((struct translator *)native)->waits = true;
+    native->timed = false;
 }
 
 void nat_set_cached(struct emu_native *native, bool cached)

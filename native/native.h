@@ -36,6 +36,9 @@ void nat_set_most_leave_cost(struct emu_native *native, uint64_t most);
 /** Sets the limit of the processor time for the compilation of one kernel. If the limit is exceeded, only the interpreter
  *  executes the kernel. */
 void nat_set_limit(struct emu_native *native, double seconds);
+/** For NAT_AUTO: which instructions native code executes does not depend on time, so that it is the same in each run. The translator
+ *  decides by counts of instructions, and a request waits until the kernel is compiled. */
+void nat_set_steady(struct emu_native *native);
 /** @cached: the translator reads code of kernels from the cache, and stores code there. */
 void nat_set_cached(struct emu_native *native, bool cached);
 /** Sets the sink that receives a line for each kernel whose compilation LLVM did not complete, and for each entry of the cache

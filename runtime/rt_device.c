@@ -32,7 +32,8 @@ static struct {
     _Atomic bool ending;    /* the reports at the end of the process are being written */
     _Atomic bool running;   /* a thread waits in lanewise_wait() */
     bool strict;            /* --strict: an invalid access stops the device */
-    bool compiles;          /* --engine native or auto */
+    bool engine_given;      /* --engine is given */
+    bool compiles;          /* --engine or LANEWISE_ENGINE selects native or auto */
     bool hash;
     unsigned mhz;           /* clock rate of the GPU model; 0: there is no GPU model */
     unsigned warp_width;    /* value of --warp or of the GPU model; 0: neither is given */
@@ -405,7 +406,7 @@ static bool set_option(const char *name, const char *value)
                                                                  * are kept in the same folder */
         return false;
     if (strcmp(name, "engine") == 0)
-        device.compiles = strcmp(value, "interpreter") != 0; /* checks need the interpreter */
+        device.engine_given = true, device.compiles = strcmp(value, "interpreter") != 0;
     if (strcmp(name, "warp") == 0)
         device.warp_width = (unsigned)strtoul(value, NULL, 10);
     if (lanewise_set(device.machine, name, value) == LANEWISE_OK)
@@ -480,8 +481,24 @@ static bool begin_gdb(void)
     return !device.debugged || lanewise_gdb(device.machine, &options, sizeof options) == LANEWISE_OK;
 }
 
+/** Selects the engine if --engine is not given: that of LANEWISE_ENGINE, or `auto`. Debuggers need the interpreter. */
+static bool choose_engine(void)
+{
+    const char *engine = getenv("LANEWISE_ENGINE");
+    const bool named = engine != NULL && *engine != '\0';
+
+    if (device.engine_given || (!named && device.debugged))
+        return true;
+    device.compiles = named && strcmp(engine, "interpreter") != 0;
+    if (lanewise_set(device.machine, "engine", named ? engine : "auto") == LANEWISE_OK)
+        return true;
+    rt_complain("LANEWISE_ENGINE");
+    return false;
+}
+
 lanewise_machine *rt_machine(void)
 {
+    static const char faults[] = "out-of-bounds,use-after-free,null-access,misaligned,read-only,bad-free";
     char text[32];
     bool checks = false, good = false;
 
@@ -494,9 +511,12 @@ lanewise_machine *rt_machine(void)
         complain("", "the host has no memory for the machine");
         return NULL;
     }
-    if (read_options(&checks)) {
-        if (!checks && !device.strict && !device.compiles) /* by default invalid accesses are reported, and the program continues */
-            lanewise_set(device.machine, "check", "memory");
+    const bool fine = read_options(&checks) && choose_engine();
+    if (fine) {
+        /* By default invalid accesses are reported, and the program continues. If the user selects an engine, only those are reported
+         * that native code finds, too. */
+        if (!checks && !device.strict)
+            lanewise_set(device.machine, "check", device.compiles ? faults : "memory");
         good = begin_gdb() && lanewise_begin(device.machine) == LANEWISE_OK;
         if (!good)
             rt_complain("LANEWISE_OPTIONS");

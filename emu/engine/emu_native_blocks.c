@@ -214,9 +214,25 @@ static bool slow_down(struct emu_warp *w)
     return interpret(w);
 }
 
+/** Executes the exits of the warps of @block that have ended (emu_core_native.ended). */
+static void exit_ended(struct emu_block *block)
+{
+    struct emu_core_native *native = &block->core->native;
+
+    for (struct emu_warp *w = block->warp, *end = w + block->warp_count; w < end; w++) {
+        if (!native->ended[w->index])
+            continue;
+        native->ended[w->index] = false;
+        count_whole(w, 1);
+        native->retired++;
+        emu_split_exit(w, w->m, w->split[w->running].pc + 1);
+    }
+}
+
 /** Prepares @block to be continued by the engine. */
 static enum block_end hand_over(struct emu_block *block)
 {
+    exit_ended(block);
     emu_native_unpark(block);
     for (unsigned i = 0; i < block->warp_count; i++)
         if (!block->core->native.slow[i])
@@ -368,6 +384,7 @@ static enum block_end run_block(struct emu_functional *f, struct emu_block *bloc
 
     memset(native->slow, 0, block->warp_count * sizeof *native->slow);
     memset(native->spilled, 0, block->warp_count * sizeof *native->spilled);
+    memset(native->ended, 0, block->warp_count * sizeof *native->ended);
     native->missing = 0;
     native->begin_entry = start;
     for (;;) {
@@ -399,6 +416,7 @@ static enum block_end run_block(struct emu_functional *f, struct emu_block *bloc
                 common = site;
                 if (x < w ? site->parks == 0 : is_end(x)) {
                     ended++;
+                    native->ended[x->index] = x < w;
                 } else if (x->m != x->all || x->split_count != 1 || site->parks == 0) {
                     slow++;
                     together = false;
@@ -419,6 +437,7 @@ static enum block_end run_block(struct emu_functional *f, struct emu_block *bloc
             abreast = true;
             continue;
         }
+        exit_ended(block);
         for (struct emu_warp *w = block->warp, *end = w + block->warp_count; w < end; w++) {
             if (native->slow[w->index] || w->running < 0) /* the arrival of another warp has just woken this warp, so it has
                                                            * already passed the barrier */

@@ -16,8 +16,7 @@ enum { REQUEST_EVERY = 20000, SHORT_WARPS = 256 };
 
 bool emu_native_permitted(const struct emu_machine *machine)
 {
-    return machine->native != NULL && machine->active_hooks == NULL && machine->breakpoint_count == 0 && machine->log == NULL &&
-           machine->fault_filter == NULL;
+    return machine->native != NULL && machine->breakpoint_count == 0 && machine->log == NULL;
 }
 
 /** Returns true if one of the instructions [@first, @end) of @program has operation @op or format @format, or is a call and @calls is
@@ -40,6 +39,19 @@ static bool reaches(const struct emu_launch *launch, enum isa_op op, unsigned fo
 
     return contains(program, first, end, op, format, true) &&
            (contains(program, first, end, op, format, false) || contains(program, 0, program->count, op, format, false));
+}
+
+/** Returns true if the machine's hooks want calls at an instruction of the kernel of @launch, or of a function that it may call. */
+static bool is_observed(const struct emu_machine *machine, const struct emu_launch *launch, const struct emu_code *code)
+{
+    const uint32_t first = launch->kernel->first, count = launch->kernel->count;
+    const bool calls = contains(launch->program, first, first + count, ISA_OP_COUNT, UINT_MAX, true);
+    const uint8_t *layers = code->layers + (calls ? 0 : first), *end = layers + (calls ? launch->program->count : count);
+
+    while (machine->active_hooks != NULL && layers < end)
+        if (*layers++ & EMU_HOOK_SITE)
+            return true;
+    return false;
 }
 
 /** Returns true if native code can execute @grid with the same results as the interpreter. The results must not depend on the
@@ -68,7 +80,7 @@ static bool reserve(struct emu_core_native *native, struct emu_native_form *form
         const uint32_t width = stride > native->uniform_stride ? stride : native->uniform_stride;
         uint64_t *uniform = calloc((size_t)count * width, sizeof *uniform);
         uint32_t *park = calloc(count, sizeof *park);
-        bool *slow = calloc(2 * (size_t)count, sizeof *slow);
+        bool *slow = calloc(3 * (size_t)count, sizeof *slow);
         struct emu_native_record *record = calloc(count, sizeof *record);
         if (uniform == NULL || park == NULL || slow == NULL || record == NULL) {
             free(record);
@@ -86,6 +98,7 @@ static bool reserve(struct emu_core_native *native, struct emu_native_form *form
         native->park = park;
         native->slow = slow;
         native->spilled = slow + count;
+        native->ended = slow + 2 * (size_t)count;
         native->warps = count;
         native->uniform_stride = width;
     }
@@ -146,7 +159,7 @@ static void take_up(struct emu_core *core, const struct emu_grid *grid, const st
     struct emu_layout layout;
 
     form->later = false;
-    if (!may_use(core, grid) || emu_core_code(core, launch, &code, NULL) != LW_OK)
+    if (!may_use(core, grid) || emu_core_code(core, launch, &code, NULL) != LW_OK || is_observed(core->machine, launch, code))
         return;
     emu_layout_make(&layout, core->machine->config.warp_width, core->level);
     struct emu_native_request request = {

@@ -68,6 +68,20 @@ for width in 8 16 32 64; do
     [ "${executed:-0}" -ge $((all * 7 / 10)) ] || fail "exits, warps of $width: native code executed ${executed:-no} of $all instructions"
 done
 same 0 exits --threads 3
+# Warp 0 divides outside of a region, so that the interpreter executes it. The other warps exit, in one call, at an exit with a guard.
+launch exits_slow 32 128 <<'END'
+    v_and_b32 v1, v0, 97
+    v_setp_u32.eq p0, v1, 1
+    v_setp_u32.ge p1, v0, 32
+    @p0 bra side
+    v_add_u32 v0, v0, 3
+side:
+    @p1 exit
+    st.global.b32 [s2:3+v5], v0
+    exit
+END
+same 0 exits_slow --threads 1
+same 0 exits_slow --threads 3
 # One call of native code executes many blocks: each begins with zeroed registers, shared and local memory, and its own numbers.
 launch blocks '4, 8' 128 <<'END'
     s_s2r s6, %ctaid.y

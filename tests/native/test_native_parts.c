@@ -110,7 +110,7 @@ static bool pays(uint64_t executed, uint64_t rest, uint32_t count, bool loaded)
 {
     const struct nat_work work = {.executed = executed, .timed = executed, .seconds = 10e-9 * (double)executed, .rest = rest};
 
-    return nat_pays(&work, count, loaded);
+    return nat_pays(&work, count, loaded, false);
 }
 
 static void only_kernels_that_run_for_long_pay(void **state)
@@ -125,12 +125,15 @@ static void only_kernels_that_run_for_long_pay(void **state)
         assert_true(pays(20000, UINT64_C(1000000000), 10, loaded));
         assert_true(pays(UINT64_C(1000000000), 0, 10, loaded));
         assert_false(pays(20000, UINT64_C(20000000), 4000, loaded)); /* the compilation takes longer than the rest of the grid */
-        assert_true(nat_pays(&slow, 10, loaded));
-        assert_true(nat_pays(&unknown, 10, loaded)); /* no time is known, because no launch was long */
+        assert_true(nat_pays(&slow, 10, loaded, false));
+        assert_true(nat_pays(&unknown, 10, loaded, false)); /* no time is known, because no launch was long */
     }
     assert_false(pays(20000, 3000000, 10, false)); /* the instructions of `slow` in a tenth of the time */
     assert_true(pays(20000, 5000000, 10, true));
     assert_false(pays(20000, 5000000, 10, false)); /* LLVM must be loaded first */
+    const struct nat_work some = {.executed = 20000, .rest = 15000000};
+    assert_true(nat_pays(&some, 10, false, false));
+    assert_false(nat_pays(&some, 10, false, true)); /* the emulator would wait for the compilation */
 }
 
 int main(void)
