@@ -119,7 +119,7 @@ static const struct cmd_option app_options[] = {
     {"stats", 's', "FILE", "write statistics as JSON; - is standard output"},
     {"hash", 0, NULL, "print hash_mem, a hash of the memory at the end of the run, to standard error"},
     {"threads", 't', "N", "number of host threads that run blocks; used only if results cannot depend on the block order (1)"},
-    {"engine", 0, "NAME", "engine that runs kernels: interpreter (the default); native, which compiles kernels to host code if nothing can observe the difference; or auto, which begins in the interpreter and compiles kernels that run for long. With native and auto, --strict is on unless --check is given"},
+    {"engine", 0, "NAME", "engine that runs kernels: interpreter; native, which compiles kernels to host code if nothing can observe the difference; or auto, which begins in the interpreter and compiles kernels that run for long. Without this option the engine is auto, or interpreter with --gdb or --debug. If this option selects native or auto, variable-bounds is off unless --check is given"},
     {"native-timeout", 0, "SECONDS", "--engine native or auto: limit of the processor time to compile a kernel; the interpreter executes a kernel that needs more (10)"},
     {"check", 0, "[LIST]", "enable checks, and continue after findings: kinds, classes, default or all (without this option: memory)"},
     {"check-file", 0, "FILE", "also write the findings to a file; the suffix selects the format: .txt, .json, .xml (JUnit) or .sarif (may be repeated)"},
