@@ -38,7 +38,7 @@ static enum lw_status take_engine(struct options *o, const char *value, struct l
         ;
     o->engine_given = true;
     return nat_engine_names[o->engine] != NULL
-               ? LW_OK : LW_FAIL(err, LW_EUSAGE, "expected interpreter, native or auto, found \"%.40s\"", value);
+               ? LW_OK : LW_FAIL(err, LW_EUSAGE, "expected interpreter, native, auto or auto-unshared, found \"%.40s\"", value);
 }
 
 static enum lw_status take(void *context, unsigned option, const char *value,
@@ -636,7 +636,6 @@ static int execute(struct options *o, const char *path, struct cmd_gdb *gdb, str
         nat_set_cached(native, true);
         if (o->check.enabled) /* findings are in the same order in each run */
             nat_set_steady(native);
-        native->unshared = !o->engine_given;
         nat_set_sink(native, o->verbose ? &native_messages.sink : NULL);
     }
     if (cmd_machine_open(path, &o->machine, &out->sink, &messages->sink, &m, &err) != LW_OK) {
@@ -764,7 +763,7 @@ static enum lw_status default_engine(struct options *o, const char *path, struct
     }
     const bool limited = o->limits.instructions != 0 || o->limits.seconds > 0;
     const bool exact = o->serve || limited || o->check.enabled || o->checkpoint.path != NULL || o->machine.resume != NULL;
-    o->engine = exact || stat(path, &file) != 0 || !S_ISREG(file.st_mode) ? NAT_INTERPRETER : NAT_AUTO;
+    o->engine = exact || stat(path, &file) != 0 || !S_ISREG(file.st_mode) ? NAT_INTERPRETER : NAT_AUTO_UNSHARED;
     return LW_OK;
 }
 

@@ -31,7 +31,7 @@ _lanewise()
     --mechanism) COMPREPLY=($(compgen -W "$("$program" timing --mechanisms 2>/dev/null | awk '{ print $1 }')" -- "$cur")); return ;;
     --timing-sample | --timing-window | --timing-events) COMPREPLY=(); return ;;
     -c | --command | --grid | --block | --global | --offset | --shared | --arg | --entry | --tolerance | --native-timeout) COMPREPLY=(); return ;;
-    --engine) COMPREPLY=($(compgen -W 'interpreter native auto' -- "$cur")); return ;;
+    --engine) COMPREPLY=($(compgen -W 'interpreter native auto auto-unshared' -- "$cur")); return ;;
     --cache) COMPREPLY=($(compgen -W 'on off' -- "$cur")); return ;;
     --level) COMPREPLY=($(compgen -W '0 1 3 4' -- "$cur")); return ;;
     esac

@@ -81,10 +81,11 @@ LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
  * Sets an option of the machine. Must be called before a program is loaded or memory is allocated.
  *
  * @key    an option of `lanewise run` without its dashes: "warp", "reconv", "push-order", "policy", "tags", "threads",
- *         "engine" ("interpreter"; "native", which compiles kernels to host code; or "auto", which compiles kernels that run
- *         for long, the same ones in each run), "native-timeout", "compiler", "timing", "timing-set", "mechanism", "timing-profile" (a timing report), "timing-reference" ("yes"), "check"
- *         (kinds of findings, such as "memory,races"), "check-suppress" (a file, which this call reads; may be set several
- *         times), "max-findings", "hang-limit", "read-poison", "coverage" and "profile" ("yes": lanewise_report can return
+ *         "engine" ("interpreter"; "native", which compiles kernels to host code; "auto", which compiles kernels that run for
+ *         long, the same ones in each run; or "auto-unshared", which leaves kernels with shared memory or barriers to the
+ *         interpreter), "native-timeout", "compiler", "timing", "timing-set", "mechanism", "timing-profile" (a timing report),
+ *         "timing-reference" ("yes"), "check" (kinds of findings, such as "memory,races"), "check-suppress" (a file, which this
+ *         call reads; may be set several times), "max-findings", "hang-limit", "read-poison", "coverage" and "profile" ("yes": lanewise_report can return
  *         them), "profile-by", "record" (a folder: see lanewise_record_message), "debuggable" ("yes": sources are compiled
  *         without optimisation, with all lines and variables), "max-instructions", "timeout" (limit of the
  *         seconds of all waits together), or another key that lanewise_key() returns

@@ -50,7 +50,8 @@ struct translator {
     double seconds;
 };
 
-const char *const nat_engine_names[] = {[NAT_INTERPRETER] = "interpreter", [NAT_NATIVE] = "native", [NAT_AUTO] = "auto", NULL};
+const char *const nat_engine_names[] = {[NAT_INTERPRETER] = "interpreter", [NAT_NATIVE] = "native", [NAT_AUTO] = "auto",
+                                        [NAT_AUTO_UNSHARED] = "auto-unshared", NULL};
 
 void nat_name(const struct nat_job *job, char *out)
 {
@@ -338,7 +339,7 @@ static const struct emu_native_kernel *kernel_of(struct emu_native *native, cons
 
 enum lw_status nat_create(enum nat_engine engine, struct emu_native **out, struct lw_error *err)
 {
-    const bool waits = engine != NAT_AUTO; /* LLVM is loaded now, and requests wait for the code */
+    const bool waits = engine == NAT_NATIVE; /* LLVM is loaded now, and requests wait for the code */
     struct translator *t = calloc(1, sizeof *t);
     enum lw_status status = LW_OK;
 
@@ -347,6 +348,7 @@ enum lw_status nat_create(enum nat_engine engine, struct emu_native **out, struc
     t->native.kernel = kernel_of;
     t->native.masked_after = 64;
     t->native.timed = !waits;
+    t->native.unshared = engine == NAT_AUTO_UNSHARED;
     t->most_leave_cost = MOST_LEAVE_COST;
     t->seconds = NAT_SECONDS;
     t->always = t->waits = waits;

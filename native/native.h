@@ -18,13 +18,14 @@ struct nat_stats {
 enum { NAT_SECONDS = 10 };
 
 /** Values of the option `engine`. With NAT_AUTO each kernel begins in the interpreter. The translator compiles a kernel only if
- *  this pays, loads LLVM when it first compiles, and lets machines use the code when it is ready. */
-enum nat_engine { NAT_INTERPRETER, NAT_NATIVE, NAT_AUTO };
+ *  this pays, loads LLVM when it first compiles, and lets machines use the code when it is ready. NAT_AUTO_UNSHARED is the same for
+ *  kernels without shared memory and barriers, and leaves others to the interpreter (emu_native.unshared). */
+enum nat_engine { NAT_INTERPRETER, NAT_NATIVE, NAT_AUTO, NAT_AUTO_UNSHARED };
 extern const char *const nat_engine_names[]; /* by enum nat_engine; the last one is NULL */
 
-/** Creates a translator for emu_machine_set_native(). Several machines may use the same translator. @engine: NAT_NATIVE or
- *  NAT_AUTO. Errors: LW_ENOMEM; with NAT_NATIVE, LW_EUNSUPP if LLVM 19 is not installed or cannot generate code for this host.
- *  With NAT_AUTO, LLVM is loaded later, and if that fails the interpreter executes all kernels. The translator starts a process
+/** Creates a translator for emu_machine_set_native(). Several machines may use the same translator. @engine: not
+ *  NAT_INTERPRETER. Errors: LW_ENOMEM; with NAT_NATIVE, LW_EUNSUPP if LLVM 19 is not installed or cannot generate code for this host.
+ *  With the others, LLVM is loaded later, and if that fails the interpreter executes all kernels. The translator starts a process
  *  when it first compiles a kernel. This process compiles all kernels. It is not a child of the program, and gets no copy of the
  *  program's memory. */
 enum lw_status nat_create(enum nat_engine engine, struct emu_native **out, struct lw_error *err) LW_MUST_CHECK;
@@ -36,7 +37,7 @@ void nat_set_most_leave_cost(struct emu_native *native, uint64_t most);
 /** Sets the limit of the processor time for the compilation of one kernel. If the limit is exceeded, only the interpreter
  *  executes the kernel. */
 void nat_set_limit(struct emu_native *native, double seconds);
-/** For NAT_AUTO: which instructions native code executes does not depend on time, so that it is the same in each run. The translator
+/** For NAT_AUTO and NAT_AUTO_UNSHARED: which instructions native code executes does not depend on time, so that it is the same in each run. The translator
  *  decides by counts of instructions, and a request waits until the kernel is compiled. */
 void nat_set_steady(struct emu_native *native);
 /** @cached: the translator reads code of kernels from the cache, and stores code there. */

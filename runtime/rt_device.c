@@ -33,7 +33,7 @@ static struct {
     _Atomic bool running;   /* a thread waits in lanewise_wait() */
     bool strict;            /* --strict: an invalid access stops the device */
     bool engine_given;      /* --engine is given */
-    bool compiles;          /* --engine or LANEWISE_ENGINE selects native or auto */
+    bool compiles;          /* --engine or LANEWISE_ENGINE selects native or auto, which compile kernels with shared memory */
     bool hash;
     unsigned mhz;           /* clock rate of the GPU model; 0: there is no GPU model */
     unsigned warp_width;    /* value of --warp or of the GPU model; 0: neither is given */
@@ -371,6 +371,11 @@ static bool set_report(unsigned report, const char *path)
     return copy != NULL;
 }
 
+static bool compiles(const char *engine)
+{
+    return strcmp(engine, "native") == 0 || strcmp(engine, "auto") == 0;
+}
+
 /** Sets one option. Returns false after printing an error. */
 static bool set_option(const char *name, const char *value)
 {
@@ -406,7 +411,7 @@ static bool set_option(const char *name, const char *value)
                                                                  * are kept in the same folder */
         return false;
     if (strcmp(name, "engine") == 0)
-        device.engine_given = true, device.compiles = strcmp(value, "interpreter") != 0;
+        device.engine_given = true, device.compiles = compiles(value);
     if (strcmp(name, "warp") == 0)
         device.warp_width = (unsigned)strtoul(value, NULL, 10);
     if (lanewise_set(device.machine, name, value) == LANEWISE_OK)
@@ -481,7 +486,7 @@ static bool begin_gdb(void)
     return !device.debugged || lanewise_gdb(device.machine, &options, sizeof options) == LANEWISE_OK;
 }
 
-/** Selects the engine if --engine is not given: that of LANEWISE_ENGINE, or `auto`. Debuggers need the interpreter. */
+/** Selects the engine if --engine is not given: that of LANEWISE_ENGINE, or auto-unshared. Debuggers need the interpreter. */
 static bool choose_engine(void)
 {
     const char *engine = getenv("LANEWISE_ENGINE");
@@ -489,8 +494,8 @@ static bool choose_engine(void)
 
     if (device.engine_given || (!named && device.debugged))
         return true;
-    device.compiles = named && strcmp(engine, "interpreter") != 0;
-    if (lanewise_set(device.machine, "engine", named ? engine : "auto") == LANEWISE_OK)
+    device.compiles = named && compiles(engine);
+    if (lanewise_set(device.machine, "engine", named ? engine : "auto-unshared") == LANEWISE_OK)
         return true;
     rt_complain("LANEWISE_ENGINE");
     return false;

@@ -21,7 +21,7 @@ if [ $? -eq 2 ] && grep -q 'install the Debian package libllvm19' out; then
     exit 77
 fi
 "$lanewise" run --engine fast -q vadd_asm.yaml >out 2>&1
-[ $? -eq 2 ] && grep -q 'expected interpreter, native or auto, found "fast"' out ||
+[ $? -eq 2 ] && grep -q 'expected interpreter, native, auto or auto-unshared, found "fast"' out ||
     { echo "FAIL: --engine fast is not refused"; cat out; bad=1; }
 
 for file in *.yaml; do

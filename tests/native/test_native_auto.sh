@@ -149,7 +149,7 @@ cmp -s one out && ! grep -q 'ran in native code' err || fail 'a data file from a
 stops faults -1 0
 LANEWISE_ENGINE=interpreter "$lanewise" run -v --threads 1 stops.yaml >out 2>err
 ! grep -q 'native code' err || fail 'LANEWISE_ENGINE=interpreter does not select the interpreter'
-LANEWISE_ENGINE=fast expect 2 'LANEWISE_ENGINE: expected interpreter, native or auto, found "fast"' run stops.yaml
+LANEWISE_ENGINE=fast expect 2 'LANEWISE_ENGINE: expected interpreter, native, auto or auto-unshared, found "fast"' run stops.yaml
 "$lanewise" run -v --threads 1 --max-instructions 100000000000 stops.yaml >out 2>err
 ! grep -q 'native code' err || fail 'a run with a limit of instructions uses native code'
 # Kernels with barriers remain in the interpreter, also if a function has the barrier.
