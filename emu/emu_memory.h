@@ -60,16 +60,22 @@ enum emu_texel_kind { EMU_TEXEL_UNSIGNED, EMU_TEXEL_SIGNED, EMU_TEXEL_FLOAT };
 enum emu_texture_edge {
     EMU_TEXTURE_WRAP, EMU_TEXTURE_CLAMP, EMU_TEXTURE_MIRROR, EMU_TEXTURE_BORDER
 };
-/** Texture in global memory, from which `tex` fetches texels without filtering (docs/reference/memory.md). */
+enum { EMU_TEXTURE_AXES = 3, EMU_TEXTURE_MAX_DEPTH = 65535 };
+/** Texture in global memory, from which `tex` fetches texels (docs/reference/memory.md). Planes follow one another without a
+ *  gap: a plane has `height` rows, or one row if the height is 0. */
 struct emu_texture {
     uint64_t address;         /* address of the first texel */
-    uint32_t width, height;   /* size in texels; height 0: the texture has one dimension */
+    uint32_t width, height;   /* size in texels; height 0: a plane has one dimension */
+    uint32_t depth;           /* number of planes; 0: the texture is one plane */
     uint32_t pitch_bytes;     /* bytes from the start of a row of texels to the start of the next row */
+    bool layers;              /* planes, or the cubes of six planes, are layers, which a fetch selects by a number */
+    bool cube;                /* six planes are the faces of a cube */
+    bool linear;              /* a fetch interpolates between texels */
     uint8_t bits, components; /* bits of a component, 8, 16 or 32; components of a texel, 1, 2 or 4 */
     enum emu_texel_kind kind;
     bool normalized_values; /* integers are read as floats: unsigned values as 0 to 1, signed values as -1 to 1 */
     bool normalized_coords; /* float coordinates range from 0 to 1 */
-    enum emu_texture_edge edge[2];
+    enum emu_texture_edge edge[EMU_TEXTURE_AXES];
 };
 enum { EMU_TEXTURE_BYTES = 32 };
 /** Writes the descriptor of @texture, EMU_TEXTURE_BYTES, to global memory at @handle, which is a multiple of 8. If @texture is

@@ -9,8 +9,9 @@ liblanewise_a_SOURCES += %D%/log/emu_log_priv.h %D%/log/emu_log.c %D%/log/emu_lo
 liblanewise_a_SOURCES += %D%/lane/emu_lane_ops_priv.h %D%/lane/emu_math_priv.h %D%/lane/emu_mufu_priv.h %D%/lane/emu_predict_priv.h %D%/lane/emu_semantics_priv.h \
 	%D%/lane/emu_lane_ops.c %D%/lane/emu_math.c %D%/lane/emu_predict.c %D%/lane/emu_predict_affine.c \
 	%D%/lane/emu_predict_range.c %D%/lane/emu_predict_row.c %D%/lane/emu_rect.c
-liblanewise_a_SOURCES += %D%/memory/emu_mem_priv.h %D%/memory/emu_memory_priv.h %D%/memory/emu_address.c \
-	%D%/memory/emu_heap.c %D%/memory/emu_mem_slow.c %D%/memory/emu_memory.c %D%/memory/emu_texture.c
+liblanewise_a_SOURCES += %D%/memory/emu_mem_priv.h %D%/memory/emu_memory_priv.h %D%/memory/emu_texture_priv.h %D%/memory/emu_address.c \
+	%D%/memory/emu_heap.c %D%/memory/emu_mem_slow.c %D%/memory/emu_memory.c %D%/memory/emu_texture.c \
+	%D%/memory/emu_texture_sample.c
 liblanewise_a_SOURCES += %D%/print/emu_print_priv.h %D%/print/emu_print.c %D%/print/emu_print_format.c
 liblanewise_a_SOURCES += %D%/grid/emu_grid_priv.h %D%/grid/emu_grid.c %D%/grid/emu_launch.c
 liblanewise_a_SOURCES += %D%/simt/emu_split_priv.h %D%/simt/emu_barrier.c %D%/simt/emu_policy.c %D%/simt/emu_reconv.c \

@@ -7,6 +7,7 @@
  *   emu_mem_slow.c          all other accesses, lane by lane, and all faults; atomics
  *   emu_address.c           address spaces, as a lane and as a debugger see them
  *   emu_texture.c           texels, through descriptors in global memory
+ *   emu_texture_sample.c    coordinates and weights of texels
  *   emu_memory.c            global memory itself
  *
  * An address is either *as computed* or *generic*. As computed by an instruction, an address in shared or local memory is an

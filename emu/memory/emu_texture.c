@@ -10,6 +10,7 @@
 
 #include "emu/lane/emu_math_priv.h"
 #include "emu/memory/emu_mem_priv.h"
+#include "emu/memory/emu_texture_priv.h"
 
 /* ---- descriptors ------------------------------------------------------------------- */
 
@@ -17,9 +18,12 @@
  * from zeroed memory. */
 enum {
     AT_ADDRESS = 0, AT_WIDTH = 8, AT_HEIGHT = 12, AT_PITCH = 16, AT_BITS = 20, AT_COMPONENTS = 21,
-    AT_KIND = 22, AT_FLAGS = 23, AT_EDGE = 24, AT_MARK = 28
+    AT_KIND = 22, AT_FLAGS = 23, AT_EDGE = 24, AT_DEPTH = 26, AT_MARK = 28
 };
-enum { FLAG_NORMALIZED_VALUES = 1, FLAG_NORMALIZED_COORDS = 2 };
+enum {
+    FLAG_NORMALIZED_VALUES = 1, FLAG_NORMALIZED_COORDS = 2, FLAG_LINEAR = 4, FLAG_LAYERS = 8, FLAG_CUBE = 16,
+    EDGE2_SHIFT = 5 /* the flags include the address mode of the third axis */
+};
 static const uint32_t mark = 0x5854574c; /* "LWTX" */
 
 /** Returns a clause that states why the format of @t is invalid, or NULL if it is valid. */
@@ -37,8 +41,16 @@ static const char *format_error(const struct emu_texture *t)
         return "only integers of 8 or 16 bits can be read as floats from 0 to 1";
     if (t->width == 0)
         return "the texture has no texels";
-    if (t->edge[0] > EMU_TEXTURE_BORDER || t->edge[1] > EMU_TEXTURE_BORDER)
+    if (t->edge[0] > EMU_TEXTURE_BORDER || t->edge[1] > EMU_TEXTURE_BORDER || t->edge[2] > EMU_TEXTURE_BORDER)
         return "an addressing mode must be wrap, clamp, mirror or border";
+    if (t->linear && t->kind != EMU_TEXEL_FLOAT && !t->normalized_values)
+        return "only texels that are read as floats can be interpolated";
+    if (t->depth > EMU_TEXTURE_MAX_DEPTH)
+        return "the texture has too many planes";
+    if ((t->layers && t->depth == 0) || (t->height == 0 && t->depth != 0 && !t->layers))
+        return "the number of planes does not match the dimensions";
+    if (t->cube && (t->height != t->width || t->depth == 0 || t->depth % 6 != 0 || (t->depth != 6 && !t->layers)))
+        return "a cube must have six square faces";
     return NULL;
 }
 
@@ -53,9 +65,12 @@ static void write_descriptor(const struct emu_texture *t, uint8_t bytes[EMU_TEXT
     bytes[AT_COMPONENTS] = t->components;
     bytes[AT_KIND] = (uint8_t)t->kind;
     bytes[AT_FLAGS] = (uint8_t)((t->normalized_values ? FLAG_NORMALIZED_VALUES : 0) |
-                                (t->normalized_coords ? FLAG_NORMALIZED_COORDS : 0));
+                                (t->normalized_coords ? FLAG_NORMALIZED_COORDS : 0) | (t->linear ? FLAG_LINEAR : 0) |
+                                (t->layers ? FLAG_LAYERS : 0) | (t->cube ? FLAG_CUBE : 0) | (unsigned)t->edge[2] << EDGE2_SHIFT);
     bytes[AT_EDGE] = (uint8_t)t->edge[0];
     bytes[AT_EDGE + 1] = (uint8_t)t->edge[1];
+    bytes[AT_DEPTH] = (uint8_t)t->depth;
+    bytes[AT_DEPTH + 1] = (uint8_t)(t->depth >> 8);
     lw_put32(bytes + AT_MARK, mark);
 }
 
@@ -70,9 +85,14 @@ static const char *read_descriptor(const uint8_t *bytes, struct emu_texture *t)
         .bits = bytes[AT_BITS],
         .components = bytes[AT_COMPONENTS],
         .kind = (enum emu_texel_kind)bytes[AT_KIND],
-        .edge = {(enum emu_texture_edge)bytes[AT_EDGE], (enum emu_texture_edge)bytes[AT_EDGE + 1]},
+        .edge = {(enum emu_texture_edge)bytes[AT_EDGE], (enum emu_texture_edge)bytes[AT_EDGE + 1],
+                 (enum emu_texture_edge)(bytes[AT_FLAGS] >> EDGE2_SHIFT)},
+        .depth = bytes[AT_DEPTH] | (uint32_t)bytes[AT_DEPTH + 1] << 8,
         .normalized_values = bytes[AT_FLAGS] & FLAG_NORMALIZED_VALUES,
         .normalized_coords = bytes[AT_FLAGS] & FLAG_NORMALIZED_COORDS,
+        .linear = bytes[AT_FLAGS] & FLAG_LINEAR,
+        .layers = bytes[AT_FLAGS] & FLAG_LAYERS,
+        .cube = bytes[AT_FLAGS] & FLAG_CUBE,
     };
     if (lw_get32(bytes + AT_MARK) != mark)
         return "no memory is bound to the texture: add it under textures: in the launch file";
@@ -104,51 +124,7 @@ bool emu_texture_get(const struct emu_machine *machine, uint64_t handle, struct 
            read_descriptor(bytes, out) == NULL;
 }
 
-/* ---- from coordinates to texels ----------------------------------------------------- */
-
-/** Returns the largest integer that is not above @x. The result is exact for every @x that can be in a texture. For a NaN the
- *  result is 0; for a value far outside the texture it is an arbitrary number outside the texture. */
-static int64_t floor_of(float x)
-{
-    int64_t i;
-
-    if (x != x)
-        return 0;
-    if (x < -1e10f || x > 1e10f)
-        return x < 0 ? -10000000000 : 10000000000;
-    i = (int64_t)x;
-    return i - ((float)i > x);
-}
-
-/** Returns the index of the texel at a coordinate, from 0 to @size - 1, or -1 if the coordinate is outside the texture and the
- *  fetch returns zeros. */
-static int64_t texel_index(const struct emu_texture *t, unsigned axis, bool is_float, uint32_t bits)
-{
-    int64_t size = axis == 0 ? t->width : t->height, at;
-    enum emu_texture_edge edge = t->edge[axis];
-
-    if (!is_float) {
-        at = (int32_t)bits;
-        if (t->height == 0) /* the texture is linear memory, fetched by tex1Dfetch, which ignores the edge modes */
-            return at >= 0 && at < size ? at : -1;
-    } else if (t->normalized_coords) {
-        float x = emu_f32_bits(bits);
-        if (edge == EMU_TEXTURE_WRAP || edge == EMU_TEXTURE_MIRROR) {
-            int64_t whole = floor_of(x);
-            x = x - (float)whole >= 0 && x - (float)whole <= 1 ? x - (float)whole : 0;
-            if (edge == EMU_TEXTURE_MIRROR && whole % 2 != 0)
-                x = 1 - x;
-        }
-        at = floor_of(x * (float)size);
-    } else {
-        at = floor_of(emu_f32_bits(bits));
-    }
-    if (at >= 0 && at < size)
-        return at;
-    if (edge == EMU_TEXTURE_BORDER)
-        return -1;
-    return at < 0 ? 0 : size - 1; /* with coordinates in texels, wrap and mirror act as clamp */
-}
+/* ---- from lanes to texels ------------------------------------------------------------ */
 
 /** Returns the texture handle of a lane. */
 static uint64_t handle_of(const struct emu_warp *w, const struct isa_insn *insn,
@@ -160,6 +136,32 @@ static uint64_t handle_of(const struct emu_warp *w, const struct isa_insn *insn,
                           : (uint64_t)high[lane] << 32 | low[lane];
 }
 
+/** Returns the geometry of the fetches that a texture permits, as enum values of the modifier TGEOM. */
+static unsigned geometry_of(const struct emu_texture *t)
+{
+    if (t->cube)
+        return t->layers ? ISA_TGEOM_ACUBE : ISA_TGEOM_CUBE;
+    if (t->layers)
+        return t->height == 0 ? ISA_TGEOM_A1D : ISA_TGEOM_A2D;
+    return t->depth != 0 ? ISA_TGEOM_3D : t->height != 0 ? ISA_TGEOM_2D : ISA_TGEOM_1D;
+}
+
+/** Returns a clause that states that a fetch has the wrong geometry. */
+static const char *geometry_error(unsigned has)
+{
+    static const char *const texts[] = {
+        [ISA_TGEOM_1D] = "the texture has one dimension, but the fetch has another geometry",
+        [ISA_TGEOM_2D] = "the texture has two dimensions, but the fetch has another geometry",
+        [ISA_TGEOM_3D] = "the texture has three dimensions, but the fetch has another geometry",
+        [ISA_TGEOM_A1D] = "the texture has layers of one dimension, but the fetch has another geometry",
+        [ISA_TGEOM_A2D] = "the texture has layers of two dimensions, but the fetch has another geometry",
+        [ISA_TGEOM_CUBE] = "the texture is a cube, but the fetch has another geometry",
+        [ISA_TGEOM_ACUBE] = "the texture has cubes as layers, but the fetch has another geometry",
+    };
+
+    return texts[has];
+}
+
 /** Gets the texture at a handle. If the texture's descriptor is not valid for this fetch, returns false and sets @why to a
  *  clause. */
 static bool open_texture(const struct emu_memory *memory, const struct isa_insn *insn,
@@ -167,7 +169,7 @@ static bool open_texture(const struct emu_memory *memory, const struct isa_insn 
 {
     const struct emu_alloc_record *record;
     const char *wrong;
-    bool is_float, flat = EMU_MOD(insn, TGEOM) == ISA_TGEOM_1D;
+    bool is_float;
 
     if (handle % 8 != 0 || !emu_global_ok(memory, memory->load_valid, handle, EMU_TEXTURE_BYTES)) {
         record = emu_memory_find(memory, handle);
@@ -178,9 +180,8 @@ static bool open_texture(const struct emu_memory *memory, const struct isa_insn 
         return false;
     }
     wrong = read_descriptor(memory->host + (handle - ISA_GLOBAL_BASE), t);
-    if (wrong == NULL && flat != (t->height == 0))
-        wrong = flat ? "the texture has two dimensions, but the fetch is 1d"
-                     : "the texture has one dimension, but the fetch is 2d";
+    if (wrong == NULL && geometry_of(t) != EMU_MOD(insn, TGEOM))
+        wrong = geometry_error(geometry_of(t));
     is_float = wrong == NULL && (t->kind == EMU_TEXEL_FLOAT || t->normalized_values);
     if (wrong == NULL && is_float != (EMU_MOD(insn, TTYPE) == ISA_TTYPE_F32))
         wrong = is_float ? "its texels are floats, but the fetch reads integers"
@@ -193,9 +194,22 @@ static bool open_texture(const struct emu_memory *memory, const struct isa_insn 
     return false;
 }
 
-/** Texels that the lanes of one fetch read. */
+/** Gets the coordinates of a lane. */
+static void coordinates_of(const struct emu_warp *w, const struct isa_insn *insn, const struct emu_dinsn *di, unsigned lane,
+                           uint32_t coordinate[4])
+{
+    static const uint8_t rows[] = {
+        [ISA_TGEOM_1D] = 1, [ISA_TGEOM_2D] = 2, [ISA_TGEOM_3D] = 3, [ISA_TGEOM_A1D] = 2,
+        [ISA_TGEOM_A2D] = 3, [ISA_TGEOM_CUBE] = 3, [ISA_TGEOM_ACUBE] = 4,
+    };
+
+    for (unsigned i = 0; i < rows[EMU_MOD(insn, TGEOM)]; i++)
+        coordinate[i] = emu_row(w, di->a + i * w->stride)[lane];
+}
+
+/** Texels that the lanes of one fetch read. A lane that interpolates reads its nearest texel and others. */
 struct fetch {
-    uint64_t inside; /* lanes that read a texel; the other lanes read zeros */
+    uint64_t inside; /* lanes whose nearest texel is inside the texture */
     uint64_t bad;    /* lanes whose handle does not refer to a valid texture */
     unsigned bytes;  /* bytes of a texel */
     uint64_t address[EMU_MAX_LANES];
@@ -209,7 +223,6 @@ static void locate(const struct emu_warp *w, const struct isa_insn *insn,
                    const struct emu_dinsn *di, uint64_t lanes, struct fetch *f)
 {
     const struct emu_memory *memory = &w->core->machine->memory;
-    const uint32_t *x = emu_row(w, di->a), *y = emu_row(w, di->a + w->stride);
     bool is_float = EMU_MOD(insn, TCOORD) == ISA_TCOORD_F32;
     char why[sizeof f->why];
 
@@ -241,14 +254,16 @@ static void locate(const struct emu_warp *w, const struct isa_insn *insn,
             continue;
         }
         for (LW_EACH_BIT(l, same)) {
-            int64_t column = texel_index(t, 0, is_float, x[l]);
-            int64_t row = t->height == 0 ? 0 : texel_index(t, 1, is_float, y[l]);
+            uint32_t coordinate[4];
+            struct emu_samples samples;
 
             f->first[l] = (uint8_t)first;
-            if (column < 0 || row < 0)
+            coordinates_of(w, insn, di, (unsigned)l, coordinate);
+            emu_texture_samples(t, is_float, coordinate, true, &samples);
+            if (samples.count == 0)
                 continue;
             f->inside |= UINT64_C(1) << l;
-            f->address[l] = t->address + (uint64_t)row * t->pitch_bytes + (uint64_t)column * bytes;
+            f->address[l] = samples.address[0];
         }
     }
 }
@@ -264,37 +279,6 @@ uint64_t emu_texture_addresses(const struct emu_warp *w, const struct isa_insn *
         address[l] = f.address[l];
     *bytes = f.bytes;
     return f.inside;
-}
-
-/* ---- values ------------------------------------------------------------------------ */
-
-static uint32_t bits_of(float f)
-{
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
-
-/** Returns the register value of a texel's component. */
-static uint32_t component(const struct emu_texture *t, const uint8_t *from)
-{
-    uint32_t value = from[0];
-    float most;
-
-    if (t->bits >= 16)
-        value |= (uint32_t)from[1] << 8;
-    if (t->bits == 32)
-        return lw_get32(from);
-    if (t->kind == EMU_TEXEL_FLOAT)
-        return bits_of(emu_f32_of_f16(value));
-    if (t->kind == EMU_TEXEL_SIGNED)
-        value = t->bits == 8 ? (uint32_t)(int8_t)value : (uint32_t)(int16_t)value;
-    if (!t->normalized_values)
-        return value;
-    most = t->kind == EMU_TEXEL_SIGNED ? (t->bits == 8 ? 127.0f : 32767.0f)
-                                       : (t->bits == 8 ? 255.0f : 65535.0f);
-    float quotient = (float)(int32_t)value / most; /* operands of the division are exact, so the quotient is rounded only once */
-    return bits_of(quotient < -1.0f ? -1.0f : quotient);
 }
 
 /* ---- lanes that fetch from one texture, all texels of which are in one allocation ------ */
@@ -342,7 +326,8 @@ static bool all_there(struct emu_warp *w, const struct emu_dinsn *di, const stru
     return false;
 }
 
-/** Fetches for lanes that have the same handle, if no lane can fault. Returns false, and does nothing, if a lane could fault. */
+/** Fetches for lanes that have the same handle, if no lane can fault, interpolates or has more than two coordinates. Returns
+ *  false, and does nothing, otherwise. */
 static bool fetch_one(struct emu_warp *w, const struct isa_insn *insn, const struct emu_dinsn *di,
                       uint64_t lanes)
 {
@@ -356,7 +341,7 @@ static bool fetch_one(struct emu_warp *w, const struct isa_insn *insn, const str
     char why[160];
 
     if (!one_handle(w, insn, di, lanes, &handle) ||
-        !open_texture(memory, insn, handle, &t, why, sizeof why) || !all_there(w, di, &t))
+        !open_texture(memory, insn, handle, &t, why, sizeof why) || t.linear || t.depth != 0 || !all_there(w, di, &t))
         return false;
     const uint8_t *host = memory->host + (t.address - ISA_GLOBAL_BASE);
     const unsigned bytes = t.bits / 8u * t.components, n = w->n;
@@ -368,8 +353,8 @@ static bool fetch_one(struct emu_warp *w, const struct isa_insn *insn, const str
         }
     } else {
         for (LW_EACH_BIT(l, lanes)) {
-            int64_t column = texel_index(&t, 0, is_float, x[l]);
-            int64_t row = t.height == 0 ? 0 : texel_index(&t, 1, is_float, y[l]);
+            int64_t column = emu_texture_index(&t, 0, is_float, x[l]);
+            int64_t row = t.height == 0 ? 0 : emu_texture_index(&t, 1, is_float, y[l]);
             inside[l] = 0 - (uint32_t)(column >= 0 && row >= 0);
             at[l] = inside[l] ? host + (uint64_t)row * t.pitch_bytes + (uint64_t)column * bytes
                               : host;
@@ -387,19 +372,51 @@ static bool fetch_one(struct emu_warp *w, const struct isa_insn *insn, const str
                 d[l] = lw_get32(at[l] + offset) & inside[l];
         } else {
             for (LW_EACH_BIT(l, lanes))
-                d[l] = component(&t, at[l] + offset) & inside[l];
+                d[l] = emu_texture_component(&t, at[l] + offset) & inside[l];
         }
     }
     w->core->stats.loads++;
     return true;
 }
 
+/** Returns the kind of the fault of a read of a texel, or EMU_FAULT_NONE. */
+static enum emu_fault_kind texel_fault(struct emu_warp *w, unsigned lane, uint64_t address, unsigned bytes)
+{
+    const struct emu_memory *memory = &w->core->machine->memory;
+    struct emu_host_address target;
+    enum emu_fault_kind kind;
+
+    if (emu_global_ok(memory, memory->load_valid, address, bytes) && (address & (bytes - 1)) == 0)
+        return EMU_FAULT_NONE;
+    kind = emu_lane_address(w, ISA_SPACE_GLOBAL, lane, address, bytes, false, &target);
+    return kind != EMU_FAULT_NULL_PAGE && (address & (bytes - 1)) != 0 ? EMU_FAULT_MISALIGNED : kind;
+}
+
+/** Returns a component of a fetch: the weighted sum of its texels. */
+static uint32_t sum_of(const struct emu_memory *memory, const struct emu_texture *t, const struct emu_samples *samples, unsigned c)
+{
+    double sum = 0;
+
+    if (samples->count == 0 || c >= t->components)
+        return 0;
+    for (unsigned i = 0; i < samples->count; i++) {
+        const uint32_t value = emu_texture_component(t, memory->host + (samples->address[i] - ISA_GLOBAL_BASE) + c * t->bits / 8);
+
+        if (samples->weight[i] == 1)
+            return value;
+        sum += samples->weight[i] * emu_f32_bits(value);
+    }
+    return emu_bits_f32((float)sum);
+}
+
 bool emu_texture_fetch(struct emu_warp *w, const struct emu_dinsn *di, uint64_t lanes)
 {
     const struct isa_insn *insn = emu_insn_of(w, di);
     const struct emu_memory *memory = &w->core->machine->memory;
+    const bool is_float = EMU_MOD(insn, TCOORD) == ISA_TCOORD_F32;
     enum emu_fault_kind first = EMU_FAULT_NONE;
-    uint64_t bad = 0;
+    uint32_t value[EMU_MAX_LANES][4];
+    uint64_t bad = 0, bad_address = 0;
     struct fetch f;
 
     if (fetch_one(w, insn, di, lanes))
@@ -409,35 +426,35 @@ bool emu_texture_fetch(struct emu_warp *w, const struct emu_dinsn *di, uint64_t 
         emu_raise(w, di, EMU_FAULT_TEXTURE, f.bad, "%s", f.why);
         return false;
     }
-    for (LW_EACH_BIT(l, f.inside)) {
-        struct emu_host_address target;
-        enum emu_fault_kind kind;
+    for (LW_EACH_BIT(l, lanes)) {
+        const struct emu_texture *t = &f.texture[f.first[l]];
+        enum emu_fault_kind kind = EMU_FAULT_NONE;
+        uint32_t coordinate[4];
+        struct emu_samples samples;
 
-        if (emu_global_ok(memory, memory->load_valid, f.address[l], f.bytes) &&
-            (f.address[l] & (f.bytes - 1)) == 0)
-            continue;
-        kind = emu_lane_address(w, ISA_SPACE_GLOBAL, (unsigned)l, f.address[l], f.bytes, false, &target);
-        if (kind != EMU_FAULT_NULL_PAGE && (f.address[l] & (f.bytes - 1)) != 0)
-            kind = EMU_FAULT_MISALIGNED;
-        if (bad == 0)
-            first = kind;
-        bad |= UINT64_C(1) << l;
+        coordinates_of(w, insn, di, (unsigned)l, coordinate);
+        emu_texture_samples(t, is_float, coordinate, false, &samples);
+        for (unsigned i = 0; i < samples.count && kind == EMU_FAULT_NONE; i++) {
+            kind = texel_fault(w, (unsigned)l, samples.address[i], f.bytes);
+            if (kind == EMU_FAULT_NONE)
+                continue;
+            if (bad == 0) {
+                first = kind;
+                bad_address = samples.address[i];
+            }
+            bad |= UINT64_C(1) << l;
+        }
+        for (unsigned c = 0; c < 4 && kind == EMU_FAULT_NONE; c++)
+            value[l][c] = sum_of(memory, t, &samples, c);
     }
     if (bad != 0) {
-        emu_raise_memory(w, di, first, bad, ISA_SPACE_GLOBAL, f.address[lw_lowest(bad)], f.bytes,
-                         false);
+        emu_raise_memory(w, di, first, bad, ISA_SPACE_GLOBAL, bad_address, f.bytes, false);
         return false;
     }
-    for (LW_EACH_BIT(l, lanes)) { /* Results are written only after all sources have been read, because results and sources may be
-                                   * in the same registers. */
-        const struct emu_texture *t = &f.texture[f.first[l]];
-        const uint8_t *from = f.inside >> l & 1
-                                  ? memory->host + (f.address[l] - ISA_GLOBAL_BASE) : NULL;
-
+    for (LW_EACH_BIT(l, lanes)) /* Results are written only after all sources have been read, because results and sources may be
+                                 * in the same registers. */
         for (unsigned c = 0; c < 4; c++)
-            emu_row(w, di->d + c * w->stride)[l] =
-                from != NULL && c < t->components ? component(t, from + c * t->bits / 8) : 0;
-    }
+            emu_row(w, di->d + c * w->stride)[l] = value[l][c];
     w->core->stats.loads++;
     return true;
 }
@@ -446,8 +463,8 @@ const char *emu_texture_refused(const struct isa_insn *insn)
 {
     unsigned geometry = EMU_MOD(insn, TGEOM);
 
-    if (geometry != ISA_TGEOM_1D && geometry != ISA_TGEOM_2D)
-        return "only 1d and 2d textures are supported, not 3d, cube, array or multisample textures";
+    if (geometry > ISA_TGEOM_3D)
+        return "multisample textures are not supported";
     if (EMU_MOD(insn, TLOD) != ISA_TLOD_NONE)
         return "mipmaps are not supported: remove .level, .grad or .bias";
     if (EMU_MOD(insn, TDC) != ISA_TDC_OFF)

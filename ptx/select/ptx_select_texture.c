@@ -10,23 +10,32 @@ static void put_row(struct ptx_sel *sel, ptx_ref group, unsigned row, ptx_ref va
         sel->unit->code.at[sel->unit->code.count - 1].flags |= PTX_MI_PARTIAL;
 }
 
-static unsigned take_geometry(struct ptx_sel *sel)
+/** Geometries of fetches that are supported. PTX gives four coordinates where the fetch needs three, and ignores the last. */
+struct geometry {
+    uint8_t word, tgeom, layer; /* layer 1: the first coordinate is the number of a layer, an integer */
+    uint8_t given, needed;      /* coordinates in PTX, and those that the fetch needs, with the layer */
+    uint8_t rows;               /* registers of the tuple that holds them */
+};
+
+static const struct geometry *take_geometry(struct ptx_sel *sel)
 {
-    static const uint8_t others[] = { PTX_W_TEX_3D,   PTX_W_TEX_A1D,   PTX_W_TEX_A2D,
-                                      PTX_W_TEX_CUBE, PTX_W_TEX_ACUBE, PTX_W_TEX_2DMS,
-                                      PTX_W_TEX_A2DMS, PTX_W_TEX_LEVEL, PTX_W_TEX_GRAD,
-                                      PTX_W_TEX_BASE };
+    static const uint8_t others[] = { PTX_W_TEX_2DMS, PTX_W_TEX_A2DMS, PTX_W_TEX_LEVEL, PTX_W_TEX_GRAD, PTX_W_TEX_BASE };
+    static const struct geometry rows[] = {
+        { PTX_W_TEX_1D, ISA_TGEOM_1D, 0, 1, 1, 1 },     { PTX_W_TEX_2D, ISA_TGEOM_2D, 0, 2, 2, 2 },
+        { PTX_W_TEX_3D, ISA_TGEOM_3D, 0, 4, 3, 4 },     { PTX_W_TEX_A1D, ISA_TGEOM_A1D, 1, 2, 2, 2 },
+        { PTX_W_TEX_A2D, ISA_TGEOM_A2D, 1, 4, 3, 4 },   { PTX_W_TEX_CUBE, ISA_TGEOM_CUBE, 0, 4, 3, 4 },
+        { PTX_W_TEX_ACUBE, ISA_TGEOM_ACUBE, 1, 4, 4, 4 },
+    };
 
     for (unsigned i = 0; i < LW_COUNT_OF(others); i++) {
         if (ptx_has(&sel->in, (enum ptx_word)others[i]))
-            ptx_sel_fail(sel, LW_EUNSUPP, "texture fetches with '.%s' are not supported: use .1d or .2d without levels",
+            ptx_sel_fail(sel, LW_EUNSUPP, "texture fetches with '.%s' are not supported: use fetches without levels",
                          ptx_word_text((enum ptx_word)others[i]));
     }
-    if (ptx_take(&sel->in, PTX_W_TEX_1D))
-        return ISA_TGEOM_1D;
-    if (ptx_take(&sel->in, PTX_W_TEX_2D))
-        return ISA_TGEOM_2D;
-    ptx_sel_fail(sel, LW_EINPUT, "expected .1d or .2d");
+    for (unsigned i = 0; i < LW_COUNT_OF(rows); i++)
+        if (ptx_take(&sel->in, (enum ptx_word)rows[i].word))
+            return &rows[i];
+    ptx_sel_fail(sel, LW_EINPUT, "expected .1d, .2d, .3d, .a1d, .a2d, .cube or .acube");
 }
 
 static ptx_ref handle(struct ptx_sel *sel)
@@ -49,7 +58,7 @@ static ptx_ref handle(struct ptx_sel *sel)
 void ptx_rule_tex(struct ptx_sel *sel)
 {
     enum ptx_type type = ptx_sel_type(sel, 0), at = ptx_sel_type(sel, 1);
-    unsigned geometry = take_geometry(sel), axes = geometry == ISA_TGEOM_2D ? 2 : 1;
+    const struct geometry *geometry = take_geometry(sel);
     const struct ptx_operand *to, *location;
     struct ptx_mi *mi;
     ptx_ref c, a, d;
@@ -70,23 +79,25 @@ void ptx_rule_tex(struct ptx_sel *sel)
     location = &sel->in.operand[2];
     if (to->kind != PTX_O_VECTOR || to->count != 4)
         ptx_sel_fail(sel, LW_EINPUT, "a texture fetch needs four destinations, {a, b, c, d}");
-    if (location->kind == PTX_O_VECTOR ? location->count != axes : axes != 1)
-        ptx_sel_fail(sel, LW_EINPUT, "a .%ud texture fetch needs %u coordinate%s in braces", axes, axes,
-                     axes == 1 ? "" : "s");
+    if (location->kind == PTX_O_VECTOR ? location->count != geometry->given : geometry->given != 1)
+        ptx_sel_fail(sel, LW_EINPUT, "a .%s texture fetch needs %u coordinate%s in braces",
+                     ptx_word_text((enum ptx_word)geometry->word), geometry->given, geometry->given == 1 ? "" : "s");
     c = handle(sel);
-    a = ptx_sel_value(sel, location->kind == PTX_O_VECTOR ? &location->element[0] : location, at);
-    if (axes == 2) {
-        ptx_ref y = ptx_sel_value(sel, &location->element[1], at), pair = ptx_sel_temp(sel, 2);
+    a = geometry->rows > 1 ? ptx_sel_temp(sel, geometry->rows) : ptx_sel_value(sel, location->kind == PTX_O_VECTOR
+                                                                                        ? &location->element[0] : location, at);
+    if (geometry->rows > 1) {
+        ptx_ref part[4];
 
-        put_row(sel, pair, 0, a);
-        put_row(sel, pair, 1, y);
-        a = pair;
+        for (unsigned i = 0; i < geometry->needed; i++)
+            part[i] = ptx_sel_value(sel, &location->element[i], i < geometry->layer ? PTX_T_U32 : at);
+        for (unsigned i = 0; i < geometry->rows; i++) /* a register that the fetch does not read gets a copy of the last one */
+            put_row(sel, a, i, part[i < geometry->needed ? i : geometry->needed - 1u]);
     }
     d = ptx_sel_temp(sel, 4);
     mi = ptx_sel_put(sel, ISA_TEX, d, a, PTX_NO_REF, c, 4);
-    mi->rows[PTX_S_A] = (uint8_t)axes;
+    mi->rows[PTX_S_A] = geometry->rows;
     mi->rows[PTX_S_C] = 2;
-    isa_mod_set(&mi->in, ISA_MOD_TGEOM, geometry);
+    isa_mod_set(&mi->in, ISA_MOD_TGEOM, geometry->tgeom);
     isa_mod_set(&mi->in, ISA_MOD_TTYPE, type == PTX_T_F32   ? ISA_TTYPE_F32
                                         : type == PTX_T_S32 ? ISA_TTYPE_S32
                                                             : ISA_TTYPE_U32);

@@ -32,10 +32,9 @@ static void refusals_name_the_kind(void **state)
         const char *text, *why;
     } cases[] = {
 #define T(body, why) {KERNEL(body), why}
-        T("tex.3d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%f4,%f5,%f6,%f7}];", "'.3d' are not supported"),
-        T("tex.a1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%r1,%f5}];", "'.a1d' are not supported"),
-        T("tex.a2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%r1,%f5,%f6,%f7}];", "'.a2d' are not"),
-        T("tex.cube.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%f4,%f5,%f6,%f7}];", "'.cube' are not"),
+        T("tex.3d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%f4,%f5,%f6}];", ".3d texture fetch needs 4 coordinates in braces"),
+        T("tex.a1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%f1,%f5}];", "%f1"),
+        T("tex.a2dms.v4.f32.s32 {%f0,%f1,%f2,%f3}, [line, {%r1,%r2,%r3,%r4}];", "'.a2dms' are not"),
         T("tex.level.2d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%f4,%f5}], %f6;", "'.level' are not"),
         T("tex.grad.1d.v4.f32.f32 {%f0,%f1,%f2,%f3}, [line, {%f4}], {%f5}, {%f6};", "'.grad' are not"),
         T("tex.1d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [line, how, {%r1}];",
@@ -45,7 +44,7 @@ static void refusals_name_the_kind(void **state)
         T("tex.1d.v2.f16x2.s32 {%r4,%r5}, [line, {%r1}];", "texture fetches need .v4"),
         T("tex.1d.v4.f16x2.s32 {%r4,%r5,%r6,%r7}, [line, {%r1}];", "not .f16x2"),
         T("tex.1d.v4.f32.u32 {%f0,%f1,%f2,%f3}, [line, {%r1}];", "coordinates must be .f32 or .s32"),
-        T("tex.v4.f32.s32 {%f0,%f1,%f2,%f3}, [line, {%r1}];", "expected .1d or .2d"),
+        T("tex.v4.f32.s32 {%f0,%f1,%f2,%f3}, [line, {%r1}];", "expected .1d, .2d, .3d"),
         T("tex.1d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [line, {%r1,%r2}];", ".1d texture fetch needs 1 coordinate in braces"),
         T("tex.2d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [line, {%r1}];", ".2d texture fetch needs 2 coordinates in braces"),
         T("tex.2d.v4.f32.s32 {%f0,%f1,%f2,%f3}, [line, %r1];", ".2d texture fetch needs 2 coordinates in braces"),

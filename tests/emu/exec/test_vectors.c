@@ -511,7 +511,7 @@ static void every_row_has_its_file_and_every_file_its_row(void **state)
 static void instruction_does_what_its_vectors_say(void **state)
 {
     const char *name = *state;
-    char path[600], line[600], file[80];
+    char path[600], line[2000], file[80];
     struct vectors *t = calloc(1, sizeof *t);
     unsigned number = 0, blocks = 0;
     size_t length = strlen(name);
