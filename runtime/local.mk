@@ -39,8 +39,13 @@ libcuda_runtime_a_SOURCES = \
 	%D%/cuda/cu_launch.c \
 	%D%/cuda/cu_memory.c \
 	%D%/cuda/cu_module.c \
+	%D%/cuda/cu_pool.c \
 	%D%/cuda/cu_priv.h \
-	%D%/cuda/cu_stream.c
+	%D%/cuda/cu_stream.c \
+	%D%/cuda/texture/cu_array.c \
+	%D%/cuda/texture/cu_driver_texture.c \
+	%D%/cuda/texture/cu_texture.c \
+	%D%/cuda/texture/cu_texture_priv.h
 # -Wno-missing-prototypes: no header here declares these functions; compilers and CUDA's headers declare them.
 libcuda_runtime_a_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS) $(ZSTD_DEFS) -Wno-missing-prototypes
 LW_CUDART = lanewise-cuda/libcudart.so.13

@@ -32,6 +32,7 @@ static struct {
     } limits[LIMITS];
 } settings;
 
+CU_API cudaError_t cudaDeviceReset(void);
 /** Stores @value at @out. If @out is NULL, returns an error instead. */
 static cudaError_t get(int *out, int value)
 {
@@ -71,7 +72,7 @@ struct cudaDeviceProp {
     int major, minor;
     size_t textureAlignment, texturePitchAlignment;
     int multiProcessorCount, integrated, canMapHostMemory;
-    int textures[39]; /* maximum sizes of textures and surfaces; all 0, because the device has none */
+    int textures[39]; /* maximum sizes of textures and surfaces */
     size_t surfaceAlignment;
     int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, asyncEngineCount, unifiedAddressing,
         memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize, maxThreadsPerMultiProcessor, streamPrioritiesSupported,
@@ -84,12 +85,20 @@ struct cudaDeviceProp {
     int pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost, maxBlocksPerMultiProcessor,
         accessPolicyMaxWindowSize;
     size_t reservedSharedMemPerBlock;
-    int others[20], reserved[48];
+    int others[4], memoryPoolsSupported, more[15], reserved[48];
     /* Members of CUDA 12 that CUDA 13 does not have; the header of `lanewise cc` declares them (lanewise_host.h). */
     int clockRate, memoryClockRate, deviceOverlap, kernelExecTimeoutEnabled, computeMode, singleToDoublePrecisionPerfRatio,
         cooperativeMultiDeviceLaunch, maxTexture1DLinear;
 };
 _Static_assert(sizeof(struct cudaDeviceProp) == 1008, "the size of CUDA 13");
+
+/* Maximum sizes of textures and surfaces, in the order of cudaDeviceProp. The entries for mipmaps and gathers are 0, because the
+ * device has none. */
+static const int texture_sizes[39] = {
+    131072, 0, 131072, 65536, 0, 0, 131072, 65000, 2097120, 0, 0, 16384, 16384, 16384, 8192, 8192, 16384, 32768,
+    32768, 2048, 32768, 32768, 2048, 32768, 2046,
+    32768, 131072, 65536, 16384, 16384, 16384, 32768, 2048, 32768, 32768, 2048, 32768, 32768, 2046,
+};
 
 static void make_properties(struct cudaDeviceProp *p)
 {
@@ -115,6 +124,8 @@ static void make_properties(struct cudaDeviceProp *p)
     p->minor = CU_COMPUTE_MINOR;
     p->textureAlignment = p->surfaceAlignment = 512;
     p->texturePitchAlignment = 32;
+    memcpy(p->textures, texture_sizes, sizeof texture_sizes);
+    p->maxTexture1DLinear = 1 << 28;
     p->multiProcessorCount = (int)cu_timing_number("core.count", CU_CORES);
     p->canMapHostMemory = p->concurrentKernels = p->unifiedAddressing = p->managedMemory = 1;
     p->concurrentManagedAccess = 1;
@@ -128,7 +139,7 @@ static void make_properties(struct cudaDeviceProp *p)
     p->maxBlocksPerMultiProcessor = 32;
     p->clockRate = (int)rt_clock_mhz() * 1000;
     p->memoryClockRate = (int)cu_timing_number("clocks.dram", 1000) * 1000;
-    p->deviceOverlap = p->cooperativeLaunch = 1;
+    p->deviceOverlap = p->cooperativeLaunch = p->memoryPoolsSupported = 1;
 }
 
 CU_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *out, int device)
@@ -167,6 +178,9 @@ CU_API cudaError_t cudaDeviceGetAttribute(int *out, int attribute, int device)
     case 14: value = (int)p.textureAlignment; break;
     case 15: case 19: case 31: case 41: case 83: case 89: value = 1; break;
     case 16: value = p.multiProcessorCount; break;
+    case 21: value = texture_sizes[0]; break;
+    case 22: case 23: value = texture_sizes[attribute - 20]; break;
+    case 24: case 25: case 26: value = texture_sizes[attribute - 13]; break;
     case 36: value = (int)cu_timing_number("clocks.dram", 1000) * 1000; break;
     case 37: value = p.memoryBusWidth; break;
     case 38: value = p.l2CacheSize; break;
@@ -174,7 +188,7 @@ CU_API cudaError_t cudaDeviceGetAttribute(int *out, int attribute, int device)
     case 40: value = p.asyncEngineCount; break;
     case 75: value = p.major; break;
     case 76: value = p.minor; break;
-    case 79: case 80: case 95: value = 1; break;
+    case 79: case 80: case 95: case 115: value = 1; break;
     case 81: value = (int)p.sharedMemPerMultiprocessor; break;
     case 97: value = (int)p.sharedMemPerBlockOptin; break;
     case 106: value = 32; break;
@@ -264,6 +278,16 @@ CU_API cudaError_t cudaThreadSynchronize(void)
     return cudaDeviceSynchronize();
 }
 
+CU_API cudaError_t cudaThreadExit(void)
+{
+    return cudaDeviceReset();
+}
+
+CU_API cudaError_t cudaCtxResetPersistingL2Cache(void)
+{
+    return cu_return(cudaSuccess);
+}
+
 CU_API cudaError_t cudaDeviceReset(void)
 {
     cudaError_t error = cudaSuccess;
@@ -299,6 +323,11 @@ bool cu_is_cache_config(int config)
 CU_API cudaError_t cudaDeviceSetCacheConfig(int config)
 {
     return set(&settings.cache_config, (unsigned)config, cu_is_cache_config(config));
+}
+
+CU_API cudaError_t cudaThreadSetCacheConfig(int config)
+{
+    return cudaDeviceSetCacheConfig(config);
 }
 
 CU_API cudaError_t cudaDeviceGetCacheConfig(int *out)
@@ -376,6 +405,14 @@ CU_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags)
 CU_API cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
     return cu_return(peer == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice);
+}
+
+CU_API cudaError_t cudaDeviceGetP2PAttribute(int *out, int attribute, int device, int peer)
+{
+    if (out == NULL || attribute <= 0)
+        return cu_return(cudaErrorInvalidValue);
+    (void)device, (void)peer;
+    return cu_return(cudaErrorInvalidDevice); /* there are no two devices */
 }
 
 CU_API cudaError_t cudaProfilerStart(void)

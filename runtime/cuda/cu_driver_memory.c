@@ -249,16 +249,39 @@ static struct cudaPitchedPtr pointer_of_side(const struct cu_side *s, size_t wid
     return (struct cudaPitchedPtr){base, s->pitch != 0 ? s->pitch : width, width, s->height};
 }
 
+/** Returns the array of a side of a copy, or NULL if the side is memory. */
+static struct cu_array *array_of_side(const struct cu_side *s)
+{
+    return s->type == TYPE_ARRAY ? s->array : NULL;
+}
+
+/** Widths and positions of the driver interface count bytes; those of the runtime count texels of arrays. */
 CUresult cu_copy_of_driver(const struct cu_copy_3d *c, struct cudaMemcpy3DParms *out)
 {
+    struct cu_array *to, *from;
+    size_t texel = 1;
+    bool is_valid;
+
     if (c == NULL)
         return CUDA_ERROR_INVALID_VALUE;
+    to = array_of_side(&c->to);
+    from = array_of_side(&c->from);
+    rt_lock();
+    is_valid = (c->to.type != TYPE_ARRAY || cu_is_array(to)) && (c->from.type != TYPE_ARRAY || cu_is_array(from));
+    if (is_valid && (to != NULL || from != NULL))
+        texel = to != NULL ? to->texel_bytes : from->texel_bytes;
+    rt_unlock();
+    if (!is_valid || c->width % texel != 0 || (to != NULL && c->to.x % texel != 0) || (from != NULL && c->from.x % texel != 0))
+        return CUDA_ERROR_INVALID_VALUE;
     *out = (struct cudaMemcpy3DParms){
-        .from_array = c->from.array, .from_position = {c->from.x, c->from.y, c->from.z},
+        .from_array = from, .from_position = {from != NULL ? c->from.x / texel : c->from.x, c->from.y, c->from.z},
             .from = pointer_of_side(&c->from, c->width),
-        .to_array = c->to.array, .to_position = {c->to.x, c->to.y, c->to.z}, .to = pointer_of_side(&c->to, c->width),
-        .extent = {c->width, c->height, c->depth}, .kind = DEFAULT};
-    return c->width != 0 && (out->to.pitch < c->width || out->from.pitch < c->width) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+        .to_array = to, .to_position = {to != NULL ? c->to.x / texel : c->to.x, c->to.y, c->to.z},
+            .to = pointer_of_side(&c->to, c->width),
+        .extent = {c->width / texel, c->height, c->depth}, .kind = DEFAULT};
+    return c->width != 0 && ((to == NULL && out->to.pitch < c->width) || (from == NULL && out->from.pitch < c->width))
+               ? CUDA_ERROR_INVALID_VALUE
+               : CUDA_SUCCESS;
 }
 
 static struct cu_side side_of_pointer(const struct cudaPitchedPtr *p, const struct cu_position *at)

@@ -5,6 +5,9 @@
 #include <string.h>
 
 #define FUNCTIONS(X) \
+    X(cuArray3DCreate) \
+    X(cuArrayCreate) \
+    X(cuArrayDestroy) \
     X(cuCtxCreate) \
     X(cuCtxDestroy) \
     X(cuCtxDisablePeerAccess) \
@@ -191,6 +194,10 @@
     X(cuStreamSynchronize) \
     X(cuStreamUpdateCaptureDependencies) \
     X(cuStreamWaitEvent) \
+    X(cuSurfObjectCreate) \
+    X(cuSurfObjectDestroy) \
+    X(cuTexObjectCreate) \
+    X(cuTexObjectDestroy) \
     X(cuThreadExchangeStreamCaptureMode)
 
 /* Functions of which later versions have other parameters: name, function, first version of CUDA that has this

@@ -19,12 +19,44 @@ struct cudaPitchedPtr {
     void *pointer;
     size_t pitch, width, height;
 };
-/** A copy of up to three dimensions. Arrays are not supported. */
+/** Format of texels: the bits of each component, and the kind of the components (CU_CHANNEL_...). */
+struct cudaChannelFormatDesc {
+    int x, y, z, w, kind;
+};
+enum { CU_CHANNEL_SIGNED, CU_CHANNEL_UNSIGNED, CU_CHANNEL_FLOAT };
+/** Flags of arrays. */
+enum { CU_ARRAY_LAYERED = 1, CU_ARRAY_SURFACE = 2, CU_ARRAY_CUBEMAP = 4, CU_ARRAY_GATHER = 8, CU_ARRAY_FLAGS = 15 };
+struct cu_array {
+    struct cu_array *next;
+    struct cudaChannelFormatDesc format;
+    struct cu_extent size; /* in texels; height or depth 0: the array has no such dimension */
+    unsigned flags, texel_bytes;
+    size_t pitch, plane;   /* bytes of a row, and of a plane */
+    void *address;
+};
+/** Returns true if the handle is an existing array; locked. */
+bool cu_is_array(const struct cu_array *array);
+/** Frees all arrays of the program, but not their memory; locked. */
+void cu_arrays_reset(void);
+/** Returns the size of a texel, or 0 if the format is not valid. */
+unsigned cu_texel_bytes(const struct cudaChannelFormatDesc *format);
+/** Memory pools. The caller of all but cu_pool_allocate() holds the lock. */
+struct cu_pool;
+/** Returns the pool from which cudaMallocAsync() allocates. */
+struct cu_pool *cu_pool_current(void);
+/** Counts memory of a pool. Returns false if the pool's limit does not permit it. */
+bool cu_pool_add(struct cu_pool *pool, uint64_t bytes);
+void cu_pool_remove(struct cu_pool *pool, uint64_t bytes);
+void cu_pools_reset(void);
+/** Allocates memory of a pool in a stream; not locked. */
+cudaError_t cu_pool_allocate(void **out, size_t bytes, struct cu_pool *pool, cudaStream_t stream);
+/** A copy of up to three dimensions. If an array is involved, the width of the extent counts texels, else bytes. A position in
+ *  an array counts texels, too. */
 struct cudaMemcpy3DParms {
-    void *from_array;
+    struct cu_array *from_array;
     struct cu_position from_position;
     struct cudaPitchedPtr from;
-    void *to_array;
+    struct cu_array *to_array;
     struct cu_position to_position;
     struct cudaPitchedPtr to;
     struct cu_extent extent;

@@ -14,7 +14,8 @@ struct block {
     struct block *next; /* next block in the same list */
     uint64_t address, bytes;
     enum memory_type type;
-    unsigned flags; /* of cudaHostAlloc */
+    unsigned flags;       /* of cudaHostAlloc */
+    struct cu_pool *pool; /* NULL: not of a pool */
 };
 enum { LISTS = 4096, PAGE_SHIFT = 12 };
 
@@ -155,11 +156,33 @@ static cudaError_t check_capture(cudaStream_t stream)
     return error;
 }
 
+cudaError_t cu_pool_allocate(void **out, size_t bytes, struct cu_pool *pool, cudaStream_t stream)
+{
+    cudaError_t error = check_capture(stream);
+    struct block *block;
+
+    if (error == cudaSuccess)
+        error = allocate(out, bytes, TYPE_DEVICE);
+    if (error != cudaSuccess || *out == NULL)
+        return error;
+    rt_lock();
+    pool = pool != NULL ? pool : cu_pool_current();
+    block = *find_block((uint64_t)(uintptr_t)*out);
+    if (block == NULL || !cu_pool_add(pool, bytes))
+        error = cudaErrorMemoryAllocation;
+    else
+        block->pool = pool;
+    rt_unlock();
+    if (error != cudaSuccess) {
+        (void)cudaFree(*out);
+        *out = NULL;
+    }
+    return error;
+}
+
 CU_API cudaError_t cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream)
 {
-    const cudaError_t error = check_capture(stream);
-
-    return cu_return(error == cudaSuccess ? allocate(out, bytes, TYPE_DEVICE) : error);
+    return cu_return(cu_pool_allocate(out, bytes, NULL, stream));
 }
 
 /** Frees a block of memory. @host true: the block must have been allocated by cudaHostAlloc(); false: it must not. */
@@ -181,6 +204,8 @@ static cudaError_t free_block(void *pointer, bool host)
         } else {
             *at = block->next;
             memory.bytes -= block->bytes;
+            if (block->pool != NULL)
+                cu_pool_remove(block->pool, block->bytes);
             free(block);
         }
     }
@@ -377,6 +402,8 @@ CU_API cudaError_t cudaHostGetFlags(unsigned *out, void *pointer)
 
 void cu_memory_reset(void)
 {
+    cu_arrays_reset();
+    cu_pools_reset();
     for (unsigned i = 0; i < LISTS; i++)
         while (memory.list[i] != NULL) {
             struct block *block = memory.list[i];
@@ -398,6 +425,35 @@ CU_API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, int advice, 
 {
     (void)pointer, (void)bytes, (void)advice, (void)device;
     return cudaSuccess;
+}
+
+/** A prefetch has no effect, as host and device use the same memory. The location is in CUDA 13 a structure of two ints, and in
+ *  CUDA 12 the number of a device. */
+CU_API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, uint64_t location)
+{
+    bool found;
+
+    (void)location;
+    rt_lock();
+    found = is_device(pointer);
+    rt_unlock();
+    return cu_return(found && bytes != 0 ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+/** Attaching managed memory to a stream has no effect, as host and kernels may always access it. */
+CU_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, const void *pointer, size_t bytes, unsigned flags)
+{
+    enum { ATTACH_GLOBAL = 1, ATTACH_HOST = 2, ATTACH_SINGLE = 4 };
+    cudaError_t error = cudaSuccess;
+
+    (void)bytes;
+    rt_lock();
+    if (!cu_is_stream(stream))
+        error = cudaErrorInvalidResourceHandle;
+    else if (!is_device(pointer) || (flags != ATTACH_GLOBAL && flags != ATTACH_HOST && flags != ATTACH_SINGLE))
+        error = cudaErrorInvalidValue;
+    rt_unlock();
+    return cu_return(error);
 }
 
 CU_API cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
@@ -423,10 +479,13 @@ struct box {
     size_t pitch, plane; /* distances of rows, and of planes, in bytes */
 };
 
-static struct box box_of(const struct cudaPitchedPtr *p, const struct cu_position *at)
+static struct box box_of(const struct cudaPitchedPtr *p, const struct cu_array *array, const struct cu_position *at)
 {
     const size_t plane = p->pitch * p->height;
 
+    if (array != NULL)
+        return (struct box){(uint8_t *)array->address + at->z * array->plane + at->y * array->pitch + at->x * array->texel_bytes,
+                            array->pitch, array->plane};
     return (struct box){(uint8_t *)p->pointer + at->z * plane + at->y * p->pitch + at->x, p->pitch, plane};
 }
 
@@ -435,20 +494,47 @@ static bool is_empty(struct cu_extent e)
     return e.width == 0 || e.height == 0 || e.depth == 0;
 }
 
+/** Returns true if @count elements from @at on are inside @size elements. A size of 0 means 1. */
+static bool fits(size_t at, size_t count, size_t size)
+{
+    size = size != 0 ? size : 1;
+    return at <= size && count <= size - at;
+}
+
+/** Tests one side of a copy: memory, or a box of texels in an array. */
+static cudaError_t check_side(const struct cudaPitchedPtr *p, const struct cu_array *array, const struct cu_position *at,
+                              const struct cu_extent *e)
+{
+    if (array == NULL)
+        return p->pointer != NULL ? cudaSuccess : cudaErrorInvalidValue;
+    if (!cu_is_array(array))
+        return cudaErrorInvalidResourceHandle;
+    return fits(at->x, e->width, array->size.width) && fits(at->y, e->height, array->size.height) &&
+                   fits(at->z, e->depth, array->size.depth)
+               ? cudaSuccess
+               : cudaErrorInvalidValue;
+}
+
 cudaError_t cu_copy(const struct cudaMemcpy3DParms *c, bool only_check)
 {
-    const struct box to = box_of(&c->to, &c->to_position), from = box_of(&c->from, &c->from_position);
-    const struct cu_extent e = c->extent;
+    struct cu_extent e = c->extent;
     cudaError_t error = cudaSuccess;
+    struct box to, from;
 
-    if (c->to_array != NULL || c->from_array != NULL)
-        return cudaErrorNotSupported;
     if (is_empty(e))
         return cudaSuccess;
     if (c->kind < HOST_TO_HOST || c->kind > DEFAULT)
         return cudaErrorInvalidMemcpyDirection;
-    if (c->to.pointer == NULL || c->from.pointer == NULL)
+    error = check_side(&c->to, c->to_array, &c->to_position, &e);
+    if (error == cudaSuccess)
+        error = check_side(&c->from, c->from_array, &c->from_position, &e);
+    if (error != cudaSuccess)
+        return error;
+    if (c->to_array != NULL && c->from_array != NULL && c->to_array->texel_bytes != c->from_array->texel_bytes)
         return cudaErrorInvalidValue;
+    e.width *= c->to_array != NULL ? c->to_array->texel_bytes : c->from_array != NULL ? c->from_array->texel_bytes : 1;
+    to = box_of(&c->to, c->to_array, &c->to_position);
+    from = box_of(&c->from, c->from_array, &c->from_position);
     if (e.width > to.pitch || e.width > from.pitch)
         return e.height > 1 ? cudaErrorInvalidPitchValue : cudaErrorInvalidValue;
     for (size_t z = 0; z < e.depth && error == cudaSuccess; z++)

@@ -78,6 +78,9 @@ void cu_modules_reset(void);
 void cu_memory_reset(void);
 /** Frees all streams and events of the program; locked. */
 void cu_streams_reset(void);
+/** Functions of CUDA that other files call. */
+CU_API cudaError_t cudaMalloc(void **out, size_t bytes);
+CU_API cudaError_t cudaFree(void *pointer);
 /** Finds a variable by the address of the host variable that represents it, and loads its module if necessary; locked. */
 cudaError_t cu_variable_get(const void *symbol, uint64_t *address, size_t *bytes);
 

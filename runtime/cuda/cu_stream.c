@@ -163,6 +163,21 @@ CU_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
     return cudaSuccess;
 }
 
+/** Attributes are hints about caches and waiting, which have no effect. */
+CU_API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, int id, const void *value)
+{
+    enum { ACCESS_POLICY = 1, SYNCHRONIZATION = 3, PRIORITY = 8 };
+    bool found;
+
+    rt_lock();
+    found = cu_is_stream(stream);
+    rt_unlock();
+    if (!found)
+        return cu_return(cudaErrorInvalidResourceHandle);
+    return cu_return(value != NULL && (id == ACCESS_POLICY || id == SYNCHRONIZATION || id == PRIORITY) ? cudaSuccess
+                                                                                                     : cudaErrorInvalidValue);
+}
+
 CU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
 {
     enum { EXTERNAL = 1 };

@@ -380,7 +380,7 @@ static void helper_headers_of_samples_find_the_runtimes_names(void **state)
     const struct fixture *f = *state;
 
     free(compile(f,
-                 "#include <cuda_runtime.h>\n"
+                 "#include <cuda.h>\n#include <cuda_runtime.h>\n"
                  "#ifdef __DRIVER_TYPES_H__\n"
                  "static const char *name(cudaError_t e)\n"
                  "{\n"
@@ -430,17 +430,16 @@ static void what_there_is_not_is_refused_by_name(void **state)
 }
 
 /* A call of an unsupported function must make only the kernel with the call fail, not the whole file. */
-static void surfaces_and_layers_are_refused_with_their_kernel_alone(void **state)
+static void levels_and_gathers_are_refused_with_their_kernel_alone(void **state)
 {
-    static const char text[] = "__global__ void good(float *p) { *p = 1; }\n"
-                               "__global__ void a(cudaSurfaceObject_t s) { surf2Dwrite(1.0f, s, 4, 5); }\n"
-                               "__global__ void b(cudaSurfaceObject_t s, float *p) { surf3Dread(p, s, 4, 5, 6); }\n"
-                               "__global__ void c(cudaTextureObject_t t, float4 *p)\n"
-                               "{ *p = tex2DLayered<float4>(t, 4, 5, 1); }\n"
+    static const char text[] = "__global__ void good(cudaSurfaceObject_t s, cudaTextureObject_t t, float4 *p)\n"
+                               "{ surf2Dwrite(1.0f, s, 4, 5); surf3Dread(&p[1].x, s, 4, 5, 6); *p = tex2DLayered<float4>(t, 4, 5, 1); }\n"
+                               "__global__ void a(cudaTextureObject_t t, float4 *p) { *p = tex2Dgather<float4>(t, 4, 5, 1); }\n"
+                               "__global__ void b(cudaTextureObject_t t, float *p) { tex3DGrad(p, t, 1, 2, 3, 4, 5); }\n"
                                "texture<float, 2> t;\n"
                                "__global__ void d(float *p) { *p = tex2DLod(t, 4, 5, 1); }\n";
-    static const char *const reasons[] = {":2: surf2Dwrite is not supported", ":3: surf3Dread is not supported",
-                                          ":5: tex2DLayered is not supported", ":7: tex2DLod is not supported"};
+    static const char *const reasons[] = {":3: tex2Dgather is not supported", ":4: tex3DGrad is not supported",
+                                          ":6: tex2DLod is not supported"};
     char *ptx = compile(*state, text, NULL, NULL);
     struct ptx_options options;
     struct isa_object *object;
@@ -534,7 +533,7 @@ int main(void)
         TEST(helper_headers_of_samples_find_the_runtimes_names),
         TEST(a_header_given_on_the_command_line_may_use_cudas_names),
         TEST(what_there_is_not_is_refused_by_name),
-        TEST(surfaces_and_layers_are_refused_with_their_kernel_alone),
+        TEST(levels_and_gathers_are_refused_with_their_kernel_alone),
         TEST(an_error_in_the_source_has_its_line),
         TEST_CACHE(our_headers_are_stored_once_and_repaired_when_damaged),
         TEST_CACHE(without_a_cache_folder_the_headers_are_private),

@@ -28,6 +28,10 @@ for clang in clang-14 clang-19; do
     right parts-$clang
     "$lanewise" cc --compiler $clang "$src/grid.cu" -o grid-$clang >log 2>&1 || { fail "$clang: grid.cu does not compile"; cat log; }
     right grid-$clang
+    "$lanewise" cc --compiler $clang "$src/texture.cu" -o texture-$clang >log 2>&1 || { fail "$clang: texture.cu does not compile"; cat log; }
+    right texture-$clang
+    "$lanewise" cc --compiler $clang "$src/driver.cpp" -o driver-$clang >log 2>&1 || { fail "$clang: driver.cpp does not compile"; cat log; }
+    right driver-$clang
 done
 # As many blocks as the device reports are resident at the same time, also with narrow warps and with a GPU model.
 for options in --warp=4 --warp=64 --timing=fermi --timing=gcn-tahiti --check=all; do

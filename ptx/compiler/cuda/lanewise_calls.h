@@ -41,6 +41,14 @@ template <class T> inline cudaError_t cudaMallocAsync(T **p, size_t size, cudaSt
 {
     return cudaMallocAsync((void **)p, size, stream);
 }
+template <class T> inline cudaError_t cudaMallocFromPoolAsync(T **p, size_t size, cudaMemPool_t pool, cudaStream_t stream)
+{
+    return cudaMallocFromPoolAsync((void **)p, size, pool, stream);
+}
+template <class T> inline cudaError_t cudaMallocAsync(T **p, size_t size, cudaMemPool_t pool, cudaStream_t stream)
+{
+    return cudaMallocFromPoolAsync((void **)p, size, pool, stream);
+}
 template <class T>
 inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T *p, size_t size, unsigned int flags)
 {

@@ -67,7 +67,6 @@ enum cudaError {
 };
 /* clang-format on */
 typedef enum cudaError cudaError_t;
-typedef enum cudaError_enum { CUDA_SUCCESS = 0, CUDA_ERROR_UNKNOWN = 999 } CUresult;
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost,
     cudaMemcpyHostToDevice,
@@ -200,6 +199,42 @@ enum cudaMemPoolAttr {
     cudaMemPoolAttrUsedMemCurrent,
     cudaMemPoolAttrUsedMemHigh
 };
+enum cudaMemLocationType {
+    cudaMemLocationTypeInvalid,
+    cudaMemLocationTypeDevice,
+    cudaMemLocationTypeHost,
+    cudaMemLocationTypeHostNuma,
+    cudaMemLocationTypeHostNumaCurrent
+};
+struct cudaMemLocation { enum cudaMemLocationType type; int id; };
+enum cudaMemAccessFlags {
+    cudaMemAccessFlagsProtNone = 0,
+    cudaMemAccessFlagsProtRead = 1,
+    cudaMemAccessFlagsProtReadWrite = 3
+};
+struct cudaMemAccessDesc { struct cudaMemLocation location; enum cudaMemAccessFlags flags; };
+enum cudaMemAllocationType { cudaMemAllocationTypeInvalid, cudaMemAllocationTypePinned, cudaMemAllocationTypeManaged };
+enum cudaMemAllocationHandleType {
+    cudaMemHandleTypeNone = 0,
+    cudaMemHandleTypePosixFileDescriptor = 1,
+    cudaMemHandleTypeWin32 = 2
+};
+struct cudaMemPoolProps {
+    enum cudaMemAllocationType allocType;
+    enum cudaMemAllocationHandleType handleTypes;
+    struct cudaMemLocation location;
+    void *win32SecurityAttributes;
+    size_t maxSize;
+    unsigned short usage;
+    unsigned char reserved[54];
+};
+enum cudaDeviceP2PAttr {
+    cudaDevP2PAttrPerformanceRank = 1,
+    cudaDevP2PAttrAccessSupported,
+    cudaDevP2PAttrNativeAtomicSupported,
+    cudaDevP2PAttrCudaArrayAccessSupported
+};
+enum cudaAccessProperty { cudaAccessPropertyNormal, cudaAccessPropertyStreaming, cudaAccessPropertyPersisting };
 enum cudaSurfaceBoundaryMode { cudaBoundaryModeZero, cudaBoundaryModeClamp, cudaBoundaryModeTrap };
 enum cudaSurfaceFormatMode { cudaFormatModeForced, cudaFormatModeAuto };
 
@@ -308,6 +343,7 @@ struct cudaResourceDesc {
     enum cudaResourceType resType;
     union {
         struct { cudaArray_t array; } array;
+        struct { cudaMipmappedArray_t mipmap; } mipmap;
         struct { void *devPtr; struct cudaChannelFormatDesc desc; size_t sizeInBytes; } linear;
         struct {
             void *devPtr;
@@ -324,11 +360,18 @@ struct cudaTextureDesc {
     float borderColor[4];
     int normalizedCoords;
     unsigned int maxAnisotropy;
+    enum cudaTextureFilterMode mipmapFilterMode;
+    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+    int disableTrilinearOptimization, seamlessCubemap;
 };
 struct cudaResourceViewDesc;
 #define cudaTextureType1D 1
 #define cudaTextureType2D 2
 #define cudaTextureType3D 3
+#define cudaTextureTypeCubemap 12
+#define cudaTextureType1DLayered 241
+#define cudaTextureType2DLayered 242
+#define cudaTextureTypeCubemapLayered 252
 struct textureReference {
     int normalized;
     enum cudaTextureFilterMode filterMode;
@@ -357,22 +400,29 @@ struct cudaAccessPolicyWindow {
     void *base_ptr;
     size_t num_bytes;
     float hitRatio;
-    int hitProp, missProp;
+    enum cudaAccessProperty hitProp, missProp;
 };
 enum cudaLaunchAttributeID {
     cudaLaunchAttributeIgnore,
     cudaLaunchAttributeAccessPolicyWindow,
     cudaLaunchAttributeCooperative,
-    cudaLaunchAttributeClusterDimension = 4,
-    cudaLaunchAttributeProgrammaticStreamSerialization = 6
+    cudaLaunchAttributeSynchronizationPolicy,
+    cudaLaunchAttributeClusterDimension,
+    cudaLaunchAttributeProgrammaticStreamSerialization = 6,
+    cudaLaunchAttributePriority = 8
 };
 typedef union {
     char pad[64];
     struct cudaAccessPolicyWindow accessPolicyWindow;
-    int cooperative, programmaticStreamSerializationAllowed;
+    int cooperative, programmaticStreamSerializationAllowed, syncPolicy, priority;
     struct { unsigned int x, y, z; } clusterDim;
 } cudaLaunchAttributeValue;
 typedef struct { cudaLaunchAttributeID id; cudaLaunchAttributeValue val; } cudaLaunchAttribute;
+#define cudaStreamAttrID cudaLaunchAttributeID
+#define cudaStreamAttrValue cudaLaunchAttributeValue
+#define cudaStreamAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
+#define cudaStreamAttributeSynchronizationPolicy cudaLaunchAttributeSynchronizationPolicy
+#define cudaStreamAttributePriority cudaLaunchAttributePriority
 typedef struct {
     dim3 gridDim, blockDim;
     size_t dynamicSmemBytes;
@@ -418,6 +468,20 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
                               cudaStream_t stream = 0);
 cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
                                   size_t width, size_t height, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                                     size_t height, enum cudaMemcpyKind kind, cudaStream_t stream = 0);
+cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
+                                       size_t height, enum cudaMemcpyKind kind, cudaStream_t stream = 0);
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x,
+                                     size_t from_y, size_t width, size_t height,
+                                     enum cudaMemcpyKind kind = cudaMemcpyDeviceToDevice);
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t size, enum cudaMemcpyKind kind,
+                                   cudaStream_t stream = 0);
+cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y, size_t size,
+                                     enum cudaMemcpyKind kind, cudaStream_t stream = 0);
+cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cudaExtent *size, unsigned int *flags,
+                             cudaArray_t array);
+cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *format, cudaArray_const_t array);
 cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t size,
                                 enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *copy);
@@ -434,9 +498,9 @@ cudaError_t cudaMemset(void *p, int value, size_t size);
 cudaError_t cudaMemsetAsync(void *p, int value, size_t size, cudaStream_t stream = 0);
 cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height);
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
-CUresult cuMemGetInfo(size_t *free, size_t *total);
-cudaError_t cudaMemPrefetchAsync(const void *p, size_t size, int device, cudaStream_t stream = 0);
-cudaError_t cudaMemAdvise(const void *p, size_t size, enum cudaMemoryAdvise advice, int device);
+cudaError_t cudaMemPrefetchAsync(const void *p, size_t size, struct cudaMemLocation to, unsigned int flags,
+                                 cudaStream_t stream = 0);
+cudaError_t cudaMemAdvise(const void *p, size_t size, enum cudaMemoryAdvise advice, struct cudaMemLocation where);
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *a, const void *p);
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
                                                    enum cudaChannelFormatKind f);
@@ -452,9 +516,18 @@ cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *p);
 cudaError_t cudaIpcOpenMemHandle(void **p, cudaIpcMemHandle_t handle, unsigned int flags);
 cudaError_t cudaIpcCloseMemHandle(void *p);
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device);
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device);
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool);
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *properties);
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool);
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value);
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value);
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const struct cudaMemAccessDesc *access, size_t count);
+cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool, struct cudaMemLocation *location);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t size);
+cudaError_t cudaMallocFromPoolAsync(void **p, size_t size, cudaMemPool_t pool, cudaStream_t stream);
+cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attribute, int device, int peer);
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaLaunchAttributeID id, const cudaLaunchAttributeValue *value);
 cudaError_t cudaUnbindTexture(const struct textureReference *t);
 cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *t, const void *p,
                             const struct cudaChannelFormatDesc *desc, size_t size);
@@ -521,8 +594,26 @@ __host__ __device__ cudaError_t cudaDeviceSynchronize(void);
 }
 cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags);
 
+/* CUDA 11 and 12 name the device only. */
+static inline struct cudaMemLocation lw_location(int device)
+{
+    struct cudaMemLocation l = {device < 0 ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice, device < 0 ? 0 : device};
+
+    return l;
+}
+static inline cudaError_t cudaMemPrefetchAsync(const void *p, size_t size, int device, cudaStream_t stream = 0)
+{
+    return cudaMemPrefetchAsync(p, size, lw_location(device), 0, stream);
+}
+static inline cudaError_t cudaMemAdvise(const void *p, size_t size, enum cudaMemoryAdvise advice, int device)
+{
+    return cudaMemAdvise(p, size, advice, lw_location(device));
+}
+
 template <class T> cudaError_t cudaMalloc(T **p, size_t size);
 template <class T> cudaError_t cudaMallocAsync(T **p, size_t size, cudaStream_t stream);
+template <class T> cudaError_t cudaMallocFromPoolAsync(T **p, size_t size, cudaMemPool_t pool, cudaStream_t stream);
+template <class T> cudaError_t cudaMallocAsync(T **p, size_t size, cudaMemPool_t pool, cudaStream_t stream);
 template <class T>
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T *p, size_t size = 0,
                                      unsigned int flags = cudaMemAttachSingle);

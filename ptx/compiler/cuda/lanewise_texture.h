@@ -5,7 +5,9 @@
 #ifndef LANEWISE_TEXTURE_H
 #define LANEWISE_TEXTURE_H
 
-extern "C" __device__ void texture_of_three_dimensions_is_not_supported(void);
+/* Coordinates of a fetch from a layer, and of one from a cube. */
+struct lw_layer { int number; };
+struct lw_cube {};
 
 /* Four registers of float, int or unsigned. H is a texture reference or object. */
 template <class C> struct lw_registers;
@@ -30,9 +32,35 @@ template <class C> struct lw_registers;
                 : LETTER(f.r[0]), LETTER(f.r[1]), LETTER(f.r[2]), LETTER(f.r[3])                  \
                 : "l"(h), "f"(x), "f"(y));                                                        \
         }                                                                                         \
-        template <class H> LW_FN void fetch(lw_registers &, H, float, float, float)               \
+        template <class H> LW_FN void fetch(lw_registers &f, H h, float x, float y, float z)      \
         {                                                                                         \
-            texture_of_three_dimensions_is_not_supported();                                       \
+            asm("tex.3d.v4." TYPE ".f32 {%0, %1, %2, %3}, [%4, {%5, %6, %7, %7}];"                \
+                : LETTER(f.r[0]), LETTER(f.r[1]), LETTER(f.r[2]), LETTER(f.r[3])                  \
+                : "l"(h), "f"(x), "f"(y), "f"(z));                                                \
+        }                                                                                         \
+        template <class H> LW_FN void fetch(lw_registers &f, H h, lw_layer layer, float x)        \
+        {                                                                                         \
+            asm("tex.a1d.v4." TYPE ".f32 {%0, %1, %2, %3}, [%4, {%5, %6}];"                       \
+                : LETTER(f.r[0]), LETTER(f.r[1]), LETTER(f.r[2]), LETTER(f.r[3])                  \
+                : "l"(h), "r"(layer.number), "f"(x));                                             \
+        }                                                                                         \
+        template <class H> LW_FN void fetch(lw_registers &f, H h, lw_layer layer, float x, float y)\
+        {                                                                                         \
+            asm("tex.a2d.v4." TYPE ".f32 {%0, %1, %2, %3}, [%4, {%5, %6, %7, %7}];"               \
+                : LETTER(f.r[0]), LETTER(f.r[1]), LETTER(f.r[2]), LETTER(f.r[3])                  \
+                : "l"(h), "r"(layer.number), "f"(x), "f"(y));                                     \
+        }                                                                                         \
+        template <class H> LW_FN void fetch(lw_registers &f, H h, lw_cube, float x, float y, float z)\
+        {                                                                                         \
+            asm("tex.cube.v4." TYPE ".f32 {%0, %1, %2, %3}, [%4, {%5, %6, %7, %7}];"              \
+                : LETTER(f.r[0]), LETTER(f.r[1]), LETTER(f.r[2]), LETTER(f.r[3])                  \
+                : "l"(h), "f"(x), "f"(y), "f"(z));                                                \
+        }                                                                                         \
+        template <class H> LW_FN void fetch(lw_registers &f, H h, lw_cube, lw_layer layer, float x, float y, float z)\
+        {                                                                                         \
+            asm("tex.acube.v4." TYPE ".f32 {%0, %1, %2, %3}, [%4, {%5, %6, %7, %8}];"             \
+                : LETTER(f.r[0]), LETTER(f.r[1]), LETTER(f.r[2]), LETTER(f.r[3])                  \
+                : "l"(h), "r"(layer.number), "f"(x), "f"(y), "f"(z));                             \
         }                                                                                         \
     };
 LW_REGISTERS(float, "f32", "=f")
@@ -109,11 +137,14 @@ LW_FETCH(tex1Dfetch, (int x), (x))
 LW_FETCH(tex1D, (float x), (x))
 LW_FETCH(tex2D, (float x, float y), (x, y))
 LW_FETCH(tex3D, (float x, float y, float z), (x, y, z))
+LW_FETCH(tex1DLayered, (float x, int layer), (lw_layer{layer}, x))
+LW_FETCH(tex2DLayered, (float x, float y, int layer), (lw_layer{layer}, x, y))
+LW_FETCH(texCubemap, (float x, float y, float z), (lw_cube(), x, y, z))
+LW_FETCH(texCubemapLayered, (float x, float y, float z, int layer), (lw_cube(), lw_layer{layer}, x, y, z))
 #undef LW_FETCH
-#undef LW_REST
 
-/* Fetches of unsupported kinds, and surfaces: NAME<T>(object, ...), NAME(&t, object, ...), NAME(t, object, ...), also
- * of texture references. */
+/* Fetches of unsupported kinds: NAME<T>(object, ...), NAME(&t, object, ...), NAME(t, object, ...), also of texture
+ * references. */
 #define LW_MISSING(NAME)                                                                          \
     extern "C" __device__ void NAME##_is_not_supported(void);                                     \
     template <class T, class... A> LW_FN T NAME(cudaTextureObject_t, A...)                        \
@@ -131,25 +162,77 @@ LW_FETCH(tex3D, (float x, float y, float z), (x, y, z))
         NAME##_is_not_supported();                                                                \
         return typename lw_texel<T, M>::type();                                                   \
     }
-#define LW_MISSING_WRITE(NAME)                                                                    \
-    extern "C" __device__ void NAME##_is_not_supported(void);                                     \
-    template <class T, class... A> LW_FN void NAME(T, cudaSurfaceObject_t, A...)                  \
-    {                                                                                             \
-        NAME##_is_not_supported();                                                                \
-    }
-#define LW_MISSING_TEXTURE(NAME) LW_MISSING(NAME) LW_MISSING(NAME##Lod) LW_MISSING(NAME##Grad)
-#define LW_MISSING_SURFACE(NAME) LW_MISSING(NAME##read) LW_MISSING_WRITE(NAME##write)
-LW_MISSING(tex1DLod) LW_MISSING(tex1DGrad) LW_MISSING(tex2DLod) LW_MISSING(tex2DGrad)
-LW_MISSING(tex3DLod) LW_MISSING(tex3DGrad) LW_MISSING(tex2Dgather)
-LW_MISSING_TEXTURE(tex1DLayered) LW_MISSING_TEXTURE(tex2DLayered) LW_MISSING_TEXTURE(texCubemap)
-LW_MISSING_TEXTURE(texCubemapLayered)
-LW_MISSING_SURFACE(surf1D) LW_MISSING_SURFACE(surf2D) LW_MISSING_SURFACE(surf3D)
-LW_MISSING_SURFACE(surf1DLayered) LW_MISSING_SURFACE(surf2DLayered) LW_MISSING_SURFACE(surfCubemap)
-LW_MISSING_SURFACE(surfCubemapLayered)
+#define LW_MISSING_LEVELS(NAME) LW_MISSING(NAME##Lod) LW_MISSING(NAME##Grad)
+LW_MISSING_LEVELS(tex1D) LW_MISSING_LEVELS(tex2D) LW_MISSING_LEVELS(tex3D) LW_MISSING(tex2Dgather)
+LW_MISSING_LEVELS(tex1DLayered) LW_MISSING_LEVELS(tex2DLayered) LW_MISSING_LEVELS(texCubemap)
+LW_MISSING_LEVELS(texCubemapLayered)
 #undef LW_MISSING
-#undef LW_MISSING_WRITE
-#undef LW_MISSING_TEXTURE
-#undef LW_MISSING_SURFACE
+#undef LW_MISSING_LEVELS
+
+/* Surfaces. The object is the address of a descriptor. The coordinate x counts bytes, the others count rows, planes, layers or
+ * faces. An access outside the surface is a trap, or reads zeros and writes nothing, or accesses the nearest element. */
+struct lw_surface {
+    unsigned long long address;
+    unsigned int width, height, pitch;
+    unsigned char bits, components, kind, flags, edge[2];
+    unsigned short depth;
+    unsigned int mark;
+};
+/** Moves a coordinate into the range from 0 to @last. Returns false if the access must not be executed. */
+LW_FN bool lw_surface_index(int &at, int last, enum cudaSurfaceBoundaryMode mode)
+{
+    if (at >= 0 && at <= last)
+        return true;
+    if (mode == cudaBoundaryModeTrap)
+        __builtin_trap();
+    at = at < 0 ? 0 : last;
+    return mode == cudaBoundaryModeClamp;
+}
+template <class T> LW_FN T *lw_surface_at(cudaSurfaceObject_t object, int x, int y, int z, enum cudaSurfaceBoundaryMode mode)
+{
+    const lw_surface *s = (const lw_surface *)object;
+    const int rows = s->height != 0 ? (int)s->height : 1, planes = s->depth != 0 ? s->depth : 1;
+    bool inside = lw_surface_index(x, (int)s->width * (s->bits / 8 * s->components) - (int)sizeof(T), mode);
+
+    inside = lw_surface_index(y, rows - 1, mode) && inside;
+    inside = lw_surface_index(z, planes - 1, mode) && inside;
+    return inside ? (T *)(s->address + ((unsigned long long)z * rows + y) * s->pitch + x) : nullptr;
+}
+#define LW_SURFACE(NAME, COORDINATES, NAMES)                                                      \
+    template <class T>                                                                            \
+    LW_FN T NAME##read(cudaSurfaceObject_t s, LW_REST COORDINATES,                                \
+                       enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap)                  \
+    {                                                                                             \
+        const T *from = lw_surface_at<T>(s, LW_REST NAMES, mode);                                 \
+                                                                                                  \
+        return from != nullptr ? *from : T();                                                     \
+    }                                                                                             \
+    template <class T>                                                                            \
+    LW_FN void NAME##read(T *to, cudaSurfaceObject_t s, LW_REST COORDINATES,                      \
+                          enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap)               \
+    {                                                                                             \
+        const T *from = lw_surface_at<T>(s, LW_REST NAMES, mode);                                 \
+                                                                                                  \
+        *to = from != nullptr ? *from : T();                                                      \
+    }                                                                                             \
+    template <class T>                                                                            \
+    LW_FN void NAME##write(T value, cudaSurfaceObject_t s, LW_REST COORDINATES,                   \
+                           enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap)              \
+    {                                                                                             \
+        T *to = lw_surface_at<T>(s, LW_REST NAMES, mode);                                         \
+                                                                                                  \
+        if (to != nullptr)                                                                        \
+            *to = value;                                                                          \
+    }
+LW_SURFACE(surf1D, (int x), (x, 0, 0))
+LW_SURFACE(surf2D, (int x, int y), (x, y, 0))
+LW_SURFACE(surf3D, (int x, int y, int z), (x, y, z))
+LW_SURFACE(surf1DLayered, (int x, int layer), (x, 0, layer))
+LW_SURFACE(surf2DLayered, (int x, int y, int layer), (x, y, layer))
+LW_SURFACE(surfCubemap, (int x, int y, int face), (x, y, face))
+LW_SURFACE(surfCubemapLayered, (int x, int y, int face), (x, y, face))
+#undef LW_SURFACE
+#undef LW_REST
 
 /* Loads through the texture path: ld.global.nc; types without such a PTX load use a plain load. */
 template <class T> LW_FN T __ldg(const T *p) { return *p; }

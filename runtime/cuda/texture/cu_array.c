@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CUDA's runtime: arrays. An array is memory of the device whose rows and planes follow one another without a gap. The
+ * handle of an array is the address of its struct cu_array.
+ */
+#include "runtime/cuda/texture/cu_texture_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ROW = 131072, MAX_ROWS = 65536, MAX_PLANES = 16384, MAX_LAYERS = 2048, CUBE_FACES = 6 };
+
+/* All arrays of the program. The list is global, because a process has one device. */
+static struct cu_array *arrays;
+
+bool cu_is_array(const struct cu_array *array)
+{
+    for (const struct cu_array *a = arrays; a != NULL; a = a->next)
+        if (a == array)
+            return true;
+    return false;
+}
+
+void cu_arrays_reset(void)
+{
+    while (arrays != NULL) {
+        struct cu_array *a = arrays;
+
+        arrays = a->next;
+        free(a);
+    }
+}
+
+unsigned cu_texel_bytes(const struct cudaChannelFormatDesc *d)
+{
+    const int bits[] = {d->x, d->y, d->z, d->w};
+    unsigned count = 0;
+
+    while (count < 4 && bits[count] != 0)
+        count++;
+    for (unsigned i = 0; i < 4; i++)
+        if (bits[i] != (i < count ? d->x : 0))
+            return 0;
+    if ((d->x != 8 && d->x != 16 && d->x != 32) || count == 0 || count == 3 || d->kind < CU_CHANNEL_SIGNED ||
+        d->kind > CU_CHANNEL_FLOAT || (d->kind == CU_CHANNEL_FLOAT && d->x == 8))
+        return 0;
+    return (unsigned)d->x / 8 * count;
+}
+
+/** Returns true if an array may have this size and these flags. */
+static bool size_is_valid(struct cu_extent e, unsigned flags)
+{
+    const bool layers = (flags & CU_ARRAY_LAYERED) != 0, cube = (flags & CU_ARRAY_CUBEMAP) != 0;
+
+    if ((flags & ~(unsigned)CU_ARRAY_FLAGS) != 0 || e.width == 0 || e.width > MAX_ROW || e.height > MAX_ROWS)
+        return false;
+    if (cube && (e.width != e.height || e.depth == 0 || e.depth % CUBE_FACES != 0 || (!layers && e.depth != CUBE_FACES)))
+        return false;
+    if (layers)
+        return e.depth != 0 && e.depth <= (cube ? MAX_LAYERS / CUBE_FACES * CUBE_FACES : MAX_LAYERS);
+    return e.depth <= MAX_PLANES && (e.depth == 0 || e.height != 0);
+}
+
+CU_API cudaError_t cudaMalloc3DArray(struct cu_array **out, const struct cudaChannelFormatDesc *format, struct cu_extent e,
+                                     unsigned flags)
+{
+    struct cu_array *a;
+    void *memory = NULL;
+    cudaError_t error;
+
+    if (out == NULL || format == NULL || !size_is_valid(e, flags))
+        return cu_return(cudaErrorInvalidValue);
+    if (cu_texel_bytes(format) == 0)
+        return cu_return(cudaErrorInvalidChannelDescriptor);
+    a = calloc(1, sizeof *a);
+    if (a == NULL)
+        return cu_return(cudaErrorMemoryAllocation);
+    *a = (struct cu_array){.format = *format, .size = e, .flags = flags, .texel_bytes = cu_texel_bytes(format)};
+    a->pitch = e.width * a->texel_bytes;
+    a->plane = a->pitch * (e.height != 0 ? e.height : 1);
+    error = cudaMalloc(&memory, a->plane * (e.depth != 0 ? e.depth : 1));
+    if (error != cudaSuccess) {
+        free(a);
+        return error;
+    }
+    a->address = memory;
+    rt_lock();
+    a->next = arrays;
+    arrays = a;
+    *out = a;
+    rt_unlock();
+    return cudaSuccess;
+}
+
+CU_API cudaError_t cudaMallocArray(struct cu_array **out, const struct cudaChannelFormatDesc *format, size_t width,
+                                   size_t height, unsigned flags)
+{
+    if ((flags & (CU_ARRAY_LAYERED | CU_ARRAY_CUBEMAP)) != 0)
+        return cu_return(cudaErrorInvalidValue);
+    return cudaMalloc3DArray(out, format, (struct cu_extent){width, height, 0}, flags);
+}
+
+CU_API cudaError_t cudaFreeArray(struct cu_array *array)
+{
+    cudaError_t error = array == NULL ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    void *memory = NULL;
+
+    rt_lock();
+    for (struct cu_array **at = &arrays; array != NULL && *at != NULL; at = &(*at)->next)
+        if (*at == array) {
+            *at = array->next;
+            memory = array->address;
+            free(array);
+            error = cudaSuccess;
+            break;
+        }
+    rt_unlock();
+    return memory != NULL ? cudaFree(memory) : cu_return(error);
+}
+
+CU_API cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cu_extent *size, unsigned *flags,
+                                    struct cu_array *array)
+{
+    cudaError_t error = cudaErrorInvalidResourceHandle;
+
+    rt_lock();
+    if (cu_is_array(array)) {
+        error = cudaSuccess;
+        if (format != NULL)
+            *format = array->format;
+        if (size != NULL)
+            *size = array->size;
+        if (flags != NULL)
+            *flags = array->flags;
+    }
+    rt_unlock();
+    return cu_return(error);
+}
+
+CU_API cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *format, const struct cu_array *array)
+{
+    return format == NULL ? cu_return(cudaErrorInvalidValue) : cudaArrayGetInfo(format, NULL, NULL, (struct cu_array *)(uintptr_t)array);
+}
+
+CU_API struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, int kind)
+{
+    return (struct cudaChannelFormatDesc){x, y, z, w, kind};
+}
+
+/* ---- copies -------------------------------------------------------------------------------------------------------- */
+
+/** Returns the size of an array's texels in bytes, or 0 if @array is not an array. */
+static size_t texel_of(const struct cu_array *array)
+{
+    size_t bytes;
+
+    rt_lock();
+    bytes = cu_is_array(array) ? array->texel_bytes : 0;
+    rt_unlock();
+    return bytes;
+}
+
+/** A side of a copy: a place in an array, or memory whose rows have a pitch. */
+struct side {
+    struct cu_array *array;
+    size_t x, y; /* place in the array; x in bytes */
+    const void *memory;
+    size_t pitch;
+};
+
+/** Copies @height rows of @width bytes between an array and memory, or between two arrays. */
+static cudaError_t copy_rows(struct side to, struct side from, size_t width, size_t height, int kind, cudaStream_t stream, bool now)
+{
+    const size_t texel = texel_of(to.array != NULL ? to.array : from.array);
+    struct cudaMemcpy3DParms c = {
+        .from_array = from.array, .to_array = to.array, .from = {(void *)(uintptr_t)from.memory, from.pitch, width, height},
+        .to = {(void *)(uintptr_t)to.memory, to.pitch, width, height}, .kind = kind};
+
+    if (texel == 0)
+        return cu_return(cudaErrorInvalidResourceHandle);
+    if (width % texel != 0 || to.x % texel != 0 || from.x % texel != 0)
+        return cu_return(cudaErrorInvalidValue);
+    c.from_position = (struct cu_position){from.x / texel, from.y, 0};
+    c.to_position = (struct cu_position){to.x / texel, to.y, 0};
+    c.extent = (struct cu_extent){width / texel, height, 1};
+    return cu_submit((struct cu_work){.type = CU_COPY, .copy = c}, stream, now);
+}
+
+/** Copies @bytes between an array and memory without gaps. The bytes continue in the next row of the array. */
+static cudaError_t copy_bytes(struct side to, struct side from, size_t bytes, int kind, cudaStream_t stream, bool now)
+{
+    struct side *const of_array = to.array != NULL ? &to : &from, *const of_memory = to.array != NULL ? &from : &to;
+    cudaError_t error = cudaSuccess;
+    size_t row;
+
+    if (texel_of(of_array->array) == 0)
+        return cu_return(cudaErrorInvalidResourceHandle);
+    row = of_array->array->pitch;
+    while (bytes != 0 && error == cudaSuccess) {
+        const size_t left = of_array->x < row ? row - of_array->x : 0;
+        const size_t width = bytes < left ? bytes : left, height = of_array->x == 0 && bytes >= row ? bytes / row : 1;
+
+        if (width == 0)
+            return cu_return(cudaErrorInvalidValue);
+        of_memory->pitch = width;
+        error = copy_rows(to, from, width, height, kind, stream, now);
+        of_memory->memory = (const uint8_t *)of_memory->memory + width * height;
+        of_array->x = 0;
+        of_array->y += height;
+        bytes -= width * height;
+    }
+    return error;
+}
+
+CU_API cudaError_t cudaMemcpy2DToArrayAsync(struct cu_array *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                                            size_t height, int kind, cudaStream_t stream)
+{
+    return copy_rows((struct side){to, x, y, NULL, 0}, (struct side){NULL, 0, 0, from, pitch}, width, height, kind, stream, false);
+}
+
+CU_API cudaError_t cudaMemcpy2DToArray(struct cu_array *to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                                       size_t height, int kind)
+{
+    return copy_rows((struct side){to, x, y, NULL, 0}, (struct side){NULL, 0, 0, from, pitch}, width, height, kind, NULL, true);
+}
+
+CU_API cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, struct cu_array *from, size_t x, size_t y, size_t width,
+                                              size_t height, int kind, cudaStream_t stream)
+{
+    return copy_rows((struct side){NULL, 0, 0, to, pitch}, (struct side){from, x, y, NULL, 0}, width, height, kind, stream, false);
+}
+
+CU_API cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, struct cu_array *from, size_t x, size_t y, size_t width,
+                                         size_t height, int kind)
+{
+    return copy_rows((struct side){NULL, 0, 0, to, pitch}, (struct side){from, x, y, NULL, 0}, width, height, kind, NULL, true);
+}
+
+CU_API cudaError_t cudaMemcpy2DArrayToArray(struct cu_array *to, size_t to_x, size_t to_y, struct cu_array *from, size_t from_x,
+                                            size_t from_y, size_t width, size_t height, int kind)
+{
+    return copy_rows((struct side){to, to_x, to_y, NULL, 0}, (struct side){from, from_x, from_y, NULL, 0}, width, height, kind,
+                     NULL, true);
+}
+
+CU_API cudaError_t cudaMemcpyToArrayAsync(struct cu_array *to, size_t x, size_t y, const void *from, size_t bytes, int kind,
+                                          cudaStream_t stream)
+{
+    return copy_bytes((struct side){to, x, y, NULL, 0}, (struct side){NULL, 0, 0, from, 0}, bytes, kind, stream, false);
+}
+
+CU_API cudaError_t cudaMemcpyToArray(struct cu_array *to, size_t x, size_t y, const void *from, size_t bytes, int kind)
+{
+    return copy_bytes((struct side){to, x, y, NULL, 0}, (struct side){NULL, 0, 0, from, 0}, bytes, kind, NULL, true);
+}
+
+CU_API cudaError_t cudaMemcpyFromArrayAsync(void *to, struct cu_array *from, size_t x, size_t y, size_t bytes, int kind,
+                                            cudaStream_t stream)
+{
+    return copy_bytes((struct side){NULL, 0, 0, to, 0}, (struct side){from, x, y, NULL, 0}, bytes, kind, stream, false);
+}
+
+CU_API cudaError_t cudaMemcpyFromArray(void *to, struct cu_array *from, size_t x, size_t y, size_t bytes, int kind)
+{
+    return copy_bytes((struct side){NULL, 0, 0, to, 0}, (struct side){from, x, y, NULL, 0}, bytes, kind, NULL, true);
+}

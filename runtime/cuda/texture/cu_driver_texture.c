@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CUDA's driver interface: arrays and texture objects, by the functions of the runtime. */
+#include "runtime/cuda/cu_driver_priv.h"
+#include "runtime/cuda/texture/cu_texture_priv.h"
+
+#include <string.h>
+
+struct array_2d {
+    size_t width, height;
+    int format; /* enum CUarray_format */
+    unsigned channels;
+};
+struct array_3d {
+    size_t width, height, depth;
+    int format;
+    unsigned channels, flags;
+};
+
+/** Returns the runtime's format for a format of the driver interface. All bits are 0 if there is none. */
+static struct cudaChannelFormatDesc format_of(int format, unsigned channels)
+{
+    static const struct {
+        int format, bits, kind;
+    } rows[] = {
+        {1, 8, CU_CHANNEL_UNSIGNED}, {2, 16, CU_CHANNEL_UNSIGNED}, {3, 32, CU_CHANNEL_UNSIGNED}, {8, 8, CU_CHANNEL_SIGNED},
+        {9, 16, CU_CHANNEL_SIGNED},  {10, 32, CU_CHANNEL_SIGNED},  {16, 16, CU_CHANNEL_FLOAT},   {32, 32, CU_CHANNEL_FLOAT},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].format == format && (channels == 1 || channels == 2 || channels == 4)) {
+            const int bits = rows[i].bits;
+
+            return (struct cudaChannelFormatDesc){bits, channels > 1 ? bits : 0, channels > 2 ? bits : 0, channels > 2 ? bits : 0,
+                                                  rows[i].kind};
+        }
+    return (struct cudaChannelFormatDesc){0};
+}
+
+CU_API CUresult cuArray3DCreate(struct cu_array **out, const struct array_3d *d)
+{
+    struct cudaChannelFormatDesc format;
+
+    if (out == NULL || d == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    format = format_of(d->format, d->channels);
+    if (format.x == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    return CU_IN_CONTEXT(cudaMalloc3DArray(out, &format, (struct cu_extent){d->width, d->height, d->depth}, d->flags));
+}
+CU_ALIAS(cuArray3DCreate, cuArray3DCreate_v2);
+
+CU_API CUresult cuArrayCreate(struct cu_array **out, const struct array_2d *d)
+{
+    const struct array_3d all = d != NULL ? (struct array_3d){d->width, d->height, 0, d->format, d->channels, 0}
+                                          : (struct array_3d){0};
+
+    return d != NULL ? cuArray3DCreate(out, &all) : CUDA_ERROR_INVALID_VALUE;
+}
+CU_ALIAS(cuArrayCreate, cuArrayCreate_v2);
+
+CU_API CUresult cuArrayDestroy(struct cu_array *array)
+{
+    return array != NULL ? CU_IN_CONTEXT(cudaFreeArray(array)) : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/** The memory of a texture, in the layout of the driver interface. */
+struct resource {
+    int type;
+    union {
+        struct cu_array *array;
+        struct {
+            CUdeviceptr pointer;
+            int format;
+            unsigned channels;
+            size_t bytes;
+        } linear;
+        struct {
+            CUdeviceptr pointer;
+            int format;
+            unsigned channels;
+            size_t width, height, pitch;
+        } pitch;
+        int reserved[32];
+    };
+    unsigned flags;
+};
+/** How a texture is read, in the layout of the driver interface. */
+struct reads {
+    int edge[3], filter;
+    unsigned flags, anisotropy;
+    int mipmap_filter;
+    float mipmap_bias, mipmap_least, mipmap_most, border[4];
+};
+enum { READ_INTEGER = 1, READ_NORMALIZED_COORDS = 2, READ_SRGB = 16 };
+
+CU_API CUresult cuTexObjectCreate(uint64_t *out, const struct resource *r, const struct reads *t, const void *view)
+{
+    struct cudaResourceDesc resource = {0};
+    struct cudaTextureDesc reads = {0};
+    int bits = 0;
+
+    if (out == NULL || r == NULL || t == NULL)
+        return CUDA_ERROR_INVALID_VALUE;
+    resource.type = r->type;
+    if (r->type == CU_RESOURCE_LINEAR) {
+        resource.linear.pointer = (void *)(uintptr_t)r->linear.pointer;
+        resource.linear.format = format_of(r->linear.format, r->linear.channels);
+        resource.linear.bytes = r->linear.bytes;
+        bits = resource.linear.format.x;
+    } else if (r->type == CU_RESOURCE_PITCH) {
+        resource.pitch.pointer = (void *)(uintptr_t)r->pitch.pointer;
+        resource.pitch.format = format_of(r->pitch.format, r->pitch.channels);
+        resource.pitch.width = r->pitch.width;
+        resource.pitch.height = r->pitch.height;
+        resource.pitch.pitch = r->pitch.pitch;
+        bits = resource.pitch.format.x;
+    } else if (r->type == CU_RESOURCE_ARRAY) {
+        resource.array = r->array;
+        rt_lock();
+        bits = cu_is_array(r->array) ? r->array->format.x : 0;
+        rt_unlock();
+    }
+    memcpy(reads.edge, t->edge, sizeof reads.edge);
+    memcpy(reads.border, t->border, sizeof reads.border);
+    reads.filter = t->filter;
+    reads.srgb = (t->flags & READ_SRGB) != 0;
+    reads.normalized_coords = (t->flags & READ_NORMALIZED_COORDS) != 0;
+    /* Integers of 8 and 16 bits are read as normalised floats, unless a flag says otherwise. */
+    reads.read_mode = (t->flags & READ_INTEGER) == 0 && bits != 32;
+    return CU_IN_CONTEXT(cudaCreateTextureObject(out, &resource, &reads, view));
+}
+
+CU_API CUresult cuTexObjectDestroy(uint64_t object)
+{
+    return CU_IN_CONTEXT(cudaDestroyTextureObject(object));
+}
+
+CU_API CUresult cuSurfObjectCreate(uint64_t *out, const struct resource *r)
+{
+    struct cudaResourceDesc resource = {0};
+
+    if (out == NULL || r == NULL || r->type != CU_RESOURCE_ARRAY)
+        return CUDA_ERROR_INVALID_VALUE;
+    resource.array = r->array;
+    return CU_IN_CONTEXT(cudaCreateSurfaceObject(out, &resource));
+}
+
+CU_API CUresult cuSurfObjectDestroy(uint64_t object)
+{
+    return CU_IN_CONTEXT(cudaDestroySurfaceObject(object));
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A program that includes <cuda.h>: the driver API, with an array and a texture; and memory pools of the runtime. */
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <stdio.h>
+#include <string.h>
+
+static int wrong;
+#define CHECK(what) \
+    do { \
+        if (!(what) && wrong++ < 9) \
+            printf("line %d: not true: %s\n", __LINE__, #what); \
+    } while (0)
+
+static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
+                          ".visible .entry fetch(.param .u64 t, .param .u64 out) {\n"
+                          ".reg .b32 %r<2>; .reg .f32 %f<6>; .reg .b64 %d<4>;\n"
+                          "mov.u32 %r1, %tid.x; cvt.rn.f32.u32 %f1, %r1; ld.param.u64 %d1, [t]; ld.param.u64 %d2, [out];\n"
+                          "tex.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d1, {%f1, %f1}];\n"
+                          "mul.wide.u32 %d3, %r1, 4; add.s64 %d2, %d2, %d3; st.global.f32 [%d2], %f3; ret;\n}\n";
+
+static void driver(void)
+{
+    CUdevice device;
+    CUcontext context;
+    CUmodule module;
+    CUfunction fetch;
+    CUctxCreateParams parameters = {};
+    CUDA_ARRAY_DESCRIPTOR shape = {4, 3, CU_AD_FORMAT_UNSIGNED_INT8, 2};
+    CUDA_MEMCPY2D copy = {};
+    CUDA_RESOURCE_DESC resource = {};
+    CUDA_TEXTURE_DESC reads = {};
+    CUarray array;
+    CUtexObject texture;
+    CUdeviceptr out;
+    unsigned char texel[3][4][2];
+    float value[4] = {};
+
+    for (int i = 0; i < 12; i++) {
+        texel[i / 4][i % 4][0] = 1;
+        texel[i / 4][i % 4][1] = (unsigned char)(15 * i);
+    }
+    CHECK(cuInit(0) == CUDA_SUCCESS && cuDeviceGet(&device, 0) == CUDA_SUCCESS);
+    CHECK(cuCtxCreate(&context, &parameters, 0, device) == CUDA_SUCCESS);
+    CHECK(cuModuleLoadData(&module, ptx) == CUDA_SUCCESS && cuModuleGetFunction(&fetch, module, "fetch") == CUDA_SUCCESS);
+    CHECK(cuArrayCreate(&array, &shape) == CUDA_SUCCESS);
+    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+    copy.srcHost = texel;
+    copy.srcPitch = sizeof texel[0];
+    copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy.dstArray = array;
+    copy.WidthInBytes = sizeof texel[0];
+    copy.Height = 3;
+    CHECK(cuMemcpy2D(&copy) == CUDA_SUCCESS);
+    copy.WidthInBytes++;
+    CHECK(cuMemcpy2D(&copy) == CUDA_ERROR_INVALID_VALUE);
+    resource.resType = CU_RESOURCE_TYPE_ARRAY;
+    resource.res.array.hArray = array;
+    reads.addressMode[0] = reads.addressMode[1] = CU_TR_ADDRESS_MODE_CLAMP;
+    CHECK(cuTexObjectCreate(&texture, &resource, &reads, nullptr) == CUDA_SUCCESS);
+    CHECK(cuMemAlloc(&out, sizeof value) == CUDA_SUCCESS);
+    void *arguments[] = {&texture, &out};
+    CHECK(cuLaunchKernel(fetch, 1, 1, 1, 4, 1, 1, 0, nullptr, arguments, nullptr) == CUDA_SUCCESS);
+    CHECK(cuMemcpyDtoH(value, out, sizeof value) == CUDA_SUCCESS);
+    CHECK(value[0] == 0 && value[1] == 75 / 255.0f && value[2] == 150 / 255.0f && value[3] == 165 / 255.0f);
+    CHECK(cuTexObjectDestroy(texture) == CUDA_SUCCESS && cuArrayDestroy(array) == CUDA_SUCCESS);
+    CHECK(cuArrayDestroy(array) != CUDA_SUCCESS);
+    CHECK(cuMemFree(out) == CUDA_SUCCESS && cuModuleUnload(module) == CUDA_SUCCESS && cuCtxDestroy(context) == CUDA_SUCCESS);
+}
+
+static void pools(void)
+{
+    cudaMemPoolProps properties = {};
+    cudaMemPool_t standard, small;
+    cudaMemLocation here = {cudaMemLocationTypeDevice, 0};
+    unsigned long long used = 1;
+    char *p, *q;
+
+    CHECK(cudaDeviceGetDefaultMemPool(&standard, 0) == cudaSuccess);
+    CHECK(cudaMallocAsync(&p, 1000, 0) == cudaSuccess);
+    CHECK(cudaMemPoolGetAttribute(standard, cudaMemPoolAttrUsedMemCurrent, &used) == cudaSuccess && used == 1000);
+    CHECK(cudaFreeAsync(p, 0) == cudaSuccess);
+    CHECK(cudaMemPoolGetAttribute(standard, cudaMemPoolAttrUsedMemCurrent, &used) == cudaSuccess && used == 0);
+    CHECK(cudaMemPoolGetAttribute(standard, cudaMemPoolAttrUsedMemHigh, &used) == cudaSuccess && used == 1000);
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location = here;
+    properties.maxSize = 2000;
+    CHECK(cudaMemPoolCreate(&small, &properties) == cudaSuccess);
+    CHECK(cudaMallocFromPoolAsync(&p, 1500, small, 0) == cudaSuccess);
+    CHECK(cudaMallocAsync(&q, 501, small, 0) == cudaErrorMemoryAllocation);
+    CHECK(cudaMemPoolSetAttribute(small, cudaMemPoolAttrUsedMemCurrent, &used) == cudaErrorInvalidValue);
+    CHECK(cudaFree(p) == cudaSuccess && cudaMemPoolDestroy(small) == cudaSuccess);
+    CHECK(cudaMemPoolDestroy(standard) == cudaErrorInvalidValue);
+    CHECK(cudaMallocManaged(&p, 100) == cudaSuccess);
+    CHECK(cudaMemPrefetchAsync(p, 100, 0) == cudaSuccess && cudaMemPrefetchAsync(p, 100, here, 0) == cudaSuccess);
+    CHECK(cudaMemPrefetchAsync(&used, 8, 0) == cudaErrorInvalidValue);
+    CHECK(cudaMemAdvise(p, 100, cudaMemAdviseSetReadMostly, here) == cudaSuccess);
+    CHECK(cudaStreamAttachMemAsync(0, p, 0, cudaMemAttachGlobal) == cudaSuccess);
+    CHECK(cudaFree(p) == cudaSuccess);
+}
+
+int main()
+{
+    driver();
+    pools();
+    puts(wrong == 0 ? "all right" : "wrong");
+    return wrong != 0;
+}
