@@ -165,15 +165,20 @@ static bool take_own(struct line *l, char **argv, int *i, bool *ours)
             cmd_wrong_usage(l->cmd, "-x %s: only -x cu is supported; the language of other files follows from their suffix", value);
             l->failed = true;
         }
-    } else if (strcmp(word, "-E") == 0 || strcmp(word, "-S") == 0 || strcmp(word, "-ptx") == 0 || strcmp(word, "--ptx") == 0 ||
-               strcmp(word, "-cubin") == 0 || strcmp(word, "-dlink") == 0 || strcmp(word, "-lib") == 0) {
+    } else if (strcmp(word, "-ptx") == 0 || strcmp(word, "--ptx") == 0) {
+        p->compile_only = true;
+        p->emit = PTX_EMIT_PTX;
+    } else if (strcmp(word, "-fatbin") == 0 || strcmp(word, "--fatbin") == 0) {
+        p->compile_only = true;
+        p->emit = PTX_EMIT_FATBIN;
+    } else if (strcmp(word, "-E") == 0 || strcmp(word, "-S") == 0 || strcmp(word, "-cubin") == 0 || strcmp(word, "-dlink") == 0 || strcmp(word, "-lib") == 0) {
         cmd_wrong_usage(l->cmd, "%s: %s", word,
                         strcmp(word, "-dlink") == 0 ? "device linking is not needed, as the runtime links kernels when the "
                                                       "program runs: leave this step out"
                         : strcmp(word, "-lib") == 0 ? "lanewise cc writes no libraries: compile to objects with -c, and make a "
                                                       "library of them with ar"
-                                                    : "lanewise cc does not write this kind of file: \"lanewise compile --emit "
-                                                      "ptx\" writes the PTX of kernels");
+                                                    : "lanewise cc does not write this kind of file: -ptx and -fatbin write "
+                                                      "the PTX of kernels");
         l->failed = true;
     } else {
         for (size_t k = 0; k < LW_COUNT_OF(ignored); k++)

@@ -53,6 +53,10 @@ void *emu_global_share(struct emu_machine *machine, uint64_t address);
 enum lw_status emu_global_copy(struct emu_machine *machine, uint64_t to, uint64_t from,
                                uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
 
+/** Sets the limit of the memory that kernels get from malloc (emu_config.heap_bytes). Objects that kernels have allocated remain,
+ *  so the limit is at least their size. The new limit is not recorded in a log. */
+void emu_heap_limit(struct emu_machine *machine, uint32_t bytes);
+
 /** Type of a texel's components. */
 enum emu_texel_kind { EMU_TEXEL_UNSIGNED, EMU_TEXEL_SIGNED, EMU_TEXEL_FLOAT };
 /** Edge modes: the value of a fetch with a float coordinate outside the texture. WRAP and MIRROR apply only to normalised

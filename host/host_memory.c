@@ -68,6 +68,20 @@ int lanewise_copy(lanewise_machine *m, uint64_t to, uint64_t from, uint64_t byte
     return emu_global_copy(m->machine, to, from, bytes, &err) == LW_OK ? LANEWISE_OK : host_fail(m, &err);
 }
 
+int lanewise_heap_limit(lanewise_machine *m, uint64_t bytes)
+{
+    struct lw_error err;
+
+    if (m == NULL)
+        return LANEWISE_ERROR;
+    if (bytes > UINT32_MAX)
+        return host_refuse(m, "a heap of %llu bytes is too large: the limit is %u", (unsigned long long)bytes, UINT32_MAX);
+    if (host_begin(m, &err) != LW_OK)
+        return host_fail(m, &err);
+    emu_heap_limit(m->machine, (uint32_t)bytes);
+    return LANEWISE_OK;
+}
+
 int lanewise_fill(lanewise_machine *m, uint64_t address, const void *pattern, size_t pattern_bytes, uint64_t bytes)
 {
     enum { PIECE = 4096 };

@@ -226,6 +226,8 @@ LANEWISE_API int lanewise_copy(lanewise_machine *machine, uint64_t to, uint64_t 
 /** Fills memory with copies of a pattern of 1 to 4096 bytes. @bytes must be a multiple of @pattern_bytes. */
 LANEWISE_API int lanewise_fill(lanewise_machine *machine, uint64_t address, const void *pattern, size_t pattern_bytes,
                                uint64_t bytes);
+/** Sets the size of the heap from which kernels get memory by malloc. The size is 8 MiB at first, and at most 4 GiB - 1. */
+LANEWISE_API int lanewise_heap_limit(lanewise_machine *machine, uint64_t bytes);
 /** Gets beginning and size of the allocation that contains @address. LANEWISE_ERROR: no allocation contains it, or the
  *  allocation was freed. */
 LANEWISE_API int lanewise_allocation(lanewise_machine *machine, uint64_t address, uint64_t *begin, uint64_t *bytes);

@@ -146,9 +146,11 @@ struct ptx_program {
     const char *source;              /* the first file to compile, or NULL if there is none */
     size_t source_count;
     bool compile_only;               /* each file is compiled to an object, and nothing is linked */
+    enum { PTX_EMIT_OBJECT, PTX_EMIT_PTX, PTX_EMIT_FATBIN } emit; /* with compile_only: what a file is compiled to. PTX and fat
+                                                                   * binaries have kernels only */
     bool device_debug;               /* kernels are not optimised, and their debug information has all lines and variables */
     bool linked;                     /* kernels of several files may use each other's functions and variables */
-    const char *output;              /* NULL with compile_only: the output is NAME.o in the working folder */
+    const char *output;              /* NULL with compile_only: the output is NAME.o, NAME.ptx or NAME.fatbin in the working folder */
     const char *runtime;             /* folder of libcudart.so.13 */
 };
 /** Flag of an entry in a fat binary. If it is set, the runtime links the entry's PTX with the PTX of the program's other

@@ -12,6 +12,13 @@ static uint64_t operand(const struct emu_warp *w, const struct emu_dinsn *di, un
     return di->ukind == EMU_U_ROW ? emu_lane_pair(w, di->b, lane) : emu_uniform64(w, di);
 }
 
+void emu_heap_limit(struct emu_machine *machine, uint32_t bytes)
+{
+    const uint64_t used = machine->memory.heap_used;
+
+    machine->config.heap_bytes = bytes > used ? bytes : (unsigned)used;
+}
+
 void emu_c_malloc(struct emu_warp *w, const struct emu_dinsn *di)
 {
     struct emu_machine *machine = w->core->machine;

@@ -61,6 +61,10 @@ static const struct header headers[] = {
     {"cuda_bf16.hpp", "#include \"cuda_bf16.h\"\n"},
     {"cooperative_groups/reduce.h", "#include \"../cooperative_groups.h\"\n"},
     {"cooperative_groups/scan.h", "#include \"../cooperative_groups.h\"\n"},
+    {"cooperative_groups/memcpy_async.h", "#include \"../lanewise_sync.h\"\n"},
+    {"cuda/barrier", "#include \"../lanewise_sync.h\"\n"},
+    {"cuda/pipeline", "#include \"../lanewise_sync.h\"\n"},
+    {"cuda_pipeline.h", "#include \"lanewise_sync.h\"\n"},
 #undef FORWARD
 /* Headers that are refused with a reason. */
 #define REFUSED(NAME, WHAT) {NAME, "#error Lanewise has no <" NAME ">: " WHAT "\n"}
@@ -75,11 +79,7 @@ static const struct header headers[] = {
     REFUSED("cudnn.h", "cuDNN is not supported"),
     REFUSED("mma.h", "matrix fragments are not supported"),
     REFUSED("cuda_fp8.h", "8-bit floats are not supported"),
-    NVCC_MAY("cuda_pipeline.h", "asynchronous copies are not supported"),
-    NVCC_MAY("cuda/pipeline", "asynchronous copies are not supported"),
-    NVCC_MAY("cuda/barrier", "barrier objects are not supported"),
     NVCC_MAY("cuda/atomic", "atomic objects are not supported: use functions such as atomicAdd"),
-    NVCC_MAY("cooperative_groups/memcpy_async.h", "asynchronous copies are not supported"),
     NVCC_MAY("cub/cub.cuh", "CUB is not supported"),
     NVCC_MAY("thrust/device_vector.h", "Thrust is not supported"),
     NVCC_MAY("thrust/host_vector.h", "Thrust is not supported"),

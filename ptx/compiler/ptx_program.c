@@ -81,7 +81,7 @@ static char *make_container(const struct ptx_program *p, const char *path, const
 
 /* ---- one file ------------------------------------------------------------------------------------- */
 
-/** Compiles the device side and writes the fat binary to @path_out. @job's words receive the compiler's output. */
+/** Compiles the device side and writes the fat binary or the PTX to @path_out. @job's words receive the compiler's output. */
 static enum lw_status compile_device(struct ptx_job *job, const struct ptx_program *p, const char *path, const char *path_out,
                                      struct lw_error *err)
 {
@@ -99,7 +99,9 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
     add(&w, "-w"); /* -w, because the host pass compiles the same code and prints the warnings */
     status = ptx_cuda_by_clang(job, path, w.word, w.count, &ptx, &size, err);
     job->values = false;
-    if (status == LW_OK) {
+    if (status == LW_OK && p->emit == PTX_EMIT_PTX) {
+        status = lw_file_write(path_out, ptx, strlen(ptx), err);
+    } else if (status == LW_OK) {
         container = make_container(p, path, ptx, strlen(ptx), &size);
         status = container != NULL ? lw_file_write(path_out, container, size, err)
                                    : LW_FAIL(err, LW_ENOMEM, "the host has no memory for the fat binary of %s", path);
@@ -168,6 +170,8 @@ static enum lw_status compile_file(struct ptx_job *job, const struct ptx_program
     char fatbin[PTX_PATH_BYTES + 16];
     enum lw_status status = ptx_check_source(input->word, err);
 
+    if (status == LW_OK && p->emit != PTX_EMIT_OBJECT)
+        return compile_device(job, p, input->word, object, err);
     snprintf(fatbin, sizeof fatbin, "%s/kernels.fatbin", job->scratch);
     if (status == LW_OK && input->kind == PTX_INPUT_CUDA)
         status = compile_device(job, p, input->word, fatbin, err);
@@ -178,13 +182,15 @@ static enum lw_status compile_file(struct ptx_job *job, const struct ptx_program
 
 /* ---- the program --------------------------------------------------------------------------------------- */
 
-/** Returns the default name of the object for option -c: saxpy.o for dir/saxpy.cu. The caller frees it. */
-static char *object_name(const char *path)
+/** Returns the default name of the output for option -c: saxpy.o for dir/saxpy.cu. The caller frees it. */
+static char *object_name(const struct ptx_program *p, const char *path)
 {
+    static const char *const suffix[] = {[PTX_EMIT_OBJECT] = "o", [PTX_EMIT_PTX] = "ptx", [PTX_EMIT_FATBIN] = "fatbin"};
     const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path, *dot = strrchr(base, '.');
     char *name = NULL;
 
-    return asprintf(&name, "%.*s.o", (int)(dot != NULL ? (size_t)(dot - base) : strlen(base)), base) < 0 ? NULL : name;
+    return asprintf(&name, "%.*s.%s", (int)(dot != NULL ? (size_t)(dot - base) : strlen(base)), base, suffix[p->emit]) < 0 ? NULL
+                                                                                                                        : name;
 }
 
 /** Links the program. @w contains the compiler and its inputs, and has capacity for the options that this function adds. */
@@ -241,7 +247,7 @@ static enum lw_status by_clang(struct ptx_job *job, const struct ptx_program *p,
             continue;
         }
         snprintf(objects[i], sizeof objects[i], "%s/object%zu.o", job->scratch, i);
-        if (p->compile_only && p->output == NULL && (named = object_name(input->word)) == NULL)
+        if (p->compile_only && p->output == NULL && (named = object_name(p, input->word)) == NULL)
             status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the name of %s", input->word);
         if (status == LW_OK)
             status = compile_file(job, p, input, !p->compile_only ? objects[i] : named != NULL ? named : p->output, err);
@@ -294,7 +300,7 @@ static enum lw_status by_nvcc(struct ptx_job *job, const struct ptx_program *p, 
     add(&w, result);
     status = ptx_run_compiler(job, p->output != NULL ? p->output : "nvcc", w.word, result, &bytes, &size, err);
     if (status == LW_OK) {
-        char *named = p->output == NULL ? object_name(p->source) : NULL;
+        char *named = p->output == NULL ? object_name(p, p->source) : NULL;
         const char *output = p->output != NULL ? p->output : named;
 
         status = output != NULL ? lw_file_write(output, bytes, size, err) : LW_FAIL(err, LW_ENOMEM, "the host has no memory for a name");

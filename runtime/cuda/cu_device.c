@@ -17,7 +17,7 @@ static const struct {
 } limit_rows[LIMITS] = {
     [LIMIT_STACK] = {1024, 1 << 19, 16, false},
     [LIMIT_PRINTF] = {1 << 20, SIZE_MAX, 1, false},
-    [LIMIT_HEAP] = {8 << 20, SIZE_MAX, 1, true},
+    [LIMIT_HEAP] = {8 << 20, SIZE_MAX, 1, false},
     [LIMIT_DEPTH] = {2, SIZE_MAX, 1, true},
     [LIMIT_PENDING] = {2048, SIZE_MAX, 1, true},
     [LIMIT_FETCH] = {64, 128, 1, false},
@@ -305,6 +305,7 @@ CU_API cudaError_t cudaDeviceReset(void)
         cu_streams_reset();
         cu_modules_reset();
         memset(&settings, 0, sizeof settings);
+        (void)lanewise_heap_limit(rt_machine(), limit_rows[LIMIT_HEAP].initial);
     }
     rt_unlock();
     error = cu_return(error);
@@ -374,6 +375,9 @@ CU_API cudaError_t cudaDeviceSetLimit(int limit, size_t value)
     } else if (error == cudaSuccess) {
         const size_t unit = limit_rows[limit].unit;
 
+        /* A heap larger than the machine permits is as large as it permits. */
+        if (limit == LIMIT_HEAP && lanewise_heap_limit(rt_machine(), value < UINT32_MAX ? value : UINT32_MAX) != LANEWISE_OK)
+            rt_complain("cudaDeviceSetLimit");
         settings.limits[limit].is_set = true;
         settings.limits[limit].value = (value + unit - 1) / unit * unit;
     }

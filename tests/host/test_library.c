@@ -359,6 +359,7 @@ static void recovers(void **state)
                 fail_msg("%s: %llu thread instructions after %llu", engines[i][0], (unsigned long long)after, (unsigned long long)before);
         }
         if (i == 0) { /* also a hang that is reported because no lane can ever continue */
+            assert_int_equal(lanewise_heap_limit(f.gpu, 16 << 20), LANEWISE_OK);
             assert_int_equal(lanewise_fill(f.gpu, out, "\0", 1, sizeof got), LANEWISE_OK);
             assert_int_equal(lanewise_launch(f.gpu, f.spin, one, one, 0, (const void *[]){&out}), LANEWISE_OK);
             assert_int_equal(lanewise_wait(f.gpu), LANEWISE_HANG);

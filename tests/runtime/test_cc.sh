@@ -28,15 +28,25 @@ for clang in clang-14 clang-19; do
     right parts-$clang
     "$lanewise" cc --compiler $clang "$src/grid.cu" -o grid-$clang >log 2>&1 || { fail "$clang: grid.cu does not compile"; cat log; }
     right grid-$clang
-    "$lanewise" cc --compiler $clang "$src/texture.cu" -o texture-$clang >log 2>&1 || { fail "$clang: texture.cu does not compile"; cat log; }
-    right texture-$clang
-    "$lanewise" cc --compiler $clang "$src/driver.cpp" -o driver-$clang >log 2>&1 || { fail "$clang: driver.cpp does not compile"; cat log; }
-    right driver-$clang
 done
+# Kernels alone, as PTX and as a fat binary, which a program can load.
+"$lanewise" cc --compiler clang-19 -ptx "$src/grid.cu" >log 2>&1 && grep -q '^\.version' grid.ptx || { fail "cc -ptx writes no PTX"; cat log; }
+"$lanewise" cc --compiler clang-19 -fatbin "$src/grid.cu" -o kernels.bin >log 2>&1 &&
+    [ "$(od -An -tx1 -N4 kernels.bin | tr -d ' ')" = 50ed55ba ] || { fail "cc -fatbin writes no fat binary"; cat log; }
 # As many blocks as the device reports are resident at the same time, also with narrow warps and with a GPU model.
 for options in --warp=4 --warp=64 --timing=fermi --timing=gcn-tahiti --check=all; do
     LANEWISE_OPTIONS=$options timeout 300 ./grid-clang-19 >out 2>err && grep -q '^all right$' out && ! grep -q 'race' err ||
         { fail "grid.cu with $options: exit status $?"; head -n 20 out err; }
+done
+# Textures and surfaces, the driver API of <cuda.h>, and barriers and pipelines.
+for clang in clang-14 clang-19; do
+    command -v $clang >/dev/null || continue
+    "$lanewise" cc --compiler $clang "$src/texture.cu" -o texture-$clang >log 2>&1 || { fail "$clang: texture.cu does not compile"; cat log; }
+    right texture-$clang
+    "$lanewise" cc --compiler $clang "$src/driver.cpp" -o driver-$clang >log 2>&1 || { fail "$clang: driver.cpp does not compile"; cat log; }
+    right driver-$clang
+    "$lanewise" cc --compiler $clang "$src/stages.cu" -o stages-$clang >log 2>&1 || { fail "$clang: stages.cu does not compile"; cat log; }
+    right stages-$clang
 done
 # Without -rdc=true, each file is a separate module, as with nvcc. The message names the missing symbol.
 "$lanewise" cc "$src/one.cu" "$src/two.cu" "$src/three.cpp" -o apart >log 2>&1 || cat log
@@ -81,7 +91,7 @@ refused 'one file at a time' -c bad.cu link.cu -o program
 refused 'is not a source file' -c program
 refused 'option "-o" needs an operand' link.cu -o
 refused 'the compiler was not found' --compiler no-such-clang link.cu -o program
-refused 'compile --emit ptx' -ptx link.cu
+refused 'write the PTX of kernels' -cubin link.cu
 refused 'leave this step out' -dlink link.cu
 refused 'unknown argument' -fno-such-option link.cu -o program
 refused "cannot be written" link.cu -c -o none/program
