@@ -27,6 +27,7 @@ static const struct {
     {"arch", true}, {"gpu-architecture", true}, {"code", true}, {"gpu-code", true}, {"gencode", true},
     {"generate-code", true}, {"Xptxas", true}, {"ptxas-options", true}, {"Xnvlink", true}, {"Xcudafe", true},
     {"maxrregcount", true}, {"cudart", true}, {"ccbin", true}, {"compiler-bindir", true}, {"diag-suppress", true},
+    {"default-stream", true},
     {"use_fast_math", false}, {"expt-relaxed-constexpr", false}, {"expt-extended-lambda", false},
     {"extended-lambda", false}, {"lineinfo", false}, {"generate-line-info", false}, {"restrict", false},
     {"link", false}, {"cuda", false}, {"m64", false}, {"allow-unsupported-compiler", false},

@@ -150,7 +150,6 @@ LW_BOTH(min, a < b ? a : b) LW_BOTH(max, a < b ? b : a) LW_BOTH(absdiff, a < b ?
 LW_BOTH(cmpgt, a > b ? -1 : 0) LW_BOTH(cmpge, a >= b ? -1 : 0) LW_BOTH(cmplt, a < b ? -1 : 0)
 LW_BOTH(cmple, a <= b ? -1 : 0) LW_BOTH(setgt, a > b) LW_BOTH(setge, a >= b)
 LW_BOTH(setlt, a < b) LW_BOTH(setle, a <= b)
-LW_FN int lw_clamp(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
 LW_FN unsigned int __vaddss4(unsigned int x, unsigned int y)
 LW_BYTES(signed char, lw_clamp(a + b, -128, 127))
 LW_FN unsigned int __vsubss4(unsigned int x, unsigned int y)
@@ -619,7 +618,7 @@ template <class T> LW_FN unsigned int __match_all_sync(unsigned int mask, T x, i
     {                                                                                             \
         T r;                                                                                      \
                                                                                                   \
-        __asm__ volatile("redux.sync." OP " %0, %1, %2;" : "=r"(r) : "r"(x), "r"(mask));          \
+        __asm__ volatile(LW_NEWER "redux.sync." OP " %0, %1, %2;" : "=r"(r) : "r"(x), "r"(mask));          \
         return r;                                                                                 \
     }
 LW_REDUCE(__reduce_add_sync, "add.s32", int)

@@ -48,9 +48,20 @@
 /* Functions of these headers are always inlined and have no line information, so that a debugger that steps over a line
  * with sinf(x) stays in the kernel's source. */
 #define LW_FN static __inline__ __attribute__((always_inline, nodebug)) __device__
+/* Begins inline assembly with an instruction that is newer than the version of PTX that clang writes. */
+#define LW_NEWER ".pragma \"lanewise.newer\";\n\t"
 #define LW_HD static __inline__ __attribute__((always_inline, nodebug)) __host__ __device__
 
+/* The body of a function for the device, which uses an instruction, and for the host, which has the same results. */
+#ifdef __CUDA_ARCH__
+#define LW_SIDES(DEVICE, HOST) DEVICE
+#else
+#define LW_SIDES(DEVICE, HOST) HOST
+#endif
+
 typedef __SIZE_TYPE__ size_t;
+
+LW_HD int lw_clamp(int x, int low, int high) { return x < low ? low : x > high ? high : x; }
 
 #define LW_VECTOR(T, N, A1, A2, A4)                                                               \
     struct N##1 { T x; };                                                                         \
