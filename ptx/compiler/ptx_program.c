@@ -122,6 +122,8 @@ static enum lw_status compile_host(struct ptx_job *job, const struct ptx_program
         "-Wno-unknown-cuda-version", "-include", "lanewise_cuda.h",
         /* Every clang supports this version of CUDA, and compiles launches to calls of cudaLaunchKernel() for it. */
         "-Xclang", "-target-sdk-version=11.0"};
+    const char *dot = strrchr(input->word, '.');
+    const bool is_c = fatbin == NULL && dot != NULL && strcmp(dot, ".c") == 0; /* clang refuses a standard of C++ for C */
     char result[PTX_PATH_BYTES + 16];
     char *bytes = NULL;
     size_t size = 0;
@@ -135,9 +137,13 @@ static enum lw_status compile_host(struct ptx_job *job, const struct ptx_program
     add(&w, job->compiler);
     if (fatbin != NULL)
         add_all(&w, cuda, LW_COUNT_OF(cuda));
+    if (fatbin != NULL && p->linked)
+        add(&w, "-DLANEWISE_LINKED");
     if (!has_prefix(p, "-O") && !has_prefix(p, "-g"))
         add(&w, "-O2");
-    add_all(&w, p->flags, p->flag_count);
+    for (size_t i = 0; i < p->flag_count; i++)
+        if (!is_c || (strncmp(p->flags[i], "-std=c++", 8) != 0 && strncmp(p->flags[i], "-std=gnu++", 10) != 0))
+            add(&w, p->flags[i]);
     add_all(&w, p->host_flags, p->host_flag_count);
     if (p->device_debug)
         add(&w, "-g");

@@ -15,14 +15,15 @@ for clang in clang-14 clang-19; do
     command -v $clang >/dev/null || { fail "$clang is not installed"; continue; }
     # Builds the program with one command. Options of nvcc are accepted.
     "$lanewise" cc --compiler $clang -rdc=true -O2 -std=c++17 -arch=sm_80 -gencode arch=compute_80,code=sm_80 \
-        -Xcompiler -Wall,-Wno-unused "$src/one.cu" "$src/two.cu" "$src/three.cpp" -o whole-$clang -lcudart >log 2>&1 ||
+        -Xcompiler -Wall,-Wno-unused "$src/one.cu" "$src/two.cu" "$src/function.cu" "$src/three.cpp" "$src/plain.c" -o whole-$clang -lcudart >log 2>&1 ||
         { fail "$clang: compiling and linking in one command fails"; cat log; }
     [ ! -s log ] || { fail "$clang: a program without errors causes messages"; cat log; }
     right whole-$clang
     # Compiles each file separately, with options for a debugger, and links.
-    "$lanewise" cc --compiler $clang -dc -G -g "$src/one.cu" "$src/two.cu" >log 2>&1 &&
+    "$lanewise" cc --compiler $clang -dc -G -g "$src/one.cu" "$src/two.cu" "$src/function.cu" >log 2>&1 &&
         "$lanewise" cc --compiler $clang -c -MD -DX=1 "$src/three.cpp" -o 3.o >>log 2>&1 &&
-        "$lanewise" cc --compiler $clang one.o two.o 3.o -o parts-$clang >>log 2>&1 ||
+        "$lanewise" cc --compiler $clang -c -std=c++17 "$src/plain.c" >>log 2>&1 &&
+        "$lanewise" cc --compiler $clang one.o two.o function.o 3.o plain.o -o parts-$clang >>log 2>&1 ||
             { fail "$clang: compiling each file separately fails"; cat log; }
     grep -q 'parts.h' 3.d || fail "$clang: -MD does not write 3.d"
     right parts-$clang
@@ -51,7 +52,7 @@ for clang in clang-14 clang-19; do
     right stages-$clang
 done
 # Without -rdc=true, each file is a separate module, as with nvcc. The message names the missing symbol.
-"$lanewise" cc "$src/one.cu" "$src/two.cu" "$src/three.cpp" -o apart >log 2>&1 || cat log
+"$lanewise" cc "$src/one.cu" "$src/two.cu" "$src/function.cu" "$src/three.cpp" "$src/plain.c" -o apart >log 2>&1 || cat log
 ./apart >out 2>err && fail "kernels were linked without -rdc=true"
 grep -q 'twice' err || { fail "the message does not name the function of the other file"; cat err; }
 

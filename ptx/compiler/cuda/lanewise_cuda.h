@@ -17,6 +17,10 @@
 #endif
 #include "lanewise_device.h"
 #include "lanewise_launch.h"
+/* clang registers only files that have a kernel or a variable. With -rdc=true other files need the functions of this file. */
+#if defined LANEWISE_LINKED && !defined __CUDA_ARCH__
+static __device__ __attribute__((used, nodebug)) char lw_linked;
+#endif
 #endif
 /* Device code gets the host's C headers, but not the headers of libstdc++, whose using-declarations would all appear in the
  * debug information of every kernel. Host code gets the functions of libstdc++, as with nvcc: abs(-1.5f) is a float. */

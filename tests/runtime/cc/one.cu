@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-__device__ int twice(int x) { return 2 * x; }
+__device__ int twice(int x) { return sum(x, x); }
 template <class T> static __global__ void scale(T *data, int n, T by)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -57,7 +57,7 @@ int main(int argc, char **argv)
     config.gridDim = dim3(1), config.blockDim = dim3(32);
     EXPECT(cudaLaunchKernelEx(&config, scale<float>, e, 32, 2) == cudaSuccess);
     EXPECT(cudaMemcpy(f.data(), e, sizeof f[0] * 32, cudaMemcpyDeviceToHost) == cudaSuccess && f[10] == 60);
-    EXPECT(on_host(argc) == argc + 100 && std::string(argv[0]) != "");
+    EXPECT(on_host(argc) == argc + 100 && in_c(3) == 6 && std::string(argv[0]) != "");
     puts(wrong ? "wrong" : "all right");
     return wrong;
 }

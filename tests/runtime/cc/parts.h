@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Header of a program for test_cc.sh. Each of its two files has kernels that use functions and variables of the other file. */
+/* Header of a program for test_cc.sh. Two files have kernels that use functions and variables of other files.
+ * One file has only a function for kernels. */
 #include <cuda_runtime.h>
 extern __device__ int offset;
 __device__ int twice(int x);
+__device__ int sum(int x, int y);
 __global__ void shift(int *data, int n);
 int on_host(int x);
+extern "C" int in_c(int x);
