@@ -159,8 +159,8 @@ static bool take_own(struct line *l, char **argv, int *i, bool *ours)
         value = operand(l, word, value, argv, i);
         add_word(l, "-Xlinker");
         add_word(l, value != NULL ? value : "");
-    } else if (strcmp(word, "-x") == 0) {
-        value = operand(l, word, NULL, argv, i);
+    } else if (is_option(word, "x", &value)) {
+        value = operand(l, word, value, argv, i);
         l->cuda = value != NULL && (strcmp(value, "cu") == 0 || strcmp(value, "cuda") == 0);
         if (value != NULL && !l->cuda) {
             cmd_wrong_usage(l->cmd, "-x %s: only -x cu is supported; the language of other files follows from their suffix", value);

@@ -29,7 +29,7 @@ for clang in clang-14 clang-19; do
     right parts-$clang
     "$lanewise" cc --compiler $clang "$src/grid.cu" -o grid-$clang >log 2>&1 || { fail "$clang: grid.cu does not compile"; cat log; }
     right grid-$clang
-    "$lanewise" cc --compiler $clang -O2 "$src/half.cu" -o half-$clang >log 2>&1 || { fail "$clang: half.cu does not compile"; cat log; }
+    "$lanewise" cc --compiler $clang -O2 --x cu "$src/half.cu" -o half-$clang >log 2>&1 || { fail "$clang: half.cu does not compile"; cat log; }
     right half-$clang
 done
 # Kernels alone, as PTX and as a fat binary, which a program can load.
