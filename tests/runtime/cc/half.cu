@@ -28,7 +28,8 @@ template <class T, class T2> __host__ __device__ static void common(unsigned lon
 
 __host__ __device__ static void compute(unsigned int i, unsigned long long *at)
 {
-    const unsigned int u = i * 2654435761u, small = (u & 0x807fffff) | (100 + i % 50) << 23;
+    register const unsigned int u = i * 2654435761u; /* nvcc accepts "register" in C++17 */
+    const unsigned int small = (u & 0x807fffff) | (100 + i % 50) << 23;
     const unsigned short x = (unsigned short)u, y = (unsigned short)(u >> 9), z = (unsigned short)(u >> 16);
     float f;
 
