@@ -417,13 +417,12 @@ LW_FN unsigned long long ullmax(unsigned long long x, unsigned long long y) { re
     LW_FN double F(int x, int y) { return F((double)x, (double)y); }
 LW_MIXED(atan2) LW_MIXED(fmod) LW_MIXED(hypot) LW_MIXED(pow) LW_MIXED(fmin) LW_MIXED(fmax)
 #undef LW_MIXED
+/* Operands of integer types become double. These functions are templates, so that a program may define its own log2(int). */
+template <bool> struct lw_if {};
+template <> struct lw_if<true> { typedef double type; };
+template <class T> struct lw_of_integer : lw_if<__is_integral(T)> {};
 #define LW_INTEGER(F)                                                                             \
-    LW_FN double F(int x) { return F((double)x); }                                                \
-    LW_FN double F(unsigned int x) { return F((double)x); }                                       \
-    LW_FN double F(long x) { return F((double)x); }                                               \
-    LW_FN double F(unsigned long x) { return F((double)x); }                                      \
-    LW_FN double F(long long x) { return F((double)x); }                                          \
-    LW_FN double F(unsigned long long x) { return F((double)x); }
+    template <class T> LW_FN typename lw_of_integer<T>::type F(T x) { return F((double)x); }
 LW_INTEGER(ceil) LW_INTEGER(cos) LW_INTEGER(exp) LW_INTEGER(fabs) LW_INTEGER(floor) LW_INTEGER(log)
 LW_INTEGER(log2) LW_INTEGER(log10) LW_INTEGER(sin) LW_INTEGER(sqrt) LW_INTEGER(tan)
 #undef LW_INTEGER
