@@ -156,12 +156,13 @@ CU_API CUresult cuGetErrorString(CUresult error, const char **out)
     return describe(error, out, true);
 }
 
-/** Called by the static runtime that nvcc links into programs by default. The tables that it requests are not documented,
- *  so such programs cannot run. */
+/** Called by the static runtime that nvcc links into programs by default, and by some libraries, which continue without a table.
+ *  The tables are not documented, so a program that needs one cannot run. */
 CU_API CUresult cuGetExportTable(const void **out, const void *id)
 {
     (void)id;
-    fprintf(stderr, "lanewise: the program is linked with the static CUDA runtime, which needs NVIDIA's driver: link it with nvcc -cudart shared\n");
+    fprintf(stderr, "lanewise: the program or one of its libraries requests an undocumented table of NVIDIA's driver, which Lanewise does not "
+                    "have: if the program is linked with the static CUDA runtime, link it with nvcc -cudart shared\n");
     if (out != NULL)
         *out = NULL;
     return CUDA_ERROR_NOT_SUPPORTED;
