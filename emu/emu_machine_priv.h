@@ -32,6 +32,14 @@ struct emu_native_form {
     uint64_t request_at; /* `later`: value of core->retired from which on the code is requested again */
 };
 struct emu_functional;
+/** Counts of what happens to whole blocks in native code (emu_native_blocks.c), for tests. */
+struct emu_native_events {
+    uint64_t slow;     /* warps that became slow */
+    uint64_t ended;    /* warps that had ended in a call of native code whose block native code did not end */
+    uint64_t uneven;   /* warps that ran up to a barrier, an exit, or code after an exit of some lanes, and whose lanes have executed
+                        * different numbers of instructions */
+    uint64_t successors; /* blocks that a call of native code began after the end of another block */
+};
 /** Native code of a core (emu_native.c). */
 struct emu_core_native {
     struct emu_native_form whole, masked;
@@ -43,6 +51,7 @@ struct emu_core_native {
     double reported_seconds;                /* the thread's processor time at the last request in this grid; 0: there was none */
     uint64_t until;                         /* value of core->retired up to which native code may run; 0: it may not run */
     uint64_t retired;                       /* instructions executed by native code */
+    struct emu_native_events events;
     struct emu_native_frame frame;          /* emu_native_use() sets the members that are the same in all warps of a block */
     struct emu_native_part *part;           /* [parts], owned: memory for emu_native_frame.part */
     uint32_t parts;

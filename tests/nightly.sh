@@ -30,6 +30,7 @@ step silicon tests/ptx/silicon/test_ptx_silicon
 step flow env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/exec/prop_flow
 step programs env LW_SEED=random LW_RANDOM_COUNT="$programs" tests/emu/exec/prop_exec
 step native env LW_SEED=random LW_NATIVE_COUNT=2000 "$src/tests/native/prop_native.sh"
+step native-grids env LW_SEED=random LW_RANDOM_COUNT=4000 tests/native/prop_native_grids
 step native_access env LW_SEED=random "$src/tests/native/test_native_access.sh"
 step native-fuzz env srcdir="$src" LW_SEED=random LW_RANDOM_COUNT="$programs" tests/native/fuzz_native -t "$seconds"
 step endless env LW_SEED=random LW_RANDOM_COUNT=20000 tests/emu/engine/prop_endless

@@ -70,6 +70,7 @@ static inline uint64_t count_record(struct emu_warp *w, const struct emu_native_
     count_whole(w, retired);
     w->lane_retired -= record->missing;
     w->core->native.missing += record->missing;
+    w->core->native.events.uneven += record->missing != 0;
     return retired;
 }
 
@@ -175,6 +176,7 @@ static bool run_warps(struct emu_warp **warp, uint32_t start, unsigned count)
     missing += frame->retired * lw_popcount(frame->gone);
     count_visit(w, frame->retired, w->width, missing);
     if (frame->gone != 0) {
+        native->events.uneven++;
         native->spilled[w->index] = true;
         emu_split_exit(w, frame->gone, site->next);
         (void)emu_split_select_soon(w);
@@ -208,6 +210,7 @@ static bool slow_down(struct emu_warp *w)
     struct emu_core_native *native = &w->core->native;
 
     native->slow[w->index] = true;
+    native->events.slow++;
     if (native->park[w->index] != 0)
         emu_native_unpark_warp(w);
     w->running = -1; /* the warp continues at the pc of its split */
@@ -223,6 +226,7 @@ static void exit_ended(struct emu_block *block)
         if (!native->ended[w->index])
             continue;
         native->ended[w->index] = false;
+        native->events.ended++;
         count_whole(w, 1);
         native->retired++;
         emu_split_exit(w, w->m, w->split[w->running].pc + 1);
@@ -306,6 +310,7 @@ static bool next_block(struct emu_functional *f, struct emu_block *block)
     for (unsigned i = 0; i < block->warp_count; i++) {
         retired += native->record[i].retired >> 32;
         native->missing += native->record[i].missing;
+        native->events.uneven += native->record[i].missing != 0;
         native->park[i] = 0;
     }
     native->parked = 0;
@@ -319,6 +324,7 @@ static bool next_block(struct emu_functional *f, struct emu_block *block)
     for (unsigned i = 0; writes && i < block->warp_count; i++)
         (void)emu_split_select_soon(&block->warp[i]);
     native->entry = native->begin_entry;
+    native->events.successors++;
     return true;
 }
 
