@@ -300,7 +300,9 @@ static void put_handler(struct gen *g)
     static const char *const names[] = {"%nctaid.x", "%offset.x", "%lanemask_lt", "%total_smem", "%laneid", "%workdim", "%warpwidth",
                                         "%ntid.y", "%ctaid.y"};
 
-    if (below(g, 3))
+    if (below(g, 12) == 0)
+        put(g, "yield");
+    else if (below(g, 3))
         put(g, "%sv_s2r v%u, %s", guard(g), data(g), names[below(g, LW_COUNT_OF(names))]);
     else
         put(g, "%sv_prmt_b32 v%u, v%u, v%u, v%u", guard(g), data(g), data(g), data(g), data(g));
@@ -357,13 +359,13 @@ static void put_barrier(struct gen *g)
 {
     const unsigned by = 1 + below(g, g->p->threads);
 
-    switch (has(g, SHARED) ? below(g, 6) : below(g, 3)) {
+    switch (has(g, SHARED) ? below(g, 9) : below(g, 5)) {
     case 0: put(g, "bar.red.popc v%u, 0, p%u", data(g), 4 + below(g, 2)); break;
     case 1:
         put(g, "v_mov_b32 v26, 0");
         put(g, "bar.sync v26");
         break;
-    case 2: put(g, "bar.sync 0"); break;
+    case 2: case 3: case 4: put(g, "bar.sync 0"); break;
     default:
         put(g, "v_add_u32 v24, v0, %u", by);
         put(g, "v_setp_u32.ge p0, v24, %u", g->p->threads);
@@ -428,6 +430,8 @@ static void put_exit(struct gen *g)
         put_condition(g, "p1", condition);
         put(g, "@%sp1 exit", below(g, 4) ? "" : "!");
     }
+    if (g->all && has(g, BARRIERS) && below(g, 2)) /* a barrier for the lanes and warps that remain */
+        put_barrier(g);
 }
 
 /** Puts a branch without a region. */
@@ -451,11 +455,11 @@ static void put_split(struct gen *g)
     }
 }
 
-/** Puts a branch in a region. */
+/** Puts a branch in a region. Some lanes may leave the region without its bsync. */
 static void put_region(struct gen *g)
 {
-    const unsigned other = ++g->labels, end = ++g->labels, reg = g->regions++;
-    const bool apart = g->apart;
+    const unsigned other = ++g->labels, end = ++g->labels, after = ++g->labels, reg = g->regions++;
+    const bool leaves = below(g, 6) == 0, apart = g->apart || leaves;
 
     put(g, "bssy b%u, L%u", reg, end);
     put_condition(g, "p0", any_condition(g));
@@ -464,9 +468,12 @@ static void put_region(struct gen *g)
     put(g, "bra L%u", end);
     put_label(g, other);
     put_side(g);
-    put(g, "bra L%u", end);
+    if (leaves)
+        put(g, "bbreak b%u", reg);
+    put(g, "bra L%u", leaves ? after : end);
     put_label(g, end);
     put(g, "bsync b%u", reg);
+    put_label(g, after);
     g->regions--;
     g->apart = apart;
 }
@@ -474,7 +481,7 @@ static void put_region(struct gen *g)
 static void put_loop(struct gen *g)
 {
     const unsigned head = ++g->labels, end = ++g->labels, reg = g->regions, limit = 36 + g->depth, counter = 30 + g->depth;
-    const bool all = g->all, apart = g->apart, region = below(g, 3) == 0;
+    const bool all = g->all, apart = g->apart, region = below(g, 3) == 0, breaks = below(g, 4) == 0;
     const unsigned kind = below(g, 5);
     const bool is_long = has(g, LONG) && g->depth == 0 && below(g, 3) == 0;
 
@@ -497,8 +504,8 @@ static void put_loop(struct gen *g)
         g->regions++;
     }
     put_label(g, head);
-    g->all = all && kind >= 2 && !region;
-    g->apart = g->apart || kind == 0;
+    g->all = all && kind >= 2 && !region && !breaks;
+    g->apart = g->apart || kind == 0 || breaks;
     g->depth++;
     g->loops++;
     if (is_long) {
@@ -507,15 +514,21 @@ static void put_loop(struct gen *g)
     } else {
         statements(g, 1 + below(g, 4));
     }
+    if (breaks) {
+        put_condition(g, "p0", any_condition(g));
+        put(g, "@p0 bra L%u", end);
+        statements(g, below(g, 3));
+    }
     g->loops--;
     g->depth--;
     g->all = all;
     put(g, "v_add_u32 v%u, v%u, 1", counter, counter);
     put(g, "v_setp_u32.lt p0, v%u, v%u", counter, limit);
     put(g, "@p0 bra L%u", head);
-    if (region) {
+    if (region)
         put(g, "bra L%u", end);
-        put_label(g, end);
+    put_label(g, end);
+    if (region) {
         put(g, "bsync b%u", reg);
         g->regions--;
         g->apart = apart;
@@ -660,6 +673,7 @@ void grids_generate(struct grids_program *p, struct prop_random *r)
     g.has |= below(&g, 4) ? 1u << EXITS : 0;
     g.has |= below(&g, 4) ? 0 : 1u << INVALID;
     g.has |= below(&g, 3) ? 0 : 1u << TAIL;
+    g.has |= below(&g, 3) ? 0 : 1u << BARRIERS;
     lw_printf(&p->text.sink, ".kernel work\n.param ptr.global out\n.param ptr.global in\n.param ptr.global other\n.param ptr.global more\n");
     lw_printf(&p->text.sink, ".shared %u\n.local %u\n", 4 * SHARED_WORDS * p->threads, 4 * LOCAL_WORDS);
     put(&g, "v_s2r v0, %%tid.x");
@@ -694,6 +708,8 @@ void grids_generate(struct grids_program *p, struct prop_random *r)
         put_scalar(&g);
     put_condition(&g, "p4", any_condition(&g));
     put_condition(&g, "p5", any_condition(&g));
+    if (has(&g, EXITS) && below(&g, 3) == 0)
+        put_exit(&g);
     statements(&g, 2 + below(&g, 11));
     const bool calls = has(&g, CALLS);
     if (has(&g, TAIL)) { /* code without branches and barriers after an exit */

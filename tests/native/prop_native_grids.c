@@ -86,8 +86,12 @@ static bool skip_access(struct emu_fault_filter *filter, const struct emu_fault 
         f->skipped[f->count++] = (struct skipped){fault->pc, fault->block, fault->grid, fault->warp, lane, fault->kind};
     }
     f->faults++;
-    if (f->interrupts != NULL && f->faults % INTERRUPT_EVERY == 0)
-        emu_engine_interrupt(f->interrupts);
+    if (f->interrupts != NULL && f->faults % INTERRUPT_EVERY == 0) {
+        if (f->faults % 2 || f->interrupts->threads != 1) /* a run on several threads cannot be halted */
+            emu_engine_interrupt(f->interrupts);
+        else
+            emu_machine_halt(f->interrupts->machine, true);
+    }
     pthread_mutex_unlock(&f->lock);
     *read_value = READ_VALUE;
     return true;
@@ -168,7 +172,7 @@ static bool run(const struct grids_program *p, const struct isa_object *object, 
     do
         if (engine->ops->run(engine, &stop, &err) != LW_OK)
             fail_msg("%s", err.text);
-    while (stop.kind == EMU_STOP_INTERRUPTED);
+    while (stop.kind == EMU_STOP_INTERRUPTED || stop.kind == EMU_STOP_OBSERVER);
     out->kind = stop.kind;
     out->counts = setup_counts_get(machine);
     out->counts.stats.threads = 1;
