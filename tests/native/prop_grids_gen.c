@@ -425,13 +425,16 @@ static void put_exit(struct gen *g)
     } else if (way == 1) {
         put(g, "%sexit", "@sp0 ");
     } else {
-        if (below(g, 2))
+        if (below(g, 3) == 0)
             condition = below(g, 3) ? OF_WARPS : OF_BLOCKS;
         put_condition(g, "p1", condition);
         put(g, "@%sp1 exit", below(g, 4) ? "" : "!");
     }
-    if (g->all && has(g, BARRIERS) && below(g, 2)) /* a barrier for the lanes and warps that remain */
+    if (g->all && has(g, BARRIERS) && below(g, 4)) { /* a barrier for the lanes and warps that remain */
+        put(g, "v_mov_b32 v%u, %u", data(g), below(g, 1000));
+        put_arithmetic(g);
         put_barrier(g);
+    }
 }
 
 /** Puts a branch without a region. */
@@ -673,7 +676,7 @@ void grids_generate(struct grids_program *p, struct prop_random *r)
     g.has |= below(&g, 4) ? 1u << EXITS : 0;
     g.has |= below(&g, 4) ? 0 : 1u << INVALID;
     g.has |= below(&g, 3) ? 0 : 1u << TAIL;
-    g.has |= below(&g, 3) ? 0 : 1u << BARRIERS;
+    g.has |= below(&g, 2) ? 0 : 1u << BARRIERS;
     lw_printf(&p->text.sink, ".kernel work\n.param ptr.global out\n.param ptr.global in\n.param ptr.global other\n.param ptr.global more\n");
     lw_printf(&p->text.sink, ".shared %u\n.local %u\n", 4 * SHARED_WORDS * p->threads, 4 * LOCAL_WORDS);
     put(&g, "v_s2r v0, %%tid.x");
@@ -708,7 +711,7 @@ void grids_generate(struct grids_program *p, struct prop_random *r)
         put_scalar(&g);
     put_condition(&g, "p4", any_condition(&g));
     put_condition(&g, "p5", any_condition(&g));
-    if (has(&g, EXITS) && below(&g, 3) == 0)
+    if (has(&g, EXITS) && below(&g, 2))
         put_exit(&g);
     statements(&g, 2 + below(&g, 11));
     const bool calls = has(&g, CALLS);
