@@ -451,10 +451,10 @@ static void random_grids_agree_with_the_interpreter(void **state)
     if (count >= 30) { /* the generated kernels include enough of each case */
         assert_true(tally.native * 4 > tally.instructions);
         assert_true(tally.events.slow > count && tally.events.ended > count / 4);
-        assert_true(tally.events.uneven > count / 4 && tally.events.successors > count);
+        assert_true(tally.events.uneven > count / 4 && tally.events.successors > count / 2);
         assert_true(tally.skipped > count && tally.vary * 10 < tally.runs);
     } else if (count >= 6) {
-        assert_true(tally.events.slow > count && tally.events.successors > 0);
+        assert_true(tally.native * 4 > tally.instructions && tally.events.slow > count);
     }
 }
 
