@@ -172,7 +172,8 @@ static bool take_own(struct line *l, char **argv, int *i, bool *ours)
     } else if (strcmp(word, "-fatbin") == 0 || strcmp(word, "--fatbin") == 0) {
         p->compile_only = true;
         p->emit = PTX_EMIT_FATBIN;
-    } else if (strcmp(word, "-E") == 0 || strcmp(word, "-S") == 0 || strcmp(word, "-cubin") == 0 || strcmp(word, "-dlink") == 0 || strcmp(word, "-lib") == 0) {
+    } else if (strcmp(word, "-E") == 0 || strcmp(word, "-S") == 0 || strcmp(word, "-cubin") == 0 ||
+               strcmp(word, "-dlink") == 0 || strcmp(word, "-lib") == 0) {
         cmd_wrong_usage(l->cmd, "%s: %s", word,
                         strcmp(word, "-dlink") == 0 ? "device linking is not needed, as the runtime links kernels when the "
                                                       "program runs: leave this step out"
@@ -264,6 +265,15 @@ static void name_dependencies(struct line *l)
     }
 }
 
+/** Returns the first source of host code among the inputs, or NULL. */
+static const char *host_source(const struct line *l)
+{
+    for (size_t i = 0; i < l->program.input_count; i++)
+        if (l->inputs[i].kind == PTX_INPUT_HOST)
+            return l->inputs[i].word;
+    return NULL;
+}
+
 int cmd_cc(const struct cmd *cmd, int argc, char **argv)
 {
     struct line l = {.cmd = cmd};
@@ -306,8 +316,11 @@ int cmd_cc(const struct cmd *cmd, int argc, char **argv)
         status = cmd_wrong_usage(cmd, "expected a file, as in \"lanewise cc saxpy.cu -o saxpy\"");
     } else if (l.program.compile_only && l.program.source == NULL) {
         status = cmd_wrong_usage(cmd, "-c: %s is not a source file: expected .cu, .cpp, .cc or .c", l.inputs[0].word);
+    } else if (l.program.emit != PTX_EMIT_OBJECT && host_source(&l) != NULL) {
+        status = cmd_wrong_usage(cmd, "-ptx and -fatbin compile kernels, but %s is a source of host code: give -x cu before it if it "
+                                      "has kernels", host_source(&l));
     } else if (l.program.compile_only && l.program.output != NULL && l.program.source_count > 1) {
-        status = cmd_wrong_usage(cmd, "-c -o %s: only one file at a time can be compiled with -o: give one file, or leave -o "
+        status = cmd_wrong_usage(cmd, "-o %s: only one file at a time can be compiled with -o: give one file, or leave -o "
                                       "out", l.program.output);
     } else if (!cmd_find_folder("lanewise-cuda", "libcudart.so.13", runtime, sizeof runtime)) {
         status = cmd_wrong_usage(cmd, "the CUDA runtime of Lanewise (libcudart.so.13) is not in %s", runtime);

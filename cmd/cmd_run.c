@@ -746,8 +746,8 @@ cleanup:
     return status;
 }
 
-/** Chooses the engine if the user has not. Native code is not used if the run has checks or a limit, or if the launch file or program @path
- *  could not be read once more. */
+/** Chooses the engine if the user has not. Native code is not used if the run has checks or a limit, or if the launch file or
+ *  program @path could not be read once more. */
 static enum lw_status default_engine(struct options *o, const char *path, struct lw_error *err)
 {
     const char *engine = getenv("LANEWISE_ENGINE");

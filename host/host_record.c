@@ -161,6 +161,7 @@ static enum lw_status add_buffer(struct lanewise_machine *m, uint64_t address, u
 static enum lw_status put_address(struct lanewise_machine *m, uint64_t address, bool *is, struct lw_error *err)
 {
     struct emu_allocation a;
+    struct emu_texture texture;
     const char *name = "";
     bool inside;
     enum lw_status status;
@@ -169,6 +170,8 @@ static enum lw_status put_address(struct lanewise_machine *m, uint64_t address, 
           address - a.address <= a.size_bytes && a.size_bytes != 0;
     if (!*is)
         return LW_OK;
+    if (emu_texture_get(m->machine, address, &texture)) /* the descriptor contains the address of the texels */
+        return LW_FAIL(err, LW_EUNSUPP, "it has a texture or surface as an argument");
     status = add_buffer(m, a.address, a.size_bytes, NULL, &name, err);
     if (status != LW_OK)
         return status;
@@ -313,7 +316,13 @@ static enum lw_status record(struct lanewise_machine *m, const lanewise_kernel *
     free(object);
     if (status != LW_OK)
         return status;
-    lw_printf(&r->head.sink, "machine: {warp: %u}\nprogram: {source: %s}\nbuffers:\n", emu_machine_config(m->machine)->warp_width, file);
+    const struct emu_config *config = emu_machine_config(m->machine);
+    struct emu_config usual;
+    emu_config_default(&usual);
+    lw_printf(&r->head.sink, "machine: {warp: %u", config->warp_width);
+    if (config->heap_bytes != usual.heap_bytes)
+        lw_printf(&r->head.sink, ", heap_bytes: %u", config->heap_bytes);
+    lw_printf(&r->head.sink, "}\nprogram: {source: %s}\nbuffers:\n", file);
     lw_printf(&r->steps.sink, "  - launch:\n      entry: \"%s\"\n      grid: [%u, %u, %u]\n      block: [%u, %u, %u]\n", f->name, g[0],
               g[1], g[2], b[0], b[1], b[2]);
     if (shape->shared_bytes != 0)

@@ -37,8 +37,8 @@ void nat_set_most_leave_cost(struct emu_native *native, uint64_t most);
 /** Sets the limit of the processor time for the compilation of one kernel. If the limit is exceeded, only the interpreter
  *  executes the kernel. */
 void nat_set_limit(struct emu_native *native, double seconds);
-/** For NAT_AUTO and NAT_AUTO_UNSHARED: which instructions native code executes does not depend on time, so that it is the same in each run. The translator
- *  decides by counts of instructions, and a request waits until the kernel is compiled. */
+/** For NAT_AUTO and NAT_AUTO_UNSHARED: native code executes the same instructions in each run. The translator decides by counts of
+ *  instructions, and a request waits until the kernel is compiled or its limit of time is exceeded. */
 void nat_set_steady(struct emu_native *native);
 /** @cached: the translator reads code of kernels from the cache, and stores code there. */
 void nat_set_cached(struct emu_native *native, bool cached);

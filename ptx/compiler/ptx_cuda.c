@@ -156,7 +156,7 @@ enum lw_status ptx_cuda_headers(struct ptx_job *job, struct lw_error *err)
         }
     }
     snprintf(job->headers, sizeof job->headers, "%s/cuda", job->scratch);
-    if (mkdir(job->headers, 0700) != 0)
+    if (mkdir(job->headers, 0700) != 0 && errno != EEXIST) /* a job may need the headers for host code and for kernels */
         return LW_FAIL(err, LW_EIO, "%s: %s", job->headers, strerror(errno));
     return write_headers(job->headers, err) ? LW_OK : LW_EIO;
 }

@@ -22,6 +22,8 @@ template <size_t Alignment> struct aligned_size_t {
 };
 
 template <thread_scope Scope, class Completion = void> class barrier {
+    static_assert(__is_same(Completion, void), "barriers with a completion function are not supported");
+
 public:
     typedef unsigned int arrival_token;
 
