@@ -14,8 +14,9 @@ struct block {
     struct block *next; /* next block in the same list */
     uint64_t address, bytes;
     enum memory_type type;
-    unsigned flags;       /* of cudaHostAlloc */
-    struct cu_pool *pool; /* NULL: not of a pool */
+    enum cu_content content; /* selects the functions that free the block */
+    unsigned flags;          /* of cudaHostAlloc */
+    struct cu_pool *pool;    /* NULL: not of a pool */
 };
 enum { LISTS = 4096, PAGE_SHIFT = 12 };
 
@@ -107,7 +108,7 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind, bool
     return cudaSuccess;
 }
 
-static cudaError_t allocate(void **out, size_t bytes, enum memory_type type)
+static cudaError_t allocate(void **out, size_t bytes, enum memory_type type, enum cu_content content)
 {
     struct block *block;
     uint64_t address = 0;
@@ -128,7 +129,7 @@ static cudaError_t allocate(void **out, size_t bytes, enum memory_type type)
     if (error == cudaSuccess && rt_alloc(bytes, &address) != LANEWISE_OK)
         error = cudaErrorMemoryAllocation;
     if (error == cudaSuccess) {
-        *block = (struct block){.next = *list_of(address), .address = address, .bytes = bytes, .type = type};
+        *block = (struct block){.next = *list_of(address), .address = address, .bytes = bytes, .type = type, .content = content};
         *list_of(address) = block;
         memory.bytes += bytes;
         block = NULL;
@@ -141,7 +142,12 @@ static cudaError_t allocate(void **out, size_t bytes, enum memory_type type)
 
 CU_API cudaError_t cudaMalloc(void **out, size_t bytes)
 {
-    return cu_return(allocate(out, bytes, TYPE_DEVICE));
+    return cu_return(allocate(out, bytes, TYPE_DEVICE, CU_CONTENT_DATA));
+}
+
+cudaError_t cu_memory_allocate(void **out, size_t bytes, enum cu_content content)
+{
+    return cu_return(allocate(out, bytes, TYPE_DEVICE, content));
 }
 
 /** Returns the error of an allocation in a stream. A stream that is being captured is an error, because graphs have no nodes that
@@ -162,7 +168,7 @@ cudaError_t cu_pool_allocate(void **out, size_t bytes, struct cu_pool *pool, cud
     struct block *block;
 
     if (error == cudaSuccess)
-        error = allocate(out, bytes, TYPE_DEVICE);
+        error = allocate(out, bytes, TYPE_DEVICE, CU_CONTENT_DATA);
     if (error != cudaSuccess || *out == NULL)
         return error;
     rt_lock();
@@ -185,8 +191,9 @@ CU_API cudaError_t cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream
     return cu_return(cu_pool_allocate(out, bytes, NULL, stream));
 }
 
-/** Frees a block of memory. @host true: the block must have been allocated by cudaHostAlloc(); false: it must not. */
-static cudaError_t free_block(void *pointer, bool host)
+/** Frees a block of memory that has the content @content. @host true: the block must have been allocated by cudaHostAlloc();
+ *  false: it must not. */
+static cudaError_t free_block(void *pointer, bool host, enum cu_content content)
 {
     const uint64_t address = (uint64_t)(uintptr_t)pointer;
     cudaError_t error;
@@ -199,7 +206,8 @@ static cudaError_t free_block(void *pointer, bool host)
     if (error == cudaSuccess && pointer != NULL) {
         at = find_block(address);
         block = *at;
-        if (block == NULL || (block->type == TYPE_HOST) != host || lanewise_free(rt_machine(), address) != LANEWISE_OK) {
+        if (block == NULL || block->content != content || (block->type == TYPE_HOST) != host ||
+            lanewise_free(rt_machine(), address) != LANEWISE_OK) {
             error = cudaErrorInvalidValue;
         } else {
             *at = block->next;
@@ -215,7 +223,12 @@ static cudaError_t free_block(void *pointer, bool host)
 
 CU_API cudaError_t cudaFree(void *pointer)
 {
-    return cu_return(free_block(pointer, false));
+    return cu_return(free_block(pointer, false, CU_CONTENT_DATA));
+}
+
+cudaError_t cu_memory_free(void *pointer, enum cu_content content)
+{
+    return cu_return(free_block(pointer, false, content));
 }
 
 CU_API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
@@ -236,13 +249,13 @@ CU_API cudaError_t cudaMallocPitch(void **out, size_t *pitch, size_t width, size
     *pitch = (width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
     if (__builtin_mul_overflow(*pitch, height, &bytes))
         return cu_return(cudaErrorInvalidValue);
-    return cu_return(allocate(out, bytes, TYPE_DEVICE));
+    return cu_return(allocate(out, bytes, TYPE_DEVICE, CU_CONTENT_DATA));
 }
 
 /** Allocates memory that host and device access at the same address. */
 static cudaError_t allocate_shared(void **out, size_t bytes, enum memory_type type, unsigned flags)
 {
-    cudaError_t error = allocate(out, bytes, type);
+    cudaError_t error = allocate(out, bytes, type, CU_CONTENT_DATA);
     uint8_t zero = 0;
 
     if (error != cudaSuccess || *out == NULL)
@@ -257,7 +270,7 @@ static cudaError_t allocate_shared(void **out, size_t bytes, enum memory_type ty
         lanewise_fill(rt_machine(), (uint64_t)(uintptr_t)*out, &zero, 1, bytes);
     rt_unlock();
     if (error != cudaSuccess) {
-        (void)free_block(*out, type == TYPE_HOST);
+        (void)free_block(*out, type == TYPE_HOST, CU_CONTENT_DATA);
         *out = NULL;
     }
     return error;
@@ -284,7 +297,7 @@ CU_API cudaError_t cudaMallocHost(void **out, size_t bytes)
 
 CU_API cudaError_t cudaFreeHost(void *pointer)
 {
-    return cu_return(free_block(pointer, true));
+    return cu_return(free_block(pointer, true, CU_CONTENT_DATA));
 }
 
 /** Returns the block that contains an address of the device, or NULL if there is none; locked. */

@@ -78,12 +78,17 @@ void cu_modules_reset(void);
 void cu_memory_reset(void);
 /** Frees all streams and events of the program; locked. */
 void cu_streams_reset(void);
+/** What a block of memory holds. Memory of the program is freed by cudaFree() and cudaFreeHost(), all other memory only by
+ *  cu_memory_free() for the same content, which returns cudaErrorInvalidValue for other pointers. */
+enum cu_content { CU_CONTENT_DATA, CU_CONTENT_ARRAY, CU_CONTENT_TEXTURE, CU_CONTENT_SURFACE };
+/** These two functions are not locked, and return errors as cu_return() does. */
+cudaError_t cu_memory_allocate(void **out, size_t bytes, enum cu_content content);
+cudaError_t cu_memory_free(void *pointer, enum cu_content content);
 /** Functions of CUDA that other files call. */
 CU_API cudaError_t cudaMalloc(void **out, size_t bytes);
 CU_API cudaError_t cudaFree(void *pointer);
 /** Finds a variable by the address of the host variable that represents it, and loads its module if necessary; locked. */
 cudaError_t cu_variable_get(const void *symbol, uint64_t *address, size_t *bytes);
-
 
 /* ---- modules of the driver interface; all locked ------------------------------------------------------------------ */
 

@@ -78,7 +78,7 @@ CU_API cudaError_t cudaMalloc3DArray(struct cu_array **out, const struct cudaCha
     *a = (struct cu_array){.format = *format, .size = e, .flags = flags, .texel_bytes = cu_texel_bytes(format)};
     a->pitch = e.width * a->texel_bytes;
     a->plane = a->pitch * (e.height != 0 ? e.height : 1);
-    error = cudaMalloc(&memory, a->plane * (e.depth != 0 ? e.depth : 1));
+    error = cu_memory_allocate(&memory, a->plane * (e.depth != 0 ? e.depth : 1), CU_CONTENT_ARRAY);
     if (error != cudaSuccess) {
         free(a);
         return error;
@@ -115,7 +115,7 @@ CU_API cudaError_t cudaFreeArray(struct cu_array *array)
             break;
         }
     rt_unlock();
-    return memory != NULL ? cudaFree(memory) : cu_return(error);
+    return memory != NULL ? cu_memory_free(memory, CU_CONTENT_ARRAY) : cu_return(error);
 }
 
 CU_API cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cu_extent *size, unsigned *flags,

@@ -105,10 +105,10 @@ static cudaError_t set_reads(struct descriptor *d, const struct cudaTextureDesc 
 }
 
 /** Writes a descriptor to new memory of the device, and returns its address as an object. */
-static cudaError_t publish(const struct descriptor *d, uint64_t *object)
+static cudaError_t publish(const struct descriptor *d, enum cu_content content, uint64_t *object)
 {
     void *memory = NULL;
-    cudaError_t error = cudaMalloc(&memory, sizeof *d);
+    cudaError_t error = cu_memory_allocate(&memory, sizeof *d, content);
 
     if (error != cudaSuccess)
         return error;
@@ -137,7 +137,7 @@ CU_API cudaError_t cudaCreateTextureObject(uint64_t *object, const struct cudaRe
     rt_unlock();
     if (error == cudaSuccess)
         error = set_reads(&d, texture, resource->type == CU_RESOURCE_LINEAR);
-    return error == cudaSuccess ? publish(&d, object) : cu_return(error);
+    return error == cudaSuccess ? publish(&d, CU_CONTENT_TEXTURE, object) : cu_return(error);
 }
 
 CU_API cudaError_t cudaCreateSurfaceObject(uint64_t *object, const struct cudaResourceDesc *resource)
@@ -152,15 +152,15 @@ CU_API cudaError_t cudaCreateSurfaceObject(uint64_t *object, const struct cudaRe
     if (error == cudaSuccess && (resource->array->flags & CU_ARRAY_SURFACE) == 0)
         error = cudaErrorInvalidValue;
     rt_unlock();
-    return error == cudaSuccess ? publish(&d, object) : cu_return(error);
+    return error == cudaSuccess ? publish(&d, CU_CONTENT_SURFACE, object) : cu_return(error);
 }
 
 CU_API cudaError_t cudaDestroyTextureObject(uint64_t object)
 {
-    return cudaFree((void *)(uintptr_t)object);
+    return cu_memory_free((void *)(uintptr_t)object, CU_CONTENT_TEXTURE);
 }
 
 CU_API cudaError_t cudaDestroySurfaceObject(uint64_t object)
 {
-    return cudaFree((void *)(uintptr_t)object);
+    return cu_memory_free((void *)(uintptr_t)object, CU_CONTENT_SURFACE);
 }

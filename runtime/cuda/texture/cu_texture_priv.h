@@ -33,7 +33,6 @@ struct cudaTextureDesc {
     float mipmap_bias, mipmap_least, mipmap_most;
 };
 
-
 CU_API cudaError_t cudaMalloc3DArray(struct cu_array **out, const struct cudaChannelFormatDesc *format, struct cu_extent e,
                                      unsigned flags);
 CU_API cudaError_t cudaFreeArray(struct cu_array *array);

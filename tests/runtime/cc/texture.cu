@@ -238,7 +238,19 @@ static void memory(void)
         wrong += result[2 * i] != (i > 0 && i <= W ? -7 * (i - 1) : 0) || result[2 * i + 1] != i * 256 + 255 - i;
     d.borderColor[1] = 1;
     d.addressMode[0] = cudaAddressModeBorder;
-    WANT(cudaErrorNotSupported, cudaCreateTextureObject(&plane, &r, &d, nullptr));
+    cudaTextureObject_t none;
+    WANT(cudaErrorNotSupported, cudaCreateTextureObject(&none, &r, &d, nullptr));
+    /* An object is not memory of the program, and such memory is not an object. */
+    WANT(cudaErrorInvalidValue, cudaFree((void *)line));
+    WANT(cudaErrorInvalidValue, cudaDestroySurfaceObject(line));
+    WANT(cudaErrorInvalidValue, cudaDestroyTextureObject((cudaTextureObject_t)result));
+    WANT(cudaErrorInvalidValue, cudaDestroySurfaceObject((cudaSurfaceObject_t)result));
+    OK(cudaDestroyTextureObject(line));
+    WANT(cudaErrorInvalidValue, cudaDestroyTextureObject(line));
+    OK(cudaDestroyTextureObject(plane));
+    OK(cudaFree(result));
+    OK(cudaFree(word));
+    OK(cudaFree(pixel));
 }
 
 __global__ void move(cudaSurfaceObject_t from, cudaSurfaceObject_t to)
