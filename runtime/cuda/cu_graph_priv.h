@@ -48,6 +48,8 @@ struct cu_pool *cu_pool_current(void);
 bool cu_pool_add(struct cu_pool *pool, uint64_t bytes);
 void cu_pool_remove(struct cu_pool *pool, uint64_t bytes);
 void cu_pools_reset(void);
+/** Removes a pool from the blocks of its memory. Called before the pool is freed; the program frees the memory later. */
+void cu_memory_forget_pool(const struct cu_pool *pool);
 /** Allocates memory of a pool in a stream; not locked. */
 cudaError_t cu_pool_allocate(void **out, size_t bytes, struct cu_pool *pool, cudaStream_t stream);
 /** A copy of up to three dimensions. If an array is involved, the width of the extent counts texels, else bytes. A position in

@@ -413,6 +413,14 @@ CU_API cudaError_t cudaHostGetFlags(unsigned *out, void *pointer)
     return cu_return(error);
 }
 
+void cu_memory_forget_pool(const struct cu_pool *pool)
+{
+    for (unsigned i = 0; i < LISTS; i++)
+        for (struct block *b = memory.list[i]; b != NULL; b = b->next)
+            if (b->pool == pool)
+                b->pool = NULL;
+}
+
 void cu_memory_reset(void)
 {
     cu_arrays_reset();

@@ -66,8 +66,7 @@ bool cu_pool_add(struct cu_pool *pool, uint64_t bytes)
 
 void cu_pool_remove(struct cu_pool *pool, uint64_t bytes)
 {
-    if (is_pool(pool)) /* the program may have destroyed the pool before it frees the memory */
-        pool->used -= bytes;
+    pool->used -= bytes;
 }
 
 void cu_pools_reset(void)
@@ -144,6 +143,7 @@ CU_API cudaError_t cudaMemPoolDestroy(struct cu_pool *pool)
         if (*at == pool) {
             *at = pool->next;
             current = current == pool ? NULL : current;
+            cu_memory_forget_pool(pool);
             free(pool);
             error = cudaSuccess;
             break;

@@ -91,6 +91,12 @@ static void pools(void)
     CHECK(cudaMemPoolSetAttribute(small, cudaMemPoolAttrUsedMemCurrent, &used) == cudaErrorInvalidValue);
     CHECK(cudaFree(p) == cudaSuccess && cudaMemPoolDestroy(small) == cudaSuccess);
     CHECK(cudaMemPoolDestroy(standard) == cudaErrorInvalidValue);
+    /* Memory of a destroyed pool does not count in a new pool, although the new pool may have the same address. */
+    CHECK(cudaMemPoolCreate(&small, &properties) == cudaSuccess);
+    CHECK(cudaMallocFromPoolAsync(&p, 1500, small, 0) == cudaSuccess && cudaMemPoolDestroy(small) == cudaSuccess);
+    CHECK(cudaMemPoolCreate(&small, &properties) == cudaSuccess && cudaFreeAsync(p, 0) == cudaSuccess);
+    CHECK(cudaMemPoolGetAttribute(small, cudaMemPoolAttrUsedMemCurrent, &used) == cudaSuccess && used == 0);
+    CHECK(cudaMemPoolDestroy(small) == cudaSuccess);
     CHECK(cudaMallocManaged(&p, 100) == cudaSuccess);
     CHECK(cudaMemPrefetchAsync(p, 100, 0) == cudaSuccess && cudaMemPrefetchAsync(p, 100, here, 0) == cudaSuccess);
     CHECK(cudaMemPrefetchAsync(&used, 8, 0) == cudaErrorInvalidValue);
