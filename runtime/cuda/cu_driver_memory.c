@@ -284,18 +284,27 @@ CUresult cu_copy_of_driver(const struct cu_copy_3d *c, struct cudaMemcpy3DParms 
                : CUDA_SUCCESS;
 }
 
-static struct cu_side side_of_pointer(const struct cudaPitchedPtr *p, const struct cu_position *at)
+/** Returns a side of a copy in the driver interface. @texel is the size of the texels if the side is an array. */
+static struct cu_side side_of_runtime(const struct cudaPitchedPtr *p, struct cu_array *array, const struct cu_position *at,
+                                      size_t texel)
 {
+    if (array != NULL)
+        return (struct cu_side){.x = at->x * texel, .y = at->y, .z = at->z, .type = TYPE_ARRAY, .array = array};
     return (struct cu_side){.x = at->x, .y = at->y, .z = at->z, .type = TYPE_UNIFIED, .device = (uintptr_t)p->pointer,
-                            .pitch = p->pitch,
-                            .height = p->height};
+                            .pitch = p->pitch, .height = p->height};
 }
 
 struct cu_copy_3d cu_copy_to_driver(const struct cudaMemcpy3DParms *p)
 {
-    return (struct cu_copy_3d){side_of_pointer(&p->from, &p->from_position), side_of_pointer(&p->to, &p->to_position),
-                               p->extent.width,
-                               p->extent.height, p->extent.depth};
+    const struct cu_array *array = p->to_array != NULL ? p->to_array : p->from_array;
+    size_t texel;
+
+    rt_lock();
+    texel = cu_is_array(array) ? array->texel_bytes : 1; /* the program may have destroyed the array */
+    rt_unlock();
+    return (struct cu_copy_3d){side_of_runtime(&p->from, p->from_array, &p->from_position, texel),
+                               side_of_runtime(&p->to, p->to_array, &p->to_position, texel),
+                               p->extent.width * texel, p->extent.height, p->extent.depth};
 }
 
 static CUresult copy_box(const struct cu_copy_3d *c, CUstream stream, bool now)

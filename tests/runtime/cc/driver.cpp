@@ -19,6 +19,41 @@ static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n"
                           "tex.2d.v4.f32.f32 {%f2, %f3, %f4, %f5}, [%d1, {%f1, %f1}];\n"
                           "mul.wide.u32 %d3, %r1, 4; add.s64 %d2, %d2, %d3; st.global.f32 [%d2], %f3; ret;\n}\n";
 
+/* Functions of the driver API that <cuda.h> does not declare. */
+extern "C" {
+CUresult cuGraphAddMemcpyNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, const CUDA_MEMCPY3D *, CUcontext);
+CUresult cuGraphMemcpyNodeGetParams(cudaGraphNode_t, CUDA_MEMCPY3D *);
+CUresult cuGraphMemcpyNodeSetParams(cudaGraphNode_t, const CUDA_MEMCPY3D *);
+}
+
+/* A node that copies to an array reports the array, and its positions and widths in bytes. */
+static void node_of_array(CUarray array, CUcontext context, const void *host)
+{
+    CUDA_MEMCPY3D copy = {}, back;
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+
+    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+    copy.srcHost = host;
+    copy.srcPitch = 8;
+    copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy.dstArray = array;
+    copy.dstXInBytes = 2;
+    copy.dstY = 1;
+    copy.WidthInBytes = 6;
+    copy.Height = 2;
+    copy.Depth = 1;
+    memset(&back, 0xee, sizeof back);
+    CHECK(cudaGraphCreate(&graph, 0) == cudaSuccess);
+    CHECK(cuGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy, context) == CUDA_SUCCESS);
+    CHECK(cuGraphMemcpyNodeGetParams(node, &back) == CUDA_SUCCESS);
+    CHECK(back.dstMemoryType == CU_MEMORYTYPE_ARRAY && back.dstArray == array && back.dstXInBytes == 2 && back.dstY == 1);
+    CHECK(back.srcMemoryType != CU_MEMORYTYPE_ARRAY && back.srcPitch == 8);
+    CHECK(back.WidthInBytes == 6 && back.Height == 2 && back.Depth == 1);
+    CHECK(cuGraphMemcpyNodeSetParams(node, &back) == CUDA_SUCCESS);
+    CHECK(cudaGraphDestroy(graph) == cudaSuccess);
+}
+
 static void driver(void)
 {
     CUdevice device;
@@ -31,7 +66,9 @@ static void driver(void)
     CUDA_RESOURCE_DESC resource = {};
     CUDA_TEXTURE_DESC reads = {};
     CUarray array;
+    CUDA_ARRAY3D_DESCRIPTOR shape3 = {};
     CUtexObject texture;
+    CUsurfObject surface;
     CUdeviceptr out;
     unsigned char texel[3][4][2];
     float value[4] = {};
@@ -54,6 +91,7 @@ static void driver(void)
     CHECK(cuMemcpy2D(&copy) == CUDA_SUCCESS);
     copy.WidthInBytes++;
     CHECK(cuMemcpy2D(&copy) == CUDA_ERROR_INVALID_VALUE);
+    node_of_array(array, context, texel);
     resource.resType = CU_RESOURCE_TYPE_ARRAY;
     resource.res.array.hArray = array;
     reads.addressMode[0] = reads.addressMode[1] = CU_TR_ADDRESS_MODE_CLAMP;
@@ -65,6 +103,14 @@ static void driver(void)
     CHECK(value[0] == 0 && value[1] == 75 / 255.0f && value[2] == 150 / 255.0f && value[3] == 165 / 255.0f);
     CHECK(cuTexObjectDestroy(texture) == CUDA_SUCCESS && cuArrayDestroy(array) == CUDA_SUCCESS);
     CHECK(cuArrayDestroy(array) != CUDA_SUCCESS);
+    shape3.Width = shape3.Height = 4;
+    shape3.Format = CU_AD_FORMAT_FLOAT;
+    shape3.NumChannels = 1;
+    shape3.Flags = CUDA_ARRAY3D_SURFACE_LDST;
+    CHECK(cuArray3DCreate(&array, &shape3) == CUDA_SUCCESS);
+    resource.res.array.hArray = array;
+    CHECK(cuSurfObjectCreate(&surface, &resource) == CUDA_SUCCESS && cuTexObjectDestroy(surface) != CUDA_SUCCESS);
+    CHECK(cuSurfObjectDestroy(surface) == CUDA_SUCCESS && cuArrayDestroy(array) == CUDA_SUCCESS);
     CHECK(cuMemFree(out) == CUDA_SUCCESS && cuModuleUnload(module) == CUDA_SUCCESS && cuCtxDestroy(context) == CUDA_SUCCESS);
 }
 
