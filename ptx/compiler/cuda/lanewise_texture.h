@@ -178,7 +178,8 @@ struct lw_surface {
     unsigned short depth;
     unsigned int mark;
 };
-/** Moves a coordinate into the range from 0 to @last. Returns false if the access must not be executed. */
+/** Moves a coordinate into the range from 0 to @last. The range is empty if @last is negative: the element is wider than a row.
+ *  Returns false if the access must not be executed. */
 LW_FN bool lw_surface_index(int &at, int last, enum cudaSurfaceBoundaryMode mode)
 {
     if (at >= 0 && at <= last)
@@ -186,7 +187,7 @@ LW_FN bool lw_surface_index(int &at, int last, enum cudaSurfaceBoundaryMode mode
     if (mode == cudaBoundaryModeTrap)
         __builtin_trap();
     at = at < 0 ? 0 : last;
-    return mode == cudaBoundaryModeClamp;
+    return mode == cudaBoundaryModeClamp && last >= 0;
 }
 template <class T> LW_FN T *lw_surface_at(cudaSurfaceObject_t object, int x, int y, int z, enum cudaSurfaceBoundaryMode mode)
 {
