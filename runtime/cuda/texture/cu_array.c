@@ -149,15 +149,17 @@ CU_API struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, i
 
 /* ---- copies -------------------------------------------------------------------------------------------------------- */
 
-/** Returns the size of an array's texels in bytes, or 0 if @array is not an array. */
-static size_t texel_of(const struct cu_array *array)
+/** Copies the description of an array to @out. Returns false if @array is not an array. */
+static bool describe(const struct cu_array *array, struct cu_array *out)
 {
-    size_t bytes;
+    bool found;
 
     rt_lock();
-    bytes = cu_is_array(array) ? array->texel_bytes : 0;
+    found = cu_is_array(array);
+    if (found)
+        *out = *array;
     rt_unlock();
-    return bytes;
+    return found;
 }
 
 /** A side of a copy: a place in an array, or memory whose rows have a pitch. */
@@ -171,13 +173,15 @@ struct side {
 /** Copies @height rows of @width bytes between an array and memory, or between two arrays. */
 static cudaError_t copy_rows(struct side to, struct side from, size_t width, size_t height, int kind, cudaStream_t stream, bool now)
 {
-    const size_t texel = texel_of(to.array != NULL ? to.array : from.array);
+    struct cu_array array;
+    size_t texel;
     struct cudaMemcpy3DParms c = {
         .from_array = from.array, .to_array = to.array, .from = {(void *)(uintptr_t)from.memory, from.pitch, width, height},
         .to = {(void *)(uintptr_t)to.memory, to.pitch, width, height}, .kind = kind};
 
-    if (texel == 0)
+    if (!describe(to.array != NULL ? to.array : from.array, &array))
         return cu_return(cudaErrorInvalidResourceHandle);
+    texel = array.texel_bytes;
     if (width % texel != 0 || to.x % texel != 0 || from.x % texel != 0)
         return cu_return(cudaErrorInvalidValue);
     c.from_position = (struct cu_position){from.x / texel, from.y, 0};
@@ -191,17 +195,20 @@ static cudaError_t copy_bytes(struct side to, struct side from, size_t bytes, in
 {
     struct side *const of_array = to.array != NULL ? &to : &from, *const of_memory = to.array != NULL ? &from : &to;
     cudaError_t error = cudaSuccess;
+    struct cu_array array;
     size_t row;
 
-    if (texel_of(of_array->array) == 0)
+    if (!describe(of_array->array, &array))
         return cu_return(cudaErrorInvalidResourceHandle);
-    row = of_array->array->pitch;
+    row = array.pitch;
+    /* The whole range is tested first, because a copy in pieces would otherwise fail after some pieces. */
+    if (bytes != 0 && (of_array->x >= row || of_array->y >= array.plane / row ||
+                       bytes > array.plane - of_array->y * row - of_array->x || bytes % array.texel_bytes != 0))
+        return cu_return(cudaErrorInvalidValue);
     while (bytes != 0 && error == cudaSuccess) {
-        const size_t left = of_array->x < row ? row - of_array->x : 0;
+        const size_t left = row - of_array->x;
         const size_t width = bytes < left ? bytes : left, height = of_array->x == 0 && bytes >= row ? bytes / row : 1;
 
-        if (width == 0)
-            return cu_return(cudaErrorInvalidValue);
         of_memory->pitch = width;
         error = copy_rows(to, from, width, height, kind, stream, now);
         of_memory->memory = (const uint8_t *)of_memory->memory + width * height;

@@ -262,6 +262,48 @@ __global__ void move(cudaSurfaceObject_t from, cudaSurfaceObject_t to)
     surf2Dwrite(make_float2(v.y, v.x), to, x * 8, y, cudaBoundaryModeZero);
 }
 
+/* An element that is wider than a row of the surface is outside the surface. */
+__global__ void wide(cudaSurfaceObject_t s, float4 *result)
+{
+    *result = surf2Dread<float4>(s, 0, 1, cudaBoundaryModeClamp);
+    surf2Dwrite(make_float4(9, 9, 9, 9), s, 0, 1, cudaBoundaryModeClamp);
+}
+
+static void narrow_surface(void)
+{
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    cudaArray_t array;
+    cudaSurfaceObject_t s;
+    cudaResourceDesc r = {};
+    float texel[6] = {1, 2, 3, 4, 5, 6}, back[6];
+    float4 *result = (float4 *)out;
+
+    OK(cudaMallocArray(&array, &format, 2, 3, cudaArraySurfaceLoadStore));
+    OK(cudaMemcpyToArray(array, 0, 0, texel, sizeof texel, cudaMemcpyHostToDevice));
+    r.resType = cudaResourceTypeArray;
+    r.res.array.array = array;
+    OK(cudaCreateSurfaceObject(&s, &r));
+    *result = make_float4(7, 7, 7, 7);
+    wide<<<1, 1>>>(s, result);
+    OK(cudaDeviceSynchronize());
+    OK(cudaMemcpyFromArray(back, array, 0, 0, sizeof back, cudaMemcpyDeviceToHost));
+    wrong += result->x != 0 || result->y != 0 || result->z != 0 || result->w != 0 || memcmp(back, texel, sizeof back) != 0;
+    /* A copy whose last bytes are outside the array copies nothing. */
+    const float other[7] = {8, 8, 8, 8, 8, 8, 8};
+    WANT(cudaErrorInvalidValue, cudaMemcpyToArray(array, 4, 0, other, sizeof other - 4, cudaMemcpyHostToDevice));
+    WANT(cudaErrorInvalidValue, cudaMemcpyToArray(array, 0, 0, other, sizeof other, cudaMemcpyHostToDevice));
+    WANT(cudaErrorInvalidValue, cudaMemcpyToArray(array, 0, 0, other, 10, cudaMemcpyHostToDevice));
+    WANT(cudaErrorInvalidValue, cudaMemcpyToArray(array, 8, 0, other, 4, cudaMemcpyHostToDevice));
+    WANT(cudaErrorInvalidValue, cudaMemcpyToArray(array, 0, (size_t)-1, other, 16, cudaMemcpyHostToDevice));
+    WANT(cudaErrorInvalidValue, cudaMemcpyFromArray(back, array, 4, 1, 16, cudaMemcpyDeviceToHost));
+    OK(cudaMemcpyToArray(array, 0, 3, other, 0, cudaMemcpyHostToDevice));
+    wrong += memcmp(back, texel, sizeof back) != 0;
+    OK(cudaMemcpyFromArray(back, array, 0, 0, sizeof back, cudaMemcpyDeviceToHost));
+    wrong += memcmp(back, texel, sizeof back) != 0;
+    OK(cudaDestroySurfaceObject(s));
+    OK(cudaFreeArray(array));
+}
+
 static void surfaces(void)
 {
     cudaChannelFormatDesc format = cudaCreateChannelDesc<float2>();
@@ -307,6 +349,7 @@ int main()
     filter();
     memory();
     surfaces();
+    narrow_surface();
     puts(wrong == 0 ? "all right" : "wrong");
     return wrong != 0;
 }
