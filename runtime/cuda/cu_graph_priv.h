@@ -44,8 +44,9 @@ unsigned cu_texel_bytes(const struct cudaChannelFormatDesc *format);
 struct cu_pool;
 /** Returns the pool from which cudaMallocAsync() allocates. */
 struct cu_pool *cu_pool_current(void);
-/** Counts memory of a pool. Returns false if the pool's limit does not permit it. */
-bool cu_pool_add(struct cu_pool *pool, uint64_t bytes);
+/** Counts memory of a pool. Errors: cudaErrorInvalidValue if @pool is not a pool, cudaErrorMemoryAllocation if its limit does not
+ *  permit the memory. */
+cudaError_t cu_pool_add(struct cu_pool *pool, uint64_t bytes);
 void cu_pool_remove(struct cu_pool *pool, uint64_t bytes);
 void cu_pools_reset(void);
 /** Removes a pool from the blocks of its memory. Called before the pool is freed; the program frees the memory later. */

@@ -174,9 +174,8 @@ cudaError_t cu_pool_allocate(void **out, size_t bytes, struct cu_pool *pool, cud
     rt_lock();
     pool = pool != NULL ? pool : cu_pool_current();
     block = *find_block((uint64_t)(uintptr_t)*out);
-    if (block == NULL || !cu_pool_add(pool, bytes))
-        error = cudaErrorMemoryAllocation;
-    else
+    error = block != NULL ? cu_pool_add(pool, bytes) : cudaErrorMemoryAllocation; /* NULL: another thread has freed the memory */
+    if (error == cudaSuccess)
         block->pool = pool;
     rt_unlock();
     if (error != cudaSuccess) {

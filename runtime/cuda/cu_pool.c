@@ -55,13 +55,15 @@ struct cu_pool *cu_pool_current(void)
     return current != NULL ? current : &default_pool;
 }
 
-bool cu_pool_add(struct cu_pool *pool, uint64_t bytes)
+cudaError_t cu_pool_add(struct cu_pool *pool, uint64_t bytes)
 {
+    if (!is_pool(pool)) /* another thread has destroyed the pool */
+        return cudaErrorInvalidValue;
     if (pool->limit != 0 && bytes > pool->limit - pool->used)
-        return false;
+        return cudaErrorMemoryAllocation;
     pool->used += bytes;
     pool->used_high = pool->used > pool->used_high ? pool->used : pool->used_high;
-    return true;
+    return cudaSuccess;
 }
 
 void cu_pool_remove(struct cu_pool *pool, uint64_t bytes)
