@@ -305,7 +305,10 @@ CU_API cudaError_t cudaDeviceReset(void)
         cu_streams_reset();
         cu_modules_reset();
         memset(&settings, 0, sizeof settings);
-        (void)lanewise_heap_limit(rt_machine(), limit_rows[LIMIT_HEAP].initial);
+        if (lanewise_heap_limit(rt_machine(), limit_rows[LIMIT_HEAP].initial) != LANEWISE_OK) {
+            rt_complain("cudaDeviceReset");
+            error = cudaErrorMemoryAllocation;
+        }
     }
     rt_unlock();
     error = cu_return(error);
@@ -376,10 +379,13 @@ CU_API cudaError_t cudaDeviceSetLimit(int limit, size_t value)
         const size_t unit = limit_rows[limit].unit;
 
         /* A heap larger than the machine permits is as large as it permits. */
-        if (limit == LIMIT_HEAP && lanewise_heap_limit(rt_machine(), value < UINT32_MAX ? value : UINT32_MAX) != LANEWISE_OK)
+        if (limit == LIMIT_HEAP && lanewise_heap_limit(rt_machine(), value < UINT32_MAX ? value : UINT32_MAX) != LANEWISE_OK) {
             rt_complain("cudaDeviceSetLimit");
-        settings.limits[limit].is_set = true;
-        settings.limits[limit].value = (value + unit - 1) / unit * unit;
+            error = cudaErrorMemoryAllocation; /* the machine could not be created */
+        } else {
+            settings.limits[limit].is_set = true;
+            settings.limits[limit].value = (value + unit - 1) / unit * unit;
+        }
     }
     rt_unlock();
     return cu_return(error);
