@@ -19,6 +19,7 @@ struct descriptor {
     uint32_t mark;
 };
 _Static_assert(sizeof(struct descriptor) == DESCRIPTOR_BYTES, "the layout of docs/reference/memory.md");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "descriptors are copied to the device, which is little-endian");
 
 static cudaError_t set_format(struct descriptor *d, const struct cudaChannelFormatDesc *f)
 {
