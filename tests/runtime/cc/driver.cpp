@@ -137,12 +137,24 @@ static void pools(void)
     CHECK(cudaMemPoolSetAttribute(small, cudaMemPoolAttrUsedMemCurrent, &used) == cudaErrorInvalidValue);
     CHECK(cudaFree(p) == cudaSuccess && cudaMemPoolDestroy(small) == cudaSuccess);
     CHECK(cudaMemPoolDestroy(standard) == cudaErrorInvalidValue);
-    /* Memory of a destroyed pool does not count in a new pool, although the new pool may have the same address. */
-    CHECK(cudaMemPoolCreate(&small, &properties) == cudaSuccess);
-    CHECK(cudaMallocFromPoolAsync(&p, 1500, small, 0) == cudaSuccess && cudaMemPoolDestroy(small) == cudaSuccess);
-    CHECK(cudaMemPoolCreate(&small, &properties) == cudaSuccess && cudaFreeAsync(p, 0) == cudaSuccess);
-    CHECK(cudaMemPoolGetAttribute(small, cudaMemPoolAttrUsedMemCurrent, &used) == cudaSuccess && used == 0);
-    CHECK(cudaMemPoolDestroy(small) == cudaSuccess);
+    /* Memory of a destroyed pool does not count in a new pool, although some new pools have addresses of destroyed pools. */
+    cudaMemPool_t many[16];
+    char *memory[16];
+    for (int i = 0; i < 16; i++)
+        CHECK(cudaMemPoolCreate(&many[i], &properties) == cudaSuccess);
+    for (int i = 0; i < 16; i++)
+        CHECK(cudaMallocFromPoolAsync(&memory[i], 1500, many[i], 0) == cudaSuccess);
+    for (int i = 0; i < 16; i++)
+        CHECK(cudaMemPoolDestroy(many[i]) == cudaSuccess);
+    for (int i = 0; i < 16; i++)
+        CHECK(cudaMemPoolCreate(&many[i], &properties) == cudaSuccess);
+    for (int i = 0; i < 16; i++)
+        CHECK(cudaFreeAsync(memory[i], 0) == cudaSuccess);
+    for (int i = 0; i < 16; i++) {
+        CHECK(cudaMemPoolGetAttribute(many[i], cudaMemPoolAttrUsedMemCurrent, &used) == cudaSuccess && used == 0);
+        CHECK(cudaMemPoolDestroy(many[i]) == cudaSuccess);
+    }
+    CHECK(cudaMallocFromPoolAsync(&p, 1500, nullptr, 0) == cudaErrorInvalidValue);
     CHECK(cudaMallocManaged(&p, 100) == cudaSuccess);
     CHECK(cudaMemPrefetchAsync(p, 100, 0) == cudaSuccess && cudaMemPrefetchAsync(p, 100, here, 0) == cudaSuccess);
     CHECK(cudaMemPrefetchAsync(&used, 8, 0) == cudaErrorInvalidValue);
