@@ -32,6 +32,9 @@ for clang in clang-14 clang-19; do
     "$lanewise" cc --compiler $clang -O2 --x cu "$src/half.cu" -o half-$clang >log 2>&1 || { fail "$clang: half.cu does not compile"; cat log; }
     right half-$clang
 done
+# A user without a writable home has no cache, which has the headers.
+env -u XDG_CACHE_HOME HOME=/dev/null "$lanewise" cc --compiler clang-19 "$src/grid.cu" -o homeless >log 2>&1 ||
+    { fail "cc without a folder for the cache fails"; cat log; }
 # Kernels alone, as PTX and as a fat binary, which a program can load.
 "$lanewise" cc --compiler clang-19 -ptx "$src/grid.cu" >log 2>&1 && grep -q '^\.version' grid.ptx || { fail "cc -ptx writes no PTX"; cat log; }
 "$lanewise" cc --compiler clang-19 -fatbin "$src/grid.cu" -o kernels.bin >log 2>&1 &&
