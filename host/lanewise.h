@@ -86,9 +86,9 @@ LANEWISE_API void lanewise_destroy(lanewise_machine *machine);
  *         interpreter), "native-timeout", "compiler", "timing", "timing-set", "mechanism", "timing-profile" (a timing report),
  *         "timing-reference" ("yes"), "check" (kinds of findings, such as "memory,races"), "check-suppress" (a file, which this
  *         call reads; may be set several times), "max-findings", "hang-limit", "read-poison", "coverage" and "profile" ("yes":
- *         lanewise_report can return them), "profile-by", "record" (a folder: see lanewise_record_message), "debuggable" ("yes": sources are compiled
- *         without optimisation, with all lines and variables), "max-instructions", "timeout" (limit of the
- *         seconds of all waits together), or another key that lanewise_key() returns
+ *         lanewise_report can return them), "profile-by", "record" (a folder: see lanewise_record_message), "debuggable"
+ *         ("yes": sources are compiled without optimisation, with all lines and variables), "max-instructions", "timeout"
+ *         (limit of the seconds of all waits together), or another key that lanewise_key() returns
  * @value  the value as on the command line
  */
 LANEWISE_API int lanewise_set(lanewise_machine *machine, const char *key, const char *value);

@@ -45,10 +45,12 @@ static bool reaches(const struct emu_launch *launch, enum isa_op op, unsigned fo
 static bool is_observed(const struct emu_machine *machine, const struct emu_launch *launch, const struct emu_code *code)
 {
     const uint32_t first = launch->kernel->first, count = launch->kernel->count;
+
+    if (machine->active_hooks == NULL)
+        return false;
     const bool calls = contains(launch->program, first, first + count, ISA_OP_COUNT, UINT_MAX, true);
     const uint8_t *layers = code->layers + (calls ? 0 : first), *end = layers + (calls ? launch->program->count : count);
-
-    while (machine->active_hooks != NULL && layers < end)
+    while (layers < end)
         if (*layers++ & EMU_HOOK_SITE)
             return true;
     return false;
