@@ -374,22 +374,32 @@ static void parse_attribute(struct ptx_parser *parser)
     ptx_lex_expect(lex, ')', "after the attribute");
 }
 
-/* Pads a table of libclc to 160 bytes. The table has 158 bytes. With it, libclc reduces arguments above 2^30 of the functions
- * sin, cos and tan of doubles. libclc loads the last sixteen bytes together and shifts out the two bytes past the end of the
- * table. Without the padding this load would be a fault, because Lanewise checks the exact bytes of each access. */
-static void pad_table(struct ptx_parser *parser, uint32_t index)
+/** Makes a variable larger. The bytes that are added are zero. */
+static void pad(struct ptx_parser *parser, struct ptx_symbol *s, uint64_t bytes)
+{
+    if (s->init != NULL) {
+        uint8_t *init = PTX_ARRAY(parser->lex.job, uint8_t, bytes);
+        memcpy(init, s->init, s->size_bytes);
+        s->init = init;
+    }
+    s->size_bytes = bytes;
+}
+/* Pads variables that compiled code accesses as a larger unit. Without the padding such an access would be a fault, because
+ * Lanewise checks the exact bytes of each access, or would access the next variable.
+ * - An OpenCL C vector of three elements has the size and alignment of four elements. clang declares only three, but loads and
+ *   stores four.
+ * - With a table of 158 bytes, libclc reduces arguments above 2^30 of the functions sin, cos and tan of doubles. libclc loads the
+ *   last sixteen bytes together and shifts out the two bytes past the end of the table. */
+static void pad_variable(struct ptx_parser *parser, uint32_t index, enum ptx_type type, unsigned dimensions)
 {
     enum { TABLE_BYTES = 158, READ_BYTES = 160 };
     struct ptx_symbol *s = &parser->module->symbols.at[index];
-    uint8_t *init;
 
-    if (s->space != PTX_SP_CONST || s->size_bytes != TABLE_BYTES || s->init == NULL ||
-        strcmp(s->name, "PIBITS_TBL") != 0)
-        return;
-    init = PTX_ARRAY(parser->lex.job, uint8_t, READ_BYTES);
-    memcpy(init, s->init, TABLE_BYTES);
-    s->init = init;
-    s->size_bytes = READ_BYTES;
+    if (parser->opencl && type == PTX_T_B8 && dimensions == 1 && s->kind == PTX_SYM_VARIABLE && s->align >= 4 &&
+        4 * s->size_bytes == 3 * (uint64_t)s->align)
+        pad(parser, s, s->align);
+    if (s->space == PTX_SP_CONST && s->size_bytes == TABLE_BYTES && s->init != NULL && strcmp(s->name, "PIBITS_TBL") == 0)
+        pad(parser, s, READ_BYTES);
 }
 
 uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, bool external)
@@ -543,7 +553,7 @@ uint32_t ptx_parse_variable(struct ptx_parser *parser, enum ptx_space space, boo
             else
                 parse_initialiser(parser, index, type, &d);
         }
-        pad_table(parser, index);
+        pad_variable(parser, index, type, d.count);
         /* outside a body, the caller parses the comma between parameters */
     } while ((space != PTX_SP_PARAM || parser->in_body) && ptx_lex_accept(lex, ','));
     return first;

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Tests functions of OpenCL C that libclc lacks, with each installed clang: functions of work-groups, sub-groups and half must
-# have correct results and no races.
+# have correct results and no races. Also tests variables of vectors with three elements.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
-cp "$src"/tests/ptx/data/groups.cl "$src"/tests/ptx/data/halfmath* .
+cp "$src"/tests/ptx/data/groups.cl "$src"/tests/ptx/data/halfmath* "$src/tests/ptx/data/three.cl" .
 cat >groups.yaml <<'END'
 program: {source: groups.lwo}
 buffers:
@@ -28,6 +28,15 @@ steps:
   - launch: {entry: same, grid: 256, block: 256, args: [bad]}
   - check: {buffer: bad, file: zeros.bin}
 END
+cat >three.yaml <<'END'
+program: {source: three.lwo}
+buffers:
+  out: {type: s32, count: 10, init: {values: [1, 4, 0, 0, 0, 0, 0, 0, 0, 0]}}
+  code: {type: u64, count: 4, init: {values: [0, 1, 4503599627370495, 4503599627370496]}}
+steps:
+  - launch: {entry: three, grid: 1, block: 4, args: [out, code]}
+  - check: {buffer: out, values: [1, 4, 321, 2078, 321, 2078, 321, 2078, 321, 2078]}
+END
 head -c 262144 /dev/zero >zeros.bin
 cc -O1 -o check halfmath_check.c -lm || fail "halfmath_check.c does not compile"
 for clang in clang-14 clang-15 clang-16 clang-19; do
@@ -38,6 +47,11 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
             fail "$clang $form: groups.cl does not compile: $(cat err)"
         expect 0 "" run -q --check=default,races groups.yaml
         expect 0 "" run -q --warp 64 groups.yaml
+    done
+    for level in -O0 -O3; do
+        "$lanewise" compile --clang "$clang" -X -cl-std=CL1.2 -X $level -X -g -o three.lwo three.cl 2>err ||
+            fail "$clang $level: three.cl does not compile: $(cat err)"
+        expect 0 "" run -q --check=all,-performance three.yaml
     done
     "$lanewise" compile --clang "$clang" -o halfmath.lwo halfmath.cl 2>err ||
         fail "$clang: halfmath.cl does not compile: $(cat err)"
