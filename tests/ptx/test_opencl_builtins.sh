@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Tests functions of OpenCL C that libclc lacks, with each installed clang: functions of work-groups, sub-groups and half must
-# have correct results and no races. Also tests variables of vectors with three elements.
+# have correct results and no races. Also tests cases in which clang or libclc was found wrong (found.cl).
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
-cp "$src"/tests/ptx/data/groups.cl "$src"/tests/ptx/data/halfmath* "$src/tests/ptx/data/three.cl" .
+cp "$src"/tests/ptx/data/groups.cl "$src"/tests/ptx/data/halfmath* "$src/tests/ptx/data/found.cl" .
 cat >groups.yaml <<'END'
 program: {source: groups.lwo}
 buffers:
@@ -28,14 +28,23 @@ steps:
   - launch: {entry: same, grid: 256, block: 256, args: [bad]}
   - check: {buffer: bad, file: zeros.bin}
 END
-cat >three.yaml <<'END'
-program: {source: three.lwo}
+cat >found.yaml <<'END'
+program: {source: found.lwo}
 buffers:
   out: {type: s32, count: 10, init: {values: [1, 4, 0, 0, 0, 0, 0, 0, 0, 0]}}
   code: {type: u64, count: 4, init: {values: [0, 1, 4503599627370495, 4503599627370496]}}
 steps:
   - launch: {entry: three, grid: 1, block: 4, args: [out, code]}
   - check: {buffer: out, values: [1, 4, 321, 2078, 321, 2078, 321, 2078, 321, 2078]}
+END
+cat >signs.yaml <<'END'
+program: {source: found.lwo}
+buffers:
+  a: {type: f64, count: 60, init: {values: [-0.0, -0.0, 1.0, -0.0, -0.0, 0.5, 1.0, 0.0, inf, 0.14758361765043326, 2.5, 1.0, 0.0, inf, 0.3788810584091566, -0.5, -1.0, 0.0, -inf, -0.14758361765043326, 1.0, 0.0, -1.0, -0.0, 0.25, -1.0, -0.0, -1.0, 0.0, -0.25, 3.0, 0.0, -1.0, -0.0, 0.39758361765043326, -3.0, -0.0, -1.0, 0.0, -0.39758361765043326, 0.25, 0.7071067811865476, 0.7071067811865476, 1.0, 0.07797913037736932, -1.75, 0.7071067811865476, 0.7071067811865476, 1.0, -0.3347506594614321, 1e+300, 0.0, 1.0, 0.0, 0.5, -1e-05, -3.141592653073022e-05, 0.9999999995065197, -3.141592654623336e-05, -3.183098861731804e-06]}}
+  bad: {type: s32, count: 1}
+steps:
+  - launch: {entry: signs, grid: 1, block: 12, args: [a, bad]}
+  - check: {buffer: bad, values: [0]}
 END
 head -c 262144 /dev/zero >zeros.bin
 cc -O1 -o check halfmath_check.c -lm || fail "halfmath_check.c does not compile"
@@ -49,9 +58,10 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
         expect 0 "" run -q --warp 64 groups.yaml
     done
     for level in -O0 -O3; do
-        "$lanewise" compile --clang "$clang" -X -cl-std=CL1.2 -X $level -X -g -o three.lwo three.cl 2>err ||
-            fail "$clang $level: three.cl does not compile: $(cat err)"
-        expect 0 "" run -q --check=all,-performance three.yaml
+        "$lanewise" compile --clang "$clang" -X -cl-std=CL1.2 -X $level -X -g -o found.lwo found.cl 2>err ||
+            fail "$clang $level: found.cl does not compile: $(cat err)"
+        expect 0 "" run -q --check=all,-performance found.yaml
+        expect 0 "" run -q signs.yaml
     done
     "$lanewise" compile --clang "$clang" -o halfmath.lwo halfmath.cl 2>err ||
         fail "$clang: halfmath.cl does not compile: $(cat err)"

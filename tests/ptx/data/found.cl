@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variables of vectors with three elements, which have the size of four, and nan of ulong. */
+/* Cases in which clang or libclc was found wrong: variables of vectors with three elements, which have the size of four; nan of
+ * ulong; signs of zeros of functions of double. */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 __constant uchar3 bytes = (uchar3)(1, 2, 3);
 __constant short3 halves = (short3)(4, 5, 6);
@@ -31,4 +32,17 @@ __kernel void three(__global int *out, __global const ulong *code)
     barrier(CLK_LOCAL_MEM_FENCE);
     out[2 * i + 2] = (int)(whole.x + whole.y + whole.z + after) + half_whole.x + half_whole.y + half_whole.z + half_after;
     out[2 * i + 3] = sum(&bytes, &halves, &floats, &doubles) + (isnan(nan(code[i])) ? 1000 : 0) + (isnan(nan((ulong2)(code[i])).y) ? 1000 : 0);
+}
+/* Counts wrong results. a: values, whose signs count if they are zero. */
+__kernel void signs(__global const double *a, __global int *bad)
+{
+    const int i = get_global_id(0);
+    const double x = a[5 * i];
+    const double4 got = (double4)(sinpi(x), cospi(x), tanpi(x), atanpi((double2)(x)).y);
+
+    for (int k = 0; k < 4; k++) {
+        const double want = a[5 * i + k + 1];
+        if (want == 0 || isinf(want) ? as_long(got[k]) != as_long(want) : !(fabs(got[k] - want) <= 4 * 0x1p-52 * fabs(want)))
+            atomic_inc(bad);
+    }
 }
