@@ -123,7 +123,7 @@
     X(clSetContextDestructorCallback)
 
 #define MEMBER(name) .name = name,
-/* The other members are functions of extensions that the platform does not report. The members for Direct3D remain NULL. */
+/* The other members, but for the last one, are functions of extensions that the platform does not report. The members for Direct3D remain NULL. */
 #define REFUSE(name) .name = (cl_api_##name)(void (*)(void))cl_refuse_call
 #define REFUSE_BY(name, function) .name = (cl_api_##name)(void (*)(void))function
 const struct _cl_icd_dispatch cl_dispatch = {
@@ -146,7 +146,7 @@ const struct _cl_icd_dispatch cl_dispatch = {
     REFUSE(clEnqueueAcquireEGLObjectsKHR),
     REFUSE(clEnqueueReleaseEGLObjectsKHR),
     REFUSE_BY(clCreateEventFromEGLSyncKHR, cl_refuse_egl_sync),
-    REFUSE(clGetKernelSubGroupInfoKHR),
+    .clGetKernelSubGroupInfoKHR = clGetKernelSubGroupInfo,
 };
 
 cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint count, cl_platform_id *platforms, cl_uint *out)
@@ -161,6 +161,8 @@ static void *find(const char *name)
         return (void *)(uintptr_t)clIcdGetPlatformIDsKHR;
     if (name != NULL && strcmp(name, "clGetPlatformInfo") == 0)
         return (void *)(uintptr_t)clGetPlatformInfo;
+    if (name != NULL && strcmp(name, "clGetKernelSubGroupInfoKHR") == 0) /* cl_khr_subgroups */
+        return (void *)(uintptr_t)clGetKernelSubGroupInfo;
     return NULL;
 }
 

@@ -44,6 +44,7 @@ buffers:
   bad: {type: s32, count: 1}
 steps:
   - launch: {entry: signs, grid: 1, block: 12, args: [a, bad]}
+  - launch: {entry: trailing, grid: 1, block: 65, args: [bad]}
   - check: {buffer: bad, values: [0]}
 END
 head -c 262144 /dev/zero >zeros.bin
@@ -58,7 +59,7 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
         expect 0 "" run -q --warp 64 groups.yaml
     done
     for level in -O0 -O3; do
-        "$lanewise" compile --clang "$clang" -X -cl-std=CL1.2 -X $level -X -g -o found.lwo found.cl 2>err ||
+        "$lanewise" compile --clang "$clang" -X -cl-std=CL2.0 -X $level -X -g -o found.lwo found.cl 2>err ||
             fail "$clang $level: found.cl does not compile: $(cat err)"
         expect 0 "" run -q --check=all,-performance found.yaml
         expect 0 "" run -q signs.yaml

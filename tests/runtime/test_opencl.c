@@ -446,6 +446,15 @@ static void features_that_are_reported_compile(void **state)
     assert_int_equal(number, 3);
     OK(clGetKernelSubGroupInfo(kernel, device, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof sizes, sizes, sizeof number, &number, NULL));
     assert_int_equal(number, 32);
+    cl_int (*of_extension)(cl_kernel, cl_device_id, cl_kernel_sub_group_info, size_t, const void *, size_t, void *, size_t *);
+    cl_platform_id platform;
+    OK(clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL));
+    void *address = clGetExtensionFunctionAddressForPlatform(platform, "clGetKernelSubGroupInfoKHR");
+    memcpy(&of_extension, &address, sizeof of_extension);
+    assert_non_null(of_extension);
+    number = 0;
+    OK(of_extension(kernel, device, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof sizes, sizes, sizeof number, &number, NULL));
+    assert_int_equal(number, 32);
     OK(clGetKernelSubGroupInfo(kernel, device, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, sizeof sub_groups, &sub_groups, sizeof local, local, NULL));
     assert_true(local[0] == 96 && local[1] == 1 && local[2] == 1);
     assert_int_equal(clGetKernelSubGroupInfo(kernel, device, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, 0, NULL, sizeof number, &number, NULL),

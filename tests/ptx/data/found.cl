@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cases in which clang or libclc was found wrong: variables of vectors with three elements, which have the size of four; nan of
- * ulong; signs of zeros of functions of double. */
+ * ulong; signs of zeros of functions of double; ctz. */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 __constant uchar3 bytes = (uchar3)(1, 2, 3);
 __constant short3 halves = (short3)(4, 5, 6);
@@ -45,4 +45,15 @@ __kernel void signs(__global const double *a, __global int *bad)
         if (want == 0 || isinf(want) ? as_long(got[k]) != as_long(want) : !(fabs(got[k] - want) <= 4 * 0x1p-52 * fabs(want)))
             atomic_inc(bad);
     }
+}
+/* Counts wrong results of ctz. */
+__kernel void trailing(__global int *bad)
+{
+    const int i = get_global_id(0);
+    const long x = i == 64 ? 0 : (long)(~0ul << i);
+
+    if (ctz(x) != i || ctz((ulong2)(x)).y != i || ctz((int)x) != min(i, 32) || ctz((uint3)((uint)x)).z != min(i, 32) ||
+        ctz((short)x) != min(i, 16) || ctz((ushort16)((ushort)x)).sf != min(i, 16) || ctz((char)x) != min(i, 8) ||
+        ctz((uchar8)((uchar)x)).s7 != min(i, 8))
+        atomic_inc(bad);
 }
