@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Parses variables with initialisers, and resolves names that modules share. */
+#include <math.h>
+
 #include "ptx/ptx_priv.h"
 
 enum { MAX_DIMENSIONS = 8 };
@@ -9,6 +11,30 @@ struct dimensions {
     uint64_t size[MAX_DIMENSIONS + 1];
     unsigned count;
 };
+
+/** Converts the number with the bits @bits of a double to half precision. Returns false if the result is not exact. */
+static bool to_half(uint64_t bits, uint64_t *half)
+{
+    double d;
+    int exponent;
+
+    memcpy(&d, &bits, sizeof d);
+    *half = bits >> 63 << 15;
+    d = fabs(d);
+    if (isnan(d) || isinf(d)) {
+        *half |= 0x7c00 | (bits >> 42 & 0x3ff);
+        return isinf(d) || (*half & 0x3ff) != 0;
+    }
+    double fraction = frexp(d, &exponent);
+    if (d != 0 && exponent < -13) /* a subnormal number is a multiple of 2^-24 */
+        fraction = ldexp(d, 24);
+    else if (d != 0)
+        fraction = ldexp(fraction, 11) + (exponent + 13) * 1024;
+    if (!(fraction < 0x7c00) || fraction != floor(fraction))
+        return false;
+    *half |= (uint64_t)fraction;
+    return true;
+}
 
 static void put_scalar(struct ptx_symbol *symbol, uint64_t offset,
                        unsigned bytes, uint64_t bits, enum ptx_literal literal,
@@ -31,16 +57,21 @@ static void put_scalar(struct ptx_symbol *symbol, uint64_t offset,
         memcpy(&f, &w, sizeof f);
         d = (double)f;
         memcpy(&bits, &d, sizeof bits);
+    } else if (literal == PTX_LIT_F64 && type == PTX_T_B16) {
+        (void)to_half(bits, &bits); /* check_literal() has called to_half(), which returned true */
     }
     for (unsigned i = 0; i < bytes; i++)
         symbol->init[offset + i] = (uint8_t)(bits >> (8 * i));
 }
 
-/* Checks the kind of an initialiser: float literals for floats, integers for all other types. */
-static void check_literal(struct ptx_parser *parser, enum ptx_literal literal, enum ptx_type type)
+/* Checks the kind of an initialiser: float literals for floats, integers for all other types. clang writes the value of a half as
+ * a double for a .b16. In CUDA C++ the .b16 could also be a bfloat16, so such a literal is refused. */
+static void check_literal(struct ptx_parser *parser, enum ptx_literal literal, uint64_t bits, enum ptx_type type)
 {
     bool real = type == PTX_T_F32 || type == PTX_T_F64;
 
+    if (parser->opencl && literal == PTX_LIT_F64 && type == PTX_T_B16 && to_half(bits, &bits))
+        return;
     if (ptx_type_class(type) == PTX_CLASS_FLOAT && !real)
         ptx_fail(parser->lex.job, parser->lex.line, LW_EINPUT,
                  "a variable of type .%s cannot have an initial value: declare it as .b%u",
@@ -139,7 +170,7 @@ static void parse_value(struct ptx_parser *parser, uint32_t index, uint64_t offs
             parse_masked(parser, index, offset, type, bits);
             return;
         }
-        check_literal(parser, literal, type);
+        check_literal(parser, literal, bits, type);
         put_scalar(&parser->module->symbols.at[index], offset, bytes, bits, literal, type);
         return;
     }

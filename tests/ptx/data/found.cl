@@ -57,3 +57,19 @@ __kernel void trailing(__global int *bad)
         ctz((uchar8)((uchar)x)).s7 != min(i, 8))
         atomic_inc(bad);
 }
+/* Copies variables of half with initial values. */
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+__constant half half_1 = 1.5h, half_2 = -0x1p-20h, half_3 = 65504.0h, half_4 = -0.0h, half_5 = 0x1.ff8p-15h, pair[2] = {2.0h, 3.0h};
+__attribute__((noinline)) ushort bits(__constant half *p)
+{
+    return as_ushort(*p);
+}
+__kernel void initialised(__global ushort *out)
+{
+    out[0] = bits(&half_1);
+    out[1] = bits(&half_2);
+    out[2] = bits(&half_3);
+    out[3] = bits(&half_4);
+    out[4] = bits(&half_5);
+    out[5] = bits(pair + 1);
+}
