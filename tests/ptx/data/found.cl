@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cases in which clang or libclc was found wrong: variables of vectors with three elements, which have the size of four; nan of
- * ulong; signs of zeros of functions of double; ctz. */
+ * ulong; signs of zeros of functions of double; ctz; conversions with a rounding mode; initial values of half. */
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 __constant uchar3 bytes = (uchar3)(1, 2, 3);
 __constant short3 halves = (short3)(4, 5, 6);
@@ -72,4 +72,21 @@ __kernel void initialised(__global ushort *out)
     out[3] = bits(&half_4);
     out[4] = bits(&half_5);
     out[5] = bits(pair + 1);
+}
+/* Counts wrong results of conversions with a rounding mode. */
+__kernel void conversions(__global const ulong *a, __global int *bad)
+{
+    const ulong all = a[2]; /* 2^52 - 1 */
+    const double small = -0x1.8p-150;
+    int wrong = 0;
+
+    wrong += convert_float_rtz((int)(all >> 21)) != 0x1.fffffep+30f || convert_float2_rtn((int2)(all >> 21)).y != 0x1.fffffep+30f;
+    wrong += convert_float_rtp((int)(all >> 21)) != 0x1p+31f || convert_float_rtn(-(int)(all >> 21)) != -0x1p+31f;
+    wrong += convert_float_rtz((uint)all) != 0x1.fffffep+31f || convert_float3_rtn((uint3)(all)).z != 0x1.fffffep+31f;
+    wrong += convert_float_rtz(~(all >> 52)) != 0x1.fffffep+63f || convert_float16_rtn((ulong16)(~0ul)).sf != 0x1.fffffep+63f;
+    wrong += convert_float_rtz((long)(all << 11 | 0x7ff)) != 0x1.fffffep+62f || convert_float_rtn((long)(all << 11 | 0x7ff)) != 0x1.fffffep+62f;
+    wrong += convert_double_rtz(~(all >> 52)) != 0x1.fffffffffffffp+63 || convert_double_rtn(~(all >> 52)) != 0x1.fffffffffffffp+63;
+    wrong += convert_double_rtz((long)(all << 11 | 0x7ff)) != 0x1.fffffffffffffp+62 || convert_double_rtp((long)(all << 11 | 0x7ff)) != 0x1p+63;
+    wrong += as_int(convert_float_rtp(small)) != 0x80000000 || as_int(convert_float4_rtz((double4)(small)).w) != 0x80000000;
+    *bad += wrong;
 }
