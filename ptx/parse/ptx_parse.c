@@ -725,7 +725,9 @@ static void parse_directive(struct ptx_parser *parser)
         } else if (ptx_name_is(word, "section")) {
             ptx_parse_section(parser);
         } else if (ptx_name_is(word, "pragma")) {
-            (void)ptx_lex_string(lex, &word);
+            /* lanewise cc writes this pragma, because inline assembly may use features that are newer than the .version. */
+            if (ptx_lex_string(lex, &word) && ptx_name_is(word, "lanewise.newer"))
+                parser_dialect(parser)->is_checked = false;
             ptx_lex_expect(lex, ';', "after .pragma");
         } else {
             ptx_fail(lex->job, line, LW_EUNSUPP, "the directive '.%.*s' is not supported",

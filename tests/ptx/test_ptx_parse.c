@@ -663,9 +663,37 @@ static void variables_of_one_name_in_two_kernels_both_exist(void **state)
     isa_object_destroy(object);
 }
 
+/* lanewise cc writes the pragma, because clang writes a low .version, and inline assembly may be newer. */
+static void a_pragma_of_the_module_permits_newer_instructions(void **state)
+{
+    static const char rest[] = "\n.visible .entry k() {\n.reg .b32 %r<3>;\nbmsk.clamp.b32 %r1, %r2, 1;\nret; }\n";
+    static const char *const heads[] = {
+        ".version 6.3\n.target sm_75\n.address_size 64",
+        ".version 6.3\n.target sm_75\n.address_size 64 .pragma \"nounroll\";",
+        ".version 6.3\n.target sm_75\n.address_size 64 .pragma \"lanewise.newer\";",
+    };
+    struct isa_object *object;
+    struct lw_error err;
+    char text[400];
+
+    (void)state;
+    for (unsigned i = 0; i < LW_COUNT_OF(heads); i++) {
+        object = NULL;
+        snprintf(text, sizeof text, "%s%s", heads[i], rest);
+        if (i == LW_COUNT_OF(heads) - 1) {
+            assert_int_equal(ptx_translate("t.ptx", text, strlen(text), NULL, &object, &err), LW_OK);
+        } else {
+            assert_int_equal(ptx_translate("t.ptx", text, strlen(text), NULL, &object, &err), LW_EINPUT);
+            assert_string_equal(err.text, "t.ptx:6: bmsk: the instruction needs .version 7.6 or later, but this module has 6.3");
+        }
+        isa_object_destroy(object);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pragma_of_the_module_permits_newer_instructions),
         cmocka_unit_test(refusals_name_line_construct_and_reason),
         cmocka_unit_test(messages_name_the_file_and_the_call_of_inlined_code),
         cmocka_unit_test(a_refused_kernel_leaves_the_others),
