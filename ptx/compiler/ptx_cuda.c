@@ -22,7 +22,7 @@ static const struct header headers[] = {
 #include "ptx/compiler/cuda_headers.inc"
 /* Headers of the SDK that sources may include, although lanewise_cuda.h is always included and declares their contents. */
 #define FORWARD(NAME) {NAME, "#include \"lanewise_cuda.h\"\n"}
-    {"cuda.h", "#include \"lanewise_cuda.h\"\n#include \"lanewise_driver.h\"\n"},
+    {"cuda.h", "#include \"lanewise_cuda.h\"\n#include \"lanewise_driver.h\"\n#include \"lanewise_library.h\"\n"},
     FORWARD("cuda_runtime.h"),
     FORWARD("cuda_runtime_api.h"),
     FORWARD("cuda_device_runtime_api.h"),
@@ -54,11 +54,13 @@ static const struct header headers[] = {
     FORWARD("sm_35_intrinsics.h"),
     FORWARD("sm_60_atomic_functions.h"),
     FORWARD("sm_61_intrinsics.h"),
+    FORWARD("cuda_occupancy.h"),
     FORWARD("crt/host_defines.h"),
     FORWARD("crt/math_functions.h"),
     FORWARD("crt/device_functions.h"),
     {"cuda_fp16.hpp", "#include \"cuda_fp16.h\"\n"},
     {"cuda_bf16.hpp", "#include \"cuda_bf16.h\"\n"},
+    {"cuda_fp8.hpp", "#include \"cuda_fp8.h\"\n"},
     {"cooperative_groups/reduce.h", "#include \"../cooperative_groups.h\"\n"},
     {"cooperative_groups/scan.h", "#include \"../cooperative_groups.h\"\n"},
     {"cooperative_groups/memcpy_async.h", "#include \"../lanewise_sync.h\"\n"},
@@ -78,11 +80,6 @@ static const struct header headers[] = {
     REFUSED("cusparse.h", "cuSPARSE is not supported"),
     REFUSED("cudnn.h", "cuDNN is not supported"),
     REFUSED("mma.h", "matrix fragments are not supported"),
-    REFUSED("cuda_fp8.h", "8-bit floats are not supported"),
-    NVCC_MAY("cuda/atomic", "atomic objects are not supported: use functions such as atomicAdd"),
-    NVCC_MAY("cub/cub.cuh", "CUB is not supported"),
-    NVCC_MAY("thrust/device_vector.h", "Thrust is not supported"),
-    NVCC_MAY("thrust/host_vector.h", "Thrust is not supported"),
 #undef NVCC_MAY
 #undef REFUSED
 };
@@ -97,7 +94,7 @@ static const char nvcc_compat[] =
 
 static bool write_headers(const char *folder, struct lw_error *err)
 {
-    static const char *const below[] = {"cooperative_groups", "crt", "cuda", "cub", "thrust"};
+    static const char *const below[] = {"cooperative_groups", "crt", "cuda"};
     char path[PTX_PATH_BYTES + 80];
 
     for (size_t i = 0; i < LW_COUNT_OF(below); i++) {
@@ -183,6 +180,26 @@ static void blank_placeholders(char *ptx)
     }
 }
 
+/** Adds the pragma that permits instructions which are newer than the .version of the text. clang writes a low .version, but inline
+ *  assembly may use what the version of CUDA in lanewise_types.h has. No line is added, so that line numbers remain valid. */
+static bool permit_newer(char **ptx, size_t *size)
+{
+    static const char after[] = ".address_size 64", pragma[] = " .pragma \"lanewise.newer\";";
+    char *found = strstr(*ptx, after), *larger;
+    const size_t at = found != NULL ? (size_t)(found - *ptx) + sizeof after - 1 : 0;
+
+    if (found == NULL)
+        return true;
+    larger = realloc(*ptx, *size + sizeof pragma);
+    if (larger == NULL)
+        return false;
+    memmove(larger + at + sizeof pragma - 1, larger + at, *size + 1 - at);
+    memcpy(larger + at, pragma, sizeof pragma - 1);
+    *ptx = larger;
+    *size += sizeof pragma - 1;
+    return true;
+}
+
 enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const char *const *flags, size_t flag_count, char **ptx,
                                  size_t *size, struct lw_error *err)
 {
@@ -191,12 +208,15 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
     static const char *const before[] = {
         "--cuda-device-only", "--cuda-gpu-arch=sm_75", "-nocudainc", "-nocudalib",
         "--cuda-path=/nonexistent", "-std=c++17", "-O3", "-gline-tables-only", "-Wno-register",
-        "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal",
+        "-Wno-c++11-narrowing", "-Wno-reserved-user-defined-literal", "-Wno-unknown-warning-option",
+        "-Wno-missing-template-arg-list-after-template-kw",
         "-Wno-unused-command-line-argument", /* a compilation for the device only does not use --cuda-noopt-device-debug */
         /* The following options request debug information with names and types of parameters. With -g alone, clang's driver
          * requests only line tables for optimised CUDA C++. DWARF 2 is chosen because it has no call sites: with call sites,
          * clang crashes if a kernel calls printf. */
         "-Xclang", "-debug-info-kind=constructor", "-Xclang", "-dwarf-version=2",
+        /* Sources may declare variadic functions, as templates that inspect types do. clang permits them if it finds an SDK. */
+        "-Xclang", "-fcuda-allow-variadic-functions",
         "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN};
     static const char *const values[] = {PTX_CLANG_VALUES};
     const char **argv = calloc(flag_count + LW_COUNT_OF(before) + 40, sizeof *argv);
@@ -253,6 +273,8 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
     job->cached = false;
     if (status == LW_OK)
         blank_placeholders(*ptx);
+    if (status == LW_OK && !permit_newer(ptx, size))
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the PTX of %s", path);
     free(argv);
     return status;
 }

@@ -122,6 +122,7 @@ static enum lw_status compile_host(struct ptx_job *job, const struct ptx_program
         "-Wno-unknown-cuda-version", "-include", "lanewise_cuda.h",
         /* These errors of clang are warnings of the host compiler of nvcc. */
         "-Wno-error=register", "-Wno-error=c++11-narrowing", "-Wno-error=reserved-user-defined-literal",
+        "-Xclang", "-fcuda-allow-variadic-functions", "-Wno-unknown-warning-option", "-Wno-error=missing-template-arg-list-after-template-kw",
         /* Every clang supports this version of CUDA, and compiles launches to calls of cudaLaunchKernel() for it. */
         "-Xclang", "-target-sdk-version=11.0"};
     const char *dot = strrchr(input->word, '.');

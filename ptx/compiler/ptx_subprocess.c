@@ -533,16 +533,16 @@ static unsigned first_errors(const char *text, char *out, size_t room)
 
 #define ANOTHER "to use another compiler, give it with --compiler, or in the environment variable LANEWISE_CLANG or LANEWISE_NVCC"
 
-/* Returns a message about an unsupported library if the error in @text is that a header of this library was not found. Otherwise
+#define CCCL "CUB, Thrust and libcu++ are header libraries (github.com/NVIDIA/cccl): name the folders of their headers with -I"
+
+/* Returns a message about a library if the error in @text is that a header of this library was not found. Otherwise
  * returns NULL. */
 static const char *missing_library(const char *text)
 {
     static const struct {
         const char *header, *what;
     } libraries[] = {
-        {"'thrust/", "Thrust is not supported"}, {"'cub/", "CUB is not supported"},
-        {"'cuda/", "the C++ standard library of CUDA (<cuda/...>) is not supported"},
-        {"'nv/target", "the C++ standard library of CUDA is not supported"},
+        {"'thrust/", CCCL}, {"'cub/", CCCL}, {"'cuda/", CCCL}, {"'nv/target", CCCL},
         {"'cutlass/", "CUTLASS is not supported"}, {"'cute/", "CUTLASS is not supported"},
         {"'cudnn", "cuDNN is not supported"}, {"'nccl", "NCCL is not supported"},
     };

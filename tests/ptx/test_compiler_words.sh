@@ -98,7 +98,7 @@ sed 's/k.cl/m.ptx/; s/entry: k/entry: m/' k.yaml >ptx.yaml
 (printf '\377\376' && cat m.ptx) >wide.ptx
 says "UTF-16" '^lanewise: wide.ptx:1: the file is encoded as UTF-16: save it as UTF-8' compile wide.ptx
 printf '#include <thrust/sort.h>\n__global__ void k(int *p) { p[0] = 1; }\n' >sort.cu
-says "a library that is not here" "sort.cu:1.*'thrust/sort.h' file not found; Thrust is not supported" compile sort.cu
+says "a library that is not here" "sort.cu:1.*'thrust/sort.h' file not found; CUB, Thrust and libcu++ are header libraries .*-I" compile sort.cu
 printf '#include <nosuch/sort.h>\n__global__ void k(int *p) { p[0] = 1; }\n' >sort.cu
 says "a header that is not here" "'nosuch/sort.h' file not found$" compile sort.cu
 # Files that are linked share extern variables and functions, with clang and with nvcc.

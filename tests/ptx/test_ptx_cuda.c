@@ -427,7 +427,7 @@ static void what_there_is_not_is_refused_by_name(void **state)
     expect_text(err.text, "mma.h");
     assert_null(strstr(err.text, "nvcc"));
     err = refuse(*state, "#include <cub/cub.cuh>\n__global__ void k() {}\n", NULL, LW_EINPUT);
-    expect_text(err.text, "CUB is not supported; it may work with --compiler nvcc");
+    expect_text(err.text, "CUB, Thrust and libcu++ are header libraries (github.com/NVIDIA/cccl): name the folders of their headers with -I");
 }
 
 /* A call of an unsupported function must make only the kernel with the call fail, not the whole file. */

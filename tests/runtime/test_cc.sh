@@ -44,7 +44,7 @@ for options in --warp=4 --warp=64 --timing=fermi --timing=gcn-tahiti --check=all
     LANEWISE_OPTIONS=$options timeout 300 ./grid-clang-19 >out 2>err && grep -q '^all right$' out && ! grep -q 'race' err ||
         { fail "grid.cu with $options: exit status $?"; head -n 20 out err; }
 done
-# Textures and surfaces, the driver API of <cuda.h>, and barriers and pipelines.
+# Textures and surfaces, the driver API of <cuda.h>, barriers and pipelines, and what header libraries expect of a toolkit.
 for clang in clang-14 clang-19; do
     command -v $clang >/dev/null || continue
     "$lanewise" cc --compiler $clang "$src/texture.cu" -o texture-$clang >log 2>&1 || { fail "$clang: texture.cu does not compile"; cat log; }
@@ -53,6 +53,9 @@ for clang in clang-14 clang-19; do
     right driver-$clang
     "$lanewise" cc --compiler $clang "$src/stages.cu" -o stages-$clang >log 2>&1 || { fail "$clang: stages.cu does not compile"; cat log; }
     right stages-$clang
+    "$lanewise" cc --compiler $clang "$src/toolkit.cu" -o toolkit-$clang -ldl >log 2>&1 ||
+        { fail "$clang: toolkit.cu does not compile"; cat log; }
+    right toolkit-$clang
 done
 # Without -rdc=true, each file is a separate module, as with nvcc. The message names the missing symbol.
 "$lanewise" cc "$src/one.cu" "$src/two.cu" "$src/function.cu" "$src/three.cpp" "$src/plain.c" -o apart >log 2>&1 || cat log

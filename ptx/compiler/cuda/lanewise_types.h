@@ -3,13 +3,14 @@
 #ifndef LANEWISE_TYPES_H
 #define LANEWISE_TYPES_H
 
+#define __HOST_DEFINES_H__ /* sources that find this macro do not redefine the following keywords */
 #ifdef __CUDA__
 /* __NVCC__, by which sources recognise nvcc, is not defined. */
 #define __CUDACC__ 1
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 0
 #define __CUDACC_VER_BUILD__ 0
-#define __CUDA_ARCH_LIST__ __CUDA_ARCH__
+#define __CUDA_ARCH_LIST__ 750
 
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
