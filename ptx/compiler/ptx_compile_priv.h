@@ -95,6 +95,10 @@ struct ptx_sources {
     bool is_output;  /* the texts are the output of the preprocessor */
     bool had_output; /* the source itself is the output of a preprocessor: it has no macros, and states the files of its lines */
     bool is_cpp;     /* the language is C++ */
+    struct ptx_sources_found { /* last results of ptx_sources_find(): programs have many variables, and may have 1,000 headers */
+        char *name;
+        size_t size, file; /* index of the file, or SIZE_MAX: the name is of no file, or of several */
+    } found[64];
 };
 /** Reads a source, and replaces its comments by blanks. The text is empty if the source cannot be read. @argv: the compiler's
  *  command line. */

@@ -155,6 +155,10 @@ static void forget_files(struct ptx_sources *sources)
         free(file->cuts);
     }
     sources->count = 0;
+    for (size_t i = 0; i < LW_COUNT_OF(sources->found); i++) {
+        free(sources->found[i].name);
+        sources->found[i].name = NULL;
+    }
 }
 
 void ptx_sources_free(struct ptx_sources *sources)
@@ -411,9 +415,10 @@ void ptx_sources_preprocessed(struct ptx_sources *sources, const char *const *ar
     sources->is_output = true;
 }
 
-struct ptx_assigned *ptx_sources_find(struct ptx_sources *sources, const char *name, size_t size)
+/* Returns the index of the file whose path ends with @name, or SIZE_MAX if no file or several files have such a path. */
+static size_t search_file(const struct ptx_sources *sources, const char *name, size_t size)
 {
-    struct ptx_source_file *file = NULL;
+    size_t file = SIZE_MAX;
 
     for (size_t i = 0; i < sources->count; i++) { /* debug information may have the last parts of a path */
         const char *whole = sources->files[i].name;
@@ -421,11 +426,26 @@ struct ptx_assigned *ptx_sources_find(struct ptx_sources *sources, const char *n
 
         if (length < size || memcmp(whole + length - size, name, size) != 0 || (length > size && whole[length - size - 1] != '/'))
             continue;
-        if (file != NULL)
-            return NULL;
-        file = &sources->files[i];
+        if (file != SIZE_MAX)
+            return SIZE_MAX;
+        file = i;
     }
-    return file != NULL ? ptx_sources_prepare(sources, file) : NULL;
+    return file;
+}
+
+struct ptx_assigned *ptx_sources_find(struct ptx_sources *sources, const char *name, size_t size)
+{
+    struct ptx_sources_found *found;
+    struct lw_hash hash;
+
+    lw_hash_init(&hash);
+    lw_hash_bytes(&hash, name, size);
+    found = &sources->found[lw_hash_value(&hash) % LW_COUNT_OF(sources->found)];
+    if (found->name == NULL || found->size != size || memcmp(found->name, name, size) != 0) {
+        free(found->name);
+        *found = (struct ptx_sources_found){ .name = strndup(name, size), .size = size, .file = search_file(sources, name, size) };
+    }
+    return found->file != SIZE_MAX ? ptx_sources_prepare(sources, &sources->files[found->file]) : NULL;
 }
 
 struct ptx_assigned *ptx_sources_prepare(struct ptx_sources *sources, struct ptx_source_file *file)

@@ -857,33 +857,23 @@ static void put_memory(struct annotating *an, struct text body, struct lw_sink *
     }
 }
 
-/* Returns true if one of the debug values in @values shows that variable @name is in the function's local memory. */
-static bool is_in_memory(struct text values, struct text name)
-{
-    while (values.at < values.end) {
-        struct text line = take_line(&values);
-        const char *variable;
-
-        if (find(line, "$vrdepot") == NULL || (variable = find(line, "!\"")) == NULL)
-            continue;
-        line.at = variable + 2;
-        if (line.end - line.at > name.end - name.at && memcmp(line.at, name.at, (size_t)(name.end - name.at)) == 0 && line.at[name.end - name.at] == '"')
-            return true;
-    }
-    return false;
-}
-
 /* Writes a function's body, in which comments with values replace the comments of clang. */
 static void put_body(struct annotating *an, const struct machine_function *fn, struct text body, struct lw_sink *out)
 {
     struct text values = fn != NULL ? fn->body : (struct text){NULL, NULL};
     struct ptx_dump_calls dump = {.at = values.at, .end = values.end};
+    struct lw_buffer in_memory;
+
     an->name_count = 0;
+    lw_buffer_init(&in_memory);
 
     const bool has_memory = find(body, "__local_depot") != NULL;
     const bool aligned = fn != NULL && count_lines(body, is_comment) == count_lines(values, is_debug_value);
     const bool matched = aligned && match_registers(an, fn, body), has_calls = aligned && find(values, " @[ ") != NULL;
 
+    if (has_memory && matched)
+        ptx_memory_names_put(fn->body, &in_memory);
+    an->failed |= in_memory.is_cut;
     if (matched)
         put_lost_parameters(an, fn, body, out);
     if (an->sources != NULL)
@@ -912,7 +902,7 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
             if (matched && put_value(an, value, comment_name(line), &comment.sink) &&
                 comment.text != NULL && !comment.is_cut) {
                 if (put_lines(an, (struct text){comment.text, comment.text + comment.size}, comment_name(line).at,
-                              has_memory && is_in_memory(fn->body, comment_name(line)), out))
+                              ptx_memory_names_have(&in_memory, comment_name(line)), out))
                     lw_printf(out, "\t%s", comment.text);
                 else /* a value cannot be compared with the source */
                     lw_printf(out, "\t%.*s() none", (int)strcspn(comment.text, "("), comment.text);
@@ -923,6 +913,7 @@ static void put_body(struct annotating *an, const struct machine_function *fn, s
             put_line(whole, out);
         }
     }
+    lw_buffer_fini(&in_memory);
 }
 
 void ptx_values_annotate(char **ptx, size_t *size, const char *dump, size_t dump_size, struct ptx_sources *sources)

@@ -105,3 +105,32 @@ void ptx_memory_variables_free(struct ptx_memory_variables *variables)
         lw_buffer_fini(&variables->at[i].name);
     free(variables->at);
 }
+
+void ptx_memory_names_put(struct text values, struct lw_buffer *out)
+{
+    const char *at = values.at, *from;
+
+    while (at != NULL && (at = find((struct text){at, values.end}, "$vrdepot")) != NULL) {
+        struct text line = {at, memchr(at, '\n', (size_t)(values.end - at))}, name = {NULL, NULL};
+
+        at = line.end;
+        if (line.end == NULL || (from = find(line, "!\"")) == NULL ||
+            (name.end = memchr(from + 2, '"', (size_t)(line.end - from - 2))) == NULL)
+            continue;
+        name.at = from + 1;
+        name.end++;
+        if (out->size == 0 || memmem(out->text, out->size, name.at, (size_t)(name.end - name.at)) == NULL)
+            lw_printf(&out->sink, "%.*s", (int)(name.end - name.at), name.at);
+    }
+}
+
+bool ptx_memory_names_have(const struct lw_buffer *names, struct text name)
+{
+    const size_t size = (size_t)(name.end - name.at);
+    const char *at = names->text, *end = at + names->size;
+
+    for (; names->size != 0 && (at = memmem(at, (size_t)(end - at), name.at, size)) != NULL; at++)
+        if (at != names->text && at[-1] == '"' && at + size < end && at[size] == '"')
+            return true;
+    return false;
+}

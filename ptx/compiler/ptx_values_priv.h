@@ -74,4 +74,9 @@ struct ptx_memory_variables {
 bool ptx_memory_variables_read(struct ptx_memory_variables *variables, struct text ptx);
 void ptx_memory_variables_free(struct ptx_memory_variables *variables);
 
+/** Writes each variable, in quotes, that one of the debug values in @values shows to be in the function's local memory. */
+void ptx_memory_names_put(struct text values, struct lw_buffer *out);
+/** Returns true if @names, which ptx_memory_names_put() has written, contains @name. */
+bool ptx_memory_names_have(const struct lw_buffer *names, struct text name);
+
 #endif
