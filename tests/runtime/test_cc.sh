@@ -57,6 +57,13 @@ for clang in clang-14 clang-19; do
         { fail "$clang: toolkit.cu does not compile"; cat log; }
     right toolkit-$clang
 done
+# If the user brings libcu++, <cuda/barrier> and namespace cuda are its own, also beside <cooperative_groups/memcpy_async.h>.
+mkdir -p brought/cuda/std && : >brought/cuda/std/version
+printf 'namespace cuda { inline namespace own { template <int N> struct barrier { int n = N; }; } }\n' >brought/cuda/barrier
+printf '#include <cuda/barrier>\n#include <cooperative_groups/memcpy_async.h>\n#include <cuda_pipeline.h>
+int main() { printf("%%s\\n", cuda::barrier<3>().n == 3 ? "all right" : "wrong"); }\n' >brought.cu
+"$lanewise" cc -Ibrought brought.cu -o brought.out >log 2>&1 || { fail "headers that the user brings conflict with ours"; cat log; }
+./brought.out >out 2>err && grep -q '^all right$' out || fail "brought.out: wrong results"
 # Without -rdc=true, each file is a separate module, as with nvcc. The message names the missing symbol.
 "$lanewise" cc "$src/one.cu" "$src/two.cu" "$src/function.cu" "$src/three.cpp" "$src/plain.c" -o apart >log 2>&1 || cat log
 ./apart >out 2>err && fail "kernels were linked without -rdc=true"

@@ -9,7 +9,9 @@
 
 #define LW_CG __device__ inline __attribute__((always_inline, nodebug))
 
+/* Libraries declare the groups in this inner namespace, as CUDA's header does, before they include this header. */
 namespace cooperative_groups {
+namespace __v1 {
 
 namespace lw {
 LW_FN unsigned int thread_rank()
@@ -370,6 +372,8 @@ template <class Group, class T> LW_CG T exclusive_scan(const Group &group, T x)
     return exclusive_scan(group, x, plus<T>());
 }
 
+} // namespace __v1
+using namespace __v1;
 } // namespace cooperative_groups
 
 #undef LW_CG

@@ -9,6 +9,24 @@
 
 #define LW_SYNC __device__ inline __attribute__((always_inline, nodebug))
 
+/** Copies @size bytes by the threads of a group of @count threads, of which this one is number @rank. */
+LW_SYNC void lw_copy(void *to, const void *from, size_t size, size_t rank, size_t count)
+{
+    const unsigned long long all = (unsigned long long)to | (unsigned long long)from | size;
+
+    if (all % 16 == 0)
+        for (size_t i = rank; i < size / 16; i += count)
+            ((uint4 *)to)[i] = ((const uint4 *)from)[i];
+    else if (all % 4 == 0)
+        for (size_t i = rank; i < size / 4; i += count)
+            ((unsigned int *)to)[i] = ((const unsigned int *)from)[i];
+    else
+        for (size_t i = rank; i < size; i += count)
+            ((unsigned char *)to)[i] = ((const unsigned char *)from)[i];
+}
+
+/* If the user has brought libcu++, namespace cuda is that of libcu++. */
+#if !__has_include(<cuda/std/version>)
 namespace cuda {
 
 enum thread_scope { thread_scope_system, thread_scope_device, thread_scope_block, thread_scope_thread };
@@ -165,21 +183,6 @@ template <unsigned char Later, thread_scope Scope> LW_SYNC void pipeline_consume
     p.lw_wait_prior(Later);
 }
 
-/** Copies @size bytes by the threads of a group of @count threads, of which this one is number @rank. */
-LW_SYNC void lw_copy(void *to, const void *from, size_t size, size_t rank, size_t count)
-{
-    const unsigned long long all = (unsigned long long)to | (unsigned long long)from | size;
-
-    if (all % 16 == 0)
-        for (size_t i = rank; i < size / 16; i += count)
-            ((uint4 *)to)[i] = ((const uint4 *)from)[i];
-    else if (all % 4 == 0)
-        for (size_t i = rank; i < size / 4; i += count)
-            ((unsigned int *)to)[i] = ((const unsigned int *)from)[i];
-    else
-        for (size_t i = rank; i < size; i += count)
-            ((unsigned char *)to)[i] = ((const unsigned char *)from)[i];
-}
 template <class Size, class Sync> LW_SYNC void memcpy_async(void *to, const void *from, Size size, Sync &)
 {
     lw_copy(to, from, size, 0, 1);
@@ -191,11 +194,12 @@ LW_SYNC void memcpy_async(const Group &group, void *to, const void *from, Size s
 }
 
 } // namespace cuda
+#endif
 
 namespace cooperative_groups {
 template <class Group, class Size> LW_SYNC void memcpy_async(const Group &group, void *to, const void *from, const Size &size)
 {
-    cuda::lw_copy(to, from, size, group.thread_rank(), group.size());
+    lw_copy(to, from, size, group.thread_rank(), group.size());
 }
 /** Layouts count elements. */
 template <class Group, class T, class To, class From>
@@ -203,7 +207,7 @@ LW_SYNC void memcpy_async(const Group &group, T *to, const To &to_count, const T
 {
     const size_t count = (size_t)to_count < (size_t)from_count ? (size_t)to_count : (size_t)from_count;
 
-    cuda::lw_copy(to, from, count * sizeof(T), group.thread_rank(), group.size());
+    lw_copy(to, from, count * sizeof(T), group.thread_rank(), group.size());
 }
 template <class Group> LW_SYNC void wait(const Group &group) { group.sync(); }
 template <unsigned int Later, class Group> LW_SYNC void wait_prior(const Group &group) { group.sync(); }
@@ -212,7 +216,7 @@ template <unsigned int Later, class Group> LW_SYNC void wait_prior(const Group &
 /* <cuda_pipeline.h>: the last @zeros bytes of the destination become 0. */
 LW_SYNC void __pipeline_memcpy_async(void *to, const void *from, size_t size, size_t zeros = 0)
 {
-    cuda::lw_copy(to, from, size - zeros, 0, 1);
+    lw_copy(to, from, size - zeros, 0, 1);
     for (size_t i = size - zeros; i < size; i++)
         ((unsigned char *)to)[i] = 0;
 }

@@ -2,6 +2,18 @@
 /* What header libraries such as CUB and Thrust expect of a CUDA toolkit, without these libraries: macros, variadic functions that
  * inspect types, addresses of the runtime's functions, instructions of PTX 8.0, addresses of driver functions, and 8-bit floats,
  * whose results must be the same in host code and in kernels. */
+/* A library that does not include <cooperative_groups.h> declares groups. */
+namespace cooperative_groups {
+namespace __v1 {
+class thread_block;
+template <unsigned int Size, typename Parent> class thread_block_tile;
+}
+using namespace __v1;
+}
+template <class T> struct is_block { static constexpr bool value = false; };
+template <> struct is_block<cooperative_groups::thread_block> { static constexpr bool value = true; };
+
+#include <cooperative_groups.h>
 #include <cuda.h>
 #include <cuda_fp8.h>
 #include <cuda_occupancy.h>
@@ -91,6 +103,7 @@ __global__ void conversions(unsigned int *out)
 
 int main(void)
 {
+    static_assert(is_block<decltype(cooperative_groups::this_thread_block())>::value, "the group is another class");
     static const unsigned int archs[] = {__CUDA_ARCH_LIST__};
     int *ints;
 
