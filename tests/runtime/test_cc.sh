@@ -57,7 +57,7 @@ for clang in clang-14 clang-19; do
         { fail "$clang: toolkit.cu does not compile"; cat log; }
     right toolkit-$clang
 done
-# If the user brings libcu++, <cuda/barrier> and namespace cuda are its own, also beside <cooperative_groups/memcpy_async.h>.
+# If the user brings libcu++, <cuda/barrier> and namespace cuda are its own, also together with <cooperative_groups/memcpy_async.h>.
 mkdir -p brought/cuda/std && : >brought/cuda/std/version
 printf 'namespace cuda { inline namespace own { template <int N> struct barrier { int n = N; }; } }\n' >brought/cuda/barrier
 printf '#include <cuda/barrier>\n#include <cooperative_groups/memcpy_async.h>\n#include <cuda_pipeline.h>

@@ -634,7 +634,7 @@ static inline cudaError_t cudaMemAdvise(const void *p, size_t size, enum cudaMem
     return cudaMemAdvise(p, size, advice, lw_location(device));
 }
 
-/* The C functions behind the following templates. Sources may take their addresses. */
+/* The C functions that the following templates call. Sources may take their addresses. */
 extern "C" {
 cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream);
 cudaError_t cudaMalloc(void **p, size_t size);
