@@ -14,6 +14,7 @@ struct rig {
     struct tim_code code;
     struct emu_grid *grid[128]; /* grid of each launch, indexed by the letter that names the launch */
     uint64_t now;
+    bool more_lanes; /* the next launch is of the same warp instruction as the one after it */
     char log[1 << 16]; /* placements since the last said(): "A0@3 " means that block 0 of launch A was placed on core 3 */
 };
 
@@ -79,7 +80,8 @@ static inline struct tim_launch *launch_shape(struct rig *r, char name, char ker
     if (by != 0)
         assert_true(tim_grid_note(&r->e->grid, grid, r->now, &from));
     assert_true(tim_grid_add(&r->e->grid, grid, &r->code, r->now, 0, by != 0, 0));
-    tim_grid_launched(&r->e->grid);
+    if (!r->more_lanes)
+        tim_grid_launched(&r->e->grid);
     return r->e->grid.launches.last;
 }
 static inline struct tim_launch *launch(struct rig *r, char name, char kernel, unsigned blocks, char by, unsigned core)

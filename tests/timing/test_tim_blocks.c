@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests kernel management and block schedulers. No instruction is executed: a test launches kernels, ends blocks, and reads
- * which block was placed on which core. Tests are named after rows of the specifications' tables. D (7.11) and L (8.6 and
- * 8.7) are tables of the dynamic parallelism thesis, and A is a table of address pre-computation. Block 1 of launch K is K1.
+ * which block was placed on which core. Tests are named after rows of the specifications' tables. B (3.6), D (7.11) and L
+ * (8.6 and 8.7) are tables of the dynamic parallelism thesis, and A is a table of address pre-computation. Block 1 of launch
+ * K is K1. test_tim_streams.sh has the rows of table B that need streams.
  */
 #include <math.h>
 
@@ -13,6 +14,66 @@ static unsigned tim_random(uint64_t *seed, unsigned n)
 {
     *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (unsigned)((*seed >> 33) % n);
+}
+
+/* ---- blocks in rotation ------------------------------------------------------------------------ */
+
+/* B-1: block i is placed on core i mod 13, one block per cycle. */
+static void b1_blocks_go_to_the_cores_in_rotation(void **state)
+{
+    struct rig *r = rig_new(13, 8, TIM_BLOCKS_RR);
+
+    (void)state;
+    rig_open(r);
+    launch(r, 'K', 'k', 100, 0, 0);
+    for (unsigned i = 0; i < 100; i++) {
+        char expected[32];
+
+        tick(r);
+        snprintf(expected, sizeof expected, "K%u@%u ", i, i % 13);
+        said(r, expected);
+    }
+    rig_free(r);
+}
+
+/* B-2: three blocks fill a core. After 39 cycles all cores are full. The first block that ends is on core 4, so that the next
+ * block is placed there. */
+static void b2_the_next_block_goes_where_one_ended(void **state)
+{
+    struct rig *r = rig_new(13, 3, TIM_BLOCKS_RR);
+
+    (void)state;
+    rig_open(r);
+    launch(r, 'K', 'k', 60, 0, 0);
+    ticks(r, 38);
+    assert_null(strstr(r->log, "K38@"));
+    tick(r);
+    assert_non_null(strstr(r->log, "K38@12 "));
+    assert_int_equal(resident(r), 39);
+    r->log[0] = '\0';
+    ticks(r, 50);
+    said(r, "");
+    end(r, r->grid['K'], 17);
+    tick(r);
+    said(r, "K39@4 ");
+    rig_free(r);
+}
+
+/* B-8: the first block of the next kernel is placed in the cycle after the last block of the kernel before it, on the next core. */
+static void b8_the_next_kernel_follows_in_the_next_cycle(void **state)
+{
+    static const char *const expected[] = {"A0@0 ", "A1@1 ", "A2@2 ", "A3@3 ", "A4@4 ", "B0@5 ", "B1@6 ", "B2@7 ", "B3@8 ", "B4@9 "};
+    struct rig *r = rig_new(13, 16, TIM_BLOCKS_RR);
+
+    (void)state;
+    rig_open(r);
+    launch(r, 'A', 'k', 5, 0, 0);
+    launch(r, 'B', 'm', 5, 0, 0);
+    for (unsigned i = 0; i < LW_COUNT_OF(expected); i++) {
+        tick(r);
+        said(r, expected[i]);
+    }
+    rig_free(r);
 }
 
 /* ---- dynamic thread block launch ------------------------------------------------------------ */
@@ -68,6 +129,7 @@ static void d4_d5_groups_follow_their_kernel_which_is_marked_anew_when_it_was_di
     tick(r); /* A1 is placed */
     assert_ptr_equal(k->next_group, b);
     assert_ptr_equal(k->last_group, b);
+    assert_null(b->next_group);
     tick(r); /* B0 is placed, the last block of K and its block groups */
     assert_null(k->next_group);
     tick(r); /* M0 is placed */
@@ -198,6 +260,57 @@ static void d11_a_group_joins_in_the_cycle_in_which_the_last_block_ends(void **s
     }
 }
 
+/* D-11 with random times: a group is launched some cycles before or after the last block of its kernel ends. Each group is
+ * placed once, and the kernel keeps its entry until then. */
+static void d11_random_times(void **state)
+{
+    struct rig *r = dtbl(1, 4, 1024);
+    uint64_t seed = 11, placed, joined = 0, missed = 0;
+
+    (void)state;
+    r->config->kernels_latency = 1;
+    rig_open(r);
+    launch(r, 'P', 'm', 1, 0, 0);
+    ticks(r, 4);
+    placed = r->e->core[0]->assigned;
+    for (unsigned round = 0; round < 10000; round++) {
+        const unsigned ends = tim_random(&seed, 6), asks = tim_random(&seed, 6);
+        bool over = false;
+
+        r->log[0] = '\0';
+        launch(r, 'K', 'k', 1, 0, 0);
+        while (r->log[0] == '\0')
+            tick(r);
+        for (unsigned i = 0; i < 6; i++) {
+            if (i == asks)
+                launch_shape(r, 'A', 'k', 1, 32, 1, 'P', 0, 1, true);
+            if (i == ends)
+                end(r, r->grid['K'], 0);
+            tick(r);
+        }
+        for (unsigned i = 0; i < 20000 && !over; i++) { /* a group without a kernel waits for its launch */
+            over = strstr(r->log, "A0@0 ") != NULL;
+            if (!over)
+                tick(r);
+        }
+        assert_true(over);
+        assert_true(r->e->core[0]->assigned == placed + 2);
+        placed += 2;
+        if (count(r, TIM_GPU_dtbl_joined) != joined) {
+            assert_true(asks <= ends);
+        } else {
+            assert_true(asks > ends && count(r, TIM_GPU_dtbl_missed) == missed + 1);
+        }
+        joined = count(r, TIM_GPU_dtbl_joined);
+        missed = count(r, TIM_GPU_dtbl_missed);
+        end(r, r->grid['A'], 0);
+        ticks(r, 3);
+        assert_int_equal(r->e->grid.count, 1); /* only P is left */
+    }
+    assert_true(joined > 1000 && missed > 1000);
+    rig_free(r);
+}
+
 static void d12_records_of_spilled_groups_are_read(void **state)
 {
     struct rig *r = dtbl(1, 16, 1);
@@ -234,18 +347,22 @@ static void d13_groups_without_a_kernel_are_launched_as_kernels(void **state)
     ticks(r, 300);
     r->log[0] = '\0';
     uint64_t launched = r->now;
-    for (unsigned i = 0; i < 3; i++)
-        launch_shape(r, (char)('A' + i), 'm', 1, 32, 1, 'P', 0, 32 * i, true);
+    for (unsigned i = 0; i < 6; i++) { /* three warps, of which two lanes launch */
+        r->more_lanes = i % 2 == 0;
+        launch_shape(r, (char)('A' + i), 'm', 1, 32, 1, 'P', 0, 32 * (i / 2) + i % 2, true);
+    }
     tick(r);
-    assert_int_equal(count(r, TIM_GPU_dtbl_missed), 3);
+    assert_int_equal(count(r, TIM_GPU_dtbl_missed), 6);
     while (r->log[0] == '\0')
         tick(r);
     said(r, "A0@0 ");
-    assert_int_equal(r->now - 1 - launched, 12187 + 1592 + 283);
-    launch_shape(r, 'D', 'm', 1, 32, 1, 'P', 0, 96, true);
+    assert_int_equal(r->now - 1 - launched, 12187 + 1592 * 2 + 283);
+    launch_shape(r, 'G', 'm', 1, 32, 1, 'P', 0, 96, true);
     tick(r);
-    said(r, "D0@0 ");
+    said(r, "G0@0 ");
     assert_int_equal(count(r, TIM_GPU_dtbl_joined), 1);
+    ticks(r, 5 * 283);
+    said(r, "B0@0 C0@0 D0@0 E0@0 F0@0 ");
     rig_free(r);
 }
 
@@ -839,6 +956,9 @@ static void a_decision_costs_its_overlaps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(b1_blocks_go_to_the_cores_in_rotation),
+        cmocka_unit_test(b2_the_next_block_goes_where_one_ended),
+        cmocka_unit_test(b8_the_next_kernel_follows_in_the_next_cycle),
         cmocka_unit_test(d1_to_d3_a_group_joins_a_kernel_of_its_shape_alone),
         cmocka_unit_test(d4_d5_groups_follow_their_kernel_which_is_marked_anew_when_it_was_distributed),
         cmocka_unit_test(d6_the_group_table_has_one_probe_by_the_thread),
@@ -846,6 +966,7 @@ int main(void)
         cmocka_unit_test(d8_a_kernel_that_is_over_keeps_its_entry_for_its_groups),
         cmocka_unit_test(d10_groups_are_not_limited_by_entries),
         cmocka_unit_test(d11_a_group_joins_in_the_cycle_in_which_the_last_block_ends),
+        cmocka_unit_test(d11_random_times),
         cmocka_unit_test(d12_records_of_spilled_groups_are_read),
         cmocka_unit_test(d13_groups_without_a_kernel_are_launched_as_kernels),
         cmocka_unit_test(ct6_ct7_memory_is_reserved_for_launches),
