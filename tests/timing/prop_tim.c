@@ -334,6 +334,7 @@ static void random_blocks(struct rnd *r, struct tim_config *c)
     c->laperm_read = rnd_below(r, 2) ? 0 : between(r, 1, 300);
     c->kernels_launch_lane = rnd_below(r, 2) ? c->kernels_launch_lane : rnd_below(r, 50);
     c->kernels_buffer_lane = rnd_below(r, 50);
+    c->kernels_fixed = c->laperm_read % 3 * 97; /* the value is not drawn, for the same reason as constant_switch_for */
 }
 
 /** Draw variable warp sizing, and reset keys that cannot be combined with variable warp sizing. With LW_MECHANISM=vws each

@@ -155,6 +155,9 @@ for n in (32, 512, 2048, 8192, 16384):
     expect('CT-8, number of launches', r['sums']['gpu']['device_launches'] == n, r['sums']['gpu']['device_launches'])
     expect('CT-8, %d children' % n, abs(cycles[n] / (82447 + DISPATCH * n) - 1) < .05, cycles[n])
 expect('CT-8, twice as many children', 1.9 < cycles[16384] / cycles[8192] < 2.1, cycles)
+_, few = run('empties', 1, 32, [], 1, 'kernels.fixed=550000')
+_, many = run('empties', 16, 32, [], 1, 'kernels.fixed=550000')
+expect('CT-8, kernels.fixed', few['cycles'] == cycles[32] + 550000 and many['cycles'] == cycles[512] + 550000 and many['cycles'] / few['cycles'] < 1.3, few['cycles'])
 # CF-5: each kernel launches the next one and waits for nothing; the depth exceeds the number of entries.
 for keys in ([], ['kernels.entries=1'], ['kernels.ideal=true']):
     words, r = run('chain', 1, 32, [40], 1, *keys)

@@ -77,12 +77,59 @@ run amr.yaml --mechanism dtbl
 run other.yaml --mechanism dtbl
 [ "$(gpu dtbl_groups)" = 62 ] && [ "$(gpu dtbl_missed)" -ge 2 ] ||
     fail "D-2: expected 62 groups of which at least 2 missed, found $(gpu dtbl_groups) and $(gpu dtbl_missed)"
+# D-1 and D-2: a block of the kernel launches a group of two blocks of the same kernel, which has parameters of its own. With
+# blocks of 32 threads the group joins the kernel, and with blocks of 64 it becomes a kernel. Both give the same memory.
+cat >join.s <<'S'
+.const join_d 40 8 = addr join, u32 2, 1, 1, SHAPE, 1, 1, 0, 0
+.kernel join
+.param ptr.global out
+.param u32 number
+    v_s2r v0, %tid.x
+    v_setp_u32.ne p0, v0, 0
+    @p0 exit
+    v_mov_b64 v2:3, c[out]
+    v_mov_b32 v1, c[number]
+    v_s2r v4, %ctaid.x
+    v_s2r v5, %nctaid.x
+    v_add_u32 v6, v1, v4
+    v_madwide_u32 v6:7, v6, 8, v2:3
+    st.global.b32 [v6:7], v5
+    st.global.b32 [v6:7+4], v1
+    v_setp_u32.ne p0, v1, 0
+    @p0 exit
+    launch.buffer v10:11, 12
+    st.global.b64 [v10:11], v2:3
+    v_mov_b32 v12, 5
+    st.global.b32 [v10:11+8], v12
+    v_mov_b32 v8, lo(join_d)
+    v_mov_b32 v9, hi(join_d)
+    launch.group v12, v8:9, v10:11
+    exit
+.end
+S
+for shape in 32 64; do
+    sed "s/SHAPE/$shape/" join.s >join$shape.s
+    cat >join.yaml <<Y
+program: {source: join$shape.s}
+buffers: {out: {type: u32, count: 16}}
+steps:
+  - launch: {entry: join, grid: [1], block: [32], args: [out, 0]}
+  - check: {buffer: out, values: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 5, 2, 5, 0, 0]}
+Y
+    run join.yaml --mechanism dtbl || fail "D-1, D-2: blocks of $shape: wrong memory"
+    [ "$(gpu dtbl_joined) $(gpu dtbl_missed) $(gpu dtbl_blocks)" = "$([ $shape = 32 ] && echo 1 0 2 || echo 0 1 0)" ] ||
+        fail "D-1, D-2: blocks of $shape: joined, missed, blocks: $(gpu dtbl_joined) $(gpu dtbl_missed) $(gpu dtbl_blocks)"
+done
+# TR-17: two runs have the same counters.
+run amr.yaml --mechanism dtbl,laperm && cp r.json once.json && run amr.yaml --mechanism dtbl,laperm
+python3 -c 'import json; a, b = json.load(open("r.json")), json.load(open("once.json")); assert (a["cycles"], a["counts_hash"]) == (b["cycles"], b["counts_hash"])' ||
+    fail "TR-17: two runs differ"
 # D-15: launches without latencies must not wait longer than others.
 run amr.yaml --mechanism dtbl
 wait=$(gpu device_wait) cycles=$(gpu cycles)
 run amr.yaml --mechanism dtbl --timing-set kernels.ideal=true
-[ "$(gpu device_wait)" -le "$wait" ] && [ "$(gpu cycles)" -lt "$cycles" ] ||
-    fail "D-15: ideal launches wait longer, or take no fewer cycles"
+[ "$(gpu device_wait)" -le "$wait" ] && [ "$(gpu cycles)" -lt "$cycles" ] && [ "$(gpu dtbl_joined) $(gpu dtbl_blocks)" = "62 62" ] ||
+    fail "D-15: ideal launches wait longer, take no fewer cycles, or join no kernel"
 cp r.json ideal.json
 # CT-5: with launches of kernels without latencies, the run must take fewer cycles.
 run amr.yaml --timing-set kernels.ideal=true && [ "$(gpu cycles)" -lt "$cycles" ] ||

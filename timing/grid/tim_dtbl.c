@@ -104,7 +104,7 @@ static void coalesce(struct tim_grid *g, struct tim_launch *first, uint64_t now)
         arrives += c->kernels_launch_base + (uint64_t)c->kernels_launch_lane * missing;
     for (struct tim_launch *l = first; l != NULL; l = l->next)
         if (l->arrived == UINT64_MAX) {
-            l->arrived = arrives;
+            l->arrived = tim_grid_device_arrival(g, arrives);
             tim_grid_wait(g, l);
         }
 }

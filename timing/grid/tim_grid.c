@@ -152,6 +152,15 @@ bool tim_grid_note(struct tim_grid *g, struct emu_grid *grid, uint64_t now, cons
     return true;
 }
 
+uint64_t tim_grid_device_arrival(struct tim_grid *g, uint64_t at)
+{
+    if (g->config->kernels_fixed == 0 || g->config->kernels_ideal)
+        return at;
+    if (g->device_from == 0)
+        g->device_from = at + g->config->kernels_fixed;
+    return at > g->device_from ? at : g->device_from;
+}
+
 bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_code *code, uint64_t now, uint64_t delay,
                   bool launches, size_t stats)
 {
@@ -178,6 +187,8 @@ bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_co
         l->bytes = (grid->launch.kernel->param_bytes + 32 + 255) / 256 * 256;
     }
     l->asks = tim_dtbl_takes(g->config, grid);
+    if (l->of_device && !l->asks)
+        l->arrived = tim_grid_device_arrival(g, l->arrived);
     g->asking += l->asks;
     if (g->blocks->row->arrives != NULL)
         g->blocks->row->arrives(g->blocks, l);

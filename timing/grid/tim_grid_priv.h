@@ -98,6 +98,7 @@ struct tim_grid {
     struct tim_launches noted;  /* device launches that tim_grid_note() has recorded and that may not start yet */
     struct tim_resume *resume;  /* suspended blocks that can continue, in the order in which they were added */
     size_t resume_count, resume_capacity;
+    uint64_t device_from;       /* cycle from which on launches by the device may be dispatched (kernels.fixed); 0: there were none */
     uint64_t commands;          /* number of launching instructions so far */
     struct tim_launch **table;  /* dtbl: [config->dtbl_entries] the block group in each entry of the group table; NULL: free */
     size_t asking;              /* dtbl: number of launches that still have to search for a kernel */
@@ -137,6 +138,8 @@ void tim_grid_fini(struct tim_grid *g);
  *  if memory is short. */
 bool tim_grid_add(struct tim_grid *g, struct emu_grid *grid, const struct tim_code *code, uint64_t now, uint64_t delay,
                   bool launches, size_t stats);
+/** Returns the cycle in which a launch by the device arrives at the dispatcher if its launch call ends in cycle @at. */
+uint64_t tim_grid_device_arrival(struct tim_grid *g, uint64_t at);
 /** Records a device launch that the instruction at @from has made. tim_grid_add() adds the launch later, when it may
  *  start. Returns false if memory is short. */
 bool tim_grid_note(struct tim_grid *g, struct emu_grid *grid, uint64_t now, const struct tim_launcher *from);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tests kernel launches by kernels (device launches): order, waits, block groups, limits, faults and residency. Expected results
- * are computed by C code in this file or from a closed form.
+ * are computed by C code in this file or from a closed form. Tests cf1 to cf10 are rows CF-1 to CF-10 in section 4.8 of the
+ * specification of the dynamic parallelism thesis.
  */
 #include "emu/emu_machine_priv.h"
 #include "tests/emu/exec/emu_fixture.h"
@@ -137,7 +138,7 @@ static void expect(const char *text, unsigned threads, const uint32_t *words, un
 
 /* ---- order ------------------------------------------------------------------------------------ */
 
-static void children_are_launched_in_the_order_of_lanes(void **state)
+static void cf10_children_are_launched_in_the_order_of_lanes(void **state)
 {
     static struct launch_log log;
     struct fix *f;
@@ -160,7 +161,7 @@ static void children_are_launched_in_the_order_of_lanes(void **state)
 }
 
 /** Each child multiplies a word and adds to it, so the result depends on the order of the children. */
-static void a_stream_keeps_its_order(void **state)
+static void cf4_a_stream_keeps_its_order(void **state)
 {
     uint32_t want[2] = {1, 0};
     (void)state;
@@ -179,7 +180,7 @@ static void a_stream_keeps_its_order(void **state)
 
 /** The second child is launched in another stream and waits for no launch. The first child spins until the second has
  *  written. */
-static void different_streams_run_at_the_same_time(void **state)
+static void cf4_different_streams_run_at_the_same_time(void **state)
 {
     static const uint32_t want[] = {0, 2, 1};
     (void)state;
@@ -211,7 +212,7 @@ static void a_parent_may_spin_on_its_child(void **state)
            "exit\n.end\n", 8, want, 8);
 }
 
-static void a_store_after_the_launch_is_the_parents_own(void **state)
+static void cf2_a_store_to_the_buffer_after_the_launch_is_a_fault(void **state)
 {
     struct fix *f;
     (void)state;
@@ -219,6 +220,65 @@ static void a_store_after_the_launch_is_the_parents_own(void **state)
     f = start(FIX_HEAD LAUNCH("", "vz") "st.global.b32 [v20:21+8], v0\nexit\n.end\n"
               CHILD("1", "1") ".kernel child\n" PARAMS "exit\n.end\n", 8, 1, "cbar", 64, NULL);
     fix_expect_fault(f, EMU_FAULT_FREED, 1, "st.global.b32");
+    fix_free(f);
+}
+
+/* CF-1: a child reads what its parent stored before the launch. */
+static void cf1_a_child_sees_what_its_parent_stored(void **state)
+{
+    static const uint32_t want[] = {7, 7};
+    (void)state;
+
+    expect(".kernel k\n.param ptr.global out\nv_mov_b64 v2:3, c[out]\nv_mov_b32 v1, 7\nst.global.b32 [v2:3], v1\n"
+           LAUNCH("", "vz") "exit\n.end\n" CHILD("1", "1") ".kernel child\n" PARAMS
+           "v_mov_b64 v2:3, c[out]\nld.global.b32 v1, [v2:3]\nst.global.b32 [v2:3+4], v1\nexit\n.end\n", 1, want, 2);
+}
+
+/* CF-2: a child has the parameters of the time of its launch. The parent changes the word that it copied to the buffer, and the
+ * next buffer may be at the same address. */
+static void cf2_a_child_has_the_parameters_of_its_launch(void **state)
+{
+    uint32_t want[6] = {99};
+    (void)state;
+
+    for (uint32_t k = 1; k < 6; k++)
+        want[k] = 10 * k;
+    expect(".kernel k\n.param ptr.global out\nv_mov_b64 v2:3, c[out]\nv_mov_b32 v10, 1\nagain:\nv_mul_u32 v11, v10, 10\n"
+           "st.global.b32 [v2:3], v11\n" LAUNCH("", "vz")
+           "v_mov_b32 v12, 99\nst.global.b32 [v2:3], v12\nv_add_u32 v10, v10, 1\nv_setp_u32.lt p0, v10, 6\n@p0 bra again\nexit\n.end\n"
+           CHILD("1", "1") ".kernel child\n" PARAMS "v_mov_b32 v1, c[n]\nv_mov_b32 v4, c[m]\nv_mov_b64 v2:3, c[out]\n"
+           "v_madwide_u32 v2:3, v1, 4, v2:3\nst.global.b32 [v2:3], v4\nexit\n.end\n", 1, want, 6);
+}
+
+/* CF-3: 32 lanes launch a child of 32 threads each. Each child has its own parameter, block 0, and a grid of one block. */
+static void cf3_each_lane_has_a_child_with_its_own_parameter(void **state)
+{
+    static uint32_t want[32 * 32];
+    (void)state;
+
+    for (uint32_t i = 0; i < LW_COUNT_OF(want); i++)
+        want[i] = i / 32 * 1000 + i % 32 * 16 + 1;
+    expect(".kernel k\n.param ptr.global out\nv_s2r v10, %tid.x\nlaunch.stream v30:31\n" LAUNCH("", "v30:31") "exit\n.end\n"
+           CHILD("1", "32") ".kernel child\n" PARAMS
+           "v_s2r v0, %tid.x\nv_s2r v1, %ctaid.x\nv_s2r v5, %nctaid.x\nv_mov_b32 v4, c[n]\nv_mul_u32 v6, v4, 1000\n"
+           "v_mad_u32 v6, v0, 16, v6\nv_mad_u32 v6, v1, 4, v6\nv_add_u32 v6, v6, v5\nv_mad_u32 v7, v4, 32, v0\n"
+           "v_mov_b64 v2:3, c[out]\nv_madwide_u32 v2:3, v7, 4, v2:3\nst.global.b32 [v2:3], v6\nexit\n.end\n", 32, want, LW_COUNT_OF(want));
+}
+
+/* CF-9: shared memory of the parent is not accessible in the child, to which the parent passes a generic address. */
+static void cf9_shared_memory_of_the_parent_is_a_fault_in_the_child(void **state)
+{
+    struct fix *f;
+    (void)state;
+
+    f = start(".kernel k\n.param ptr.global out\n.shared 64\nv_mov_b32 v0, 0\nv_mov_b32 v1, 5\nst.shared.b32 [v0], v1\n"
+              "v_mov_b32 v22, 0\nv_mov_b32 v23, 0x100\n" /* the shared aperture */
+              "ld.generic.b32 v2, [v22:23]\nlaunch.buffer v20:21, 16\nst.global.b64 [v20:21], v22:23\n"
+              "v_mov_b32 v24, lo(child_d)\nv_mov_b32 v25, hi(child_d)\nlaunch.kernel v26, v24:25, v20:21, vz\n"
+              "launch.sync\nexit\n.end\n" CHILD("1", "1") ".kernel child\n.param u64 place\n.param u64 more\n"
+              "v_mov_b64 v2:3, c[place]\nld.generic.b32 v1, [v2:3]\nexit\n.end\n", 8, 1, "cbar", 64, NULL);
+    fix_expect_fault(f, EMU_FAULT_OUT_OF_BOUNDS, 1, "ld.generic.b32");
+    assert_int_equal(f->stop.fault.grid, 2);
     fix_free(f);
 }
 
@@ -283,7 +343,7 @@ static struct fix *nested(unsigned depth, bool wait, unsigned limit, const char 
     return f;
 }
 
-static void launches_may_wait_to_the_depth_limit_and_no_deeper(void **state)
+static void cf6_launches_may_wait_to_the_depth_limit_and_no_deeper(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
@@ -301,7 +361,7 @@ static void launches_may_wait_to_the_depth_limit_and_no_deeper(void **state)
     }
 }
 
-static void launches_that_nobody_waits_for_nest_deeper(void **state)
+static void cf5_launches_that_nobody_waits_for_nest_deeper(void **state)
 {
     uint32_t want[] = {40};
     struct fix *f = nested(40, false, 24, "cbar");
@@ -316,7 +376,7 @@ static void launches_that_nobody_waits_for_nest_deeper(void **state)
 }
 
 /** A host launch that follows a host launch sees the results of all device launches of its predecessor. */
-static void the_next_launch_of_the_host_comes_after_all_descendants(void **state)
+static void cf8_the_next_launch_of_the_host_comes_after_all_descendants(void **state)
 {
     static const char text[] =
         ".kernel k\n.param ptr.global out\nv_mov_b32 v10, 5\nlaunch.stream v30:31\n"
@@ -521,7 +581,7 @@ static void two_lanes_may_not_name_one_buffer(void **state)
     fix_free(f);
 }
 
-static void too_many_pending_launches_are_a_fault_and_none_is_queued(void **state)
+static void cf7_too_many_pending_launches_are_a_fault_and_none_is_queued(void **state)
 {
     static const char text[] =
         ".kernel k\n.param ptr.global out\nv_s2r v0, %tid.x\n" FIRE "vz, vz\n"
@@ -627,15 +687,19 @@ static void used_buffers_and_launches_that_are_over_leave_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(children_are_launched_in_the_order_of_lanes),
-        cmocka_unit_test(a_stream_keeps_its_order),
-        cmocka_unit_test(different_streams_run_at_the_same_time),
+        cmocka_unit_test(cf10_children_are_launched_in_the_order_of_lanes),
+        cmocka_unit_test(cf4_a_stream_keeps_its_order),
+        cmocka_unit_test(cf4_different_streams_run_at_the_same_time),
+        cmocka_unit_test(cf1_a_child_sees_what_its_parent_stored),
+        cmocka_unit_test(cf2_a_child_has_the_parameters_of_its_launch),
+        cmocka_unit_test(cf3_each_lane_has_a_child_with_its_own_parameter),
+        cmocka_unit_test(cf9_shared_memory_of_the_parent_is_a_fault_in_the_child),
         cmocka_unit_test(a_parent_may_spin_on_its_child),
-        cmocka_unit_test(a_store_after_the_launch_is_the_parents_own),
+        cmocka_unit_test(cf2_a_store_to_the_buffer_after_the_launch_is_a_fault),
         cmocka_unit_test(a_nested_reduction_gives_the_sum),
-        cmocka_unit_test(launches_may_wait_to_the_depth_limit_and_no_deeper),
-        cmocka_unit_test(launches_that_nobody_waits_for_nest_deeper),
-        cmocka_unit_test(the_next_launch_of_the_host_comes_after_all_descendants),
+        cmocka_unit_test(cf6_launches_may_wait_to_the_depth_limit_and_no_deeper),
+        cmocka_unit_test(cf5_launches_that_nobody_waits_for_nest_deeper),
+        cmocka_unit_test(cf8_the_next_launch_of_the_host_comes_after_all_descendants),
         cmocka_unit_test(many_small_launches_all_run_once),
         cmocka_unit_test(any_number_of_blocks_may_wait),
         cmocka_unit_test(groups_aggregate_onto_a_kernel_that_runs),
@@ -643,7 +707,7 @@ int main(void)
         cmocka_unit_test(nobody_waits_for_groups),
         cmocka_unit_test(what_cannot_be_launched_is_a_fault),
         cmocka_unit_test(two_lanes_may_not_name_one_buffer),
-        cmocka_unit_test(too_many_pending_launches_are_a_fault_and_none_is_queued),
+        cmocka_unit_test(cf7_too_many_pending_launches_are_a_fault_and_none_is_queued),
         cmocka_unit_test(a_fault_in_a_child_names_its_launchers),
         cmocka_unit_test(a_wait_for_a_child_that_never_ends_is_a_live_lock),
         cmocka_unit_test(a_wait_for_a_child_that_is_stuck_is_a_deadlock),

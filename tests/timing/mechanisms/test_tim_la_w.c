@@ -246,7 +246,7 @@ static void a25_a_starving_warp_goes_first(void **state)
     for (unsigned rule = 0; rule < 2; rule++) {
         struct mech_core *m = la_new(rule ? "issue.schedulers=1 la_w.on=on la_w.active=2 core.blocks=2"
                                           : "issue.schedulers=1 la_w.on=on la_w.active=2 core.blocks=2 la_w.starvation=off");
-        unsigned issued = 0, ended = 0;
+        unsigned issued = 0, ended = 0, before = 0; /* before: number of blocks that ended before the first warp issued */
 
         vectors[0] = (struct tim_reach_vector){.launch = 1, .arrays = 1, .parts = {1}};
         vectors[1] = vectors[2] = (struct tim_reach_vector){.launch = 1, .arrays = 1, .parts = {2}};
@@ -258,6 +258,7 @@ static void a25_a_starving_warp_goes_first(void **state)
         for (unsigned n = 0; n < 40; n++) {
             int now = cycle(m, 3, 7);
 
+            before = issued == 0 ? ended : before;
             issued += now == 0;
             if (now == 0)
                 continue;
@@ -265,10 +266,12 @@ static void a25_a_starving_warp_goes_first(void **state)
             begin_block(m, (unsigned)now, 1);
             ended++;
         }
-        if (rule)
+        if (rule) { /* five blocks begin after the block of the first warp: one more than twice the number of blocks on the core */
             assert_true(issued != 0);
-        else
+            assert_int_equal(before, 5);
+        } else {
             assert_int_equal(issued, 0);
+        }
         assert_true(ended != 0);
         mech_free(m);
     }
