@@ -118,7 +118,7 @@ def interweave(e, options):
     """Checks interweaving of branches (SBI) and of warps (SWI), with warps of 32 lanes and, as in the source, of 64 lanes. The
     IPC is relative to warps of the same width without interweaving."""
     wide = CBAR + ['core.warp_width=64', 'core.warps=16', 'units.int.lanes=64']
-    both, one = ['interweave.on=true'], {'sbi': ['interweave.warps=false'], 'swi': ['interweave.branches=false'], 'both': [], 'xor': ['interweave.shuffle=xor'], 'mirror': ['interweave.shuffle=mirror']}
+    both, one = ['interweave.on=true'], {'sbi': ['interweave.warps=false'], 'swi': ['interweave.branches=false'], 'both': [], 'xor': ['core.permute=xor'], 'mirror': ['core.permute=mirror']}
     keys = {'static': CBAR, **{k: CBAR + both + more for k, more in one.items()}}
     keys['static 64'] = wide
     keys.update({k + ' 64': wide + both + more for k, more in one.items()})
@@ -174,3 +174,28 @@ def capri(e, options):
     e.trend('capri compacts', all(e.lanes(n, 'static') <= e.lanes(n, 'capri') <= e.lanes(n, 'tbc') for n in divergent), 'an instruction has as many lanes as with static warps or more, and as many as with tbc or fewer')
     rates = [right(n, 'capri') for n in divergent if right(n, 'capri') is not None]
     e.report('capri accuracy', 'divergent kernels: %.1f %% of the predictions are correct; source: 86.6 %%' % (sum(rates) / len(rates)))
+
+
+def permute(e, options):
+    """Checks lane permutation under the mechanisms that form warps: with each permutation, relative to the mechanism without."""
+    forms = {'dwf': FORMS, 'tbc': CBAR + ['tbc.on=true'], 'lwm': CBAR + ['lwm.on=true']}
+    ways = ('xor', 'mirror', 'reverse', 'rotate')
+    keys = {'static': CBAR, 'static xor': CBAR + ['core.permute=xor']}
+    for m, k in forms.items():
+        keys[m] = k
+        keys.update({'%s %s' % (m, w): k + ['core.permute=' + w] for w in ways})
+    e.got = e.all(e.names, keys)
+    _, divergent = common(e, 'permute', {k: v for k, v in keys.items() if not k.startswith('static')} | {'static': CBAR})
+    columns = ['%s %s' % (m, w) for m in forms for w in ways]
+    for title, value in (('IPC over that without a permutation', lambda n, k: '%.2f' % e.speed(n, k, k.split()[0])), ('lanes of an instruction', lambda n, k: '%.1f' % e.lanes(n, k))):
+        of = columns if title.startswith('IPC') else [c for k in forms for c in [k] + [x for x in columns if x.startswith(k)]]
+        rows = [[n] + [value(n, k) for k in of] for n in e.names]
+        print('\n' + title)
+        e.lay_out(['kernel'] + of, rows)
+        if title.startswith('IPC'):
+            e.keep('permute', ['kernel'] + [c.replace(' ', '_') for c in of], rows)
+    print()
+    e.trend('permute static', all(e.got[n]['static xor'].cycles == e.got[n]['static'].cycles for n in e.names), 'without a mechanism, a permutation changes no cycle')
+    e.trend('permute convergent', all(abs(e.speed(n, k, k.split()[0]) - 1) < 1e-9 for n in e.names if n not in divergent for k in columns), 'on convergent kernels, a permutation changes no cycle')
+    means = {k: e.speeds(divergent, k, k.split()[0]) for k in columns}
+    e.report('permute gains', 'divergent kernels, harmonic mean: ' + ', '.join('%s x %.3f' % x for x in means.items()))

@@ -116,7 +116,7 @@ static inline void random_interweave(struct rnd *r, struct tim_config *c)
 
     c->interweave_branches = rnd_below(r, 4) != 0;
     c->interweave_warps = !c->interweave_branches || rnd_below(r, 4) != 0;
-    c->interweave_shuffle = rnd_below(r, 3);
+    c->core_permute = rnd_below(r, 3); /* the other two permutations are drawn by random_permute() */
     c->interweave_on = all && c->core_reconvergence == TIM_RECONV_CBAR;
     if (!c->interweave_on)
         return;
@@ -124,6 +124,13 @@ static inline void random_interweave(struct rnd *r, struct tim_config *c)
     c->registers_collector = TIM_COLLECTOR_TICKED;
     c->la_w_on = c->dwf_on = c->tbc_on = c->lwm_on = c->dwr_on = c->vws_on = c->dws_on = false;
     form_keys(c);
+}
+
+/* Replaces the permutation of lanes of some models. The generator is a copy, so that this function does not change later draws. */
+static inline void random_permute(struct rnd r, struct tim_config *c)
+{
+    if (rnd_below(&r, 2))
+        c->core_permute = rnd_below(&r, TIM_PERMUTE_ROTATE + 1);
 }
 
 /* Draws mechanism dynpcal, and for half of its models mechanism ccws, if no mechanism that has been drawn excludes them. Some of the models

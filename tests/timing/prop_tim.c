@@ -661,6 +661,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     random_lwm(&(struct rnd){.state = seed ^ 11}, machine);
     random_mascar(&(struct rnd){.state = seed ^ 1111}, machine);
     random_interweave(&(struct rnd){.state = seed ^ 111111}, machine);
+    random_permute((struct rnd){.state = seed ^ 777777}, machine);
     random_dynpcal(&(struct rnd){.state = seed ^ 1111111}, machine);
     random_medic(&(struct rnd){.state = seed ^ 11111}, machine);
     machine->fetch_ports = machine->fetch_l0_bytes != 0 ? 1 + (unsigned)(seed / 2 % 4) : 1;

@@ -319,7 +319,7 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
             return "";
         config->issue_switch_on_stall &= tim_mechanisms[which] == &tim_dwf || tim_mechanisms[which] == &tim_interweave;
         config->interweave_branches = draw(random) % 3 != 0;
-        config->interweave_shuffle = (unsigned)(draw(random) % 3);
+        config->core_permute = (unsigned)(draw(random) % (TIM_PERMUTE_ROTATE + 1));
         config->lwm_warps = (unsigned)(1 + draw(random) % 8);
         config->lwm_timeout = (unsigned)(100 + draw(random) % 2000);
         config->issue_width = 1;

@@ -29,18 +29,20 @@ static bool may_accompany(const struct tim_core *core, unsigned warp, const stru
            !may_overtake(core, w, what) && !is_held_back(core, warp, what);
 }
 
-/** Adds lanes of a split of warp @warp to the formed warp if the mechanism permits this. @taken: lanes of the formed warp. */
+/** Adds lanes of a split of warp @warp to the formed warp if the mechanism permits this. @taken: the units' lanes that execute the
+ *  formed warp. */
 static void add_companion(struct tim_core *core, unsigned leader, unsigned warp, uint64_t lanes, uint64_t *taken)
 {
     struct tim_formed *f = core->formed;
     struct tim_mech *mech = core->mechs.forms;
-    const uint64_t joins = mech->row->accompanies(mech, leader, warp, lanes, *taken);
+    const uint64_t not_free = tim_permuted_lanes(core->config, warp, *taken, true);
+    const uint64_t joins = mech->row->accompanies(mech, leader, warp, lanes, not_free);
 
     if (joins == 0 || (joins & pending_lanes(&core->warp[warp], f->what)) != 0)
         return;
-    assert((joins & (~lanes | *taken)) == 0);
+    assert((joins & (~lanes | not_free)) == 0);
     f->member[f->count++] = (struct tim_companion){warp, joins};
-    *taken |= joins;
+    *taken |= tim_permuted_lanes(core->config, warp, joins, false);
 }
 
 /* Implemented in timing/core/pair/tim_pair_body.h. */
@@ -56,7 +58,7 @@ static void tim_form(struct tim_core *core, unsigned s, unsigned leader, uint64_
     const unsigned schedulers = core->config->issue_schedulers, count = core->hot.count[s];
     const uint64_t width = lw_mask(core->config->core_warp_width);
     struct tim_formed *f = core->formed;
-    uint64_t taken = lead->split_lanes;
+    uint64_t taken = tim_permuted_lanes(core->config, leader, lead->split_lanes, false);
 
     if (f->pairs) {
         tim_pair_begin(core, leader);

@@ -123,13 +123,13 @@ static __attribute__((noinline)) void touch_lines(struct tim_core *core, const s
 }
 
 /** Returns the number of cycles for which the instruction occupies a pipe, or a scheduler, that starts @lanes lanes per
- *  cycle. @active: the lanes that execute it. */
-static unsigned occupied(const struct tim_core *core, const struct tim_static *what, uint64_t active, unsigned lanes)
+ *  cycle. @active: the lanes of warp @warp that execute it. */
+static unsigned occupied(const struct tim_core *core, unsigned warp, const struct tim_static *what, uint64_t active, unsigned lanes)
 {
     const struct tim_config *c = core->config;
     unsigned mode = what->path == TIM_PATH_MEMORY ? TIM_COMPRESS_NONE : c->issue_compression;
 
-    return tim_compressed_cycles(mode, active, c->core_warp_width, lanes);
+    return tim_compressed_cycles(mode, tim_permuted_lanes(c, warp, active, false), c->core_warp_width, lanes);
 }
 
 /* Implemented in tim_form_body.h. */
@@ -184,7 +184,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
                                                               : lw_popcount(ev->effective);
         count[TIM_SCHED_effective] += effective;
         if (tim_issues_by_lanes(core) && what->held == 0 && c->core_warp_width > c->issue_lanes)
-            core->issue_at[s] = now + occupied(core, what, ev->effective, c->issue_lanes);
+            core->issue_at[s] = now + occupied(core, warp, what, ev->effective, c->issue_lanes);
         struct tim_mech_upper upper = {0};
         if (tim_has_mechanisms(core)) {
             const struct tim_mech_issue issue = {.warp = warp, .lanes = core->issued_lanes, .mask = ev->split_lanes, .pc = pc, .what = what,
@@ -238,7 +238,7 @@ static enum lw_status execute(struct tim_core *core, unsigned s, unsigned warp,
             op->pc = pc;
             op->lanes = ev->split_lanes;
             if (tim_compresses(core))
-                op->interval = (uint8_t)occupied(core, as, ev->effective, c->unit[as->unit].lanes);
+                op->interval = (uint8_t)occupied(core, warp, as, ev->effective, c->unit[as->unit].lanes);
             op->issued = now;
             tim_depend_issue(core, w, op, &entry, now);
             if (what->path == TIM_PATH_MEMORY && !tim_lsu_issue(core, op, ev))

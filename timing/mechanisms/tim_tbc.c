@@ -24,6 +24,7 @@
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 #include "timing/tables/tim_adequacy_priv.h"
+#include "timing/tables/tim_permute_priv.h"
 
 #include <stdlib.h>
 
@@ -158,8 +159,10 @@ static void compact(struct tbc *tbc, struct stack *st)
 
             before += lanes != 0;
             for (LW_EACH_BIT(l, lanes)) {
-                tbc->group[warp][l] = (uint8_t)count[l]++;
-                most = count[l] > most ? count[l] : most;
+                unsigned *in_lane = &count[tim_permuted_lane(core->config, warp, l)];
+
+                tbc->group[warp][l] = (uint8_t)(*in_lane)++;
+                most = *in_lane > most ? *in_lane : most;
             }
         }
         core->count[TIM_CORE_tbc_static] += before;
@@ -231,8 +234,9 @@ static bool helps(const struct tbc *tbc, const struct stack *st, const struct ou
 
                 for (LW_EACH_BIT(l, lanes)) {
                     groups[tbc->group[warp][l] / 64] |= UINT64_C(1) << tbc->group[warp][l] % 64;
-                    count[l]++;
-                    most = count[l] > most ? count[l] : most;
+                    const unsigned n = ++count[tim_permuted_lane(tbc->base.core->config, warp, l)];
+
+                    most = n > most ? n : most;
                 }
             }
             any |= most != 0;

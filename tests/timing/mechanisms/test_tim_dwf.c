@@ -86,6 +86,81 @@ static void warps_with_the_same_lanes_do_not_issue_together(void **state)
     assert_int_equal(dwf.collisions, 6); /* two lanes in each of three cycles: of the addition, the branch, and the other addition */
 }
 
+/* 11.1, grouping vector (c): both warps take the same lanes, but lane i of warp 1 uses the units of lane i xor 1. The cycles are
+ * those of vector (a). With the other permutations of two warps of four lanes, a thread of warp 1 uses the units of lane 3 - i,
+ * i xor 2, and i + 1: only the second of these leaves the lanes as they are. */
+static void permuted_lanes_issue_together(void **state)
+{
+    const char *text = SIDES(EQUAL, "v_add_u32 v4, v1, 7\n", "v_add_u32 v4, v1, 9\n");
+
+    (void)state;
+    for (unsigned permute = TIM_PERMUTE_XOR; permute <= TIM_PERMUTE_ROTATE; permute++) {
+        struct run *r = machine(true);
+        uint32_t expected[8];
+
+        r->config->core_permute = permute;
+        struct result dwf = result_of(r, text, 8);
+        for (unsigned t = 0; t < 8; t++)
+            expected[t] = t + (t % 2 == 0 ? 7 : 9);
+        r->fix->stop = r->stop;
+        read_words(r);
+        fix_expect_words(r->fix, expected, 8);
+        run_free(r);
+        assert_string_equal(dwf.trace, permute == TIM_PERMUTE_REVERSE ? "w0.0@0 w1.0@1 w0.2@2 w0.1@3 w1.1@4 w1.2@9"
+                                                                     : "w0.0@0 w1.0@0 w0.2@1 w1.2@1 w0.1@2 w1.1@2");
+        assert_int_equal(dwf.formed, permute == TIM_PERMUTE_REVERSE ? 0 : 3);
+        assert_int_equal(dwf.collisions, permute == TIM_PERMUTE_REVERSE ? 6 : 0);
+    }
+}
+
+/* Section 11.1.5: the lanes of the units that execute lanes 0 and 2 of four warps of four lanes. The lanes of a warp and those of
+ * the units determine each other. */
+static void each_permutation_by_hand(void **state)
+{
+    static const uint64_t expected[][4] = {
+        [TIM_PERMUTE_NONE] = {0x5, 0x5, 0x5, 0x5},   [TIM_PERMUTE_XOR] = {0x5, 0xa, 0x5, 0xa},
+        [TIM_PERMUTE_MIRROR] = {0x5, 0xa, 0x5, 0xa}, [TIM_PERMUTE_REVERSE] = {0x5, 0x5, 0xa, 0xa},
+        [TIM_PERMUTE_ROTATE] = {0x5, 0xa, 0x5, 0xa},
+    };
+    struct run *r = machine(true);
+    struct tim_config *c = r->config;
+
+    (void)state;
+    c->issue_schedulers = 2;
+    for (c->core_permute = TIM_PERMUTE_NONE; c->core_permute <= TIM_PERMUTE_ROTATE; c->core_permute++)
+        for (unsigned n = 0; n < 4; n++)
+            assert_int_equal(tim_permuted_lanes(c, 2 * n + n % 2, 0x5, false), expected[c->core_permute][n]);
+    c->core_permute = TIM_PERMUTE_ROTATE;
+    assert_int_equal(tim_permuted_lanes(c, 6, 0x3, false), 0x9); /* warp 3 of the scheduler: lanes 0 and 1 use those of 3 and 0 */
+    c->core_permute = TIM_PERMUTE_REVERSE;
+    c->core_warp_width = 32;
+    assert_int_equal(tim_permuted_lane(c, 2, 0), 16);
+    assert_int_equal(tim_permuted_lane(c, 6, 1), 25); /* warp 3: 11000 */
+    /* 16 lanes of a warp, which with basic compression take one cycle of 16 lanes, or two if the other lanes execute them */
+    assert_int_equal(tim_compressed_cycles(TIM_COMPRESS_BASIC, tim_permuted_lanes(c, 2, 0xffff, false), 32, 16), 1);
+    c->core_permute = TIM_PERMUTE_ROTATE;
+    assert_int_equal(tim_compressed_cycles(TIM_COMPRESS_BASIC, tim_permuted_lanes(c, 2, 0xffff, false), 32, 16), 2);
+    uint64_t seed = 5;
+    for (unsigned width = 4; width <= 64; width *= 2)
+        for (unsigned i = 0; i < 2000; i++) {
+            const unsigned warp = i % 97;
+            uint64_t lanes, there;
+
+            seed = seed * UINT64_C(6364136223846793005) + 1;
+            lanes = (seed ^ seed >> 29) & lw_mask(width);
+            c->core_warp_width = width;
+            c->core_permute = i % (TIM_PERMUTE_ROTATE + 1);
+            there = tim_permuted_lanes(c, warp, lanes, false);
+            assert_int_equal(there & ~lw_mask(width), 0);
+            assert_int_equal(lw_popcount(there), lw_popcount(lanes));
+            assert_true(tim_permuted_lanes(c, warp, there, true) == lanes);
+            for (LW_EACH_BIT(l, lanes))
+                assert_true(there >> tim_permuted_lane(c, warp, l) & 1);
+        }
+    tim_config_destroy(r->config);
+    free(r);
+}
+
 /* The accesses of a formed warp are those of one instruction: lanes of both warps load from the same line. */
 static void accesses_of_a_formed_warp_coalesce(void **state)
 {
@@ -256,6 +331,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(warps_with_different_lanes_issue_together),
         cmocka_unit_test(warps_with_the_same_lanes_do_not_issue_together),
+        cmocka_unit_test(permuted_lanes_issue_together),
+        cmocka_unit_test(each_permutation_by_hand),
         cmocka_unit_test(accesses_of_a_formed_warp_coalesce),
         cmocka_unit_test(a_formed_warp_passes_shared_memory_together),
         cmocka_unit_test(code_that_relies_on_lockstep_breaks),

@@ -131,15 +131,15 @@ static void warps_with_other_lanes_issue_together(void **state)
     assert_string_equal(trace_of(r, text, 8, FIRST + 1, FIRST + 6),
                         "w0.0@0 w1.4@1 w0.1@2 w1.0@3 w0.2@4 w1.1@5 w0.3@6 w1.2@7 w0.4@8 w1.3@9 w0.4@10 w1.4@11: 0 0 0");
     run_free(r);
-    for (unsigned shuffle = TIM_SHUFFLE_NONE; shuffle <= TIM_SHUFFLE_XOR; shuffle++) {
+    for (unsigned permute = TIM_PERMUTE_NONE; permute <= TIM_PERMUTE_XOR; permute++) {
         r = interweave_new(SWI, 32, 1);
-        r->config->interweave_shuffle = shuffle;
+        r->config->core_permute = permute;
         assert_string_equal(trace_of(r, text, 8, FIRST + 1, FIRST + 6),
                             "w0.0@0 w1.4@1 w0.1@2 w1.0@3 w0.2@3 w0.3@4 w1.1@4 w1.2@5 w0.4@6 w1.3@7 w1.4@9: 0 2 1");
         run_free(r);
     }
     r = interweave_new(SWI, 32, 1);
-    r->config->interweave_shuffle = TIM_SHUFFLE_MIRROR;
+    r->config->core_permute = TIM_PERMUTE_MIRROR;
     assert_string_equal(trace_of(r, text, 8, FIRST + 1, FIRST + 6),
                         "w0.0@0 w1.4@1 w0.1@1 w0.2@2 w1.0@3 w0.3@4 w1.1@5 w0.4@6 w1.2@7 w1.3@9 w1.4@11: 0 1 0");
     run_free(r);

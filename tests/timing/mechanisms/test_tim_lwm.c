@@ -55,6 +55,14 @@ static void sides_are_compacted(void **state)
      * last */
     text = SIDES(EQUAL, "v_add_u32 v4, v1, 7\n", "v_add_u32 v4, v1, 9\n");
     assert_string_equal(trace_of(2, text, 8, FIRST, JOIN), "w1.0@0 w0.0@1 w0.1@2 w1.1@3 w1.2@4 w0.2@5");
+    /* grouping vector (c): lane i of warp 1 uses the units of lane i xor 1; warp 1 leads, because it issued last */
+    static char trace[1024];
+    r = lwm_new(2);
+    r->config->core_permute = TIM_PERMUTE_XOR;
+    run_text(r, text, 1, 8);
+    run_trace(r, FIRST, JOIN, trace, sizeof trace);
+    run_free(r);
+    assert_string_equal(trace, "w1.0@0 w0.0@0 w1.1@1 w0.1@1 w1.2@2 w0.2@2");
 }
 
 /* In warp w only lane w takes the branch. On the other side, each lane has three threads. */

@@ -17,11 +17,12 @@ struct result {
  *  helps or does not help. */
 enum how { STATIC, TBC, CAPRI, CAPRI_INADEQUATE };
 
-static struct result of(enum how how, const char *text, unsigned threads)
+static struct result of_permuted(enum how how, unsigned permute, const char *text, unsigned threads)
 {
     struct run *r = form_run();
     struct lw_error err;
 
+    r->config->core_permute = permute;
     r->config->tbc_on = how != STATIC;
     r->config->tbc_capri = how >= CAPRI;
     r->config->tbc_capri_initial = how == CAPRI ? TIM_ADEQUATE : TIM_INADEQUATE;
@@ -37,6 +38,11 @@ static struct result of(enum how how, const char *text, unsigned threads)
     fix_check(emu_global_read(r->fix->machine, r->fix->out, result.word, sizeof result.word, &err), &err);
     run_free(r);
     return result;
+}
+
+static struct result of(enum how how, const char *text, unsigned threads)
+{
+    return of_permuted(how, TIM_PERMUTE_NONE, text, threads);
 }
 
 /* 11.1, grouping vector (a): warps 0 and 1 take opposite lanes, so that each side is one dynamic warp. From the bsync on,
@@ -73,6 +79,21 @@ static void threads_of_one_lane_are_not_compacted(void **state)
     assert_int_equal(tbc.before, 6);
     assert_int_equal(tbc.after, 6);
     assert_int_equal(tbc.formed, 0);
+}
+
+/* 11.1, grouping vector (c): lane i of warp 1 uses the units of lane i xor 1, so that each side is one dynamic warp, as in
+ * vector (a). */
+static void threads_of_one_lane_are_compacted_if_lanes_are_permuted(void **state)
+{
+    struct result tbc = of_permuted(TBC, TIM_PERMUTE_XOR, SIDES(EQUAL, "v_add_u32 v4, v1, 7\n", "v_add_u32 v4, v1, 9\n"), 8);
+
+    (void)state;
+    assert_string_equal(tbc.trace, "w0.0@0 w1.0@0 w1.1@1 w0.1@1 w0.2@4 w1.2@4");
+    assert_int_equal(tbc.before, 6);
+    assert_int_equal(tbc.after, 4);
+    assert_int_equal(tbc.formed, 3);
+    for (unsigned t = 0; t < 8; t++)
+        assert_int_equal(tbc.word[t], t + (t % 2 == 0 ? 7 : 9));
 }
 
 /* 11.1.2: the k-th dynamic warp takes the k-th thread of every lane. With four warps these are warps 0 and 1, and 2 and 3. */
@@ -325,6 +346,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_side_is_compacted),
         cmocka_unit_test(threads_of_one_lane_are_not_compacted),
+        cmocka_unit_test(threads_of_one_lane_are_compacted_if_lanes_are_permuted),
         cmocka_unit_test(dynamic_warps_take_the_threads_of_a_lane_in_order),
         cmocka_unit_test(each_iteration_of_a_loop_is_compacted),
         cmocka_unit_test(threads_continue_after_a_uniform_branch),

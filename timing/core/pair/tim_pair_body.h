@@ -15,18 +15,10 @@
 
 _Static_assert((int)TIM_FORMED_WARPS == (int)TIM_MAX_WARPS, "an element of `others` for each warp slot");
 
-/** interweave.shuffle: returns the lanes of the units that execute @lanes of the warp. */
+/** Returns the lanes of the units that execute @lanes of the warp. */
 static uint64_t unit_lanes(const struct tim_core *core, unsigned warp, uint64_t lanes)
 {
-    static const uint64_t low[] = {UINT64_C(0x5555555555555555), UINT64_C(0x3333333333333333), UINT64_C(0x0f0f0f0f0f0f0f0f),
-                                   UINT64_C(0x00ff00ff00ff00ff), UINT64_C(0x0000ffff0000ffff), UINT64_C(0x00000000ffffffff)};
-    const unsigned number = warp / core->config->issue_schedulers, width = core->config->core_warp_width;
-    const unsigned with = core->config->interweave_shuffle == TIM_SHUFFLE_XOR ? number % width
-                          : core->config->interweave_shuffle == TIM_SHUFFLE_MIRROR && number % 2 != 0 ? width - 1 : 0;
-
-    for (LW_EACH_BIT(k, (uint64_t)with)) /* lane i moves to lane i xor with, one bit of i at a time */
-        lanes = (lanes & low[k]) << (1u << k) | (lanes >> (1u << k) & low[k]);
-    return lanes;
+    return tim_permuted_lanes(core->config, warp, lanes, false);
 }
 
 /** Called before the first instruction, of warp @leader, issues. Records the lanes of other splits that can run now. */
