@@ -492,6 +492,8 @@ enum lw_status tim_config_check(const struct tim_config *c, struct lw_error *err
     const char *against = la_w_against(c);
     if (c->dvfs_on && c->dvfs_act == TIM_DVFS_VOTE && !c->equalizer_on)
         return LW_FAIL(err, LW_EINPUT, "dvfs.act=vote needs mechanism equalizer, whose votes it counts: set equalizer.on, or use --mechanism vote");
+    if (!(c->dvfs_on && c->dvfs_act == TIM_DVFS_VOTE) && (c->dvfs_memory || c->dvfs_goal != TIM_GOAL_ENERGY))
+        return LW_FAIL(err, LW_EINPUT, "%s needs dvfs.act=vote: set dvfs.on and dvfs.act, or use --mechanism vote", c->dvfs_memory ? "dvfs.memory" : "dvfs.goal=speed");
     if (c->la_w_on && against != NULL)
         return LW_FAIL(err, LW_EINPUT, "la_w.on cannot be combined with %s", against);
     if (c->ap_subregions != 1 && c->ap_subregions != 4 && c->ap_subregions != 16 && c->ap_subregions != 64)

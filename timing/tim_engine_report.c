@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reports of an engine: its counters and its trace. */
+#include "timing/grid/tim_blocks_priv.h"
 #include "timing/tim_engine_priv.h"
 
 #include <inttypes.h>
@@ -70,6 +71,8 @@ void tim_engine_account(const struct tim_engine *e)
         if (e->clocked)
             tim_domain_account(e->core[c], over);
     }
+    if (e->clocked)
+        tim_dvfs_account(&e->grid, e->now);
 }
 
 /** Prints the report section of each mechanism as a table or, if @json, as a member of the JSON report. If the device made

@@ -29,6 +29,7 @@ enum { TIM_SWL_OLDEST, TIM_SWL_STICKY };
 enum { TIM_MRPB_WARP, TIM_MRPB_BLOCK };
 enum { TIM_DYNPCAL_MAX_TLP, TIM_DYNPCAL_CCWS };
 enum { TIM_CORES_MOST = 1024 }; /* largest value of core.count */
+enum { TIM_GOAL_ENERGY, TIM_GOAL_SPEED };
 enum { TIM_PERMUTE_NONE, TIM_PERMUTE_XOR, TIM_PERMUTE_MIRROR, TIM_PERMUTE_REVERSE, TIM_PERMUTE_ROTATE };
 enum { TIM_ADEQUATE, TIM_INADEQUATE }; /* tbc.capri_initial */
 enum { TIM_DWF_MAJORITY, TIM_DWF_MINORITY, TIM_DWF_TIME, TIM_DWF_PC, TIM_DWF_POLICY };
@@ -338,6 +339,10 @@ struct tim_memory_ops {
     /** Returns the cache of an L2 slice, or NULL if the model has no L2. Line addresses in this cache are local to the slice;
      *  tim_address_of() converts them to global addresses. */
     const struct tim_cache *(*slice_cache)(const struct tim_memory *memory, unsigned slice);
+    /** Lowers the clocks of crossbar, L2 and DRAM from cycle @now on, by dvfs.low_mhz / dvfs.high_mhz, or raises them again.
+     *  Must be called between cycles @now - 1 and @now. Packets and bursts that are on their way arrive as before. NULL: the
+     *  memory has no such clocks. */
+    void (*set_slow)(struct tim_memory *memory, bool slow, uint64_t now);
 };
 struct tim_memory {
     const struct tim_memory_ops *ops;

@@ -190,4 +190,27 @@ static inline void random_equalizer(struct rnd *r, struct tim_config *c)
     c->equalizer_epoch = between(r, 1, 300);
 }
 
+/* With LW_MECHANISM=vote, each model whose cores share no caches gets equalizer and dvfs, so that most models have votes. */
+static inline void random_voters(struct tim_config *c)
+{
+    const char *forced = getenv("LW_MECHANISM");
+    const bool all = forced != NULL && strcmp(forced, "vote") == 0;
+
+    if (all && c->fetch_shared <= 1 && c->constant_shared <= 1) {
+        c->swl_on = c->pools_on = c->daws_on = c->dwr_on = c->vws_on = c->la_w_on = c->issue_types = c->tbc_on = c->lwm_on = c->dynpcal_on = false;
+        c->issue_policy = c->issue_policy == TIM_SCHED_SWL || c->issue_policy == TIM_SCHED_ACTIVE_PENDING ? TIM_SCHED_GTO : c->issue_policy;
+        c->issue_width = c->issue_width > 2 ? 2 : c->issue_width;
+        c->equalizer_on = c->dvfs_on = true;
+    }
+}
+
+/* Draws the clocks on which cores vote, after all mechanisms that exclude votes. */
+static inline void random_votes(struct rnd r, struct tim_config *c)
+{
+    if (c->dvfs_act != TIM_DVFS_VOTE)
+        return;
+    c->dvfs_goal = rnd_below(&r, 2);
+    c->dvfs_memory = rnd_below(&r, 4) != 0;
+}
+
 #endif

@@ -664,6 +664,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     random_permute((struct rnd){.state = seed ^ 777777}, machine);
     random_dynpcal(&(struct rnd){.state = seed ^ 1111111}, machine);
     random_medic(&(struct rnd){.state = seed ^ 11111}, machine);
+    random_voters(machine);
     machine->fetch_ports = machine->fetch_l0_bytes != 0 ? 1 + (unsigned)(seed / 2 % 4) : 1;
     out->idle_tags = false;
     if (tags)
@@ -674,6 +675,7 @@ static void run(uint64_t seed, bool reference, bool tags, struct outcome *out)
     random_regless(&(struct rnd){.state = seed ^ 999999}, machine);
     if (machine->dvfs_on && machine->equalizer_on && seed % 3 != 0)
         machine->dvfs_act = TIM_DVFS_VOTE;
+    random_votes((struct rnd){.state = seed ^ 333333}, machine);
     fix_check(tim_config_check(machine, &err), &err);
     fix_open(&fix, &config, text.text);
     lw_buffer_fini(&text);
@@ -914,7 +916,8 @@ static void the_shipped_model_counts_what_the_reference_counts(void **state)
     assert_true((interweave[1] != 0 && interweave[2] != 0 && interweave[3] != 0 && mascar[0] != 0 && mascar[1] != 0 && mascar[2] != 0 && large != 0 && found != 0 && loaded != 0 && fast != 0 && wakes != 0 && overtakes != 0 && releases != 0 && drowsy != 0 && writebacks != 0 && last != 0 && divisions != 0 && companions != 0 && compactions != 0 && passes != 0) || !all_occur);
     print_message("medic: on %llu models; %llu reads bypassed L2, %llu lines became the oldest, %llu requests were served first\n",
                   (unsigned long long)medic[0], (unsigned long long)medic[1], (unsigned long long)medic[2], (unsigned long long)medic[3]);
-    print_message("votes: %llu samples with a majority\n", (unsigned long long)gpu[TIM_GPU_dvfs_votes]);
+    print_message("votes: %llu samples with a majority for memory, %llu for the pipes; the clocks of the memory fell %llu times\n", (unsigned long long)gpu[TIM_GPU_dvfs_votes],
+                  (unsigned long long)gpu[TIM_GPU_dvfs_compute_votes], (unsigned long long)gpu[TIM_GPU_dvfs_memory_lows]);
     print_message("dynpcal: on %llu models, on %llu with pools; %llu periods, %llu changes of the number of warps that may load\n",
                   (unsigned long long)dynpcal[0], (unsigned long long)dynpcal[1], (unsigned long long)dynpcal[2], (unsigned long long)dynpcal[3]);
     for (unsigned i = 0; i < LW_COUNT_OF(medic); i++)

@@ -90,6 +90,8 @@ static struct tim_config random_config(uint64_t *seed)
     c.dram_tRFC = tim_fix_between(seed, 1, 50);
     c.dram_tWR = tim_fix_between(seed, 1, 12);
     c.dram_tWTR = tim_fix_between(seed, 1, 6);
+    c.dvfs_high_mhz = tim_fix_between(seed, 1, 700);
+    c.dvfs_low_mhz = tim_fix_between(seed, 1, c.dvfs_high_mhz);
     random_medic(*seed, &c);
     return c;
 }
@@ -234,11 +236,14 @@ static int run(uint64_t seed, uint64_t medic[8])
     uint8_t *seen;
     int bad = 0;
 
+    const unsigned changes = tim_fix_between(&state, 0, 1) * tim_fix_between(&state, 1, 400); /* mean number of cycles between two changes of the clocks; 0: none */
+    bool slow = false;
+
     t.pattern = tim_fix_between(&state, 0, 2);
     t.rate = tim_fix_between(&state, 0, 2) == 0 ? 2 : tim_fix_between(&state, 5, 100);
     t.receive = tim_fix_between(&state, 0, 3) == 0 ? tim_fix_between(&state, 3, 90) : 100;
     packets = tim_fix_between(&state, 20, 600);
-    end = 4000000;
+    end = 4000000 * (uint64_t)(changes != 0 ? 1 + c.dvfs_high_mhz / c.dvfs_low_mhz : 1);
     seen = calloc(packets, 1);
     for (all = 0; (all < packets || answered < all) && !bad; now++) {
         struct tim_packet send[MOST_CORES];
@@ -274,12 +279,19 @@ static int run(uint64_t seed, uint64_t medic[8])
                 side[s].memory->ops->send(side[s].memory, &send[k], now);
             tick_requests(&side[s], now, sends != 0);
         }
+        if (changes != 0 && tim_fix_between(&t.seed, 1, changes) == 1) {
+            slow = !slow;
+            for (unsigned s = 0; s < sides; s++) {
+                side[s].memory->ops->set_slow(side[s].memory, slow, now + 1);
+                side[s].due = side[s].memory->ops->next(side[s].memory, now);
+            }
+        }
         if (now > end)
             bad = complain(seed, now, "packets are not answered");
     }
     if (!bad && side[0].memory->ops->in_flight(side[0].memory) != 0)
         bad = complain(seed, now, "packets are in flight, although all packets are answered");
-    for (uint64_t more = now + 30000; now < more && !bad; now++) /* all packets are answered; writes to DRAM may remain */
+    for (uint64_t more = now + 30000 * (uint64_t)(slow ? 1 + c.dvfs_high_mhz / c.dvfs_low_mhz : 1); now < more && !bad; now++) /* all packets are answered; writes to DRAM may remain */
         for (unsigned s = 0; s < sides; s++) {
             tick_replies(&side[s], now);
             tick_requests(&side[s], now, false);

@@ -49,6 +49,65 @@ static void let_pass(struct rig *r, unsigned cycles)
         rig_step(r, NULL);
 }
 
+/* ---- clocks that change ----------------------------------------------------------------------- */
+
+/* A clock of 700 MHz has an edge in each second cycle of 1400 MHz. From cycle 100 on it has 595 MHz: 17 edges in 40 cycles. Edge 50 is
+ * the first one with the low clock: its third cycle ends after 51 of 40 fortieths. */
+static void a_clock_changes_at_a_cycle(void **state)
+{
+    struct tim_clock clock;
+
+    (void)state;
+    tim_clock_init(&clock, 700, 1400);
+    assert_int_equal(tim_clock_edge(&clock, 100), 50);
+    tim_clock_change(&clock, 700 * 595, 1400 * 700, 100);
+    assert_int_equal(clock.edges.by, 17);
+    assert_int_equal(clock.cycles.by, 40);
+    assert_int_equal(tim_clock_edge(&clock, 100), 50);
+    assert_int_equal(tim_clock_edge(&clock, 102), 50);
+    assert_int_equal(tim_clock_edge(&clock, 103), 51);
+    assert_int_equal(tim_clock_edge(&clock, 140), 67);
+    assert_int_equal(tim_clock_cycle(&clock, 50), 102);
+    assert_int_equal(tim_clock_cycle(&clock, 66), 139);
+    assert_int_equal(tim_clock_edge(&clock, 20), 50); /* cycles and edges before the change count as those of the change */
+    assert_int_equal(tim_clock_cycle(&clock, 49), 100);
+    tim_clock_change(&clock, 700, 1400, 140);
+    assert_int_equal(tim_clock_edge(&clock, 142), 68);
+    assert_int_equal(tim_clock_cycle(&clock, 67), 141);
+}
+
+/* With half the clocks, a read that misses L2 takes twice the time, and the memory has the old clocks again afterwards. */
+static void a_read_takes_twice_the_time_with_half_the_clocks(void **state)
+{
+    static const rig_create_fn create[] = {tim_memory_reference_create, tim_memory_fast_create};
+
+    (void)state;
+    for (unsigned i = 0; i < LW_COUNT_OF(create); i++) {
+        struct tim_config c = rig_config();
+        struct rig r;
+        uint64_t fast, slow;
+
+        c.dvfs_low_mhz = 350;
+        c.dvfs_high_mhz = 700;
+        rig_open(&r, create[i], &c);
+        fast = read_latency(&r, 0, 128);
+        rig_close(&r);
+        rig_open(&r, create[i], &c);
+        r.memory->ops->set_slow(r.memory, true, r.now);
+        slow = read_latency(&r, 0, 128);
+        assert_in_range(slow, 2 * fast - 4, 2 * fast + 4);
+        assert_int_equal(slice_count(&r, TIM_SLICE_low_sectors), 4 + 4); /* four sectors are filled, and four are read */
+        assert_int_equal(slice_count(&r, TIM_SLICE_low_flits), slice_count(&r, TIM_SLICE_flits));
+        r.memory->ops->set_slow(r.memory, false, r.now);
+        slow = read_latency(&r, 0, 128); /* hits L2 */
+        assert_true(slow < fast);
+        assert_int_equal(slice_count(&r, TIM_SLICE_low_sectors), 4 + 4);
+        r.memory->ops->set_slow(r.memory, true, r.now);
+        assert_in_range(read_latency(&r, 0, 128), 2 * slow - 4, 2 * slow + 4);
+        rig_close(&r);
+    }
+}
+
 /* ---- addresses ------------------------------------------------------------------------------- */
 
 static unsigned slice_of(const struct tim_config *config, uint64_t address, uint64_t *local)
@@ -777,6 +836,8 @@ static void show_is_short_when_nothing_waits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_clock_changes_at_a_cycle),
+        cmocka_unit_test(a_read_takes_twice_the_time_with_half_the_clocks),
         cmocka_unit_test(addresses_are_interleaved_over_slices),
         cmocka_unit_test(hashing_gives_each_address_one_location),
         cmocka_unit_test(one_read_takes_what_the_formula_says),

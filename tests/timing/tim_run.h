@@ -101,7 +101,7 @@ static const struct tim_cache *run_slice_cache(const struct tim_memory *memory, 
 static const struct tim_memory_ops run_memory_ops = {
     "fixed", run_destroy, run_tick, run_tick, run_can_send, run_send, run_receive,
     run_next, run_in_flight, run_slice, run_channel, run_show,
-    run_slice_cache};
+    run_slice_cache, NULL};
 
 static inline struct tim_memory *run_memory_create(const struct tim_config *config)
 {

@@ -125,6 +125,8 @@ struct tim_dvfs *tim_dvfs_create(const struct tim_config *config);
 /** Completes changes of clocks and takes samples, as soon as they are due. Returns true if the set of cores that accept
  *  blocks has changed. */
 bool tim_dvfs_tick(struct tim_grid *g, uint64_t now);
+/** Completes the counter of the cycles with low clocks of the memory, for the cycles before @now. */
+void tim_dvfs_account(const struct tim_grid *g, uint64_t now);
 /** Returns the first cycle in which tim_dvfs_tick() may do something. */
 uint64_t tim_dvfs_next(const struct tim_grid *g);
 /** Returns true if some core accepts no new blocks now, but may accept some later. */

@@ -8,7 +8,8 @@
  *      ^                                                |
  *      +------------- not empty after dvfs.wait --------+
  *
- * With dvfs.act vote the mechanism diverts no core: at each sample the votes of mechanism equalizer set the clocks of all cores.
+ * With dvfs.act vote the mechanism diverts no core: at each sample the votes of mechanism equalizer set the clocks of all cores
+ * and, with dvfs.memory, those of crossbar, L2 and DRAM.
  * Source: specification of the dynamic parallelism thesis, section 10.
  */
 #include "timing/grid/tim_blocks_priv.h"
@@ -219,19 +220,69 @@ static bool change_clocks(const struct tim_grid *g, bool rising, uint64_t now)
     return changes;
 }
 
-/** dvfs.act vote: the clocks of all cores are low while memory limits more than half of the cores that have live warps. Source:
- *  specification of the book on GPU architectures, section 17.1, energy mode; only the cores' domain has votes here. */
+/** Sets the clock that the memory has from the next cycle on. As for cores, the clock is low after a change to the low clock has
+ *  ended and until the change back to the high clock has ended. */
+static void set_memory(const struct tim_grid *g, uint64_t now)
+{
+    struct tim_dvfs *d = g->dvfs;
+    const bool slow = d->memory.low && (d->memory.done == 0 || d->memory.rising);
+
+    tim_dvfs_account(g, now + 1);
+    d->memory.slow = slow;
+    d->memory.since = now + 1;
+    if (g->memory->ops->set_slow != NULL)
+        g->memory->ops->set_slow(g->memory, slow, now + 1);
+}
+
+static void complete_memory(const struct tim_grid *g, uint64_t now)
+{
+    struct tim_dvfs *d = g->dvfs;
+
+    if (d->memory.done == 0 || d->memory.done > now)
+        return;
+    d->memory.done = 0;
+    d->memory.low = !d->memory.rising;
+    set_memory(g, now);
+}
+
+/** Begins a change of the clocks of the memory. */
+static void change_memory(const struct tim_grid *g, bool rising, uint64_t now)
+{
+    struct tim_dvfs *d = g->dvfs;
+
+    g->gpu[TIM_GPU_dvfs_memory_lows] += !rising;
+    d->memory.low = true;
+    d->memory.rising = rising;
+    d->memory.done = now + g->config->dvfs_transition;
+    if (g->config->dvfs_transition == 0)
+        complete_memory(g, now);
+    else
+        set_memory(g, now);
+}
+
+/** dvfs.act vote: counts what limits the cores that have live warps. Where most of them are limited by memory, the cores should have
+ *  the low clock and the memory the high one; where most are limited by their pipes, the reverse. Where neither holds, clocks
+ *  are normal: with dvfs.goal energy the high ones, and with speed the low ones. Source: specification of the book on GPU
+ *  architectures, section 17.1. */
 static bool count_votes(const struct tim_grid *g, uint64_t now)
 {
-    unsigned voters = 0, votes = 0;
+    const bool fast = g->config->dvfs_goal == TIM_GOAL_SPEED;
+    struct tim_dvfs *d = g->dvfs;
+    unsigned voters = 0, votes[3] = {0};
 
     for (unsigned c = 0; c < g->config->core_count; c++)
         if (tim_core_live_warps(g->cores[c]) != 0) {
             voters++;
-            votes += tim_equalizer_waits_for_memory(&g->cores[c]->mechs);
+            votes[tim_equalizer_bound(&g->cores[c]->mechs)]++;
         }
-    g->gpu[TIM_GPU_dvfs_votes] += 2 * votes > voters;
-    return (2 * votes > voters) != g->dvfs->dvfs && change_clocks(g, g->dvfs->dvfs, now);
+    const bool memory = 2 * votes[TIM_BOUND_MEMORY] > voters, compute = 2 * votes[TIM_BOUND_COMPUTE] > voters;
+    const bool cores_low = fast ? !compute : memory, memory_low = fast ? !memory : compute;
+
+    g->gpu[TIM_GPU_dvfs_votes] += memory;
+    g->gpu[TIM_GPU_dvfs_compute_votes] += compute;
+    if (g->config->dvfs_memory && d->memory.done == 0 && memory_low != d->memory.low)
+        change_memory(g, d->memory.low, now);
+    return d->done == 0 && cores_low != d->dvfs && change_clocks(g, d->dvfs, now);
 }
 
 static bool sample(const struct tim_grid *g, uint64_t now)
@@ -243,10 +294,10 @@ static bool sample(const struct tim_grid *g, uint64_t now)
 
     d->samples++;
     g->gpu[TIM_GPU_dvfs_samples]++;
-    if (g->config->dvfs_act == TIM_DVFS_COUNT || d->done != 0)
-        return false;
     if (g->config->dvfs_act == TIM_DVFS_VOTE)
         return count_votes(g, now);
+    if (g->config->dvfs_act == TIM_DVFS_COUNT || d->done != 0)
+        return false;
     if (scales && (d->dvfs || is_idle(g))) {
         if (d->dvfs && is_idle(g))
             return false;
@@ -274,11 +325,22 @@ static bool sample(const struct tim_grid *g, uint64_t now)
     return changes;
 }
 
+void tim_dvfs_account(const struct tim_grid *g, uint64_t now)
+{
+    struct tim_dvfs *d = g->dvfs;
+
+    if (d->memory.slow && now > d->memory.since) {
+        g->gpu[TIM_GPU_dvfs_memory_low_cycles] += now - d->memory.since;
+        d->memory.since = now;
+    }
+}
+
 bool tim_dvfs_tick(struct tim_grid *g, uint64_t now)
 {
     struct tim_dvfs *d = g->dvfs;
     bool changes = complete(g, now);
 
+    complete_memory(g, now);
     if (now < d->next)
         return changes;
     d->next += g->config->dvfs_sample;
@@ -292,6 +354,8 @@ uint64_t tim_dvfs_next(const struct tim_grid *g)
 
     if (d->done != 0 && d->done < next)
         next = d->done;
+    if (d->memory.done != 0 && d->memory.done < next)
+        next = d->memory.done;
     for (unsigned c = 0; c < g->config->core_count; c++)
         if (d->core[c].done != 0 && d->core[c].done < next)
             next = d->core[c].done;
@@ -336,6 +400,9 @@ void tim_dvfs_show(const struct tim_grid *g, uint64_t now, struct lw_sink *out)
                                                                                                         "all cores "
                                                                                                         "are being "
                                                                                                         "lowered");
+    if (g->config->dvfs_memory)
+        lw_printf(out, "  the clocks of crossbar, L2 and DRAM are %s\n", d->memory.done != 0 ? d->memory.rising ? "being raised" : "being lowered"
+                                                                        : d->memory.low    ? "low" : "high");
     for (unsigned c = 0; c < g->config->core_count; c++) {
         const struct tim_dvfs_core *core = &d->core[c];
 

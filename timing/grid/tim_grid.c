@@ -505,6 +505,7 @@ enum lw_status tim_grid_tick(struct tim_grid *g, uint64_t now, struct lw_error *
     }
     g->idle += waited;
     g->waited = waited;
+    g->moved = moved;
     g->still_until = moved ? now : tim_grid_next(g, now + 1);
     return LW_OK;
 }
@@ -572,6 +573,8 @@ uint64_t tim_grid_next(const struct tim_grid *g, uint64_t now)
     uint64_t next = UINT64_MAX;
     struct command c;
 
+    if (g->moved) /* more blocks may fit. A core with a low clock may have no cycle of its own in this cycle. */
+        return now;
     if (row->next != NULL)
         next = row->next(g->blocks, now);
     if (g->dvfs != NULL && tim_dvfs_next(g) < next)

@@ -84,6 +84,12 @@ struct tim_dvfs {
     bool dvfs, rising;      /* as the members of tim_dvfs_core, but for a clock change of all cores together; `dvfs` is bit 0
                              * of register DVFS */
     uint64_t done;          /* cycle in which the current clock change of all cores is complete; 0: there is none */
+    struct {
+        bool low, rising;   /* as `dvfs` and `rising`, but for the clocks of crossbar, L2 and DRAM (dvfs.memory) */
+        uint64_t done;      /* cycle in which the current change of these clocks is complete; 0: there is none */
+        bool slow;          /* the memory has the low clock */
+        uint64_t since;     /* slow: first cycle with the low clock that is not in counter dvfs_memory_low_cycles */
+    } memory;
     struct tim_dvfs_core core[];
 };
 
@@ -105,6 +111,7 @@ struct tim_grid {
     uint64_t *gpu;              /* counters, by TIM_GPU_... */
     struct tim_reach *reach;    /* predicted accesses of blocks, or NULL if no mechanism or block scheduler needs them */
     struct tim_core *const *cores;
+    struct tim_memory *memory;  /* the memory whose clocks mechanism dvfs changes */
     struct tim_blocks *blocks;
     struct tim_dvfs *dvfs;      /* NULL: the mechanism is off */
     /** Optional. Called when the launch with index @stats, or a suspended block of it, enters the distributor. */
@@ -127,6 +134,7 @@ struct tim_grid {
                                  * after the search found none */
     /* `skips`: the search is not repeated before this cycle, unless a launch arrives or a block ends */
     uint64_t still_until;
+    bool moved;                 /* blocks were placed when the block scheduler last ran */
     bool waited;                /* blocks wait until cycle still_until, so each cycle before it is added to `idle` */
 };
 /** Initialises the kernel management. The caller sets the cores later. Returns false if memory is short; the caller must

@@ -12,9 +12,8 @@
  * An excess instruction is one that could issue if there were no others: its warp is ready but not picked, or its queue
  * or pipe is full. Source: specification of the book on GPU architectures, section 17.1. Choices of this model: each
  * scheduler is assumed to pick a ready instruction that does not access memory; at least one block runs; a block whose warps
- * all wait does not count towards the limit. The source also has votes for the frequencies of two
- * clock domains, with which it saves energy or raises the speed. With dvfs.act vote (timing/grid/tim_dvfs.c) the clocks of
- * the cores are lowered to save energy; the clock of the memory does not change.
+ * all wait does not count towards the limit. The source also has votes for the frequencies of two clock domains, with which it
+ * saves energy or raises the speed: dvfs.act vote (timing/grid/tim_dvfs.c).
  */
 #include "timing/mechanisms/tim_mechanism_priv.h"
 
@@ -31,7 +30,7 @@ struct equalizer {
     struct tim_mech base;
     unsigned limit;             /* maximum number of blocks that run */
     uint64_t epoch;             /* number of the current epoch */
-    bool waits_for_memory;      /* at the end of the last epoch: memory limits the warps */
+    enum tim_bound bound;       /* what limited the warps in the last epoch */
     struct sums sum, last;      /* sum: of the current epoch; last: of the latest epoch that ended while the core had blocks */
     unsigned count;             /* number of blocks with a live warp */
     uint8_t order[BLOCKS];      /* [count] the blocks with a live warp, the oldest first */
@@ -190,10 +189,11 @@ static bool cycle(struct tim_mech *mech, const uint64_t (*ready)[TIM_MAX_WARPS /
     if (now / config->equalizer_epoch != eq->epoch) {
         eq->epoch = now / config->equalizer_epoch;
         if (now % config->equalizer_epoch == 0 && eq->count != 0) {
-            const uint64_t memory = mech->core->count[TIM_CORE_equalizer_memory];
+            const uint64_t *count = mech->core->count, memory = count[TIM_CORE_equalizer_memory], compute = count[TIM_CORE_equalizer_compute];
 
             decide(eq);
-            eq->waits_for_memory = mech->core->count[TIM_CORE_equalizer_memory] != memory;
+            eq->bound = count[TIM_CORE_equalizer_memory] != memory ? TIM_BOUND_MEMORY
+                        : count[TIM_CORE_equalizer_compute] != compute ? TIM_BOUND_COMPUTE : TIM_BOUND_NONE;
             eq->last = eq->sum;
             select_blocks(eq);
         }
@@ -204,12 +204,12 @@ static bool cycle(struct tim_mech *mech, const uint64_t (*ready)[TIM_MAX_WARPS /
     return eq->limit != before;
 }
 
-bool tim_equalizer_waits_for_memory(const struct tim_mechs *mechs)
+enum tim_bound tim_equalizer_bound(const struct tim_mechs *mechs)
 {
     for (unsigned i = 0; i < mechs->count; i++)
         if (mechs->mech[i]->row == &tim_equalizer)
-            return ((const struct equalizer *)mechs->mech[i])->waits_for_memory;
-    return false;
+            return ((const struct equalizer *)mechs->mech[i])->bound;
+    return TIM_BOUND_NONE;
 }
 
 static uint64_t next(struct tim_mech *mech, uint64_t since)

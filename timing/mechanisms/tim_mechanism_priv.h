@@ -346,8 +346,9 @@ void tim_mechs_block(struct tim_mechs *mechs, uint64_t launch, bool begins);
 void tim_mechs_warp(struct tim_mechs *mechs, unsigned warp, uint64_t age, bool begins);
 void tim_mechs_reside(struct tim_mechs *mechs, const struct tim_mech_block *block, bool begins);
 void tim_mechs_touch(struct tim_mechs *mechs, unsigned warp, uint64_t line);
-/** Returns whether mechanism equalizer of the core found, at the end of the last epoch, that memory limits the warps. */
-bool tim_equalizer_waits_for_memory(const struct tim_mechs *mechs);
+/** What limited the warps of a core in the last epoch, according to mechanism equalizer. */
+enum tim_bound { TIM_BOUND_NONE, TIM_BOUND_MEMORY, TIM_BOUND_COMPUTE };
+enum tim_bound tim_equalizer_bound(const struct tim_mechs *mechs);
 /** Sets whether the warp waits at a barrier or for its launches. Calls hook `waits` if that has changed. */
 void tim_mechs_wait(struct tim_mechs *mechs, unsigned warp, bool begins);
 void tim_mechs_issue(struct tim_mechs *mechs, const struct tim_mech_issue *issue);

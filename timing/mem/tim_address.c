@@ -4,18 +4,28 @@
  * struct tim_divisor. All other divisors are powers of two. */
 #include "timing/mem/tim_mem_priv.h"
 
-void tim_clock_init(struct tim_clock *clock, unsigned mhz, unsigned core_mhz)
+void tim_clock_change(struct tim_clock *clock, uint64_t mhz, uint64_t core_mhz, uint64_t now)
 {
-    unsigned a = mhz, b = core_mhz;
+    uint64_t a = mhz, b = core_mhz;
 
+    clock->own = tim_clock_edge(clock, now);
+    clock->from = now;
     while (b != 0) {
-        unsigned rest = a % b;
+        uint64_t rest = a % b;
 
         a = b;
         b = rest;
     }
     tim_divisor_init(&clock->edges, mhz / a);
     tim_divisor_init(&clock->cycles, core_mhz / a);
+}
+
+void tim_clock_init(struct tim_clock *clock, unsigned mhz, unsigned core_mhz)
+{
+    tim_divisor_init(&clock->edges, 1);
+    tim_divisor_init(&clock->cycles, 1);
+    clock->from = clock->own = 0;
+    tim_clock_change(clock, mhz, core_mhz, 0);
 }
 
 /** icnt.hash xor: returns by how much the L2 slices of round @round are rotated. A round consists of as many consecutive

@@ -29,6 +29,8 @@ uint32_t tim_net_grant(struct tim_mem *mem, struct tim_net *net, unsigned input,
     node->when = cycle > now ? cycle : now + 1;
     tim_list_push(mem->node, &net->out[output], index);
     mem->slice[net == &mem->replies ? input : output].stats.count[TIM_SLICE_flits] += node->flits;
+    if (mem->slow)
+        mem->slice[net == &mem->replies ? input : output].stats.count[TIM_SLICE_low_flits] += node->flits;
     if (mem->base.trace != NULL) {
         uint64_t last = tim_clock_cycle(&mem->icnt, free - 1);
         tim_trace_packet(mem->base.trace, now,

@@ -19,24 +19,32 @@
 
 /* ---- clocks -------------------------------------------------------------------------------- */
 
-/** A clock that has `edges` edges in `cycles` cycles of clocks.core; the fraction is reduced. */
+/** A clock that from cycle `from` of clocks.core on has `edges` edges in `cycles` cycles of clocks.core; the fraction is reduced.
+ *  Before cycle `from`, in which its frequency last changed, it had `own` edges. */
 struct tim_clock {
     struct tim_divisor edges, cycles;
+    uint64_t from, own;
 };
 void tim_clock_init(struct tim_clock *clock, unsigned mhz, unsigned core_mhz);
+/** Gives the clock another frequency from cycle @now on. */
+void tim_clock_change(struct tim_clock *clock, uint64_t mhz, uint64_t core_mhz, uint64_t now);
 /** Returns the number of edges of the clock before cycle @now of clocks.core. Edges are numbered from 0, so this is also
- *  the number of the first edge in cycle @now or later. */
+ *  the number of the first edge in cycle @now or later. A cycle before the last change counts as the cycle of that change. */
 static inline uint64_t tim_clock_edge(const struct tim_clock *clock, uint64_t now)
 {
-    return clock->edges.by == clock->cycles.by ? now
-                                               : tim_divide(&clock->cycles, now * clock->edges.by);
+    const uint64_t passed = now > clock->from ? now - clock->from : 0;
+
+    return clock->own + (clock->edges.by == clock->cycles.by ? passed : tim_divide(&clock->cycles, passed * clock->edges.by));
 }
-/** Returns the cycle of clocks.core that contains edge @edge. */
+/** Returns the cycle of clocks.core that contains edge @edge. If the edge was before the last change, returns the cycle of that
+ *  change. */
 static inline uint64_t tim_clock_cycle(const struct tim_clock *clock, uint64_t edge)
 {
-    return clock->edges.by == clock->cycles.by
-               ? edge : tim_divide(&clock->edges,
-                                   (edge + 1) * clock->cycles.by + clock->edges.by - 1) - 1;
+    if (edge < clock->own)
+        return clock->from;
+    edge -= clock->own;
+    return clock->from + (clock->edges.by == clock->cycles.by
+                              ? edge : tim_divide(&clock->edges, (edge + 1) * clock->cycles.by + clock->edges.by - 1) - 1);
 }
 
 /* ---- pools and lists ------------------------------------------------------------------------ */
@@ -170,6 +178,7 @@ struct tim_mem {
     unsigned burst_cycles, line_bytes;
     struct tim_divisor by_slices, by_flit_bytes;
     struct tim_wheel *wheel; /* timing wheel, or NULL in the reference */
+    bool slow;               /* the clocks of crossbar, L2 and DRAM are lowered */
     struct tim_medic *medic; /* types of warps, or NULL if medic.on is off */
 };
 
@@ -183,6 +192,9 @@ bool tim_mem_can_send(const struct tim_memory *memory, unsigned core);
 uint32_t tim_mem_enter(struct tim_mem *mem, const struct tim_packet *packet, uint64_t now);
 bool tim_mem_leave(struct tim_mem *mem, unsigned core, uint64_t now, struct tim_packet *out);
 uint64_t tim_mem_in_flight(const struct tim_memory *memory);
+void tim_mem_set_slow(struct tim_memory *memory, bool slow, uint64_t now);
+/** Fast: schedules a tick of every part in cycle @now, which has not begun. */
+void tim_fast_wake_all(struct tim_mem *mem, uint64_t now);
 const struct tim_slice_stats *tim_mem_slice_stats(const struct tim_memory *memory, unsigned slice);
 const struct tim_channel_stats *tim_mem_channel_stats(const struct tim_memory *memory, unsigned channel);
 void tim_mem_show(const struct tim_memory *memory, struct lw_sink *out);

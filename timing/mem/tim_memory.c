@@ -241,6 +241,22 @@ bool tim_mem_leave(struct tim_mem *mem, unsigned core, uint64_t now, struct tim_
     return true;
 }
 
+void tim_mem_set_slow(struct tim_memory *memory, bool slow, uint64_t now)
+{
+    struct tim_mem *mem = (struct tim_mem *)memory;
+    const struct tim_config *c = mem->config;
+    const uint64_t low = slow ? c->dvfs_low_mhz : 1, high = slow ? c->dvfs_high_mhz : 1;
+
+    if (mem->slow == slow)
+        return;
+    mem->slow = slow;
+    tim_clock_change(&mem->icnt, c->clocks_icnt * low, c->clocks_core * high, now);
+    tim_clock_change(&mem->l2, c->clocks_l2 * low, c->clocks_core * high, now);
+    tim_clock_change(&mem->dram, c->clocks_dram * low, c->clocks_core * high, now);
+    if (mem->wheel != NULL)
+        tim_fast_wake_all(mem, now);
+}
+
 uint64_t tim_mem_in_flight(const struct tim_memory *memory)
 {
     return ((const struct tim_mem *)memory)->in_flight;

@@ -88,6 +88,17 @@ static void advance(struct tim_mem *mem, uint64_t now)
     }
 }
 
+void tim_fast_wake_all(struct tim_mem *mem, uint64_t now)
+{
+    const unsigned parts[PHASES] = {mem->config->dram_channels, mem->config->l2_slices, mem->config->core_count, mem->config->l2_slices};
+
+    if (now != 0)
+        advance(mem, now - 1);
+    for (unsigned p = 0; p < PHASES; p++)
+        for (unsigned i = 0; i < parts[p]; i++)
+            wake(mem, p, i, now);
+}
+
 /* ---- channels -------------------------------------------------------------------------------- */
 
 /** Returns whether a request of the bank is in the queue that DRAM serves first. */
@@ -592,6 +603,7 @@ static const struct tim_memory_ops fast_ops = {
     .send = send,
     .receive = receive,
     .next = next,
+    .set_slow = tim_mem_set_slow,
     .in_flight = tim_mem_in_flight,
     .slice_stats = tim_mem_slice_stats,
     .channel_stats = tim_mem_channel_stats,

@@ -98,6 +98,12 @@ static void answer(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
     tim_list_push(mem->node, &slice->pipe, index);
 }
 
+/** Counts @sectors, which L2 reads, writes or fills, if the memory has the low clock. */
+static void count_low(const struct tim_mem *mem, struct tim_slice *slice, unsigned sectors)
+{
+    slice->stats.count[TIM_SLICE_low_sectors] += mem->slow ? sectors : 0;
+}
+
 /** Executes the lane operations of an atomic whose line is present. The operations occupy the L2 slice from @edge on, or from
  *  the end of earlier atomics on. Returns the edge of the last operation. */
 static uint64_t operate(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
@@ -109,6 +115,7 @@ static uint64_t operate(struct tim_mem *mem, struct tim_slice *slice, uint32_t i
     bool back = config->l2_write == TIM_L2_BACK;
 
     slice->stats.count[TIM_SLICE_atomics] += lanes;
+    count_low(mem, slice, lanes);
     if (slice->cache != NULL)
         tim_cache_write(slice->cache, seen->line, seen->mask, false, back,
                         mem->node[index].packet.warp, &result);
@@ -167,6 +174,7 @@ static bool look_up_write(struct tim_mem *mem, struct tim_slice *slice, uint32_t
         write_below(mem, slice, seen->line, seen->mask);
     slice->stats.count[TIM_SLICE_writes]++;
     slice->stats.count[TIM_SLICE_sectors] += sectors_of(seen->mask);
+    count_low(mem, slice, sectors_of(seen->mask));
     answer(mem, slice, index, edge);
     return true;
 }
@@ -185,7 +193,9 @@ static bool bypass(struct tim_mem *mem, struct tim_slice *slice, uint32_t index,
     slice->stats.count[TIM_SLICE_reads]++;
     slice->stats.count[TIM_SLICE_misses]++;
     slice->stats.count[TIM_SLICE_fills] += sectors;
+    count_low(mem, slice, sectors * (mem->config->l2_sector / 32));
     slice->stats.count[TIM_SLICE_sectors] += sectors_of(seen->mask);
+    count_low(mem, slice, sectors_of(seen->mask));
     slice->stats.count[TIM_SLICE_medic_bypasses]++;
     tim_medic_looked(mem->medic, &mem->node[index], false, now, slice->stats.count);
     request = make_request(mem, slice, seen->line, sectors * (mem->config->l2_sector / mem->config->dram_burst_bytes), false);
@@ -247,9 +257,11 @@ static bool look_up_read(struct tim_mem *mem, struct tim_slice *slice, uint32_t 
         bursts = lw_popcount(result.fetch) * (mem->config->l2_sector /
                                               mem->config->dram_burst_bytes);
         slice->stats.count[TIM_SLICE_fills] += lw_popcount(result.fetch);
+        count_low(mem, slice, lw_popcount(result.fetch) * (mem->config->l2_sector / 32));
     }
     slice->stats.count[TIM_SLICE_reads] += packet->kind == TIM_PACKET_READ;
     slice->stats.count[TIM_SLICE_sectors] += sectors_of(seen->mask);
+    count_low(mem, slice, sectors_of(seen->mask));
     slice->stats.count[result.answer == TIM_CACHE_HIT    ? TIM_SLICE_hits
                   : result.answer == TIM_CACHE_MISS ? TIM_SLICE_misses : TIM_SLICE_merges]++;
     if (result.answer == TIM_CACHE_HIT) {

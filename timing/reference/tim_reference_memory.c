@@ -171,6 +171,7 @@ static const struct tim_memory_ops reference_ops = {
     .send = send,
     .receive = receive,
     .next = next,
+    .set_slow = tim_mem_set_slow,
     .in_flight = tim_mem_in_flight,
     .slice_stats = tim_mem_slice_stats,
     .channel_stats = tim_mem_channel_stats,

@@ -71,7 +71,7 @@ static void memory_instructions_in_excess_pause_blocks(void **state)
     assert_string_equal(running(m, 4), "0");
     assert_int_equal(m->count[TIM_CORE_equalizer_fewer], 3);
     assert_int_equal(m->count[TIM_CORE_equalizer_memory], 3);
-    assert_false(tim_equalizer_waits_for_memory(&m->mechs)); /* in the last epoch one memory instruction was in excess, and one warp waited */
+    assert_true(tim_equalizer_bound(&m->mechs) != TIM_BOUND_MEMORY); /* in the last epoch one memory instruction was in excess, and one warp waited */
     /* When the running block ends, the oldest of the other blocks runs. */
     mech_end(m, 0);
     mech_end(m, 1);
@@ -107,7 +107,7 @@ static void blocks_return_while_warps_wait(void **state)
     epoch(m, 0xff);
     epoch(m, 0xff);
     assert_string_equal(running(m, 4), "0 1");
-    assert_true(tim_equalizer_waits_for_memory(&m->mechs));
+    assert_int_equal(tim_equalizer_bound(&m->mechs), TIM_BOUND_MEMORY);
     epoch(m, 0x7); /* the number of memory instructions in excess is neither above the number of warps of a block nor above
                     * two; one warp waits */
     assert_string_equal(running(m, 4), "0 1");
@@ -116,7 +116,7 @@ static void blocks_return_while_warps_wait(void **state)
     epoch(m, 0xff); /* three other instructions are in excess */
     assert_string_equal(running(m, 4), "0 1");
     assert_int_equal(m->count[TIM_CORE_equalizer_compute], 1);
-    assert_false(tim_equalizer_waits_for_memory(&m->mechs));
+    assert_true(tim_equalizer_bound(&m->mechs) != TIM_BOUND_MEMORY);
     epoch(m, 0); /* all four active warps wait */
     assert_string_equal(running(m, 4), "0 1 2");
     epoch(m, 0);
@@ -181,12 +181,34 @@ static void replays_issue_while_no_warp_is_ready(void **state)
     "@p0 bra loop\n" \
     "exit\n.end\n"
 
-/* 17.1, energy mode: while memory limits most cores, the clocks of the cores are 15 % lower. While computation limits most
- * cores, the clocks are not lower. */
-static void the_clocks_of_the_cores_follow_the_votes(void **state)
+/* Kernel of independent instructions: a warp neither waits nor has more instructions ready than issue. */
+#define ADD4(a, b, c, d) "v_add_u32 v" #a ", v1, 1\nv_add_u32 v" #b ", v1, 2\nv_add_u32 v" #c ", v1, 3\nv_add_u32 v" #d ", v1, 4\n"
+#define BALANCED \
+    ".kernel k\n.param ptr.global out\n" \
+    "v_mov_b32 v12, 0\n" \
+    "loop:\n" \
+    "v_add_u32 v12, v12, 1\n" \
+    ADD4(20, 21, 22, 23) ADD4(24, 25, 26, 27) ADD4(28, 29, 30, 31) ADD4(32, 33, 34, 35) ADD4(36, 37, 38, 39) ADD4(40, 41, 42, 43) \
+    "v_setp_u32.lt p0, v12, 60\n" \
+    ADD4(44, 45, 46, 47) ADD4(48, 49, 50, 51) ADD4(52, 53, 54, 55) ADD4(56, 57, 58, 59) ADD4(60, 61, 62, 63) ADD4(64, 65, 66, 67) \
+    "@p0 bra loop\n" \
+    "exit\n.end\n"
+
+/* 17.1: while memory limits most cores, the clocks of the cores are 15 % lower than the raised ones; while computation limits most
+ * cores, the clocks of the memory are. Without a majority, all clocks are high in energy mode, and low in performance mode
+ * (speed), where these are the normal ones. */
+static void clocks_follow_the_votes(void **state)
 {
+    static const struct {
+        const char *text;
+        unsigned blocks, threads;
+        bool memory, compute;
+    } kernels[] = {{COMPUTE, 9, 64, false, true}, {MECH_THRASH, 9, 64, true, false}, {BALANCED, 3, 32, false, false}};
+
     (void)state;
-    for (unsigned memory = 0; memory < 2; memory++) {
+    for (unsigned i = 0; i < 12; i++) {
+        const bool speed = i / 3 % 2 != 0, all = i / 6 != 0, memory = kernels[i % 3].memory, compute = kernels[i % 3].compute;
+        const bool cores_low = speed ? !compute : memory, memory_low = all && (speed ? !memory : compute);
         struct run *r = run_new();
         const struct tim_engine *e;
 
@@ -195,21 +217,26 @@ static void the_clocks_of_the_cores_follow_the_votes(void **state)
         r->config->equalizer_sample = 4;
         r->config->equalizer_epoch = 64;
         r->config->dvfs_act = TIM_DVFS_VOTE;
+        r->config->dvfs_goal = speed ? TIM_GOAL_SPEED : TIM_GOAL_ENERGY;
+        r->config->dvfs_memory = all;
         r->config->dvfs_sample = 64;
         r->config->dvfs_transition = 10;
         r->config->dvfs_low_mhz = 595;
         r->config->dvfs_high_mhz = 700;
         r->config->lsu_queue = 1;
-        run_text(r, memory ? MECH_THRASH : COMPUTE, 9, 64);
+        run_text(r, kernels[i % 3].text, kernels[i % 3].blocks, kernels[i % 3].threads);
         e = run_engine(r);
-        assert_int_equal(e->gpu[TIM_GPU_dvfs_votes] != 0, memory);
-        assert_int_equal(e->gpu[TIM_GPU_dvfs_gpu_lows] != 0, memory);
         assert_int_equal(e->gpu[TIM_GPU_dvfs_diversions], 0);
-        for (unsigned c = 0; c < 3; c++) {
-            const uint64_t lost = e->stats[c].count[TIM_CORE_dvfs_lost_cycles], cycles = e->stats[c].count[TIM_CORE_active_cycles] + lost;
+        assert_int_equal(3 * e->gpu[TIM_GPU_dvfs_votes] > e->gpu[TIM_GPU_dvfs_samples], memory);
+        assert_int_equal(3 * e->gpu[TIM_GPU_dvfs_compute_votes] > e->gpu[TIM_GPU_dvfs_samples], compute);
+        const uint64_t low = e->gpu[TIM_GPU_dvfs_memory_low_cycles], cycles = e->gpu[TIM_GPU_cycles];
+        assert_int_equal(2 * low > cycles, memory_low);
+        assert_int_equal(e->gpu[TIM_GPU_dvfs_memory_lows] != 0, low != 0);
+        for (unsigned c = 0; c < 3; c++) { /* with 595 of 700 MHz for the whole run, a core loses 15 % of the cycles */
+            const uint64_t lost = e->stats[c].count[TIM_CORE_dvfs_lost_cycles];
 
-            assert_int_equal(lost != 0, memory);
             assert_true(lost * 100 <= cycles * 15);
+            assert_int_equal(lost * 100 > cycles * 7, cores_low);
         }
         run_free(r);
     }
@@ -217,7 +244,9 @@ static void the_clocks_of_the_cores_follow_the_votes(void **state)
 
 static void votes_need_the_mechanism(void **state)
 {
-    static const struct mech_refused cases[] = {{"dvfs.act=vote", "dvfs.act=vote needs mechanism equalizer"}};
+    static const struct mech_refused cases[] = {{"dvfs.act=vote", "dvfs.act=vote needs mechanism equalizer"},
+                                                {"dvfs.act=scale dvfs.memory=on", "dvfs.memory needs dvfs.act=vote"},
+                                                {"dvfs.memory=off dvfs.goal=speed", "dvfs.goal=speed needs dvfs.act=vote"}};
 
     (void)state;
     mech_assert_refused("dvfs.on=on", cases, LW_COUNT_OF(cases));
@@ -231,7 +260,7 @@ int main(void)
         cmocka_unit_test(blocks_return_while_warps_wait),
         cmocka_unit_test(a_block_that_waits_does_not_count),
         cmocka_unit_test(replays_issue_while_no_warp_is_ready),
-        cmocka_unit_test(the_clocks_of_the_cores_follow_the_votes),
+        cmocka_unit_test(clocks_follow_the_votes),
         cmocka_unit_test(votes_need_the_mechanism),
     };
 
