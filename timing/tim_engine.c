@@ -943,8 +943,7 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
         e->grid.reach = tim_reach_create(&e->config, machine, e->gpu);
         fine = fine && e->grid.reach != NULL;
     }
-    e->memory = create_memory(&e->config);
-    e->grid.memory = e->memory;
+    e->memory = e->grid.memory = create_memory(&e->config);
     if (options->trace_to != 0)
         e->trace = tim_trace_create(&e->config, options->trace_from, options->trace_to,
                                     options->trace_events != 0 ? options->trace_events

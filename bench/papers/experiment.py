@@ -37,6 +37,7 @@ class Result:
         self.ipc, self.mpki = report['ratios']['thread_ipc'], report['ratios']['l1_mpki']
         self.instructions, self.thread_instructions = scheduler['instructions'], scheduler['thread_instructions']
         self.loads = core['l1_hits'] + core['l1_misses'] + core['l1_merges']
+        self.gpu = report['sums']['gpu']
         self.misses = core['l1_misses'] + core['l1_merges']
         self.hits = core['l1_hits'] / self.loads if self.loads else 0
         self.dram_reads = report['sums']['channels']['reads']

@@ -68,6 +68,8 @@ cases=$((cases + 1))
 [ "$(wc -l <tbc/tbc.txt)" = 5 ] || fail "bench/papers/run tbc --out kept no table"
 "$papers/run" capri --quick --size .25 --out capri >out 2>err || fail "bench/papers/run capri: a trend does not hold"
 [ "$(wc -l <capri/capri.txt)" = 5 ] || fail "bench/papers/run capri --out kept no table"
+"$papers/run" permute --quick --size .25 --out permute >out 2>err || fail "bench/papers/run permute: a trend does not hold"
+[ "$(wc -l <permute/permute.txt)" = 5 ] || fail "bench/papers/run permute --out kept no table"
 "$papers/run" dwr --quick --only bkp,cp --cores 1 --size .125 --out dwr >out 2>err || fail "bench/papers/run dwr: a trend does not hold"
 [ "$(wc -l <dwr/dwr.txt)" = 3 ] && grep -q '</svg>' dwr/dwr.svg || fail "bench/papers/run dwr --out kept no table or plot"
 grep -q '^ok    dwr T1 same: ' out || fail "bench/papers/run dwr: large warps are not compared with wide ones"

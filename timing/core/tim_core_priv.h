@@ -48,7 +48,6 @@
 #include "timing/policies/tim_sched_priv.h"
 #include "timing/tables/tim_compress_priv.h"
 #include "timing/tables/tim_formed_priv.h"
-#include "timing/tables/tim_permute_priv.h"
 
 enum {
     TIM_MAX_BUFFER = 16,

@@ -16,6 +16,7 @@
 #define TIM_FORMED_PRIV_H
 
 #include "timing/decode/tim_static_priv.h"
+#include "timing/tables/tim_permute_priv.h"
 
 enum { TIM_FORMED_WARPS = 256 }; /* maximum number of warp slots of a core */
 struct tim_companion {

@@ -40,20 +40,20 @@ static inline uint64_t tim_lanes_rotated(uint64_t lanes, unsigned width, unsigne
  *  units execute on @lanes. */
 static inline uint64_t tim_permuted_lanes(const struct tim_config *config, unsigned warp, uint64_t lanes, bool back)
 {
-    const unsigned width = config->core_warp_width, number = warp / config->issue_schedulers, turn = number % width;
+    const unsigned width = config->core_warp_width, number = warp / config->issue_schedulers, place = number % width;
     unsigned reversed = 0;
 
     switch (config->core_permute) {
     case TIM_PERMUTE_XOR:
-        return tim_lanes_xor(lanes, turn);
+        return tim_lanes_xor(lanes, place);
     case TIM_PERMUTE_MIRROR:
         return tim_lanes_xor(lanes, number % 2 != 0 ? width - 1 : 0);
     case TIM_PERMUTE_REVERSE:
         for (unsigned bit = 1; bit < width; bit *= 2)
-            reversed = reversed << 1 | ((turn & bit) != 0);
+            reversed = reversed << 1 | ((place & bit) != 0);
         return tim_lanes_xor(lanes, reversed);
     case TIM_PERMUTE_ROTATE:
-        return tim_lanes_rotated(lanes, width, back ? (width - turn) % width : turn);
+        return tim_lanes_rotated(lanes, width, back ? (width - place) % width : place);
     default:
         return lanes;
     }
