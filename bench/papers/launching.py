@@ -30,8 +30,15 @@ class Launched(Result):
         self.joined = gpu['dtbl_joined'] / gpu['dtbl_groups'] if gpu['dtbl_groups'] else 0
         placed = gpu['dtbl_table_hits'] + gpu['dtbl_spills']
         self.table = gpu['dtbl_table_hits'] / placed if placed else 0
+        self.family = report.get('family') or {}
         busy = [core['active_cycles'] for core in report['cores']]
         self.imbalance = max(busy) / mean(busy) if sum(busy) else 1
+
+
+    def shared(self, who):
+        """Returns the share of the lines of @who (parents_children, siblings or parents) that are shared, in %, or None."""
+        lines = self.family.get(who, {})
+        return 100 * lines['both'] / lines['all'] if lines.get('all') else None
 
 
 class Machine(Experiment):
@@ -208,6 +215,14 @@ def laperm(e, options):
             e.row('%s: IPC of %s over RR' % (f, p), source, '%.3f' % average[f + ' ' + p], '13.2')
     e.row('hit rate in L2, TB-Pri minus RR, in percentage points: CDP; DTBL', '6.7; 8.7', '%.1f; %.1f' % (delta('CDP TB-Pri', 'l2'), delta('DTBL TB-Pri', 'l2')), '13.2')
     e.row('hit rate in L1, SMX-Bind minus RR, in percentage points: CDP; DTBL', '6.6; 13.6', '%.1f; %.1f' % (delta('CDP SMX-Bind', 'l1'), delta('DTBL SMX-Bind', 'l1')), '13.2')
+    families = e.every(codes, {'family': ('dtbl', DTBL + ['family.on=true'])})
+    kinds = ('parents_children', 'siblings', 'parents')
+    shares = {c: {k: families[c]['family'].shared(k) for k in kinds} for c in codes}
+    table(e, 'shared lines, %: of the lines of children, those that their parent accesses; of the lines of siblings, those of a child; of the lines of other parents, those of a parent', codes, kinds,
+          lambda c, k: 'none' if shares[c][k] is None else '%.1f' % shares[c][k])
+    for k, source in zip(kinds, ('38.4', '30.5', '9.3')):
+        here = [shares[c][k] for c in codes if shares[c][k] is not None]
+        e.row('shared lines, mean, %: ' + k, source, '%.1f' % mean(here) if here else 'none', '8.1')
     e.trend('TR-11 L2', delta('DTBL TB-Pri', 'l2') > 0, 'TB-Pri has a higher hit rate in L2 than RR: %+.2f percentage points' % delta('DTBL TB-Pri', 'l2'))
     e.trend('TR-11 L1', delta('DTBL SMX-Bind', 'l1') >= delta('DTBL Adaptive-Bind', 'l1') >= delta('DTBL TB-Pri', 'l1'),
             'hit rate in L1, difference from RR: SMX-Bind gains most (%+.2f percentage points), then Adaptive-Bind (%+.2f), then TB-Pri (%+.2f)' % tuple(delta('DTBL ' + p, 'l1') for p in ('SMX-Bind', 'Adaptive-Bind', 'TB-Pri')))
