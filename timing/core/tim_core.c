@@ -313,6 +313,7 @@ static void set_quick(struct tim_core *core)
 {
     core->quick = !core->reference && !core->tracing &&
                   core->config->issue_dependence != TIM_DEP_VECTOR;
+    core->mechs.calls_all = !core->quick;
     core->passable = core->quick && core->hot.words == 1 && !core->config->issue_rotate && !core->config->lsu_separate && !core->mechs.cycle;
 }
 
@@ -804,6 +805,8 @@ bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready)
     for (unsigned i = 0; i < core->mechs.count; i++) {
         struct tim_mech *mech = core->mechs.mech[i];
 
+        if (tim_mech_is_idle(&core->mechs, mech))
+            continue;
         if (mech->row->holds_of != NULL)
             held |= mech->row->holds_of(mech, s, ready);
         else if (mech->row->holds != NULL)

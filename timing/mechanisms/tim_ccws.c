@@ -34,7 +34,7 @@ struct ccws {
     uint64_t most_score;          /* the highest score that was computed */
     /* cycle of the last sort, and the first later cycle in which a score reaches the base score, so that the order may change */
     uint64_t sorted_from, sorted_until;
-    uint64_t ranked;             /* 1 + the cycle for which `allowed` was computed */
+    uint64_t ranked_from, ranked_until; /* cycles from `ranked_from` to `ranked_until` - 1 have the number `allowed`, if no event happens */
     unsigned allowed;            /* number of leading warps of `live` that may load */
     uint16_t rank[TIM_MAX_WARPS]; /* by slot: index of the warp in `live` */
     uint16_t loop[TIM_MAX_WARPS]; /* by slot: 1 + index of the outermost loop that the warp executes, or 0 if none */
@@ -96,23 +96,34 @@ static bool goes_before(const struct ccws *ccws, unsigned a, unsigned b, uint64_
     return x != y ? x > y : ccws->live.age[a] < ccws->live.age[b];
 }
 
+/** Moves the warp at index @at of `live` forward to its place by score and age. The warps before it must be sorted. */
+static void move_up(struct ccws *ccws, unsigned at, uint64_t now)
+{
+    const uint16_t warp = ccws->live.warp[at];
+
+    for (; at > 0 && goes_before(ccws, warp, ccws->live.warp[at - 1], now); at--) {
+        ccws->live.warp[at] = ccws->live.warp[at - 1];
+        ccws->rank[ccws->live.warp[at]] = (uint16_t)at;
+    }
+    ccws->live.warp[at] = warp;
+    ccws->rank[warp] = (uint16_t)at;
+    if (ccws->until[warp] > now && ccws->until[warp] < ccws->sorted_until)
+        ccws->sorted_until = ccws->until[warp];
+}
+
 static void sort(struct ccws *ccws, uint64_t now)
 {
     ccws->sorted_from = now;
     ccws->sorted_until = UINT64_MAX;
-    for (unsigned i = 0; i < ccws->live.count; i++) { /* insertion sort: the list is nearly sorted */
-        uint16_t warp = ccws->live.warp[i];
-        unsigned at = i;
-
-        for (; at > 0 && goes_before(ccws, warp, ccws->live.warp[at - 1], now); at--)
-            ccws->live.warp[at] = ccws->live.warp[at - 1];
-        ccws->live.warp[at] = warp;
-        if (ccws->until[warp] > now && ccws->until[warp] < ccws->sorted_until)
-            ccws->sorted_until = ccws->until[warp];
-    }
-    for (unsigned i = 0; i < ccws->live.count; i++)
-        ccws->rank[ccws->live.warp[i]] = (uint16_t)i;
+    for (unsigned i = 0; i < ccws->live.count; i++) /* insertion sort: the list is nearly sorted */
+        move_up(ccws, i, now);
     ccws->unsorted = false;
+}
+
+/** Returns whether the order of `live` is that of cycle @now. */
+static bool is_sorted(const struct ccws *ccws, uint64_t now)
+{
+    return !ccws->unsorted && now >= ccws->sorted_from && now < ccws->sorted_until;
 }
 
 static uint64_t cutoff_of(const struct ccws *ccws)
@@ -120,53 +131,57 @@ static uint64_t cutoff_of(const struct ccws *ccws)
     return (uint64_t)ccws->live.count * ccws->config->ccws_base_score;
 }
 
-/** Updates `live`, `rank` and `allowed` for cycle @now. */
+/** Called when an event may have changed `allowed`. */
+static void forget_rank(struct ccws *ccws)
+{
+    ccws->ranked_until = ccws->base.idle_until = 0;
+}
+
+/** Updates `live`, `rank` and `allowed` for cycle @now. If all warps may load, the order of `live` is only updated when a score
+ *  rises. */
 static void rank_all(struct ccws *ccws, uint64_t now)
 {
-    const uint64_t cutoff = cutoff_of(ccws);
+    const uint64_t cutoff = cutoff_of(ccws), base = ccws->config->ccws_base_score;
     const bool starts = ccws->config->ccws_cutoff == TIM_CUTOFF_START;
-    uint64_t sum = 0;
+    uint64_t sum = 0, above = 0, score = 0;
     unsigned i = 0;
 
-    if (ccws->ranked == now + 1 && !ccws->unsorted)
+    if (now < ccws->ranked_until && now >= ccws->ranked_from)
         return;
-    if (ccws->unsorted || ccws->sorted_until <= now || now < ccws->sorted_from)
+    if (!is_sorted(ccws, now))
         sort(ccws, now);
     for (; i < ccws->live.count; i++) {
-        uint64_t score = score_at(ccws, ccws->live.warp[i], now);
-
+        score = score_at(ccws, ccws->live.warp[i], now);
         if (i != 0 && sum + (starts ? 0 : score) > cutoff - (starts ? 1 : 0))
             break;
         sum += score;
+        above += score > base;
     }
     ccws->allowed = i;
-    ccws->ranked = now + 1;
-}
-
-/* Returns the cycle in which one more warp may load. The scores up to and including the first warp that may not load are summed.
- * Each of them that is above the base score falls by one per cycle, and the sum falls with them. The result is never later than
- * the cycle in which a score reaches the base score. */
-static uint64_t next(struct tim_mech *mech, uint64_t now)
-{
-    struct ccws *ccws = (struct ccws *)mech;
-    const uint64_t cutoff = cutoff_of(ccws);
-    uint64_t sum = 0, above = 0;
-
-    rank_all(ccws, now);
-    if (ccws->allowed == ccws->live.count)
-        return UINT64_MAX;
-    for (unsigned i = 0; i <= ccws->allowed; i++) {
-        uint64_t score = score_at(ccws, ccws->live.warp[i], now);
-
-        if (i == ccws->allowed && ccws->config->ccws_cutoff == TIM_CUTOFF_START)
-            break;
+    ccws->ranked_from = now;
+    ccws->ranked_until = UINT64_MAX;
+    ccws->base.idle_until = i == ccws->live.count ? UINT64_MAX : 0;
+    if (i == ccws->live.count)
+        return;
+    /* One more warp may load as soon as the sum of the scores before it, and with ccws.cutoff end also its own score, is small
+     * enough. Each of them that is above the base score falls by one per cycle, and the sum falls with them. */
+    if (!starts) {
         sum += score;
-        above += score > ccws->config->ccws_base_score;
+        above += score > base;
     }
     uint64_t excess = sum > cutoff ? sum - cutoff : 1;
     uint64_t at = above == 0 ? UINT64_MAX : now + (excess + above - 1) / above;
 
-    return at < ccws->sorted_until ? at : ccws->sorted_until;
+    ccws->ranked_until = at < ccws->sorted_until ? at : ccws->sorted_until;
+}
+
+/* Returns the cycle in which one more warp may load, but never a cycle later than that in which a score reaches the base score. */
+static uint64_t next(struct tim_mech *mech, uint64_t now)
+{
+    struct ccws *ccws = (struct ccws *)mech;
+
+    rank_all(ccws, now);
+    return ccws->ranked_until;
 }
 
 static void set_score(struct ccws *ccws, unsigned warp, uint64_t score)
@@ -174,10 +189,16 @@ static void set_score(struct ccws *ccws, unsigned warp, uint64_t score)
     const uint64_t now = ccws->base.core->now, base = ccws->config->ccws_base_score;
     uint64_t until = now + (score - base);
 
-    if (ccws->config->ccws_set == TIM_SCORE_MAX && until <= ccws->until[warp])
+    if (until == ccws->until[warp] || (ccws->config->ccws_set == TIM_SCORE_MAX && until < ccws->until[warp]))
         return;
+    const bool rises = until > ccws->until[warp] && is_sorted(ccws, now);
+
     ccws->until[warp] = until;
-    ccws->unsorted = true;
+    if (rises)
+        move_up(ccws, ccws->rank[warp], now);
+    else
+        ccws->unsorted = true;
+    forget_rank(ccws);
 }
 
 unsigned tim_ccws_allowed(struct tim_mech *mech)
@@ -222,6 +243,7 @@ static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
     tim_vta_clear(ccws->vta, warp);
     tim_mech_list_add(&ccws->live, warp);
     ccws->lives[warp] = ccws->unsorted = true;
+    forget_rank(ccws);
 }
 
 static void warp_ends(struct tim_mech *mech, unsigned warp)
@@ -231,6 +253,7 @@ static void warp_ends(struct tim_mech *mech, unsigned warp)
     tim_mech_list_remove(&ccws->live, warp);
     ccws->lives[warp] = false;
     ccws->unsorted = true;
+    forget_rank(ccws);
 }
 
 /** Updates the outermost loop that the warp executes, for counter ccws_lost_held. A function that the loop calls counts as part
@@ -335,11 +358,21 @@ static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
 
 /* ---- for the debugger -------------------------------------------------------------------------- */
 
+/** Updates `live`, `rank` and `allowed` for the current cycle, also if all warps may load. */
+static void update(struct ccws *ccws)
+{
+    const uint64_t now = ccws->base.core->now;
+
+    rank_all(ccws, now);
+    if (!is_sorted(ccws, now))
+        sort(ccws, now);
+}
+
 static void why(struct tim_mech *mech, unsigned warp, struct lw_sink *out)
 {
     struct ccws *ccws = (struct ccws *)mech;
 
-    rank_all(ccws, mech->core->now);
+    update(ccws);
     lw_printf(out, "the warp has score %" PRIu64 "; %u of %u warps precede the warp by score, and %u may load; the cutoff "
                                                  "is %" PRIu64,
               score_at(ccws, warp, mech->core->now), ccws->rank[warp], ccws->live.count, ccws->allowed, cutoff_of(ccws));
@@ -349,7 +382,7 @@ static bool gauge(struct tim_mech *mech, unsigned index, const char **name, uint
 {
     struct ccws *ccws = (struct ccws *)mech;
 
-    rank_all(ccws, mech->core->now);
+    update(ccws);
     *name = index == 0 ? "ccws: warps that may load" : "ccws: highest score";
     *value = index == 0 ? ccws->allowed : ccws->live.count != 0 ? score_at(ccws, ccws->live.warp[0], mech->core->now) : 0;
     return true;
@@ -360,7 +393,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
     struct ccws *ccws = (struct ccws *)mech;
     uint64_t sum = 0;
 
-    rank_all(ccws, mech->core->now);
+    update(ccws);
     lw_printf(out, "%" PRIu64 " hits of victim tags in %" PRIu64 " instructions; cutoff %" PRIu64 ", %u of %u warps may load\n",
               ccws->hits, ccws->issued, cutoff_of(ccws), ccws->allowed, ccws->live.count);
     if (ccws->most_score != 0)
@@ -376,9 +409,31 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
     }
 }
 
+struct tim_vta *tim_ccws_victim_tags(struct tim_mech *mech)
+{
+    return ((struct ccws *)mech)->vta;
+}
+
+/* ---- the report -------------------------------------------------------------------------------- */
+
+static void report(struct tim_mech *const *mech, unsigned cores, bool json, struct lw_sink *out)
+{
+    lw_put(out, json ? "\"ccws\": [" : "ccws: scores       computed last   highest\n");
+    for (unsigned c = 0; c < cores; c++) {
+        const struct ccws *ccws = (const struct ccws *)mech[c];
+
+        if (json)
+            lw_printf(out, "%s{\"core\": %u, \"last_score\": %" PRIu64 ", \"highest_score\": %" PRIu64 "}", c != 0 ? ", " : "", c,
+                      ccws->last_score, ccws->most_score);
+        else if (ccws->most_score != 0)
+            lw_printf(out, "  core %-10u %14" PRIu64 " %9" PRIu64 "\n", c, ccws->last_score, ccws->most_score);
+    }
+    lw_put(out, json ? "]" : "");
+}
+
 const struct tim_mechanism tim_ccws = {
     .name = "ccws", .summary = "cache-conscious warp scheduling: fewer warps may load while warps lose lines of L1 that they need again",
     .is_on = is_on, .create = create, .destroy = destroy, .block = block, .warp_begins = warp_begins,
     .warp_ends = warp_ends, .issues = issues, .access = access, .evict = evict, .picks = picks, .holds = holds, .next = next,
-    .why = why, .gauge = gauge, .show = show,
+    .why = why, .gauge = gauge, .show = show, .report = report,
 };

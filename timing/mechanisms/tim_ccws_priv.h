@@ -14,6 +14,8 @@ uint64_t tim_ccws_score(const struct tim_mech *mech, unsigned warp);
 /** Returns the number of warps that may load now according to the scores of all warps. @mech must be of mechanism
  *  tim_ccws. */
 unsigned tim_ccws_allowed(struct tim_mech *mech);
+/** Returns the victim tags. @mech must be of mechanism tim_ccws. */
+struct tim_vta *tim_ccws_victim_tags(struct tim_mech *mech);
 /** Returns whether ccws may throttle warps in cycle @now. The result is false while mechanism dynpcal limits the warps
  *  instead of ccws. */
 bool tim_dynpcal_lets_ccws_throttle(const struct tim_config *config, uint64_t now);

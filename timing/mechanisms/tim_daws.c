@@ -52,6 +52,7 @@ struct daws {
     struct tim_mech_list live;    /* live warps */
     struct entry entry[TIM_MAX_WARPS]; /* by slot */
     unsigned allowed;             /* number of warps that may load */
+    bool in_loop;                 /* some warp is charged for a loop that it is in */
     uint64_t sum;                 /* number of lines charged to all warps */
 };
 
@@ -174,6 +175,8 @@ static void admit(struct daws *daws)
         admit_some(daws, true, false);
     }
     note_granted(daws);
+    daws->in_loop = any;
+    daws->base.idle_until = daws->allowed == daws->live.count && !(any && config_of(daws)->daws_closest) ? UINT64_MAX : 0;
 }
 
 /* ---- footprints -------------------------------------------------------------------------------- */
@@ -404,11 +407,10 @@ static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
 {
     struct daws *daws = (struct daws *)mech;
     const struct tim_config *c = config_of(daws);
-    bool changed = false, any = false;
+    const bool closest = c->daws_closest && daws->in_loop;
+    bool changed = false;
 
-    for (unsigned i = 0; c->daws_closest && i < daws->live.count && !any; i++)
-        any = daws->entry[daws->live.warp[i]].loop != 0 && !daws->entry[daws->live.warp[i]].charged;
-    for (unsigned i = 0; any && i < TIM_MAX_WARPS / 64 && i * 64 * c->issue_schedulers < c->core_warps; i++)
+    for (unsigned i = 0; closest && i < TIM_MAX_WARPS / 64 && i * 64 * c->issue_schedulers < c->core_warps; i++)
         for (LW_EACH_BIT(b, ready[i])) {
             unsigned warp = (i * 64 + (unsigned)b) * c->issue_schedulers + sched;
             struct entry *e = &daws->entry[warp];

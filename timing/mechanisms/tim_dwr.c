@@ -21,6 +21,7 @@
  * warp of their schedulers issues (5.3). Barrier operations that end in the same cycle end in the order of their warps (6).
  */
 #include "timing/mechanisms/tim_dwr_priv.h"
+#include "timing/tables/tim_map_priv.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -57,8 +58,8 @@ struct dwr {
     uint64_t launch;       /* 1 + sequence number of the latest launch with blocks on this core */
     uint64_t next_at;      /* no barrier operation reads the tables, and no PST entry times out, before this cycle */
     bool changed;          /* warps may have been released since the last call of picks() */
-    uint64_t *ignored;     /* numbers of the instructions whose barriers were ignored at least once */
-    size_t ignored_count, ignored_capacity;
+    struct tim_map seen;   /* keys: number of an instruction, and 1 if its barrier was ignored, 0 if its barrier operation ended */
+    unsigned ignored_count; /* number of instructions whose barriers were ignored at least once */
     uint32_t sequence;     /* number of the last packet */
     bool flowed;           /* a member of an issuing class may have changed its pc since the last call of picks() */
     unsigned pending[TIM_MAX_SCHEDS]; /* by scheduler: number of its warps that still have to issue for an issuing class */
@@ -107,7 +108,7 @@ static void destroy(struct tim_mech *mech)
     struct dwr *dwr = (struct dwr *)mech;
 
     tim_ilt_fini(&dwr->ilt);
-    free(dwr->ignored);
+    tim_map_fini(&dwr->seen);
     free(dwr);
 }
 
@@ -281,16 +282,17 @@ static void try_release(struct dwr *dwr, struct group *g, uint64_t now)
         release(dwr, g, now);
 }
 
-/** Counts the instruction with ILT number @number if its barrier is ignored for the first time. */
-static void note_ignored(struct dwr *dwr, uint64_t number)
+/** Counts an end of a barrier operation and, if the operation is the first of its instruction, the instruction. With @ignored, does
+ *  the same for operations that are ignored. @number: number of the instruction in the ILT. */
+static void count_operation(struct dwr *dwr, uint64_t number, bool ignored)
 {
-    for (size_t i = 0; i < dwr->ignored_count; i++)
-        if (dwr->ignored[i] == number)
-            return;
-    if (!lw_grow(&dwr->ignored, &dwr->ignored_capacity, dwr->ignored_count + 1, sizeof *dwr->ignored))
-        return; /* if memory is short, the count is too low */
-    dwr->ignored[dwr->ignored_count++] = number;
-    dwr->base.core->count[TIM_CORE_dwr_ignored_instructions]++;
+    uint64_t *count = dwr->base.core->count;
+    bool is_new = false;
+
+    count[ignored ? TIM_CORE_dwr_ignored : TIM_CORE_dwr_barriers]++;
+    (void)tim_map_at(&dwr->seen, number, ignored, &is_new); /* if memory is short, the number of instructions is too low */
+    count[ignored ? TIM_CORE_dwr_ignored_instructions : TIM_CORE_dwr_instructions] += is_new;
+    dwr->ignored_count += ignored && is_new;
 }
 
 /** Ignores the barrier of the warp, because its instruction is in the ILT (step 0 of the source). */
@@ -299,9 +301,7 @@ static void ignore(struct dwr *dwr, unsigned warp, uint64_t now)
     struct member *m = &dwr->member[warp];
     struct group *g = group_of(dwr, warp);
 
-    dwr->base.core->count[TIM_CORE_dwr_barriers]++;
-    dwr->base.core->count[TIM_CORE_dwr_ignored]++;
-    note_ignored(dwr, number_of(dwr, barrier_of(dwr, m->pc)));
+    count_operation(dwr, number_of(dwr, barrier_of(dwr, m->pc)), true);
     pass(dwr, warp, TIM_DWR_PASSED, now);
     if (dwr->config->dwr_skip_counts_as_arrival && g->pst.valid) {
         g->pst.lock |= bit_of(dwr, warp);
@@ -317,6 +317,7 @@ static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
     const uint64_t b = bit_of(dwr, warp), pc = barrier_of(dwr, m->pc);
 
     if (tim_ilt_lookup(&dwr->ilt, number_of(dwr, pc))) {
+        count_operation(dwr, number_of(dwr, pc), false);
         ignore(dwr, warp, now);
         return;
     }
@@ -326,7 +327,7 @@ static void operate(struct dwr *dwr, unsigned warp, uint64_t now)
         operation_add(dwr, warp);
         return;
     }
-    dwr->base.core->count[TIM_CORE_dwr_barriers]++;
+    count_operation(dwr, number_of(dwr, pc), false);
     if (!g->pst.valid) {
         g->pst = (struct tim_dwr_pst){.valid = true, .pc = pc, .lock = b, .since = now};
     } else if (g->pst.pc == pc) {
@@ -787,7 +788,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
     for (unsigned i = 0; i < dwr->ilt.sets * dwr->ilt.ways; i++)
         if (dwr->ilt.way[i].valid)
             lw_printf(out, " 0x%" PRIx64, (dwr->ilt.way[i].tag * dwr->ilt.sets + i / dwr->ilt.ways) << c->dwr_ilt_index_shift);
-    lw_printf(out, "\nignored so far: %zu instructions\ngroup  entry       arrived  warps that are not ready\n", dwr->ignored_count);
+    lw_printf(out, "\nignored so far: %u instructions\ngroup  entry       arrived  warps that are not ready\n", dwr->ignored_count);
     for (unsigned g = 0; g < dwr->groups; g++) {
         bool any = dwr->group[g].pst.valid;
 

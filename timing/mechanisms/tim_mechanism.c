@@ -291,7 +291,7 @@ bool tim_mechs_pick(struct tim_mechs *mechs, unsigned sched, const uint64_t *rea
     bool changed = false;
 
     for (unsigned i = 0; i < mechs->count; i++)
-        if (mechs->mech[i]->row->picks != NULL)
+        if (mechs->mech[i]->row->picks != NULL && !tim_mech_is_idle(mechs, mechs->mech[i]))
             changed |= mechs->mech[i]->row->picks(mechs->mech[i], sched, ready);
     return changed;
 }

@@ -154,6 +154,9 @@ void tim_mech_list_remove(struct tim_mech_list *list, unsigned warp);
 struct tim_mech {
     const struct tim_mechanism *row;
     const struct tim_mech_core *core;
+    /** In cycles before this cycle the mechanism throttles no warp and its hook `picks` changes nothing, so the core calls neither
+     *  `picks` nor `holds`. Hooks of events set it to 0 if that may change. The reference calls the hooks in any case. */
+    uint64_t idle_until;
 };
 struct tim_mechanism {
     const char *name;    /* name of the mechanism and of its section of keys; key `on` of the section enables it */
@@ -305,6 +308,7 @@ struct tim_mechs {
     bool every_cycle; /* a mechanism has hook `cycle` or `fetches`, or needs `picks` even if no warp is ready */
     bool reaches;     /* a mechanism has hook `reaches` */
     bool picks;       /* a mechanism has hook `picks` */
+    bool calls_all;   /* `picks` and `holds` are called even before tim_mech.idle_until */
     bool picks_every_cycle; /* a mechanism needs `picks` even if no warp is ready */
     struct tim_mech *packets; /* the mechanism that makes packets, or NULL if there is none */
     bool touches, resides; /* a mechanism has the hook of the same name */
@@ -401,5 +405,10 @@ bool tim_mech_live(const struct tim_mech_core *core, unsigned warp, struct tim_v
 /** Returns the mechanism that throttles the warp, or NULL if no mechanism does. */
 struct tim_mech *tim_mechs_holder(const struct tim_mechs *mechs, unsigned warp, const struct tim_static *next);
 uint64_t tim_mechs_next(const struct tim_mechs *mechs, uint64_t since);
+/** Returns whether `picks` and `holds` of the mechanism have no effect in this cycle and need not be called. */
+static inline bool tim_mech_is_idle(const struct tim_mechs *mechs, const struct tim_mech *mech)
+{
+    return mechs->core.now < mech->idle_until && !mechs->calls_all;
+}
 
 #endif

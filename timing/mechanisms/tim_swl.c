@@ -58,6 +58,7 @@ static void admit(struct swl *swl)
             left--;
         }
     swl->admitted = swl->limit - left;
+    swl->base.idle_until = swl->running.count <= swl->limit ? UINT64_MAX : 0;
 }
 
 static void leave(struct swl *swl, unsigned warp)

@@ -6,6 +6,7 @@
  */
 #include "tests/timing/mechanisms/mech_fixture.h"
 #include "timing/mechanisms/tim_ccws_priv.h"
+#include "timing/tables/tim_vta_priv.h"
 
 /** For each digit in @order, let the warp with this number read its four lines. Return the number of hits. */
 static unsigned read_in_order(struct mech_core *m, const char *order)
@@ -49,14 +50,30 @@ static void c2_victim_tags_find_what_was_lost(void **state)
     }
 }
 
+/** Return the letters of those of the lines 0 (A) to 5 (F) that are in the victim tags of @warp. */
+static const char *victim_tags(struct mech_core *m, unsigned warp)
+{
+    static char text[8];
+    unsigned count = 0;
+
+    for (unsigned line = 0; line < 6; line++)
+        if (tim_vta_find(tim_ccws_victim_tags(m->mechs.mech[0]), warp, line * 128, false))
+            text[count++] = (char)('A' + line);
+    text[count] = '\0';
+    assert_int_equal(tim_vta_count(tim_ccws_victim_tags(m->mechs.mech[0]), warp), count);
+    return text;
+}
+
 static void c3_a_lost_line_is_its_owners(void **state)
 {
     enum { A, B, C, D, E, F };
     static const struct {
         unsigned warp, line;
-        bool hit, lost; /* hit: the access hits L1; lost: it hits the warp's victim tags */
-    } rows[] = {{0, A, 0, 0}, {0, B, 0, 0}, {1, C, 0, 0}, {1, D, 0, 0}, {0, A, 1, 0}, {1, A, 1, 0},
-                {1, E, 0, 0}, {1, F, 0, 0}, {0, B, 0, 1}, {1, C, 0, 1}, {0, C, 1, 0}};
+        bool hit, lost;      /* hit: the access hits L1; lost: it hits the warp's victim tags */
+        const char *tags[2]; /* victim tags of each warp after the access */
+    } rows[] = {{0, A, 0, 0, {"", ""}}, {0, B, 0, 0, {"", ""}},  {1, C, 0, 0, {"", ""}},   {1, D, 0, 0, {"", ""}},
+                {0, A, 1, 0, {"", ""}}, {1, A, 1, 0, {"", ""}},  {1, E, 0, 0, {"B", ""}},  {1, F, 0, 0, {"B", "C"}},
+                {0, B, 0, 1, {"", "CD"}}, {1, C, 0, 1, {"A", "D"}}, {0, C, 1, 0, {"A", "D"}}};
     struct mech_core *m = mech_new("ccws.on=on ccws.entries=4", 4);
 
     (void)state;
@@ -66,6 +83,8 @@ static void c3_a_lost_line_is_its_owners(void **state)
 
         assert_int_equal(mech_access(m, rows[i].warp, rows[i].line), rows[i].hit);
         assert_int_equal(m->count[TIM_CORE_ccws_hits] - before, rows[i].lost);
+        for (unsigned w = 0; w < 2; w++)
+            assert_string_equal(victim_tags(m, w), rows[i].tags[w]);
     }
     assert_int_equal(m->count[TIM_CORE_ccws_inserts], 4); /* B, C, D and A were evicted */
     /* Line A is in the victim tags of warp 0, which fetched it, although warp 1 has read it. Line D is in the victim tags of
@@ -162,6 +181,29 @@ static void the_table_of_allowed_warps(void **state)
     }
 }
 
+/* Section 10: the report has, for each core, the score that was computed last and the highest one. */
+static void a_report_has_the_last_score_and_the_highest(void **state)
+{
+    struct mech_core *m = mech_new("ccws.on=on", 4);
+    struct lw_buffer out;
+
+    (void)state;
+    mech_begin(m, 4);
+    lose(m, 2, 16); /* the score is 1 x 8 x 400 / 16 */
+    lose(m, 0, 24); /* the score is 2 x 8 x 400 / 40 */
+    lose(m, 0, 10); /* the score is 3 x 8 x 400 / 50 */
+    for (unsigned json = 0; json < 2; json++) {
+        lw_buffer_init(&out);
+        m->mechs.mech[0]->row->report(m->mechs.mech, 1, json != 0, &out.sink);
+        if (json != 0)
+            assert_string_equal(out.text, "\"ccws\": [{\"core\": 0, \"last_score\": 192, \"highest_score\": 200}]");
+        else
+            assert_non_null(strstr(out.text, "core 0                     192       200\n"));
+        lw_buffer_fini(&out);
+    }
+    mech_free(m);
+}
+
 static void c6_a_score_does_not_add_up(void **state)
 {
     struct mech_core *m = mech_new("ccws.on=on ccws.score_bits=0", 4);
@@ -232,6 +274,34 @@ static void c8_somebody_may_load(void **state)
     mech_begin(m, 4);
     lose(m, 1, 11); /* score 290; the scores sum to 390 before the third warp, and to 490 before the fourth */
     assert_string_equal(mech_may_load(m, 4), "0 1 2");
+    mech_free(m);
+}
+
+/* While all warps may load, the core calls neither `picks` nor `holds` (tim_mech.idle_until). A hit in victim tags, the begin and
+ * the end of a warp end this state, and the last fall of a score begins it. */
+static void hooks_are_called_only_if_a_warp_may_be_throttled(void **state)
+{
+    struct mech_core *m = mech_new("ccws.on=on", 4);
+    const uint64_t all = 15;
+
+    (void)state;
+    mech_begin(m, 4);
+    assert_false(tim_mech_is_idle(&m->mechs, m->mechs.mech[0]));
+    (void)tim_mechs_pick(&m->mechs, 0, &all);
+    assert_true(tim_mech_is_idle(&m->mechs, m->mechs.mech[0]));
+    lose(m, 2, 16);
+    assert_false(tim_mech_is_idle(&m->mechs, m->mechs.mech[0]));
+    (void)tim_mechs_pick(&m->mechs, 0, &all);
+    assert_false(tim_mech_is_idle(&m->mechs, m->mechs.mech[0]));
+    assert_int_equal(tim_mechs_next(&m->mechs, 0), 100);
+    m->mechs.core.now = 100;
+    (void)tim_mechs_pick(&m->mechs, 0, &all);
+    assert_true(tim_mech_is_idle(&m->mechs, m->mechs.mech[0]));
+    m->mechs.calls_all = true; /* as in the reference */
+    assert_false(tim_mech_is_idle(&m->mechs, m->mechs.mech[0]));
+    m->mechs.calls_all = false;
+    mech_end(m, 3);
+    assert_false(tim_mech_is_idle(&m->mechs, m->mechs.mech[0]));
     mech_free(m);
 }
 
@@ -314,7 +384,9 @@ int main(void)
         cmocka_unit_test(c4_warps_that_lost_most_load),
         cmocka_unit_test(c5_the_formula),
         cmocka_unit_test(the_table_of_allowed_warps),
+        cmocka_unit_test(a_report_has_the_last_score_and_the_highest),
         cmocka_unit_test(c6_a_score_does_not_add_up),
+        cmocka_unit_test(hooks_are_called_only_if_a_warp_may_be_throttled),
         cmocka_unit_test(c7_only_loads_are_held),
         cmocka_unit_test(c7_slots_of_held_loads_are_throttled),
         cmocka_unit_test(c8_somebody_may_load),

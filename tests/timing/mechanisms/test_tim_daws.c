@@ -56,8 +56,9 @@ enum { D1_WARPS = 2, D1_LANES = 4 };
 static const unsigned d1_row[D1_WARPS * D1_LANES + 1] = {0, 64, 96, 128, 160, 160, 192, 224, 256};
 
 /** Execute iteration @step of @warp: the loads of the lanes whose rows have an element @step, unless the warp may not load. Adds
- *  the misses of L1 to *misses. If no lane is left, the warp ends, and the function returns false. */
-static bool d1_iterate(struct mech_core *m, unsigned warp, unsigned step, unsigned *misses)
+ *  the accesses and misses of L1 to *accesses and *misses. If no lane is left, the warp ends, and the function returns
+ *  false. */
+static bool d1_iterate(struct mech_core *m, unsigned warp, unsigned step, unsigned *accesses, unsigned *misses)
 {
     unsigned lanes = 0;
 
@@ -72,8 +73,10 @@ static bool d1_iterate(struct mech_core *m, unsigned warp, unsigned step, unsign
     if (mech_holds(m, warp, &mech_load))
         return true;
     for (unsigned l = 0; l < D1_LANES; l++)
-        if (d1_row[warp * D1_LANES + l] + step < d1_row[warp * D1_LANES + l + 1])
+        if (d1_row[warp * D1_LANES + l] + step < d1_row[warp * D1_LANES + l + 1]) {
             *misses += !mech_access(m, warp, (d1_row[warp * D1_LANES + l] + step) / 32);
+            (*accesses)++;
+        }
     return true;
 }
 
@@ -90,7 +93,7 @@ static void d1_sparse_rows(void **state)
     entry_is(m, 0, 100, 4);
     assert_string_equal(mech_may_load(m, 2), "0");
     for (unsigned i = 0; i < 32; i++)
-        assert_true(d1_iterate(m, 0, i, &misses) && mech_holds(m, 1, &mech_load));
+        assert_true(d1_iterate(m, 0, i, &accesses, &misses) && mech_holds(m, 1, &mech_load));
     mech_at(m, 0, 100, 1); /* in the 33rd iteration one lane is left */
     entry_is(m, 0, 100, 1);
     entry_is(m, 1, 100, 3);
@@ -100,12 +103,21 @@ static void d1_sparse_rows(void **state)
         more = false;
         for (unsigned w = 0; w < D1_WARPS; w++)
             if (!m->warp[w].ended)
-                more |= d1_iterate(m, w, step[w]++, &misses);
+                more |= d1_iterate(m, w, step[w]++, &accesses, &misses);
     }
+    assert_int_equal(accesses, 256);
+    assert_int_equal(misses, 8);
+    mech_free(m);
+    m = begin(with_lines(4), loop, 1, 2); /* greedy-then-oldest without limits and without other stalls: one warp after the other */
+    accesses = misses = 0;
+    for (unsigned w = 0; w < D1_WARPS; w++)
+        for (unsigned i = 0; d1_iterate(m, w, i, &accesses, &misses);)
+            i++;
+    assert_int_equal(accesses, 256);
     assert_int_equal(misses, 8);
     mech_free(m);
     m = mech_new("daws.on=on", 4); /* without limits, the warps execute iterations in rotation */
-    misses = 0;
+    accesses = misses = 0;
     for (unsigned i = 0; i < 64; i++)
         for (unsigned r = 0; r < D1_WARPS * D1_LANES; r++)
             if (d1_row[r] + i < d1_row[r + 1]) {
@@ -160,6 +172,39 @@ static void d3_footprints(void **state)
     for (unsigned k = 0; k < LW_COUNT_OF(lanes); k++)
         assert_int_equal(tim_daws_predict(t, pc(100), lanes[k]), mixed[k]);
     mech_free(m);
+}
+
+/* Numbers in parentheses in the specification's table of footprints (5.3): of 32 warps in the loop, so many may load with 153 of
+ * 256 lines. */
+static void d3_admitted_warps(void **state)
+{
+    static const struct {
+        unsigned diverged, converged, lanes, allowed;
+        bool mixed; /* the first two loads are in one load group */
+    } rows[] = {{1, 0, 32, 4, false}, {1, 0, 16, 9, false}, {1, 0, 8, 19, false}, {2, 0, 32, 2, false},
+                {2, 0, 16, 4, false}, {2, 0, 8, 9, false},  {2, 2, 32, 2, false}, {2, 2, 16, 4, false},
+                {2, 2, 8, 7, false},  {0, 3, 32, 25, false}, {5, 0, 32, 32, false}, {5, 0, 16, 1, false},
+                {5, 0, 8, 3, false},  {1, 2, 32, 4, true}};
+    static const unsigned loop[][2] = {{100, 110}};
+
+    (void)state;
+    for (unsigned i = 0; i < LW_COUNT_OF(rows); i++) {
+        struct mech_core *m = begin(mech_new("daws.on=on l1.bytes=32768 l1.ways=8", 0), loop, 1, 32);
+        struct tim_daws_tables *t = tim_daws_tables_of(m->mechs.mech[0]);
+        unsigned allowed = 0;
+
+        profile(m, 100, rows[i].diverged, rows[i].converged);
+        if (rows[i].mixed)
+            t->load[1].rep = t->load[0].rep;
+        for (unsigned w = 0; w < 32; w++)
+            mech_at(m, w, 100, rows[i].lanes);
+        for (unsigned w = 0; w < 32; w++) {
+            assert_true(allowed == w || mech_holds(m, w, &mech_load)); /* the oldest warps may load */
+            allowed += !mech_holds(m, w, &mech_load);
+        }
+        assert_int_equal(allowed, rows[i].allowed);
+        mech_free(m);
+    }
 }
 
 static void d4_nested_loops(void **state)
@@ -358,6 +403,41 @@ static void d8_a_warp_at_a_barrier_needs_nothing(void **state)
     mech_free(m);
 }
 
+/* A block of four warps has a block barrier in its loop. L1 has lines for the footprint of one warp, so three warps are throttled
+ * before each barrier. The block completes, because a warp at the barrier has no footprint. */
+static void d8_a_block_with_more_warps_than_fit_completes(void **state)
+{
+    static const char text[] =
+        ".kernel k\n.param ptr.global out\n"
+        "s_mov_b64 s4:5, c[out]\n"
+        "v_s2r v1, %tid.x\n"
+        "v_shl_b32 v1, v1, 5\n" /* each lane has a line of its own */
+        "v_mov_b32 v12, 0\n"
+        "loop:\n"
+        "ld.global.b32 v3, [s4:5+v1]\n"
+        "v_add_u32 v4, v3, 1\n"
+        "bar.sync 0\n"
+        "v_add_u32 v12, v12, 1\n"
+        "v_setp_u32.lt p0, v12, 20\n"
+        "@p0 bra loop\n"
+        "exit\n.end\n";
+
+    (void)state;
+    for (unsigned on = 0; on < 2; on++) {
+        struct run *r = run_new();
+
+        r->config->l1_line = r->config->l1_sector = 32;
+        r->config->l1_bytes = 2048; /* 64 lines, of which warps may use 38 */
+        r->config->l1_ways = 64;
+        r->config->l1_global = TIM_L1_CACHE;
+        r->config->daws_on = on != 0;
+        run_text(r, text, 1, 128);
+        assert_int_equal(run_engine(r)->gpu[TIM_GPU_blocks], 1);
+        assert_int_equal(run_engine(r)->stats[0].sched[0].reason[0][TIM_STALL_THROTTLED] != 0, on != 0);
+        run_free(r);
+    }
+}
+
 static void d9_too_big(void **state)
 {
     static const unsigned loop[][2] = {{100, 110}};
@@ -497,6 +577,7 @@ int main(void)
         cmocka_unit_test(d1_sparse_rows),
         cmocka_unit_test(d2_admission),
         cmocka_unit_test(d3_footprints),
+        cmocka_unit_test(d3_admitted_warps),
         cmocka_unit_test(d4_nested_loops),
         cmocka_unit_test(a_loop_of_a_function_is_inside_the_loop_that_calls),
         cmocka_unit_test(a_loop_is_left_by_all_lanes),
@@ -504,6 +585,7 @@ int main(void)
         cmocka_unit_test(d6_repetition),
         cmocka_unit_test(d7_a_stream_is_let_alone),
         cmocka_unit_test(d8_a_warp_at_a_barrier_needs_nothing),
+        cmocka_unit_test(d8_a_block_with_more_warps_than_fit_completes),
         cmocka_unit_test(d9_too_big),
         cmocka_unit_test(d10_the_closest_loop),
         cmocka_unit_test(d11_a_barrier_in_a_loop),

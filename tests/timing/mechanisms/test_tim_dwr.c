@@ -180,7 +180,9 @@ static void u5_order_a(void **state)
     mech_end(m, 1);
     ilt_is(m, "4");
     count_is(m, TIM_CORE_dwr_barriers, 3);
+    count_is(m, TIM_CORE_dwr_instructions, 2); /* LAT@2 and LAT@4 */
     count_is(m, TIM_CORE_dwr_ignored, 1);
+    count_is(m, TIM_CORE_dwr_ignored_instructions, 1);
     count_is(m, TIM_CORE_dwr_releases, 1);
     count_is(m, TIM_CORE_dwr_ilt_inserts, 1);
     count_is(m, TIM_CORE_dwr_nb_lat, 1);
