@@ -94,6 +94,7 @@ static void random_mechanisms(struct rnd *r, struct tim_config *c)
     c->daws_lanes = rnd_below(r, 2);
     c->daws_sample_min = between(r, 1, 4);
     c->daws_sample_mid = rnd_below(r, 2);
+    c->daws_repeat_unit = c->daws_sample_mid; /* without a draw of its own, so that the draws of earlier seeds stay the same */
     c->daws_loads = between(r, 1, 8);
     c->daws_loops = between(r, 1, 3);
     c->daws_repeats = power(r, 8, 64);

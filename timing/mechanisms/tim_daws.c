@@ -5,7 +5,7 @@
  * locality is charged for its footprint, which is the number of L1 lines that its active lanes are predicted to need. Each
  * iteration makes a new prediction. The oldest warps get space in L1 first. Loads of warps that get no space are throttled.
  * Source: specification of the warp scheduling thesis, sections 5.4 and 5.5. The thesis leaves some points open (section 11
- * of its specification: A5, A8, A25, A26, A30), which keys decide.
+ * of its specification: A5, A6, A8, A25, A26, A30), which keys decide.
  *
  * Entry of a warp in the footprint prediction table:
  *

@@ -285,6 +285,7 @@ void tim_daws_access(struct tim_daws_tables *t, uint64_t loop, const struct tim_
         load->div = saturate(load->div + (a->count > 2 ? 1 : -1));
         load->is_div = load->div > 1;
     }
-    for (unsigned i = 0; i < a->count; i++)
+    const unsigned lines = t->config->daws_repeat_unit == TIM_BY_LOAD ? 1 : a->count;
+    for (unsigned i = 0; i < lines; i++)
         find_repeat(t, loop, a->pc, a->warp, s->line[i]);
 }

@@ -49,9 +49,10 @@ static struct tim_mech_warp look(const struct view *view, unsigned warp)
 
 static enum state state_of(const struct view *view, unsigned warp)
 {
-    struct tim_mech_warp w = look(view, warp);
+    const struct tim_mech_core *core = view->pools->base.core;
+    const struct tim_mech_state w = core->state(core->context, warp * view->pools->schedulers + view->sched);
 
-    if (!w.used || w.ended)
+    if (!w.live)
         return GONE;
     switch (w.reason) {
     case TIM_STALL_LOAD: return w.misses ? MISS : READY;

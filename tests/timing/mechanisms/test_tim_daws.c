@@ -367,6 +367,52 @@ static void d6_repetition(void **state)
     mech_free(m);
 }
 
+/* A6: with daws.repeat_unit=load, only the first line of a load is compared with the lines of other loads. */
+static void a6_lines_of_a_load_that_are_compared(void **state)
+{
+    (void)state;
+    for (unsigned first = 0; first < 2; first++) {
+        static const unsigned loop[][2] = {{100, 120}};
+        struct mech_core *m = begin(mech_new(first ? "daws.on=on daws.repeat_unit=load" : "daws.on=on", 0), loop, 1, 1);
+        struct tim_daws_tables *t = tim_daws_tables_of(m->mechs.mech[0]);
+
+        mech_at(m, 0, 100, 32);
+        sample(m, 0, 101, 32, 7, 2, true); /* lines 7 and 8 */
+        sample(m, 0, 102, 32, 8, 1, true);
+        assert_int_equal(t->load[0].rep == t->load[1].rep, !first);
+        sample(m, 0, 103, 32, 7, 3, true);
+        assert_true(t->load[0].rep == t->load[2].rep);
+        mech_free(m);
+    }
+}
+
+/* A5 and A30: the number of active lanes that a sampled warp needs, and whether a warp in the middle of the loop may become the
+ * sampled warp. */
+static void a5_a30_warps_that_are_sampled(void **state)
+{
+    static const unsigned loop[][2] = {{100, 120}};
+    static const struct {
+        const char *set;
+        bool two_lanes, mid; /* a warp with two lanes is sampled at entry; a warp in the loop is sampled later */
+    } rows[] = {{"daws.on=on", false, false}, {"daws.on=on daws.sample_min=2", true, false}, {"daws.on=on daws.sample_mid=on", false, true}};
+
+    (void)state;
+    for (unsigned i = 0; i < LW_COUNT_OF(rows); i++) {
+        struct mech_core *m = begin(mech_new(rows[i].set, 0), loop, 1, 2);
+        struct tim_daws_tables *t = tim_daws_tables_of(m->mechs.mech[0]);
+
+        mech_at(m, 0, 100, 2);
+        assert_int_equal(tim_daws_samples(t, pc(100), 0), rows[i].two_lanes);
+        mech_at(m, 0, 100, 32); /* the next iteration, with more lanes */
+        assert_int_equal(tim_daws_samples(t, pc(100), 0), rows[i].two_lanes || rows[i].mid);
+        mech_at(m, 1, 100, 3); /* three lanes are enough with any setting, unless another warp is sampled */
+        assert_int_equal(tim_daws_samples(t, pc(100), 1), !rows[i].two_lanes && !rows[i].mid);
+        mech_at(m, 0, 200, 32); /* warp 0 leaves the loop: it is sampled no longer */
+        assert_false(tim_daws_samples(t, pc(100), 0));
+        mech_free(m);
+    }
+}
+
 static void d7_a_stream_is_let_alone(void **state)
 {
     struct mech_core *m = sampling();
@@ -583,6 +629,8 @@ int main(void)
         cmocka_unit_test(a_loop_is_left_by_all_lanes),
         cmocka_unit_test(d5_the_classifier),
         cmocka_unit_test(d6_repetition),
+        cmocka_unit_test(a6_lines_of_a_load_that_are_compared),
+        cmocka_unit_test(a5_a30_warps_that_are_sampled),
         cmocka_unit_test(d7_a_stream_is_let_alone),
         cmocka_unit_test(d8_a_warp_at_a_barrier_needs_nothing),
         cmocka_unit_test(d8_a_block_with_more_warps_than_fit_completes),
