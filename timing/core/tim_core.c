@@ -689,6 +689,11 @@ static struct tim_mech_state state(const void *context, unsigned warp)
     return (struct tim_mech_state){.live = w->used && !w->ended, .reason = w->reason, .misses = w->missing != 0};
 }
 
+static const struct tim_static *next_of(const void *context, unsigned warp)
+{
+    return tim_head(&((const struct tim_core *)context)->warp[warp]);
+}
+
 static bool inside(const void *context, unsigned warp, uint64_t from, uint64_t to)
 {
     const struct tim_core *core = context;
@@ -774,7 +779,7 @@ static void reselect(const void *context, unsigned warp)
 void tim_core_show_mechanisms(struct tim_core *core, struct tim_core_stats *stats)
 {
     core->mechs.core = (struct tim_mech_core){.config = core->config, .count = stats->count, .histogram = stats->histogram,
-                                              .look = look, .state = state, .inside = inside, .reach = reach, .block_of = block_of, .views = views_of, .live = live,
+                                              .look = look, .state = state, .next = next_of, .inside = inside, .reach = reach, .block_of = block_of, .views = views_of, .live = live,
                                               .pending = pending, .free_mshrs = free_mshrs, .can_send = can_send, .reselect = reselect, .context = core};
 }
 

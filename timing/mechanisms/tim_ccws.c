@@ -14,6 +14,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct ccws {
     struct tim_mech base;
@@ -37,6 +38,8 @@ struct ccws {
     uint64_t ranked_from, ranked_until; /* cycles from `ranked_from` to `ranked_until` - 1 have the number `allowed`, if no event happens */
     unsigned allowed;            /* number of leading warps of `live` that may load */
     uint16_t rank[TIM_MAX_WARPS]; /* by slot: index of the warp in `live` */
+    uint64_t blocked[TIM_MAX_SCHEDS][TIM_MAX_WARPS / 64]; /* by scheduler: set of its live warps that may not load */
+    unsigned words;              /* number of words of such a set that are in use */
     uint16_t loop[TIM_MAX_WARPS]; /* by slot: 1 + index of the outermost loop that the warp executes, or 0 if none */
     bool held[TIM_MAX_WARPS];     /* by slot: a load of the warp was throttled since the warp entered this loop */
 };
@@ -54,6 +57,7 @@ static struct tim_mech *create(const struct tim_mech_core *core)
     if (ccws == NULL)
         return NULL;
     ccws->config = config;
+    ccws->words = (config->core_warps + 64 * config->issue_schedulers - 1) / (64 * config->issue_schedulers);
     ccws->vta = tim_vta_create(config->core_warps, config->ccws_entries, config->ccws_ways, config->l1_line);
     if (ccws->vta != NULL)
         return &ccws->base;
@@ -137,7 +141,21 @@ static void forget_rank(struct ccws *ccws)
     ccws->ranked_until = ccws->base.idle_until = 0;
 }
 
-/** Updates `live`, `rank` and `allowed` for cycle @now. If all warps may load, the order of `live` is only updated when a score
+/** Sets `blocked` to the warps from index `allowed` of `live` on. */
+static void note_blocked(struct ccws *ccws)
+{
+    const unsigned schedulers = ccws->config->issue_schedulers;
+
+    for (unsigned s = 0; s < schedulers; s++)
+        memset(ccws->blocked[s], 0, ccws->words * sizeof ccws->blocked[s][0]);
+    for (unsigned i = ccws->allowed; i < ccws->live.count; i++) {
+        const unsigned warp = ccws->live.warp[i], place = warp / schedulers;
+
+        ccws->blocked[warp % schedulers][place / 64] |= UINT64_C(1) << place % 64;
+    }
+}
+
+/** Updates `live`, `rank`, `allowed` and `blocked` for cycle @now. If all warps may load, the order of `live` is only updated when a score
  *  rises. */
 static void rank_all(struct ccws *ccws, uint64_t now)
 {
@@ -158,6 +176,7 @@ static void rank_all(struct ccws *ccws, uint64_t now)
         above += score > base;
     }
     ccws->allowed = i;
+    note_blocked(ccws);
     ccws->ranked_from = now;
     ccws->ranked_until = UINT64_MAX;
     ccws->base.idle_until = i == ccws->live.count ? UINT64_MAX : 0;
@@ -336,22 +355,37 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
     return ccws->rank[warp] >= ccws->allowed;
 }
 
+static bool holds_of(struct tim_mech *mech, unsigned sched, uint64_t *ready)
+{
+    struct ccws *ccws = (struct ccws *)mech;
+    const struct tim_mech_core *core = mech->core;
+    bool held = false;
+
+    if (!tim_dynpcal_lets_ccws_throttle(ccws->config, core->now))
+        return false;
+    rank_all(ccws, core->now);
+    for (unsigned i = 0; i < ccws->words; i++)
+        for (LW_EACH_BIT(b, ready[i] & ccws->blocked[sched][i]))
+            if (tim_is_data_load(core->next(core->context, tim_mech_slot(ccws->config, sched, i, (unsigned)b)))) {
+                ready[i] &= ~(UINT64_C(1) << b);
+                held = true;
+            }
+    return held;
+}
+
 /* Records in `held` each ready warp that is in a loop and whose load is throttled. */
 static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
 {
     struct ccws *ccws = (struct ccws *)mech;
-    const struct tim_config *c = ccws->config;
+    const struct tim_mech_core *core = mech->core;
 
-    rank_all(ccws, mech->core->now);
-    for (unsigned i = 0; ccws->allowed != ccws->live.count && i < TIM_MAX_WARPS / 64 && i * 64 * c->issue_schedulers < c->core_warps; i++)
-        for (LW_EACH_BIT(b, ready[i])) {
-            const unsigned warp = (i * 64 + (unsigned)b) * c->issue_schedulers + sched;
-            struct tim_mech_warp w;
+    rank_all(ccws, core->now);
+    for (unsigned i = 0; i < ccws->words; i++)
+        for (LW_EACH_BIT(b, ready[i] & ccws->blocked[sched][i])) {
+            const unsigned warp = tim_mech_slot(ccws->config, sched, i, (unsigned)b);
 
-            if (ccws->loop[warp] == 0 || ccws->held[warp] || ccws->rank[warp] < ccws->allowed)
-                continue;
-            mech->core->look(mech->core->context, warp, &w);
-            ccws->held[warp] = w.next != NULL && tim_is_data_load(w.next);
+            if (ccws->loop[warp] != 0 && !ccws->held[warp])
+                ccws->held[warp] = tim_is_data_load(core->next(core->context, warp));
         }
     return false;
 }
@@ -434,6 +468,6 @@ static void report(struct tim_mech *const *mech, unsigned cores, bool json, stru
 const struct tim_mechanism tim_ccws = {
     .name = "ccws", .summary = "cache-conscious warp scheduling: fewer warps may load while warps lose lines of L1 that they need again",
     .is_on = is_on, .create = create, .destroy = destroy, .block = block, .warp_begins = warp_begins,
-    .warp_ends = warp_ends, .issues = issues, .access = access, .evict = evict, .picks = picks, .holds = holds, .next = next,
+    .warp_ends = warp_ends, .issues = issues, .access = access, .evict = evict, .picks = picks, .holds = holds, .holds_of = holds_of, .next = next,
     .why = why, .gauge = gauge, .show = show, .report = report,
 };

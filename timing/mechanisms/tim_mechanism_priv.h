@@ -62,6 +62,8 @@ struct tim_mech_core {
     void (*look)(const void *context, unsigned warp, struct tim_mech_warp *out);
     /** Does what `look` does, for fewer members and in less time. */
     struct tim_mech_state (*state)(const void *context, unsigned warp);
+    /** Returns the next instruction of a warp that is ready. */
+    const struct tim_static *(*next)(const void *context, unsigned warp);
     /** Returns whether any split of the warp has its pc in [from, to]. */
     bool (*inside)(const void *context, unsigned warp, uint64_t from, uint64_t to);
     /** Gets the access vector of the warp, computed from the address slices of its kernel. Returns false if the kernel has

@@ -77,6 +77,11 @@ static struct tim_mech_state mech_state(const void *context, unsigned warp)
     return (struct tim_mech_state){.live = w->used && !w->ended, .reason = w->reason, .misses = w->misses};
 }
 
+static const struct tim_static *mech_next(const void *context, unsigned warp)
+{
+    return ((const struct mech_core *)context)->warp[warp].next;
+}
+
 static bool mech_inside(const void *context, unsigned warp, uint64_t from, uint64_t to)
 {
     const struct mech_core *m = context;
@@ -124,6 +129,7 @@ static inline struct mech_core *mech_new(const char *set, unsigned lines)
     m->mechs.core.histogram = m->histogram;
     m->mechs.core.look = mech_look;
     m->mechs.core.state = mech_state;
+    m->mechs.core.next = mech_next;
     m->mechs.core.inside = mech_inside;
     m->mechs.core.could_issue = mech_could_issue;
     m->mechs.core.block_of = mech_block_of;

@@ -281,11 +281,13 @@ static void c8_somebody_may_load(void **state)
  * the end of a warp end this state, and the last fall of a score begins it. */
 static void hooks_are_called_only_if_a_warp_may_be_throttled(void **state)
 {
-    struct mech_core *m = mech_new("ccws.on=on", 4);
+    struct mech_core *m = mech_new("ccws.on=on issue.schedulers=1", 4);
     const uint64_t all = 15;
 
     (void)state;
     mech_begin(m, 4);
+    for (unsigned w = 0; w < 4; w++)
+        m->warp[w].next = w == 2 ? &mech_alu : &mech_load;
     assert_false(tim_mech_is_idle(&m->mechs, m->mechs.mech[0]));
     (void)tim_mechs_pick(&m->mechs, 0, &all);
     assert_true(tim_mech_is_idle(&m->mechs, m->mechs.mech[0]));
@@ -294,6 +296,13 @@ static void hooks_are_called_only_if_a_warp_may_be_throttled(void **state)
     (void)tim_mechs_pick(&m->mechs, 0, &all);
     assert_false(tim_mech_is_idle(&m->mechs, m->mechs.mech[0]));
     assert_int_equal(tim_mechs_next(&m->mechs, 0), 100);
+    uint64_t ready[TIM_MAX_WARPS / 64] = {all};
+    assert_true(m->mechs.mech[0]->row->holds_of(m->mechs.mech[0], 0, ready));
+    assert_int_equal(ready[0], 7); /* the load of warp 3 is throttled */
+    m->warp[3].next = &mech_alu;
+    ready[0] = all;
+    assert_false(m->mechs.mech[0]->row->holds_of(m->mechs.mech[0], 0, ready));
+    assert_int_equal(ready[0], all);
     m->mechs.core.now = 100;
     (void)tim_mechs_pick(&m->mechs, 0, &all);
     assert_true(tim_mech_is_idle(&m->mechs, m->mechs.mech[0]));
