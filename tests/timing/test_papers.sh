@@ -74,6 +74,9 @@ cases=$((cases + 1))
 [ "$(wc -l <dwr/dwr.txt)" = 3 ] && grep -q '</svg>' dwr/dwr.svg || fail "bench/papers/run dwr --out kept no table or plot"
 grep -q '^ok    dwr T1 same: ' out || fail "bench/papers/run dwr: large warps are not compared with wide ones"
 cases=$((cases + 1))
+"$papers/run" ccws_product --quick --only spmv_random --size .0625 --out product >out 2>err || fail "bench/papers/run ccws_product: exit status $?"
+grep -q '^8 settings; SPMV: IPC of at least 2.45 with [0-8]; all kernels at least as fast as with gto (-2 %) with [0-8]$' out && [ "$(wc -l <product/ccws_product.txt)" = 9 ] ||
+    fail "bench/papers/run ccws_product: a setting is missing"
 "$papers/run" dwr_product --quick --only nnc --cores 1 --size .05 --out product >out 2>err || fail "bench/papers/run dwr_product: exit status $?"
 grep -q '^9 settings; T4 holds with [0-9]; all: [0-9]$' out && [ "$(wc -l <product/dwr_product.txt)" = 10 ] ||
     fail "bench/papers/run dwr_product: a setting is missing"
