@@ -409,8 +409,30 @@ static void a5_a30_warps_that_are_sampled(void **state)
         assert_int_equal(tim_daws_samples(t, pc(100), 1), !rows[i].two_lanes && !rows[i].mid);
         mech_at(m, 0, 200, 32); /* warp 0 leaves the loop: it is sampled no longer */
         assert_false(tim_daws_samples(t, pc(100), 0));
+        assert_int_equal(m->count[TIM_CORE_daws_samples], 1);
         mech_free(m);
     }
+}
+
+/* Section 10: loads and loops for which a table has no entry are counted. */
+static void tables_that_are_full_drop_entries(void **state)
+{
+    static const unsigned loop[][2] = {{100, 120}, {200, 220}};
+    struct mech_core *m = begin(mech_new("daws.on=on daws.loads=1 daws.loops=1", 0), loop, 2, 2);
+    struct tim_daws_tables *t = tim_daws_tables_of(m->mechs.mech[0]);
+
+    (void)state;
+    mech_at(m, 0, 100, 32);
+    sample(m, 0, 101, 32, 0, 1, true);
+    assert_int_equal(t->loads, 1);
+    assert_int_equal(m->count[TIM_CORE_daws_drops], 0);
+    sample(m, 0, 102, 32, 0, 1, true);
+    assert_int_equal(t->loads, 1);
+    assert_int_equal(m->count[TIM_CORE_daws_drops], 1);
+    mech_at(m, 1, 200, 32);
+    assert_int_equal(t->samples, 1);
+    assert_int_equal(m->count[TIM_CORE_daws_drops], 2);
+    mech_free(m);
 }
 
 static void d7_a_stream_is_let_alone(void **state)
@@ -504,6 +526,7 @@ static void d9_too_big(void **state)
     mech_at(m, 0, 120, 32);
     entry_is(m, 0, 0, 0);
     assert_string_equal(mech_may_load(m, 4), "0 1");
+    assert_int_equal(m->count[TIM_CORE_daws_too_big], 5); /* four predictions at the beginning, and one later */
     mech_free(m);
     m = mech_new("daws.on=on l1.bytes=32768 l1.ways=8 daws.too_big=warp", 0); /* point A25 of the specification */
     mech_loops(m, loop, 1);
@@ -631,6 +654,7 @@ int main(void)
         cmocka_unit_test(d6_repetition),
         cmocka_unit_test(a6_lines_of_a_load_that_are_compared),
         cmocka_unit_test(a5_a30_warps_that_are_sampled),
+        cmocka_unit_test(tables_that_are_full_drop_entries),
         cmocka_unit_test(d7_a_stream_is_let_alone),
         cmocka_unit_test(d8_a_warp_at_a_barrier_needs_nothing),
         cmocka_unit_test(d8_a_block_with_more_warps_than_fit_completes),

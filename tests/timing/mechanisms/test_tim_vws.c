@@ -240,8 +240,41 @@ static void v3_the_biggest_gangs_or_the_smallest(void **state)
         assert_int_equal(may_issue(m, 3, 0x41), fewest ? 0 : 0x40);
         assert_int_equal(may_issue(m, 4, 0x80), fewest ? 0 : 0x80);
         assert_int_equal(m->count[TIM_CORE_vws_starved], fewest ? 3 : 1);
+        if (fewest == 0) { /* single warps fill slices 6 and 7, which the gang does not use */
+            issue(m, 2, 0x3f, 32);
+            issue(m, 3, 0x40, 48);
+            issue(m, 4, 0x80, 32);
+            assert_int_equal(m->count[TIM_CORE_vws_gang_warps], 6);
+            assert_int_equal(m->count[TIM_CORE_vws_alone_warps], 2);
+            assert_int_equal(m->count[TIM_CORE_vws_filled], 2);
+        }
         mech_free(m);
     }
+}
+
+/* Section 10: cycles in which the front end of gangs, or of a slice, has no work. */
+static void front_ends_without_work_are_off(void **state)
+{
+    struct mech_core *m = mech_new(VWS, 0);
+
+    (void)state;
+    begin(m, 0, 0xff);
+    idle(m, 11); /* one gang from cycle 1 on, now cycle 11 */
+    m->mechs.core.over = 11;
+    tim_mechs_account(&m->mechs);
+    assert_int_equal(m->count[TIM_CORE_vws_gang_cycles], 10);
+    assert_int_equal(m->count[TIM_CORE_vws_slices_off], 8 * 10);
+    assert_int_equal(m->count[TIM_CORE_vws_gangs_off], 0);
+    for (unsigned k = 0; k < 8; k++)
+        go(m, 0, 1u << k, 100 + 100 * k);
+    idle(m, 11); /* eight single warps from cycle 12 on, now cycle 22 */
+    m->mechs.core.over = 22;
+    tim_mechs_account(&m->mechs);
+    assert_int_equal(m->count[TIM_CORE_vws_gang_cycles], 11);
+    assert_int_equal(m->count[TIM_CORE_vws_alone_cycles], 8 * 10);
+    assert_int_equal(m->count[TIM_CORE_vws_slices_off], 8 * 11);
+    assert_int_equal(m->count[TIM_CORE_vws_gangs_off], 10);
+    mech_free(m);
 }
 
 /** Return which of three gangs issues in each of four consecutive cycles. Gangs 0 and 1 have slices 0 to 3, and gang 2 has
@@ -670,6 +703,7 @@ int main(void)
         cmocka_unit_test(v10_ended_warps_leave_the_gang),
         cmocka_unit_test(v10_barriers_and_exits_of_partial_gangs),
         cmocka_unit_test(v11_a_loop_that_fits_needs_the_shared_cache_once),
+        cmocka_unit_test(front_ends_without_work_are_off),
         cmocka_unit_test(gangs_issue_in_the_order_of_their_policy),
         cmocka_unit_test(as_many_gangs_as_may_issue),
         cmocka_unit_test(lowest_pc_goes_for_single_warps_too),
