@@ -468,6 +468,6 @@ static void report(struct tim_mech *const *mech, unsigned cores, bool json, stru
 const struct tim_mechanism tim_ccws = {
     .name = "ccws", .summary = "cache-conscious warp scheduling: fewer warps may load while warps lose lines of L1 that they need again",
     .is_on = is_on, .create = create, .destroy = destroy, .block = block, .warp_begins = warp_begins,
-    .warp_ends = warp_ends, .issues = issues, .access = access, .evict = evict, .picks = picks, .holds = holds, .holds_of = holds_of, .next = next,
-    .why = why, .gauge = gauge, .show = show, .report = report,
+    .warp_ends = warp_ends, .issues = issues, .access = access, .evict = evict, .picks = picks, .holds = holds,
+    .holds_of = holds_of, .next = next, .why = why, .gauge = gauge, .show = show, .report = report,
 };
