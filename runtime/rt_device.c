@@ -132,8 +132,10 @@ static void print_finding(unsigned index, const lanewise_finding *f)
 {
     if (f->location.line != 0)
         fprintf(stderr, "lanewise: %s:%u: %s: %s\n", file_of(&f->location), f->location.line, f->kind, f->message);
-    else
+    else if (f->location.kernel != NULL && f->location.kernel[0] != '\0')
         fprintf(stderr, "lanewise: %s: %s: %s\n", f->location.kernel, f->kind, f->message);
+    else /* a finding in a copy to the host has no kernel */
+        fprintf(stderr, "lanewise: %s: %s\n", f->kind, f->message);
     print_sites(f->location.launch, f->allocation, (int)index);
 }
 
@@ -256,7 +258,7 @@ static void write_report(const char *path, const char *text)
     bool good;
 
     if (strcmp(path, "-") == 0) {
-        if (fputs(text, stdout) < 0 || fflush(stdout) != 0)
+        if ((fputs(text, stdout) < 0 || fflush(stdout) != 0) && errno != EPIPE) /* EPIPE: the reader, such as head, needs no more */
             complain("cannot write to standard output", strerror(errno));
         return;
     }
@@ -516,6 +518,7 @@ lanewise_machine *rt_machine(void)
         complain("", "the host has no memory for the machine");
         return NULL;
     }
+    lanewise_set(device.machine, "check-run", program_invocation_short_name); /* reports name the program */
     const bool fine = read_options(&checks) && choose_engine();
     if (fine) {
         /* By default invalid accesses are reported, and the program continues. If the user selects an engine, only those are reported
