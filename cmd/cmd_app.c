@@ -21,6 +21,7 @@
 struct words {
     const struct cmd *cmd;
     struct lw_buffer text;
+    const char *option, *value; /* the last option with a value */
     bool debug, gdb, sources; /* debug: --debug was given; gdb: --gdb; sources: --sources or --record */
 };
 
@@ -62,6 +63,8 @@ static enum lw_status take(void *context, unsigned option, const char *value, st
     ((struct words *)context)->sources |= strcmp(name, "sources") == 0 || strcmp(name, "record") == 0;
     lw_printf(&words->sink, "--%s", name);
     if (value != NULL) {
+        ((struct words *)context)->option = name;
+        ((struct words *)context)->value = value;
         lw_put(&words->sink, "=");
         before = before_file(name, value);
         if (before >= 0 && getcwd(here, sizeof here) != NULL) {
@@ -264,7 +267,10 @@ int cmd_app(const struct cmd *cmd, int argc, char **argv)
         lw_buffer_fini(&words.text);
         return status;
     }
-    if (*program == NULL)
+    if (*program == NULL && words.value != NULL && words.value == mine[own - 1])
+        status = cmd_wrong_usage(cmd, "expected the name of a program after \"--%s %s\": \"%s\" is the value of --%s", words.option,
+                                 words.value, words.value, words.option);
+    else if (*program == NULL)
         status = cmd_wrong_usage(cmd, "expected the name of a program, such as \"lanewise app --check ./saxpy 1000\"");
     else {
         /* The folder is set even if Lanewise was built without OpenCL and has no driver, so that the program finds no OpenCL
