@@ -402,9 +402,7 @@ bool cmd_check_is_usual(const struct cmd_check *c)
 
 bool cmd_check_wants_stale(const struct cmd_check *c)
 {
-    uint64_t all = 0;
-
-    return c->enabled && (c->kinds >> CHK_STALE & 1) != 0 && chk_select("all", &all, NULL) == LW_OK && c->kinds != all;
+    return c->enabled && (c->kinds >> CHK_STALE & 1) != 0 && c->list != NULL && strstr(c->list, "stale") != NULL;
 }
 
 void cmd_check_close(struct cmd_check *c)

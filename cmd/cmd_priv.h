@@ -316,7 +316,7 @@ int cmd_check_end(struct cmd_check *c, const struct emu_stop *stop, const char *
 unsigned cmd_check_suppressed(const struct cmd_check *c);
 /** Returns true if --check selects exactly the kinds of its default list. */
 bool cmd_check_is_usual(const struct cmd_check *c);
-/** Returns true if --check selects the kind `stale`, but not all kinds. */
+/** Returns true if the list of --check names the kind `stale`. */
 bool cmd_check_wants_stale(const struct cmd_check *c);
 /** Destroys the checker, and frees the other members. Must be called before the machine is destroyed. */
 void cmd_check_close(struct cmd_check *c);
