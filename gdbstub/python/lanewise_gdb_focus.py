@@ -258,7 +258,12 @@ def lanewise_lane_where(expression, from_tty):
         if "is not true in any lane" in str(error):
             raise
         # the shell cannot evaluate the expression, so gdb evaluates it in each lane of this warp
-        found = LanewiseLane.first(warp, expression)
+        try:
+            found = LanewiseLane.first(warp, expression)
+        except LanewiseError:
+            if "$" in expression:
+                raise
+            raise error  # names the unknown name; gdb names the first name, which may be known in other lanes
         if found is None:
             raise LanewiseError("%s is not true in any lane of this warp" % expression)
         number, lane, text = lanewise_thread().ptid[1], found, ""
