@@ -251,7 +251,31 @@ kernel void sorted(global int *out, global const int *in, int n)
     out[lid] = sum;
 }
 END
-for name in rounds sorted; do
+# A loop on one line of a branch side, as macros contain it, whose assignment to `c` has no code there: the selection is after the
+# loop over `tries`, and `c` has no value before.
+cat >swapped.cl <<'END'
+kernel void swapped(global int *out, global const int *in, int n)
+{
+    int gid = get_global_id(0);
+    int c = (int)((uint)in[gid & 63] % 17u);
+    int m = in[gid & 31] * 3;
+    if (m & 1) {
+        int a = m + 3;
+        do { int t = a; a = c; c = t; } while (0);
+        m ^= a;
+    }
+    int tries = 0;
+    do {
+        tries++;
+        m = m * 3 + 5;
+    } while ((m & 7) != 5 && tries < 9);
+    out[gid] = m;
+    if (m & 2)
+        return;
+    out[gid + 8] = c;
+}
+END
+for name in rounds sorted swapped; do
     cat >$name.yaml <<END
 program: {source: $name.cl}
 buffers:
@@ -264,7 +288,7 @@ done
 for clang in clang-14 clang-15 clang-16 clang-19; do
     command -v $clang >/dev/null || continue
     for level in -O2 -O3; do
-        (unset LW_RANDOM_DIVISOR && LW_VALUES_CLANG=$clang LW_VALUES_LEVEL=$level "$program" rounds.yaml sorted.yaml) >out 2>&1 ||
+        (unset LW_RANDOM_DIVISOR && LW_VALUES_CLANG=$clang LW_VALUES_LEVEL=$level "$program" rounds.yaml sorted.yaml swapped.yaml) >out 2>&1 ||
             fail "$clang $level: $(cat out)"
     done
 done

@@ -186,6 +186,8 @@ static void count_forward(struct times *t, uint32_t from, uint32_t to, bool ends
             continue; /* the path goes to the `else` part instead of the block */
         if (loop != NULL && loop->line == at->line) { /* code of this line may belong to any part of the loop's head */
             add_times(t, 0, loop->reached < to ? MANY : 2);
+            if (loop->reached < to && !has_code(t->noting, at->line)) /* as in `do { x = y; } while (0)` on a branch side */
+                t->arms = t->lost = true;
         } else if (from == at->line && has_from && is_alone(lines, at, loop)) {
             add_times(t, 1, MANY); /* the loop may execute the line several times */
         } else if ((has_to && !(ends && loop != NULL && loop->begins && from != at->line)) ||
