@@ -275,7 +275,67 @@ kernel void swapped(global int *out, global const int *in, int n)
     out[gid + 8] = c;
 }
 END
-for name in rounds sorted swapped; do
+# Exchanges of two variables by a macro with a loop on one line: in `median5`, the last values of `a`, `d` and `e` have no code and
+# no debug value.
+cat >exchanged.cl <<'END'
+#define EXCHANGE(x, y) do { if ((x) > (y)) { int t_ = (x); (x) = (y); (y) = t_; } } while (0)
+static int median5(int a, int b, int c, int d, int e)
+{
+    EXCHANGE(a, b); EXCHANGE(d, e);
+    EXCHANGE(a, c);
+    EXCHANGE(b, c);
+    EXCHANGE(a, d);
+    EXCHANGE(c, d);
+    EXCHANGE(b, e);
+    EXCHANGE(b, c);
+    return c;
+}
+kernel void exchanged(global int *out, global const int *in, int n)
+{
+    int gid = get_global_id(0);
+    int a = in[gid & 63], b = in[(gid + 9) & 63], c = in[(gid + 17) & 63];
+    EXCHANGE(a, b);
+    EXCHANGE(b, c);
+    EXCHANGE(a, b);
+    int med = median5(a, b, c, gid, n);
+    int span = c - a;
+    int weight = 1;
+    if (span > 50)
+        weight = 2;
+    out[gid] = med * weight;
+    out[gid + 8] = c - a;
+}
+END
+# A structure that is an argument of an inlined call: at -O2, clang 15 and 16 give it the debug values of the caller's `best`.
+cat >passed.cl <<'END'
+typedef struct { int key; float val; } item;
+static bool less_than(item a, item b) { return a.key < b.key || (a.key == b.key && a.val < b.val); }
+static item best_of(global const int *k, int from, int to)
+{
+    item best = { 1 << 30, 0.0f };
+    for (int i = from; i < to; i++) {
+        item it = { k[i & 63], (float)i };
+        bool better = less_than(it, best);
+        if (better)
+            best = it;
+    }
+    return best;
+}
+kernel void passed(global int *out, global const int *in, int n)
+{
+    int gid = get_global_id(0);
+    item a = best_of(in, gid, gid + n), b = best_of(in, gid + 7, gid + 9);
+    int steps = 0;
+    do {
+        n = n & 1 ? n * 3 + 1 : n >> 1;
+        steps++;
+    } while (n > 1 && steps < 20 + (gid & 3));
+    int mx = a.key > b.key ? a.key : b.key;
+    out[gid] = mx * 3 + min(a.key, b.key) + (int)a.val;
+    out[gid + 8] = steps;
+}
+END
+for name in rounds sorted swapped exchanged passed; do
     cat >$name.yaml <<END
 program: {source: $name.cl}
 buffers:
@@ -288,7 +348,7 @@ done
 for clang in clang-14 clang-15 clang-16 clang-19; do
     command -v $clang >/dev/null || continue
     for level in -O2 -O3; do
-        (unset LW_RANDOM_DIVISOR && LW_VALUES_CLANG=$clang LW_VALUES_LEVEL=$level "$program" rounds.yaml sorted.yaml swapped.yaml) >out 2>&1 ||
+        (unset LW_RANDOM_DIVISOR && LW_VALUES_CLANG=$clang LW_VALUES_LEVEL=$level "$program" rounds.yaml sorted.yaml swapped.yaml exchanged.yaml passed.yaml) >out 2>&1 ||
             fail "$clang $level: $(cat out)"
     done
 done

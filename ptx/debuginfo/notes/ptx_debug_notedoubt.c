@@ -149,6 +149,7 @@ struct times {
     bool arms; /* the number depends on the path, because a branch side assigns */
     bool lost; /* a branch side that assigns has no code */
     bool same; /* a branch side that assigns is on the line of the branch */
+    bool short_loop; /* a loop that assigns is on one line, as in `do { if (y < x) x = y; } while (0)` */
     bool strict; /* left_over() must not accept numbers that depend on the path */
 };
 
@@ -186,8 +187,9 @@ static void count_forward(struct times *t, uint32_t from, uint32_t to, bool ends
             continue; /* the path goes to the `else` part instead of the block */
         if (loop != NULL && loop->line == at->line) { /* code of this line may belong to any part of the loop's head */
             add_times(t, 0, loop->reached < to ? MANY : 2);
-            if (loop->reached < to && !has_code(t->noting, at->line)) /* as in `do { x = y; } while (0)` on a branch side */
+            if (loop->reached < to && !has_code(t->noting, at->line)) /* the loop may be on a branch side */
                 t->arms = t->lost = true;
+            t->short_loop |= loop->reached == at->line;
         } else if (from == at->line && has_from && is_alone(lines, at, loop)) {
             add_times(t, 1, MANY); /* the loop may execute the line several times */
         } else if ((has_to && !(ends && loop != NULL && loop->begins && from != at->line)) ||
@@ -218,6 +220,8 @@ static int left_over(const struct times *t, const struct ptx_note_position *posi
         return 1;
     if (position->notes < t->least || position->notes > t->most)
         return -1;
+    if (t->short_loop && position->notes == 0 && !position->crossed)
+        return -1; /* no other block may have the note of the assignment */
     if (position->merges && t->arms && (t->lost || t->same) && !t->strict && t->most == 1)
         return 0; /* the value after the branch */
     return t->arms && (t->strict || t->lost || !position->crossed || position->notes != t->least) ? -1 : 0;
@@ -679,6 +683,13 @@ static bool is_of_call(const struct ptx_noted_variable *v)
     return v->key_size < 2 || v->key[v->key_size - 1] != '-' || v->key[v->key_size - 2] != ' ';
 }
 
+/* Returns true if the variable is an argument of an inlined call and in pieces. clang 14 to 16 may pass the memory of the caller's
+ * structure. Its notes then include those of the caller's assignments to the structure. */
+static bool is_split_argument(const struct ptx_noting *noting, const struct ptx_noted_variable *v)
+{
+    return v->is_inlined && v->notes.count != 0 && noting->values.at[v->notes.at[0].value].bytes != 0;
+}
+
 /* Returns true if the source assigns to the variable between two executions of code on a line: in the loop around the line, or at
  * the declaration, if the line is in no other loop of the scope. */
 static bool assigns_before_next(const struct ptx_noted_variable *v, const struct ptx_noted_lines *lines, uint32_t line)
@@ -972,6 +983,6 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
             find_caller(&d, v, its);
             doubt_late(&d, v, its);
         }
-        v->checked = its != NULL && its->count != 0 && !(its->once && !is_of_call(v));
+        v->checked = its != NULL && (its->count != 0 || is_split_argument(noting, v)) && !(its->once && !is_of_call(v));
     }
 }
