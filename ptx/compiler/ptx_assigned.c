@@ -474,6 +474,63 @@ static bool is_reached(const struct ptx_assigned *source, size_t i)
     return false;
 }
 
+/* Returns true if the text declares a function or a lambda that is named at [@from, @to) and has a parameter that is a reference. */
+static bool takes_reference(struct ptx_assigned *source, size_t from, size_t to)
+{
+    const char *name = source->text + from;
+
+    source->scanned += source->size;
+    if (source->scanned > MOST_SCANNED)
+        return true;
+    for (const char *p = source->text, *end = p + source->size; (p = memmem(p, (size_t)(end - p), name, to - from)) != NULL; p++) {
+        const size_t i = (size_t)(p - source->text), before = before_blanks(source, i);
+        size_t open = after_blanks(source, i + (to - from)), close;
+
+        if (before == SIZE_MAX || is_word(source->text[i - 1]) || is_word(at(source, i + (to - from))))
+            continue;
+        if (at(source, open) == '=') { /* a lambda: NAME = [...](...) */
+            open = after_blanks(source, open + 1);
+            while (at(source, open) != ']' && at(source, open) != ';')
+                open++;
+            open = after_blanks(source, open + 1);
+        } else if (!is_word(source->text[before]) && strchr("*&>", source->text[before]) == NULL) {
+            continue; /* no type precedes the name */
+        }
+        if (at(source, open) != '(')
+            continue;
+        close = after_bracket(source, open);
+        if (memchr(source->text + open, '&', close - open) != NULL && !is_one_of(source, begin_of_word(source, before + 1), before + 1,
+                                                                                 (const char *const[]){"return", "else", "do"}, 3))
+            return true;
+    }
+    return false;
+}
+
+/* Returns true if the name at [@from, @to) is an argument of a call that may assign to it, because a function of the called name
+ * has a reference as a parameter. */
+static bool is_bound(struct ptx_assigned *source, size_t from, size_t to)
+{
+    size_t i = before_blanks(source, from), end;
+    unsigned depth = 0;
+
+    if (!source->has_references || i == SIZE_MAX || strchr("(,", source->text[i]) == NULL || strchr("),", at(source, after_blanks(source, to))) == NULL)
+        return false;
+    for (; i != 0 && strchr(";{}", source->text[i]) == NULL && (depth != 0 || source->text[i] != '('); i--) {
+        depth += source->text[i] == ')';
+        depth -= source->text[i] == '(';
+    }
+    if (source->text[i] != '(')
+        return false;
+    end = before_blanks(source, i) + 1;
+    if (end != 0 && source->text[end - 1] == '>') { /* arguments of a template */
+        while (end != 0 && source->text[end - 1] != '<')
+            end--;
+        end = before_blanks(source, end - (end != 0)) + 1;
+    }
+    i = begin_of_word(source, end);
+    return i != end && takes_reference(source, i, end);
+}
+
 /* Returns the index of the character that ends the statement around @i, or of the closing parenthesis if @i is in parentheses.
  * Returns the index after MOST_LINES lines if the statement has more lines. */
 static size_t end_of_text(const struct ptx_assigned *source, size_t i)
@@ -658,8 +715,7 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     size_t hidden = 0; /* up to this index, the name means another variable */
     struct lw_buffer lines;
 
-    text.has_references = false; /* A function that assigns through a reference has the assignment on its own lines, so the line
-                                  * of the call does not count. */
+    text.has_references = false; /* is_bound() tells for each call whether it may assign to an argument */
     source->scanned += source->size;
     if (source->scanned > MOST_SCANNED || size == 0 || source->line_count == 0)
         return false;
@@ -705,7 +761,8 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
             limits++;
         }
         to = text.is_pointer ? after_blanks(source, after) : after_parts(source, after);
-        if (!may_assign(&text, from, after) && !may_assign(&text, from, to) && at(source, to) != '(' && at(source, to) != '{')
+        if (!may_assign(&text, from, after) && !may_assign(&text, from, to) && at(source, to) != '(' && at(source, to) != '{' &&
+            !is_bound(source, from, to))
             continue;
         if (from != declaration) {
             steps &= is_step(source, from, after, &one) && (one == 0 || step == 0 || one == step);
