@@ -531,6 +531,30 @@ static bool is_bound(struct ptx_assigned *source, size_t from, size_t to)
     return i != end && takes_reference(source, i, end);
 }
 
+/* Returns true if the `=` at @i is that of "TYPE &NAME = ...". */
+static bool is_reference(const struct ptx_assigned *source, size_t i)
+{
+    size_t before = before_blanks(source, i);
+
+    while (before != SIZE_MAX && is_word(source->text[before]))
+        before--;
+    while (before != SIZE_MAX && is_blank(source->text[before]))
+        before--;
+    if (before == SIZE_MAX || before == i || source->text[before] != '&')
+        return false;
+    before = before_blanks(source, before);
+    return before != SIZE_MAX && (is_word(source->text[before]) || strchr("&>", source->text[before]) != NULL);
+}
+
+/* Returns true if the name at @i is in the initialiser of a reference. Other names may then mean the variable, too. */
+static bool is_aliased(const struct ptx_assigned *source, size_t i)
+{
+    while (i-- != 0 && strchr(";{}", source->text[i]) == NULL)
+        if (source->text[i] == '=' && is_reference(source, i))
+            return true;
+    return false;
+}
+
 /* Returns the index of the character that ends the statement around @i, or of the closing parenthesis if @i is in parentheses.
  * Returns the index after MOST_LINES lines if the statement has more lines. */
 static size_t end_of_text(const struct ptx_assigned *source, size_t i)
@@ -756,6 +780,10 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
             hidden = inner->end;
             continue;
         }
+        if (source->has_references && is_aliased(source, from)) {
+            lw_buffer_fini(&lines);
+            return false;
+        }
         if (is_limit(source, from, after, &other)) {
             limit = other;
             limits++;
@@ -871,21 +899,6 @@ static bool takes_address(const struct ptx_assigned *source, size_t i)
         if (!is_word(source->text[k]) && !is_blank(source->text[k]) && source->text[k] != '*')
             return false;
     return true;
-}
-
-/* Returns true if the `=` at @i is that of "TYPE &NAME = ...". */
-static bool is_reference(const struct ptx_assigned *source, size_t i)
-{
-    size_t before = before_blanks(source, i);
-
-    while (before != SIZE_MAX && is_word(source->text[before]))
-        before--;
-    while (before != SIZE_MAX && is_blank(source->text[before]))
-        before--;
-    if (before == SIZE_MAX || before == i || source->text[before] != '&')
-        return false;
-    before = before_blanks(source, before);
-    return before != SIZE_MAX && (is_word(source->text[before]) || strchr("&>", source->text[before]) != NULL);
 }
 
 /* Returns the kind of a use of a variable, whose name is at @from and is followed by parts up to @to. The kind is '=' if the

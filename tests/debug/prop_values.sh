@@ -352,7 +352,30 @@ extern "C" __global__ void swaps(int *out, const int *in, int n)
     out[gid + 8] = n;
 }
 END
-for source in rounds.cl sorted.cl swapped.cl exchanged.cl passed.cl swaps.cu; do
+# A variable to which the source assigns through a local reference has no value.
+cat >aliases.cu <<'END'
+extern "C" __global__ void aliases(int *out, const int *in, int n)
+{
+    int gid = blockIdx.x * blockDim.x + threadIdx.x;
+    int x = in[gid & 63], y = in[(gid + 5) & 63];
+    int &r = x;
+    int z = in[3];
+    if (y > 50)
+        r = y + 1;
+    int w = x + z;
+    int &s = w > 100 ? y : z;
+    s += 7;
+    auto bump = [&]() { if (z > 30) z -= 10; w++; };
+    bump();
+    int v = z + w;
+    bump();
+    if (v & 1) r = v;
+    out[gid] = x + y;
+    if (v & 4) return;
+    out[gid + 8] = z + w;
+}
+END
+for source in rounds.cl sorted.cl swapped.cl exchanged.cl passed.cl swaps.cu aliases.cu; do
     name=${source%.*}
     cat >$name.yaml <<END
 program: {source: $source}
@@ -366,7 +389,7 @@ done
 for clang in clang-14 clang-15 clang-16 clang-19; do
     command -v $clang >/dev/null || continue
     for level in -O2 -O3; do
-        (unset LW_RANDOM_DIVISOR && LW_VALUES_CLANG=$clang LW_VALUES_LEVEL=$level "$program" rounds.yaml sorted.yaml swapped.yaml exchanged.yaml passed.yaml swaps.yaml) >out 2>&1 ||
+        (unset LW_RANDOM_DIVISOR && LW_VALUES_CLANG=$clang LW_VALUES_LEVEL=$level "$program" rounds.yaml sorted.yaml swapped.yaml exchanged.yaml passed.yaml swaps.yaml aliases.yaml) >out 2>&1 ||
             fail "$clang $level: $(cat out)"
     done
 done
