@@ -739,7 +739,7 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     size_t hidden = 0; /* up to this index, the name means another variable */
     struct lw_buffer lines;
 
-    text.has_references = false; /* is_bound() tells for each call whether it may assign to an argument */
+    text.has_references = false; /* is_bound() reports for each call whether it may assign to an argument */
     source->scanned += source->size;
     if (source->scanned > MOST_SCANNED || size == 0 || source->line_count == 0)
         return false;

@@ -196,7 +196,8 @@ static int check_counts(uint64_t seed, const struct tim_config *c, const struct 
     uint64_t rows = sum_channels(s, c, TIM_CHANNEL_activates) + sum_channels(s, c, TIM_CHANNEL_row_hits);
     uint64_t data = sum_channels(s, c, TIM_CHANNEL_reads) + sum_channels(s, c, TIM_CHANNEL_writes);
 
-    NEED(c->dram_tREFI == 0 ? rows == data : rows >= data); /* a refresh may close a DRAM row before it is used */
+    /* a refresh, or a request of medic's first queue, may close a DRAM row before it is used */
+    NEED(c->dram_tREFI == 0 && !c->medic_on ? rows == data : rows >= data);
     NEED(sum_channels(s, c, TIM_CHANNEL_busy_cycles) <=
          sum_channels(s, c, TIM_CHANNEL_active_cycles));
     for (unsigned i = 0; i < c->l2_slices; i++) {
@@ -332,7 +333,7 @@ int main(int argc, char **argv)
         printf(" %" PRIu64, medic[i]);
     printf("\n");
     for (unsigned i = 0; i < LW_COUNT_OF(medic); i++)
-        if (medic[i] == 0 && count >= (i == 7 ? 1000 : 150)) /* few machines have requests that are served first */
+        if (medic[i] == 0 && count >= (i == 5 || i == 7 ? 1000 : 150)) /* few machines have mostly hits, or requests that are served first */
             return complain(first, 0, "an event of MeDiC did not occur");
     return 0;
 }
