@@ -15,12 +15,6 @@
 
 _Static_assert((int)TIM_FORMED_WARPS == (int)TIM_MAX_WARPS, "an element of `others` for each warp slot");
 
-/** Returns the lanes of the units that execute @lanes of the warp. */
-static uint64_t unit_lanes(const struct tim_core *core, unsigned warp, uint64_t lanes)
-{
-    return tim_permuted_lanes(core->config, warp, lanes, false);
-}
-
 /** Called before the first instruction, of warp @leader, issues. Records the lanes of other splits that can run now. */
 static void tim_pair_begin(struct tim_core *core, unsigned leader)
 {
@@ -33,7 +27,7 @@ static void tim_pair_begin(struct tim_core *core, unsigned leader)
     f->pc = lead->pc;
     f->what = tim_head(lead);
     f->leader = leader;
-    f->taken = unit_lanes(core, leader, lead->split_lanes);
+    f->taken = tim_permuted_lanes(core->config, leader, lead->split_lanes, false);
     f->others[leader] = 0;
     if (f->what->launch || f->what->sleep)
         return;
@@ -110,7 +104,7 @@ static unsigned add_warps(const struct tim_core *core, unsigned s, struct tim_me
         const struct tim_warp *w = &core->warp[warp];
 
         if (warp == f->leader || !w->used || w->ended || w->reselect || w->split < 0 ||
-            (unit_lanes(core, warp, w->split_lanes) & f->taken) != 0 ||
+            (tim_permuted_lanes(core->config, warp, w->split_lanes, false) & f->taken) != 0 ||
             tim_issue_but_capacity(core, w, now, &recheck_at) != TIM_STALL_PICKED ||
             !may_be_second(core, s, warp, tim_head(w), w->pc, now))
             continue;
