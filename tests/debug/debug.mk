@@ -20,7 +20,8 @@ check_SCRIPTS += tests/shell/test_shell_examples.sh tests/shell/test_shell_files
 EXTRA_DIST += tests/shell/test_shell_examples.sh tests/shell/test_shell_files.sh tests/shell/corpus
 EXTRA_PROGRAMS += tests/debug/prop_values
 check_DATA += tests/debug/prop_values$(EXEEXT)
-tests_debug_prop_values_SOURCES = tests/debug/prop_values.c tests/debug/values_kernels.c tests/debug/values_macros.c tests/debug/values_kernels.h \
+tests_debug_prop_values_SOURCES = tests/debug/prop_values.c tests/debug/values_kernels.c tests/debug/values_functions.c \
+	tests/debug/values_macros.c tests/debug/values_kernels.h tests/debug/values_maker.h \
 	tests/debug/values_trace.c tests/debug/values_tables.c tests/debug/values_trace.h tests/isa/prop_isa_random.h
 tests_debug_prop_values_LDADD = liblanewise.a $(TEST_LIBS)
 check_SCRIPTS += tests/debug/prop_values.sh tests/debug/test_narrowed.sh tests/debug/test_initialisers.sh tests/debug/test_recomputed.sh

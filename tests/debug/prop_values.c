@@ -27,6 +27,9 @@
  * get the addresses of these variables. These kernels do not store all values, so the compiler leaves out stores to the
  * variables' memory. No value may be wrong.
  *
+ * Kernels of LW_VALUES_MODE=idioms are observed kernels that also contain several assignments on one line, `for` loops, structures
+ * that are assigned as a whole, and pointers, references and lambdas that assign to scalars.
+ *
  * Kernels of LW_VALUES_MODE=macros are observed kernels that use macros and a header (values_macros.c).
  *
  * The following differences count as wrong only with LW_VALUES_STRICT=1:
@@ -552,6 +555,8 @@ static void write_text(const char *path, const struct lw_buffer *buffer)
 static void make_kernel(const struct test *test, uint64_t seed, struct kernel *k)
 {
     static const char *const levels[] = {"-O3", "-O3", "-O3", "-O2", "-O1", "-Os"};
+    static const char *const modes[] = {[VALUES_FREE] = "LW_VALUES_MODE=free ", [VALUES_OBSERVED] = "", [VALUES_MEMORY] = "LW_VALUES_MODE=memory ",
+                                        [VALUES_IDIOMS] = "LW_VALUES_MODE=idioms "};
     const char *level = getenv("LW_VALUES_LEVEL"), *clang = getenv("LW_VALUES_CLANG");
     struct prop_random r = {seed * 77 + 5};
     struct lw_buffer text;
@@ -567,8 +572,7 @@ static void make_kernel(const struct test *test, uint64_t seed, struct kernel *k
     snprintf(k->launch, sizeof k->launch, "%s/k.yaml", test->folder);
     snprintf(k->keeping, sizeof k->keeping, "%s/kept.yaml", test->folder);
     snprintf(k->what, sizeof k->what, "%sLW_SEED=%" PRIu64 ": %s %s",
-             test->macros ? "LW_VALUES_MODE=macros " : test->kind == VALUES_MEMORY ? "LW_VALUES_MODE=memory " : "", seed,
-             k->clang != NULL ? k->clang : "clang", k->level);
+             test->macros ? "LW_VALUES_MODE=macros " : modes[test->kind], seed, k->clang != NULL ? k->clang : "clang", k->level);
     lw_buffer_init(&text);
     k->stores = values_kernel_print(&r, k->cuda, test->kind, &text.sink);
     if (test->macros) {
@@ -822,7 +826,10 @@ int main(int argc, char **argv)
     test.strict = getenv("LW_VALUES_STRICT") != NULL;
     test.free = mode != NULL && strcmp(mode, "free") == 0;
     test.macros = mode != NULL && strcmp(mode, "macros") == 0;
-    test.kind = test.free ? VALUES_FREE : mode != NULL && strcmp(mode, "memory") == 0 ? VALUES_MEMORY : VALUES_OBSERVED;
+    test.kind = test.free                                         ? VALUES_FREE
+                : mode != NULL && strcmp(mode, "memory") == 0 ? VALUES_MEMORY
+                : mode != NULL && strcmp(mode, "idioms") == 0 ? VALUES_IDIOMS
+                                                              : VALUES_OBSERVED;
     if (print) {
         struct kernel k;
 
@@ -841,7 +848,7 @@ int main(int argc, char **argv)
         }
         for (int i = 1; i < argc && (wrong == 0 || test.keep_going); i++)
             wrong += launch_file(&test, argv[i], i);
-        print_counts(argc > 1 ? "launch files" : test.free ? "free" : test.macros ? "macros" : test.kind == VALUES_MEMORY ? "memory" : "observed", &test.counts);
+        print_counts(argc > 1 ? "launch files" : test.free ? "free" : test.macros ? "macros" : test.kind == VALUES_MEMORY ? "memory" : test.kind == VALUES_IDIOMS ? "idioms" : "observed", &test.counts);
         if (test.free && argc == 1) {
             const double percent = 100 * (double)wrong / (double)(test.counts.shown + !test.counts.shown);
 

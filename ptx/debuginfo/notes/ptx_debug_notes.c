@@ -411,8 +411,8 @@ static void sort_lines(struct ptx_placing *pl, struct ptx_noted_lines *lines)
 /* Reads a note about the source of a variable. Returns false if the text is another note. The note has one of three forms, which
  * ptx_values.c describes:
  *
- *   NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN...,+STEP,<LIMIT,-LOOP:END:JUMPS...
- *                            the lines that may assign to the variable, and loops
+ *   NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN...,&PASSED...,+STEP,<LIMIT,-LOOP:END:JUMPS...
+ *                            the lines that may assign to the variable, lines of calls that may assign to it, and loops
  *   NAME LINE @ USE...       the uses of a variable in memory
  *   NAME LINE :END TOKEN...  the initialiser of a variable whose scope ends at line END
  */
@@ -476,6 +476,8 @@ static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const 
             end = third;
         if (word.text[0] == '+' && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line))
             lines.step = (int64_t)line;
+        if (word.text[0] == '&' && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line) && line <= UINT32_MAX)
+            *PTX_PUSH(pl->job, lines.passed) = (uint32_t)line;
         if (word.text[0] == '<' && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line)) {
             lines.limit = (int64_t)line;
             lines.has_limit = true;

@@ -64,6 +64,7 @@ struct ptx_noted_lines {
     int64_t limit;
     PTX_LIST(struct ptx_noted_line) loops; /* loops of the variable's scope; an outer loop is before its inner loops */
     PTX_LIST(uint32_t) outer; /* by loop: 1 + index of the innermost other loop around the loop's first line, or 0 */
+    PTX_LIST(uint32_t) passed; /* lines with a call that gets the variable's address, or a reference to the variable */
     struct ptx_noted_line *at; /* the lines that may assign to the variable */
     size_t count, capacity;
 };
@@ -284,6 +285,17 @@ bool ptx_note_may_iterate(const struct ptx_noting *noting, const struct ptx_note
 /** Returns whether the head of a loop assigns to the variable, and the path is at this head, or in the loop after a branch
  *  back. */
 bool ptx_note_counts(const struct ptx_noted_lines *lines, const struct ptx_note_position *position);
+/** Returns the index of the first line in the ascending list that is not before @line. */
+size_t ptx_note_find_line(const struct ptx_noted_lines *lines, uint32_t line);
+/** Returns the innermost loop of the source that contains lines @from and @to, or NULL. Searches the last loop that begins before
+ * @to, and the loops around it. */
+const struct ptx_noted_line *ptx_note_loop_around(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
+/** Returns the loop of the source that begins on a line, or NULL if there is none. */
+const struct ptx_noted_line *ptx_note_loop_from(const struct ptx_noted_lines *lines, uint32_t line);
+/** Returns whether lines [@from, @to) contain a loop on one line that assigns to the variable, as in `do { if (y < x) x = y; } while (0)`.
+ *  The source executes the assignment of such a line any number of times. If @to is before @from, the lines are those of the loop around
+ *  both. */
+bool ptx_note_has_short_loop(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
 /** Returns whether the source assigns to the variable on all paths from the code of line @from forwards to the code of line
  *  @to. @to must be greater than @from. */
 bool ptx_note_must_assign(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_lines *lines,
