@@ -82,8 +82,8 @@ check_SCRIPTS += tests/clients/gdb_copies.sh
 EXTRA_DIST += tests/clients/gdb_copies.sh
 check_SCRIPTS += tests/clients/gdb_native_compare.sh
 EXTRA_DIST += tests/clients/gdb_native_compare.sh
-check_SCRIPTS += tests/ptx/test_compiler_words.sh
-EXTRA_DIST += tests/ptx/test_compiler_words.sh
+check_SCRIPTS += tests/ptx/test_compiler_words.sh tests/ptx/test_values_objects.sh
+EXTRA_DIST += tests/ptx/test_compiler_words.sh tests/ptx/test_values_objects.sh
 check_PROGRAMS += tests/ptx/silicon/test_ptx_silicon
 tests_ptx_silicon_test_ptx_silicon_SOURCES = tests/ptx/silicon/test_ptx_silicon.c tests/ptx/silicon/silicon_forms.c \
 	tests/ptx/silicon/silicon_forms.h tests/ptx/eval/ptx_make.c tests/ptx/eval/ptx_make_run.c tests/ptx/eval/ptx_make.h
