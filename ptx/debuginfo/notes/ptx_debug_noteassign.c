@@ -133,6 +133,7 @@ struct times {
     bool arms; /* the number depends on the path, because a branch side assigns */
     bool lost; /* a branch side that assigns has no code */
     bool same; /* a branch side that assigns is on the line of the branch */
+    bool flat; /* a branch side or a loop on the first line assigns, and the code of this line has no branch */
     bool short_loop; /* a loop that assigns is on one line, as in `do { if (y < x) x = y; } while (0)` */
     bool strict; /* left_over() must not accept numbers that depend on the path */
 };
@@ -147,6 +148,13 @@ static void add_times(struct times *t, uint32_t least, uint32_t most)
 static bool has_code(const struct ptx_noting *noting, uint32_t line)
 {
     return line <= noting->last_line && noting->has_line[line];
+}
+
+/* Returns whether there is a conditional branch of the line. Otherwise the compiler has replaced the branches of the line by
+ * selections. */
+static bool has_branch(const struct ptx_noting *noting, uint32_t line)
+{
+    return line <= noting->last_line && noting->has_branch[line];
 }
 
 /* Returns whether line @at is the only line in @loop that assigns. */
@@ -173,7 +181,10 @@ static void count_forward(struct times *t, uint32_t from, uint32_t to, bool ends
             add_times(t, 0, loop->reached < to ? MANY : 2);
             if (loop->reached < to && !has_code(t->noting, at->line)) /* the loop may be on a branch side */
                 t->arms = t->lost = true;
-            t->short_loop |= loop->reached == at->line;
+            if (loop->reached == at->line) {
+                t->short_loop = true;
+                t->flat |= from == at->line && !has_branch(t->noting, from);
+            }
         } else if (from == at->line && has_from && is_alone(lines, at, loop)) {
             add_times(t, 1, MANY); /* the loop may execute the line several times */
         } else if ((has_to && !(ends && loop != NULL && loop->begins && from != at->line)) ||
@@ -183,6 +194,7 @@ static void count_forward(struct times *t, uint32_t from, uint32_t to, bool ends
             add_times(t, 0, loop != NULL && loop->reached < to ? MANY : 1);
             t->arms = true;
             t->lost |= !has_code(t->noting, at->line);
+            t->flat |= from == at->line && !has_branch(t->noting, from);
             t->same |= from == at->line && at->reached <= at->line;
         }
     }
@@ -204,11 +216,11 @@ static int left_over(const struct times *t, const struct ptx_note_position *posi
         return 1;
     if (position->notes < t->least || position->notes > t->most)
         return -1;
-    if (t->short_loop && position->notes == 0 && !position->crossed)
+    if (t->short_loop && position->notes == 0 && (!position->crossed || t->flat))
         return -1; /* no other block may have the note of the assignment */
     if (position->merges && t->arms && (t->lost || t->same) && !t->strict && t->most == 1)
         return 0; /* the value after the branch */
-    return t->arms && (t->strict || t->lost || !position->crossed || position->notes != t->least) ? -1 : 0;
+    return t->arms && (t->strict || t->lost || !position->crossed || t->flat || position->notes != t->least) ? -1 : 0;
 }
 
 /* Returns whether all lines of a loop that assign have code. In that case, a path without this code does not go around the

@@ -587,6 +587,13 @@ static void find_groups(struct doubting *d)
     for (size_t g = 0; g < noting->groups.count; g++)
         if (noting->groups.at[g].line <= noting->last_line && noting->groups.at[g].first != noting->groups.at[g].end)
             noting->has_line[noting->groups.at[g].line] = 1;
+    noting->has_branch = PTX_ARRAY(d->pl->job, uint8_t, noting->last_line + 1);
+    for (uint32_t s = 0; s < n; s++) {
+        const uint32_t line = ptx_note_line(d->pl, s);
+
+        if (line <= noting->last_line && d->pl->fn->insns.at[s].op == PTX_BRA && d->pl->fn->insns.at[s].guard != PTX_NONE)
+            noting->has_branch[line] = 1;
+    }
     noting->has_call = PTX_ARRAY(d->pl->job, uint8_t, noting->last_line + 1);
     for (size_t i = 0; i < noting->calls.count; i++)
         if (noting->calls.at[i] <= noting->last_line)

@@ -160,6 +160,7 @@ struct ptx_noting {
     PTX_LIST(struct ptx_note_group) groups; /* in the order of the text */
     uint32_t *first_group;          /* by block: index of its first group */
     uint8_t *has_line;              /* by line, up to @last_line: whether there is code of the line */
+    uint8_t *has_branch;            /* by line, up to @last_line: whether there is a conditional branch of the line */
     uint8_t *has_round;             /* by line, up to @last_line: whether a basic block with code of the line begins or ends a
                                      * loop of the code */
     uint8_t *has_call;              /* by line, up to @last_line: whether an inlined call is on the line */
