@@ -23,9 +23,9 @@
  * Before the first comment of a variable, another comment describes the variable in the source, by which
  * ptx_debug_notedoubt.c detects wrong debug values of clang:
  *
- *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN:ELSE...,+STEP,<LIMIT,-LOOP:END:JUMPS...
+ *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN:ELSE...,.MEMBER...,&PASSED...,+STEP,<LIMIT,-LOOP:END:JUMPS...
  *
- * The numbers except ONCE and JUMPS are lines, or 0 if a line is unknown:
+ * The numbers except ONCE, STEP, LIMIT and JUMPS are lines, or 0 if a line is unknown:
  *     END                 last line of the variable's scope
  *     ONCE                1 if a call of the function assigns to the variable exactly once, 2 if a call executes the declaration
  *                         at most once, otherwise 0
@@ -34,12 +34,16 @@
  *                         BEGIN up to REACHED is executed, LINE is executed, too. If the block is unknown, REACHED is 0 and
  *                         BEGIN is missing
  *     ELSE                last line of the `else` parts of the `if` whose first part the block is, if there are any
+ *     .MEMBER             a line that only assigns to a member or an element of the variable
+ *     &PASSED             a line with a call that may assign to the variable, because it gets the variable's address or a
+ *                         reference to the variable
  *     +STEP               constant that each assignment after the declaration adds to the variable, if it does not assign a
  *                         constant. +STEP is missing if there are other assignments, or if they add several constants
  *     <LIMIT              lowest value with which the variable, a rising counter, ends the only `for` that compares it with a
  *                         constant. It is missing if there is no such loop
- *     -LOOP:END:JUMPS     first and last line of a loop in the scope. JUMPS is 1 if the loop contains `continue`, `break`,
- *                         `return` or `goto`, otherwise it is missing
+ *     -LOOP:END:JUMPS     first and last line of a loop in the scope. JUMPS is a sum: 1 if the loop contains `continue`, `break`,
+ *                         `return` or `goto`; 2 if the loop is on one line and contains `if`, `switch`, `?`, `&&` or `||`.
+ *                         JUMPS is missing if it is 0
  *
  * For a variable in the function's local memory, another comment contains the uses of the variable in the source
  * (ptx_assigned_uses()), from which ptx_debug_notememory.c determines when the memory has the value of the source:

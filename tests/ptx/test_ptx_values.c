@@ -495,7 +495,7 @@ static void lines_that_assign_are_found_with_scopes_and_loops(void **state)
         {"void f(void)\n{\n    do {\n        int n = 1;\n        n--;\n    } while (g());\n}\n", 4, "5,0,2,7,4:6:3,5:6:3,+-1"},
         {"void f(void)\n{\n    int n = a +\n        b;\n    while (n < 3)\n        n++;\n}\n", 3, "7,2,2,7,3:0,4:7:2,6:6:5,+1,-5:6"},
         {"void f(void)\n{\n    int n = 1; /* } */\n    { n = '}'; }\n}\n", 3, "5,2,2,5,3:5:2,4:4:4"},
-        {"void f(void)\n{\n    if (a) {\n        int n[2] = {1, 2};\n        n[1] = 3;\n    }\n}\n", 4, "6,2,2,7,4:6:3,5:6:3"},
+        {"void f(void)\n{\n    if (a) {\n        int n[2] = {1, 2};\n        n[1] = 3;\n    }\n}\n", 4, "6,2,2,7,4:6:3,5:6:3,.5"},
         {"void f(void)\n{\n    int n;\n    switch (a) {\n    case 1: n = 1; break;\n    default: g(); n = 2;\n    }\n}\n", 3, "8,2,2,8,5:0,6:0"},
         {"void f(void)\n{\n    int m = 1, n = 2;\n    f(m,\n      n);\n}\n", 3, "6,1,2,6,3:6:2"},
         {"void f(void)\n{\n    int *n = p;\n    n[1] = 2;\n}\n", 3, "5,1,2,5,3:5:2"},

@@ -386,6 +386,8 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
                 lw_printf(&lines.sink, ":%u", ptx_src_end_of_else(source, block));
         }
         last = to_line > last ? to_line : last;
+        if (from != declaration && to != ptx_src_after_blanks(source, after))
+            lw_printf(&lines.sink, ",.%u", to_line);
         if (is_passed(source, from, to))
             put_passed(source, from, ptx_src_end_of_text(source, from), &lines.sink);
     }
@@ -399,9 +401,12 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
         lw_printf(out, ",+%lld", (long long)step);
     if (steps && step > 0 && limits == 1)
         lw_printf(out, ",<%lld", (long long)limit);
-    for (size_t i = 0; i < source->loop_count && last != 0; i++)
+    for (size_t i = 0; i < source->loop_count && last != 0; i++) {
+        const unsigned kind = source->loops[i].has_jumps + 2u * (source->loops[i].first == source->loops[i].last && source->loops[i].has_branches);
+
         if (source->loops[i].first >= declared && (end_line == 0 || source->loops[i].last <= end_line))
-            lw_printf(out, ",-%u:%u%s", source->loops[i].first, source->loops[i].last, source->loops[i].has_jumps ? ":1" : "");
+            lw_printf(out, kind != 0 ? ",-%u:%u:%u" : ",-%u:%u", source->loops[i].first, source->loops[i].last, kind);
+    }
     lw_buffer_fini(&lines);
     return true;
 }

@@ -313,16 +313,35 @@ size_t ptx_src_end_of_text(const struct ptx_assigned *source, size_t i)
     return i;
 }
 
+static bool has_word(const struct ptx_assigned *source, size_t from, size_t to, const char *const *words, size_t count)
+{
+    for (size_t i = from; i < to && i < source->size; i++)
+        for (size_t k = 0; k < count && !ptx_src_is_word(ptx_src_char(source, i - 1)); k++)
+            if (ptx_src_is_word_at(source, i, words[k]))
+                return true;
+    return false;
+}
+
 /* Returns true if [@from, @to) contains a jump, by which the execution may skip the statements after the jump. */
 static bool has_jumps(const struct ptx_assigned *source, size_t from, size_t to)
 {
     static const char *const jumps[] = {"continue", "break", "return", "goto"};
 
-    for (size_t i = from; i < to && i < source->size; i++)
-        for (size_t k = 0; k < LW_COUNT_OF(jumps) && !ptx_src_is_word(ptx_src_char(source, i - 1)); k++)
-            if (ptx_src_is_word_at(source, i, jumps[k]))
-                return true;
-    return false;
+    return has_word(source, from, to, jumps, LW_COUNT_OF(jumps));
+}
+
+/* Returns true if [@from, @to) contains a branch, or an operator that skips operands. */
+static bool has_branches(const struct ptx_assigned *source, size_t from, size_t to)
+{
+    static const char *const branches[] = {"if", "switch", "and", "or"};
+
+    for (size_t i = from; i < to && i < source->size; i++) {
+        const char c = source->text[i];
+
+        if (c == '?' || ((c == '&' || c == '|') && ptx_src_char(source, i + 1) == c))
+            return true;
+    }
+    return has_word(source, from, to, branches, LW_COUNT_OF(branches));
 }
 
 static bool find_loops(struct ptx_assigned *source)
@@ -354,7 +373,9 @@ static bool find_loops(struct ptx_assigned *source)
             return false;
         source->loops[source->loop_count].has_jumps = has_jumps(source, i, end);
         source->loops[source->loop_count].first = ptx_src_line_at(source, i);
-        source->loops[source->loop_count++].last = ptx_src_line_at(source, end);
+        source->loops[source->loop_count].last = ptx_src_line_at(source, end);
+        source->loops[source->loop_count].has_branches = has_branches(source, i, end);
+        source->loop_count++;
     }
     return true;
 }

@@ -130,6 +130,7 @@ struct times {
     const struct ptx_noting *noting;
     const struct ptx_noted_lines *lines;
     uint32_t least, most;
+    bool whole; /* one of the @least assignments is to the whole variable */
     bool arms; /* the number depends on the path, because a branch side assigns */
     bool lost; /* a branch side that assigns has no code */
     bool same; /* a branch side that assigns is on the line of the branch */
@@ -157,12 +158,31 @@ static bool has_branch(const struct ptx_noting *noting, uint32_t line)
     return line <= noting->last_line && noting->has_branch[line];
 }
 
+bool ptx_note_is_flat(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line)
+{
+    if (has_branch(noting, line) || !ptx_note_assigns(lines, line, line))
+        return false;
+    for (size_t l = 0; l < lines->loops.count && lines->loops.at[l].line <= line; l++)
+        if (lines->loops.at[l].line == line && lines->loops.at[l].other != 0)
+            return true;
+    return false;
+}
+
 /* Returns whether line @at is the only line in @loop that assigns. */
 static bool is_alone(const struct ptx_noted_lines *lines, const struct ptx_noted_line *at, const struct ptx_noted_line *loop)
 {
     const size_t k = (size_t)(at - lines->at);
 
     return loop != NULL && (k == 0 || at[-1].line < loop->line) && (k + 1 == lines->count || at[1].line > loop->reached);
+}
+
+/* Returns whether a line that assigns only assigns to a member or element of the variable. */
+static bool assigns_member(const struct ptx_noted_lines *lines, uint32_t line)
+{
+    for (size_t i = 0; i < lines->members.count; i++)
+        if (lines->members.at[i] == line)
+            return true;
+    return false;
 }
 
 /* Adds the assignments on paths of the source from the code of line @from (inclusive) forwards to the code of line @to, which
@@ -187,9 +207,11 @@ static void count_forward(struct times *t, uint32_t from, uint32_t to, bool ends
             }
         } else if (from == at->line && has_from && is_alone(lines, at, loop)) {
             add_times(t, 1, MANY); /* the loop may execute the line several times */
+            t->whole |= !assigns_member(lines, at->line);
         } else if ((has_to && !(ends && loop != NULL && loop->begins && from != at->line)) ||
                    (has_from && (from == at->line || loop == NULL || !loop->begins || loop->reached >= to + ends))) {
             add_times(t, 1, loop != NULL && loop->reached < to && loop->line > from ? MANY : 1);
+            t->whole |= !assigns_member(lines, at->line);
         } else {
             add_times(t, 0, loop != NULL && loop->reached < to ? MANY : 1);
             t->arms = true;
@@ -369,6 +391,21 @@ bool ptx_note_must_assign(struct ptx_placing *pl, const struct ptx_noting *notin
 
     count_forward(&t, from, to, false);
     return t.least != 0;
+}
+
+bool ptx_note_must_assign_whole(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_lines *lines,
+                                uint32_t from, uint32_t to)
+{
+    const struct ptx_noted_line *loop = from > to ? ptx_note_loop_around(lines, from, to) : NULL;
+    struct times t = {.pl = pl, .noting = noting, .lines = lines};
+
+    if (from < to) {
+        count_forward(&t, from, to, false);
+    } else if (loop != NULL) {
+        count_forward(&t, from, loop->reached, true);
+        count_forward(&t, loop->line, to, false);
+    }
+    return t.whole;
 }
 
 int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,

@@ -275,6 +275,7 @@ static void enter_line(struct ptx_note_following *f, struct ptx_note_walk *w, co
     const struct ptx_noted_lines *lines = f->lines;
     struct ptx_note_positions next = {.doubted = w->positions.doubted, .hidden = w->positions.hidden};
     bool agrees = !w->positions.more, confirms = ptx_note_in_scope(lines, group->line);
+    bool keeps = false, whole = false; /* keeps: the notes since the last line belong to the line of @group, too */
     uint32_t early = 0; /* a line before the line of @group whose code follows; 0: the code of @group is not moved up */
 
     if (group->first == group->end && ptx_note_assigns(lines, group->line, group->line))
@@ -314,6 +315,9 @@ static void enter_line(struct ptx_note_following *f, struct ptx_note_walk *w, co
             const int over = ptx_note_agrees(f->pl, f->noting, f->variable, &position, group->line);
 
             agrees &= over >= 0 && is_sure(f, w, &position, group, over);
+            keeps |= over > 0 || position.line == group->line;
+            whole |= f->pieces->count > 1 && position.line != 0 && position.line != group->line &&
+                     ptx_note_must_assign_whole(f->pl, f->noting, lines, position.line, group->line);
             position = (struct ptx_note_position){.line = group->line, .notes = (uint8_t)(over > 0 ? over : 0),
                                                   .none = position.none && position.line == group->line,
                                                   .owed = (position.owed && position.notes == 0) ||
@@ -326,6 +330,12 @@ static void enter_line(struct ptx_note_following *f, struct ptx_note_walk *w, co
             }
         }
         ptx_note_add_position(&next, position);
+    }
+    if (ptx_note_in_scope(lines, group->line) && keeps)
+        next.noted = w->positions.noted;
+    if (whole) { /* a piece without a note has lost the note of the assignment to the whole variable */
+        show_up_to(f, w, group->first);
+        next.hidden |= ~w->positions.noted;
     }
     if (!agrees) {
         show_up_to(f, w, group->first);
@@ -418,16 +428,56 @@ static bool is_uncertain(const struct ptx_note_following *f, const struct ptx_no
     return false;
 }
 
-/* Returns whether only minima and maxima are before the variable's next note. clang has then compiled a branch that may assign
- * to the variable, with its condition, to a minimum or maximum. clang 14 moves the note of that assignment before the branch,
- * where it replaces the note of the old value. */
+/* Returns whether code of only one line is before the variable's next note, and this line has a loop that assigns to the variable, as in
+ * `do { if (y < x) x = y; } while (0)`. Then the note may be that of a branch side in the loop, although the code has no branch. */
+static bool is_in_short_loop(const struct ptx_note_following *f, const struct ptx_noted_event *note, const struct ptx_noted_event *next)
+{
+    const uint32_t line = ptx_note_line(f->pl, note->at / 2);
+
+    for (uint32_t s = note->at / 2; s < next->at / 2 && ptx_spend(f->pl, 1); s++)
+        if (ptx_note_line(f->pl, s) != line)
+            return false;
+    return ptx_note_has_short_loop(f->lines, line, line + 1);
+}
+
+/* Returns whether a statement of the line computes the value before the note, in the note's block. */
+static bool is_computed_on(const struct ptx_note_following *f, const struct ptx_noted_event *note, uint32_t line)
+{
+    const struct ptx_noted_value *v = &f->noting->values.at[note->value];
+
+    if (!ptx_note_is_plain(v) || v->operand[0].kind != PTX_NOTE_REG)
+        return false;
+    for (uint32_t s = note->at / 2; s-- > f->noting->blocks.at[note->block].first && ptx_spend(f->pl, 1);)
+        if (f->pl->fn->insns.at[s].operand_count != 0 && ptx_note_is_written(f->pl, f->noting, v, s, s + 1))
+            return ptx_note_line(f->pl, s) == line;
+    return false;
+}
+
+/* Returns whether the last line before a note has a loop with a branch for which the code has no branch, and the value is not computed
+ * by the code of that line, which selects. */
+static bool is_of_side(const struct ptx_note_following *f, const struct ptx_note_walk *w, const struct ptx_noted_event *note)
+{
+    for (unsigned i = 0; i < w->positions.count; i++)
+        if (ptx_note_is_flat(f->noting, f->lines, w->positions.at[i].line) && !is_computed_on(f, note, w->positions.at[i].line))
+            return true;
+    return false;
+}
+
+/* Returns whether a note may be that of a branch side for which the code has no branch. That is so in three cases. In the first case,
+ * only minima and maxima are before the variable's next note: clang has compiled a branch that may assign to the variable, with its
+ * condition, to a minimum or maximum. clang 14 moves the note of that assignment before the branch, where it replaces the note of
+ * the old value. The other cases are is_of_side() and is_in_short_loop(). */
 static bool may_be_of_branch(const struct ptx_note_following *f, const struct ptx_note_walk *w, const struct ptx_noted_event *note)
 {
     const struct ptx_noted_event *next = note_after(f, w, note);
     const uint32_t known[PTX_NOTE_SAME] = {note->value, PTX_NONE, PTX_NONE};
 
+    if (is_of_side(f, w, note))
+        return true;
     if (next == NULL || f->pieces->count != 1)
         return false;
+    if (is_in_short_loop(f, note, next))
+        return true;
     for (uint32_t s = note->at / 2; s < next->at / 2 && ptx_spend(f->pl, 1); s++)
         if (f->pl->fn->insns.at[s].op != PTX_MIN && f->pl->fn->insns.at[s].op != PTX_MAX)
             return false;
@@ -453,6 +503,8 @@ static void take_note(struct ptx_note_following *f, struct ptx_note_walk *w, con
     for (uint32_t p = 0; p < f->pieces->count; p++)
         if (has_piece(f, v, p))
             w->positions.hidden = (w->positions.hidden & ~(UINT32_C(1) << p)) | (uint32_t)hides << p;
+    for (uint32_t p = 0; p < f->pieces->count; p++)
+        w->positions.noted |= (uint32_t)(has_piece(f, v, p) && !note->doubts) << p;
     if (note->doubts)
         return; /* the earlier value is hidden, but stays in the state: the next note may give it again */
     for (uint32_t p = 0; p < f->pieces->count && news; p++)

@@ -26,10 +26,13 @@ bool ptx_note_add_position(struct ptx_note_positions *positions, struct ptx_note
 
 bool ptx_note_join_positions(struct ptx_note_positions *to, const struct ptx_note_positions *from, bool back)
 {
-    const uint32_t pending = to->count == 0 && !to->more ? from->pending : to->pending & from->pending;
-    bool changed = (from->more && !to->more) || ((from->doubted & ~to->doubted) | (from->hidden & ~to->hidden)) != 0 || pending != to->pending;
+    const bool first = to->count == 0 && !to->more;
+    const uint32_t pending = first ? from->pending : to->pending & from->pending, noted = first ? from->noted : to->noted & from->noted;
+    bool changed = (from->more && !to->more) || ((from->doubted & ~to->doubted) | (from->hidden & ~to->hidden)) != 0 ||
+                   pending != to->pending || noted != to->noted;
 
     to->pending = pending;
+    to->noted = noted;
     to->more |= from->more;
     to->doubted |= from->doubted;
     to->hidden |= from->hidden;

@@ -411,8 +411,9 @@ static void sort_lines(struct ptx_placing *pl, struct ptx_noted_lines *lines)
 /* Reads a note about the source of a variable. Returns false if the text is another note. The note has one of three forms, which
  * ptx_values.c describes:
  *
- *   NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN...,&PASSED...,+STEP,<LIMIT,-LOOP:END:JUMPS...
- *                            the lines that may assign to the variable, lines of calls that may assign to it, and loops
+ *   NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN...,.MEMBER...,&PASSED...,+STEP,<LIMIT,-LOOP:END:JUMPS...
+ *                            the lines that may assign to the variable, those that only assign to a member, lines
+ *                            of calls that may assign to the variable, and loops
  *   NAME LINE @ USE...       the uses of a variable in memory
  *   NAME LINE :END TOKEN...  the initialiser of a variable whose scope ends at line END
  */
@@ -478,6 +479,8 @@ static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const 
             lines.step = (int64_t)line;
         if (word.text[0] == '&' && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line) && line <= UINT32_MAX)
             *PTX_PUSH(pl->job, lines.passed) = (uint32_t)line;
+        if (word.text[0] == '.' && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line) && line <= UINT32_MAX)
+            *PTX_PUSH(pl->job, lines.members) = (uint32_t)line;
         if (word.text[0] == '<' && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line)) {
             lines.limit = (int64_t)line;
             lines.has_limit = true;
@@ -486,6 +489,10 @@ static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const 
             !ptx_note_number((struct ptx_name){colon + 1, (size_t)((second != NULL ? second : end) - colon - 1)}, 10, &reached) || reached > UINT32_MAX ||
             (second != NULL && (!ptx_note_number((struct ptx_name){second + 1, (size_t)(end - second - 1)}, 10, &begins) || begins > UINT32_MAX)))
             continue;
+        if (loop) {
+            other = begins >> 1;
+            begins &= 1;
+        }
         *(loop ? PTX_PUSH(pl->job, lines.loops) : PTX_PUSH(pl->job, lines)) =
             (struct ptx_noted_line){(uint32_t)line, (uint32_t)reached, (uint32_t)begins, (uint32_t)other};
     }

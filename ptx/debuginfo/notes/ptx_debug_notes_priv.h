@@ -51,7 +51,8 @@ struct ptx_noted_event {
  *  skip statements of the loop, as after `continue`. */
 struct ptx_noted_line {
     uint32_t line, reached, begins;
-    uint32_t other; /* last line of the `else` parts that follow the block, or 0 */
+    uint32_t other; /* last line of the `else` parts that follow the block, or 0. For a loop: not 0 if the loop is on one line and
+                     * contains a branch */
 };
 /** Lines of the source that concern a variable. */
 struct ptx_noted_lines {
@@ -64,6 +65,7 @@ struct ptx_noted_lines {
     int64_t limit;
     PTX_LIST(struct ptx_noted_line) loops; /* loops of the variable's scope; an outer loop is before its inner loops */
     PTX_LIST(uint32_t) outer; /* by loop: 1 + index of the innermost other loop around the loop's first line, or 0 */
+    PTX_LIST(uint32_t) members; /* lines that only assign to members or elements of the variable */
     PTX_LIST(uint32_t) passed; /* lines with a call that gets the variable's address, or a reference to the variable */
     struct ptx_noted_line *at; /* the lines that may assign to the variable */
     size_t count, capacity;
@@ -122,6 +124,8 @@ struct ptx_note_positions {
     bool more; /* paths have further positions, for which the array is too short */
     uint32_t doubted; /* bit set of the pieces whose values may be outdated */
     uint32_t hidden;  /* bit set of the pieces whose values are unknown until their next note (note_early()) */
+    uint32_t noted;   /* bit set of the pieces that have a note since the code of the last line began, or since that of an earlier line if
+                       * the notes may belong to the last line */
     uint32_t pending; /* bit set of the pieces to which a note has given a new value since the code of the last line began; the
                        * code of the next line may confirm this value */
 };
@@ -297,10 +301,16 @@ const struct ptx_noted_line *ptx_note_loop_from(const struct ptx_noted_lines *li
  *  The source executes the assignment of such a line any number of times. If @to is before @from, the lines are those of the loop around
  *  both. */
 bool ptx_note_has_short_loop(const struct ptx_noted_lines *lines, uint32_t from, uint32_t to);
+/** Returns whether a line has a loop that contains a branch and assigns to the variable, and the code of the line has no branch: the
+ *  compiler has replaced the branch by selections. */
+bool ptx_note_is_flat(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line);
 /** Returns whether the source assigns to the variable on all paths from the code of line @from forwards to the code of line
  *  @to. @to must be greater than @from. */
 bool ptx_note_must_assign(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_lines *lines,
                           uint32_t from, uint32_t to);
+/** Returns whether the source assigns to the whole variable, and not only to a member, on each path from line @from to line @to. */
+bool ptx_note_must_assign_whole(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_lines *lines,
+                                uint32_t from, uint32_t to);
 /** Compares the notes since @position, on a path to code of line @to, with the assignments of the source on that path. Returns
  *  -1 if the notes do not match. Otherwise returns the number of notes that belong to line @to itself. */
 int ptx_note_agrees(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_variable *v,
