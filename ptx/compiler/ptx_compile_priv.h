@@ -56,6 +56,7 @@ struct ptx_assigned {
     struct ptx_source_loop {
         unsigned first, last; /* numbers of the loop's first and last line */
         bool has_jumps;       /* the loop contains `continue`, `break`, `return` or `goto`, so an iteration may skip statements */
+        bool is_do;           /* the loop is a `do` loop, which has at least one iteration */
         bool has_branches;    /* the loop contains `if`, `switch`, `?`, `&&` or `||` */
     } *loops;
     size_t brace_count, loop_count;

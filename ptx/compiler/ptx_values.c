@@ -42,8 +42,8 @@
  *     <LIMIT              lowest value with which the variable, a rising counter, ends the only `for` that compares it with a
  *                         constant. It is missing if there is no such loop
  *     -LOOP:END:JUMPS     first and last line of a loop in the scope. JUMPS is a sum: 1 if the loop contains `continue`, `break`,
- *                         `return` or `goto`; 2 if the loop is on one line and contains `if`, `switch`, `?`, `&&` or `||`.
- *                         JUMPS is missing if it is 0
+ *                         `return` or `goto`; 2 if the loop is on one line and contains `if`, `switch`, `?`, `&&` or `||`;
+ *                         4 if it is a `do` loop on one line without these. JUMPS is missing if it is 0
  *
  * For a variable in the function's local memory, another comment contains the uses of the variable in the source
  * (ptx_assigned_uses()), from which ptx_debug_notememory.c determines when the memory has the value of the source:

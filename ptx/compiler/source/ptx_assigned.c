@@ -300,6 +300,22 @@ static void put_passed(const struct ptx_assigned *source, size_t from, size_t to
         lw_printf(out, ",&%u", l);
 }
 
+/* Returns the index of the `do` whose block contains @i, if the block is on one line and has neither branches nor jumps: the source
+ * executes all statements of the block whenever it executes the `do`. Otherwise returns @i. */
+static size_t out_of_do(const struct ptx_assigned *source, size_t i)
+{
+    for (;;) {
+        const struct ptx_brace *block = ptx_src_block_around(source, i);
+        const size_t end = block != NULL ? ptx_src_before_blanks(source, block->at) + 1 : 0, word = ptx_src_begin_of_word(source, end);
+
+        if (!ptx_src_is_text(source, word, end, "do") || block->end == SIZE_MAX ||
+            ptx_src_line_at(source, word) != ptx_src_line_at(source, block->end) || !ptx_src_is_reached(source, i) ||
+            ptx_src_has_branches(source, block->at, block->end) || ptx_src_has_jumps(source, block->at, block->end))
+            return i;
+        i = word;
+    }
+}
+
 bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t size, unsigned declared, struct lw_sink *out)
 {
     int64_t step = 0, one, limit = 0, other;
@@ -341,7 +357,7 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
         size_t to;
         unsigned line, to_line, reached;
         const struct ptx_brace *block;
-        size_t before;
+        size_t before, place;
         bool is_own; /* the declared name is the first word on its line */
 
         if ((from != 0 && ptx_src_is_word(source->text[from - 1])) || ptx_src_is_word(ptx_src_char(source, after)) || ptx_src_is_member(source, from) || from < hidden)
@@ -374,8 +390,10 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
         statements += 1 + (line != declared) + !ptx_src_is_outside_of_loops(source, from);
         before = ptx_src_before_blanks(source, from);
         is_own = before == SIZE_MAX || ptx_src_line_at(source, before) != line;
-        block = line == declared && scope == ptx_src_block_around(source, from) ? scope
-                : ptx_src_is_reached(source, from) && !ptx_src_is_in_switch(source, from) ? ptx_src_block_around(source, from) : NULL;
+        place = out_of_do(source, from);
+        block = line == declared && scope == ptx_src_block_around(source, from)                 ? scope
+                : ptx_src_is_reached(source, place) && !ptx_src_is_in_switch(source, place) ? ptx_src_block_around(source, place)
+                                                                                                : NULL;
         reached = block != NULL || !is_own ? ptx_src_end_line_of(source, block) : to_line;
         for (unsigned l = line > last ? line : last + 1; l <= to_line; l++) {
             lw_printf(&lines.sink, ",%u:%u", l, l == to_line ? reached : 0);
@@ -402,7 +420,9 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     if (steps && step > 0 && limits == 1)
         lw_printf(out, ",<%lld", (long long)limit);
     for (size_t i = 0; i < source->loop_count && last != 0; i++) {
-        const unsigned kind = source->loops[i].has_jumps + 2u * (source->loops[i].first == source->loops[i].last && source->loops[i].has_branches);
+        const bool on_line = source->loops[i].first == source->loops[i].last, jumps = source->loops[i].has_jumps;
+        const unsigned kind = jumps + 2u * (on_line && source->loops[i].has_branches) +
+                              4u * (on_line && source->loops[i].is_do && !source->loops[i].has_branches && !jumps);
 
         if (source->loops[i].first >= declared && (end_line == 0 || source->loops[i].last <= end_line))
             lw_printf(out, kind != 0 ? ",-%u:%u:%u" : ",-%u:%u", source->loops[i].first, source->loops[i].last, kind);

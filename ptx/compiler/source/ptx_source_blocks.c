@@ -323,7 +323,7 @@ static bool has_word(const struct ptx_assigned *source, size_t from, size_t to, 
 }
 
 /* Returns true if [@from, @to) contains a jump, by which the execution may skip the statements after the jump. */
-static bool has_jumps(const struct ptx_assigned *source, size_t from, size_t to)
+bool ptx_src_has_jumps(const struct ptx_assigned *source, size_t from, size_t to)
 {
     static const char *const jumps[] = {"continue", "break", "return", "goto"};
 
@@ -331,7 +331,7 @@ static bool has_jumps(const struct ptx_assigned *source, size_t from, size_t to)
 }
 
 /* Returns true if [@from, @to) contains a branch, or an operator that skips operands. */
-static bool has_branches(const struct ptx_assigned *source, size_t from, size_t to)
+bool ptx_src_has_branches(const struct ptx_assigned *source, size_t from, size_t to)
 {
     static const char *const branches[] = {"if", "switch", "and", "or"};
 
@@ -371,10 +371,11 @@ static bool find_loops(struct ptx_assigned *source)
         }
         if (!grow((void **)&source->loops, source->loop_count, &capacity, sizeof *source->loops))
             return false;
-        source->loops[source->loop_count].has_jumps = has_jumps(source, i, end);
+        source->loops[source->loop_count].has_jumps = ptx_src_has_jumps(source, i, end);
         source->loops[source->loop_count].first = ptx_src_line_at(source, i);
         source->loops[source->loop_count].last = ptx_src_line_at(source, end);
-        source->loops[source->loop_count].has_branches = has_branches(source, i, end);
+        source->loops[source->loop_count].has_branches = ptx_src_has_branches(source, i, end);
+        source->loops[source->loop_count].is_do = is_do;
         source->loop_count++;
     }
     return true;

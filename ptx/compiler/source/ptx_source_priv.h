@@ -81,6 +81,10 @@ size_t ptx_src_end_of_text(const struct ptx_assigned *source, size_t i);
 /** Returns the block of another variable, whose declaration names it at [@from, @to) in the scope of a variable of the same name.
  * Returns NULL if the name is no such declaration, or not certainly. */
 const struct ptx_brace *ptx_src_inner_scope(const struct ptx_assigned *source, size_t from, size_t to, const struct ptx_brace *scope);
+/** Returns true if [@from, @to) contains a jump, by which the execution may skip the statements after the jump. */
+bool ptx_src_has_jumps(const struct ptx_assigned *source, size_t from, size_t to);
+/** Returns true if [@from, @to) contains a branch, or an operator that skips operands. */
+bool ptx_src_has_branches(const struct ptx_assigned *source, size_t from, size_t to);
 /** Returns the last line of the `else` parts in braces that follow a block, or 0. */
 unsigned ptx_src_end_of_else(const struct ptx_assigned *source, const struct ptx_brace *block);
 /** Returns true if the operator at @i is certainly binary, because a name, a number or an index precedes it. */

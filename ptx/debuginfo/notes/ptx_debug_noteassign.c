@@ -163,7 +163,26 @@ bool ptx_note_is_flat(const struct ptx_noting *noting, const struct ptx_noted_li
     if (has_branch(noting, line) || !ptx_note_assigns(lines, line, line))
         return false;
     for (size_t l = 0; l < lines->loops.count && lines->loops.at[l].line <= line; l++)
-        if (lines->loops.at[l].line == line && lines->loops.at[l].other != 0)
+        if (lines->loops.at[l].line == line && lines->loops.at[l].other == 1)
+            return true;
+    return false;
+}
+
+bool ptx_note_is_conditional(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line)
+{
+    if (!has_branch(noting, line) || ptx_note_loop_from(lines, line) != NULL)
+        return false;
+    for (size_t k = ptx_note_find_line(lines, line); k < lines->count && lines->at[k].line == line; k++)
+        if (lines->at[k].begins != 0 && lines->at[k].begins < line)
+            return false;
+    return true;
+}
+
+/* Returns whether a loop on a line executes all its statements at least once. */
+static bool executes_once(const struct ptx_noted_lines *lines, uint32_t line)
+{
+    for (size_t l = 0; l < lines->loops.count && lines->loops.at[l].line <= line; l++)
+        if (lines->loops.at[l].line == line && lines->loops.at[l].other == 2)
             return true;
     return false;
 }
@@ -198,7 +217,7 @@ static void count_forward(struct times *t, uint32_t from, uint32_t to, bool ends
         if (to > at->reached && to <= at->other && from <= at->begins && !ends)
             continue; /* the path goes to the `else` part instead of the block */
         if (loop != NULL && loop->line == at->line) { /* code of this line may belong to any part of the loop's head */
-            add_times(t, 0, loop->reached < to ? MANY : 2);
+            add_times(t, has_to && executes_once(lines, at->line), loop->reached < to ? MANY : 2);
             if (loop->reached < to && !has_code(t->noting, at->line)) /* the loop may be on a branch side */
                 t->arms = t->lost = true;
             if (loop->reached == at->line) {

@@ -264,6 +264,8 @@ static bool is_sure(const struct ptx_note_following *f, const struct ptx_note_wa
     more.notes++; /* a note without a value may be that of an assignment, too */
     if (position->none && position->line != group->line && ptx_note_agrees(f->pl, f->noting, f->variable, &more, group->line) < 0)
         return false;
+    if (over > 0 && ptx_note_is_conditional(f->noting, f->lines, group->line))
+        return false; /* the note is before the branch that decides whether the source assigns */
     if (is_of_next(f, w, group) || (over > 0 && ptx_note_has_short_loop(f->lines, group->line, group->line + 1) && reads_value(f, w, group)))
         return false;
     return !((over > 0 || ptx_note_has_short_loop(f->lines, position->line, group->line)) && has_second_note(f, w, group));

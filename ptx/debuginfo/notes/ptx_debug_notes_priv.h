@@ -51,8 +51,8 @@ struct ptx_noted_event {
  *  skip statements of the loop, as after `continue`. */
 struct ptx_noted_line {
     uint32_t line, reached, begins;
-    uint32_t other; /* last line of the `else` parts that follow the block, or 0. For a loop: not 0 if the loop is on one line and
-                     * contains a branch */
+    uint32_t other; /* last line of the `else` parts that follow the block, or 0. For a loop on one line: 1 if it
+                     * contains a branch, 2 if it is a `do` loop without branches and jumps, otherwise 0 */
 };
 /** Lines of the source that concern a variable. */
 struct ptx_noted_lines {
@@ -304,6 +304,9 @@ bool ptx_note_has_short_loop(const struct ptx_noted_lines *lines, uint32_t from,
 /** Returns whether a line has a loop that contains a branch and assigns to the variable, and the code of the line has no branch: the
  *  compiler has replaced the branch by selections. */
 bool ptx_note_is_flat(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line);
+/** Returns whether a line assigns to the variable only in a branch side that is on the same line, as in `if (c) x = y;`, and the code of
+ *  the line has a branch. */
+bool ptx_note_is_conditional(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line);
 /** Returns whether the source assigns to the variable on all paths from the code of line @from forwards to the code of line
  *  @to. @to must be greater than @from. */
 bool ptx_note_must_assign(struct ptx_placing *pl, const struct ptx_noting *noting, const struct ptx_noted_lines *lines,
