@@ -60,6 +60,7 @@ for clang in clang-14 clang-15 clang-16 clang-19; do # 10,000 kernels in all, di
     step values-$clang env LW_SEED=random LW_VALUES_CLANG=$clang LW_RANDOM_COUNT=2500 "$src/tests/debug/prop_values.sh"
     step memory-$clang env LW_SEED=random LW_VALUES_CLANG=$clang LW_RANDOM_COUNT=500 LW_VALUES_MODE=memory "$src/tests/debug/prop_values.sh"
     step macros-$clang env LW_SEED=random LW_VALUES_CLANG=$clang LW_RANDOM_COUNT=500 LW_VALUES_MODE=macros "$src/tests/debug/prop_values.sh"
+    step idioms-$clang env LW_SEED=random LW_VALUES_CLANG=$clang LW_RANDOM_COUNT=500 LW_VALUES_MODE=idioms "$src/tests/debug/prop_values.sh"
     step free-$clang env LW_SEED=random LW_VALUES_CLANG=$clang LW_RANDOM_COUNT=500 LW_VALUES_MODE=free "$src/tests/debug/prop_values.sh"
 done
 step values-table env LANEWISE=./lanewise "$src/bench/values" --check "$src/docs/evidence/values.tsv"

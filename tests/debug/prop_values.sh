@@ -17,6 +17,7 @@ random=$?
 if [ -z "${LW_VALUES_MODE:-}${LW_SEED:-}" ]; then
     LW_VALUES_MODE=memory "$program" || random=1
     LW_VALUES_MODE=macros "$program" || random=1
+    LW_VALUES_MODE=idioms "$program" || random=1
 fi
 wait $!
 other=$?
@@ -35,6 +36,11 @@ memory() {
     command -v "$2" >/dev/null || return 0
     LW_VALUES_MODE=memory LW_SEED=$1 LW_RANDOM_COUNT=1 LW_VALUES_CLANG=$2 "$program" >kept.txt 2>&1 || { cat kept.txt; random=1; }
 }
+# usage: idioms SEED CLANG. Runs a random kernel with idioms, for which an earlier version showed wrong values.
+idioms() {
+    command -v "$2" >/dev/null || return 0
+    LW_VALUES_MODE=idioms LW_SEED=$1 LW_RANDOM_COUNT=1 LW_VALUES_CLANG=$2 "$program" >kept.txt 2>&1 || { cat kept.txt; random=1; }
+}
 # usage: free SEED CLANG. Runs a random kernel that does not store each value, and for which an earlier version showed wrong values.
 free() {
     command -v "$2" >/dev/null || return 0
@@ -51,6 +57,17 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     memory 205 clang-19
     memory 471500036 clang-15 # the store of one assignment was combined with stores of a later assignment
     memory 471500055 clang-15
+    idioms 2007 clang-14      # an inlined call assigns to the caller's variable through a reference
+    idioms 2050 clang-14
+    idioms 2065 clang-14      # the note of a branch side is before the minimum and the maximum that replace the branch
+    idioms 3603 clang-16      # two notes belong to one line whose branch is replaced
+    idioms 12057 clang-14     # an unrolled loop repeats the note of a branch side that is never executed
+    idioms 480014081 clang-14 # the note of a selection is late, in another block
+    idioms 480019235 clang-19 # clang gives no note for a member of a structure that is assigned as a whole
+    idioms 480015427 clang-15 # the note of a branch side is in the code of the line, before the minimum
+    idioms 480019466 clang-19 # the only note of a line with a replaced branch is that of the branch side
+    idioms 500014160 clang-14 # an exchange in a loop on one line always assigns
+    idioms 500016344 clang-16 # the note of a branch side is before the branch on the same line
     kept 4767018319658750850 clang-14 # the line of a closing brace has code of a return before the declaration
     kept 4767070166098032869 clang-16 # a block at the end of the function has no line, and the path goes back from the block
     kept 4767052925537765558 clang-14 # in an unrolled loop, a store of the second iteration has no line in the middle of a block
