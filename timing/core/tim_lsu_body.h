@@ -203,13 +203,17 @@ static bool pass_together(struct tim_core *core, struct tim_op *op, const struct
     if (banks == NULL)
         return false;
     for (LW_EACH_BIT(l, access->lanes)) {
-        banks->address[banks->used + l] = address[l];
-        banks->lanes |= UINT64_C(1) << (banks->used + l);
+        /* With core.permute, members of a formed warp may have the same lane of their warps, but never the same lane of the units. */
+        const unsigned at = banks->used + (tim_forms(core) ? tim_permuted_lane(c, op->warp, l) : l);
+
+        banks->address[at] = address[l];
+        banks->lanes |= UINT64_C(1) << at;
     }
     banks->used += lanes;
     struct emu_access wide = {.space = ISA_SPACE_SHARED, .kind = access->kind, .bytes = access->bytes, .lanes = banks->lanes,
                               .address = banks->address};
     unsigned passes = tim_shared_passes_of(c, &wide, width < EMU_MAX_LANES ? width : EMU_MAX_LANES);
+    assert(passes >= banks->passes);
     if (passes != banks->passes) {
         op->passes += passes - banks->passes;
         banks->passes = passes;

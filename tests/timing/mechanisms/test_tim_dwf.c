@@ -183,6 +183,23 @@ static void a_formed_warp_passes_shared_memory_together(void **state)
     assert_int_equal(of(true, text, 8).passes, 2);
 }
 
+/* Warps 0 and 1 take the branch with lanes 0 and 2, which core.permute moves to different lanes of the units. In warp 0 the two
+ * lanes load different words of one bank, in two passes; in warp 1 both load the same word, which adds no pass. The other sides
+ * load in one pass. */
+static void permuted_lanes_pass_shared_memory_together(void **state)
+{
+    const char *text = SIDES(EQUAL "v_mul_u32 v8, v1, 64\n v_setp_u32.lt p1, v1, 4\n @!p1 v_mov_b32 v8, 0\n",
+                             "ld.shared.b32 v4, [v8]\n", "ld.shared.b32 v4, [v7]\n");
+    struct run *r = machine(true);
+
+    (void)state;
+    r->config->core_permute = TIM_PERMUTE_XOR;
+    const struct result dwf = result_of(r, text, 8);
+    run_free(r);
+    assert_int_equal(dwf.formed, 3);
+    assert_int_equal(dwf.passes, 3);
+}
+
 /* Lanes 0 of warps 0 and 1, and lane 1 of warp 1, store to shared memory and load what the next lane has stored. */
 static uint32_t exchanged(bool on, bool threads)
 {
@@ -335,6 +352,7 @@ int main(void)
         cmocka_unit_test(each_permutation_by_hand),
         cmocka_unit_test(accesses_of_a_formed_warp_coalesce),
         cmocka_unit_test(a_formed_warp_passes_shared_memory_together),
+        cmocka_unit_test(permuted_lanes_pass_shared_memory_together),
         cmocka_unit_test(code_that_relies_on_lockstep_breaks),
         cmocka_unit_test(an_instruction_that_needs_all_lanes_has_no_companions),
         cmocka_unit_test(the_heuristic_chooses_the_warp_that_leads),
