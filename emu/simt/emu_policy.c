@@ -141,20 +141,17 @@ static bool on_the_way(const struct emu_warp *w, uint64_t lanes)
     return (emu_split_lanes(w, moving) & lanes) != 0;
 }
 
-enum { SUSPENDED_PATIENCE = 1 << 16 }; /* a split is suspended for at most this many instructions of its warp */
-
-/** A user's step of some lanes divides a split into parts, which then wait for each other in the state SUSPENDED. This function
- *  wakes each suspended part whose pc no other part can reach any more, because the other parts have diverged, are blocked, or
- *  have exited. The function also wakes each part that has waited for SUSPENDED_PATIENCE instructions, so that the wait cannot
- *  stop progress. */
+/** A step of some lanes divides a split into parts, which then wait for each other in the state SUSPENDED. This function wakes each
+ *  suspended part whose pc no other part can reach any more, because the other parts have diverged, are blocked, or have exited.
+ *  A part waits without a limit for parts that are on the way, for example in a long loop: the instruction at which it waits, such as
+ *  a scalar write, would fault without their lanes. */
 static void wake_suspended(struct emu_warp *w)
 {
     uint64_t due = 0;
 
     for (LW_EACH_BIT(id, w->split_in[EMU_SPLIT_SUSPENDED])) {
         const struct emu_split *s = &w->split[id];
-        if (!on_the_way(w, s->family & ~s->lanes) ||
-            w->retired - s->since >= SUSPENDED_PATIENCE)
+        if (!on_the_way(w, s->family & ~s->lanes))
             due |= split_bit((unsigned)id);
     }
     for (LW_EACH_BIT(id, due))

@@ -78,6 +78,38 @@ grep -q "tbc: .*of the block's stack" out || fail "why does not show that a warp
 # shellcheck disable=SC2086
 expect 0 '' debug --batch paths.yaml $machine --mechanism capri "$@" -c mechanism -c continue
 grep -q '^  branch 0x[0-9a-f]*: counter [0-3] of 3: threads \(wait\|do not wait\)$' out || fail "command mechanism does not show the predictor: $(cat out)"
+# Threads of warp 0 leave the kernel early, so that threads of warp 1 join the others: warp 1 is divided from then on. Some of its
+# threads reach scalar instructions 100,000 instructions before the rest of the warp, which is in a long loop, and must wait.
+cat >long.cl <<'END'
+__kernel void sums(__global int *out, __global const int *in, int n)
+{
+    int t = get_local_id(0), sum = 0;
+
+    if (t < 24)
+        return;
+    for (int i = 0; i < in[t]; i++)
+        sum = sum * 31 + i;
+    for (int j = 0; j < n; j++)
+        sum = sum * 17 + in[j];
+    out[t] = sum;
+}
+END
+cat >long.yaml <<'END'
+program: {source: long.cl}
+buffers: {out: {type: s32, count: 64}, in: {type: s32, count: 64, init: {constant: 1}}}
+steps:
+  - fill: {buffer: in, index: 56, count: 8, value: {constant: 400000}}
+  - launch: {entry: sums, grid: 1, block: 64, args: [out, in, 40]}
+END
+"$lanewise" compile long.cl -o long.lwo && "$lanewise" dis long.lwo | grep -q 's_add_u32' || fail "the kernel has no scalar instruction behind its loop"
+sed -i 's/long\.cl/long.lwo/' long.yaml
+expect 0 '' run long.yaml -q --hash
+grep hash_mem out >functional
+for mechanism in dwf tbc capri lwm interweave dws; do
+    # shellcheck disable=SC2086
+    expect 0 '' run long.yaml -q --hash $machine --timing-set issue.schedulers=1 --mechanism $mechanism
+    grep hash_mem out | cmp -s functional - || fail "$mechanism: the memory of threads in long loops differs from that of the functional run"
+done
 # A thread that holds a lock leaves the loop in which other warps of its block spin. With tbc this is a hang, as with a SIMT
 # stack.
 cat >lock.cl <<'END'

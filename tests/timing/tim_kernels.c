@@ -329,7 +329,6 @@ static const char *set_mechanism(struct tim_config *config, uint64_t *random)
         config->tbc_capri_bits = (unsigned)(1 + draw(random) % 3);
         config->tbc_capri_initial = (unsigned)(draw(random) % (TIM_INADEQUATE + 1));
         config->dwf_heuristic = (unsigned)(draw(random) % (TIM_DWF_POLICY + 1));
-        config->dwf_threads = false; /* a divided split may fault at a scalar instruction (docs/reference/mechanisms.md) */
     }
     if (tim_mechanisms[which] == &tim_mascar) {
         if (config->lsu_local != 0 || config->lsu_replay != TIM_REPLAY_NONE || config->issue_policy == TIM_SCHED_ACTIVE_PENDING)

@@ -174,6 +174,26 @@ static void the_policy_wakes_a_suspended_part_when_nothing_else_runs(void **stat
     sm_program_free(p);
 }
 
+static void a_suspended_part_waits_without_a_limit_for_lanes_that_may_come(void **state)
+{
+    struct sm_program *p;
+    struct sm *m = machine("nop; scalar; exit", &p, 4);
+    struct emu_warp *w = &m->block.warp[0];
+
+    (void)state;
+    assert_true(force(m, 0, 0x1, false));
+    assert_false(force(m, 0, 0x1, true));
+    w->retired += 1 << 20; /* as if the other lanes had executed a long loop */
+    assert_true(emu_split_select(w));
+    assert_int_equal(w->m, 0xE);
+    expect_table(w, "0:1/1/sus 1:0/E/*");
+    assert_true(force(m, 1, 0xE, false));
+    assert_true(force(m, 1, 0xE, true));
+    expect_table(w, "0:2/F");
+    sm_destroy(m);
+    sm_program_free(p);
+}
+
 /* ---- views -------------------------------------------------------------------------- */
 
 static void views_show_splits_lanes_and_groups(void **state)
@@ -271,6 +291,7 @@ int main(void)
         cmocka_unit_test(a_whole_row_stepped_in_part_waits_for_the_rest),
         cmocka_unit_test(a_suspended_part_does_not_wait_for_lanes_that_cannot_come),
         cmocka_unit_test(the_policy_wakes_a_suspended_part_when_nothing_else_runs),
+        cmocka_unit_test(a_suspended_part_waits_without_a_limit_for_lanes_that_may_come),
         cmocka_unit_test(views_show_splits_lanes_and_groups),
         cmocka_unit_test(the_hash_does_not_see_how_numbers_are_stored),
         cmocka_unit_test(every_policy_has_a_row_and_unknown_names_have_none),
