@@ -126,7 +126,7 @@ def dtbl(e, options):
         e.trend('DTBL over CDP', average['DTBL'] / average['CDP'] > 1.15, 'DTBL is at least 15 % faster than CDP')
     if 'bfs_citation' in codes:
         s = speed['bfs_citation']
-        e.trend('TR-1 ideal', s['DTBLI'] >= s['CDPI'] > 1, 'BFS on a power-law graph: groups without latencies (DTBLI) are not slower than kernels without latencies (CDPI, ratio %.2f), which are faster than the flat form (%.2f)' % (s['DTBLI'] / s['CDPI'], s['CDPI']))
+        e.trend('TR-1 ideal', s['DTBLI'] > s['CDPI'] > 1, 'BFS on a power-law graph: groups without latencies (DTBLI) are faster than kernels without latencies (CDPI, ratio %.2f), which are faster than the flat form (%.2f)' % (s['DTBLI'] / s['CDPI'], s['CDPI']))
         e.trend('TR-1 real', s['DTBL'] > 1 > s['CDP'], 'BFS on a power-law graph: groups (DTBL) are faster than the flat form (%.2f), and kernels (CDP) are slower (%.2f)' % (s['DTBL'], s['CDP']))
     if 'clr_graph500' in codes:
         s, r = speed['clr_graph500'], got['clr_graph500']
@@ -224,8 +224,8 @@ def laperm(e, options):
         here = [shares[c][k] for c in codes if shares[c][k] is not None]
         e.row('shared lines, mean, %: ' + k, source, '%.1f' % mean(here) if here else 'none', '8.1')
     e.trend('TR-11 L2', delta('DTBL TB-Pri', 'l2') > 0, 'TB-Pri has a higher hit rate in L2 than RR: %+.2f percentage points' % delta('DTBL TB-Pri', 'l2'))
-    e.trend('TR-11 L1', delta('DTBL SMX-Bind', 'l1') >= delta('DTBL Adaptive-Bind', 'l1') >= delta('DTBL TB-Pri', 'l1'),
-            'hit rate in L1, difference from RR: SMX-Bind gains most (%+.2f percentage points), then Adaptive-Bind (%+.2f), then TB-Pri (%+.2f)' % tuple(delta('DTBL ' + p, 'l1') for p in ('SMX-Bind', 'Adaptive-Bind', 'TB-Pri')))
+    e.trend('TR-11 L1', delta('DTBL SMX-Bind', 'l1') > delta('DTBL Adaptive-Bind', 'l1') > delta('DTBL TB-Pri', 'l1') > -.2, # a margin for noise
+            'hit rate in L1, difference from RR: SMX-Bind gains most (%+.2f percentage points), then Adaptive-Bind (%+.2f), then TB-Pri (%+.2f), which loses less than 0.2' % tuple(delta('DTBL ' + p, 'l1') for p in ('SMX-Bind', 'Adaptive-Bind', 'TB-Pri')))
     e.trend('TR-11 IPC', average['DTBL Adaptive-Bind'] > average['DTBL TB-Pri'] > 1, 'IPC relative to RR: Adaptive-Bind (%.3f) is faster than TB-Pri (%.3f), and TB-Pri is faster than RR' %
             (average['DTBL Adaptive-Bind'], average['DTBL TB-Pri']))
     e.trend('balance', mean([got[c]['DTBL SMX-Bind'].imbalance for c in codes]) >= max(mean([got[c]['DTBL ' + p].imbalance for c in codes]) for p in POLICIES) - 1e-9,
