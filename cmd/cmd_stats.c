@@ -168,11 +168,12 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
     lw_put_json(out, config->push_order);
     lw_printf(out, ", \"tags\": \"%s\", \"tag_rules\": \"%s\", \"tag_expansion\": \"%s\", "
                    "\"tag_plan\": \"%s\", \"launch_depth\": %u, \"pending_launches\": %u, "
-                   "\"heap_bytes\": %u, \"memory\": %" PRIu64 "}",
+                   "\"child_order\": \"%s\", \"child_seed\": %u, \"heap_bytes\": %u, \"memory\": %" PRIu64 "}",
               emu_tag_mode_names[config->tags], emu_tag_rules_names[config->tag_rules],
               emu_tag_expansion_names[config->tag_expansion],
               emu_tag_plan_names[config->tag_plan], config->launch_depth,
-              config->pending_launches, config->heap_bytes, config->arena_bytes);
+              config->pending_launches, emu_child_order_names[config->child_order], config->child_seed, config->heap_bytes,
+              config->arena_bytes);
     if (config->tags != EMU_TAGS_OFF)
         put_tags(out, &stats);
     put_kernels(out, m);

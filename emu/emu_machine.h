@@ -21,6 +21,10 @@ enum { EMU_MAX_LANES = 64, EMU_PAGE_BYTES = 4096, EMU_MAX_BLOCK_THREADS = 1024 }
 /** Reaction to a write to a scalar register that MACHINE 3 forbids. */
 enum emu_scalar_rule { EMU_SCALAR_FAULT, EMU_SCALAR_WARN, EMU_SCALAR_ALLOW };
 
+/** Order in which the functional engine begins blocks that the device launches (docs/explanation/device-launches.md). */
+enum emu_child_order { EMU_CHILD_LAZY, EMU_CHILD_EAGER, EMU_CHILD_LIFO, EMU_CHILD_RANDOM };
+extern const char *const emu_child_order_names[]; /* indexed by value, terminated by NULL */
+
 /** Representation of uniform and affine registers (docs/explanation/uniform-affine.md). */
 enum emu_tag_mode {
     EMU_TAGS_OFF,     /* there are no tags */
@@ -65,6 +69,8 @@ struct emu_config {
     enum emu_tag_plan tag_plan;
     unsigned launch_depth;      /* greatest nesting depth of launches at which launch.sync may wait; default: 24 */
     unsigned pending_launches;  /* greatest number of device launches that have not started; default: 2,048 */
+    enum emu_child_order child_order;
+    unsigned child_seed;        /* child_order random: seed */
     unsigned heap_bytes;        /* greatest size of all live objects from kernels' malloc together; default: 8 MiB */
 };
 void emu_config_default(struct emu_config *config);

@@ -43,7 +43,7 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
         "warp",           "policy",       "reconv", "quantum",     "window",      "merge",
         "resident_warps", "warp_quantum", "memory", "hang_window", "scalar_rule", "level",
         "push_order",     "tags",         "tag_rules", "tag_expansion", "tag_plan",
-        "launch_depth",   "pending_launches", "heap_bytes", "fairness_limit", "hang_limit", NULL};
+        "launch_depth",   "pending_launches", "heap_bytes", "fairness_limit", "hang_limit", "child_order", "child_seed", NULL};
     static const char *const rules[] = {"fault", "warn", "allow", NULL};
     static const enum emu_scalar_rule rule_values[] = {EMU_SCALAR_FAULT, EMU_SCALAR_WARN,
                                                        EMU_SCALAR_ALLOW};
@@ -65,9 +65,10 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
         {"launch_depth", 0, 63, &config->launch_depth, NULL},
         {"pending_launches", 1, 1u << 20, &config->pending_launches, NULL},
         {"heap_bytes", 0, UINT32_MAX, &config->heap_bytes, NULL},
+        {"child_seed", 0, UINT32_MAX, &config->child_seed, NULL},
     };
     unsigned tags = config->tags, rules_of_tags = config->tag_rules;
-    unsigned expansion = config->tag_expansion, plan = config->tag_plan;
+    unsigned expansion = config->tag_expansion, plan = config->tag_plan, children = config->child_order;
     const struct {
         const char *key;
         const char *const *names;
@@ -77,6 +78,7 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
         {"tag_rules", emu_tag_rules_names, &rules_of_tags},
         {"tag_expansion", emu_tag_expansion_names, &expansion},
         {"tag_plan", emu_tag_plan_names, &plan},
+        {"child_order", emu_child_order_names, &children},
     };
     const struct lw_yaml *n;
     enum lw_status status;
@@ -155,6 +157,7 @@ enum lw_status lnc_machine_read(const struct lw_yaml_document *doc, const struct
     config->tag_rules = (enum emu_tag_rules)rules_of_tags;
     config->tag_expansion = (enum emu_tag_expansion)expansion;
     config->tag_plan = (enum emu_tag_plan)plan;
+    config->child_order = (enum emu_child_order)children;
     if ((n = lw_yaml_get(node, "scalar_rule")) != NULL) {
         const char *name;
 

@@ -27,6 +27,8 @@
     FREE(tag_plan, "tag_plan")                                                            \
     NUMBER(launch_depth, "launch_depth")                                                      \
     NUMBER(pending_launches, "pending_launches")                                              \
+    NUMBER(child_order, "child_order")                                                        \
+    NUMBER(child_seed, "child_seed")                                                          \
     NUMBER(heap_bytes, "heap_bytes")
 
 #define MEMBER(member, key) __typeof__(((struct emu_config *)0)->member) member;

@@ -297,8 +297,8 @@ struct emu_warp *emu_fixed_commit(struct emu_functional *f, struct emu_stop *sto
                                               "can run");
             return NULL;
         }
-        if (f->turn_left == 0) {
-            f->current = (f->current + 1) % f->count;
+        if (f->turn_left == 0 || emu_resident_gives_way(f)) {
+            f->current = emu_resident_next(f, f->current + 1, stuck);
             emu_fixed_new_slice(f);
         }
         *status = emu_fixed_begin(f, &f->resident[f->current], &block, err);

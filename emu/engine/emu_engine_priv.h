@@ -107,6 +107,11 @@ void emu_resident_remove(struct emu_functional *f, unsigned at);
  *  threads, claims another block for this thread. Returns true if another block of the grid becomes the current one when the
  *  current block is removed. Pointers to entries become invalid. */
 bool emu_resident_prepare_next(struct emu_functional *f);
+/** Returns the index of the block that runs next. @after: index of the block that is next in rotation. @tries: number of blocks
+ *  that could not run since the last instruction. */
+unsigned emu_resident_next(const struct emu_functional *f, unsigned after, unsigned tries);
+/** Returns whether blocks that the current block has launched begin now, before the end of the current block's time slice. */
+bool emu_resident_gives_way(const struct emu_functional *f);
 /** Empties the list. All slot numbers are free afterwards. */
 void emu_resident_clear(struct emu_functional *f);
 /** Gives @r the slot number @number. Returns false if another block has this number, or if the number is out of range. */

@@ -89,6 +89,65 @@ void emu_resident_remove(struct emu_functional *f, unsigned at)
         to_front(f);
 }
 
+/* ---- the order of blocks that the device launches -------------------------------------------------- */
+
+const char *const emu_child_order_names[] = {"lazy", "eager", "lifo", "random", NULL};
+
+/** Returns whether an option other than `lazy`, which is the fixed order, orders blocks now. */
+static bool orders_children(const struct emu_functional *f)
+{
+    return f->base.machine->config.child_order != EMU_CHILD_LAZY && f->base.machine->device_open != 0 && !f->placed;
+}
+
+/** Returns a number below @n that depends only on the seed, on the position in the run, and on @salt. So a run that continues from a
+ *  snapshot draws the same numbers. */
+static unsigned draw(const struct emu_functional *f, unsigned n, uint64_t salt)
+{
+    uint64_t x = f->base.machine->config.child_seed + f->core->retired * UINT64_C(0x9e3779b97f4a7c15) + salt * UINT64_C(0xd1342543de82ef95);
+
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (unsigned)((x ^ x >> 31) >> 16) % n;
+}
+
+/** Returns whether the block was launched by the device and has not begun. */
+static bool is_new_child(const struct emu_resident *r)
+{
+    return r->slot < 0 && r->grid->depth != 0;
+}
+
+unsigned emu_resident_next(const struct emu_functional *f, unsigned after, unsigned tries)
+{
+    const struct emu_resident *best = NULL;
+
+    if (orders_children(f) && f->base.machine->config.child_order == EMU_CHILD_RANDOM)
+        return draw(f, f->count, tries);
+    for (unsigned i = 0; orders_children(f) && i < f->count; i++) {
+        const struct emu_resident *r = &f->resident[i];
+
+        if (is_new_child(r) && (best == NULL || (f->base.machine->config.child_order == EMU_CHILD_LIFO
+                                                     ? r->grid->sequence > best->grid->sequence
+                                                     : r->grid->depth > best->grid->depth)))
+            best = r;
+    }
+    return best != NULL ? (unsigned)(best - f->resident) : after % f->count;
+}
+
+bool emu_resident_gives_way(const struct emu_functional *f)
+{
+    const struct emu_resident *turn = &f->resident[f->current];
+
+    if (!orders_children(f) || f->base.machine->config.child_order == EMU_CHILD_LIFO || turn->slot < 0)
+        return false;
+    for (unsigned i = 0; i < f->count; i++) {
+        const struct emu_resident *r = &f->resident[i];
+
+        if (is_new_child(r) && r->grid->parent.grid == turn->grid->sequence && r->grid->parent.block == turn->linear)
+            return f->base.machine->config.child_order == EMU_CHILD_EAGER || draw(f, 2, 0) != 0;
+    }
+    return false;
+}
+
 /* ---- blocks that become resident, and blocks that leave ------------------------------------------ */
 
 /** Claims the next block that no thread has claimed, unless the run stops at a lower block. */
@@ -236,6 +295,8 @@ void emu_fixed_new_slice(struct emu_functional *f)
 {
     f->turn_left = f->order_free ? UINT64_MAX : EMU_BLOCK_SLICE;
     f->warp_left = 0;
+    if (orders_children(f) && f->base.machine->config.child_order == EMU_CHILD_RANDOM)
+        f->turn_left = 1 + draw(f, 4096, 1); /* so that blocks are interleaved in many ways */
     if (f->order_free) { /* with order_free, each block has its own hang window */
         f->watch_at = f->core->retired;
         f->tries = 0;
@@ -333,6 +394,8 @@ void emu_fixed_leave(struct emu_functional *f, unsigned index)
     fill_residents(f, &left);
     if (f->current >= f->count)
         f->current = 0;
+    if (turn && f->count != 0)
+        f->current = emu_resident_next(f, f->current, 0);
     if (f->claims == NULL && f->count == 0 && emu_grid_complete(f->grid))
         f->grid = NULL;
 }

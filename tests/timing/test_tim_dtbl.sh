@@ -50,6 +50,13 @@ run() { # usage: run LAUNCH_FILE OPTION... . Writes hashes to the file hash, and
 soon='--timing-set kernels.latency=20 --timing-set kernels.buffer_base=50 --timing-set kernels.launch_base=100 --timing-set core.count=3'
 for file in amr.yaml other.yaml nest.yaml; do
     "$lanewise" run $file -q --hash | grep hash_mem >want || fail "$file: the functional run fails"
+    # Section 4.7: memory must not depend on the order of launches. A replay keeps the order.
+    for order in eager lifo 'random, child_seed: 1' 'random, child_seed: 2' 'random, child_seed: 3'; do
+        sed "1i machine: {child_order: $order}" $file >order.yaml
+        "$lanewise" run order.yaml -q --hash --log order.log >hash || fail "$file, $order: the functional run fails"
+        grep hash_mem hash | cmp - want || fail "$file, $order: memory differs from the fixed order"
+        "$lanewise" run order.yaml -q --hash --replay order.log | cmp - hash || fail "$file, $order: the replay differs"
+    done
     for policy in rr tb_pri smx_bind adaptive_bind; do
         for more in "" "--mechanism dtbl" "--mechanism dtbl --timing-set dtbl.kernels=true" \
             "--mechanism dtbl --timing-set dtbl.entries=1 --timing-set kernels.entries=1 --timing-set core.blocks=2 --timing-set laperm.entries=1"; do

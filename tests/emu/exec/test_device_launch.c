@@ -92,6 +92,10 @@ static void on_machine_event(struct emu_machine_listener *listener, const struct
     log->joined += life->grid->aggregated_into != NULL;
 }
 
+/* Order of device launches in the following runs */
+static enum emu_child_order child_order;
+static unsigned child_seed;
+
 static struct fix *start_tagged(const char *text, unsigned width, unsigned threads,
                                 const char *reconv, unsigned resident, enum emu_tag_mode tags,
                                 struct launch_log *log)
@@ -102,6 +106,8 @@ static struct fix *start_tagged(const char *text, unsigned width, unsigned threa
     f->config.reconv = reconv;
     f->config.resident_warps = resident;
     f->config.hang_window = 1 << 20;
+    f->config.child_order = child_order;
+    f->config.child_seed = child_seed;
     fix_load(f, text, threads);
     if (log != NULL) {
         memset(log, 0, sizeof *log);
@@ -119,21 +125,25 @@ static struct fix *start(const char *text, unsigned width, unsigned threads, con
     return start_tagged(text, width, threads, reconv, resident, EMU_TAGS_OFF, log);
 }
 
-/** Run @text with two reconvergence engines, one and many resident warps, and all tag modes, and compare @words. */
+/** Run @text with two reconvergence engines, one and many resident warps, and all tag modes; and without tags with the other orders
+ *  of device launches. Compare @words. */
 static void expect(const char *text, unsigned threads, const uint32_t *words, unsigned count)
 {
     static const unsigned resident[] = {1, 3, 2048}, widths[] = {4, 32, 64};
     static struct launch_log log;
 
-    for (unsigned i = 0; i < 54; i++) {
+    for (unsigned i = 0; i < 108; i++) {
+        child_order = (enum emu_child_order)(i < 54 ? EMU_CHILD_LAZY : EMU_CHILD_EAGER + (i - 54) / 18);
+        child_seed = i;
         struct fix *f = start_tagged(text, widths[i / 6 % 3], threads, emu_reconv_names[i % 2],
-                                     resident[i / 2 % 3], (enum emu_tag_mode)(i / 18), i % 5 == 0 ? &log : NULL);
+                                     resident[i / 2 % 3], (enum emu_tag_mode)(i < 54 ? i / 18 : EMU_TAGS_OFF), i % 5 == 0 ? &log : NULL);
         struct emu_stats stats;
         fix_expect_words(f, words, count);
         emu_stats_get(f->machine, &stats);
         assert_int_equal(stats.tags.mismatches, 0);
         fix_free(f);
     }
+    child_order = EMU_CHILD_LAZY;
 }
 
 /* ---- order ------------------------------------------------------------------------------------ */
@@ -158,6 +168,51 @@ static void cf10_children_are_launched_in_the_order_of_lanes(void **state)
     }
     assert_null(emu_grid_current(f->machine));
     fix_free(f);
+}
+
+/* Section 4.7: the order in which blocks of device launches begin. Two blocks launch two children each. Each block appends its
+ * number, which for children has two digits. */
+static void each_order_of_launches(void **state)
+{
+    static const uint32_t want[][6] = {[EMU_CHILD_LAZY] = {1, 2, 11, 12, 21, 22}, [EMU_CHILD_EAGER] = {11, 12, 1, 21, 22, 2},
+                                       [EMU_CHILD_LIFO] = {1, 12, 11, 2, 22, 21}};
+    static const char text[] = ".kernel k\n.param ptr.global out\nv_s2r v4, %ctaid.x\nv_add_u32 v4, v4, 1\nv_mul_u32 v10, v4, 10\n"
+                               "v_add_u32 v10, v10, 1\n" LAUNCH("", "vz") "v_add_u32 v10, v10, 1\nlaunch.stream v30:31\n"
+                               LAUNCH("", "v30:31") "v_mov_b64 v2:3, c[out]\nv_mov_b32 v5, 1\n"
+                               "atom.global.add.u32 v6, [v2:3+400], v5\nv_madwide_u32 v2:3, v6, 4, v2:3\n"
+                               "st.global.b32 [v2:3], v4\nexit\n.end\n" CHILD("1", "1") ".kernel child\n" PARAMS
+                               "v_mov_b64 v2:3, c[out]\nv_mov_b32 v4, c[n]\nv_mov_b32 v5, 1\natom.global.add.u32 v6, [v2:3+400], v5\n"
+                               "v_madwide_u32 v2:3, v6, 4, v2:3\nst.global.b32 [v2:3], v4\nexit\n.end\n";
+    unsigned orders = 0;
+    char seen[16][80];
+
+    (void)state;
+    for (unsigned i = 0; i < 16; i++) {
+        struct fix *f = fix_new(32);
+
+        child_order = i < 3 ? (enum emu_child_order)i : EMU_CHILD_RANDOM;
+        f->config.child_order = child_order;
+        f->config.child_seed = i;
+        fix_load_grid(f, text, 2, 1);
+        fix_go(f);
+        if (i < 3) {
+            fix_expect_words(f, want[i], 6);
+        } else {
+            bool known = false;
+            uint64_t numbers = 0;
+
+            for (unsigned k = 0; k < 6; k++)
+                numbers |= UINT64_C(1) << f->word[k];
+            assert_true(numbers == (UINT64_C(1) << 1 | UINT64_C(1) << 2 | UINT64_C(3) << 11 | UINT64_C(3) << 21));
+            snprintf(seen[orders], sizeof seen[orders], "%u %u %u %u %u %u", f->word[0], f->word[1], f->word[2], f->word[3], f->word[4], f->word[5]);
+            for (unsigned k = 0; k < orders; k++)
+                known |= strcmp(seen[k], seen[orders]) == 0;
+            orders += !known;
+        }
+        fix_free(f);
+    }
+    assert_true(orders > 8); /* of 13 seeds */
+    child_order = EMU_CHILD_LAZY;
 }
 
 /** Each child multiplies a word and adds to it, so the result depends on the order of the children. */
@@ -387,23 +442,27 @@ static void cf8_the_next_launch_of_the_host_comes_after_all_descendants(void **s
         ".kernel after\n.param ptr.global out\nv_mov_b64 v2:3, c[out]\nld.global.b32 v1, [v2:3]\n"
         "st.global.b32 [v2:3+4], v1\nexit\n.end\n";
     uint32_t want[] = {0, 0};
-    struct fix *f = fix_new(32);
     struct lw_error err;
-    (void)state;
 
-    f->config.resident_warps = 2;
-    fix_load(f, text, 1);
-    struct emu_launch launch = {.program = f->program, .kernel = &f->object->functions[2],
-                                .grid = {1, 1, 1}, .block = {1, 1, 1}, .work_dim = 1,
-                                .params = &f->out};
-    assert_string_equal(launch.kernel->name, "after");
-    fix_check(emu_grid_launch(f->machine, &launch, NULL, &err), &err);
-    fix_go(f);
+    (void)state;
     for (unsigned level = 0, blocks = 3; level < 5; level++, blocks *= 3)
         want[0] += blocks;
     want[1] = want[0];
-    fix_expect_words(f, want, 2);
-    fix_free(f);
+    for (unsigned order = EMU_CHILD_LAZY; order <= EMU_CHILD_RANDOM; order++) {
+        struct fix *f = fix_new(32);
+
+        f->config.child_order = (enum emu_child_order)order;
+        f->config.resident_warps = 2;
+        fix_load(f, text, 1);
+        struct emu_launch launch = {.program = f->program, .kernel = &f->object->functions[2],
+                                    .grid = {1, 1, 1}, .block = {1, 1, 1}, .work_dim = 1,
+                                    .params = &f->out};
+        assert_string_equal(launch.kernel->name, "after");
+        fix_check(emu_grid_launch(f->machine, &launch, NULL, &err), &err);
+        fix_go(f);
+        fix_expect_words(f, want, 2);
+        fix_free(f);
+    }
 }
 
 /** 512 lanes of several warps launch one child each, which adds its number. */
@@ -688,6 +747,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cf10_children_are_launched_in_the_order_of_lanes),
+        cmocka_unit_test(each_order_of_launches),
         cmocka_unit_test(cf4_a_stream_keeps_its_order),
         cmocka_unit_test(cf4_different_streams_run_at_the_same_time),
         cmocka_unit_test(cf1_a_child_sees_what_its_parent_stored),
