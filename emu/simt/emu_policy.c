@@ -132,11 +132,11 @@ static void wake_sleepers(struct emu_warp *w)
 }
 
 /** For a pc at which other lanes wait for @lanes: returns true if one of @lanes may still reach the pc, because its split is
- *  ready, has yielded, or sleeps. */
+ *  ready, has yielded, sleeps, or waits for launches. */
 static bool on_the_way(const struct emu_warp *w, uint64_t lanes)
 {
     uint64_t moving = w->split_in[EMU_SPLIT_READY] | w->split_in[EMU_SPLIT_YIELDED] |
-                      w->split_in[EMU_SPLIT_SLEEPING];
+                      w->split_in[EMU_SPLIT_SLEEPING] | w->split_in[EMU_SPLIT_LAUNCH];
 
     return (emu_split_lanes(w, moving) & lanes) != 0;
 }
@@ -478,6 +478,15 @@ static uint64_t family_here(const struct emu_warp *w, unsigned id)
     return ids;
 }
 
+/** Returns whether the next instruction of split @id needs all live lanes of the warp, because it executes once for the warp. */
+static bool needs_all_lanes(const struct emu_warp *w, unsigned id)
+{
+    const struct emu_program *program = w->code->program;
+    const uint32_t pc = emu_split_pc(w, id);
+
+    return pc < program->count && isa_op_info((enum isa_op)program->insn[pc].op)->flags & ISA_F_SCALAR;
+}
+
 bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole)
 {
     struct emu_split *s;
@@ -490,6 +499,11 @@ bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whol
     if ((s->state != EMU_SPLIT_READY && s->state != EMU_SPLIT_SUSPENDED) || lanes == 0 ||
         (lanes & ~s->lanes) != 0 || (w->reconv->lockstep && lanes != s->lanes))
         return false;
+    emu_split_forget_parts(w);
+    /* Parts that diverge, and join parts of other sides, may no longer know all lanes of the divided split. At a scalar instruction
+     * they wait for all live lanes, because without the division the warp would have converged there. */
+    if (emu_split_divided(w) && whole && needs_all_lanes(w, id))
+        s->family = w->live;
     if (w->running == (int)id && lanes == s->lanes && (!whole || s->family == 0))
         return true;
     if (w->running >= 0)
@@ -527,10 +541,5 @@ bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whol
 
 bool emu_split_divided(const struct emu_warp *w)
 {
-    if (!w->parts)
-        return false;
-    for (LW_EACH_BIT(id, w->split_ids))
-        if (w->split[id].family != 0)
-            return true;
-    return false;
+    return w->parts && w->split_count > 1;
 }

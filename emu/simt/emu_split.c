@@ -169,6 +169,7 @@ void emu_split_wake(struct emu_warp *w, uint64_t ids)
         else
             kept |= split_bit((unsigned)id);
     }
+    emu_split_forget_parts(w);
     if (w->parts) /* A part no longer waits for lanes of its divided split that are at other pcs. */
         for (LW_EACH_BIT(id, kept)) {
             w->split[id].family &= ~emu_split_lanes(w, kept & ~split_bit((unsigned)id));

@@ -164,7 +164,16 @@ void emu_split_block(struct emu_warp *w);
  *  that w->m may have lanes outside @lanes. While emu_split_divided(w) is true, warps may only be executed by steps, because the
  *  handler chains do not support parts. */
 bool emu_split_divide(struct emu_warp *w, unsigned id, uint64_t lanes, bool whole);
+/** Returns whether an earlier call of emu_split_divide() divided a split of the warp, and the warp has not been one split since. */
 bool emu_split_divided(const struct emu_warp *w);
+/** If the warp is one split, no split is a part of another one any more. */
+static inline void emu_split_forget_parts(struct emu_warp *w)
+{
+    if (w->parts && w->split_count == 1) {
+        w->parts = false;
+        w->split[lw_lowest(w->split_ids)].family = 0;
+    }
+}
 /** Returns the index in split[] of the split with id @id, or -1. */
 int emu_split_by_id(const struct emu_warp *w, unsigned id);
 /** Returns the index of the next instruction of a split. */
