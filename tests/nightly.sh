@@ -48,7 +48,7 @@ step rows env LW_SEED=random tests/isa/prop_isa
 for t in emu/history/test_checkpoint emu/history/test_history emu/history/test_replay ptx/test_ptx_cuda; do
     step "${t##*/}" env LW_LONG=1 "tests/$t"
 done
-for t in emu/history/test_checkpoint program/test_matrix program/test_kernels clients/gdb_features; do
+for t in emu/history/test_checkpoint program/test_matrix program/test_kernels clients/gdb_features timing/test_tim_cdp; do
     step "${t##*/}.sh" env LW_LONG=1 "$src/tests/$t.sh"
 done
 for t in "$src"/tests/clients/behaviours_*.sh; do # the behaviours of each client (debugger)

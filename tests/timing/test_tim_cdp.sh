@@ -3,7 +3,7 @@
 # Tests the time of kernel launches by the device: rows CT-1 to CT-5 and CT-8 in section 5.7 of the specification of the dynamic
 # parallelism thesis, and row CF-5 of section 4.8. test_tim_blocks.c tests CT-6 and CT-7. The launch latencies are those of
 # kepler-k20c: a stream takes 7,165 cycles, a parameter buffer 8,023 + 129 for each lane, a launch 12,187 + 1,592 for each lane,
-# and a dispatch 283.
+# and a dispatch 283. With LW_LONG=1, CT-8 has up to 256K launches.
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
 cat >launches.s <<'S'
 .const child_d 40 8 = addr child, u32 1, 1, 1, 32, 1, 1, 0, 0
@@ -97,10 +97,11 @@ done:
 .end
 S
 cat >launches.py <<'P'
-import json, struct, subprocess, sys
+import json, os, re, struct, subprocess, sys
 failures = 0
-def run(entry, grid, block, args, count, *keys, pending=2048):
-    """Run a launch of kernel entry. Return the words of buffer out, which has count words, and the report."""
+def run(entry, grid, block, args, count, *keys, pending=2048, only_cycles=False):
+    """Run a launch of kernel entry. Return the words of buffer out, which has count words, and the report. only_cycles: return
+    only the cycles, because the report has an element for each of many launches."""
     with open('k.yaml', 'w') as f:
         f.write('machine: {pending_launches: %d}\nprogram: {source: launches.s}\nbuffers: {out: {type: u32, count: %d}}\nsteps:\n'
                 '  - launch: {entry: %s, grid: [%d], block: [%d], args: [%s]}\n' % (pending, count, entry, grid, block, ', '.join(['out', *map(str, args)])))
@@ -108,6 +109,9 @@ def run(entry, grid, block, args, count, *keys, pending=2048):
     for key in ('fetch.perfect=true', 'constant.perfect=true') + keys:
         command += ['--timing-set', key]
     subprocess.run(command, check=True)
+    if only_cycles:
+        with open('r.json') as f:
+            return int(re.search('"cycles": ([0-9]+)', f.read(4096)).group(1))
     with open('out.bin', 'rb') as f:
         return struct.unpack('<%dI' % count, f.read()), json.load(open('r.json'))
 def parents(grid, block, lanes, sleep, after, *keys):
@@ -154,6 +158,11 @@ for n in (32, 512, 2048, 8192, 16384):
     cycles[n] = r['cycles']
     expect('CT-8, number of launches', r['sums']['gpu']['device_launches'] == n, r['sums']['gpu']['device_launches'])
     expect('CT-8, %d children' % n, abs(cycles[n] / (82447 + DISPATCH * n) - 1) < .05, cycles[n])
+if os.environ.get('LW_LONG'): # section 5.3: the time of 256K launches
+    for n in (131072, 262144):
+        cycles[n] = run('empties', n // 32, 32, [], 1, pending=1 << 20, only_cycles=True)
+        expect('CT-8, %d children' % n, abs(cycles[n] / (82447 + DISPATCH * n) - 1) < .05, cycles[n])
+    expect('CT-8, 256K children take 100 to 150 ms', 100 <= cycles[262144] / 706e3 <= 150 and 1.9 < cycles[262144] / cycles[131072] < 2.1, cycles)
 expect('CT-8, twice as many children', 1.9 < cycles[16384] / cycles[8192] < 2.1, cycles)
 _, few = run('empties', 1, 32, [], 1, 'kernels.fixed=550000')
 _, many = run('empties', 16, 32, [], 1, 'kernels.fixed=550000')

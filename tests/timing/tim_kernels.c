@@ -90,7 +90,8 @@ static bool run(enum how how, const struct tim_config *machine, bool reference,
         tim_config_machine(machine, &config);
     if (how == REPLAYED)
         config.tags = EMU_TAGS_OFF;
-    if (how == TIMED && strcmp(config.reconv, "stack") == 0)
+    const bool stacked = how == TIMED && (strcmp(config.reconv, "stack") == 0 || machine->tbc_on);
+    if (stacked)
         config.hang_window = 1 << 17; /* spin locks hang with a SIMT stack, and the hang is to be reported early */
     NEED(emu_machine_create(&config, &m, &err));
     if (how == TIMED) {
@@ -122,8 +123,7 @@ static bool run(enum how how, const struct tim_config *machine, bool reference,
             status = engine->ops->run(engine, &stop, &err);
             /* A block of this kernel does not fit on this model, or the kernel hangs with a SIMT stack. */
             if ((status == LW_EINPUT && how == TIMED) ||
-                (status == LW_OK && stop.kind == EMU_STOP_HANG && how == TIMED &&
-                 strcmp(config.reconv, "stack") == 0)) {
+                (status == LW_OK && stop.kind == EMU_STOP_HANG && stacked)) {
                 printf("%s: %s: not supported: %.80s\n", path, combination,
                        status != LW_OK ? err.text : stop.hang.detail);
                 emu_engine_destroy(engine);
