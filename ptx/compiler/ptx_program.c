@@ -113,24 +113,31 @@ static enum lw_status compile_device(struct ptx_job *job, const struct ptx_progr
 }
 
 /** Compiles the host side of a .cu file with fat binary @fatbin, or if @fatbin is NULL a C or C++ file, to object file
- *  @object. */
-static enum lw_status compile_host(struct ptx_job *job, const struct ptx_program *p, const struct ptx_input *input,
-                                   const char *fatbin, const char *object, struct lw_error *err)
+ *  @object. @managed: the file has managed variables, which clang supports only in its mode for HIP. */
+static enum lw_status host_object(struct ptx_job *job, const struct ptx_program *p, const struct ptx_input *input,
+                                  const char *fatbin, bool managed, const char *object, struct lw_error *err)
 {
-    static const char *const cuda[] = {
-        "--cuda-host-only", "--cuda-gpu-arch=sm_75", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-std=c++17",
-        "-Wno-unknown-cuda-version", "-include", "lanewise_cuda.h",
-        /* These errors of clang are warnings of the host compiler of nvcc. */
-        "-Wno-error=register", "-Wno-error=c++11-narrowing", "-Wno-error=reserved-user-defined-literal",
-        "-Xclang", "-fcuda-allow-variadic-functions", "-Wno-unknown-warning-option", "-Wno-error=missing-template-arg-list-after-template-kw",
+    static const char *const plain[] = {
+        "--cuda-gpu-arch=sm_75", "-nocudainc", "-nocudalib", "--cuda-path=/nonexistent", "-Wno-unknown-cuda-version",
         /* Every clang supports this version of CUDA, and compiles launches to calls of cudaLaunchKernel() for it. */
         "-Xclang", "-target-sdk-version=11.0"};
+    /* The architecture has no effect on host code. Bodies of kernels are checked for the target of the PTX. */
+    static const char *const hip[] = {
+        "--offload-arch=gfx906", "-nogpuinc", "-nogpulib", "-fno-gpu-rdc", "-fuse-cuid=none",
+        "-Xclang", "-aux-triple", "-Xclang", "nvptx64-nvidia-cuda", "-U__HIP__", "-U__HIPCC__",
+        "-U__CUDA__", "-D__CUDA__=1", "-DLANEWISE_MANAGED"};
+    static const char *const cuda[] = {
+        "--cuda-host-only", "-std=c++17", "-include", "lanewise_cuda.h",
+        /* These errors of clang are warnings of the host compiler of nvcc. */
+        "-Wno-error=register", "-Wno-error=c++11-narrowing", "-Wno-error=reserved-user-defined-literal",
+        "-Xclang", "-fcuda-allow-variadic-functions", "-Wno-unknown-warning-option", "-Wno-error=missing-template-arg-list-after-template-kw"};
     const char *dot = strrchr(input->word, '.');
     const bool is_c = fatbin == NULL && dot != NULL && strcmp(dot, ".c") == 0; /* clang refuses a standard of C++ for C */
-    char result[PTX_PATH_BYTES + 16];
+    char result[PTX_PATH_BYTES + 16], identifier[32];
     char *bytes = NULL;
     size_t size = 0;
     struct words w;
+    struct lw_hash hash;
     enum lw_status status;
 
     if (!make_words(&w, p))
@@ -138,8 +145,21 @@ static enum lw_status compile_host(struct ptx_job *job, const struct ptx_program
     snprintf(result, sizeof result, "%s/host.o", job->scratch);
     unlink(result);
     add(&w, job->compiler);
-    if (fatbin != NULL)
+    if (fatbin != NULL) {
+        if (managed) {
+            /* clang defines a symbol with the identifier of a compilation, which must differ between files of a program. */
+            lw_hash_init(&hash);
+            lw_hash_bytes(&hash, input->word, strlen(input->word) + 1);
+            lw_hash_bytes(&hash, object, strlen(object));
+            snprintf(identifier, sizeof identifier, "-cuid=%016llx", (unsigned long long)lw_hash_value(&hash));
+            add_all(&w, hip, LW_COUNT_OF(hip));
+            add(&w, "-Xclang");
+            add(&w, identifier);
+        } else {
+            add_all(&w, plain, LW_COUNT_OF(plain));
+        }
         add_all(&w, cuda, LW_COUNT_OF(cuda));
+    }
     if (fatbin != NULL && p->linked)
         add(&w, "-DLANEWISE_LINKED");
     if (!has_prefix(p, "-O") && !has_prefix(p, "-g"))
@@ -159,7 +179,7 @@ static enum lw_status compile_host(struct ptx_job *job, const struct ptx_program
         add(&w, "-Xclang");
         add(&w, fatbin);
         add(&w, "-x");
-        add(&w, "cuda");
+        add(&w, managed ? "hip" : "cuda");
     }
     add(&w, "-c");
     add(&w, "-o");
@@ -170,6 +190,26 @@ static enum lw_status compile_host(struct ptx_job *job, const struct ptx_program
         status = lw_file_write(object, bytes, size, err);
     free(bytes);
     free(w.word);
+    return status;
+}
+
+/** Compiles the host side of a file, as host_object() does, in the mode that the file needs. */
+static enum lw_status compile_host(struct ptx_job *job, const struct ptx_program *p, const struct ptx_input *input,
+                                   const char *fatbin, const char *object, struct lw_error *err)
+{
+    struct lw_sink *const words = job->words;
+    struct lw_buffer first;
+    enum lw_status status;
+
+    lw_buffer_init(&first);
+    job->words = &first.sink;
+    status = host_object(job, p, input, fatbin, false, object, err);
+    job->words = words;
+    if (status != LW_OK && first.text != NULL && strstr(first.text, "lanewise: managed variable") != NULL)
+        status = host_object(job, p, input, fatbin, true, object, err);
+    else if (words != NULL && first.size != 0)
+        words->write(words, first.text, first.size);
+    lw_buffer_fini(&first);
     return status;
 }
 

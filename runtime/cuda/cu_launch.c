@@ -23,6 +23,8 @@ CU_API unsigned __cudaPushCallConfiguration(cu_dim3 grid, cu_dim3 block, size_t 
 {
     if (configurations.count == MAX_CONFIGURATIONS)
         return cudaErrorInvalidConfiguration;
+    if (cu_managed_waits()) /* the program evaluates the kernel's arguments, such as addresses of variables, after this call */
+        cu_managed_load();
     configurations.stack[configurations.count++] = (struct configuration){grid, block, shared_bytes, stream};
     return 0;
 }

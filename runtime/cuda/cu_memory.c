@@ -826,7 +826,7 @@ CU_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, c
 
         (void)lanewise_allocation(rt_machine(), (uint64_t)(uintptr_t)pointer, &begin, &bytes);
         block = *find_block(begin); /* NULL if @begin is the address of a variable, which is not in the lists */
-        out->type = block != NULL ? (int)block->type : TYPE_DEVICE;
+        out->type = block != NULL ? (int)block->type : cu_is_managed(begin) ? TYPE_MANAGED : TYPE_DEVICE;
         out->device = 0;
         out->devicePointer = (void *)(uintptr_t)pointer;
         if (out->type != TYPE_DEVICE)

@@ -14,6 +14,7 @@
  * A container has a header and entries. An entry has a header and a payload, such as a PTX text or machine code. */
 enum {
     WRAPPER_MAGIC = 0x466243b1,
+    WRAPPER_MAGIC_MANAGED = 0x48495046, /* clang writes this magic number for host code with managed variables */
     CONTAINER_MAGIC = (int)0xba55ed50,
     CONTAINER_BYTES = 16,
     ENTRY_PTX = 1,
@@ -56,6 +57,7 @@ struct variable {
     struct variable *next;
     const void *shadow; /* host variable that represents the variable */
     void **managed; /* for a managed variable: host variable that points to it; or NULL */
+    void *initial;  /* for a managed variable: memory to which the host's pointer may point until the module is loaded */
     char *name;
     size_t bytes;
 };
@@ -71,6 +73,8 @@ struct cu_module {
 
 /* This list is global, because compilers register modules before main() by functions that have no argument for it. */
 static struct cu_module *modules;
+/* A managed variable is registered, but its module is not loaded yet. */
+static bool managed_waits;
 
 /** Returns the PTX of an entry, decompressed if necessary and allocated by malloc; NULL: it cannot be read. */
 static char *text_of(const struct entry *e, const uint8_t *payload)
@@ -180,7 +184,7 @@ static void find_ptx(const uint8_t *at, struct text *out)
 /** Returns the data to which a wrapper points, or NULL if @w is not a wrapper. */
 static const uint8_t *data_of(const struct wrapper *w)
 {
-    return w != NULL && w->magic == WRAPPER_MAGIC ? w->data : NULL;
+    return w != NULL && (w->magic == WRAPPER_MAGIC || w->magic == WRAPPER_MAGIC_MANAGED) ? w->data : NULL;
 }
 
 static void complain_no_ptx(const char *what, bool only_code)
@@ -189,14 +193,18 @@ static void complain_no_ptx(const char *what, bool only_code)
             only_code ? "machine code of NVIDIA GPUs, but no PTX" : "no PTX");
 }
 
-/** Sets the host's pointers to the managed variables of @m. Host and kernels access them at the same addresses. */
+/** Sets the host's pointers to the managed variables of @m. Host and kernels access them at the same addresses. If the host has
+ *  accessed a variable before, copies its value. */
 static void place_managed(struct cu_module *m)
 {
     for (struct variable *v = m->variables; v != NULL; v = v->next) {
         uint64_t address, bytes;
 
-        if (v->managed != NULL && lanewise_variable(m->module, v->name, &address, &bytes) == LANEWISE_OK)
-            *v->managed = lanewise_host_pointer(rt_machine(), address);
+        if (v->managed == NULL || lanewise_variable(m->module, v->name, &address, &bytes) != LANEWISE_OK)
+            continue;
+        if (v->initial != NULL && *v->managed == v->initial && bytes == v->bytes)
+            (void)lanewise_write(rt_machine(), address, v->initial, bytes);
+        *v->managed = lanewise_host_pointer(rt_machine(), address);
     }
 }
 
@@ -277,6 +285,31 @@ static cudaError_t load(struct cu_module *m)
     }
     free(ptx.text);
     return m->error;
+}
+
+void cu_managed_load(void)
+{
+    rt_lock();
+    managed_waits = false;
+    for (struct cu_module *m = modules; m != NULL; m = m->next)
+        for (struct variable *v = m->variables; v != NULL; v = v->next)
+            if (v->managed != NULL)
+                (void)load(m); /* a use of the module reports the error */
+    rt_unlock();
+}
+
+bool cu_managed_waits(void)
+{
+    return managed_waits;
+}
+
+bool cu_is_managed(uint64_t begin)
+{
+    for (struct cu_module *m = modules; m != NULL; m = m->next)
+        for (struct variable *v = m->variables; v != NULL; v = v->next)
+            if (v->managed != NULL && (uint64_t)(uintptr_t)*v->managed == begin)
+                return true;
+    return false;
 }
 
 cudaError_t cu_function_get(const void *stub, struct cu_function **out)
@@ -441,7 +474,7 @@ CU_API int __cudaRegisterFunction(void **handle, const char *stub, char *functio
     return cudaSuccess;
 }
 
-static void add_variable(void **handle, const void *shadow, void **managed, const char *name, size_t bytes)
+static void add_variable(void **handle, const void *shadow, void **managed, void *initial, const char *name, size_t bytes)
 {
     struct cu_module *m = (struct cu_module *)handle;
     struct variable *v = calloc(1, sizeof *v);
@@ -453,9 +486,14 @@ static void add_variable(void **handle, const void *shadow, void **managed, cons
     rt_lock();
     v->shadow = shadow;
     v->managed = managed;
+    v->initial = initial;
     v->bytes = bytes;
     v->next = m->variables;
     m->variables = v;
+    if (managed != NULL && m->module != NULL)
+        place_managed(m);
+    else if (managed != NULL)
+        managed_waits = true;
     rt_unlock();
 }
 
@@ -463,14 +501,14 @@ CU_API void __cudaRegisterVar(void **handle, char *shadow, char *address, const 
                               int constant, int global)
 {
     (void)address, (void)external, (void)constant, (void)global;
-    add_variable(handle, shadow, NULL, name, bytes);
+    add_variable(handle, shadow, NULL, NULL, name, bytes);
 }
 
 CU_API void __cudaRegisterManagedVar(void **handle, void **pointer, char *address, const char *name, int external,
                                      size_t bytes, int constant, int global)
 {
-    (void)address, (void)external, (void)constant, (void)global;
-    add_variable(handle, pointer, pointer, name, bytes);
+    (void)external, (void)constant, (void)global;
+    add_variable(handle, pointer, pointer, address, name, bytes);
 }
 
 /* ---- modules of the driver interface ------------------------------------------------------------------------------ */

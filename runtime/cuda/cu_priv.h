@@ -58,6 +58,12 @@ enum { CU_SHARED_BYTES = 49152, CU_REGISTERS = 65536, CU_WARPS = 64, CU_CORES = 
 /** A fat binary that the program has registered, or a module that the driver interface has loaded. A fat binary is loaded
  *  when one of its kernels or variables is first used. */
 struct cu_module;
+/** Returns true if a module with managed variables is registered, but perhaps not loaded. */
+bool cu_managed_waits(void);
+/** Loads the modules that have managed variables, so that the host's pointers to these variables are valid. */
+void cu_managed_load(void);
+/** Returns true if @begin is the address of a managed variable; locked. */
+bool cu_is_managed(uint64_t begin);
 /** A kernel. A program refers to it by the address of its host stub, a function that the compiler has generated. */
 struct cu_function {
     struct cu_function *next;

@@ -57,6 +57,24 @@ for clang in clang-14 clang-19; do
         { fail "$clang: toolkit.cu does not compile"; cat log; }
     right toolkit-$clang
 done
+# Managed variables, in a program of one file, of two separate files, and of two linked files.
+sed '/other_value() == 33/d' "$src/managed.cu" >managed_one.cu
+for clang in clang-14 clang-15 clang-16 clang-19; do
+    command -v $clang >/dev/null || continue
+    "$lanewise" cc --compiler $clang -O2 -Wall managed_one.cu -o managed-one-$clang >log 2>&1 || { fail "$clang: managed_one.cu does not compile"; cat log; }
+    [ ! -s log ] || { fail "$clang: managed_one.cu causes messages"; cat log; }
+    right managed-one-$clang
+    "$lanewise" cc --compiler $clang -g -G "$src/managed.cu" "$src/managed_two.cu" -o managed-two-$clang >log 2>&1 ||
+        { fail "$clang: managed.cu and managed_two.cu do not compile"; cat log; }
+    right managed-two-$clang
+    "$lanewise" cc --compiler $clang -rdc=true "$src/managed.cu" "$src/managed_two.cu" -o managed-linked-$clang >log 2>&1 ||
+        { fail "$clang: managed.cu and managed_two.cu do not compile with -rdc=true"; cat log; }
+    right managed-linked-$clang
+done
+# A finding names the program's call of a kernel, also if the program has managed variables.
+printf '__managed__ int v[4];\n__global__ void k(int *p) { p[4] = 1; }\nint main()\n{\n    k<<<1, 1>>>(v);\n    return cudaDeviceSynchronize() != cudaSuccess;\n}\n' >outside.cu
+"$lanewise" cc -g outside.cu -o outside >log 2>&1 && ./outside >out 2>err
+grep -q "out-of-bounds: .* past the end of 'v'" err && grep -q 'launched by main' err || { fail "outside.cu: the finding is wrong"; cat log err; }
 # If the user brings libcu++, <cuda/barrier> and namespace cuda are its own, also together with <cooperative_groups/memcpy_async.h>.
 mkdir -p brought/cuda/std && : >brought/cuda/std/version
 printf 'namespace cuda { inline namespace own { template <int N> struct barrier { int n = N; }; } }\n' >brought/cuda/barrier
@@ -86,7 +104,7 @@ mkdir empty && cd empty || exit 99
 printf '__global__ void k(int *p) { p[0] = nothing; }\nint main() { k<<<1, 1>>>(0); }\n' >bad.cu
 printf 'int main() { return also_nothing; }\n' >bad.cpp
 printf '__global__ void k(int *p) { p[0] = 1; }\nint missing(void);\nint main() { k<<<1, 1>>>(0); return missing(); }\n' >link.cu
-printf '__managed__ int m;\nint main() { return m; }\n' >managed.cu
+printf '__managed__ int m;\nint main() { return m + no_name; }\n' >managed.cu
 echo before >program
 refused() { # message, arguments...
     want=$1
@@ -100,7 +118,7 @@ refused() { # message, arguments...
 refused "use of undeclared identifier 'nothing'" bad.cu -o program
 refused "use of undeclared identifier 'also_nothing'" bad.cpp -o program
 refused "undefined reference to \`missing()'" link.cu -o program
-refused 'clang has no __managed__ variables: use cudaMallocManaged' managed.cu -o program
+refused "use of undeclared identifier 'no_name'" managed.cu -o program
 refused 'none.cu: No such file' none.cu -o program
 refused 'expected a file' -O2
 refused 'one file at a time' -c bad.cu link.cu -o program

@@ -9,6 +9,9 @@
 #include "lanewise_types.h"
 #include "lanewise_host.h"
 #include "lanewise_host_math.h"
+#if defined LANEWISE_MANAGED && !defined __CUDA_ARCH__
+#include "lanewise_managed.h"
+#endif
 #ifdef __CUDA__
 #include "lanewise_texture.h"
 #include "lanewise_math.h"

@@ -19,8 +19,10 @@
 #define __constant__ __attribute__((constant))
 #ifdef __CUDA_ARCH__
 #define __managed__ __attribute__((device))
-#else /* clang gives host code no access to a __managed__ variable */
-#define __managed__ _Pragma("GCC error \"clang has no __managed__ variables: use cudaMallocManaged, or lanewise cc --compiler nvcc\"")
+#elif defined LANEWISE_MANAGED
+#define __managed__ __attribute__((managed))
+#else /* clang has managed variables only in another mode: ptx_program.c finds this error, and compiles the host code in that mode */
+#define __managed__ _Pragma("GCC error \"lanewise: managed variable\"")
 #endif
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #else /* C++ source without kernels, which calls the runtime */
