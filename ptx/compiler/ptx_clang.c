@@ -18,6 +18,9 @@ static const char *const override_source =
 #include "ptx/compiler/overrides/over_groups.inc"
 #include "ptx/compiler/overrides/over_half.inc"
     ;
+static const char *const originals_source =
+#include "ptx/compiler/overrides/over_originals.inc"
+    ;
 static const char *const scratch_source =
 #include "ptx/compiler/overrides/over_scratch.inc"
     ;
@@ -25,16 +28,19 @@ static const char *const scratch_source =
 /* ---- the override library ----------------------------------------------------------------- */
 
 /** Writes the path at which the cache contains, or will contain, the bitcode of @text to @out. The file's name contains a hash of
- *  the text and of the compiler's path, size and modification time. Returns false if there is no cache. */
-static bool cached_name(const struct ptx_job *job, const char *text, char *out)
+ *  the text, and of path, size and modification time of the compiler and of @linked. Returns false if there is no cache. */
+static bool cached_name(const struct ptx_job *job, const char *text, const char *linked, char *out)
 {
     char folder[PTX_PATH_BYTES];
     struct lw_buffer key;
     struct lw_hash hash;
+    struct stat st;
     bool ok;
 
     lw_buffer_init(&key);
     lw_put(&key.sink, text);
+    if (linked != NULL && stat(linked, &st) == 0)
+        lw_printf(&key.sink, "%s %lld %lld %ld", linked, (long long)st.st_size, (long long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
     ok = ptx_cache_put_compiler(job, &key.sink) && !key.is_cut && lw_cache_folder(folder);
     lw_hash_init(&hash);
     lw_hash_bytes(&hash, lw_buffer_text(&key), key.size);
@@ -71,16 +77,16 @@ static bool has_generic_pointers(const char *const *flags, size_t count)
     return generic;
 }
 
-/** Compiles @text, which is C if @is_c is set and otherwise OpenCL C, to bitcode, unless the cache contains the bitcode. Writes
- *  the bitcode's path to @out. */
-static enum lw_status build_library(struct ptx_job *job, const char *name, bool is_c, const char *text, char *out,
-                                    struct lw_error *err)
+/** Compiles @text, which is C if @is_c is set and otherwise OpenCL C, to bitcode, unless the cache contains the bitcode. The
+ *  bitcode contains the functions of the bitcode @linked that it uses; NULL: none. Writes the bitcode's path to @out. */
+static enum lw_status build_library(struct ptx_job *job, const char *name, bool is_c, const char *linked, const char *text,
+                                    char *out, struct lw_error *err)
 {
     enum lw_status status;
     char source[PTX_PATH_BYTES + 16], bitcode[PTX_PATH_BYTES + 16], cached[PTX_PATH_BYTES];
     char *data = NULL;
     size_t size = 0;
-    bool keep = cached_name(job, text, cached);
+    bool keep = cached_name(job, text, linked, cached);
 
     job->values = false; /* clears the flag, which an earlier compilation of the job may have set */
     if (keep && is_bitcode(cached)) {
@@ -94,11 +100,14 @@ static enum lw_status build_library(struct ptx_job *job, const char *name, bool 
         const char *cl[] = {job->compiler, "-x", "cl", "-cl-no-stdinc", "-cl-std=CL1.2",
                             "-target", "nvptx64--nvidiacl", "-Xclang",
                             "-cl-ext=+cl_khr_fp16", "-O2", "-w", "-fno-crash-diagnostics",
-                            "-emit-llvm", "-c", source, "-o", bitcode, NULL};
+                            "-emit-llvm", "-c", "-o", bitcode, source, NULL};
+        const char *with[] = {job->compiler, "-x", "cl", "-cl-no-stdinc", "-cl-std=CL1.2", "-target", "nvptx64--nvidiacl", "-O2", "-w",
+                              "-Xclang", "-mlink-builtin-bitcode", "-Xclang", linked, "-fno-crash-diagnostics",
+                              "-emit-llvm", "-c", "-o", bitcode, source, NULL};
         const char *c[] = {job->compiler, "-x", "c", "-target", "nvptx64--nvidiacl", "-O2", "-w", "-fno-crash-diagnostics",
-                           "-emit-llvm", "-c", source, "-o", bitcode, NULL};
+                           "-emit-llvm", "-c", "-o", bitcode, source, NULL};
 
-        status = ptx_run_compiler(job, "the library of OpenCL C functions", is_c ? c : cl, bitcode, &data, &size, err);
+        status = ptx_run_compiler(job, "the library of OpenCL C functions", is_c ? c : linked != NULL ? with : cl, bitcode, &data, &size, err);
     }
     if (status != LW_OK)
         return status;
@@ -113,9 +122,11 @@ static enum lw_status build_library(struct ptx_job *job, const char *name, bool 
 
 enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err)
 {
-    enum lw_status status = build_library(job, "overrides.cl", false, override_source, job->overrides, err);
+    enum lw_status status = build_library(job, "overrides.cl", false, NULL, override_source, job->overrides, err);
 
-    return status == LW_OK ? build_library(job, "scratch.c", true, scratch_source, job->scratch_library, err) : status;
+    if (status == LW_OK)
+        status = build_library(job, "originals.cl", false, job->libclc, originals_source, job->originals, err);
+    return status == LW_OK ? build_library(job, "scratch.c", true, NULL, scratch_source, job->scratch_library, err) : status;
 }
 
 /* ---- public functions ------------------------------------------------------------------------ */
@@ -191,6 +202,10 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
     argv[n++] = "-mlink-builtin-bitcode";
     argv[n++] = "-Xclang";
     argv[n++] = job->overrides;
+    argv[n++] = "-Xclang";
+    argv[n++] = "-mlink-builtin-bitcode";
+    argv[n++] = "-Xclang";
+    argv[n++] = job->originals;
     argv[n++] = "-Xclang";
     argv[n++] = "-mlink-builtin-bitcode";
     argv[n++] = "-Xclang";

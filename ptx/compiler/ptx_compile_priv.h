@@ -15,6 +15,7 @@ struct ptx_job {
     char scratch[PTX_PATH_BYTES]; /* private folder, removed at the end; "" before it is created */
     char overrides[PTX_PATH_BYTES + 16]; /* path of the bitcode of our override library, which is linked before libclc and
                                           * replaces functions of libclc */
+    char originals[PTX_PATH_BYTES + 16]; /* path of the bitcode of libclc's functions that our override library calls */
     char scratch_library[PTX_PATH_BYTES + 16]; /* path of the bitcode that defines the overrides' local memory */
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
     bool linked;                         /* the source is one of several modules that will be linked */
@@ -181,7 +182,7 @@ void ptx_cache_store(const struct ptx_cache_key *key, const char *source, const 
                      const char *ptx, size_t size);
 
 /** Compiles our override library to bitcode with the job's compiler, unless the cache contains the bitcode. Sets
- *  job->overrides and job->scratch_library. */
+ *  job->overrides, job->originals and job->scratch_library. job->libclc must be set. */
 enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err) LW_MUST_CHECK;
 
 /** Finds nvcc. If @wanted is "nvcc", searches the program in the environment variable LANEWISE_NVCC, or if that is not set, nvcc

@@ -256,6 +256,10 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
     argv[n++] = "-Xclang";
     argv[n++] = "-mlink-builtin-bitcode";
     argv[n++] = "-Xclang";
+    argv[n++] = job->originals;
+    argv[n++] = "-Xclang";
+    argv[n++] = "-mlink-builtin-bitcode";
+    argv[n++] = "-Xclang";
     argv[n++] = job->libclc;
     for (size_t i = 0; i < LW_COUNT_OF(values) && job->values; i++)
         argv[n++] = values[i];

@@ -44,7 +44,10 @@ buffers:
   bad: {type: s32, count: 1}
   code: {type: u64, count: 4, init: {values: [0, 1, 4503599627370495, 4503599627370496]}}
   out: {type: u16, count: 6}
+  zeros: {type: f64, count: 2, init: {values: [-0.0, -1e-300]}}
 steps:
+  - launch: {entry: zeros, grid: 1, block: 1, args: [zeros, bad]}
+  - check: {buffer: bad, values: [0]}
   - launch: {entry: signs, grid: 1, block: 12, args: [a, bad]}
   - launch: {entry: trailing, grid: 1, block: 65, args: [bad]}
   - launch: {entry: conversions, grid: 1, block: 1, args: [code, bad]}

@@ -90,3 +90,20 @@ __kernel void conversions(__global const ulong *a, __global int *bad)
     wrong += as_int(convert_float_rtp(small)) != 0x80000000 || as_int(convert_float4_rtz((double4)(small)).w) != 0x80000000;
     *bad += wrong;
 }
+/* Counts results that are not -0. a: -0, and a number that is little below 0. */
+#define ZERO(E) ((as_ulong(E) != 0x8000000000000000) << n++)
+__kernel void zeros(__global const double *a, __global int *bad)
+{
+    const double x = a[0], below = a[1];
+    double whole, cosine;
+    double3 wholes, cosines;
+    int n = 0, wrong = ZERO(sin(x)) | ZERO(tan(x)) | ZERO(atan(x)) | ZERO(expm1(x)) | ZERO(erf(x)) | ZERO(asin(x)) | ZERO(sinh(x)) | ZERO(tanh(x));
+
+    wrong |= ZERO(sin((double2)(x)).y) | ZERO(tan((double3)(x)).z) | ZERO(atan((double4)(x)).w) | ZERO(expm1((double8)(x)).s7) | ZERO(erf((double16)(x)).sf);
+    wrong |= ZERO(fract(x, &whole)) | ZERO(whole) | ZERO(fract((double3)(x), &wholes).z) | ZERO(wholes.z);
+    wrong |= ZERO(sincos(x, &cosine)) | ZERO(sincos((double3)(x), &cosines).z);
+    wrong |= (cosine != 1 || cosines.z != 1) << n++;
+    wrong |= (fract(below, &whole) != 0x1.fffffffffffffp-1 || whole != -1 || fract(2.75, &whole) != 0.75 || whole != 2) << n++;
+    wrong |= (fabs(sin(below + 1) - 0x1.aed548f090ceep-1) > 0x1p-52 || fabs(expm1(below - 1) + 0x1.43a54e4e98864p-1) > 0x1p-52) << n++;
+    *bad |= wrong;
+}
