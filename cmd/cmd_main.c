@@ -114,6 +114,7 @@ static const struct cmd_option app_options[] = {
     {"history", 0, "MIB", "memory for going back in time in gdb (256)"},
     {"debuggable", 'g', NULL, "compile OpenCL programs for a debugger: not optimised, with all lines and variables"},
     {"strict", 0, NULL, "stop the device at the first invalid access; without this option the access is reported and the program continues"},
+    {"fail-on-findings", 0, NULL, "if the program ends with status 0, end with the status of lanewise run: 1 after findings, 3 after a fault, 4 after a hang or limit"},
     {"sources", 0, "FOLDER", "write the sources of OpenCL programs to files in this folder, so that reports and debuggers can refer to them"},
     {"record", 0, "FOLDER", "write a launch file for each launch, with its object, its buffers and their expected contents after the launch"},
     {"stats", 's', "FILE", "write statistics as JSON; - is standard output"},

@@ -2,6 +2,7 @@
 /* The device of a process: its machine, the options in the environment, and the reports at the end of the process. */
 #include "runtime/rt_priv.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -35,6 +36,9 @@ static struct {
     bool engine_given;      /* --engine is given */
     bool compiles;          /* --engine or LANEWISE_ENGINE selects native or auto, which compile kernels with shared memory */
     bool hash;
+    bool fails;             /* --fail-on-findings: the process ends with the status of lanewise run if its own status is 0 */
+    int exit_status;        /* status with which the process ends, or -1 before it ends */
+    int worst;              /* LANEWISE_FAULT or LANEWISE_HANG: such a result has stopped the device; else LANEWISE_OK */
     unsigned mhz;           /* clock rate of the GPU model; 0: there is no GPU model */
     unsigned warp_width;    /* value of --warp or of the GPU model; 0: neither is given */
     unsigned printed;       /* number of findings printed so far */
@@ -50,7 +54,7 @@ static struct {
     bool debugged;          /* launches are debugged with gdb, with these options: */
     char *gdb_address, *gdb_kernel;
     uint64_t gdb_history_mib;
-} device;
+} device = {.exit_status = -1};
 
 static void complain(const char *what, const char *text)
 {
@@ -350,7 +354,29 @@ static void at_exit(void)
  * destructors of the program's global variables, which run before this destructor, may still release objects. */
 __attribute__((destructor)) static void at_unload(void)
 {
+    const bool own = device.machine != NULL && getpid() == device.owner;
+
     finish();
+    if (!device.fails || !own || device.exit_status != 0 || (device.worst == LANEWISE_OK && lanewise_finding_count(device.machine) == 0))
+        return;
+    fflush(NULL);
+    _exit(device.worst != LANEWISE_OK ? device.worst : LANEWISE_FINDING);
+}
+
+static void note_status(int status, void *unused)
+{
+    (void)unused;
+    device.exit_status = status;
+}
+
+/** Lets the exit of the process depend on findings. Returns false if the host has no memory. */
+static bool watch_exit(void)
+{
+    Dl_info info;
+
+    /* The library must not be unloaded before the process ends, because exit() calls the function. */
+    return dladdr((void *)watch_exit, &info) != 0 && dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) != NULL &&
+           on_exit(note_status, NULL) == 0;
 }
 
 /** Sets the file of a report. For findings, several files can be set. Returns false if the host has no memory. */
@@ -428,7 +454,8 @@ static bool set_switch(const char *name)
     static const struct {
         const char *name;
         bool *to;
-    } rows[] = {{"strict", &device.strict}, {"hash", &device.hash}, {"gdb-own", &device.gdb_own}};
+    } rows[] = {{"strict", &device.strict}, {"hash", &device.hash}, {"gdb-own", &device.gdb_own},
+              {"fail-on-findings", &device.fails}};
 
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].name, name) == 0) {
@@ -542,6 +569,8 @@ lanewise_machine *rt_machine(void)
     if (device.warp_width == 0 && lanewise_timing_value(device.machine, "core.warp_width", text, sizeof text) == LANEWISE_OK)
         device.warp_width = (unsigned)strtoul(text, NULL, 10);
     atexit(at_exit);
+    if (device.fails && !watch_exit())
+        complain("fail-on-findings", "the exit status of the program cannot be changed");
     return device.machine;
 }
 
@@ -560,6 +589,8 @@ bool rt_run(void)
     print_findings();
     if (result == LANEWISE_OK || result == LANEWISE_FINDING)
         return true;
+    if ((result == LANEWISE_FAULT && device.worst == LANEWISE_OK) || result == LANEWISE_HANG)
+        device.worst = result;
     if (result == LANEWISE_KILLED) { /* `kill` in gdb ends this process, as if gdb had started it */
         complain("", "gdb has killed the program");
         finish();

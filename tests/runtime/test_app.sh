@@ -121,4 +121,55 @@ grep -q 'did you mean "volta"' "$scratch/err" && ! grep -q 'Lanewise GPU' "$scra
     { fail "an unknown GPU model: the program runs, or there is no message"; cat "$scratch/err"; }
 [ "$("$lanewise" app sh -c 'exit 7' >/dev/null 2>&1; echo $?)" = 7 ] ||
     fail "lanewise app does not return the exit status of the program"
+# With --fail-on-findings the exit status tells of findings, of a fault and of a hang, unless the program's own status is not 0. All
+# of the program's output is written, and its destructors run.
+cat >"$scratch/ends.cu" <<'END'
+#include <cstdio>
+#include <cstdlib>
+struct last {
+    ~last() { printf("destroyed\n"); }
+} global;
+__global__ void outside(int *p) { p[4] = 1; }
+__global__ void trap() { asm volatile("trap;"); }
+__global__ void waits(volatile int *p) { while (*p == 0) { } }
+int main(int argc, char **argv)
+{
+    int *p;
+    cudaMalloc(&p, 16);
+    cudaMemset(p, 0, 16);
+    switch (argv[1][0]) {
+    case 'o': outside<<<1, 1>>>(p); break;
+    case 't': trap<<<1, 1>>>(); break;
+    case 'w': waits<<<1, 1>>>(p); break;
+    }
+    printf("%s", cudaDeviceSynchronize() == cudaSuccess ? "fine\n" : "bad\n");
+    return argc > 2 ? atoi(argv[2]) : 0;
+}
+END
+if "$lanewise" cc "$scratch/ends.cu" -o "$scratch/ends" >"$scratch/err" 2>&1; then
+    ends() { # expected status, options of app, arguments of the program
+        want=$1
+        "$lanewise" app $2 "$scratch/ends" $3 >"$scratch/out" 2>"$scratch/err"
+        got=$?
+        [ $got = "$want" ] || { fail "app $2 ends $3: exit status $got, expected $want"; cat "$scratch/err"; }
+        [ "$(grep -c 'destroyed\|fine\|bad' "$scratch/out")" = 2 ] || { fail "app $2 ends $3: output is missing"; cat "$scratch/out"; }
+    }
+    ends 0 "" o
+    ends 1 --fail-on-findings o
+    ends 1 "--fail-on-findings --check=all --stats=$scratch/ends.json" o
+    [ -s "$scratch/ends.json" ] || fail "--fail-on-findings: the report is missing"
+    ends 7 --fail-on-findings "o 7"
+    ends 0 --fail-on-findings n
+    ends 0 "--fail-on-findings --check=races" n
+    ends 3 --fail-on-findings t
+    ends 0 "" t
+    ends 3 "--fail-on-findings --strict" o
+    ends 4 "--fail-on-findings --hang-limit 100000" w
+    echo '- {kind: out-of-bounds}' >"$scratch/known.yaml"
+    ends 0 "--fail-on-findings --check=default --check-suppress=$scratch/known.yaml" o
+else
+    fail "ends.cu does not compile"
+fi
+"$lanewise" app --fail-on-findings "$LW_PROGRAM" >"$scratch/out" 2>"$scratch/err"
+[ $? = 1 ] || fail "--fail-on-findings: test_opencl does not end with status 1"
 exit $failed
