@@ -674,7 +674,7 @@ static int debug(const struct cmd *cmd, struct options *o, int argc, char **argv
     o->check.dbg = NULL;
     if (cmd_check_end(&o->check, &stop, argv[1], &found) != CMD_FINE)
         status = CMD_USAGE;
-    else if (status == CMD_FINE && o->batch && quit == 0 && found != 0)
+    else if (status == CMD_FINE && !shell.interactive && quit == 0 && found != 0)
         status = CMD_WRONG;
 cleanup:
     if (cmd_end_signal() != 0)

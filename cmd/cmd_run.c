@@ -155,18 +155,30 @@ static double seconds(void)
 
 /* ---- progress on a terminal ----------------------------------------------------- */
 
+/** Writes a number to @out, in short form from a million on: "999999", "1.5 M", "2.25 G". */
+static const char *short_count(double n, char out[32])
+{
+    if (n >= 1e9)
+        snprintf(out, 32, "%.2f G", n * 1e-9);
+    else if (n >= 1e6)
+        snprintf(out, 32, "%.1f M", n * 1e-6);
+    else
+        snprintf(out, 32, "%.0f", n);
+    return out;
+}
+
 static void progress_show(const struct cmd_machine *m, double started)
 {
     struct emu_stats stats;
-    char text[100];
+    char text[120], count[32];
 
     emu_stats_get(m->machine, &stats);
-    int used = snprintf(text, sizeof text, "%5.1f %%  %.0f M thread instructions  %.1f s",
+    int used = snprintf(text, sizeof text, "%5.1f %%  %s thread instructions  %.1f s",
                         100 * lnc_session_progress(m->session),
-                        1e-6 * (double)stats.thread_instructions, seconds() - started);
+                        short_count((double)stats.thread_instructions, count), seconds() - started);
     if (m->timing != NULL)
-        snprintf(text + used, sizeof text - (size_t)used, "  %" PRIu64 " k cycles",
-                 m->engine->ops->cycles(m->engine) / 1000);
+        snprintf(text + used, sizeof text - (size_t)used, "  %s cycles",
+                 short_count((double)m->engine->ops->cycles(m->engine), count));
     fprintf(stderr, "\r\033[K%s", text);
     fflush(stderr);
 }
@@ -284,6 +296,7 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
     const char *bad = cmd_colour(fileno(out)) ? "\033[1;31m" : "";
     struct emu_stats stats;
     double n;
+    char count[32];
 
     emu_stats_get(m->machine, &stats);
     n = (double)stats.thread_instructions;
@@ -310,13 +323,7 @@ static void print_summary(const struct cmd_machine *m, const struct cmd_outcome 
     if (outcome->suppressed != 0)
         fprintf(out, ", %u finding%s suppressed", outcome->suppressed, outcome->suppressed == 1 ? "" : "s");
     fprintf(out, ", %u launch%s, ", r->launches, r->launches == 1 ? "" : "es");
-    if (n >= 1e9)
-        fprintf(out, "%.2f G", n * 1e-9);
-    else if (n >= 1e6)
-        fprintf(out, "%.1f M", n * 1e-6);
-    else
-        fprintf(out, "%.0f", n);
-    fprintf(out, " thread instructions, %.2f s", outcome->run_seconds);
+    fprintf(out, "%s thread instructions, %.2f s", short_count(n, count), outcome->run_seconds);
     if (m->timing != NULL)
         fprintf(out, ", %" PRIu64 " cycles on %s", m->engine->ops->cycles(m->engine),
                 tim_config_name(m->timing));

@@ -16,7 +16,42 @@
 /* Grids and blocks that are suggested if no size is given, for a kernel of 1, 2 and 3 dimensions (lnc_kernel_dimensions).
  * The suggested launches have 1024, 1024 and 512 threads in all. */
 static const char *const suggested_grid[] = {"4", "2,2", "2,2,2"}, *const suggested_block[] = {"256", "16,16", "4,4,4"};
-enum { THREADS = 1024, NAME_BYTES = 80, MESSAGE_BYTES = 420 };
+enum { THREADS = 1024, NAME_BYTES = 80, MESSAGE_BYTES = 420, PROGRAM_HINT_BYTES = 240 };
+
+/** Returns true if the text of a C++ source seems to define main(). */
+static bool has_main(const char *text)
+{
+    const char *at = text;
+
+    while ((at = strstr(at, "main")) != NULL) {
+        const char *line = at, *after = at + strlen("main");
+
+        while (line != text && line[-1] != '\n')
+            line--;
+        line += strspn(line, " \t");
+        after += strspn(after, " \t");
+        if (*after == '(' && at != line && (at[-1] == ' ' || at[-1] == '\t') && strncmp(line, "//", 2) != 0 && *line != '*')
+            return true;
+        at++;
+    }
+    return false;
+}
+
+/** Writes how to run the whole program to @out, if the source is a CUDA program with a main(); otherwise an empty text. */
+static void put_program_hint(const struct lnc_directing *t, char *out, size_t size)
+{
+    const char *source = t->d->source, *dot = strrchr(source, '.');
+    char *text = NULL;
+    size_t bytes;
+
+    *out = '\0';
+    if (dot == NULL || strcmp(dot, ".cu") != 0 || lw_file_read(source, &text, &bytes, NULL) != LW_OK)
+        return;
+    if (has_main(text))
+        snprintf(out, size, "; to run the whole program with its main(): \"lanewise cc %s -o program\", then \"lanewise app ./program\"",
+                 strlen(source) < PROGRAM_HINT_BYTES / 2 ? source : "SOURCE.cu");
+    free(text);
+}
 
 /* ---- the kernel and its parameters ---------------------------------------------------- */
 
@@ -25,7 +60,7 @@ static enum lw_status choose_kernel(struct lnc_directing *t, const struct isa_ob
     struct lw_buffer names;
     unsigned kernels = 0;
     enum lw_status status;
-    char room[ISA_SYMBOL_BYTES];
+    char room[ISA_SYMBOL_BYTES], hint[PROGRAM_HINT_BYTES];
 
     if (t->d->entry != NULL) {
         status = lnc_kernel_named(object, t->d->source, t->d->entry, &t->kernel, t->err);
@@ -45,13 +80,14 @@ static enum lw_status choose_kernel(struct lnc_directing *t, const struct isa_ob
         else if (names.text[names.size - 1] != '.')
             lw_put(&names.sink, ", ...");
     }
+    put_program_hint(t, hint, sizeof hint);
     if (kernels == 0)
         status = LW_FAIL(t->err, LW_ENOENT, "%s: the file has no kernel; a kernel is " LNC_KERNEL_WORDS
-                         ", a .kernel in assembly", t->d->source);
+                         ", a .kernel in assembly%s", t->d->source, hint);
     else if (kernels != 1)
-        status = LW_FAIL(t->err, LW_EUSAGE, "%s has %u kernels: choose one with --entry NAME: %s",
+        status = LW_FAIL(t->err, LW_EUSAGE, "%s has %u kernels: choose one with --entry NAME: %s%s",
                          t->d->source, kernels,
-                         names.text != NULL ? names.text : "");
+                         names.text != NULL ? names.text : "", hint);
     else
         status = LW_OK;
     lw_buffer_fini(&names);
@@ -417,11 +453,12 @@ void lnc_slot_example(const struct lnc_directing *t, unsigned index, struct lw_s
 static enum lw_status refuse_missing(const struct lnc_directing *t, bool grid, bool block)
 {
     const unsigned dimensions = lnc_kernel_dimensions(t->file->object, t->kernel);
-    char room[ISA_SYMBOL_BYTES];
+    char room[ISA_SYMBOL_BYTES], hint[PROGRAM_HINT_BYTES];
     struct lw_buffer types, options;
     unsigned missing = 0, left = 0;
     enum lw_status status;
 
+    put_program_hint(t, hint, sizeof hint);
     lw_buffer_init(&types);
     lw_buffer_init(&options);
     if (grid)
@@ -434,7 +471,7 @@ static enum lw_status refuse_missing(const struct lnc_directing *t, bool grid, b
         if (!is_missing(t, i))
             continue;
         missing++;
-        if (types.size + options.size > MESSAGE_BYTES - 120) {
+        if (types.size + options.size > MESSAGE_BYTES - 120 - strlen(hint) / 2) {
             left++;
             continue;
         }
@@ -447,13 +484,13 @@ static enum lw_status refuse_missing(const struct lnc_directing *t, bool grid, b
     }
     if (left != 0)
         lw_printf(&types.sink, " and %u more", left);
-    status = LW_FAIL(t->err, LW_EUSAGE, "%s: to launch %s, also give %s%s%s%s, for example%s%s", t->d->source,
+    status = LW_FAIL(t->err, LW_EUSAGE, "%s: to launch %s, also give %s%s%s%s, for example%s%s%s", t->d->source,
                      isa_symbol_text(t->kernel->name, room), grid && block ? "a grid and a block"
                      : grid ? "a grid" : block ? "a block" : "",
                      missing != 0 && (grid || block) ? ", and " : "",
                      missing == 0 ? "" : missing == 1 ? "the argument " : "the arguments ",
                      types.text != NULL ? types.text : "", options.text != NULL ? options.text : "",
-                     grid && block && t->d->arg_count == 0 ? ", or write a launch file with \"lanewise template\"" : "");
+                     grid && block && t->d->arg_count == 0 ? ", or write a launch file with \"lanewise template\"" : "", hint);
     lw_buffer_fini(&types);
     lw_buffer_fini(&options);
     return status;

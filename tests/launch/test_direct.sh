@@ -217,6 +217,13 @@ refuse 'for example --grid 2,2,2 --block 4,4,4 --arg out=s32\[512\] --arg rows=8
 cp err told
 expect 0 '^out s32.512.: 512 elements changed: 1 1' run plane.cl --entry box $(sed 's/.*, for example//; s/, or write.*//' told)
 refuse 'to launch saxpy, also give the argument n (uint), for example --arg n=1024$' run saxpy.cl $four --arg 1 --arg f32[1] --arg f32[1]
+# For a whole program, the message says how to run it.
+printf '#include <cstdio>\n// main(): no program\n__global__ void scale(float *p, float by) { p[threadIdx.x] *= by; }\n' >part.cu
+{ cat part.cu; printf 'int main(int argc, char **argv)\n{\n    scale<<<1, 1>>>(nullptr, 1);\n}\n'; } >whole.cu
+{ printf '__global__ void second() {}\n'; cat whole.cu; } >two.cu
+refuse 'template"; to run the whole program with its main(): "lanewise cc whole.cu -o program", then "lanewise app ./program"$' run whole.cu
+refuse 'with its main(): "lanewise cc two.cu -o program", then' run two.cu
+refuse 'or write a launch file with "lanewise template"$' run part.cu
 refuse 'also give a grid, for example --grid 4$' run saxpy.cl --block 1 $arguments
 refuse 'also give the argument out (int \*), for example --arg out=s32\[32\]$' run several.cl --entry fixed --grid 2
 refuse 'w.* also give .*p.a (int), p.b (char), p.c (long).*--arg p.a=1024 --arg p.b=1 --arg p.c=1024 --arg out=.*--arg v=f32:0,0,0,0 --arg room=local\[1024\]' run several.cl --entry take $four

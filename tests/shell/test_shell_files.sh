@@ -113,6 +113,12 @@ session 2 saxpy.yaml --batch -c 'assert nosuch'
 session 7 saxpy.yaml --batch -c 'quit 7' -c 'assert 0'
 session 3 wild.yaml --batch -c continue
 session 4 stuck.yaml --batch -c continue
+# Findings of --check change the status without a terminal, also without --batch.
+session 1 wild.yaml --batch --check -c continue
+session 1 wild.yaml --check -c continue
+session 0 wild.yaml --check -c stepi
+session 0 saxpy.yaml --check -c continue
+session 7 wild.yaml --check -c continue -c 'quit 7'
 printf 'define f\nstepi\n' >open.lws
 session 2 saxpy.yaml --batch -x open.lws
 says 'the definition of f has no `end`'
