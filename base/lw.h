@@ -60,6 +60,9 @@ struct lw_sink {
 };
 
 void lw_put(struct lw_sink *sink, const char *text);
+/** Writes @text, in which names of files below @folder are relative to @folder. NULL: the current folder. The name of a file
+ *  begins after a blank or a parenthesis, or at the start of the text. */
+void lw_put_relative(struct lw_sink *sink, const char *text, const char *folder);
 /** Returns the length in bytes, 1 to 4, of the UTF-8 character at @text. Returns 0 if the bytes at @text are invalid by RFC 3629,
  *  which excludes surrogates and overlong forms. A NUL has length 1. */
 unsigned lw_utf8(const char *text);

@@ -287,3 +287,23 @@ cleanup:
     free(temporary);
     return status;
 }
+
+void lw_put_relative(struct lw_sink *sink, const char *text, const char *folder)
+{
+    char here[PATH_MAX];
+    const char *from = text;
+
+    if (folder == NULL)
+        folder = getcwd(here, sizeof here) != NULL && here[1] != '\0' ? here : NULL;
+    const size_t size = folder != NULL ? strlen(folder) : 0;
+
+    for (const char *at = text; folder != NULL && *at != '\0'; at++) {
+        if ((at != text && at[-1] != ' ' && at[-1] != '(') || strncmp(at, folder, size) != 0 || at[size] != '/' ||
+            at[size + 1] == ' ' || at[size + 1] == '\0')
+            continue;
+        lw_printf(sink, "%.*s", (int)(at - from), from);
+        from = at + size + 1;
+        at += size;
+    }
+    lw_put(sink, from);
+}

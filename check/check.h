@@ -194,7 +194,8 @@ enum lw_status chk_relate(struct chk *chk, const struct chk_finding *finding, co
 /** Returns true if a debugger currently stops for findings of this kind. */
 bool chk_stops_for(const struct chk *chk, const struct chk_finding *finding);
 
-/** Prints a finding as one line such as "k.cl:3: race: ...", without newline. */
+/** Prints a finding as one line such as "k.cl:3: race: ...", without newline. Names of files are relative to the current
+ *  folder. */
 void chk_print(const struct chk_finding *finding, struct lw_sink *out);
 /** Prints all findings and their number. The caller prints how the run ended. */
 void chk_print_all(const struct chk *chk, const char *run, struct lw_sink *out);

@@ -403,6 +403,7 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
 {
     FILE *out = text_stream(o);
     struct lw_file_sink errors;
+    struct lw_buffer why;
     struct emu_stats stats;
     bool dumped = true;
     int status = CMD_FINE;
@@ -442,23 +443,21 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
         fprintf(stderr, "lanewise: %s: the check stale finds nothing if L1 is coherent: add %s--timing-set "
                         "l1.coherent=off\n",
                 path, m->timing == NULL ? "--timing=fermi and " : "");
+    lw_buffer_init(&why);
     if (outcome->stop.kind == EMU_STOP_FAULT) {
         outcome->exit = CMD_FAULT;
-        emu_fault_print(m->machine, &outcome->stop.fault, &errors.sink);
-        lw_put(&errors.sink, "\n");
+        emu_fault_print(m->machine, &outcome->stop.fault, &why.sink);
     } else if (outcome->stop.kind == EMU_STOP_HANG) {
         outcome->exit = CMD_HANG;
-        emu_hang_print(&outcome->stop.hang, &errors.sink);
-        lw_put(&errors.sink, "\n");
+        emu_hang_print(&outcome->stop.hang, &why.sink);
     } else if (outcome->stop.kind == EMU_STOP_LIMIT || outcome->stop.kind == EMU_STOP_INTERRUPTED) {
         const bool limit = outcome->stop.kind == EMU_STOP_LIMIT;
 
         outcome->exit = limit ? CMD_HANG : CMD_WRONG;
         if (m->timing != NULL)
             tim_engine_ended(m->engine, outcome->stop.hang.detail);
-        lw_put(&errors.sink, limit ? "limit: " : "interrupted: ");
-        emu_where_print(&outcome->stop.hang, &errors.sink);
-        lw_put(&errors.sink, "\n");
+        lw_put(&why.sink, limit ? "limit: " : "interrupted: ");
+        emu_where_print(&outcome->stop.hang, &why.sink);
     } else if (outcome->stop.kind != EMU_STOP_IDLE) {
         /* gdb has disconnected. The status is not CMD_FINE, because the results were not checked. */
         outcome->exit = CMD_WRONG;
@@ -488,6 +487,11 @@ static int finish(struct cmd_machine *m, struct options *o, const char *path,
             fprintf(out, "hash_mem %016" PRIx64 "\nhash_state %016" PRIx64 "\n",
                     outcome->hash_mem, outcome->hash_state);
     }
+    if (why.size != 0) {
+        lw_put(&why.sink, "\n");
+        lw_put_relative(&errors.sink, lw_buffer_text(&why), NULL);
+    }
+    lw_buffer_fini(&why);
     struct lw_error log_error;
     if (!cmd_checkpoint_end(&o->checkpoint, m))
         status = CMD_USAGE;

@@ -202,7 +202,9 @@ int lanewise_wait(lanewise_machine *m)
 {
     struct emu_stop stop = {.kind = EMU_STOP_IDLE};
     struct lw_error err;
+    struct lw_buffer why; /* why the machine has stopped */
     bool left = true;
+    int result;
 
     if (m == NULL)
         return LANEWISE_ERROR;
@@ -213,8 +215,7 @@ int lanewise_wait(lanewise_machine *m)
                                                         ? "finished"
                                                         : "stopped at a fault, a hang or a limit");
     if (emu_grid_current(m->machine) != NULL && host_gdb_wants(m)) {
-        const int result = host_gdb_run(m, &left);
-
+        result = host_gdb_run(m, &left);
         if (result != LANEWISE_OK)
             return result;
     }
@@ -228,26 +229,31 @@ int lanewise_wait(lanewise_machine *m)
         if (m->chk != NULL)
             chk_broke_off(m->chk);
     }
+    lw_buffer_init(&why);
     switch (stop.kind) {
     case EMU_STOP_IDLE:
         return host_check_report(m);
     case EMU_STOP_FAULT:
-        emu_fault_print(m->machine, &stop.fault, &m->error.sink);
-        m->stopped = true;
-        return LANEWISE_FAULT;
+        emu_fault_print(m->machine, &stop.fault, &why.sink);
+        result = LANEWISE_FAULT;
+        break;
     case EMU_STOP_HANG:
-        emu_hang_print(&stop.hang, &m->error.sink);
-        m->stopped = true;
-        return LANEWISE_HANG;
+        emu_hang_print(&stop.hang, &why.sink);
+        result = LANEWISE_HANG;
+        break;
     case EMU_STOP_LIMIT:
-        lw_put(&m->error.sink, "limit: ");
-        emu_where_print(&stop.hang, &m->error.sink);
-        m->stopped = true;
-        return LANEWISE_HANG;
+        lw_put(&why.sink, "limit: ");
+        emu_where_print(&stop.hang, &why.sink);
+        result = LANEWISE_HANG;
+        break;
     default:
         lw_put(&m->error.sink, "interrupted");
         return LANEWISE_INTERRUPTED;
     }
+    m->stopped = true;
+    lw_put_relative(&m->error.sink, lw_buffer_text(&why), NULL);
+    lw_buffer_fini(&why);
+    return result;
 }
 
 _Static_assert((int)LANEWISE_FAULT_TEXTURE + 1 == (int)EMU_FAULT_COUNT, "both list the same faults, see tests/host/test_library.c");

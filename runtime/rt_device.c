@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,13 +67,22 @@ void rt_complain(const char *what)
     complain(what, lanewise_error(device.machine));
 }
 
+/** Returns the part of @path that is relative to the current folder if the file is below this folder; else @path. */
+static const char *relative(const char *path)
+{
+    char here[PATH_MAX];
+    const size_t size = getcwd(here, sizeof here) != NULL && here[1] != '\0' ? strlen(here) : 0;
+
+    return size != 0 && strncmp(path, here, size) == 0 && path[size] == '/' ? path + size + 1 : path;
+}
+
 /** Returns the name of the source file of a finding. If the file does not exist, because the source was only in memory,
  *  returns the name without its folder. */
 static const char *file_of(const lanewise_location *location)
 {
     const char *slash = strrchr(location->file, '/');
 
-    return slash != NULL && access(location->file, F_OK) != 0 ? slash + 1 : location->file;
+    return slash != NULL && access(location->file, F_OK) != 0 ? slash + 1 : relative(location->file);
 }
 
 /** Prints a line with a call, such as "launched by main (vadd.c:57)", where @what is "launched". Also adds the call to the
@@ -86,11 +96,11 @@ static void print_site(const struct rt_site *site, const char *what, const char 
         return;
     snprintf(text, sizeof text, "%s by %s", what, call.function);
     if (call.line != 0)
-        fprintf(stderr, "lanewise:     %s (%s:%u)\n", text, call.file, call.line);
+        fprintf(stderr, "lanewise:     %s (%s:%u)\n", text, relative(call.file), call.line);
     else if (call.offset != 0)
-        fprintf(stderr, "lanewise:     %s (%s+0x%" PRIx64 ")\n", text, call.file, call.offset);
+        fprintf(stderr, "lanewise:     %s (%s+0x%" PRIx64 ")\n", text, relative(call.file), call.offset);
     else
-        fprintf(stderr, "lanewise:     %s (%s)\n", text, call.file);
+        fprintf(stderr, "lanewise:     %s (%s)\n", text, relative(call.file));
     if (finding >= 0)
         (void)lanewise_finding_relate(device.machine, (unsigned)finding, text, call.file, call.line);
 }
@@ -203,7 +213,7 @@ void rt_report(const struct rt_finding *finding)
     if (lanewise_finding_add(device.machine, &f, sizeof f) != LANEWISE_FINDING)
         return;
     if (call.line != 0)
-        fprintf(stderr, "lanewise: %s:%u: %s: %s\n", call.file, call.line, f.kind, f.message);
+        fprintf(stderr, "lanewise: %s:%u: %s: %s\n", relative(call.file), call.line, f.kind, f.message);
     else if (call.function[0] != '\0')
         fprintf(stderr, "lanewise: %s: %s: %s\n", call.function, f.kind, f.message);
     else

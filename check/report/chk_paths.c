@@ -148,17 +148,8 @@ bool chk_report_is_below(const struct chk *chk, const char *name)
 
 void chk_report_text(const struct chk *chk, const char *text, struct lw_sink *out)
 {
-    const char *base = chk->options.base, *from = text;
-    const size_t size = base != NULL ? strlen(base) : 0;
-
-    for (const char *at = text; base != NULL && *at != '\0'; at++) {
-        /* the name of a file begins after a blank or a parenthesis, or at the start of the text */
-        if ((at != text && at[-1] != ' ' && at[-1] != '(') || strncmp(at, base, size) != 0 || at[size] != '/' || at[size + 1] == ' ' ||
-            at[size + 1] == '\0')
-            continue;
-        lw_printf(out, "%.*s", (int)(at - from), from);
-        from = at + size + 1;
-        at += size;
-    }
-    lw_put(out, from);
+    if (chk->options.base != NULL)
+        lw_put_relative(out, text, chk->options.base);
+    else
+        lw_put(out, text);
 }

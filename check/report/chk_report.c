@@ -68,12 +68,17 @@ static void put_line(const struct chk_finding *f, struct lw_sink *out)
 
 void chk_print(const struct chk_finding *f, struct lw_sink *out)
 {
+    struct lw_buffer text;
+
+    lw_buffer_init(&text);
     if (f->location.line != 0)
-        lw_printf(out, "%s:%u: ", f->location.file, f->location.line);
+        lw_printf(&text.sink, "%s:%u: ", f->location.file, f->location.line);
     else if (f->location.kernel[0] == '\0' && f->location.file[0] != '\0') /* the finding is at a host step that has
                                                                             * no line */
-        lw_printf(out, "%s: ", f->location.file);
-    put_line(f, out);
+        lw_printf(&text.sink, "%s: ", f->location.file);
+    put_line(f, &text.sink);
+    lw_put_relative(out, lw_buffer_text(&text), NULL);
+    lw_buffer_fini(&text);
 }
 
 /* text for reports: findings were dropped because of the limit --max-findings */
@@ -90,8 +95,10 @@ static void put_text(const struct chk *chk, const char *run, bool how_ended, str
         chk_print(f, out);
         lw_put(out, "\n");
     }
-    if (chk->ended_kind != NULL && how_ended)
-        lw_printf(out, "%s\n", chk->ended);
+    if (chk->ended_kind != NULL && how_ended) {
+        lw_put_relative(out, chk->ended, NULL);
+        lw_put(out, "\n");
+    }
     lw_printf(out, "%s: %u finding%s", run, n, n == 1 ? "" : "s");
     if (chk->suppressed != 0)
         lw_printf(out, ", %u suppressed", chk->suppressed);

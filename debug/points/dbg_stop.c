@@ -56,13 +56,19 @@ void dbg_stop_print(const struct dbg *dbg, const struct dbg_stop *stop, struct l
         break;
     case DBG_STOP_STEP: break;
     case DBG_STOP_FAULT:
-        emu_fault_print(dbg->machine, &stop->fault, out);
-        lw_put(out, "\n");
+    case DBG_STOP_HANG: {
+        struct lw_buffer why;
+
+        lw_buffer_init(&why);
+        if (stop->kind == DBG_STOP_FAULT)
+            emu_fault_print(dbg->machine, &stop->fault, &why.sink);
+        else
+            emu_hang_print(&stop->hang, &why.sink);
+        lw_put(&why.sink, "\n");
+        lw_put_relative(out, lw_buffer_text(&why), NULL);
+        lw_buffer_fini(&why);
         break;
-    case DBG_STOP_HANG:
-        emu_hang_print(&stop->hang, out);
-        lw_put(out, "\n");
-        break;
+    }
     case DBG_STOP_INTERRUPT: lw_put(out, "interrupted: "); break;
     case DBG_STOP_ENDED: lw_put(out, "all launches have ended\n"); return;
     case DBG_STOP_BLOCKED: lw_printf(out, "waiting: %s\n", stop->text); break;
