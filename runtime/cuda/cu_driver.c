@@ -129,8 +129,8 @@ static const struct {
     CUresult result;
     const char *name, *text;
 } rows[] = {
-#define ERROR(number, runtime_name, name, text) {number, #name, text},
-#define DRIVER_ERROR(number, name, text) {number, #name, text},
+#define LW_ERROR(number, runtime_name, name, text) {number, #name, text},
+#define LW_DRIVER_ERROR(number, name, text) {number, #name, text},
 #include "runtime/cuda/cu_errors.def"
 };
 

@@ -20,8 +20,8 @@ typedef cudaStream_t CUstream;
 typedef cudaEvent_t CUevent;
 
 enum {
-#define ERROR(number, runtime_name, name, text) name = number,
-#define DRIVER_ERROR(number, name, text) name = number,
+#define LW_ERROR(number, runtime_name, name, text) name = number,
+#define LW_DRIVER_ERROR(number, name, text) name = number,
 #include "runtime/cuda/cu_errors.def"
 };
 

@@ -73,8 +73,8 @@ static const struct {
     cudaError_t error;
     const char *name, *text;
 } rows[] = {
-#define ERROR(number, name, driver_name, text) {number, #name, text},
-#define RUNTIME_ERROR(number, name, text) {number, #name, text},
+#define LW_ERROR(number, name, driver_name, text) {number, #name, text},
+#define LW_RUNTIME_ERROR(number, name, text) {number, #name, text},
 #include "runtime/cuda/cu_errors.def"
 };
 

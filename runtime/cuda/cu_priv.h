@@ -15,8 +15,8 @@
 /** Errors that functions of the runtime return. */
 typedef int cudaError_t;
 enum {
-#define ERROR(number, name, driver_name, text) name = number,
-#define RUNTIME_ERROR(number, name, text) name = number,
+#define LW_ERROR(number, name, driver_name, text) name = number,
+#define LW_RUNTIME_ERROR(number, name, text) name = number,
 #include "runtime/cuda/cu_errors.def"
 };
 /** Returns the error of the device: cudaSuccess, cudaErrorNoDevice, or the error of a kernel that has failed. After such a

@@ -163,8 +163,20 @@ static void pools(void)
     CHECK(cudaFree(p) == cudaSuccess);
 }
 
+/* Both interfaces have the errors of the runtime's table. */
+static void errors(void)
+{
+    const char *name = NULL;
+
+    CHECK(cudaErrorInvalidClusterSize == 912 && cudaErrorMemoryAllocation == 2 && cudaErrorApiFailureBase == 10000);
+    CHECK(CUDA_ERROR_KEY_ROTATION == 916 && CUDA_ERROR_INVALID_CLUSTER_SIZE == 912 && CUDA_ERROR_UNKNOWN == 999);
+    CHECK(strcmp(cudaGetErrorName(cudaErrorInvalidClusterSize), "cudaErrorInvalidClusterSize") == 0);
+    CHECK(cuGetErrorName(CUDA_ERROR_KEY_ROTATION, &name) == CUDA_SUCCESS && strcmp(name, "CUDA_ERROR_KEY_ROTATION") == 0);
+}
+
 int main()
 {
+    errors();
     driver();
     pools();
     puts(wrong == 0 ? "all right" : "wrong");
