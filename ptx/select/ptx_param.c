@@ -373,6 +373,28 @@ static const struct ptx_operand *one_of(const struct ptx_operand *o)
     return o->kind == PTX_O_VECTOR && o->count == 1 ? &o->element[0] : o;
 }
 
+/* Selects a load of 4 bytes from a kernel's parameter of 2 bytes. clang 19 writes it for a vector of two bytes, and takes the
+ * halves of the result for the two elements. Returns false for other loads. */
+static bool load_byte_pair(struct ptx_sel *sel, enum ptx_type type)
+{
+    const struct ptx_operand *o = &sel->in.operand[1], *to = one_of(&sel->in.operand[0]);
+    const struct ptx_symbol *s = o->kind == PTX_O_ADDRESS && o->symbol != PTX_NONE ? &sel->unit->module->symbols.at[o->symbol] : NULL;
+    ptx_ref pair, selector;
+    struct ptx_mi *mi;
+
+    if (s == NULL || s->kind != PTX_SYM_PARAM || s->home != PTX_SPILL_CONST || s->size_bytes != 2 || o->imm != 0 ||
+        (type != PTX_T_B32 && type != PTX_T_U32) || to->kind != PTX_O_REG || ptx_sel_reg_bytes(sel, to) != 4)
+        return false;
+    pair = ptx_sel_temp(sel, 1);
+    selector = ptx_sel_temp(sel, 1);
+    mi = ptx_sel_put(sel, ISA_LD_CONST, pair, PTX_ZERO, PTX_NO_REF, PTX_NO_REF, 1);
+    mi->in.x = (uint32_t)s->offset << 8;
+    isa_mod_set(&mi->in, ISA_MOD_SIZE, ISA_SIZE_U16);
+    ptx_sel_imm(sel, selector, 1, 0x4140); /* the bytes 0 and 1, each followed by a zero byte */
+    ptx_sel_put(sel, ISA_V_PRMT_B32, ptx_sel_dest_wide(sel, to, type, 1), pair, selector, PTX_ZERO, 1);
+    return true;
+}
+
 bool ptx_param_load(struct ptx_sel *sel)
 {
     const struct ptx_symbol *s = in_home(sel, 1);
@@ -381,7 +403,7 @@ bool ptx_param_load(struct ptx_sel *sel)
     ptx_ref d, from;
 
     if (s == NULL)
-        return false;
+        return load_byte_pair(sel, type);
     from = ptx_ref_of(s->home_vreg, 0);
     if (to->kind == PTX_O_SINK)
         return true;

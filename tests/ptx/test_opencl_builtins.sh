@@ -45,7 +45,12 @@ buffers:
   code: {type: u64, count: 4, init: {values: [0, 1, 4503599627370495, 4503599627370496]}}
   out: {type: u16, count: 6}
   zeros: {type: f64, count: 2, init: {values: [-0.0, -1e-300]}}
+  dimensions: {type: u32, count: 4, init: {values: [1, 2, 3, 4]}}
+  elements: {type: s32, count: 8}
 steps:
+  - launch: {entry: sizes, grid: 3, block: 4, args: [dimensions, bad]}
+  - launch: {entry: pairs, grid: 1, block: 1, args: [{s8: [0, -1]}, {u8: [16, 255]}, {s16: [-300, 7]}, elements, {s8: [-2, 3]}]}
+  - check: {buffer: elements, values: [0, -1, 16, 255, -300, 7, -2, 252]}
   - launch: {entry: zeros, grid: 1, block: 1, args: [zeros, bad]}
   - check: {buffer: bad, values: [0]}
   - launch: {entry: signs, grid: 1, block: 12, args: [a, bad]}

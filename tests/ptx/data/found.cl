@@ -107,3 +107,27 @@ __kernel void zeros(__global const double *a, __global int *bad)
     wrong |= (fabs(sin(below + 1) - 0x1.aed548f090ceep-1) > 0x1p-52 || fabs(expm1(below - 1) + 0x1.43a54e4e98864p-1) > 0x1p-52) << n++;
     *bad |= wrong;
 }
+/* Counts wrong sizes of dimensions that a range of one dimension does not have. d: 1 to 4. */
+__kernel void sizes(__global const uint *d, __global int *bad)
+{
+    for (int i = 0; i < 4; i++)
+        if (get_global_size(d[i]) != 1 || get_local_size(d[i]) != 1 || get_num_groups(d[i]) != 1 || get_global_id(d[i]) != 0 ||
+            get_local_id(d[i]) != 0 || get_group_id(d[i]) != 0 || get_global_offset(d[i]) != 0)
+            atomic_inc(bad);
+    if (get_global_size(0) != 12 || get_local_size(0) != 4 || get_num_groups(0) != 3 || get_global_size(4) != 1 || get_local_size(3) != 1)
+        atomic_inc(bad);
+}
+/* Stores the elements of parameters that are vectors of two bytes. */
+__kernel void pairs(char2 c, uchar2 u, short2 s, __global int *out, char2 last)
+{
+    const int i = 8 * get_global_id(0);
+
+    out[i] = c.x;
+    out[i + 1] = c.y;
+    out[i + 2] = u.x;
+    out[i + 3] = u.y;
+    out[i + 4] = s.x;
+    out[i + 5] = s.y;
+    out[i + 6] = last.x;
+    out[i + 7] = (u - as_uchar2(last)).y;
+}
