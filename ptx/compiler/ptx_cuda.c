@@ -79,7 +79,6 @@ static const struct header headers[] = {
     REFUSED("cufft.h", "cuFFT is not supported"),
     REFUSED("cusparse.h", "cuSPARSE is not supported"),
     REFUSED("cudnn.h", "cuDNN is not supported"),
-    REFUSED("mma.h", "matrix fragments are not supported"),
 #undef NVCC_MAY
 #undef REFUSED
 };

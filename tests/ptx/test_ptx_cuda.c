@@ -423,9 +423,12 @@ static void what_there_is_not_is_refused_by_name(void **state)
 
     expect_text(err.text, "curand_kernel.h");
     expect_text(err.text, "not supported");
-    err = refuse(*state, "#include <mma.h>\n__global__ void k() {}\n", NULL, LW_EINPUT);
-    expect_text(err.text, "mma.h");
+    err = refuse(*state, "#include <cusparse.h>\n__global__ void k() {}\n", NULL, LW_EINPUT);
+    expect_text(err.text, "cusparse.h");
     assert_null(strstr(err.text, "nvcc"));
+    err = refuse(*state, "#include <mma.h>\nusing namespace nvcuda::wmma;\n"
+                 "__global__ void k() { fragment<matrix_a, 16, 16, 32, __half, row_major> a; }\n", NULL, LW_EINPUT);
+    expect_text(err.text, "Lanewise has no fragments of matrices with this shape and type");
     err = refuse(*state, "#include <cub/cub.cuh>\n__global__ void k() {}\n", NULL, LW_EINPUT);
     expect_text(err.text, "CUB, Thrust and libcu++ are header libraries (github.com/NVIDIA/cccl): name the folders of their headers with -I");
 }

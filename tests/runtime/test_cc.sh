@@ -56,6 +56,8 @@ for clang in clang-14 clang-19; do
     "$lanewise" cc --compiler $clang "$src/toolkit.cu" -o toolkit-$clang -ldl >log 2>&1 ||
         { fail "$clang: toolkit.cu does not compile"; cat log; }
     right toolkit-$clang
+    "$lanewise" cc --compiler $clang "$src/matrix.cu" -o matrix-$clang >log 2>&1 || { fail "$clang: matrix.cu does not compile"; cat log; }
+    right matrix-$clang
 done
 # Managed variables, in a program of one file, of two separate files, and of two linked files.
 sed '/other_value() == 33/d' "$src/managed.cu" >managed_one.cu
