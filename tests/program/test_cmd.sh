@@ -469,5 +469,18 @@ if command -v clang-19 >/dev/null || command -v clang-14 >/dev/null; then
     expect 0 'results were not checked (no "check" step)' run grid.yaml
 fi
 
+# On a terminal, a slow run shows small counts exactly, not as 0 M.
+cat >slow.s <<'END'
+.kernel slow
+loop:
+    bra loop
+.end
+END
+cases=$((cases + 1))
+python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)' "$lanewise" run slow.s --grid 1 --block 1 --timing volta \
+    --timing-reference --timeout 1.5 >out 2>err </dev/null
+tr '\r' '\n' <out | grep -aq ' % .* [0-9]\{1,6\} thread instructions  [0-9.]* s  [0-9]\{1,6\} cycles' || fail "the progress line has no small counts"
+grep -aq ' 0 M ' out && fail "the progress line has 0 M"
+
 echo "$cases cases, $failures failures"
 [ $failures = 0 ]
