@@ -58,6 +58,7 @@ struct variable {
     const void *shadow; /* host variable that represents the variable */
     void **managed; /* for a managed variable: host variable that points to it; or NULL */
     void *initial;  /* for a managed variable: memory to which the host's pointer may point until the module is loaded */
+    void *saved;    /* copy of the initial value, which a reset of the device restores; from malloc, or NULL */
     char *name;
     size_t bytes;
 };
@@ -364,6 +365,13 @@ void cu_modules_reset(void)
             f->kernel = NULL;
             f->has_limit = false;
         }
+        for (struct variable *v = m->variables; v != NULL; v = v->next)
+            if (v->initial != NULL) {
+                if (v->saved != NULL)
+                    memcpy(v->initial, v->saved, v->bytes);
+                *v->managed = v->initial;
+                managed_waits = true;
+            }
     }
 }
 
@@ -426,6 +434,7 @@ bool cu_module_unload(struct cu_module *module)
         struct variable *v = m->variables;
 
         m->variables = v->next;
+        free(v->saved);
         free(v->name);
         free(v);
     }
@@ -487,6 +496,9 @@ static void add_variable(void **handle, const void *shadow, void **managed, void
     v->shadow = shadow;
     v->managed = managed;
     v->initial = initial;
+    v->saved = initial != NULL ? malloc(bytes) : NULL;
+    if (v->saved != NULL)
+        memcpy(v->saved, initial, bytes);
     v->bytes = bytes;
     v->next = m->variables;
     m->variables = v;
@@ -507,8 +519,11 @@ CU_API void __cudaRegisterVar(void **handle, char *shadow, char *address, const 
 CU_API void __cudaRegisterManagedVar(void **handle, void **pointer, char *address, const char *name, int external,
                                      size_t bytes, int constant, int global)
 {
+    const struct cu_module *m = (const struct cu_module *)handle;
+    const bool has_initial = m != NULL && m->wrapper != NULL && m->wrapper->magic == WRAPPER_MAGIC_MANAGED;
+
     (void)external, (void)constant, (void)global;
-    add_variable(handle, pointer, pointer, address, name, bytes);
+    add_variable(handle, pointer, pointer, has_initial ? address : NULL, name, bytes);
 }
 
 /* ---- modules of the driver interface ------------------------------------------------------------------------------ */

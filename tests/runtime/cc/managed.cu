@@ -77,6 +77,11 @@ int main()
     memcpy(table, four, sizeof four);
     EXPECT(table[2] == 9);
     EXPECT(other_value() == 33);
+    /* A reset gives the variables their initial values again. */
+    EXPECT(cudaDeviceReset() == cudaSuccess && count == 5 && table[3] == 4);
+    count = 200;
+    change<<<1, 1>>>(&table[1]);
+    EXPECT(cudaDeviceSynchronize() == cudaSuccess && count == 201 && table[1] == 40);
     printf(failures == 0 ? "all right\n" : "%d failures\n", failures);
     return failures != 0;
 }
