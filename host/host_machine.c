@@ -299,6 +299,19 @@ size_t lanewise_kernel_param_bytes(const lanewise_kernel *kernel, unsigned index
                                                                   : 0;
 }
 
+uint64_t lanewise_variable_bytes(const lanewise_module *module)
+{
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; module != NULL && i < module->object->variable_count; i++) {
+        const struct isa_variable *v = &module->object->variables[i];
+
+        if (v->space == ISA_SPACE_GLOBAL)
+            bytes += (v->size_bytes + 7) & ~UINT64_C(7);
+    }
+    return bytes;
+}
+
 int lanewise_variable(lanewise_module *module, const char *name, uint64_t *address,
                       uint64_t *bytes)
 {

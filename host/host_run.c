@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /** Copies the values of parameters to @params. For each parameter that is a pointer to __local memory, places that memory
- *  after the static and the dynamic shared memory, aligned to 16 bytes, as for launch files. *@shared is the size of shared
+ *  after the static and the dynamic shared memory, as for launch files (lnc_local_region). *@shared is the size of shared
  *  memory so far. */
 static int fill_params(struct lanewise_machine *m, const struct isa_function *f,
                        const void *const *arguments, uint8_t *params, uint64_t *shared)
@@ -31,10 +31,9 @@ static int fill_params(struct lanewise_machine *m, const struct isa_function *f,
             memcpy(params + p->offset, arguments[i], p->size_bytes);
             continue;
         }
-        *shared = (*shared + 15) & ~UINT64_C(15);
-        bits = *shared;
-        memcpy(params + p->offset, &bits, p->size_bytes < 8 ? p->size_bytes : 8);
         memcpy(&bits, arguments[i], sizeof bits);
+        *shared = lnc_local_region(*shared, bits);
+        memcpy(params + p->offset, shared, p->size_bytes < 8 ? p->size_bytes : 8);
         if (bits > UINT32_MAX)
             return host_refuse(m, "%.200s: %" PRIu64 " bytes of __local memory for parameter %u are "
                                "too many", f->name, bits, i + 1);

@@ -207,6 +207,9 @@ LANEWISE_API void lanewise_object_free(void *object);
 LANEWISE_API int lanewise_variable(lanewise_module *module, const char *name, uint64_t *address,
                                    uint64_t *bytes);
 
+/** Returns the number of bytes that the variables of the module occupy in global memory, without constants. */
+LANEWISE_API uint64_t lanewise_variable_bytes(const lanewise_module *module);
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 /** Allocates zeroed global memory. @name appears in reports; if it is NULL, the names are "buffer 1", "buffer 2" and so on. */

@@ -277,8 +277,7 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
         } else if (arg->kind == LNC_ARG_TEXTURE) {
             bits = session->handles[arg->texture->index];
         } else if (arg->kind == LNC_ARG_LOCAL) {
-            shared = (shared + 15) & ~UINT64_C(15);
-            bits = shared;
+            bits = shared = lnc_local_region(shared, arg->local_bytes);
             shared += arg->local_bytes;
         } else if (arg->kind == LNC_ARG_ITERATION) {
             bits = iteration_value(arg, session->frames[session->depth].iteration);

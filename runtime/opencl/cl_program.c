@@ -764,7 +764,7 @@ cl_int CL_API_CALL clGetProgramBuildInfo(cl_program program, cl_device_id device
                 cl_trace_build(program, false);
             break;
         case CL_PROGRAM_BINARY_TYPE: error = CL_ANSWER(cl_program_binary_type, program->type); break;
-        case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE: error = CL_ANSWER(size_t, 0); break;
+        case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE: error = CL_ANSWER(size_t, lanewise_variable_bytes(program->module)); break;
         default: error = CL_INVALID_VALUE;
         }
     rt_unlock();

@@ -47,7 +47,10 @@ buffers:
   zeros: {type: f64, count: 2, init: {values: [-0.0, -1e-300]}}
   dimensions: {type: u32, count: 4, init: {values: [1, 2, 3, 4]}}
   elements: {type: s32, count: 8}
+  places: {type: u64, count: 4}
 steps:
+  - launch: {entry: places, grid: 1, block: 1, args: [{local: 20}, {local: 32}, {local: 256}, {local: 100}, places]}
+  - check: {buffer: places, values: [0, 32, 0, 0]}
   - launch: {entry: sizes, grid: 3, block: 4, args: [dimensions, bad]}
   - launch: {entry: pairs, grid: 1, block: 1, args: [{s8: [0, -1]}, {u8: [16, 255]}, {s16: [-300, 7]}, elements, {s8: [-2, 3]}]}
   - check: {buffer: elements, values: [0, -1, 16, 255, -300, 7, -2, 252]}

@@ -488,6 +488,23 @@ static void a_build_forgets_the_build_before(void **state)
     OK(clReleaseProgram(p));
 }
 
+static void programs_report_the_size_of_their_variables(void **state)
+{
+    const char *text = "global int a[10]; global char b; constant int c[4] = {1, 2, 3, 4};\n"
+                       "kernel void k(global int *p) { a[*p] += 1; b += a[p[1]]; *p = a[*p] + b + c[*p]; }\n";
+    size_t bytes = 1;
+    cl_int error;
+    cl_program p = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+
+    (void)state;
+    OK(clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, sizeof bytes, &bytes, NULL));
+    assert_int_equal(bytes, 0); /* the program is not built */
+    OK(clBuildProgram(p, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
+    OK(clGetProgramBuildInfo(p, device, CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, sizeof bytes, &bytes, NULL));
+    assert_in_range(bytes, 41, 64);
+    OK(clReleaseProgram(p));
+}
+
 static void a_build_that_fails_has_a_log(void **state)
 {
     const char *text = "kernel void k(global int *p)\n{\n    *p = nothing;\n}\n";
@@ -804,6 +821,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(queues_out_of_order_run_what_is_ready),
         cmocka_unit_test(features_that_are_reported_compile),
         cmocka_unit_test(a_build_forgets_the_build_before),
+        cmocka_unit_test(programs_report_the_size_of_their_variables),
         cmocka_unit_test(a_build_that_fails_has_a_log),
         cmocka_unit_test(a_binary_can_be_loaded),
         cmocka_unit_test(handles_from_queries_are_valid),

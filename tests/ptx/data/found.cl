@@ -131,3 +131,13 @@ __kernel void pairs(char2 c, uchar2 u, short2 s, __global int *out, char2 last)
     out[i + 6] = last.x;
     out[i + 7] = (u - as_uchar2(last)).y;
 }
+/* Stores where regions of local memory begin, modulo the size of the largest type. */
+__kernel void places(__local char *a, __local double4 *b, __local double16 *c, __local float *d, __global ulong *out)
+{
+    out[0] = (ulong)a & 127;
+    out[1] = (ulong)b & 127;
+    out[2] = (ulong)c & 127;
+    out[3] = (ulong)d & 127;
+    b[0] = 0;
+    c[1] = 0;
+}
