@@ -65,7 +65,7 @@ template <typename T, int COUNT> struct lw_fragment {
     element_type x[COUNT];
 };
 
-/* Rows and columns of a fragment's matrix; COLUMNS_FIRST: consecutive elements of a lane are in a column. */
+/* Rows and columns of a fragment's matrix; columns_first: consecutive elements of a lane are in a column. */
 template <typename USE, int M, int N, int K> struct lw_matrix;
 template <int M, int N, int K> struct lw_matrix<matrix_a, M, N, K> {
     static constexpr int rows = M, columns = K;
