@@ -68,6 +68,7 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     idioms 480019466 clang-19 # the only note of a line with a replaced branch is that of the branch side
     idioms 500014160 clang-14 # an exchange in a loop on one line always assigns
     idioms 500016344 clang-16 # the note of a branch side is before the branch on the same line
+    idioms 510019526 clang-19 # clang replaced a loop's counter by a register with an offset
     kept 4767018319658750850 clang-14 # the line of a closing brace has code of a return before the declaration
     kept 4767070166098032869 clang-16 # a block at the end of the function has no line, and the path goes back from the block
     kept 4767052925537765558 clang-14 # in an unrolled loop, a store of the second iteration has no line in the middle of a block

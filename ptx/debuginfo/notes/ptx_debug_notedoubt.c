@@ -543,6 +543,53 @@ static void doubt_ended(struct doubting *d, struct ptx_noted_variable *v, const 
     }
 }
 
+/* Returns whether a register has another constant at the begin of a loop than the loop's counter, whose value is noted as a constant
+ * before the loop. Loop strength reduction has then replaced the counter by the register, whose values have an offset. */
+static bool has_offset(struct doubting *d, const struct ptx_noted_variable *v, const struct ptx_noted_lines *lines, uint32_t reg)
+{
+    const struct ptx_noting *noting = d->noting;
+
+    for (uint32_t k = noting->first_write[reg]; k < noting->first_write[reg + 1]; k++) {
+        const struct ptx_insn *in = &d->pl->fn->insns.at[noting->writes[k]];
+        const struct ptx_noted_event *last = NULL;
+
+        if (in->op != PTX_MOV || in->operand_count != 2 || in->operand[1].kind != PTX_O_IMM || in->operand[1].literal != PTX_LIT_INT)
+            continue;
+        for (size_t n = 0; n < v->notes.count && v->notes.at[n].at <= 2 * noting->writes[k] && ptx_spend(d->pl, 1); n++)
+            last = &v->notes.at[n];
+        const struct ptx_noted_value *before = last != NULL ? &noting->values.at[last->value] : NULL;
+
+        if (before != NULL && ptx_note_is_plain(before) && before->operand[0].kind == PTX_NOTE_CONST &&
+            (uint32_t)(in->operand[1].imm - before->operand[0].value) != 0 &&
+            (uint32_t)(in->operand[1].imm - before->operand[0].value) != (uint32_t)lines->step)
+            return true;
+    }
+    return false;
+}
+
+/* Drops the values of a loop's counter that are computed from a register with an offset. clang writes such values. */
+static void doubt_offset(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
+{
+    struct ptx_noting *noting = d->noting;
+    uint32_t head, bad = PTX_NONE;
+
+    for (size_t n = 0; n < v->notes.count && counts_in_head(lines, &head) && bad == PTX_NONE; n++) {
+        const struct ptx_noted_value *value = &noting->values.at[v->notes.at[n].value];
+
+        if (ptx_note_is_plain(value) && value->operand[0].kind == PTX_NOTE_REG && has_offset(d, v, lines, value->operand[0].reg))
+            bad = value->operand[0].reg;
+    }
+    for (size_t n = 0; n < v->notes.count && bad != PTX_NONE; n++) {
+        const struct ptx_noted_value *value = &noting->values.at[v->notes.at[n].value];
+
+        for (unsigned k = 0; k < value->operand_count; k++)
+            if (value->operand[k].kind == PTX_NOTE_REG && value->operand[k].reg == bad) {
+                v->notes.at[n].value = d->nothing;
+                break;
+            }
+    }
+}
+
 static void find_groups(struct doubting *d)
 {
     struct ptx_noting *noting = d->noting;
@@ -636,6 +683,7 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting)
         v->lines = its != NULL ? 1 + (uint32_t)(its - noting->lines.at) : 0;
         doubt_scaled(&d, i, scaled);
         if (its != NULL) {
+            doubt_offset(&d, v, its);
             find_caller(&d, v, its);
             doubt_late(&d, v, its);
         }
