@@ -529,6 +529,33 @@ static void lines_that_assign_are_found_with_scopes_and_loops(void **state)
     }
 }
 
+static void lines_are_unknown_if_another_name_is_bound_to_the_variable(void **state)
+{
+    static const struct {
+        const char *text;
+        bool known;
+    } cases[] = {
+        {"void f(int n)\n{\n    m &= n;\n    m = n & q;\n    m = &q == n;\n    n = 2;\n}\n", true},
+        {"void f(int n)\n{\n    int &m = n;\n    m = 2;\n}\n", false},
+        {"void f(int n)\n{\n    auto &&m = q ? n : p;\n}\n", false},
+        {"void f(int n)\n{\n    vec<int> & m = n;\n}\n", false},
+    };
+    const struct fixture *f = *state;
+
+    for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
+        struct ptx_sources sources;
+        struct ptx_assigned *source = read_source(f, cases[i].text, &sources);
+        struct lw_buffer out;
+
+        lw_buffer_init(&out);
+        source->has_references = true;
+        if (ptx_assigned_lines(source, "n", 1, 1, &out.sink) != cases[i].known)
+            fail_msg("%s", cases[i].text);
+        lw_buffer_fini(&out);
+        ptx_sources_free(&sources);
+    }
+}
+
 static void messages_of_the_compiler_are_apart_from_its_dump(void **state)
 {
     char output[] = "k.cl:1: warning: unused\n# *** IR Dump After X ***:\n# Machine code for function f: A\nbb.0:\n"
@@ -748,6 +775,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_source_that_cannot_be_preprocessed_gives_no_value, setup, teardown),
         cmocka_unit_test_setup_teardown(a_text_in_memory_has_the_values_of_a_file, setup, teardown),
         cmocka_unit_test_setup_teardown(each_file_of_a_source_has_its_own_text, setup, teardown),
+        cmocka_unit_test_setup_teardown(lines_are_unknown_if_another_name_is_bound_to_the_variable, setup, teardown),
         cmocka_unit_test_setup_teardown(lines_that_assign_are_found_with_scopes_and_loops, setup, teardown),
         cmocka_unit_test(messages_of_the_compiler_are_apart_from_its_dump),
         cmocka_unit_test_setup_teardown(hostile_notes_change_no_instruction, setup, teardown),

@@ -197,14 +197,11 @@ static bool is_bound(struct ptx_assigned *source, size_t from, size_t to)
 /* Returns true if the `=` at @i is that of "TYPE &NAME = ...". */
 bool ptx_src_is_reference(const struct ptx_assigned *source, size_t i)
 {
-    size_t before = ptx_src_before_blanks(source, i);
+    const size_t end = ptx_src_before_blanks(source, i) + 1, name = ptx_src_begin_of_word(source, end);
+    size_t before = ptx_src_before_blanks(source, name);
 
-    while (before != SIZE_MAX && ptx_src_is_word(source->text[before]))
-        before--;
-    while (before != SIZE_MAX && ptx_src_is_blank(source->text[before]))
-        before--;
-    if (before == SIZE_MAX || before == i || source->text[before] != '&')
-        return false;
+    if (name == end || before == SIZE_MAX || source->text[before] != '&')
+        return false; /* for example the operator `&=` */
     before = ptx_src_before_blanks(source, before);
     return before != SIZE_MAX && (ptx_src_is_word(source->text[before]) || strchr("&>", source->text[before]) != NULL);
 }
