@@ -23,7 +23,7 @@
  * Before the first comment of a variable, another comment describes the variable in the source, by which
  * ptx_debug_notedoubt.c detects wrong debug values of clang:
  *
- *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN:ELSE...,.MEMBER...,&PASSED...,+STEP,<LIMIT,-LOOP:END:JUMPS...
+ *     //lw.value NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN:ELSE...,.MEMBER...,&PASSED...,~,+STEP,<LIMIT,-LOOP:END:JUMPS...
  *
  * The numbers except ONCE, STEP, LIMIT and JUMPS are lines, or 0 if a line is unknown:
  *     END                 last line of the variable's scope
@@ -37,6 +37,7 @@
  *     .MEMBER             a line that only assigns to a member or an element of the variable
  *     &PASSED             a line with a call that may assign to the variable, because it gets the variable's address or a
  *                         reference to the variable
+ *     ~                   the variable is no parameter, and each assignment computes its value by an arithmetic operation
  *     +STEP               constant that each assignment after the declaration adds to the variable, if it does not assign a
  *                         constant. +STEP is missing if there are other assignments, or if they add several constants
  *     <LIMIT              lowest value with which the variable, a rising counter, ends the only `for` that compares it with a

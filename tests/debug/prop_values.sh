@@ -393,7 +393,62 @@ extern "C" __global__ void aliases(int *out, const int *in, int n)
     out[gid + 8] = z + w;
 }
 END
-for source in rounds.cl sorted.cl swapped.cl exchanged.cl passed.cl swaps.cu aliases.cu; do
+# clang replaces a masked value by the value before the mask, because the code tests only the bits of the mask. `tid` has a register of
+# which the code uses all bits.
+cat >lanes.cl <<'END'
+kernel void lanes(global int *out, global const int *in, int n)
+{
+    int tid = get_local_id(0);
+    int lane = tid & 5, w = in[tid + 8];
+    int acc = 0;
+    for (int b = 1; b < 8; b <<= 1) {
+        if (lane & b)
+            acc += w;
+        w = w * 3 + 1;
+    }
+    out[tid] = acc;
+}
+END
+# The same for an argument of an inlined call, and for other operations than a mask.
+cat >masked.cl <<'END'
+static uint spread(uint x)
+{
+    uint r = 0;
+    for (int i = 0; i < 4; i++)
+        r |= (x & 1u << i) << i;
+    return r;
+}
+kernel void masked(global int *out, global const int *in, int n)
+{
+    int gid = get_global_id(0);
+    uint b = in[gid & 63];
+    uint m = spread(b & 15);
+    uint hi = b | 0xf0;
+    int flip = b ^ 64;
+    int r = 0, s = 0;
+    for (int i = 0; i < 4; i++) {
+        r = r * 2 + (hi >> i & 1);
+        s ^= (flip >> i & 1) << (3 - i);
+    }
+    out[gid] = m + r * 256 + s * 4096;
+    out[gid + 8] = b;
+}
+END
+cat >butterfly.cu <<'END'
+extern "C" __global__ void butterfly(int *out, const int *in, int n)
+{
+    unsigned lane = threadIdx.x % 4;
+    int v = in[threadIdx.x];
+#pragma unroll
+    for (int d = 1; d < 4; d <<= 1) {
+        int o = __shfl_xor_sync(0xff, v, d);
+        bool upper = lane & d;
+        v = upper ? o - v : o + v;
+    }
+    out[threadIdx.x] = v;
+}
+END
+for source in rounds.cl sorted.cl swapped.cl exchanged.cl passed.cl swaps.cu aliases.cu lanes.cl masked.cl butterfly.cu; do
     name=${source%.*}
     cat >$name.yaml <<END
 program: {source: $source}
@@ -407,7 +462,7 @@ done
 for clang in clang-14 clang-15 clang-16 clang-19; do
     command -v $clang >/dev/null || continue
     for level in -O2 -O3; do
-        (unset LW_RANDOM_DIVISOR && LW_VALUES_CLANG=$clang LW_VALUES_LEVEL=$level "$program" rounds.yaml sorted.yaml swapped.yaml exchanged.yaml passed.yaml swaps.yaml aliases.yaml) >out 2>&1 ||
+        (unset LW_RANDOM_DIVISOR && LW_VALUES_CLANG=$clang LW_VALUES_LEVEL=$level "$program" rounds.yaml sorted.yaml swapped.yaml exchanged.yaml passed.yaml swaps.yaml aliases.yaml lanes.yaml masked.yaml butterfly.yaml) >out 2>&1 ||
             fail "$clang $level: $(cat out)"
     done
 done

@@ -297,6 +297,59 @@ static void put_passed(const struct ptx_assigned *source, size_t from, size_t to
         lw_printf(out, ",&%u", l);
 }
 
+/* Returns true if the character at @i is a binary operator that computes: + - * / % & | ^ << >>. */
+static bool is_computing(const struct ptx_assigned *source, size_t i)
+{
+    const char a = ptx_src_char(source, i), aa = ptx_src_char(source, i + 1);
+    const size_t before = ptx_src_before_blanks(source, i);
+
+    if (before == SIZE_MAX || (!ptx_src_is_word(source->text[before]) && strchr(")]", source->text[before]) == NULL))
+        return false;
+    return ((a == '<' || a == '>') && aa == a) || (strchr("+-*/%&|^", a) != NULL && aa != '>');
+}
+
+/* Returns true if the assignment whose left side ends at @i computes its value: an operator that computes is the last operation of the
+ * right side, or the assignment is an update such as `+=`. So the value is not that of another variable, except by chance. */
+static bool computes(const struct ptx_assigned *source, size_t i)
+{
+    bool found = false;
+
+    if (ptx_src_char(source, i) != '=')
+        return is_assignment(source, i);
+    for (i = ptx_src_after_blanks(source, i + 1); ptx_src_char(source, i) == '(';) { /* skips casts and parentheses around the whole */
+        const size_t after = ptx_src_after_blanks(source, ptx_src_after_bracket(source, i));
+        size_t k = i + 1;
+
+        while (ptx_src_is_word(ptx_src_char(source, k)) || ptx_src_is_blank(ptx_src_char(source, k)))
+            k++;
+        if (ptx_src_char(source, k) == ')' && (ptx_src_is_word(ptx_src_char(source, after)) || ptx_src_char(source, after) == '('))
+            i = after;
+        else if (strchr(";,)", ptx_src_char(source, after)) != NULL)
+            i = ptx_src_after_blanks(source, i + 1);
+        else
+            break;
+    }
+    for (unsigned depth = 0; strchr(";{}", ptx_src_char(source, i)) == NULL; i++) {
+        const char a = ptx_src_char(source, i), aa = ptx_src_char(source, i + 1);
+
+        if ((a == ')' || a == ',') && depth == 0)
+            break;
+        depth += a == '(' || a == '[';
+        depth -= (a == ')' || a == ']') && depth != 0;
+        if (depth != 0)
+            continue;
+        if (is_computing(source, i)) {
+            if ((a == '&' || a == '|') && aa == a)
+                return false;
+            found = true;
+            i += aa == a;
+        } else if (strchr("?<>=!", a) != NULL) {
+            return false;
+        }
+    }
+    return found;
+}
+
 /* Returns the index of the `do` whose block contains @i, if the block is on one line and has neither branches nor jumps: the source
  * executes all statements of the block whenever it executes the `do`. Otherwise returns @i. */
 static size_t out_of_do(const struct ptx_assigned *source, size_t i)
@@ -322,6 +375,7 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     size_t declaration = SIZE_MAX;          /* index in the source at which the declaration names the variable */
     struct ptx_assigned text = *source;
     unsigned last = 0, end_line = 0, statements = 0;
+    bool all_compute = true; /* each assignment computes its value (computes()) */
     const struct ptx_brace *scope = NULL, *body = NULL, *inner;
     size_t hidden = 0; /* up to this index, the name means another variable */
     struct lw_buffer lines;
@@ -384,6 +438,7 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
             step = steps && one != 0 ? one : step;
         }
         to_line = ptx_src_line_at(source, ptx_src_end_of_text(source, from));
+        all_compute &= computes(source, ptx_src_after_blanks(source, to));
         statements += 1 + (line != declared) + !ptx_src_is_outside_of_loops(source, from);
         before = ptx_src_before_blanks(source, from);
         is_own = before == SIZE_MAX || ptx_src_line_at(source, before) != line;
@@ -412,6 +467,8 @@ bool ptx_assigned_lines(struct ptx_assigned *source, const char *name, size_t si
     lw_printf(out, "%u,%u,%u,%u%s", end_line, statements == 1 ? 1 : is_outside ? 2 : 0,
               body != NULL ? ptx_src_line_at(source, body->at) : 0, ptx_src_end_line_of(source, body),
               lines.text != NULL ? lines.text : "");
+    if (all_compute && statements != 0 && body != NULL && declaration > body->at)
+        lw_put(out, ",~");
     if (steps && step != 0)
         lw_printf(out, ",+%lld", (long long)step);
     if (steps && step > 0 && limits == 1)

@@ -166,6 +166,33 @@ const uint64_t *ptx_debug_notes_demand(struct ptx_placing *pl)
     return d.demand;
 }
 
+static bool reads(const struct ptx_operand *o, uint32_t reg)
+{
+    for (unsigned i = 0; o->element != NULL && i < o->count; i++)
+        if (reads(&o->element[i], reg))
+            return true;
+    return o->element == NULL && (o->kind == PTX_O_REG || o->kind == PTX_O_ADDRESS) && o->reg == reg;
+}
+
+uint64_t ptx_debug_demand_of(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t statement, uint32_t reg)
+{
+    const struct ptx_insn *in = &pl->fn->insns.at[statement];
+    struct demanding d = {.pl = pl};
+    bool uses = false;
+
+    for (unsigned i = 0; i < in->operand_count; i++)
+        uses |= reads(&in->operand[i], reg) && (i != 0 || in->operand[0].kind != PTX_O_REG);
+    if (!uses || !ptx_spend(pl, pl->fn->regs.count))
+        return 0;
+    d.demand = PTX_ARRAY(pl->job, uint64_t, pl->fn->regs.count + 1);
+    if (in->operand[0].kind == PTX_O_REG)
+        d.demand[in->operand[0].reg] = noting->demand[in->operand[0].reg];
+    if (in->operand[0].kind == PTX_O_REG && in->operand[0].reg == reg)
+        return noting->demand[reg]; /* an update: the bits of the result may be those of the source */
+    demand_all(&d, in);
+    return d.demand[reg];
+}
+
 /* Returns whether an expression only converts integers to narrower integers. */
 static bool is_narrowing(const struct ptx_noted_value *v)
 {

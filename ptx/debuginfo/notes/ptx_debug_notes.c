@@ -411,7 +411,7 @@ static void sort_lines(struct ptx_placing *pl, struct ptx_noted_lines *lines)
 /* Reads a note about the source of a variable. Returns false if the text is another note. The note has one of three forms, which
  * ptx_values.c describes:
  *
- *   NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN...,.MEMBER...,&PASSED...,+STEP,<LIMIT,-LOOP:END:JUMPS...
+ *   NAME LINE = END,ONCE,BODY,END,LINE:REACHED:BEGIN...,.MEMBER...,&PASSED...,~,+STEP,<LIMIT,-LOOP:END:JUMPS...
  *                            the lines that may assign to the variable, those that only assign to a member, lines
  *                            of calls that may assign to the variable, and loops
  *   NAME LINE @ USE...       the uses of a variable in memory
@@ -481,6 +481,7 @@ static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const 
             *PTX_PUSH(pl->job, lines.passed) = (uint32_t)line;
         if (word.text[0] == '.' && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line) && line <= UINT32_MAX)
             *PTX_PUSH(pl->job, lines.members) = (uint32_t)line;
+        lines.computed |= ptx_name_is(word, "~");
         if (word.text[0] == '<' && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line)) {
             lines.limit = (int64_t)line;
             lines.has_limit = true;

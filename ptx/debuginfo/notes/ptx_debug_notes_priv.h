@@ -61,6 +61,7 @@ struct ptx_noted_lines {
     int64_t step; /* constant that each assignment after the declaration adds, if it does not assign a constant; 0 if unknown */
     bool once; /* one execution of the function assigns to the variable once */
     bool declared_once; /* one execution of the function executes the declaration at most once, and may assign more often */
+    bool computed; /* each assignment computes its value by an arithmetic operation */
     bool has_limit; /* the variable is at least @limit when the only `for` that compares it with a constant has ended */
     int64_t limit;
     PTX_LIST(struct ptx_noted_line) loops; /* loops of the variable's scope; an outer loop is before its inner loops */
@@ -229,6 +230,8 @@ struct ptx_noting *ptx_debug_notes_read(struct ptx_placing *pl);
 void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting);
 /** Returns for each PTX register of the function a bit set of the register's bits that the code uses. */
 const uint64_t *ptx_debug_notes_demand(struct ptx_placing *pl);
+/** Returns the bits of register @reg that a statement uses. */
+uint64_t ptx_debug_demand_of(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t statement, uint32_t reg);
 /** Returns whether two values of the same piece are the low bits of the same register. */
 bool ptx_note_equals(const struct ptx_noted_value *a, const struct ptx_noted_value *b);
 /** Returns whether clang may have changed bits of value @v, because the code does not use all bits of the variable or of the
