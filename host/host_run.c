@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /** Copies the values of parameters to @params. For each parameter that is a pointer to __local memory, places that memory
- *  after the static and the dynamic shared memory, as for launch files (lnc_local_region). *@shared is the size of shared
+ *  after the static and the dynamic shared memory, as for launch files (lnc_local_align). *@shared is the size of shared
  *  memory so far. */
 static int fill_params(struct lanewise_machine *m, const struct isa_function *f,
                        const void *const *arguments, uint8_t *params, uint64_t *shared)
@@ -32,13 +32,24 @@ static int fill_params(struct lanewise_machine *m, const struct isa_function *f,
             continue;
         }
         memcpy(&bits, arguments[i], sizeof bits);
-        *shared = lnc_local_region(*shared, bits);
-        memcpy(params + p->offset, shared, p->size_bytes < 8 ? p->size_bytes : 8);
         if (bits > UINT32_MAX)
             return host_refuse(m, "%.200s: %" PRIu64 " bytes of __local memory for parameter %u are "
                                "too many", f->name, bits, i + 1);
-        *shared += bits;
     }
+    for (uint64_t align = LNC_LOCAL_ALIGN_MOST; align >= LNC_LOCAL_ALIGN_LEAST; align /= 2)
+        for (unsigned i = 0; i < f->param_count; i++) {
+            const struct isa_param *p = &f->params[i];
+            uint64_t bytes;
+
+            if (p->kind != ISA_PARAM_POINTER || p->space != ISA_SPACE_SHARED)
+                continue;
+            memcpy(&bytes, arguments[i], sizeof bytes);
+            if (lnc_local_align(bytes) != align)
+                continue;
+            *shared = (*shared + align - 1) & ~(align - 1);
+            memcpy(params + p->offset, shared, p->size_bytes < 8 ? p->size_bytes : 8);
+            *shared += bytes;
+        }
     return LANEWISE_OK;
 }
 
@@ -228,10 +239,10 @@ int lanewise_wait(lanewise_machine *m)
         if (m->chk != NULL)
             chk_broke_off(m->chk);
     }
+    if (stop.kind == EMU_STOP_IDLE)
+        return host_check_report(m);
     lw_buffer_init(&why);
     switch (stop.kind) {
-    case EMU_STOP_IDLE:
-        return host_check_report(m);
     case EMU_STOP_FAULT:
         emu_fault_print(m->machine, &stop.fault, &why.sink);
         result = LANEWISE_FAULT;
@@ -246,10 +257,11 @@ int lanewise_wait(lanewise_machine *m)
         result = LANEWISE_HANG;
         break;
     default:
-        lw_put(&m->error.sink, "interrupted");
-        return LANEWISE_INTERRUPTED;
+        lw_put(&why.sink, "interrupted");
+        result = LANEWISE_INTERRUPTED;
+        break;
     }
-    m->stopped = true;
+    m->stopped = result != LANEWISE_INTERRUPTED;
     lw_put_relative(&m->error.sink, lw_buffer_text(&why), NULL);
     lw_buffer_fini(&why);
     return result;

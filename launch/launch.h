@@ -103,14 +103,15 @@ enum lw_status lnc_kernel_named(const struct isa_object *object, const char *sou
 /** Writes @text, and inserts the readable name of each symbol before the symbol, as in "f (_Z1fi)", unless the text
  *  already has it there. */
 void lnc_names_put(const char *text, struct lw_sink *out);
-/** Returns the offset in shared memory of a region of @bytes for a pointer to __local memory, after the first @end bytes of
- *  shared memory. The region is aligned for every type of which it can be an array: to the largest power of two that divides its
- *  size, but at least to 16 and at most to 128 bytes, the size of double16. */
-static inline uint64_t lnc_local_region(uint64_t end, uint64_t bytes)
+enum { LNC_LOCAL_ALIGN_MOST = 128, LNC_LOCAL_ALIGN_LEAST = 16 };
+/** Returns the alignment of a region of shared memory for a pointer to __local memory. The region is aligned for every type of which it
+ *  can be an array: to the largest power of two that divides its size, but at least to 16 and at most to 128 bytes, the size of double16.
+ *  Regions with a larger alignment are before the others, so that no gaps hide accesses past the end of a region. */
+static inline uint64_t lnc_local_align(uint64_t bytes)
 {
-    const uint64_t part = bytes & (~bytes + 1), align = bytes == 0 || part < 16 ? 16 : part > 128 ? 128 : part;
+    const uint64_t part = bytes & (~bytes + 1);
 
-    return (end + align - 1) & ~(align - 1);
+    return part < LNC_LOCAL_ALIGN_LEAST ? LNC_LOCAL_ALIGN_LEAST : part > LNC_LOCAL_ALIGN_MOST ? LNC_LOCAL_ALIGN_MOST : part;
 }
 /**
  * Finds a variable of the module by its symbol or readable name.

@@ -277,8 +277,7 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
         } else if (arg->kind == LNC_ARG_TEXTURE) {
             bits = session->handles[arg->texture->index];
         } else if (arg->kind == LNC_ARG_LOCAL) {
-            bits = shared = lnc_local_region(shared, arg->local_bytes);
-            shared += arg->local_bytes;
+            continue; /* the memory is placed below */
         } else if (arg->kind == LNC_ARG_ITERATION) {
             bits = iteration_value(arg, session->frames[session->depth].iteration);
         } else {
@@ -287,6 +286,17 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
         }
         memcpy(params + param->offset, &bits, param->size_bytes < 8 ? param->size_bytes : 8);
     }
+    for (uint64_t align = LNC_LOCAL_ALIGN_MOST; align >= LNC_LOCAL_ALIGN_LEAST; align /= 2)
+        for (unsigned i = 0; i < step->arg_count; i++) {
+            const struct lnc_arg *arg = &step->args[i];
+            const struct isa_param *param = &kernel->params[i];
+
+            if (arg->kind != LNC_ARG_LOCAL || lnc_local_align(arg->local_bytes) != align)
+                continue;
+            shared = (shared + align - 1) & ~(align - 1);
+            memcpy(params + param->offset, &shared, param->size_bytes < 8 ? param->size_bytes : 8);
+            shared += arg->local_bytes;
+        }
     if (shared - static_end > UINT32_MAX) {
         status = lw_yaml_fail(session->file->doc, step->node, err,
                               "launch: %" PRIu64 " bytes of shared memory are too many: reduce the key shared", shared);

@@ -87,7 +87,7 @@ for more in "" "--check=memory,const-written" "--check=memory --policy most_lane
     # The access needs no check in the first launch, but needs one in the second, which is queued at the same time.
     for stream in "" ", stream: 1"; do
         launches v.ptx "entry: arguments, grid: 2, block: 32, args: [a, {local: 128}, {local: 64}]$stream" \
-            "entry: arguments, grid: 2, block: 32, args: [a, {local: 64}, {local: 128}]$stream"
+            "entry: arguments, grid: 2, block: 32, args: [a, {local: 64}, {local: 64}]$stream"
         alone 1
         found "store .* 0 bytes past the end of 'q' (64 bytes)"
         launches w.ptx "entry: whole, grid: 2, block: 32, args: [a]$stream" \

@@ -185,7 +185,7 @@ END
     has session '5	    x = x * by;' "OpenCL: the source in gdb"
     has session '= 9' "OpenCL: a lane"
     "$lanewise" app --sources kept ./queue >out 2>err
-    has err "$scratch/kept/program-" "--sources: a finding's file"
+    has err "kept/program-" "--sources: a finding's file"
     grep -q 'x = x \* by' kept/program-*.cl || fail "--sources does not write the source"
     "$lanewise" app --profile - ./queue >out 2>err
     has out 'x = x * by' "the profile's source"
