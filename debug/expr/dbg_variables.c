@@ -141,7 +141,7 @@ static const char *see_more(const struct isa_object *object)
 {
     if (is_debuggable(object))
         return "no compiler option shows more variables, because the program is already compiled with -g";
-    return isa_object_keeps_values(object) ? "compile with -g to see all variables" : "compile with --values to see "
+    return isa_object_keeps_values(object) ? "compile with -g and without an option -O to see all variables" : "compile with --values to see "
                                                                                       "more variables, with -g to see "
                                                                                       "all";
 }

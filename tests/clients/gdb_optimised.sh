@@ -242,7 +242,7 @@ for keep in '' --values '-g -X -O2'; do
     "$lanewise" debug pieces.cl $keep --grid 1 --block 32 --arg 'out=i32[32]' --arg 'in=i32[128]:ramp' --arg n=4 -b -c locals >more.out 2>&1
     case "$keep$(grep '^some variables are optimized out' more.out)" in
     'some variables are optimized out: compile with --values to see more variables, with -g to see all') ;;
-    '--valuessome variables are optimized out: compile with -g to see all variables' | '-g -X -O2some variables are optimized out: compile with -g to see all variables') ;;
+    '--valuessome variables are optimized out: compile with -g and without an option -O to see all variables' | '-g -X -O2some variables are optimized out: compile with -g and without an option -O to see all variables') ;;
     *) fail "locals with '$keep' prints: $(cat more.out)" ;;
     esac
 done
