@@ -50,7 +50,7 @@ buffers:
   places: {type: u64, count: 4}
 steps:
   - launch: {entry: places, grid: 1, block: 1, args: [{local: 20}, {local: 32}, {local: 256}, {local: 100}, places]}
-  - check: {buffer: places, values: [0, 32, 0, 0]}
+  - check: {buffer: places, values: [32, 0, 0, 64]}
   - launch: {entry: sizes, grid: 3, block: 4, args: [dimensions, bad]}
   - launch: {entry: pairs, grid: 1, block: 1, args: [{s8: [0, -1]}, {u8: [16, 255]}, {s16: [-300, 7]}, elements, {s8: [-2, 3]}]}
   - check: {buffer: elements, values: [0, -1, 16, 255, -300, 7, -2, 252]}
