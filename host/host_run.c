@@ -9,16 +9,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/** Copies the values of parameters to @params. For each parameter that is a pointer to __local memory, places that memory
- *  after the static and the dynamic shared memory, as for launch files (lnc_local_align). *@shared is the size of shared
- *  memory so far. */
+/** Copies the values of parameters to @params, and the sizes of the __local memory to which parameters point to @regions, as
+ *  lnc_local_layout() reads them. */
 static int fill_params(struct lanewise_machine *m, const struct isa_function *f,
-                       const void *const *arguments, uint8_t *params, uint64_t *shared)
+                       const void *const *arguments, uint8_t *params, uint64_t *regions)
 {
     for (unsigned i = 0; i < f->param_count; i++) {
         const struct isa_param *p = &f->params[i];
-        bool local = p->kind == ISA_PARAM_POINTER && p->space == ISA_SPACE_SHARED;
-        uint64_t bits;
 
         if (arguments == NULL || arguments[i] == NULL)
             return host_refuse(m, "%.200s: parameter %u (%s) of %u has no value: set it before the launch",
@@ -27,29 +24,16 @@ static int fill_params(struct lanewise_machine *m, const struct isa_function *f,
         if ((uint64_t)p->offset + p->size_bytes > f->param_bytes)
             return host_refuse(m, "%.200s: parameter %u is outside the %u byte%s of parameters", f->name, i + 1,
                                f->param_bytes, f->param_bytes == 1 ? "" : "s");
-        if (!local) {
+        regions[i] = LNC_NO_REGION;
+        if (p->kind != ISA_PARAM_POINTER || p->space != ISA_SPACE_SHARED) {
             memcpy(params + p->offset, arguments[i], p->size_bytes);
             continue;
         }
-        memcpy(&bits, arguments[i], sizeof bits);
-        if (bits > UINT32_MAX)
+        memcpy(&regions[i], arguments[i], sizeof regions[i]);
+        if (regions[i] > UINT32_MAX)
             return host_refuse(m, "%.200s: %" PRIu64 " bytes of __local memory for parameter %u are "
-                               "too many", f->name, bits, i + 1);
+                               "too many", f->name, regions[i], i + 1);
     }
-    for (uint64_t align = LNC_LOCAL_ALIGN_MOST; align >= LNC_LOCAL_ALIGN_LEAST; align /= 2)
-        for (unsigned i = 0; i < f->param_count; i++) {
-            const struct isa_param *p = &f->params[i];
-            uint64_t bytes;
-
-            if (p->kind != ISA_PARAM_POINTER || p->space != ISA_SPACE_SHARED)
-                continue;
-            memcpy(&bytes, arguments[i], sizeof bytes);
-            if (lnc_local_align(bytes) != align)
-                continue;
-            *shared = (*shared + align - 1) & ~(align - 1);
-            memcpy(params + p->offset, shared, p->size_bytes < 8 ? p->size_bytes : 8);
-            *shared += bytes;
-        }
     return LANEWISE_OK;
 }
 
@@ -58,7 +42,7 @@ int lanewise_launch_shape(lanewise_machine *m, const lanewise_kernel *kernel, co
 {
     const struct isa_function *f;
     struct lanewise_shape shape = {0};
-    uint64_t static_end, shared;
+    uint64_t static_end, shared, *regions;
     struct emu_launch launch = {0};
     struct emu_grid *queued;
     struct lw_error err;
@@ -84,8 +68,12 @@ int lanewise_launch_shape(lanewise_machine *m, const lanewise_kernel *kernel, co
     if (m->record != NULL && emu_grid_current(m->machine) != NULL && (result = lanewise_wait(m)) > LANEWISE_FINDING)
         return result;
     params = calloc(1, f->param_bytes + 1u);
-    if (params == NULL)
+    regions = malloc((f->param_count + 1u) * sizeof *regions);
+    if (params == NULL || regions == NULL) {
+        free(params);
+        free(regions);
         return host_refuse(m, "the host has no memory for %u bytes of parameters", f->param_bytes);
+    }
     memcpy(launch.grid, shape.grid, sizeof launch.grid);
     memcpy(launch.block, shape.block, sizeof launch.block);
     memcpy(launch.offset, shape.offset, sizeof launch.offset);
@@ -94,7 +82,9 @@ int lanewise_launch_shape(lanewise_machine *m, const lanewise_kernel *kernel, co
         if (shape.grid[i] != 1 || shape.block[i] != 1)
             launch.work_dim = i + 1;
     launch.params = params;
-    result = fill_params(m, f, arguments, params, &shared);
+    result = fill_params(m, f, arguments, params, regions);
+    if (result == LANEWISE_OK)
+        shared = lnc_local_layout(f, regions, shared, params);
     if (result == LANEWISE_OK && shared - static_end > UINT32_MAX)
         result = host_refuse(m, "%.200s: %" PRIu64 " bytes of shared memory are too many", f->name,
                              shared);
@@ -103,6 +93,7 @@ int lanewise_launch_shape(lanewise_machine *m, const lanewise_kernel *kernel, co
         host_record_launch(m, kernel, &shape, arguments);
     if (result == LANEWISE_OK && emu_grid_launch(m->machine, &launch, &queued, &err) != LW_OK)
         result = host_fail(m, &err);
+    free(regions);
     free(params);
     return result;
 }

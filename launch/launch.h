@@ -103,16 +103,12 @@ enum lw_status lnc_kernel_named(const struct isa_object *object, const char *sou
 /** Writes @text, and inserts the readable name of each symbol before the symbol, as in "f (_Z1fi)", unless the text
  *  already has it there. */
 void lnc_names_put(const char *text, struct lw_sink *out);
-enum { LNC_LOCAL_ALIGN_MOST = 128, LNC_LOCAL_ALIGN_LEAST = 16 };
-/** Returns the alignment of a region of shared memory for a pointer to __local memory. The region is aligned for every type of which it
- *  can be an array: to the largest power of two that divides its size, but at least to 16 and at most to 128 bytes, the size of double16.
- *  Regions with a larger alignment are before the others, so that no gaps hide accesses past the end of a region. */
-static inline uint64_t lnc_local_align(uint64_t bytes)
-{
-    const uint64_t part = bytes & (~bytes + 1);
-
-    return part < LNC_LOCAL_ALIGN_LEAST ? LNC_LOCAL_ALIGN_LEAST : part > LNC_LOCAL_ALIGN_MOST ? LNC_LOCAL_ALIGN_MOST : part;
-}
+/** Places a region of shared memory for each parameter i of a kernel with @bytes[i] != LNC_NO_REGION, after the first @end bytes of shared
+ *  memory, and writes its offset to @params. Returns the end of the regions. A region is aligned for every type of which it can be an array:
+ *  to the largest power of two that divides its size, but at least to 16 and at most to 128 bytes, the size of double16. Regions with a
+ *  larger alignment are before the others, so that no gaps hide accesses past the end of a region. */
+#define LNC_NO_REGION UINT64_MAX
+uint64_t lnc_local_layout(const struct isa_function *kernel, const uint64_t *bytes, uint64_t end, uint8_t *params);
 /**
  * Finds a variable of the module by its symbol or readable name.
  * @count set to the number of variables that @wanted names equally well; unless the number is 1, NULL is returned

@@ -227,3 +227,29 @@ enum lw_status lnc_steps_bind(const struct lnc_file *file, const struct lnc_opti
     }
     return LW_OK;
 }
+
+/* ---- regions of shared memory --------------------------------------------------------------- */
+
+enum { REGION_ALIGN_LEAST = 16, REGION_ALIGN_MOST = 128 };
+
+static uint64_t region_align(uint64_t bytes)
+{
+    const uint64_t part = bytes & (~bytes + 1);
+
+    return part < REGION_ALIGN_LEAST ? REGION_ALIGN_LEAST : part > REGION_ALIGN_MOST ? REGION_ALIGN_MOST : part;
+}
+
+uint64_t lnc_local_layout(const struct isa_function *kernel, const uint64_t *bytes, uint64_t end, uint8_t *params)
+{
+    for (uint64_t align = REGION_ALIGN_MOST; align >= REGION_ALIGN_LEAST; align /= 2)
+        for (unsigned i = 0; i < kernel->param_count; i++) {
+            const struct isa_param *p = &kernel->params[i];
+
+            if (bytes[i] == LNC_NO_REGION || region_align(bytes[i]) != align)
+                continue;
+            end = (end + align - 1) & ~(align - 1);
+            memcpy(params + p->offset, &end, p->size_bytes < 8 ? p->size_bytes : 8);
+            end += bytes[i];
+        }
+    return end;
+}

@@ -239,6 +239,7 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
         .kernel = emu_program_kernel(session->program, step->kernel->name),
         .work_dim = step->work_dim};
     uint8_t *params = calloc(1, kernel->param_bytes + 1u);
+    uint64_t *regions = malloc((kernel->param_count + 1u) * sizeof *regions); /* by parameter, see lnc_local_layout() */
     /* Dynamic shared memory begins after static shared memory, aligned to 16 bytes. Dynamic shared memory consists of the
      * bytes that `shared` requests, for an extern array, and a piece for each argument {local: bytes}. */
     uint64_t static_end = ((uint64_t)kernel->shared_bytes + 15) & ~UINT64_C(15);
@@ -246,9 +247,12 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
     struct emu_grid *grid = NULL;
     enum lw_status status;
 
-    if (params == NULL)
-        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for %u bytes of parameters",
-                       kernel->param_bytes);
+    if (params == NULL || regions == NULL) {
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for %u bytes of parameters", kernel->param_bytes);
+        goto cleanup;
+    }
+    for (unsigned i = 0; i < kernel->param_count; i++)
+        regions[i] = LNC_NO_REGION;
     memcpy(l.grid, step->grid, sizeof l.grid);
     memcpy(l.block, step->block, sizeof l.block);
     memcpy(l.offset, step->offset, sizeof l.offset);
@@ -277,7 +281,8 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
         } else if (arg->kind == LNC_ARG_TEXTURE) {
             bits = session->handles[arg->texture->index];
         } else if (arg->kind == LNC_ARG_LOCAL) {
-            continue; /* the memory is placed below */
+            regions[i] = arg->local_bytes;
+            continue;
         } else if (arg->kind == LNC_ARG_ITERATION) {
             bits = iteration_value(arg, session->frames[session->depth].iteration);
         } else {
@@ -286,17 +291,7 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
         }
         memcpy(params + param->offset, &bits, param->size_bytes < 8 ? param->size_bytes : 8);
     }
-    for (uint64_t align = LNC_LOCAL_ALIGN_MOST; align >= LNC_LOCAL_ALIGN_LEAST; align /= 2)
-        for (unsigned i = 0; i < step->arg_count; i++) {
-            const struct lnc_arg *arg = &step->args[i];
-            const struct isa_param *param = &kernel->params[i];
-
-            if (arg->kind != LNC_ARG_LOCAL || lnc_local_align(arg->local_bytes) != align)
-                continue;
-            shared = (shared + align - 1) & ~(align - 1);
-            memcpy(params + param->offset, &shared, param->size_bytes < 8 ? param->size_bytes : 8);
-            shared += arg->local_bytes;
-        }
+    shared = lnc_local_layout(kernel, regions, shared, params);
     if (shared - static_end > UINT32_MAX) {
         status = lw_yaml_fail(session->file->doc, step->node, err,
                               "launch: %" PRIu64 " bytes of shared memory are too many: reduce the key shared", shared);
@@ -317,6 +312,7 @@ static enum lw_status launch(struct lnc_session *session, const struct lnc_step 
     session->grid = grid;
     session->result.launches++;
 cleanup:
+    free(regions);
     free(params);
     return status;
 }

@@ -73,6 +73,7 @@ struct test {
     unsigned clangs;
     bool keep_going;       /* LW_VALUES_ALL is set */
     bool macros; /* random kernels use macros and a header */
+    const char *mode; /* LW_VALUES_MODE, or "observed" */
     bool strict, free; /* true: random kernels are not observed, and the test only reports wrong values */
     enum values_kind kind; /* kind of the random kernels */
     bool has_values;       /* this version supports `values: kept` in launch files */
@@ -555,8 +556,6 @@ static void write_text(const char *path, const struct lw_buffer *buffer)
 static void make_kernel(const struct test *test, uint64_t seed, struct kernel *k)
 {
     static const char *const levels[] = {"-O3", "-O3", "-O3", "-O2", "-O1", "-Os"};
-    static const char *const modes[] = {[VALUES_FREE] = "LW_VALUES_MODE=free ", [VALUES_OBSERVED] = "", [VALUES_MEMORY] = "LW_VALUES_MODE=memory ",
-                                        [VALUES_IDIOMS] = "LW_VALUES_MODE=idioms "};
     const char *level = getenv("LW_VALUES_LEVEL"), *clang = getenv("LW_VALUES_CLANG");
     struct prop_random r = {seed * 77 + 5};
     struct lw_buffer text;
@@ -571,8 +570,8 @@ static void make_kernel(const struct test *test, uint64_t seed, struct kernel *k
     snprintf(k->source, sizeof k->source, "%s/%s", test->folder, name);
     snprintf(k->launch, sizeof k->launch, "%s/k.yaml", test->folder);
     snprintf(k->keeping, sizeof k->keeping, "%s/kept.yaml", test->folder);
-    snprintf(k->what, sizeof k->what, "%sLW_SEED=%" PRIu64 ": %s %s",
-             test->macros ? "LW_VALUES_MODE=macros " : modes[test->kind], seed, k->clang != NULL ? k->clang : "clang", k->level);
+    snprintf(k->what, sizeof k->what, "LW_VALUES_MODE=%s LW_SEED=%" PRIu64 ": %s %s", test->mode, seed,
+             k->clang != NULL ? k->clang : "clang", k->level);
     lw_buffer_init(&text);
     k->stores = values_kernel_print(&r, k->cuda, test->kind, &text.sink);
     if (test->macros) {
@@ -807,6 +806,10 @@ static bool understands_values(struct test *test)
 int main(int argc, char **argv)
 {
     static const char *const clangs[] = {"clang-19", "clang-14"};
+    static const struct {
+        const char *name;
+        enum values_kind kind;
+    } modes[] = {{"observed", VALUES_OBSERVED}, {"free", VALUES_FREE}, {"memory", VALUES_MEMORY}, {"idioms", VALUES_IDIOMS}, {"macros", VALUES_OBSERVED}};
     struct test test = {.folder = "/tmp/lw_values_XXXXXX"};
     const char *first = getenv("LW_VALUES_FIRST"), *mode = getenv("LW_VALUES_MODE");
     uint64_t seed = first != NULL ? strtoull(first, NULL, 0) : prop_seed(), wrong = 0;
@@ -824,12 +827,15 @@ int main(int argc, char **argv)
     test.has_values = understands_values(&test);
     test.keep_going = getenv("LW_VALUES_ALL") != NULL;
     test.strict = getenv("LW_VALUES_STRICT") != NULL;
-    test.free = mode != NULL && strcmp(mode, "free") == 0;
-    test.macros = mode != NULL && strcmp(mode, "macros") == 0;
-    test.kind = test.free                                         ? VALUES_FREE
-                : mode != NULL && strcmp(mode, "memory") == 0 ? VALUES_MEMORY
-                : mode != NULL && strcmp(mode, "idioms") == 0 ? VALUES_IDIOMS
-                                                              : VALUES_OBSERVED;
+    for (unsigned i = 0; i < LW_COUNT_OF(modes) && test.mode == NULL; i++)
+        if (strcmp(mode != NULL ? mode : "observed", modes[i].name) == 0) {
+            test.mode = modes[i].name;
+            test.kind = modes[i].kind;
+        }
+    if (test.mode == NULL)
+        die(mode, "LW_VALUES_MODE must be observed, free, memory, idioms or macros");
+    test.free = test.kind == VALUES_FREE;
+    test.macros = strcmp(test.mode, "macros") == 0;
     if (print) {
         struct kernel k;
 
@@ -848,7 +854,7 @@ int main(int argc, char **argv)
         }
         for (int i = 1; i < argc && (wrong == 0 || test.keep_going); i++)
             wrong += launch_file(&test, argv[i], i);
-        print_counts(argc > 1 ? "launch files" : test.free ? "free" : test.macros ? "macros" : test.kind == VALUES_MEMORY ? "memory" : test.kind == VALUES_IDIOMS ? "idioms" : "observed", &test.counts);
+        print_counts(argc > 1 ? "launch files" : test.mode, &test.counts);
         if (test.free && argc == 1) {
             const double percent = 100 * (double)wrong / (double)(test.counts.shown + !test.counts.shown);
 

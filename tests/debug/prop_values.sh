@@ -399,7 +399,7 @@ cat >lanes.cl <<'END'
 kernel void lanes(global int *out, global const int *in, int n)
 {
     int tid = get_local_id(0);
-    int lane = tid & 5, w = in[tid + 8];
+    int lane = tid & 5, w = in[get_local_id(0) + 8];
     int acc = 0;
     for (int b = 1; b < 8; b <<= 1) {
         if (lane & b)

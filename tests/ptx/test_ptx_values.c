@@ -465,6 +465,20 @@ static void a_name_is_assigned_where_its_text_may_do_so(void **state)
     }
 }
 
+/* Writes the lines that assign to `n`, declared on line @declared, to @out. Returns false if they are not known. */
+static bool find_lines(const struct fixture *f, const char *text, unsigned declared, bool is_cpp, struct lw_buffer *out)
+{
+    struct ptx_sources sources;
+    struct ptx_assigned *source = read_source(f, text, &sources);
+    bool known;
+
+    lw_buffer_init(out);
+    source->has_references = is_cpp;
+    known = ptx_assigned_lines(source, "n", 1, declared, &out->sink);
+    ptx_sources_free(&sources);
+    return known;
+}
+
 static void lines_that_assign_are_found_with_scopes_and_loops(void **state)
 {
     static const struct {
@@ -521,16 +535,12 @@ static void lines_that_assign_are_found_with_scopes_and_loops(void **state)
     const struct fixture *f = *state;
 
     for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
-        struct ptx_sources sources;
-        struct ptx_assigned *source = read_source(f, cases[i].text, &sources);
         struct lw_buffer out;
 
-        lw_buffer_init(&out);
-        assert_int_equal(ptx_assigned_lines(source, "n", 1, cases[i].declared, &out.sink), cases[i].expected != NULL);
+        assert_int_equal(find_lines(f, cases[i].text, cases[i].declared, false, &out), cases[i].expected != NULL);
         if (cases[i].expected != NULL && strcmp(out.text, cases[i].expected) != 0)
             fail_msg("%s: %s instead of %s", cases[i].text, out.text, cases[i].expected);
         lw_buffer_fini(&out);
-        ptx_sources_free(&sources);
     }
 }
 
@@ -548,16 +558,11 @@ static void lines_are_unknown_if_another_name_is_bound_to_the_variable(void **st
     const struct fixture *f = *state;
 
     for (size_t i = 0; i < LW_COUNT_OF(cases); i++) {
-        struct ptx_sources sources;
-        struct ptx_assigned *source = read_source(f, cases[i].text, &sources);
         struct lw_buffer out;
 
-        lw_buffer_init(&out);
-        source->has_references = true;
-        if (ptx_assigned_lines(source, "n", 1, 1, &out.sink) != cases[i].known)
+        if (find_lines(f, cases[i].text, 1, true, &out) != cases[i].known)
             fail_msg("%s", cases[i].text);
         lw_buffer_fini(&out);
-        ptx_sources_free(&sources);
     }
 }
 

@@ -166,29 +166,37 @@ const uint64_t *ptx_debug_notes_demand(struct ptx_placing *pl)
     return d.demand;
 }
 
-static bool reads(const struct ptx_operand *o, uint32_t reg)
+/* Clears the used bits of an operand's registers. Returns whether register @reg is among them. */
+static bool clear(struct demanding *d, const struct ptx_operand *o, uint32_t reg)
 {
+    bool found = false;
+
     for (unsigned i = 0; o->element != NULL && i < o->count; i++)
-        if (reads(&o->element[i], reg))
-            return true;
-    return o->element == NULL && (o->kind == PTX_O_REG || o->kind == PTX_O_ADDRESS) && o->reg == reg;
+        found |= clear(d, &o->element[i], reg);
+    if (o->element != NULL || (o->kind != PTX_O_REG && o->kind != PTX_O_ADDRESS) || o->reg == PTX_NONE)
+        return found;
+    d->demand[o->reg] = 0;
+    return o->reg == reg;
 }
 
-uint64_t ptx_debug_demand_of(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t statement, uint32_t reg)
+uint64_t ptx_debug_demand_of(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t statement, uint32_t reg)
 {
     const struct ptx_insn *in = &pl->fn->insns.at[statement];
-    struct demanding d = {.pl = pl};
+    const bool writes = in->operand_count != 0 && in->operand[0].kind == PTX_O_REG;
     bool uses = false;
 
+    if (noting->demand_of == NULL)
+        noting->demand_of = PTX_ARRAY(pl->job, uint64_t, pl->fn->regs.count + 1);
+    struct demanding d = {.pl = pl, .demand = noting->demand_of};
+
     for (unsigned i = 0; i < in->operand_count; i++)
-        uses |= reads(&in->operand[i], reg) && (i != 0 || in->operand[0].kind != PTX_O_REG);
-    if (!uses || !ptx_spend(pl, pl->fn->regs.count))
+        uses |= clear(&d, &in->operand[i], reg) && (i != 0 || !writes);
+    if (!uses)
         return 0;
-    d.demand = PTX_ARRAY(pl->job, uint64_t, pl->fn->regs.count + 1);
-    if (in->operand[0].kind == PTX_O_REG)
-        d.demand[in->operand[0].reg] = noting->demand[in->operand[0].reg];
-    if (in->operand[0].kind == PTX_O_REG && in->operand[0].reg == reg)
+    if (writes && in->operand[0].reg == reg)
         return noting->demand[reg]; /* an update: the bits of the result may be those of the source */
+    if (writes)
+        d.demand[in->operand[0].reg] = noting->demand[in->operand[0].reg];
     demand_all(&d, in);
     return d.demand[reg];
 }

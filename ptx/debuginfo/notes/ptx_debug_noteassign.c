@@ -158,14 +158,18 @@ static bool has_branch(const struct ptx_noting *noting, uint32_t line)
     return line <= noting->last_line && noting->has_branch[line];
 }
 
-bool ptx_note_is_flat(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line)
+/* Returns whether a loop of a kind (struct ptx_noted_line.other) is on a line. */
+static bool has_loop(const struct ptx_noted_lines *lines, uint32_t line, uint32_t kind)
 {
-    if (has_branch(noting, line) || !ptx_note_assigns(lines, line, line))
-        return false;
     for (size_t l = 0; l < lines->loops.count && lines->loops.at[l].line <= line; l++)
-        if (lines->loops.at[l].line == line && lines->loops.at[l].other == 1)
+        if (lines->loops.at[l].line == line && lines->loops.at[l].other == kind)
             return true;
     return false;
+}
+
+bool ptx_note_is_flat(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line)
+{
+    return !has_branch(noting, line) && ptx_note_assigns(lines, line, line) && has_loop(lines, line, PTX_LOOP_BRANCHES);
 }
 
 bool ptx_note_is_conditional(const struct ptx_noting *noting, const struct ptx_noted_lines *lines, uint32_t line)
@@ -178,30 +182,12 @@ bool ptx_note_is_conditional(const struct ptx_noting *noting, const struct ptx_n
     return true;
 }
 
-/* Returns whether a loop on a line executes all its statements at least once. */
-static bool executes_once(const struct ptx_noted_lines *lines, uint32_t line)
-{
-    for (size_t l = 0; l < lines->loops.count && lines->loops.at[l].line <= line; l++)
-        if (lines->loops.at[l].line == line && lines->loops.at[l].other == 2)
-            return true;
-    return false;
-}
-
 /* Returns whether line @at is the only line in @loop that assigns. */
 static bool is_alone(const struct ptx_noted_lines *lines, const struct ptx_noted_line *at, const struct ptx_noted_line *loop)
 {
     const size_t k = (size_t)(at - lines->at);
 
     return loop != NULL && (k == 0 || at[-1].line < loop->line) && (k + 1 == lines->count || at[1].line > loop->reached);
-}
-
-/* Returns whether a line that assigns only assigns to a member or element of the variable. */
-static bool assigns_member(const struct ptx_noted_lines *lines, uint32_t line)
-{
-    for (size_t i = 0; i < lines->members.count; i++)
-        if (lines->members.at[i] == line)
-            return true;
-    return false;
 }
 
 /* Adds the assignments on paths of the source from the code of line @from (inclusive) forwards to the code of line @to, which
@@ -217,7 +203,7 @@ static void count_forward(struct times *t, uint32_t from, uint32_t to, bool ends
         if (to > at->reached && to <= at->other && from <= at->begins && !ends)
             continue; /* the path goes to the `else` part instead of the block */
         if (loop != NULL && loop->line == at->line) { /* code of this line may belong to any part of the loop's head */
-            add_times(t, has_to && executes_once(lines, at->line), loop->reached < to ? MANY : 2);
+            add_times(t, has_to && has_loop(lines, at->line, PTX_LOOP_EXECUTES), loop->reached < to ? MANY : 2);
             if (loop->reached < to && !has_code(t->noting, at->line)) /* the loop may be on a branch side */
                 t->arms = t->lost = true;
             if (loop->reached == at->line) {
@@ -226,11 +212,11 @@ static void count_forward(struct times *t, uint32_t from, uint32_t to, bool ends
             }
         } else if (from == at->line && has_from && is_alone(lines, at, loop)) {
             add_times(t, 1, MANY); /* the loop may execute the line several times */
-            t->whole |= !assigns_member(lines, at->line);
+            t->whole |= !ptx_note_has_mark(lines, at->line, '.');
         } else if ((has_to && !(ends && loop != NULL && loop->begins && from != at->line)) ||
                    (has_from && (from == at->line || loop == NULL || !loop->begins || loop->reached >= to + ends))) {
             add_times(t, 1, loop != NULL && loop->reached < to && loop->line > from ? MANY : 1);
-            t->whole |= !assigns_member(lines, at->line);
+            t->whole |= !ptx_note_has_mark(lines, at->line, '.');
         } else {
             add_times(t, 0, loop != NULL && loop->reached < to ? MANY : 1);
             t->arms = true;

@@ -106,14 +106,6 @@ static bool may_be_iteration(const struct ptx_note_following *f, const struct pt
     return ptx_note_may_iterate(f->noting, f->lines, group->line);
 }
 
-static bool is_passed(const struct ptx_noted_lines *lines, uint32_t line)
-{
-    for (size_t i = 0; i < lines->passed.count; i++)
-        if (lines->passed.at[i] == line)
-            return true;
-    return false;
-}
-
 /* Returns whether the values of the variable are unknown in the code of an inlined call. That is so in two cases. In the first case,
  * the call may assign to the variable, because it gets the variable's address or a reference. In the second case, the code belongs
  * to another call than the debug sections say: by the assignments of the source, the paths to the code do not lead to the line of
@@ -125,7 +117,7 @@ static bool is_astray(const struct ptx_note_following *f, const struct ptx_note_
 
         if (line == 0 || (s != group->first && f->noting->owner[s] == f->noting->owner[s - 1]))
             continue;
-        if (is_passed(f->lines, line))
+        if (ptx_note_has_mark(f->lines, line, '&'))
             return true;
         for (unsigned i = 0; i < w->positions.count; i++)
             if (!ptx_note_leads_to(f->pl, f->noting, f->variable, &w->positions.at[i], line))

@@ -18,7 +18,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_LINES = 1 << 20, MOST_BEFORE = 16 };
+enum { MOST_LINES = 1 << 20, MOST_BEFORE = 16, MOST_COPIES = 4 };
 struct doubting {
     struct ptx_placing *pl;
     struct ptx_noting *noting;
@@ -612,62 +612,36 @@ static bool may_be_computed(struct doubting *d, const struct ptx_noted_lines *li
     return false;
 }
 
-/* Returns whether another variable has a register in a note. */
-static bool is_shared(struct doubting *d, const struct ptx_noted_variable *variable, uint32_t reg)
-{
-    const struct ptx_noting *noting = d->noting;
-
-    for (size_t i = 0; i < noting->variables.count; i++)
-        for (size_t n = 0; &noting->variables.at[i] != variable && n < noting->variables.at[i].notes.count && ptx_spend(d->pl, 1); n++) {
-            const struct ptx_noted_value *value = &noting->values.at[noting->variables.at[i].notes.at[n].value];
-
-            if (value->operand_count == 1 && value->operand[0].kind == PTX_NOTE_REG && value->operand[0].reg == reg)
-                return true;
-        }
-    return false;
-}
-
-/* Returns the bits of a register that code of lines [@first, @last] uses. */
-static uint64_t used_on(struct doubting *d, uint32_t reg, uint32_t first, uint32_t last)
-{
-    uint64_t bits = 0;
-
-    for (uint32_t s = 0; s < d->pl->fn->insns.count && ptx_spend(d->pl, 1); s++)
-        if (ptx_note_line(d->pl, s) >= first && ptx_note_line(d->pl, s) <= last)
-            bits |= ptx_debug_demand_of(d->pl, d->noting, s, reg);
-    return bits;
-}
-
-/* Drops values of a variable that clang has replaced by another value, because the code does not use the bits in which they differ:
- *
- *   - If each assignment to the variable computes its value, an operation on such a line must compute the register.
- *   - An argument of an inlined call may have the register of another variable. The code of the function must then use all bits of it,
- *     because the call may pass only some bits, as in `f(x & 15)`. */
+/* Drops values of a variable that clang has replaced by another value, because the code does not use the bits in which they differ: if
+ * each assignment to the variable computes its value, an operation on such a line must compute the register. */
 static void doubt_replaced(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines)
 {
-    struct ptx_noting *noting = d->noting;
-    const bool argument = is_of_call(v) && lines->declared <= lines->function && lines->function != 0;
-    uint32_t last = PTX_NONE;
-    bool wrong = false;
+    for (size_t n = 0; n < v->notes.count && lines->computed && ptx_spend(d->pl, 1); n++) {
+        const struct ptx_noted_value *value = &d->noting->values.at[v->notes.at[n].value];
+        const uint32_t reg = value->operand_count == 1 && value->operand[0].kind == PTX_NOTE_REG && value->bytes == 0 ? value->operand[0].reg : PTX_NONE;
 
-    for (size_t n = 0; n < v->notes.count && (lines->computed || argument) && ptx_spend(d->pl, 1); n++) {
-        const struct ptx_noted_value *value = &noting->values.at[v->notes.at[n].value];
-        const uint32_t reg = value->operand_count == 1 && value->operand[0].kind == PTX_NOTE_REG && !value->is_launch ? value->operand[0].reg : PTX_NONE;
-        const unsigned bytes = reg != PTX_NONE ? ptx_type_bytes(d->pl->fn->regs.at[reg].type) : 0;
-
-        if (reg == PTX_NONE || value->bytes != 0 || ptx_type_class(d->pl->fn->regs.at[reg].type) == PTX_CLASS_FLOAT)
-            continue;
-        if (reg != last && argument) {
-            const uint64_t bits = is_shared(d, v, reg) ? used_on(d, reg, lines->function, lines->function_end) : 0;
-
-            wrong = bits != 0 && (bits & (bytes >= 4 ? UINT32_MAX : (UINT64_C(1) << 8 * bytes) - 1)) != (bytes >= 4 ? UINT32_MAX : (UINT64_C(1) << 8 * bytes) - 1);
-        } else if (reg != last) {
-            wrong = !may_be_computed(d, lines, reg, 4);
-        }
-        last = reg;
-        if (wrong)
+        if (reg != PTX_NONE && ptx_type_class(d->pl->fn->regs.at[reg].type) != PTX_CLASS_FLOAT && !may_be_computed(d, lines, reg, MOST_COPIES))
             v->notes.at[n].value = d->nothing;
     }
+}
+
+bool ptx_note_is_replaced(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_variable *variable,
+                          const struct ptx_noted_value *value, uint32_t bytes)
+{
+    const struct ptx_noted_lines *lines = variable->lines != 0 ? &noting->lines.at[variable->lines - 1] : NULL;
+    const uint32_t reg = value->operand_count == 1 && value->operand[0].kind == PTX_NOTE_REG && value->bytes == 0 ? value->operand[0].reg : PTX_NONE;
+    unsigned width;
+    uint64_t used = 0;
+
+    if (lines == NULL || !is_of_call(variable) || lines->function == 0 || lines->declared > lines->function || reg == PTX_NONE ||
+        ptx_type_class(pl->fn->regs.at[reg].type) == PTX_CLASS_FLOAT)
+        return false;
+    for (uint32_t s = 0; s < pl->fn->insns.count && ptx_spend(pl, 1); s++)
+        if (ptx_note_line(pl, s) >= lines->function && ptx_note_line(pl, s) <= lines->function_end)
+            used |= ptx_debug_demand_of(pl, noting, s, reg);
+    width = 8 * ptx_type_bytes(pl->fn->regs.at[reg].type);
+    width = bytes != 0 && 8 * bytes < width ? 8 * bytes : width;
+    return used != 0 && width != 0 && (~used & (UINT64_MAX >> (64 - width))) != 0;
 }
 
 static void find_groups(struct doubting *d)

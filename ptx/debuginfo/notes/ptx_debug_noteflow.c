@@ -458,8 +458,15 @@ enum ptx_noted ptx_debug_notes_follow(struct ptx_placing *pl, struct ptx_noting 
         if (!find_launch_values(&f, variable, &launch) && f.lines == NULL)
             return PTX_NOTED_LAUNCH; /* the source does not assign to the parameter */
     } else {
-        for (size_t i = 0; i < variable->notes.count; i++)
-            *PTX_PUSH(pl->job, f.events) = ptx_note_with_register(pl, noting, variable, variable->notes.at[i]);
+        for (size_t i = 0; i < variable->notes.count; i++) {
+            struct ptx_noted_event event = ptx_note_with_register(pl, noting, variable, variable->notes.at[i]);
+
+            if (ptx_note_is_replaced(pl, noting, variable, &noting->values.at[event.value], f.bytes)) {
+                event.value = (uint32_t)noting->values.count;
+                *PTX_PUSH(pl->job, noting->values) = (struct ptx_noted_value){.operand_count = 0};
+            }
+            *PTX_PUSH(pl->job, f.events) = event;
+        }
     }
     const size_t notes = f.events.count;
 

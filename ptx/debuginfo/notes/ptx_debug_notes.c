@@ -477,10 +477,9 @@ static bool read_lines(struct ptx_placing *pl, struct ptx_noting *noting, const 
             end = third;
         if (word.text[0] == '+' && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line))
             lines.step = (int64_t)line;
-        if (word.text[0] == '&' && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line) && line <= UINT32_MAX)
-            *PTX_PUSH(pl->job, lines.passed) = (uint32_t)line;
-        if (word.text[0] == '.' && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line) && line <= UINT32_MAX)
-            *PTX_PUSH(pl->job, lines.members) = (uint32_t)line;
+        if ((word.text[0] == '.' || word.text[0] == '&') && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line) &&
+            line <= UINT32_MAX)
+            *PTX_PUSH(pl->job, lines.marks) = (struct ptx_noted_mark){(uint32_t)line, word.text[0]};
         lines.computed |= ptx_name_is(word, "~");
         if (word.text[0] == '<' && ptx_note_number((struct ptx_name){word.text + 1, word.size - 1}, 10, &line)) {
             lines.limit = (int64_t)line;

@@ -51,8 +51,16 @@ struct ptx_noted_event {
  *  skip statements of the loop, as after `continue`. */
 struct ptx_noted_line {
     uint32_t line, reached, begins;
-    uint32_t other; /* last line of the `else` parts that follow the block, or 0. For a loop on one line: 1 if it
-                     * contains a branch, 2 if it is a `do` loop without branches and jumps, otherwise 0 */
+    uint32_t other; /* last line of the `else` parts that follow the block, or 0. For a loop: enum ptx_loop_kind */
+};
+/** Kinds of loops on one line: the loop contains a branch; the loop is a `do` loop without branches and jumps, so that it executes all its
+ *  statements at least once. */
+enum ptx_loop_kind { PTX_LOOP_OTHER, PTX_LOOP_BRANCHES, PTX_LOOP_EXECUTES };
+/** A fact about a line. */
+struct ptx_noted_mark {
+    uint32_t line;
+    char kind; /* '.': the line only assigns to members or elements of the variable; '&': it has a call that gets the variable's address
+                * or a reference to the variable */
 };
 /** Lines of the source that concern a variable. */
 struct ptx_noted_lines {
@@ -66,8 +74,7 @@ struct ptx_noted_lines {
     int64_t limit;
     PTX_LIST(struct ptx_noted_line) loops; /* loops of the variable's scope; an outer loop is before its inner loops */
     PTX_LIST(uint32_t) outer; /* by loop: 1 + index of the innermost other loop around the loop's first line, or 0 */
-    PTX_LIST(uint32_t) members; /* lines that only assign to members or elements of the variable */
-    PTX_LIST(uint32_t) passed; /* lines with a call that gets the variable's address, or a reference to the variable */
+    PTX_LIST(struct ptx_noted_mark) marks;
     struct ptx_noted_line *at; /* the lines that may assign to the variable */
     size_t count, capacity;
 };
@@ -176,6 +183,7 @@ struct ptx_noting {
     uint32_t *entered, *left;       /* by block: step at which a depth-first search from the entry enters and leaves the block */
     uint32_t *owner;                /* by statement: index of its innermost scope's debug entry, or 0 if it is unknown */
     uint8_t *entries;               /* by variable: number of debug entries that may describe the variable, counted up to 2 */
+    uint64_t *demand_of;            /* array for ptx_debug_demand_of(), or NULL */
     const uint64_t *demand;         /* by register: bits of the register that the code uses (ptx_debug_demand.c) */
     uint32_t *derived, value_count; /* by value of a note: index of its derived value, 0 if there is none; number of these values */
     struct ptx_note_search search;
@@ -231,7 +239,11 @@ void ptx_debug_notes_doubt(struct ptx_placing *pl, struct ptx_noting *noting);
 /** Returns for each PTX register of the function a bit set of the register's bits that the code uses. */
 const uint64_t *ptx_debug_notes_demand(struct ptx_placing *pl);
 /** Returns the bits of register @reg that a statement uses. */
-uint64_t ptx_debug_demand_of(struct ptx_placing *pl, const struct ptx_noting *noting, uint32_t statement, uint32_t reg);
+uint64_t ptx_debug_demand_of(struct ptx_placing *pl, struct ptx_noting *noting, uint32_t statement, uint32_t reg);
+/** Returns whether an argument of an inlined call may have been replaced by another value, because the code of the function does not use
+ *  all bits: the call may pass only some bits, as in `f(x & 15)`. @value: a note's value of the argument; @bytes: size of the argument, or 0 if it is unknown. */
+bool ptx_note_is_replaced(struct ptx_placing *pl, struct ptx_noting *noting, const struct ptx_noted_variable *variable,
+                          const struct ptx_noted_value *value, uint32_t bytes);
 /** Returns whether two values of the same piece are the low bits of the same register. */
 bool ptx_note_equals(const struct ptx_noted_value *a, const struct ptx_noted_value *b);
 /** Returns whether clang may have changed bits of value @v, because the code does not use all bits of the variable or of the
@@ -293,6 +305,14 @@ bool ptx_note_may_iterate(const struct ptx_noting *noting, const struct ptx_note
 /** Returns whether the head of a loop assigns to the variable, and the path is at this head, or in the loop after a branch
  *  back. */
 bool ptx_note_counts(const struct ptx_noted_lines *lines, const struct ptx_note_position *position);
+/** Returns whether a line has a mark of a kind. */
+static inline bool ptx_note_has_mark(const struct ptx_noted_lines *lines, uint32_t line, char kind)
+{
+    for (size_t i = 0; i < lines->marks.count; i++)
+        if (lines->marks.at[i].line == line && lines->marks.at[i].kind == kind)
+            return true;
+    return false;
+}
 /** Returns the index of the first line in the ascending list that is not before @line. */
 size_t ptx_note_find_line(const struct ptx_noted_lines *lines, uint32_t line);
 /** Returns the innermost loop of the source that contains lines @from and @to, or NULL. Searches the last loop that begins before
