@@ -108,7 +108,7 @@ buffers:
   out: {type: u32, count: 4096}
 steps:
   - launch: {entry: says, grid: [1], block: [32], args: [out, 1]}
-  - launch: {entry: $1, grid: [4001], block: [128], args: [out, 20, $2]}
+  - launch: {entry: $1, grid: [4001], block: [128], args: [out, 100, $2]}
   - launch: {entry: says, grid: [1], block: [32], args: [out, 2]}
 END
     [ $3 = 0 ] || sed -i '/ faults\|waits/i\  - check: {buffer: out, index: 0, values: [97]}' stops.yaml # fails, which is printed once
