@@ -91,6 +91,7 @@ void dbg_destroy(struct dbg *dbg)
     dbg_hits_free(dbg);
     dbg_displays_free(dbg);
     free(dbg->points);
+    free(dbg->tallies);
     free(dbg->marks);
     dbg_reported_lanes_free(dbg);
     free(dbg->pins);

@@ -142,6 +142,8 @@ struct dbg_stoppoint {
     unsigned catches;            /* DBG_STOPPOINT_CATCH: bits of enum dbg_catch */
     bool enabled, temporary;
     uint64_t hits;
+    uint64_t tested;             /* number of times that the condition was evaluated for a lane while the program ran forward */
+    bool acts;                   /* the condition function acts instead of a stop, such as dprintf */
     uint64_t ignore;             /* number of further hits that do not stop */
     const char *text;            /* DBG_STOPPOINT_WATCH: what the user watches, as typed, such as "sum[3]"; may be NULL */
     const char *condition; /* text of an expression, evaluated for each active lane, or NULL if there is no condition */
@@ -205,6 +207,8 @@ typedef bool (*dbg_condition_fn)(void *context, struct dbg *dbg, dbg_thread_id i
 enum lw_status dbg_stoppoint_set_condition(struct dbg *dbg, unsigned id, dbg_condition_fn fn,
                                        void *context, void (*release)(void *context),
                                        struct lw_error *err) LW_MUST_CHECK;
+/** Sets `acts` of a stoppoint. Does nothing if the stoppoint does not exist. */
+void dbg_stoppoint_acts(struct dbg *dbg, unsigned id);
 
 /* ---- running -------------------------------------------------------------------- */
 
@@ -391,6 +395,9 @@ uint64_t dbg_mem_read(struct dbg *dbg, dbg_thread_id id, uint64_t address, void 
                       uint64_t size_bytes);
 uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, const void *data,
                        uint64_t size_bytes);
+
+/** Returns the reason why the bytes at @address cannot be written. */
+const char *dbg_mem_refusal(struct dbg *dbg, uint64_t address);
 
 /** Return address of a kernel, as the debug address range of call stacks shows it. No code is at this address. The ELF file
  *  that gdb reads has a function <launch> at this address (docs/reference/object.md). */

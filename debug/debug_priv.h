@@ -130,6 +130,11 @@ struct dbg {
     struct dbg_stoppoint_record *points;
     size_t point_count, point_capacity;
     unsigned last_point;           /* id of the stoppoint added last */
+    struct dbg_tally {
+        uint64_t pc, hits, tested; /* as in struct dbg_stoppoint */
+    } *tallies;                    /* counts of breakpoints that gdb has removed: it removes them at each stop, and inserts them
+                                    * again */
+    size_t tally_count, tally_capacity;
     struct dbg_findings *findings; /* findings of checkers; NULL until the first finding */
     struct dbg_watch *watch; /* tables of watchpoints and catchpoints; NULL until the first of them is added */
     bool hits_valid;         /* true: `hits` can be used; false: stoppoints or history have changed since */
@@ -272,6 +277,8 @@ enum lw_status dbg_stoppoint_insert(struct dbg *dbg, struct dbg_stoppoint_record
  *  cannot be evaluated for a lane, prints the error and includes the lane, because an unwanted stop is better than a missed
  *  stop. */
 uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, uint64_t lanes);
+/** Prints a note for each source line at which the conditions of breakpoints were evaluated and were never true. */
+void dbg_note_untrue(const struct dbg *dbg);
 
 /* ---- watchpoints and catchpoints ------------------------------------------------ */
 
@@ -650,6 +657,10 @@ enum lw_status dbg_reverse_finish(struct dbg *dbg, dbg_thread_id id, struct dbg_
 enum lw_status dbg_location_parse(const struct dbg *dbg, const char *text, uint64_t *pcs,
                                   unsigned capacity, unsigned *count, struct lw_error *err)
     LW_MUST_CHECK;
+/** Returns true if the object, which has debug information, is compiled for debuggers, as far as its variables show: each local
+ *  variable has a location, and some have a location that is valid at all instructions. Compilers give no location for some
+ *  parameters even then. */
+bool dbg_object_is_debuggable(const struct isa_object *object);
 bool dbg_source_at(const struct dbg *dbg, uint64_t pc, const char **file, unsigned *line);
 /** Returns the text of a source line; NULL if the file cannot be read. The file is searched for in the folder in which the
  *  object was compiled, then in the working folder. The text is borrowed until dbg_destroy(). */

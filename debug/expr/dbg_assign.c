@@ -80,12 +80,8 @@ enum lw_status dbg_assign(struct dbg *dbg, dbg_thread_id id, unsigned lane, cons
         lw_put64(raw, bits);
         done = dbg_mem_access(dbg, id, lane, target.address, raw, target.bytes, true);
         if (e.status == LW_OK && done != target.bytes)
-            dbg_expr_fail(&e, LW_ERANGE, "cannot write %u byte%s at 0x%llx%s", target.bytes, target.bytes == 1 ? "" : "s",
-                          (unsigned long long)target.address,
-                          target.address >> 56 == 0xF9 || (target.address >= ISA_CONST_BASE &&
-                                                           target.address < ISA_GLOBAL_BASE)
-                              ? ": parameters and constants are read-only after the launch"
-                              : "");
+            dbg_expr_fail(&e, LW_ERANGE, "cannot write %u byte%s at 0x%llx: %s", target.bytes, target.bytes == 1 ? "" : "s",
+                          (unsigned long long)target.address, dbg_mem_refusal(dbg, target.address));
         break;
     }
     case DBG_TARGET_PC:

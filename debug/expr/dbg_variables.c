@@ -114,9 +114,7 @@ struct found {
     uint64_t address, value; /* address: generic address of memory, or a debug address */
 };
 
-/** Returns true if the object is compiled for debuggers, as far as its variables show: each local variable has a location, and
- *  some have a location that is valid at all instructions. Compilers give no location for some parameters even then. */
-static bool is_debuggable(const struct isa_object *object)
+bool dbg_object_is_debuggable(const struct isa_object *object)
 {
     const struct isa_debug *d = object->debug;
     bool some = false;
@@ -139,7 +137,7 @@ static bool is_debuggable(const struct isa_object *object)
 /** Returns the reason why variables of @object have no values, or compiler options with which more variables have values. */
 static const char *see_more(const struct isa_object *object)
 {
-    if (is_debuggable(object))
+    if (dbg_object_is_debuggable(object))
         return "no compiler option shows more variables, because the program is already compiled with -g";
     return isa_object_keeps_values(object) ? "compile with -g and without an option -O to see all variables" : "compile with --values to see "
                                                                                       "more variables, with -g to see "

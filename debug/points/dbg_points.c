@@ -96,13 +96,40 @@ enum lw_status dbg_stoppoint_insert(struct dbg *dbg, struct dbg_stoppoint_record
     return LW_OK;
 }
 
+static struct dbg_tally *tally_find(const struct dbg *dbg, uint64_t pc)
+{
+    for (size_t i = 0; i < dbg->tally_count; i++)
+        if (dbg->tallies[i].pc == pc)
+            return &dbg->tallies[i];
+    return NULL;
+}
+
+/* Saves the counts of a breakpoint that gdb removes. If the host has no memory, the counts are lost. Hits of a breakpoint without
+ * a condition do not count, because gdb may insert one with a condition next. */
+static void tally_put(struct dbg *dbg, const struct dbg_stoppoint *point)
+{
+    struct dbg_tally *tally = tally_find(dbg, point->pc);
+
+    if (point->tested == 0)
+        return;
+    if (tally == NULL && lw_grow(&dbg->tallies, &dbg->tally_capacity, dbg->tally_count + 1, sizeof *dbg->tallies))
+        tally = &dbg->tallies[dbg->tally_count++];
+    if (tally != NULL)
+        *tally = (struct dbg_tally){point->pc, point->hits, point->tested};
+}
+
 enum lw_status dbg_breakpoint_add(struct dbg *dbg, enum dbg_owner owner, uint64_t pc,
                              const char *condition, bool temporary, unsigned *id,
                              struct lw_error *err)
 {
     struct dbg_stoppoint_record point = {.pub = {.owner = owner, .pc = pc, .enabled = true, .temporary = temporary}};
+    const struct dbg_tally *tally = owner == DBG_OWNER_GDB ? tally_find(dbg, pc) : NULL;
     enum lw_status status = dbg_stoppoint_copy_condition(dbg, condition, pc, &point.condition, err);
 
+    if (tally != NULL) {
+        point.pub.hits = tally->hits;
+        point.pub.tested = tally->tested;
+    }
     return status != LW_OK ? status : dbg_stoppoint_insert(dbg, &point, id, err);
 }
 
@@ -121,6 +148,8 @@ enum lw_status dbg_stoppoint_remove(struct dbg *dbg, unsigned id, struct lw_erro
         return no_point(id, err);
     pc = point->pub.pc;
     kind = point->pub.kind;
+    if (kind == DBG_STOPPOINT_BREAK && point->pub.owner == DBG_OWNER_GDB)
+        tally_put(dbg, &point->pub);
     dbg_hits_forget(dbg);
     dbg_watch_removed(dbg, point);
     dbg_stoppoint_free(point);
@@ -202,6 +231,55 @@ enum lw_status dbg_stoppoint_set_condition(struct dbg *dbg, unsigned id, dbg_con
     return LW_OK;
 }
 
+void dbg_stoppoint_acts(struct dbg *dbg, unsigned id)
+{
+    struct dbg_stoppoint_record *point = dbg_stoppoint_find(dbg, id);
+
+    if (point != NULL)
+        point->pub.acts = true;
+}
+
+/* Returns true if the condition of @point was evaluated and was never true. */
+static bool is_untrue(const struct dbg_stoppoint_record *point)
+{
+    return point->pub.kind == DBG_STOPPOINT_BREAK && point->pub.enabled && !point->pub.acts && point->pub.tested != 0 &&
+           point->pub.hits == 0;
+}
+
+void dbg_note_untrue(const struct dbg *dbg)
+{
+    for (size_t i = 0; i < dbg->point_count; i++) {
+        const struct isa_object *object = NULL;
+        uint64_t tested = 0;
+        bool all = is_untrue(&dbg->points[i]);
+        unsigned line, other_line;
+        const char *file, *other;
+        struct dbg_where where;
+
+        if (!all || !dbg_source_at(dbg, dbg->points[i].pub.pc, &file, &line))
+            continue;
+        /* A line can have several breakpoints, and one note. If one of them was hit, the line has no note. */
+        for (size_t k = 0; k < dbg->point_count && all; k++) {
+            const struct dbg_stoppoint *point = &dbg->points[k].pub;
+
+            if (point->kind != DBG_STOPPOINT_BREAK || !dbg_source_at(dbg, point->pc, &other, &other_line) ||
+                other_line != line || strcmp(other, file) != 0)
+                continue;
+            all = point->hits == 0 && (k >= i || !is_untrue(&dbg->points[k]));
+            tested += is_untrue(&dbg->points[k]) ? point->tested : 0;
+        }
+        if (!all)
+            continue;
+        if (dbg_where_is(dbg, dbg->points[i].pub.pc, &where))
+            object = where.object;
+        dbg_message(dbg, "note: %s:%u: the condition of the breakpoint was evaluated %llu time%s, and was never true%s",
+                    dbg_base_name(file), line, (unsigned long long)tested, tested == 1 ? "" : "s",
+                    object == NULL || object->debug == NULL || object->debug->die_count == 0 || dbg_object_is_debuggable(object)
+                        ? ""
+                        : "; optimised code may stop at the line in only some iterations of a loop: compile with -g");
+    }
+}
+
 /* Returns the lanes of @lanes that execute the instruction at @pc: the guard of the instruction is true for them, or the
  * instruction is a branch. */
 static uint64_t executing_lanes(const struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes)
@@ -234,6 +312,9 @@ uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, ui
     if (dbg->points[index].pub.kind == DBG_STOPPOINT_BREAK &&
         (dbg->points[index].fn != NULL || dbg->points[index].condition != NULL))
         lanes = executing_lanes(dbg, id, dbg->points[index].pub.pc, lanes);
+    if (dbg->points[index].pub.kind == DBG_STOPPOINT_BREAK && !dbg->looks_back &&
+        (dbg->points[index].fn != NULL || dbg->points[index].condition != NULL))
+        dbg->points[index].pub.tested += lw_popcount(lanes);
     dbg->frame.index = 0; /* a condition refers to the innermost frame, whichever frame the user has selected */
 
     for (LW_EACH_BIT(lane, lanes)) {

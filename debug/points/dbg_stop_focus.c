@@ -35,6 +35,7 @@ void dbg_stop_ended(struct dbg *dbg, struct dbg_stop *stop)
     dbg->focus[0] = dbg->focus[1] = 0;
     memset(stop, 0, sizeof *stop);
     stop->kind = DBG_STOP_ENDED;
+    dbg_note_untrue(dbg);
 }
 
 enum lw_status dbg_next_launch(struct dbg *dbg, bool *more, struct lw_error *err)

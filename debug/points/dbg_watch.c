@@ -294,7 +294,7 @@ static enum lw_status watch_window(struct dbg *dbg, struct dbg_watched *w,
         dbg_thread_id id;
 
         if (!dbg_value_piece(dbg, address, &piece, &id, &lane) || piece.kind != ISA_PIECE_MEMORY)
-            return not_there(address, computed, err);
+            return not_there(address, dbg_mem_refusal(dbg, address), err);
         offset = (address & lw_mask(ISA_VALUE_BITS)) - piece.offset;
         if (offset + w->bytes > piece.bytes)
             return not_there(address, "the variable is in several registers: watch one of its members", err);

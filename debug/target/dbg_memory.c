@@ -412,3 +412,15 @@ uint64_t dbg_mem_write(struct dbg *dbg, dbg_thread_id id, uint64_t address, cons
     return dbg_mem_access(dbg, id, dbg_lane_get(dbg, id), address, (void *)(uintptr_t)data,
                           size_bytes, true);
 }
+
+const char *dbg_mem_refusal(struct dbg *dbg, uint64_t address)
+{
+    if (address >> 56 == 0xFC)
+        return dbg_value_is_missing(dbg, address) ? "the variable has no value here"
+                                                  : "this is the value of a variable that the compiler has optimised out, and the "
+                                                    "debugger computes it from other values";
+    if (address >> 56 == 0xF9 || (address >= ISA_CONST_BASE && address < ISA_GLOBAL_BASE))
+        return "parameters and constants are read-only after the launch";
+    return address >> 56 >= WINDOW_FIRST ? "this part of the debug address range is read-only, or does not exist"
+                                         : "the memory does not exist here";
+}

@@ -34,7 +34,9 @@ class LanewiseConditions:
             if LanewiseBreakIf.takes(point):
                 gdb.write("note: breakpoint %d: the condition \"%s\" is tested in each lane only by `continue`; other commands test it in the lane in focus only\n" % (point.number, condition))
             elif cls.is_optimized_out(point.location, condition):
-                gdb.write("note: breakpoint %d: a variable of the condition \"%s\" has no value there, so gdb tests the condition in the lane in focus only: compile with --values to see more variables, with -g to see all\n" % (point.number, condition))
+                count = sum(any(each["number"] == point.number for each in points) for points in cls.places().values())
+                gdb.write("note: breakpoint %d: a variable of the condition \"%s\" has no value %s, so gdb cannot evaluate the condition there and stops for each warp: compile with --values to see more variables, with -g to see all\n" %
+                          (point.number, condition, "there" if count == 1 else "in at least one of the %d locations" % count))
             else:
                 gdb.write("note: breakpoint %d: gdb tests the condition \"%s\" in the lane in focus only: `monitor break %s if ...` tests a condition in each lane, also with floats\n" %
                           (point.number, condition, cls.place(point.location)))

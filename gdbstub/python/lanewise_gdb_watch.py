@@ -25,6 +25,7 @@ class LanewiseWatch:
     PLACE = 0xFFFFFF << 32  # bits of $sp that contain the lane
 
     busy = False  # True while this class creates or deletes a watchpoint, whose events are ignored
+    last = None  # the watchpoint created last: gdb 13 crashes if it is freed before all handlers of its creation have ended
     pinned = {}  # maps a watchpoint's number to {(address, size, packet): watched lane}
     # For MI: maps a watchpoint's number to (thread, lane, operand of `watch`, scope). Thread and lane are those to which the
     # watchpoint is bound. The other two belong to the watchpoint that replaces it when another lane gets the focus
@@ -35,8 +36,10 @@ class LanewiseWatch:
         if cls.busy or cls.COMMANDS.get(point.type) is None or point.expression is None or \
                 LanewiseLink.ours() is None or lanewise_thread() is None:
             return
-        cls.busy = True
+        cls.busy, cls.last = True, point
         try:
+            if cls.refused(point):
+                return
             if cls.needs_frame(point.expression) and not lanewise_is_mi():
                 cls.replace(point, "gdb would delete when the focus moves to another lane")
             elif cls.needs_frame(point.expression):
@@ -83,6 +86,24 @@ class LanewiseWatch:
         which the memory belongs, or "" if all threads share the memory."""
         return LanewiseLink.ask("qGpuWatch:%x;%x,%x,%x" %
                                 (lanewise_thread().ptid[1], address, size, packet), True)
+
+    @classmethod
+    def refused(cls, point):
+        """Deletes a watchpoint that the stub will refuse, and prints the reason. gdb would report the error at the next
+        command that continues, without a reason. Returns True if the watchpoint was deleted."""
+        try:
+            value = cls.value(cls.without_option(point.expression))
+            if value.address is None or not 0 < value.type.sizeof <= cls.MOST_BYTES:
+                return False
+        except gdb.error:
+            return False
+        try:
+            cls.whose(int(value.address), value.type.sizeof, 0)
+        except LanewiseError as error:
+            gdb.write("watchpoint %d deleted: %s\n" % (point.number, error))
+            point.delete()
+            return True
+        return False
 
     @classmethod
     def pin(cls, point):

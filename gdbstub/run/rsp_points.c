@@ -477,6 +477,8 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
         refuse(rsp, type, &err);
         return;
     }
+    if (code != NULL && code->commands != NULL)
+        dbg_stoppoint_acts(rsp->dbg, point.id);
     point.code = code;
     rsp->points[rsp->point_count] = point;
     if (code == NULL) {

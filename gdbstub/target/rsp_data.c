@@ -243,6 +243,16 @@ static bool is_below_stack(struct rsp *rsp, uint64_t address, size_t size)
     return address >> 32 == sp >> 32 && address < sp && size <= sp - address;
 }
 
+/* Replies with an error and prints the reason on the terminal. gdb does not show it: gdb only says that it cannot access the
+ * memory. */
+static void refuse_write(struct rsp *rsp, uint64_t address)
+{
+    lw_put(&rsp->reply.sink, "E01");
+    if (rsp->config.terminal != NULL)
+        lw_printf(rsp->config.terminal, "gdb stub: cannot write at 0x%llx: %s\n", (unsigned long long)address,
+                  dbg_mem_refusal(rsp->dbg, address));
+}
+
 static void mem_write(struct rsp *rsp, uint64_t address, const uint8_t *data, size_t size)
 {
     rsp->threads_valid = false; /* a write in a debug address range may change values that the thread list shows */
@@ -250,7 +260,7 @@ static void mem_write(struct rsp *rsp, uint64_t address, const uint8_t *data, si
         lw_put(&rsp->reply.sink, "OK");
     else if (hidden(rsp, address) || of_gone(rsp, address) ||
         (size != 0 && dbg_mem_write(rsp->dbg, rsp_view(rsp), address, data, size) != size))
-        lw_put(&rsp->reply.sink, "E01");
+        refuse_write(rsp, address);
     else
         lw_put(&rsp->reply.sink, "OK");
 }

@@ -110,6 +110,46 @@ END
 "$lanewise" gdb partly.yaml -- -batch -ex 'break partly.cl:10 if gid == 13 && v == 3' >noted.out 2>&1 </dev/null
 grep -q '^note: breakpoint 1: a variable of the condition "gid == 13 && v == 3" has no value there' noted.out ||
     fail "gdb prints no note about a variable of a condition: $(cat noted.out)"
+# A loop that is unrolled whole: code of several iterations has one row of the line table, so the line has no stop for each iteration.
+cat >unrolled.cl <<'END'
+kernel void unrolled(global int *out, global const int *in, int n)
+{
+    int gid = get_global_id(0);
+    int x = gid & 7, count = 0;
+    for (int dx = -1; dx <= 1; dx++) {
+        int xx = (x + dx) & 7;
+        count += in[xx] & 1;
+    }
+    out[gid] = count;
+    out[gid + 96] = n;
+}
+END
+"$lanewise" run unrolled.cl --grid 2 --block 32 --arg 'out=i32[192]' --arg 'in=i32[128]:ramp' --arg n=4 \
+    --save-launch unrolled.yaml >/dev/null || fail "the run of unrolled.cl fails"
+# A condition that is never true.
+note='^note: unrolled.cl:7: the condition of the breakpoint was evaluated 192 times, and was never true; optimised code may stop'
+"$lanewise" gdb unrolled.yaml -- -batch -ex 'break unrolled.cl:7 if dx == 4' -ex 'break unrolled.cl:10 if gid == 3' -ex continue \
+    -ex continue >untrue.out 2>&1 </dev/null
+[ "$(grep -c "$note" untrue.out)" = 1 ] && [ "$(grep -c '^note: unrolled' untrue.out)" = 1 ] ||
+    fail "gdb prints no note, or another one, about a condition that is never true: $(cat untrue.out)"
+"$lanewise" debug unrolled.yaml -b -c 'break unrolled.cl:7 if dx == 4' -c 'break unrolled.cl:10 if gid == 3' -c continue -c continue \
+    >untrue.out 2>&1
+[ "$(grep -c "$note" untrue.out)" = 1 ] && [ "$(grep -c '^note: unrolled' untrue.out)" = 1 ] ||
+    fail "the shell prints no note, or another one, about a condition that is never true: $(cat untrue.out)"
+"$lanewise" gdb unrolled.yaml -- -batch -ex 'set dprintf-style agent' -ex 'dprintf unrolled.cl:10,"[%d]", gid' -ex continue >untrue.out 2>&1 </dev/null
+grep -q '\[63\]' untrue.out && ! grep -q '^note: unrolled' untrue.out || fail "a dprintf counts as a condition that is never true"
+# A variable of the condition has a value at only some locations of the breakpoint.
+"$lanewise" gdb unrolled.yaml -- -batch -ex 'break unrolled.cl:7 if count == 99' >untrue.out 2>&1 </dev/null
+grep -q '^note: breakpoint 1: a variable of the condition "count == 99" has no value in at least one of the [23] locations' untrue.out ||
+    fail "gdb prints no note about the locations of a breakpoint: $(cat untrue.out)"
+# A value that the debugger computes cannot be watched or written, and a message says so at the command.
+"$lanewise" gdb unrolled.yaml -- -batch -ex 'break unrolled.cl:7' -ex continue -ex 'print x' -ex 'watch x' -ex 'info breakpoints' \
+    -ex 'set var x = 2' >computed.out 2>&1 </dev/null
+why='this is the value of a variable that the compiler has optimised out, and the debugger computes it from other values$'
+for want in '^\$1 = 0$' "^watchpoint 2 deleted: 0xfc[0-9a-f]* cannot be watched: $why" "^gdb stub: cannot write at 0xfc[0-9a-f]*: $why"; do
+    grep -q "$want" computed.out || fail "a computed value in gdb: expected $want: $(cat computed.out)"
+done
+[ "$(grep -c '^[0-9] .*watchpoint' computed.out)" = 0 ] || fail "a watchpoint remains: $(cat computed.out)"
 for command in 'p p' locals 'p p.b'; do
     "$lanewise" debug partly.yaml -b -c 'break partly.cl:10 if gid == 13' -c continue -c "$command" >partly.out 2>&1
     case $command in
@@ -410,7 +450,7 @@ for case in 'writer wrote' 'writer origin' 'watched wrote'; do
 done
 grep -q '^gid was written by lane 13 at watched+0x[0-9a-f]* (writer.cl:3)' 'writer wrote.out' || fail "wrote gid: $(cat 'writer wrote.out')"
 grep -q 'writer.cl:3' 'writer origin.out' || fail "origin gid: $(cat 'writer origin.out')"
-grep -q 'cannot be watched: the value at this address is computed when it is read' 'watched wrote.out' ||
+grep -q "cannot be watched: $why" 'watched wrote.out' ||
     fail "wrote of a computed variable: $(cat 'watched wrote.out')"
 # nvcc writes no debug information of variables for optimised code. The message names a compiler that does.
 if command -v nvcc >/dev/null; then

@@ -330,6 +330,21 @@ enum lw_status dbg_stoppoint_set_condition(struct dbg *dbg, unsigned id, dbg_con
     return LW_OK;
 }
 
+void dbg_stoppoint_acts(struct dbg *dbg, unsigned id)
+{
+    struct fake_point *point = point_find(dbg, id);
+
+    if (point != NULL)
+        point->pub.acts = true;
+}
+
+const char *dbg_mem_refusal(struct dbg *dbg, uint64_t address)
+{
+    (void)dbg;
+    (void)address;
+    return "the address is not in memory";
+}
+
 static unsigned point_hit(struct dbg *dbg, dbg_thread_id id, uint64_t *lanes)
 {
     struct fake_warp *warp = &dbg->warps[id - 1];
