@@ -161,7 +161,7 @@ void isa_insn_print_reloc(const struct isa_insn *insn, uint64_t pc, isa_symbol_f
 enum { ISA_MAX_INIT_BYTES = 1 << 30 };
 void isa_relocs_sort(struct isa_reloc *relocs, size_t count);
 /** Largest size of a symbol's name, and of the text of a name that is printed in quotes with an offset. */
-enum { ISA_NAME_BYTES = 1024, ISA_NAME_TEXT_BYTES = 4 * ISA_NAME_BYTES + 32 };
+enum { ISA_NAME_BYTES = 8192, ISA_NAME_TEXT_BYTES = 4 * ISA_NAME_BYTES + 32 };
 /** Prints a name as the assembler reads it: quoted only if necessary. */
 void isa_name_print(const char *name, struct lw_sink *out);
 void isa_loop_print(const struct isa_object *object, unsigned index, struct lw_sink *out);

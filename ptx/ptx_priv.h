@@ -419,7 +419,7 @@ struct ptx_name {
     const char *text;
     size_t size;
 };
-enum { PTX_NAME_BYTES = 900 }; /* limit of a name; objects permit 1,024 bytes, including a prefix */
+enum { PTX_NAME_BYTES = 8000 }; /* limit of a name; objects permit 8,192 bytes, including a prefix */
 /** Skips blanks and comments. */
 void ptx_lex_space(struct ptx_lexer *lex);
 /** Returns the next character after blanks, or 0 at the end. */

@@ -412,7 +412,7 @@ static void what_is_repeated_a_hundred_thousand_times(void **state)
         { HEAD ".entry k() { .reg .u32 r;\nadd.u32 r", ", r", "", "", "; ret; }",
           "t.ptx:5: 'add' has 100001 operands: no instruction has more than 16" },
         { HEAD ".entry ", "k", "", "", "() { ret; }",
-          "t.ptx:4: a name of 100000 characters is too long (900 at most)" },
+          "t.ptx:4: a name of 100000 characters is too long (8000 at most)" },
         { HEAD ".global .u8 x", "[1]", "", "", ";", "t.ptx:4: 'x' has more than 8 dimensions" },
         { HEAD ".entry k() {\n", ";", "", "", "ret; }", NULL },
         { HEAD, "}", "", "", "", "t.ptx:4: expected a directive, found '}'" },

@@ -597,7 +597,7 @@ void tim_core_seat(struct tim_core *core, struct emu_grid *grid, uint64_t linear
             moves_in && emu_warp_view(core->emu, slot, k, &warp) && warp.live == 0;
         block->ended += core->warp[w].ended;
         block->warp_slot[k] = (uint16_t)w;
-        core->hot.age[core->warp[w].place] = core->mechs.core.assigned = core->assigned;
+        core->hot.age[core->warp[w].place] = core->assigned;
         tim_set_alive(core, w, !core->warp[w].ended);
         tim_warp_touch(core, w, TIM_TOUCH_STALL | TIM_TOUCH_FETCH | (moves_in ? 0 : TIM_TOUCH_SPLIT));
     }
@@ -682,11 +682,25 @@ static void look(const void *context, unsigned warp, struct tim_mech_warp *out)
     out->next = tim_head(w);
 }
 
-static struct tim_mech_state state(const void *context, unsigned warp)
+static struct tim_mech_away away(const void *context, unsigned sched, unsigned word, uint64_t set)
 {
-    const struct tim_warp *w = &((const struct tim_core *)context)->warp[warp];
+    const uint32_t others = UINT32_C(1) << TIM_STALL_BARRIER | UINT32_C(1) << TIM_STALL_SLEEP | UINT32_C(1) << TIM_STALL_LAUNCH;
+    const struct tim_core *core = context;
+    const unsigned schedulers = core->config->issue_schedulers;
+    struct tim_mech_away out = {0, 0, 0};
 
-    return (struct tim_mech_state){.live = w->used && !w->ended, .reason = w->reason, .misses = w->missing != 0};
+    for (LW_EACH_BIT(b, set)) {
+        const struct tim_warp *w = &core->warp[(64 * word + (unsigned)b) * schedulers + sched];
+        const uint64_t bit = UINT64_C(1) << b;
+
+        if (!w->used || w->ended)
+            out.gone |= bit;
+        else if (w->reason == TIM_STALL_FENCE || (w->reason == TIM_STALL_LOAD && w->missing != 0))
+            out.memory |= bit;
+        else if ((others >> w->reason & 1) != 0)
+            out.others |= bit;
+    }
+    return out;
 }
 
 static const struct tim_static *next_of(const void *context, unsigned warp)
@@ -779,7 +793,7 @@ static void reselect(const void *context, unsigned warp)
 void tim_core_show_mechanisms(struct tim_core *core, struct tim_core_stats *stats)
 {
     core->mechs.core = (struct tim_mech_core){.config = core->config, .count = stats->count, .histogram = stats->histogram,
-                                              .look = look, .state = state, .next = next_of, .inside = inside, .reach = reach, .block_of = block_of, .views = views_of, .live = live,
+                                              .look = look, .away = away, .next = next_of, .inside = inside, .reach = reach, .block_of = block_of, .views = views_of, .live = live,
                                               .pending = pending, .free_mshrs = free_mshrs, .can_send = can_send, .reselect = reselect, .context = core};
 }
 

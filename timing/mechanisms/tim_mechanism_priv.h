@@ -43,11 +43,11 @@ struct tim_mech_warp {
     const struct tim_code *code;
     const struct tim_static *next; /* next instruction, or NULL if no split runs */
 };
-/** The part of struct tim_mech_warp that is needed in every cycle. */
-struct tim_mech_state {
-    bool live;      /* the slot has a warp that has not ended */
-    uint8_t reason; /* as in struct tim_mech_warp */
-    bool misses;    /* as in struct tim_mech_warp */
+/** Sets of warps of a scheduler that cannot issue soon; a warp is in at most one of them. */
+struct tim_mech_away {
+    uint64_t gone;   /* the warp has ended, or the slot is empty */
+    uint64_t memory; /* the warp waits for memory outside the core */
+    uint64_t others; /* the warp waits at a barrier, for a launch, or sleeps */
 };
 /** Data of a core that its mechanisms may read, and functions of the core that they may call. */
 struct tim_mech_core {
@@ -55,13 +55,12 @@ struct tim_mech_core {
     uint64_t *count;                    /* counters of the core, by TIM_CORE_... */
     struct tim_histogram *histogram;    /* histograms of the core, by TIM_CORE_H_... */
     uint64_t now;                       /* the current cycle */
-    uint64_t assigned;                  /* number of warps that were ever assigned to slots of the core */
     uint64_t over;                      /* hook `account` must count the cycles before this cycle */
     struct tim_mech *ccws;              /* mechanism ccws of the core, or NULL if it is off */
     const struct tim_reach *slices;     /* predicted accesses of launches, or NULL if no mechanism needs them */
     void (*look)(const void *context, unsigned warp, struct tim_mech_warp *out);
-    /** Does what `look` does, for fewer members and in less time. */
-    struct tim_mech_state (*state)(const void *context, unsigned warp);
+    /** Sorts warps of scheduler @sched. Bit i of @set and of the result is the warp in the scheduler's slot 64 * @word + i. */
+    struct tim_mech_away (*away)(const void *context, unsigned sched, unsigned word, uint64_t set);
     /** Returns the next instruction of a warp that is ready. */
     const struct tim_static *(*next)(const void *context, unsigned warp);
     /** Returns whether any split of the warp has its pc in [from, to]. */

@@ -8,170 +8,159 @@
 
 #include <stdlib.h>
 
-/** State of a warp, which determines whether it may be in the active pool. */
-enum state {
-    READY, /* the warp waits for nothing, or for an event within the core */
-    MISS,  /* the warp waits for memory outside the core */
-    OUT,   /* the warp waits at a barrier, for a launch, or sleeps */
-    GONE   /* the warp has ended, or the slot is empty */
-};
 /** The active warps of a scheduler, and the queue of its pending warps. Warps are identified by their slot divided by the
  *  number of schedulers. */
 struct pool {
     uint64_t active[TIM_MAX_WARPS / 64];
-    unsigned size;                 /* number of warps in `active` */
-    unsigned queued;               /* number of pending warps */
+    uint64_t pending[TIM_MAX_WARPS / 64]; /* the warps in `queue` */
+    uint64_t fresh[TIM_MAX_WARPS / 64];   /* slots with a new warp since the last update */
+    unsigned size;                        /* number of warps in `active` */
+    unsigned queued;                      /* number of pending warps */
     uint16_t queue[TIM_MAX_WARPS];
-    uint64_t assigned;             /* value of tim_mech_core.assigned at the last update */
-    uint64_t known[TIM_MAX_WARPS / 64]; /* set of active and pending warps; a bit is valid only if `age` is the age of the slot's
-                                         * warp */
-    uint64_t age[TIM_MAX_WARPS];   /* age of the warp when it was added */
+    bool has_fresh;                       /* `fresh` is not empty */
+    uint64_t age[TIM_MAX_WARPS];
 };
 struct pools {
     struct tim_mech base;
     unsigned schedulers, warps, active; /* schedulers and warps of the core; maximum size of a pool */
     struct pool pool[TIM_MAX_SCHEDS];
 };
-/** The pool on which a function below acts. It belongs to scheduler `sched`, which has `count` warps. */
+/** The pool on which a function below acts. It belongs to scheduler `sched`, whose warps are in `words` words of a set. */
 struct view {
     const struct pools *pools;
-    unsigned sched, count;
+    unsigned sched, words;
 };
 
-static struct tim_mech_warp look(const struct view *view, unsigned warp)
+static struct tim_mech_away away(const struct view *view, unsigned word, uint64_t set)
 {
     const struct tim_mech_core *core = view->pools->base.core;
-    struct tim_mech_warp out;
 
-    core->look(core->context, warp * view->pools->schedulers + view->sched, &out);
-    return out;
+    return core->away(core->context, view->sched, word, set);
 }
 
-static enum state state_of(const struct view *view, unsigned warp)
+static bool has(const uint64_t *set, unsigned warp)
 {
-    const struct tim_mech_core *core = view->pools->base.core;
-    const struct tim_mech_state w = core->state(core->context, warp * view->pools->schedulers + view->sched);
-
-    if (!w.live)
-        return GONE;
-    switch (w.reason) {
-    case TIM_STALL_LOAD: return w.misses ? MISS : READY;
-    case TIM_STALL_FENCE: return MISS;
-    case TIM_STALL_BARRIER: case TIM_STALL_SLEEP: case TIM_STALL_LAUNCH: return OUT;
-    default: return READY;
-    }
-}
-
-static bool has(const struct pool *pool, unsigned warp)
-{
-    return pool->active[warp / 64] >> warp % 64 & 1;
-}
-
-static void set(uint64_t *set, unsigned warp, bool in)
-{
-    if (in)
-        set[warp / 64] |= UINT64_C(1) << warp % 64;
-    else
-        set[warp / 64] &= ~(UINT64_C(1) << warp % 64);
-}
-
-static bool is_known(const struct pool *pool, const struct view *view, unsigned warp)
-{
-    return (pool->known[warp / 64] >> warp % 64 & 1) != 0 && pool->age[warp] == look(view, warp).age;
+    return set[warp / 64] >> warp % 64 & 1;
 }
 
 static void enqueue(struct pool *pool, unsigned warp)
 {
+    pool->pending[warp / 64] |= UINT64_C(1) << warp % 64;
     pool->queue[pool->queued++] = (uint16_t)warp;
+}
+
+/** Removes from the queue the warps that are no longer in `pending`. */
+static void shorten(struct pool *pool)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < pool->queued; i++)
+        if (has(pool->pending, pool->queue[i]))
+            pool->queue[kept++] = pool->queue[i];
+    pool->queued = kept;
 }
 
 /** Removes each warp whose slot now has a new warp, and adds the new warps to the queue of pending warps, the oldest first. */
 static void take_new(struct pool *pool, const struct view *view)
 {
-    unsigned queued = 0;
-
-    for (unsigned i = 0; i < pool->queued; i++)
-        if (is_known(pool, view, pool->queue[i]))
-            pool->queue[queued++] = pool->queue[i];
-    pool->queued = queued;
-    for (unsigned w = 0; w < view->count; w++)
-        if (has(pool, w) && !is_known(pool, view, w)) {
-            set(pool->active, w, false);
-            pool->size--;
-        }
+    for (unsigned word = 0; word < view->words; word++) {
+        pool->size -= lw_popcount(pool->active[word] & pool->fresh[word]);
+        pool->active[word] &= ~pool->fresh[word];
+        pool->pending[word] &= ~pool->fresh[word];
+        pool->fresh[word] &= ~away(view, word, pool->fresh[word]).gone;
+    }
+    shorten(pool);
     for (;;) {
-        unsigned oldest = view->count;
+        unsigned oldest = TIM_MAX_WARPS;
 
-        for (unsigned w = 0; w < view->count; w++)
-            if (!is_known(pool, view, w) && state_of(view, w) != GONE &&
-                (oldest == view->count || look(view, w).age < look(view, oldest).age))
-                oldest = w;
-        if (oldest == view->count)
+        for (unsigned word = 0; word < view->words; word++)
+            for (LW_EACH_BIT(b, pool->fresh[word])) {
+                unsigned w = word * 64 + (unsigned)b;
+
+                if (oldest == TIM_MAX_WARPS || pool->age[w] < pool->age[oldest])
+                    oldest = w;
+            }
+        if (oldest == TIM_MAX_WARPS)
             return;
-        set(pool->known, oldest, true);
-        pool->age[oldest] = look(view, oldest).age;
+        pool->fresh[oldest / 64] &= ~(UINT64_C(1) << oldest % 64);
         enqueue(pool, oldest);
     }
 }
 
-/** Removes from the active pool all warps in state GONE or OUT and, of the warps in state MISS, the one in the lowest slot.
- *  Removed warps that have not ended become pending. Returns true if it removed any. */
+/** Removes from the active pool all warps that have ended or wait for events other than memory and, of the warps that wait for
+ *  memory outside the core, the one in the lowest slot. Removed warps that have not ended become pending. Returns true if it
+ *  removed any. */
 static bool demote(struct pool *pool, const struct view *view)
 {
     bool changed = false, missed = false;
 
-    for (unsigned word = 0; word * 64 < view->count; word++)
-        for (LW_EACH_BIT(b, pool->active[word])) {
-            unsigned w = word * 64 + (unsigned)b;
-            enum state state = state_of(view, w);
+    for (unsigned word = 0; word < view->words; word++) {
+        const struct tim_mech_away set = away(view, word, pool->active[word]);
+        const uint64_t lowest = missed ? 0 : set.memory & (~set.memory + 1);
+        const uint64_t leaving = set.gone | set.others | lowest;
 
-            if (state == READY || (state == MISS && missed))
-                continue;
-            missed |= state == MISS;
-            changed = true;
-            set(pool->active, w, false);
-            pool->size--;
-            if (state == GONE)
-                set(pool->known, w, false);
-            else
-                enqueue(pool, w);
-        }
+        missed |= lowest != 0;
+        if (leaving == 0)
+            continue;
+        changed = true;
+        pool->active[word] &= ~leaving;
+        pool->size -= lw_popcount(leaving);
+        for (LW_EACH_BIT(b, leaving & ~set.gone))
+            enqueue(pool, word * 64 + (unsigned)b);
+    }
     return changed;
 }
 
-/** Moves pending warps in state READY to the active pool, in the order of the queue, while the pool has space. Returns true
- *  if it moved any. */
+/** Moves pending warps that wait for nothing, or for an event within the core, to the active pool, in the order of the queue,
+ *  while the pool has space. Returns true if it moved any. */
 static bool promote(struct pool *pool, const struct view *view)
 {
-    unsigned kept = 0;
-    bool changed = false;
+    uint64_t ready[TIM_MAX_WARPS / 64], any = 0;
 
-    for (unsigned i = 0; i < pool->queued; i++) {
-        unsigned w = pool->queue[i];
+    for (unsigned word = 0; word < view->words; word++) {
+        const struct tim_mech_away set = away(view, word, pool->pending[word]);
 
-        if (pool->size < view->pools->active && state_of(view, w) == READY) {
-            set(pool->active, w, true);
+        ready[word] = pool->pending[word] & ~(set.gone | set.memory | set.others);
+        any |= ready[word];
+    }
+    if (any == 0)
+        return false;
+    for (unsigned i = 0; i < pool->queued && pool->size < view->pools->active; i++) {
+        const unsigned w = pool->queue[i];
+
+        if (has(ready, w)) {
+            pool->active[w / 64] |= UINT64_C(1) << w % 64;
+            pool->pending[w / 64] &= ~(UINT64_C(1) << w % 64);
             pool->size++;
-            changed = true;
-        } else {
-            pool->queue[kept++] = (uint16_t)w;
         }
     }
-    pool->queued = kept;
-    return changed;
+    shorten(pool);
+    return true;
+}
+
+static void warp_begins(struct tim_mech *mech, unsigned warp, uint64_t age)
+{
+    struct pools *pools = (struct pools *)mech;
+    struct pool *pool = &pools->pool[warp % pools->schedulers];
+    const unsigned w = warp / pools->schedulers;
+
+    pool->fresh[w / 64] |= UINT64_C(1) << w % 64;
+    pool->age[w] = age;
+    pool->has_fresh = true;
 }
 
 static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
 {
     struct pools *pools = (struct pools *)mech;
     struct pool *pool = &pools->pool[sched];
-    struct view view = {pools, sched, (pools->warps - sched + pools->schedulers - 1) / pools->schedulers};
-    bool changed = pool->assigned != mech->core->assigned;
+    const unsigned count = (pools->warps - sched + pools->schedulers - 1) / pools->schedulers;
+    const struct view view = {pools, sched, (count + 63) / 64};
+    bool changed = pool->has_fresh;
 
     (void)ready;
     if (changed)
         take_new(pool, &view);
-    pool->assigned = mech->core->assigned;
+    pool->has_fresh = false;
     changed |= demote(pool, &view);
     if (pool->size < pools->active && pool->queued != 0)
         changed |= promote(pool, &view);
@@ -183,7 +172,20 @@ static bool holds(struct tim_mech *mech, unsigned warp, const struct tim_static 
     const struct pools *pools = (const struct pools *)mech;
 
     (void)next;
-    return !has(&pools->pool[warp % pools->schedulers], warp / pools->schedulers);
+    return !has(pools->pool[warp % pools->schedulers].active, warp / pools->schedulers);
+}
+
+static bool holds_of(struct tim_mech *mech, unsigned sched, uint64_t *ready)
+{
+    const struct pools *pools = (const struct pools *)mech;
+    const struct pool *pool = &pools->pool[sched];
+    uint64_t held = 0;
+
+    for (unsigned word = 0; word * 64 * pools->schedulers < pools->warps; word++) {
+        held |= ready[word] & ~pool->active[word];
+        ready[word] &= pool->active[word];
+    }
+    return held != 0;
 }
 
 static bool is_on(const struct tim_config *config)
@@ -230,7 +232,7 @@ static void show(struct tim_mech *mech, struct lw_sink *out)
 
         lw_printf(out, "scheduler %u, active:", s);
         for (unsigned w = 0; w < TIM_MAX_WARPS; w++)
-            if (has(pool, w))
+            if (has(pool->active, w))
                 lw_printf(out, " %u", w * pools->schedulers + s);
         lw_put(out, "; pending, the next first:");
         for (unsigned i = 0; i < pool->queued; i++)
@@ -243,5 +245,6 @@ const struct tim_mechanism tim_pools = {
     .name = "pools", .summary = "active and pending warps: at most issue.active warps of each scheduler may issue. A "
                                 "warp that waits for memory outside the core, a barrier or a launch leaves the "
                                 "active warps",
-    .is_on = is_on, .create = create, .destroy = destroy, .picks = picks, .every_cycle = true, .holds = holds, .why = why, .show = show,
+    .is_on = is_on, .create = create, .destroy = destroy, .warp_begins = warp_begins, .picks = picks, .every_cycle = true,
+    .holds = holds, .holds_of = holds_of, .why = why, .show = show,
 };

@@ -54,6 +54,7 @@ struct mech_core {
     uint64_t run_at[TIM_MAX_WARPS];  /* pc of the warp's lanes that run */
     struct tim_code code;            /* code from pc 0 on, with the loops that mech_loops() has set */
     uint64_t instructions;
+    uint64_t assigned; /* number of warps assigned to slots so far */
     bool waits_for_registers[TIM_MAX_WARPS]; /* the warp's next instruction cannot issue, even if all mechanisms permit its
                                               * issue */
     unsigned free_mshrs;                     /* number of free MSHRs of L1 */
@@ -70,11 +71,22 @@ static void mech_look(const void *context, unsigned warp, struct tim_mech_warp *
     *out = ((const struct mech_core *)context)->warp[warp];
 }
 
-static struct tim_mech_state mech_state(const void *context, unsigned warp)
+static struct tim_mech_away mech_away(const void *context, unsigned sched, unsigned word, uint64_t set)
 {
-    const struct tim_mech_warp *w = &((const struct mech_core *)context)->warp[warp];
+    const struct mech_core *m = context;
+    struct tim_mech_away out = {0, 0, 0};
 
-    return (struct tim_mech_state){.live = w->used && !w->ended, .reason = w->reason, .misses = w->misses};
+    for (LW_EACH_BIT(b, set)) {
+        const struct tim_mech_warp *w = &m->warp[(word * 64 + (unsigned)b) * m->config->issue_schedulers + sched];
+
+        if (!w->used || w->ended)
+            out.gone |= UINT64_C(1) << b;
+        else if (w->reason == TIM_STALL_FENCE || (w->reason == TIM_STALL_LOAD && w->misses))
+            out.memory |= UINT64_C(1) << b;
+        else if (w->reason == TIM_STALL_BARRIER || w->reason == TIM_STALL_SLEEP || w->reason == TIM_STALL_LAUNCH)
+            out.others |= UINT64_C(1) << b;
+    }
+    return out;
 }
 
 static const struct tim_static *mech_next(const void *context, unsigned warp)
@@ -128,7 +140,7 @@ static inline struct mech_core *mech_new(const char *set, unsigned lines)
     m->mechs.core.count = m->count;
     m->mechs.core.histogram = m->histogram;
     m->mechs.core.look = mech_look;
-    m->mechs.core.state = mech_state;
+    m->mechs.core.away = mech_away;
     m->mechs.core.next = mech_next;
     m->mechs.core.inside = mech_inside;
     m->mechs.core.could_issue = mech_could_issue;
@@ -155,7 +167,7 @@ static inline void mech_begin(struct mech_core *m, unsigned count)
 {
     tim_mechs_block(&m->mechs, 0, true);
     for (unsigned w = 0; w < count; w++) {
-        m->warp[w] = (struct tim_mech_warp){.used = true, .age = ++m->mechs.core.assigned};
+        m->warp[w] = (struct tim_mech_warp){.used = true, .age = ++m->assigned};
         tim_mechs_warp(&m->mechs, w, m->warp[w].age, true);
     }
 }

@@ -35,7 +35,7 @@ static void begin_block(struct mech_core *m, unsigned first, unsigned count)
 
     tim_mechs_reside(&m->mechs, &block, true);
     for (unsigned w = first; w < first + count; w++) {
-        m->warp[w] = (struct tim_mech_warp){.used = true, .age = ++m->mechs.core.assigned, .reason = TIM_STALL_RESULT};
+        m->warp[w] = (struct tim_mech_warp){.used = true, .age = ++m->assigned, .reason = TIM_STALL_RESULT};
         tim_mechs_warp(&m->mechs, w, m->warp[w].age, true);
     }
 }

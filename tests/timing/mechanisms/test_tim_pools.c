@@ -65,7 +65,7 @@ static void one_that_misses_leaves_in_a_cycle(void **state)
     (void)state;
     mech_begin(m, 4);
     for (unsigned w = 0; w < 4; w++)
-        m->warp[w].age = 4 - w;
+        tim_mechs_warp(&m->mechs, w, 4 - w, true); /* the slots have new warps */
     pool_is(m, " 2 3", " 1 0"); /* the oldest warps are active */
     set_state(m, 0, MISS);      /* a pending warp that misses may not become active */
     set_state(m, 2, MISS);
@@ -75,8 +75,7 @@ static void one_that_misses_leaves_in_a_cycle(void **state)
     assert_true(tim_mechs_pick(&m->mechs, 0, NULL));
     assert_true(mech_holds(m, 3, &mech_alu));
     assert_false(tim_mechs_pick(&m->mechs, 0, NULL));
-    m->warp[1].age = 5; /* another warp gets the slot of warp 1 */
-    m->mechs.core.assigned++;
+    tim_mechs_warp(&m->mechs, 1, 5, true); /* another warp gets the slot of warp 1 */
     set_state(m, 0, READY);
     assert_true(tim_mechs_pick(&m->mechs, 0, NULL));
     assert_true(!mech_holds(m, 0, &mech_alu) && !mech_holds(m, 1, &mech_alu));

@@ -22,7 +22,7 @@ static void begin(struct mech_core *m, unsigned g, unsigned mask)
     for (LW_EACH_BIT(b, (uint64_t)mask)) {
         unsigned w = g * 8 + (unsigned)b;
 
-        m->warp[w] = (struct tim_mech_warp){.used = true, .age = ++m->mechs.core.assigned, .pc = 16, .lanes = 15,
+        m->warp[w] = (struct tim_mech_warp){.used = true, .age = ++m->assigned, .pc = 16, .lanes = 15,
                                             .code = &m->code, .next = &mech_alu};
         tim_mechs_warp(&m->mechs, w, m->warp[w].age, true);
     }
