@@ -703,6 +703,11 @@ static struct tim_mech_away away(const void *context, unsigned sched, unsigned w
     return out;
 }
 
+static uint32_t changes(const void *context)
+{
+    return ((const struct tim_core *)context)->hot.changes;
+}
+
 static const struct tim_static *next_of(const void *context, unsigned warp)
 {
     return tim_head(&((const struct tim_core *)context)->warp[warp]);
@@ -793,7 +798,7 @@ static void reselect(const void *context, unsigned warp)
 void tim_core_show_mechanisms(struct tim_core *core, struct tim_core_stats *stats)
 {
     core->mechs.core = (struct tim_mech_core){.config = core->config, .count = stats->count, .histogram = stats->histogram,
-                                              .look = look, .away = away, .next = next_of, .inside = inside, .reach = reach, .block_of = block_of, .views = views_of, .live = live,
+                                              .look = look, .away = away, .changes = changes, .next = next_of, .inside = inside, .reach = reach, .block_of = block_of, .views = views_of, .live = live,
                                               .pending = pending, .free_mshrs = free_mshrs, .can_send = can_send, .reselect = reselect, .context = core};
 }
 

@@ -239,6 +239,8 @@ struct tim_hot {
     bool live[TIM_WARP_SLOTS];         /* the warp has live lanes */
     uint64_t age[TIM_WARP_SLOTS];
     uint64_t recheck_at[TIM_WARP_SLOTS];
+    uint32_t changes; /* number of changes of `reason`, `missing` and `ended` of the core's warps, counted only if a mechanism
+                       * acts (tim_acts()); overflows */
 };
 
 /**
@@ -923,6 +925,7 @@ static inline void tim_set_stall(struct tim_core *core, unsigned s, struct tim_w
     if (before == reason)
         return;
     w->reason = (uint8_t)reason;
+    core->hot.changes += tim_acts();
     if (--waiting[before] == 0)
         *present &= ~(UINT32_C(1) << before);
     waiting[reason]++;

@@ -29,6 +29,7 @@ static inline void note_step(struct tim_core *core, unsigned warp, const struct 
 
     if (ev->warp_ended) {
         w->ended = true;
+        core->hot.changes += tim_acts();
         tim_set_alive(core, warp, false);
         if (++block->ended == block->warps)
             core->hot.over |= UINT64_C(1) << w->block;

@@ -568,7 +568,7 @@ static void riders_miss(struct tim_core *core, const struct tim_op *op)
 {
     for (uint32_t i = op->ride; i != TIM_NO_LINK; i = core->packets->link[i].next)
         if (core->packets->link[i].step == op->line_next)
-            core->warp[core->op[core->packets->link[i].value].warp].missing++;
+            core->warp[core->op[core->packets->link[i].value].warp].missing++; /* the caller counts the change */
 }
 
 /** Called when the access is a store or reduction: records that its riders have made this access. If @below, the access
@@ -614,6 +614,7 @@ static bool send_load(struct tim_core *core, struct tim_op *op, const struct tim
         return false;
     op->lines_pending++;
     core->warp[op->warp].missing++;
+    core->hot.changes += tim_acts();
     if (is_ridden(core, op))
         riders_miss(core, op);
     op->missed |= step->line.lanes;
@@ -685,6 +686,7 @@ static bool read_line(struct tim_core *core, struct tim_op *op, struct tim_cache
         riders_miss(core, op);
     op->missed |= line->lanes;
     core->warp[op->warp].missing++;
+    core->hot.changes += tim_acts();
     count[r.answer == TIM_CACHE_MERGE ? rows->merges : rows->misses]++;
     count[rows->evictions] += r.evicted;
     if (levels && r.fetch != 0)
@@ -746,6 +748,7 @@ static bool atomic_line(struct tim_core *core, struct tim_op *op, const struct t
          op->warp, lw_popcount(step->line.lanes) + step->more, now);
     op->lines_pending += result;
     core->warp[op->warp].missing = (uint16_t)(core->warp[op->warp].missing + result);
+    core->hot.changes += tim_acts();
     core->warp[op->warp].writes_out += result;
     return true;
 }

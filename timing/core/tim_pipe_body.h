@@ -327,6 +327,7 @@ static void tim_op_line_done(struct tim_core *core, uint32_t index, uint64_t at)
 static void tim_op_line_came(struct tim_core *core, uint32_t index, uint64_t at)
 {
     core->warp[core->op[index].warp].missing--;
+    core->hot.changes += tim_acts();
     tim_op_line_done(core, index, at);
 }
 

@@ -61,6 +61,9 @@ struct tim_mech_core {
     void (*look)(const void *context, unsigned warp, struct tim_mech_warp *out);
     /** Sorts warps of scheduler @sched. Bit i of @set and of the result is the warp in the scheduler's slot 64 * @word + i. */
     struct tim_mech_away (*away)(const void *context, unsigned sched, unsigned word, uint64_t set);
+    /** Returns a number that differs from its last value if a result of `away` may have changed, except by the start of a
+     *  warp. The number overflows. */
+    uint32_t (*changes)(const void *context);
     /** Returns the next instruction of a warp that is ready. */
     const struct tim_static *(*next)(const void *context, unsigned warp);
     /** Returns whether any split of the warp has its pc in [from, to]. */

@@ -18,6 +18,8 @@ struct pool {
     unsigned queued;                      /* number of pending warps */
     uint16_t queue[TIM_MAX_WARPS];
     bool has_fresh;                       /* `fresh` is not empty */
+    bool is_settled;                      /* until a warp's state changes, the pool does not change */
+    uint32_t changes;                     /* value of tim_mech_core.changes() at the last update */
     uint64_t age[TIM_MAX_WARPS];
 };
 struct pools {
@@ -155,15 +157,20 @@ static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
     struct pool *pool = &pools->pool[sched];
     const unsigned count = (pools->warps - sched + pools->schedulers - 1) / pools->schedulers;
     const struct view view = {pools, sched, (count + 63) / 64};
+    const uint32_t changes = mech->core->changes(mech->core->context);
     bool changed = pool->has_fresh;
 
     (void)ready;
+    if (!changed && pool->is_settled && changes == pool->changes)
+        return false;
     if (changed)
         take_new(pool, &view);
     pool->has_fresh = false;
     changed |= demote(pool, &view);
     if (pool->size < pools->active && pool->queued != 0)
         changed |= promote(pool, &view);
+    pool->is_settled = !changed;
+    pool->changes = changes;
     return changed;
 }
 

@@ -54,6 +54,7 @@ struct mech_core {
     uint64_t run_at[TIM_MAX_WARPS];  /* pc of the warp's lanes that run */
     struct tim_code code;            /* code from pc 0 on, with the loops that mech_loops() has set */
     uint64_t instructions;
+    uint32_t changes;  /* number of calls of mech_changes() */
     uint64_t assigned; /* number of warps assigned to slots so far */
     bool waits_for_registers[TIM_MAX_WARPS]; /* the warp's next instruction cannot issue, even if all mechanisms permit its
                                               * issue */
@@ -87,6 +88,11 @@ static struct tim_mech_away mech_away(const void *context, unsigned sched, unsig
             out.others |= UINT64_C(1) << b;
     }
     return out;
+}
+
+static uint32_t mech_changes(const void *context)
+{
+    return ++((struct mech_core *)(uintptr_t)context)->changes;
 }
 
 static const struct tim_static *mech_next(const void *context, unsigned warp)
@@ -141,6 +147,7 @@ static inline struct mech_core *mech_new(const char *set, unsigned lines)
     m->mechs.core.histogram = m->histogram;
     m->mechs.core.look = mech_look;
     m->mechs.core.away = mech_away;
+    m->mechs.core.changes = mech_changes;
     m->mechs.core.next = mech_next;
     m->mechs.core.inside = mech_inside;
     m->mechs.core.could_issue = mech_could_issue;
