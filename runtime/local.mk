@@ -38,6 +38,7 @@ libcuda_runtime_a_SOURCES = \
 	%D%/cuda/cu_graph_priv.h \
 	%D%/cuda/cu_launch.c \
 	%D%/cuda/cu_memory.c \
+	%D%/cuda/cu_link.c \
 	%D%/cuda/cu_module.c \
 	%D%/cuda/cu_pool.c \
 	%D%/cuda/cu_priv.h \

@@ -463,9 +463,9 @@ static void put_plain_name(struct isa_bytes *out, const char *symbol)
     bool nested = strncmp(symbol, "_ZN", 3) == 0;
 
     if (strncmp(symbol, "_Z", 2) == 0)
-        for (at += nested; *at >= '0' && *at <= '9';) {
+        for (at += nested; at[*at == 'L'] >= '0' && at[*at == 'L'] <= '9';) { /* L: the function is internal */
             char *end;
-            unsigned long n = strtoul(at, &end, 10);
+            unsigned long n = strtoul(at + (*at == 'L'), &end, 10);
 
             if (n == 0 || n > strlen(end)) {
                 name = symbol;

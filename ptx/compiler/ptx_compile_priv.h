@@ -18,6 +18,7 @@ struct ptx_job {
     char originals[PTX_PATH_BYTES + 16]; /* path of the bitcode of libclc's functions that our override library calls */
     char scratch_library[PTX_PATH_BYTES + 16]; /* path of the bitcode that defines the overrides' local memory */
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
+    char overlay[PTX_PATH_BYTES + 16];   /* description of clang's virtual file system (ptx_device_launches()), or "" */
     bool linked;                         /* the source is one of several modules that will be linked */
     bool values;                         /* clang prints the dump of its debug values (ptx_values.c) */
     bool has_other;                      /* if the compiler crashes, another installed clang is tried */
@@ -184,6 +185,9 @@ void ptx_cache_store(const struct ptx_cache_key *key, const char *source, const 
 /** Compiles our override library to bitcode with the job's compiler, unless the cache contains the bitcode. Sets
  *  job->overrides, job->originals and job->scratch_library. job->libclc must be set. */
 enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err) LW_MUST_CHECK;
+/** Writes texts in which calls replace the launches in device code of the source @path and of the files that it includes from its
+ *  folder, and sets job->overlay, which names these texts for clang, or is empty if there are no such launches. */
+enum lw_status ptx_device_launches(struct ptx_job *job, const char *path, struct lw_error *err) LW_MUST_CHECK;
 
 /** Finds nvcc. If @wanted is "nvcc", searches the program in the environment variable LANEWISE_NVCC, or if that is not set, nvcc
  *  on PATH and in CUDA's default folder. Otherwise searches program @wanted. @out has PTX_PATH_BYTES. */

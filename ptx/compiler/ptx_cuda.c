@@ -225,6 +225,8 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
 
     if (status == LW_OK && argv == NULL)
         status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the command line for %s", path);
+    if (status == LW_OK)
+        status = ptx_device_launches(job, path, err);
     if (status != LW_OK) {
         free(argv);
         return status;
@@ -243,6 +245,10 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
             argv[n++] = flags[i];
     argv[n++] = "-isystem";
     argv[n++] = job->headers;
+    if (job->overlay[0] != '\0') {
+        argv[n++] = "-ivfsoverlay";
+        argv[n++] = job->overlay;
+    }
     /* Requests PTX 6.3, which has shuffles and votes with masks. Without an SDK, clang would use an older version of PTX. */
     argv[n++] = "-Xclang";
     argv[n++] = "-target-feature";

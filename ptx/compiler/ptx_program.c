@@ -173,6 +173,10 @@ static enum lw_status host_object(struct ptx_job *job, const struct ptx_program 
     add(&w, "-isystem");
     add(&w, job->headers);
     add(&w, "-fno-crash-diagnostics");
+    if (fatbin != NULL && job->overlay[0] != '\0') {
+        add(&w, "-ivfsoverlay");
+        add(&w, job->overlay);
+    }
     if (fatbin != NULL) {
         add(&w, "-Xclang");
         add(&w, "-fcuda-include-gpubinary");

@@ -209,9 +209,10 @@ static const char *plain_name(struct ptx_job *job, const char *linkage)
     if (strncmp(p, "_Z", 2) != 0)
         return linkage;
     p += 2;
-    for (bool nested = *p == 'N' && *p++; *p >= '0' && *p <= '9';) {
+    for (bool nested = *p == 'N' && *p++; p[*p == 'L'] >= '0' && p[*p == 'L'] <= '9';) { /* L: the function is internal */
         size_t n = 0;
 
+        p += *p == 'L';
         while (*p >= '0' && *p <= '9' && n < PTX_NAME_BYTES)
             n = n * 10 + (size_t)(*p++ - '0');
         if (n == 0 || n > strnlen(p, n))

@@ -70,6 +70,7 @@ struct cu_module {
     lanewise_module *module; /* module of the machine, or NULL if it is not loaded yet */
     cudaError_t error;       /* reason why the module cannot be loaded; else cudaSuccess */
     bool joins;              /* set while load_linked() links this module with others */
+    unsigned index;          /* for a linked module: its index, with which cu_link.c makes names of the PTX */
 };
 
 /* This list is global, because compilers register modules before main() by functions that have no argument for it. */
@@ -194,6 +195,16 @@ static void complain_no_ptx(const char *what, bool only_code)
             only_code ? "machine code of NVIDIA GPUs, but no PTX" : "no PTX");
 }
 
+/** Does what lanewise_variable() does, for the variable that the host knows by @name. */
+static int find_variable(const struct cu_module *m, const char *name, uint64_t *address, uint64_t *bytes)
+{
+    char *linked = cu_link_name(name, m->index);
+    const int status = linked != NULL ? lanewise_variable(m->module, linked, address, bytes) : LANEWISE_ERROR;
+
+    free(linked);
+    return status;
+}
+
 /** Sets the host's pointers to the managed variables of @m. Host and kernels access them at the same addresses. If the host has
  *  accessed a variable before, copies its value. */
 static void place_managed(struct cu_module *m)
@@ -201,7 +212,7 @@ static void place_managed(struct cu_module *m)
     for (struct variable *v = m->variables; v != NULL; v = v->next) {
         uint64_t address, bytes;
 
-        if (v->managed == NULL || lanewise_variable(m->module, v->name, &address, &bytes) != LANEWISE_OK)
+        if (v->managed == NULL || find_variable(m, v->name, &address, &bytes) != LANEWISE_OK)
             continue;
         if (v->initial != NULL && *v->managed == v->initial && bytes == v->bytes)
             (void)lanewise_write(rt_machine(), address, v->initial, bytes);
@@ -232,13 +243,23 @@ static void load_linked(struct cu_module *m, struct text *of_m)
         else
             *t = *of_m;
         if (t->text != NULL && t->linked && other->module == NULL && other->error == cudaSuccess) {
-            texts[used++] = (lanewise_text){t->name, t->text, strlen(t->text)};
+            char *text = cu_link_text(t->text, used);
+
+            if (other != m)
+                free(t->text);
+            t->text = text;
+            if (text == NULL) {
+                error = cudaErrorMemoryAllocation;
+                continue;
+            }
+            other->index = used;
+            texts[used++] = (lanewise_text){t->name, text, strlen(text)};
             other->joins = true;
         } else if (other != m) {
             free(t->text);
         }
     }
-    if (used == 0) {
+    if (used == 0 || error != cudaSuccess) {
         error = cudaErrorMemoryAllocation;
     } else if (lanewise_link(rt_machine(), texts, used, &module) != LANEWISE_OK) {
         rt_complain("");
@@ -254,8 +275,7 @@ static void load_linked(struct cu_module *m, struct text *of_m)
             place_managed(other);
     }
     for (size_t i = 0; i < used; i++)
-        if (found[i].text != of_m->text) /* the caller frees of_m->text */
-            free(found[i].text);
+        free(found[i].text);
     free(found);
     free(texts);
 }
@@ -313,6 +333,19 @@ bool cu_is_managed(uint64_t begin)
     return false;
 }
 
+/** Returns the kernel that the host knows by @name, or NULL. */
+static lanewise_kernel *find_kernel(const struct cu_module *m, const char *name)
+{
+    char *linked = cu_link_name(name, m->index);
+    lanewise_kernel *kernel = NULL;
+
+    for (unsigned i = 0; linked != NULL && (kernel = lanewise_kernel_at(m->module, i)) != NULL; i++)
+        if (strcmp(lanewise_kernel_name(kernel), linked) == 0)
+            break;
+    free(linked);
+    return kernel;
+}
+
 cudaError_t cu_function_get(const void *stub, struct cu_function **out)
 {
     if (stub == NULL)
@@ -325,15 +358,9 @@ cudaError_t cu_function_get(const void *stub, struct cu_function **out)
                 *out = f;
                 if (error != cudaSuccess)
                     return error;
-                for (unsigned i = 0; f->kernel == NULL; i++) {
-                    lanewise_kernel *kernel = lanewise_kernel_at(m->module, i);
-
-                    if (kernel == NULL)
-                        return cudaErrorInvalidDeviceFunction;
-                    if (strcmp(lanewise_kernel_name(kernel), f->name) == 0)
-                        f->kernel = kernel;
-                }
-                return cudaSuccess;
+                if (f->kernel == NULL)
+                    f->kernel = find_kernel(m, f->name);
+                return f->kernel != NULL ? cudaSuccess : cudaErrorInvalidDeviceFunction;
             }
     return cudaErrorInvalidResourceHandle;
 }
@@ -348,7 +375,7 @@ cudaError_t cu_variable_get(const void *symbol, uint64_t *address, size_t *bytes
 
                 if (error != cudaSuccess)
                     return error;
-                if (lanewise_variable(m->module, v->name, address, &size) != LANEWISE_OK)
+                if (find_variable(m, v->name, address, &size) != LANEWISE_OK)
                     return cudaErrorInvalidSymbol;
                 *bytes = size;
                 return cudaSuccess;

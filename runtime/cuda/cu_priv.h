@@ -53,6 +53,14 @@ bool cu_is_stream(cudaStream_t stream);
 
 enum { CU_SHARED_BYTES = 49152, CU_REGISTERS = 65536, CU_WARPS = 64, CU_CORES = 16, CU_COMPUTE_MAJOR = 7, CU_COMPUTE_MINOR = 5 };
 
+/* ---- names in files that are linked (cu_link.c) ------------------------------------------------------------------- */
+
+/** Returns the PTX @text of file @index of the files that are linked, with names that no other file has, except for kernels of
+ *  which one is enough; NULL: no memory. The caller frees it. */
+char *cu_link_text(const char *text, unsigned index);
+/** Returns the name that cu_link_text() gives to a kernel or variable; NULL: no memory. The caller frees it. */
+char *cu_link_name(const char *name, unsigned index);
+
 /* ---- modules ----------------------------------------------------------------------------------------------------- */
 
 /** A fat binary that the program has registered, or a module that the driver interface has loaded. A fat binary is loaded

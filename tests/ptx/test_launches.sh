@@ -161,9 +161,9 @@ for launch in forms calls blocks; do
         { fail "$launch: expected no findings"; head -n 5 out; }
 done
 
-# Kernels that nvcc compiles need -rdc=true, and call other functions of the device runtime than those that clang compiles.
-if command -v "${LANEWISE_NVCC:-nvcc}" >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
-    cat >nv.cu <<'C'
+# Launches in device code with <<<>>>, by clang and by nvcc, which needs -rdc=true. nvcc calls other functions of the device runtime
+# than those that clang compiles.
+cat >nv.cu <<'C'
 struct pair { char a; double b; };
 __global__ void child(int *out, char first, pair p, short last)
 {
@@ -183,17 +183,90 @@ __global__ void parent(int *out)
     }
 }
 C
-    cat >nv.yaml <<'Y'
+cat >nv.yaml <<'Y'
 program: {source: nv.cu, options: [-rdc=true]}
 buffers: {out: {type: s32, count: 11}}
 steps:
   - launch: {entry: parent, grid: [1], block: [4], args: [out]}
   - check: {buffer: out, values: [1008, 1008, 1009, 1009, 1010, 1010, 1011, 1011, 2009, 2009, 1009]}
 Y
+sed 's/-rdc=true/&, -O0, -g/' nv.yaml >nv-debug.yaml
+if command -v "${LANEWISE_NVCC:-nvcc}" >/dev/null || [ -x /usr/local/cuda/bin/nvcc ]; then
     "$lanewise" run nv.yaml --compiler nvcc >out 2>&1 || { fail "nvcc: the run fails"; head -n 5 out; }
     sed 's/-rdc=true/&, -G/' nv.yaml >nvg.yaml
     "$lanewise" run nvg.yaml --compiler nvcc >out 2>&1 || { fail "nvcc -G: the run fails"; head -n 5 out; }
 fi
+# All forms of <<<>>>: in a header, in a namespace, with template arguments, in several lines, next to comments and strings, and in
+# a lambda. Macros and host code are not changed. Kernels also copy, fill and allocate memory.
+mkdir -p inc
+cat >inc/deep.cuh <<'C'
+namespace deep {
+template <typename T, int K> __global__ void fill(T *p, int n) { if (threadIdx.x < n) p[threadIdx.x] = (T)(threadIdx.x * K); }
+template <typename T> __device__ void start(T *p, int n, cudaStream_t s)
+{
+    /* fill<<<1, 2>>>(p, n) */
+    fill<T, 3>
+        <<<dim3((n + 63) / 64), /* threads */ 64, (n >> 1) > 3 ? 0 : 16, s>>>(p, n);
+}
+}
+C
+cat >signs.cu <<'C'
+#include "inc/deep.cuh"
+#define HOST_ONLY(k) k<<<1, 1>>>(nullptr)
+struct fixed { const int a; int b; };
+__device__ int flags[] = {1, 2, 3};
+__device__ const char *const quoted = R"x(leaf<<<1, 1>>>(p); } )" )x";
+__global__ void leaf(int *p, fixed f) { atomicAdd(p, flags[0] + f.a + f.b); }
+__global__ void tree(int *p, int depth)
+{
+    const char *s = "leaf<<<1, 1>>>(\"p\")", c = '"';
+
+    if (depth > 0)
+        for (int i = 0; i < 2; i++) { tree<<<1, 1>>>(p, depth - 1); }
+    ::leaf<<<1, 4>>>(p, fixed{1, 2}); leaf <<<1, 1 + (s[0] == c)>>> (p, {3, 4}); if (s[1] == 'l') return;
+    auto more = [=] __device__(int n) { leaf<<<n, 1>>>(p, {0, 1}); };
+    more(2);
+}
+__global__ void memory(int *out)
+{
+    unsigned char *bytes;
+
+    out[1] = cudaMalloc(&bytes, 40);
+    cudaMemsetAsync(bytes, 7, 40);
+    cudaMemcpyAsync(out + 2, bytes + 1, 8, cudaMemcpyDeviceToDevice); /* no multiple of 4 */
+    cudaMemcpyAsync(out + 4, bytes, 8, cudaMemcpyDeviceToDevice);
+    deep::start(out + 6, 4, 0);
+    cudaDeviceSynchronize();
+    cudaFree(bytes);
+}
+__host__ __device__ int shared(int x) { return x << 2; }
+void host(int *p) { HOST_ONLY(leaf_of); leaf<<<1, 1>>>(p, fixed{1, 2}); shared(3); }
+C
+sed -i 's/HOST_ONLY(leaf_of); //' signs.cu
+cat >signs.yaml <<'Y'
+program: {source: signs.cu}
+buffers: {out: {type: s32, count: 10}}
+steps:
+  - launch: {entry: tree, grid: [1], block: [1], args: [out, 2]}
+  - launch: {entry: memory, grid: [1], block: [1], args: [out]}
+  - check: {buffer: out, values: [196, 0, 117901063, 117901063, 117901063, 117901063, 0, 3, 6, 9]}
+Y
+sed 's/signs.cu/&, options: [-O0, -g]/' signs.yaml >signs-debug.yaml
+sed 's/signs.cu/&, options: [-std=c++11]/' signs.yaml >signs-old.yaml
+for clang in clang-14 clang-16 clang-19; do
+    command -v $clang >/dev/null || continue
+    for launch in nv nv-debug signs signs-debug signs-old; do
+        LANEWISE_CLANG=$clang "$lanewise" run $launch.yaml >out 2>&1 || { fail "$launch with $clang: the run fails"; head -n 5 out; }
+        grep warning: out && fail "$launch with $clang: the compiler warns"
+    done
+done
+"$lanewise" run signs.yaml --check=all,-performance,-uninitialised,-races >out 2>&1 || { fail "signs: expected no findings"; head -n 5 out; }
+# Messages and lines are those of the user's files.
+sed 's/::leaf<<<1, 4>>>(p,/::leaf<<<1, 4>>>(q,/' signs.cu >wrong.cu
+"$lanewise" compile wrong.cu >out 2>&1
+grep -q '^wrong.cu:13:.* error: use of undeclared identifier' out || { fail "an error in a launch: other lines"; head -n 5 out; }
+"$lanewise" debug signs.yaml -b -c 'break signs.cu:13' -c continue -c list >out 2>&1
+grep -q '^13.*::leaf<<<1, 4>>>' out || { fail "a breakpoint at a launch: other lines"; head -n 5 out; }
 
 # ---- refusals -----------------------------------------------------------------------------------
 # usage: refused MESSAGE FILE [OPTIONS]. Checks that a run of kernel k fails with the message

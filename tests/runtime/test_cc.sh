@@ -72,6 +72,11 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
     "$lanewise" cc --compiler $clang -rdc=true "$src/managed.cu" "$src/managed_two.cu" -o managed-linked-$clang >log 2>&1 ||
         { fail "$clang: managed.cu and managed_two.cu do not compile with -rdc=true"; cat log; }
     right managed-linked-$clang
+    for linked in -rdc=true -rdc=false; do
+        "$lanewise" cc --compiler $clang $linked "$src/names_one.cu" "$src/names_two.cu" -o names-$clang >log 2>&1 ||
+            { fail "$clang: names_one.cu and names_two.cu do not compile with $linked"; cat log; }
+        right names-$clang
+    done
 done
 # A finding names the program's call of a kernel, also if the program has managed variables.
 printf '__managed__ int v[4];\n__global__ void k(int *p) { p[4] = 1; }\nint main()\n{\n    k<<<1, 1>>>(v);\n    return cudaDeviceSynchronize() != cudaSuccess;\n}\n' >outside.cu

@@ -237,10 +237,8 @@ struct tim_hot {
     uint16_t waiting[TIM_MAX_SCHEDS][TIM_STALL_COUNT]; /* number of warps with each stall reason */
     /* arrays indexed by place */
     bool live[TIM_WARP_SLOTS];         /* the warp has live lanes */
-    uint64_t age[TIM_WARP_SLOTS];
-    uint64_t recheck_at[TIM_WARP_SLOTS];
-    uint32_t changes; /* number of changes of `reason`, `missing` and `ended` of the core's warps, counted only if a mechanism
-                       * acts (tim_acts()); overflows */
+    uint64_t age[TIM_WARP_SLOTS], recheck_at[TIM_WARP_SLOTS];
+    uint32_t changes; /* with tim_acts(): number of changes of `reason`, `missing` and `ended` of warps, modulo 2^32 */
 };
 
 /**
@@ -480,8 +478,7 @@ static inline void tim_core_show(struct tim_core *core, uint64_t now)
 }
 /** Returns the mechanism that would throttle the warp if the warp were ready, or NULL if there is none. */
 struct tim_mech *tim_core_holder(const struct tim_core *core, unsigned warp);
-/** Removes the warps that a mechanism throttles in this cycle from @ready, a set of warps of scheduler @s. Returns true if
- *  any. */
+/** Removes the warps of scheduler @s that a mechanism throttles in this cycle from the set @ready. Returns true if any. */
 bool tim_core_hold(struct tim_core *core, unsigned s, uint64_t *ready);
 /** Returns whether the core has work in progress, so that its state will change without an event from outside. */
 bool tim_core_is_busy(const struct tim_core *core, uint64_t now);

@@ -18,7 +18,7 @@ struct pool {
     unsigned queued;                      /* number of pending warps */
     uint16_t queue[TIM_MAX_WARPS];
     bool has_fresh;                       /* `fresh` is not empty */
-    bool is_settled;                      /* until a warp's state changes, the pool does not change */
+    bool is_final;                      /* the pool does not change until the state of a warp changes */
     uint32_t changes;                     /* value of tim_mech_core.changes() at the last update */
     uint64_t age[TIM_MAX_WARPS];
 };
@@ -161,7 +161,7 @@ static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
     bool changed = pool->has_fresh;
 
     (void)ready;
-    if (!changed && pool->is_settled && changes == pool->changes)
+    if (!changed && pool->is_final && changes == pool->changes)
         return false;
     if (changed)
         take_new(pool, &view);
@@ -169,7 +169,7 @@ static bool picks(struct tim_mech *mech, unsigned sched, const uint64_t *ready)
     changed |= demote(pool, &view);
     if (pool->size < pools->active && pool->queued != 0)
         changed |= promote(pool, &view);
-    pool->is_settled = !changed;
+    pool->is_final = !changed;
     pool->changes = changes;
     return changed;
 }

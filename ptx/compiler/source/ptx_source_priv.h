@@ -53,6 +53,10 @@ static inline bool ptx_src_is_word_at(const struct ptx_assigned *source, size_t 
     return i + size < source->size && memcmp(source->text + i, word, size) == 0 && !ptx_src_is_word(ptx_src_char(source, i + size));
 }
 
+/** Returns the index after the string or character literal at @i, or the end of its line if the literal is not closed. */
+size_t ptx_src_after_literal(const char *text, size_t size, size_t i);
+/** Returns the index after the comment at @i, or @i if there is no comment. */
+size_t ptx_src_after_comment(const char *text, size_t size, size_t i);
 /** Returns the index after the "(...)" that begins at @i. */
 size_t ptx_src_after_bracket(const struct ptx_assigned *source, size_t i);
 /** Returns the line number of index @i. */

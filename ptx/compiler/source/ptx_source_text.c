@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "ptx/compiler/ptx_values_priv.h"
+#include "ptx/compiler/source/ptx_source_priv.h"
 
-/* Returns the index after the string or character literal at @i, or the end of its line if the literal is not closed. */
-static size_t after_literal(const char *text, size_t size, size_t i)
+size_t ptx_src_after_literal(const char *text, size_t size, size_t i)
 {
     const char quote = text[i];
 
@@ -22,8 +22,7 @@ static size_t after_literal(const char *text, size_t size, size_t i)
     return i < size && text[i] == quote ? i + 1 : i;
 }
 
-/* Returns the index after the comment at @i, or @i if there is no comment. */
-static size_t after_comment(const char *text, size_t size, size_t i)
+size_t ptx_src_after_comment(const char *text, size_t size, size_t i)
 {
     const char next = i + 1 < size ? text[i + 1] : 0;
 
@@ -49,13 +48,13 @@ static void blank_comments(char *text, size_t size)
     if (size == 0 || memmem(text, size, "R\"", 2) != NULL)
         return;
     for (size_t i = 0; i < size;) {
-        const size_t end = after_comment(text, size, i);
+        const size_t end = ptx_src_after_comment(text, size, i);
 
         if (end != i) {
             for (; i < end; i++)
                 text[i] = text[i] == '\n' ? '\n' : ' ';
         } else if (text[i] == '"' || (text[i] == '\'' && (i == 0 || text[i - 1] < '0' || text[i - 1] > '9'))) {
-            i = after_literal(text, size, i); /* a quote after a digit separates digits of a number */
+            i = ptx_src_after_literal(text, size, i); /* a quote after a digit separates digits of a number */
         } else {
             i++;
         }

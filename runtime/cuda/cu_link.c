@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names in the PTX of files that are linked (-rdc=true). clang writes PTX for files that are not linked, so each kernel and each
+ * variable of the host is visible. Two files may nevertheless have kernels of one name: a kernel template with the same
+ * arguments, of which one is enough, and kernels that are static or in an unnamed namespace, which are different kernels.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/cuda/cu_priv.h"
+
+enum kind { PLAIN, TEMPLATE, INTERNAL };
+
+static bool is_word(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
+}
+
+/** Returns the kind of a mangled name, and sets *@end to the end of its last part. Source: Itanium C++ ABI, section 5.1. INTERNAL: an
+ *  `L` is before a part of the name, or a part is an unnamed namespace. TEMPLATE: template arguments follow a part. */
+static enum kind kind_of(const char *name, size_t size, size_t *end)
+{
+    static const char unnamed[] = "_GLOBAL__N_";
+    enum kind kind = PLAIN;
+    size_t i = 2;
+
+    *end = size;
+    if (size < 3 || memcmp(name, "_Z", 2) != 0)
+        return PLAIN;
+    i += name[i] == 'N';
+    while (i < size) {
+        size_t part = 0;
+
+        if (name[i] == 'S') { /* a substitution, such as St for std:: */
+            i += 2;
+            continue;
+        }
+        if (name[i] == 'L') {
+            kind = INTERNAL;
+            i++;
+        }
+        if (i >= size || name[i] < '0' || name[i] > '9')
+            break;
+        while (i < size && name[i] >= '0' && name[i] <= '9')
+            part = part * 10 + (size_t)(name[i++] - '0');
+        if (part > size - i)
+            break;
+        if (part >= sizeof unnamed - 1 && memcmp(name + i, unnamed, sizeof unnamed - 1) == 0)
+            kind = INTERNAL;
+        i += part;
+        *end = i;
+    }
+    return kind == PLAIN && i < size && name[i] == 'I' ? TEMPLATE : kind;
+}
+
+/** Returns the name that a line ".visible ..." of PTX declares, and sets its size; NULL if the line declares none. */
+static const char *declared(const char *line, size_t *size)
+{
+    static const char visible[] = ".visible ";
+    const char *p = line + sizeof visible - 1;
+
+    if (strncmp(line, visible, sizeof visible - 1) != 0)
+        return NULL;
+    for (;;) {
+        p += strspn(p, " \t");
+        if (*p != '.' && !(*p >= '0' && *p <= '9')) /* such as .global .align 4 .u32 */
+            break;
+        do
+            p++;
+        while (is_word(*p));
+    }
+    for (*size = 0; is_word(p[*size]);)
+        ++*size;
+    return *size != 0 ? p : NULL;
+}
+
+/** Writes an internal name for file @index: with an ABI tag, which is shown as in `work[abi:file2]`. */
+static void put_internal(FILE *f, const char *name, size_t size, size_t end, unsigned index)
+{
+    char tag[24];
+    const int length = snprintf(tag, sizeof tag, "file%u", index + 1);
+
+    fprintf(f, "%.*sB%d%s%.*s", (int)end, name, length, tag, (int)(size - end), name + end);
+}
+
+char *cu_link_name(const char *name, unsigned index)
+{
+    const size_t size = strlen(name);
+    char *out = NULL;
+    size_t end, bytes;
+    FILE *f;
+
+    if (index == 0 || kind_of(name, size, &end) != INTERNAL)
+        return strdup(name);
+    f = open_memstream(&out, &bytes);
+    if (f == NULL)
+        return NULL;
+    put_internal(f, name, size, end, index);
+    if (fclose(f) == 0)
+        return out;
+    free(out);
+    return NULL;
+}
+
+char *cu_link_text(const char *text, unsigned index)
+{
+    char *out = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&out, &size);
+    bool begins = true; /* `p` is at the beginning of a line */
+
+    if (f == NULL)
+        return NULL;
+    for (const char *p = text; *p != '\0';) {
+        size_t length = 0, end;
+        const char *name = begins ? declared(p, &length) : NULL;
+
+        if (name != NULL && kind_of(name, length, &end) == TEMPLATE) {
+            fputs(".weak ", f);
+            p += strlen(".visible ");
+        }
+        begins = *p == '\n';
+        for (length = 0; is_word(p[length]);)
+            length++;
+        if (length == 0) {
+            fputc(*p++, f);
+            continue;
+        }
+        if (index != 0 && kind_of(p, length, &end) == INTERNAL)
+            put_internal(f, p, length, end, index);
+        else
+            fwrite(p, 1, length, f);
+        p += length;
+    }
+    if (fclose(f) == 0)
+        return out;
+    free(out);
+    return NULL;
+}
