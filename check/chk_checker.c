@@ -344,9 +344,6 @@ void chk_destroy(struct chk *chk)
     chk_files_destroy(chk->files);
     free(chk->findings);
     free(chk->sites);
-    for (size_t i = 0; i < chk->slots.count; i++)
-        free(chk->slots.at[i]);
-    free(chk->slots.at);
     free(chk->checks);
     free(chk);
 }

@@ -113,8 +113,6 @@ static bool on_stepped(struct emu_hooks *hooks, const struct emu_hook_site *site
 
 static void on_block(struct emu_hooks *hooks, struct emu_core *core, unsigned slot, bool begins)
 {
-    if (begins)
-        chk_stack_block(chk_of(hooks), core, slot);
     FOR_ACTIVE(o, chk_of(hooks), on_block)
         o->is->on_block(o->state, core, slot, begins);
 }

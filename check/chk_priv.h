@@ -142,7 +142,6 @@ extern const struct chk_observer chk_init_observer, chk_arith_observer, chk_boun
 
 struct chk {
     struct emu_machine *machine;
-    struct chk_slots slots; /* records of the slots that blocks have used */
     struct emu_fault_filter filter;
     struct emu_machine_listener listener;
     struct emu_hooks hooks;
@@ -197,8 +196,10 @@ enum { CHK_MOST_FRAMES = 16 };
 unsigned chk_frames(const struct chk *chk, const struct chk_location *location, uint64_t *calls, unsigned most);
 /** Returns the first call of chk_frames() that is not in a header of a compiler or the system, or 0 if it is not known. */
 uint64_t chk_caller(const struct chk *chk, const struct chk_location *location);
-/** Creates the record of a slot in which a block starts. chk_frames() finds blocks by these records. */
-void chk_stack_block(struct chk *chk, const struct emu_core *core, unsigned slot);
+/** Returns true if a hook was called because the lane is about to execute the instruction at @pc. In this case, the stored pc
+ *  of the lane's split may be older, because the interpreter executes many instructions in one batch. */
+bool chk_lane_is_at(const struct chk *chk, const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane, uint64_t pc);
+enum { CHK_MOST_SCOPES = 64 }; /* maximum number of nested scopes; further inner scopes are omitted */
 enum { CHK_MOST_CALLS = 16 }; /* maximum number of inlined calls; further outer calls are omitted */
 /** Returns true for a header of a compiler or the system, which is not part of the user's source. */
 bool chk_is_foreign(const char *file);

@@ -325,7 +325,10 @@ void dbg_print_location(const struct dbg *dbg, uint64_t pc, struct lw_sink *out)
 bool dbg_insn_print(const struct dbg *dbg, uint64_t pc, struct lw_sink *out);
 
 /** Type of an expression's value in a lane: an integer or a float of 32 or 64 bits. */
-enum dbg_type { DBG_U32, DBG_S32, DBG_U64, DBG_S64, DBG_F32, DBG_F64 };
+enum dbg_type {
+    DBG_U32 = ISA_SCALAR_U32, DBG_S32 = ISA_SCALAR_S32, DBG_U64 = ISA_SCALAR_U64, DBG_S64 = ISA_SCALAR_S64,
+    DBG_F32 = ISA_SCALAR_F32, DBG_F64 = ISA_SCALAR_F64
+};
 struct dbg_value {
     enum dbg_type type;
     uint64_t bits;

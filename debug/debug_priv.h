@@ -460,6 +460,14 @@ bool dbg_warp_by_slot(const struct dbg *dbg, uint64_t number, struct dbg_warp *o
  *  location in the debug information of the object that the lane runs (dbg_value_window.c). Returns 0 if the location
  *  has no debug address. */
 uint64_t dbg_value_address(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint32_t location);
+/** A lane and the number of its frame from which variables are read; 0 is the innermost frame. */
+struct dbg_value_lane {
+    struct dbg *dbg;
+    dbg_thread_id id;
+    unsigned lane, frame;
+};
+/** Returns the functions that read variables of @lane, which is borrowed. */
+struct isa_expression_reader dbg_value_reader(struct dbg_value_lane *lane);
 /** Finds the piece of a variable and the lane that an address of dbg_value_address() refers to. Returns false if the address
  *  refers to no variable. */
 bool dbg_value_piece(struct dbg *dbg, uint64_t address, struct isa_piece *piece, dbg_thread_id *id, unsigned *lane);
@@ -605,8 +613,6 @@ enum lw_status dbg_next_launch(struct dbg *dbg, bool *more, struct lw_error *err
 /* ---- types of the source (dbg_types.c) ------------------------------------------------- */
 
 bool dbg_tag_is_structure(unsigned tag);
-/** Returns true if the type is char. A value of this type is printed as a character, and an array of such values as text. */
-bool dbg_type_is_char(const struct isa_debug *debug, int64_t type);
 /** Prints the name of a type as in a declaration, "const float *". The first @skip dimensions of an array are omitted. */
 void dbg_type_print(const struct isa_debug *debug, int64_t type, unsigned skip,
                     struct lw_sink *out);

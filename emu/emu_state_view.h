@@ -119,6 +119,38 @@ struct emu_argument {
 unsigned emu_print_arguments(const struct emu_core *core, unsigned slot, unsigned warp,
                              unsigned lane, uint64_t format, uint64_t args,
                              struct emu_argument *out, unsigned limit);
+
+/* ---- variables of the source (emu_variable.c) ---------------------------------------------- */
+
+/** Finds the core and slot in which a block is resident. Returns false if the block is not resident. */
+bool emu_block_find(const struct emu_machine *machine, uint32_t grid, uint64_t block, const struct emu_core **core,
+                    unsigned *slot);
+/** Stack frame of a function in a lane. */
+struct emu_frame {
+    uint64_t pc;    /* address of the instruction that the function executes; in the frame of a caller, the call */
+    uint32_t sp;    /* value of v2 before this instruction */
+    bool innermost; /* the lane executes this frame's function, so that the return address may still be in v0:1 */
+};
+/** Gets the innermost frame of a lane that is about to execute the instruction at @pc. The caller knows @pc, because while the
+ *  interpreter executes a time slice the pc of the running split is not stored. */
+struct emu_frame emu_frame_first(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane, uint64_t pc);
+/** Computes the caller's frame of a function's frame, by the rules of the ABI. @caller may be @frame. The stack pointer of the caller is the canonical
+ *  frame address (CFA) of the function. Returns false for a kernel, which has no caller, and if the pc is in no function. */
+bool emu_frame_caller(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane, const struct emu_frame *frame,
+                      struct emu_frame *caller);
+/** Reads the word at @offset of a lane's built-in variables, which are in debug address range 0xF5. */
+uint64_t emu_builtin_read(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane, uint64_t offset);
+enum emu_value_kind { EMU_VALUE_NONE, EMU_VALUE_KNOWN, EMU_VALUE_ADDRESS, EMU_VALUE_EXPRESSION };
+/** Location of a variable's value, or the value itself. */
+struct emu_value_source {
+    enum emu_value_kind kind; /* EMU_VALUE_NONE: the variable has no value */
+    uint64_t value;           /* EMU_VALUE_KNOWN: the value; EMU_VALUE_ADDRESS: its address in the debugger's address space */
+    const struct isa_var_location *location; /* EMU_VALUE_EXPRESSION: the location, which gives an expression */
+};
+/** Finds the value of variable @die before instruction @insn of @program. @innermost: the instruction is in the innermost frame,
+ *  whose registers are known; an inlined call is part of the frame that contains it. @reader reads the lane. */
+void emu_variable_find(const struct emu_program *program, uint32_t insn, uint32_t die, bool innermost,
+                       const struct isa_expression_reader *reader, struct emu_value_source *out);
 /** Computes hash_state of MACHINE 4, from the state of all resident blocks and the hash of memory. */
 uint64_t emu_hash_state(const struct emu_machine *machine);
 

@@ -29,7 +29,7 @@ liblanewise_a_SOURCES += %D%/core/emu_core_priv.h %D%/core/emu_block.c %D%/core/
 liblanewise_a_SOURCES += %D%/inspect/emu_cycle_priv.h %D%/inspect/emu_cycle_slice_priv.h %D%/inspect/emu_spin_observer_priv.h \
 	%D%/inspect/emu_cycle.c %D%/inspect/emu_cycle_slice.c %D%/inspect/emu_hang_report.c \
 	%D%/inspect/emu_hash.c %D%/inspect/emu_position_report.c %D%/inspect/emu_spin_observer.c \
-	%D%/inspect/emu_view.c
+	%D%/inspect/emu_variable.c %D%/inspect/emu_view.c
 liblanewise_a_SOURCES += %D%/engine/emu_block_vector_priv.h %D%/engine/emu_engine_priv.h %D%/engine/emu_threads_priv.h \
 	%D%/engine/emu_block_vector.c %D%/engine/emu_block_vector_plan.c %D%/engine/emu_engine.c \
 	%D%/engine/emu_native_blocks.c %D%/engine/emu_native_use.c %D%/engine/emu_replay.c %D%/engine/emu_resident.c %D%/engine/emu_single_step.c %D%/engine/emu_threads.c

@@ -4,26 +4,6 @@
 
 #include <stdlib.h>
 
-static bool holds(const struct isa_object *object, uint32_t die, uint32_t insn)
-{
-    const struct isa_debug *debug = object->debug;
-    const struct isa_attr *attr = isa_die_attr(debug, die, ISA_AT_LOW_PC);
-
-    if (attr != NULL) {
-        const struct isa_function *function = &object->functions[attr->value];
-
-        return insn >= function->first && insn - function->first < function->count;
-    }
-    attr = isa_die_attr(debug, die, ISA_AT_RANGES);
-    for (uint32_t i = 0; attr != NULL && i < attr->count; i++) {
-        const struct isa_span *span = &debug->spans[attr->value + i];
-
-        if (insn >= span->from && insn < span->to)
-            return true;
-    }
-    return false;
-}
-
 bool chk_is_foreign(const char *file)
 {
     return strncmp(file, "/usr/", 5) == 0 || strncmp(file, "/opt/", 5) == 0 ||
@@ -38,35 +18,19 @@ static const char *name_or(const char *name, const char *otherwise)
 /** Gets the inlined calls that contain instruction @insn, innermost first. Returns their number. */
 static unsigned inlined(const struct isa_object *object, uint32_t insn, struct chk_call *out)
 {
-    struct chk_call call[CHK_MOST_CALLS];
     const struct isa_debug *debug = object->debug;
+    uint32_t scopes[CHK_MOST_SCOPES];
     unsigned count = 0;
 
-    for (uint32_t i = 0, end = debug->die_count; i < end;) {
-        const unsigned tag = debug->dies[i].tag;
+    for (unsigned n = isa_scopes_find(object, insn, ISA_NO_DIE, scopes, CHK_MOST_SCOPES); n-- > 0 && count < CHK_MOST_CALLS;) {
+        const uint64_t file = isa_die_number(debug, scopes[n], ISA_AT_CALL_FILE, 0);
 
-        if (tag == ISA_TAG_NAMESPACE) {
-            i++;
+        if (debug->dies[scopes[n]].tag != ISA_TAG_INLINED)
             continue;
-        }
-        if ((tag != ISA_TAG_SUBPROGRAM && tag != ISA_TAG_BLOCK && tag != ISA_TAG_INLINED) ||
-            !holds(object, i, insn)) {
-            i = debug->dies[i].end;
-            continue;
-        }
-        if (tag == ISA_TAG_INLINED) {
-            const uint64_t file = isa_die_number(debug, i, ISA_AT_CALL_FILE, 0);
-
-            if (count == CHK_MOST_CALLS)
-                memmove(call, call + 1, --count * sizeof call[0]);
-            call[count++] = (struct chk_call){
-                name_or(isa_die_name(debug, i), ""), file < object->file_count ? object->files[file] : "",
-                (uint32_t)isa_die_number(debug, i, ISA_AT_CALL_LINE, 0), false};
-        }
-        end = debug->dies[i++].end; /* from here on, only entries inside this one can contain the instruction */
+        out[count++] = (struct chk_call){name_or(isa_die_name(debug, scopes[n]), ""),
+                                         file < object->file_count ? object->files[file] : "",
+                                         (uint32_t)isa_die_number(debug, scopes[n], ISA_AT_CALL_LINE, 0), false};
     }
-    for (unsigned i = 0; i < count; i++)
-        out[i] = call[count - 1 - i];
     return count;
 }
 

@@ -59,10 +59,10 @@ static bool points_to_text(const struct dbg_operand *o)
 
     if (o->stars != 0)
         return o->stars == 1 && o->skip == 0 &&
-               (o->debug != NULL ? dbg_type_is_char(o->debug, o->type) : o->own.character);
+               (o->debug != NULL ? isa_type_is_char(o->debug, o->type) : o->own.character);
     type = isa_type_plain(o->debug, o->type, NULL);
     return type != ISA_NO_DIE && o->debug->dies[type].tag == ISA_TAG_POINTER &&
-           dbg_type_is_char(o->debug, isa_die_type(o->debug, (uint32_t)type));
+           isa_type_is_char(o->debug, isa_die_type(o->debug, (uint32_t)type));
 }
 
 static void print_pointer(struct printing *pr, const struct dbg_operand *o)
@@ -86,20 +86,17 @@ static void print_scalar(struct printing *pr, const struct dbg_operand *o)
     int64_t type = o->stars == 0 ? isa_type_plain(o->debug, o->type, NULL) : ISA_NO_DIE;
     unsigned tag = type != ISA_NO_DIE ? o->debug->dies[type].tag : 0;
 
-    if (pr->format == 0 && tag == ISA_TAG_ENUMERATION) {
-        for (uint32_t i = (uint32_t)type + 1; i < o->debug->dies[type].end; i++) {
-            if (o->debug->dies[i].tag == ISA_TAG_ENUMERATOR &&
-                (uint32_t)isa_die_number(o->debug, i, ISA_AT_CONST_VALUE, 0) == (uint32_t)o->value.bits) {
-                lw_put(pr->out, isa_die_name(o->debug, i) != NULL ? isa_die_name(o->debug, i) : "?");
-                return;
-            }
-        }
+    const char *name = pr->format == 0 && tag == ISA_TAG_ENUMERATION ? isa_enumerator_name(o->debug, type, o->value.bits) : NULL;
+
+    if (name != NULL) {
+        lw_put(pr->out, name);
+        return;
     }
     if ((pr->format == 0 || pr->format == 's') && (o->stars != 0 || isa_tag_is_pointer(tag)))
         print_pointer(pr, o);
     else
         dbg_value_print(&o->value,
-                        pr->format == 0 && o->stars == 0 && dbg_type_is_char(o->debug, o->type)
+                        pr->format == 0 && o->stars == 0 && isa_type_is_char(o->debug, o->type)
                             ? 'c'
                             : pr->format,
                         pr->out);
@@ -237,7 +234,7 @@ static void print_elements(struct printing *pr, const struct dbg_operand *o, int
         count = dynamic_bytes(pr, o->address) / bytes;
 
     if (pr->format == 0 && o->skip + 1 == isa_type_dimensions(o->debug, (uint32_t)type) &&
-        dbg_type_is_char(o->debug, isa_die_type(o->debug, (uint32_t)type)) &&
+        isa_type_is_char(o->debug, isa_die_type(o->debug, (uint32_t)type)) &&
         print_text(pr, o->address, count))
         return;
     print_row(pr, o, count, depth, print_at);

@@ -2,7 +2,6 @@
 /* Values of expressions: converts them by the rules of C, with a defined result where C has none, and prints them. */
 #include "debug/expr/dbg_expr_priv.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,24 +89,6 @@ bool dbg_value_true(const struct dbg_value *value)
 
 /* ---- printing ------------------------------------------------------------------------- */
 
-/* Prints the shortest decimal number that converts back to the same float. @single: the value is an f32, not an f64. */
-static void print_float(double d, bool single, struct lw_sink *out)
-{
-    char text[40];
-
-    for (int digits = single ? 6 : 15; digits <= 17; digits++) {
-        double back;
-
-        snprintf(text, sizeof text, "%.*g", digits, d);
-        back = strtod(text, NULL);
-        if (single ? (float)back == (float)d : back == d)
-            break;
-    }
-    if (isnan(d))
-        snprintf(text, sizeof text, "nan");
-    lw_put(out, text);
-}
-
 void dbg_value_print(const struct dbg_value *value, char format, struct lw_sink *out)
 {
     bool wide = value->type == DBG_U64 || value->type == DBG_S64 || value->type == DBG_F64;
@@ -123,8 +104,7 @@ void dbg_value_print(const struct dbg_value *value, char format, struct lw_sink 
     case 'd': lw_printf(out, "%lld", (long long)as_signed); return;
     case 'o': lw_printf(out, "0%llo", (unsigned long long)bits); return;
     case 'c':
-        lw_printf(out, isprint((int)(bits & 0x7f)) && bits < 0x80 ? "%lld '%c'" : "%lld",
-                  (long long)as_signed, (int)(bits & 0x7f));
+        isa_char_print(as_signed, out);
         return;
     case 't': {
         unsigned top = bits != 0 ? 63u - (unsigned)__builtin_clzll(bits) : 0;
@@ -136,12 +116,7 @@ void dbg_value_print(const struct dbg_value *value, char format, struct lw_sink 
     case 'f': view.type = wide ? DBG_F64 : DBG_F32; break;
     default: break;
     }
-    if (dbg_value_is_float(&view))
-        print_float(dbg_value_double(&view), view.type == DBG_F32, out);
-    else if (view.type == DBG_S32 || view.type == DBG_S64)
-        lw_printf(out, "%lld", (long long)as_signed);
-    else
-        lw_printf(out, "%llu", (unsigned long long)bits);
+    isa_scalar_print((enum isa_scalar)view.type, bits, out);
 }
 
 /** Table of the values of a warp's lanes: one cell of text for each lane. */

@@ -8,9 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Distance between two debug addresses of a frame: of its return address in range 0xF4, and of its CFA in range 0xFA. */
-#define STACK_TO_FRAMES ((UINT64_C(0xFA) - 0xF4) << 56)
-
 /* ---- variables in scope -------------------------------------------------------------- */
 
 /* Gets instruction and frame of a lane: those of the selected frame, or of the lane's pc. Returns false if the lane is not
@@ -36,11 +33,6 @@ static bool find_where(struct dbg *dbg, dbg_thread_id id, unsigned lane, struct 
     return true;
 }
 
-static bool is_variable(const struct isa_debug *debug, uint32_t die)
-{
-    return debug->dies[die].tag == ISA_TAG_VARIABLE || debug->dies[die].tag == ISA_TAG_PARAMETER;
-}
-
 /* Finds the scopes that belong to the frame of @at, outermost first. An inlined call is a frame, so the scopes of the
  * function that contains it are excluded. Returns their number. */
 static unsigned own_scopes(const struct dbg_where *at, uint32_t *scopes, unsigned capacity)
@@ -58,7 +50,7 @@ static unsigned own_scopes(const struct dbg_where *at, uint32_t *scopes, unsigne
 static int64_t find_in(const struct isa_debug *debug, uint32_t scope, const char *name)
 {
     for (uint32_t i = scope + 1; i < debug->dies[scope].end; i = debug->dies[i].end) {
-        const char *have = is_variable(debug, i) ? isa_die_name(debug, i) : NULL;
+        const char *have = isa_die_is_variable(debug, i) ? isa_die_name(debug, i) : NULL;
 
         if (have != NULL && strcmp(have, name) == 0)
             return i;
@@ -99,7 +91,7 @@ void dbg_variables_each(struct dbg *dbg, dbg_thread_id id, unsigned lane, dbg_na
 
     for (unsigned n = own_scopes(&at, scopes, LW_COUNT_OF(scopes)); n-- > 0;)
         for (uint32_t i = scopes[n] + 1; i < debug->dies[scopes[n]].end; i = debug->dies[i].end)
-            if (is_variable(debug, i) && isa_die_name(debug, i) != NULL)
+            if (isa_die_is_variable(debug, i) && isa_die_name(debug, i) != NULL)
                 fn(context, isa_die_name(debug, i));
     for (uint32_t i = 0; i < debug->die_count;) {
         if (debug->dies[i].tag == ISA_TAG_VARIABLE && isa_die_name(debug, i) != NULL)
@@ -126,7 +118,7 @@ bool dbg_object_is_debuggable(const struct isa_object *object)
 
             if (d->dies[i].tag == ISA_TAG_VARIABLE && attr == NULL && isa_die_attr(d, i, ISA_AT_CONST_VALUE) == NULL)
                 return false;
-            some |= is_variable(d, i) && attr != NULL && attr->count == 1 && d->locations[attr->value].to == 0 &&
+            some |= isa_die_is_variable(d, i) && attr != NULL && attr->count == 1 && d->locations[attr->value].to == 0 &&
                     (d->locations[attr->value].kind == ISA_LOCATION_FRAME ||
                      (d->locations[attr->value].kind == ISA_LOCATION_ADDRESS &&
                       d->locations[attr->value].value - ISA_LOCAL_BASE < ISA_APERTURE_BYTES));
@@ -148,60 +140,23 @@ static const char *see_more(const struct isa_object *object)
 static void locate(struct dbg *dbg, dbg_thread_id id, unsigned lane, const struct dbg_where *at,
                    uint32_t die, struct found *out)
 {
-    const struct isa_debug *debug = at->object->debug;
-    const struct isa_attr *attr = isa_die_attr(debug, die, ISA_AT_LOCATION);
-    const struct isa_var_location *location = NULL;
-    struct dbg_frame frame;
-    uint8_t raw[8] = {0};
+    struct dbg_value_lane l = {dbg, id, lane, at->frame};
+    const struct isa_expression_reader reader = dbg_value_reader(&l);
+    struct emu_value_source source;
 
-    *out = (struct found){.in_memory = true};
-    for (uint32_t i = 0; attr != NULL && i < attr->count && location == NULL; i++) {
-        const struct isa_var_location *p = &debug->locations[attr->value + i];
-
-        if (p->to == 0 || (at->insn >= p->from && at->insn < p->to))
-            location = p;
-    }
-    attr = isa_die_attr(debug, die, ISA_AT_CONST_VALUE);
-    if (location == NULL) {
-        out->here = attr != NULL;
-        out->in_memory = false;
-        out->value = attr != NULL ? attr->value : 0;
-        return;
-    }
-    out->here = true;
-    out->address = location->value;
-    switch (location->kind) {
-    case ISA_LOCATION_ADDRESS:
-        /* Registers have the values of the innermost frame. The values that they had in a caller's frame are not known. */
-        out->here = at->frame == 0 || out->address >> 56 < 0xF0 || out->address >> 56 > 0xF2;
-        break;
-    case ISA_LOCATION_FRAME:
-        out->here = dbg_frame_at(dbg, id, lane, at->frame, &frame) &&
-                    dbg_mem_access(dbg, id, lane, frame.cfa - 8 + STACK_TO_FRAMES, raw, 8,
-                                   false) == 8;
-        out->address += lw_get64(raw);
-        break;
-    case ISA_LOCATION_VARIABLE: {
-        const struct isa_variable *variable = &at->object->variables[location->variable];
-
-        out->address += variable->space == ISA_SPACE_SHARED
-                            ? ISA_SHARED_BASE + variable->shared_offset
-                            : emu_program_variable(at->program, variable->name, NULL);
-        break;
-    }
-    case ISA_LOCATION_EXPRESSION:
-        out->address = dbg_value_address(dbg, id, lane, (uint32_t)(location - debug->locations));
-        out->here = at->frame == 0 && out->address != 0;
+    emu_variable_find(at->program, at->insn, die, at->frame == 0, &reader, &source);
+    *out = (struct found){.here = source.kind != EMU_VALUE_NONE};
+    switch (source.kind) {
+    case EMU_VALUE_KNOWN: out->value = source.value; break;
+    case EMU_VALUE_EXPRESSION:
+        out->address = dbg_value_address(dbg, id, lane, (uint32_t)(source.location - at->object->debug->locations));
+        out->here = out->address != 0;
+        out->in_memory = true;
         break;
     default:
-        out->in_memory = false;
-        out->value = location->value;
+        out->address = source.value;
+        out->in_memory = true;
         break;
-    }
-    if (out->here && location->shared_pointer) {
-        out->here = dbg_mem_access(dbg, id, lane, out->address, raw, 8, false) == 8;
-        out->value = lw_get64(raw) + ISA_SHARED_BASE;
-        out->in_memory = false;
     }
 }
 
@@ -225,11 +180,7 @@ bool dbg_result_type(const struct dbg *dbg, uint64_t pc, const struct isa_debug 
 
 struct dbg_value dbg_scalar(enum dbg_type type, unsigned bytes, uint64_t bits)
 {
-    if (bytes < 8)
-        bits &= lw_mask(8 * bytes);
-    if (bytes < 4 && type == DBG_S32)
-        bits = (uint64_t)((int64_t)(bits << (64 - 8 * bytes)) >> (64 - 8 * bytes));
-    return dbg_value_make(type, bits);
+    return dbg_value_make(type, isa_scalar_extend((enum isa_scalar)type, bytes, bits));
 }
 
 /* Extracts a bit field from a word: @count bits from bit @from on, sign-extended if @is_signed. */
@@ -289,7 +240,7 @@ bool dbg_variable_resolve(struct dbg_expr *e, const char *name, struct dbg_opera
         const struct isa_debug *debug = emu_program_object(program)->debug;
 
         for (uint32_t i = 0; i < debug->die_count && die == ISA_NO_DIE; i++) {
-            const char *have = is_variable(debug, i) ? isa_die_name(debug, i) : NULL;
+            const char *have = isa_die_is_variable(debug, i) ? isa_die_name(debug, i) : NULL;
 
             if (have != NULL && strcmp(have, name) == 0)
                 die = i;
@@ -706,7 +657,7 @@ static void print_scope(struct dbg *dbg, dbg_thread_id id, unsigned lane, const 
     const struct isa_debug *debug = at->object->debug;
 
     for (uint32_t i = scope + 1; i < debug->dies[scope].end; i = debug->dies[i].end) {
-        const char *name = is_variable(debug, i) && (only == 0 || debug->dies[i].tag == only)
+        const char *name = isa_die_is_variable(debug, i) && (only == 0 || debug->dies[i].tag == only)
                                ? isa_die_name(debug, i)
                                : NULL;
 
@@ -728,7 +679,7 @@ const char *dbg_locals_advice(struct dbg *dbg, dbg_thread_id id, unsigned lane)
         return NULL;
     if (find_where(dbg, id, lane, &at)) /* fails if debug information has only entries of inlined functions */
         for (uint32_t i = 0; i < at.object->debug->die_count; i++)
-            if (is_variable(at.object->debug, i))
+            if (isa_die_is_variable(at.object->debug, i))
                 return NULL;
     return "nvcc writes none for optimised code; compile with -g, or with --compiler clang, which keeps values of "
            "optimised code";
@@ -777,7 +728,7 @@ unsigned dbg_locals_missing(struct dbg *dbg, dbg_thread_id id, unsigned lane, co
         struct found found;
 
         for (uint32_t i = scopes[n] + 1; i < debug->dies[scopes[n]].end; i = debug->dies[i].end) {
-            if (!is_variable(debug, i) || isa_die_name(debug, i) == NULL)
+            if (!isa_die_is_variable(debug, i) || isa_die_name(debug, i) == NULL)
                 continue;
             locate(dbg, id, lane, &at, i, &found);
             missing += !found.here;

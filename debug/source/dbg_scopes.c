@@ -13,47 +13,9 @@ bool dbg_where_is(const struct dbg *dbg, uint64_t pc, struct dbg_where *out)
     return true;
 }
 
-/* Returns true if the scope @die contains the instruction. */
-static bool holds(const struct dbg_where *at, uint32_t die)
-{
-    const struct isa_debug *debug = at->object->debug;
-    const struct isa_attr *attr = isa_die_attr(debug, die, ISA_AT_LOW_PC);
-
-    if (attr != NULL) {
-        const struct isa_function *function = &at->object->functions[attr->value];
-
-        return at->insn >= function->first && at->insn - function->first < function->count;
-    }
-    attr = isa_die_attr(debug, die, ISA_AT_RANGES);
-    for (uint32_t i = 0; attr != NULL && i < attr->count; i++) {
-        const struct isa_span *span = &debug->spans[attr->value + i];
-
-        if (at->insn >= span->from && at->insn < span->to)
-            return true;
-    }
-    return false;
-}
-
 unsigned dbg_find_scopes(const struct dbg_where *at, uint32_t *scopes, unsigned capacity)
 {
-    const struct isa_debug *debug = at->object->debug;
-    unsigned count = 0;
-
-    for (uint32_t i = 0; i < debug->die_count && count < capacity;) {
-        unsigned tag = debug->dies[i].tag;
-
-        if ((tag == ISA_TAG_SUBPROGRAM || tag == ISA_TAG_BLOCK || tag == ISA_TAG_INLINED) &&
-            holds(at, i)) {
-            if (i == at->inner)
-                break;
-            scopes[count++] = i++;
-        } else {
-            i = tag == ISA_TAG_NAMESPACE ? i + 1 : debug->dies[i].end;
-        }
-        if (count != 0 && i >= debug->dies[scopes[count - 1]].end)
-            break;
-    }
-    return count;
+    return isa_scopes_find(at->object, at->insn, at->inner, scopes, capacity);
 }
 
 uint32_t dbg_scope_at(const struct emu_program *program, uint32_t insn)

@@ -5,9 +5,6 @@
 #include <ctype.h>
 #include <stdio.h>
 
-/* Encodings of base types, as DWARF numbers them. */
-enum { ENCODING_FLOAT = 4, ENCODING_SIGNED = 5, ENCODING_SIGNED_CHAR = 6 };
-
 enum { MAX_TYPE_DEPTH = 32 };
 
 bool dbg_tag_is_structure(unsigned tag)
@@ -15,48 +12,14 @@ bool dbg_tag_is_structure(unsigned tag)
     return tag == ISA_TAG_STRUCTURE || tag == ISA_TAG_CLASS || tag == ISA_TAG_UNION;
 }
 
-bool dbg_type_is_char(const struct isa_debug *debug, int64_t type)
-{
-    const char *name;
-
-    type = isa_type_plain(debug, type, NULL);
-    if (type == ISA_NO_DIE || debug->dies[type].tag != ISA_TAG_BASE)
-        return false;
-    name = isa_die_name(debug, (uint32_t)type);
-    return name != NULL && strcmp(name, "char") == 0;
-}
-
 bool dbg_type_scalar(const struct isa_debug *debug, int64_t type, enum dbg_type *out,
                      unsigned *bytes)
 {
-    uint64_t size, encoding;
-    unsigned tag;
+    enum isa_scalar scalar;
 
-    type = isa_type_plain(debug, type, NULL);
-    if (type == ISA_NO_DIE)
+    if (!isa_type_scalar(debug, type, &scalar, bytes))
         return false;
-    tag = debug->dies[type].tag;
-    size = isa_type_bytes(debug, type, 0);
-    if (size != 1 && size != 2 && size != 4 && size != 8)
-        return false;
-    *bytes = (unsigned)size;
-    if (isa_tag_is_pointer(tag)) {
-        *out = DBG_U64;
-        return size == 8;
-    }
-    if (tag == ISA_TAG_ENUMERATION) {
-        *out = size == 8 ? DBG_S64 : DBG_S32;
-        return true;
-    }
-    if (tag != ISA_TAG_BASE)
-        return false;
-    encoding = isa_die_number(debug, (uint32_t)type, ISA_AT_ENCODING, 0);
-    if (encoding == ENCODING_FLOAT && size >= 4)
-        *out = size == 8 ? DBG_F64 : DBG_F32;
-    else if (encoding == ENCODING_SIGNED || encoding == ENCODING_SIGNED_CHAR)
-        *out = size == 8 ? DBG_S64 : DBG_S32;
-    else
-        *out = size == 8 ? DBG_U64 : DBG_U32;
+    *out = (enum dbg_type)scalar;
     return true;
 }
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the frames of a lane by the rules of the ABI (docs/reference/abi.md). A call leaves the return address in v0:1, and
- * v2 is the stack pointer into local memory. A function that calls others stores its return address at [CFA - 8], where
- * CFA is the value of v2 at its entry. In a prologue, the instructions from the function's entry to the pc show how far
- * v2 has moved and whether v0:1 has been stored.
+ * Finds the frames of a lane by the rules of the ABI (emu_frame_caller()).
  *
  * gdb does not see this stack. In a debug address range gdb sees a stack that contains only return addresses, 8 bytes for each
  * frame. One rule (CFA = sp + 8, return address at [CFA - 8]) is then true at every pc of every function, even in a prologue,
@@ -14,58 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-    REG_RETURN = 0, /* v0:1 */
-    REG_STACK = 2,
-    MAX_FRAMES = 1024
-};
+enum { MAX_FRAMES = 1024 };
 #define STACK_TOP UINT64_C(0x10000000)
-
-/** State of a frame from which its caller is computed: the pc and v2. */
-struct cursor {
-    const struct isa_function *function;
-    uint64_t pc;
-    uint32_t sp;
-    bool innermost;
-};
-
-static bool read_reg(const struct dbg_warp *warp, unsigned lane, unsigned number,
-                     uint64_t *value)
-{
-    return emu_reg_read(DBG_AT(warp), ISA_REG_V, number, lane, value);
-}
-
-static uint64_t load_return(const struct dbg_warp *warp, unsigned lane, uint32_t cfa)
-{
-    uint8_t raw[8] = {0};
-
-    (void)!emu_mem_peek(DBG_AT(warp), lane, ISA_LOCAL_BASE + (uint32_t)(cfa - 8), raw, sizeof raw);
-    return lw_get64(raw);
-}
-
-/* Computes CFA and return address of a frame. The frame must not be a kernel's. */
-static bool unwind(const struct dbg *dbg, const struct dbg_warp *warp, unsigned lane,
-                   const struct cursor *at, uint32_t *cfa, uint64_t *ra)
-{
-    uint64_t low = 0, high = 0;
-    const struct emu_program *program = emu_machine_program_at(dbg->machine, at->pc);
-    struct isa_frame frame;
-
-    if (program == NULL ||
-        !isa_function_frame(emu_program_object(program), at->function,
-                            (uint32_t)((at->pc - emu_program_base(program)) / ISA_WORD_BYTES), &frame))
-        return false;
-    *cfa = at->sp - (uint32_t)frame.added;
-    if (frame.saved || !at->innermost) {
-        *ra = load_return(warp, lane, *cfa);
-        return true;
-    }
-    if (!read_reg(warp, lane, REG_RETURN, &low) ||
-        !read_reg(warp, lane, REG_RETURN + 1, &high))
-        return false;
-    *ra = low | high << 32;
-    return true;
-}
 
 /* Gets the pcs of the lane's frames, innermost first, and the frames' CFAs in local memory. @cfas may be NULL; the CFA of a
  * kernel is 0. Returns the number of frames, at most @capacity. The last frame is the kernel's, or one whose return address
@@ -75,31 +22,23 @@ static unsigned collect(const struct dbg *dbg, dbg_thread_id id, unsigned lane, 
 {
     struct emu_split_view split;
     struct dbg_warp warp;
-    struct cursor at = {.innermost = true};
-    uint64_t sp = 0;
+    struct emu_frame at;
     unsigned count = 0;
 
     if (!dbg_lane_locate(dbg, id, lane, &warp, &split))
         return 0;
-    (void)!read_reg(&warp, lane, REG_STACK, &sp);
-    at.pc = split.pc;
-    at.sp = (uint32_t)sp;
+    at = emu_frame_first(DBG_AT(&warp), lane, split.pc);
     while (count < capacity) {
-        uint32_t cfa;
-        uint64_t ra;
+        struct emu_frame caller;
 
         if (cfas != NULL)
             cfas[count] = 0;
-        pcs[count++] = at.pc;
-        at.function = dbg_function_at(dbg, at.pc);
-        if (at.function == NULL || at.function->kernel ||
-            !unwind(dbg, &warp, lane, &at, &cfa, &ra) || dbg_function_at(dbg, ra) == NULL)
+        pcs[count++] = at.innermost ? at.pc : at.pc + ISA_WORD_BYTES;
+        if (!emu_frame_caller(DBG_AT(&warp), lane, &at, &caller) || dbg_function_at(dbg, caller.pc) == NULL)
             break;
         if (cfas != NULL)
-            cfas[count - 1] = cfa;
-        at.pc = ra;
-        at.sp = cfa;
-        at.innermost = false;
+            cfas[count - 1] = caller.sp;
+        at = caller;
     }
     return count;
 }

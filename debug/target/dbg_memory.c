@@ -106,42 +106,6 @@ static bool special(const struct view *v, enum isa_special sr, uint64_t *value)
 
 /* ---- debug address ranges that show registers ---------------------------------------- */
 
-/* Reads the word at @offset of the built-in variables of a lane (range F5). */
-static uint64_t builtin_read(const struct view *v, uint64_t offset)
-{
-    uint64_t value = 0, index;
-    static const enum isa_special builtin[] = {
-        ISA_SR_TID_X,  ISA_SR_TID_Y,  ISA_SR_TID_Z,  ISA_SR_COUNT,
-        ISA_SR_CTAID_X, ISA_SR_CTAID_Y, ISA_SR_CTAID_Z, ISA_SR_COUNT,
-        ISA_SR_NTID_X, ISA_SR_NTID_Y, ISA_SR_NTID_Z, ISA_SR_COUNT,
-        ISA_SR_NCTAID_X, ISA_SR_NCTAID_Y, ISA_SR_NCTAID_Z, ISA_SR_COUNT,
-        ISA_SR_LANEID, ISA_SR_WARPID, ISA_SR_CLOCK64, ISA_SR_CLOCK64};
-    uint64_t tid, ctaid, ntid, nctaid, first;
-
-    index = offset / 4;
-    if (index < LW_COUNT_OF(builtin) && builtin[index] != ISA_SR_COUNT)
-        (void)!special(v, builtin[index], &value);
-    if (index == 19)
-        value >>= 32;
-    if (index == 20)
-        value = emu_machine_config(v->dbg->machine)->warp_width;
-    if (index == 21)
-        (void)!special(v, ISA_SR_WORKDIM, &value);
-    if (index < 24 || index > 34 || index % 4 == 3)
-        return value;
-    index %= 4; /* dimension of an OpenCL variable; the special registers for x, y and z have consecutive numbers */
-    tid = ctaid = ntid = nctaid = first = 0;
-    (void)!special(v, (enum isa_special)(ISA_SR_TID_X + index), &tid);
-    (void)!special(v, (enum isa_special)(ISA_SR_CTAID_X + index), &ctaid);
-    (void)!special(v, (enum isa_special)(ISA_SR_NTID_X + index), &ntid);
-    (void)!special(v, (enum isa_special)(ISA_SR_NCTAID_X + index), &nctaid);
-    (void)!special(v, (enum isa_special)(ISA_SR_OFFSET_X + index), &first);
-    value = offset / 4 < 28   ? first + ctaid * ntid + tid
-            : offset / 4 < 32 ? nctaid * ntid
-                              : first;
-    return value;
-}
-
 struct register_ref {
     struct dbg_warp warp;
     enum isa_reg_class of;
@@ -211,12 +175,12 @@ static uint32_t word_read(const struct view *v, unsigned window, uint64_t offset
         if (offset % 8 == 4)
             value >>= 32;
         break;
-    case 0xF5: value = builtin_read(v, offset); break;
+    case 0xF5: value = emu_builtin_read(DBG_AT(&v->warp), v->lane, offset); break;
     case 0xFB:
         other.lane = (unsigned)(offset >> 32 & 0xff);
         if (dbg_warp_by_slot(v->dbg, offset >> 40 & 0xffff, &other.warp) &&
             other.lane < emu_machine_config(v->dbg->machine)->warp_width)
-            value = builtin_read(&other, offset & UINT32_MAX);
+            value = emu_builtin_read(DBG_AT(&other.warp), other.lane, offset & UINT32_MAX);
         break;
     default: break;
     }

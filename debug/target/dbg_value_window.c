@@ -15,15 +15,9 @@
 
 enum { WINDOW = 0xFC, LOCATION_BITS = 32 - ISA_VALUE_BITS };
 
-struct lane {
-    struct dbg *dbg;
-    dbg_thread_id id;
-    unsigned lane;
-};
-
 static bool read_memory(void *context, uint64_t address, void *out, unsigned bytes)
 {
-    const struct lane *l = context;
+    const struct dbg_value_lane *l = context;
 
     /* An address in this range itself is refused: in a malformed object the evaluation might not end. */
     return address >> 56 != WINDOW && dbg_mem_access(l->dbg, l->id, l->lane, address, out, bytes, false) == bytes;
@@ -31,14 +25,19 @@ static bool read_memory(void *context, uint64_t address, void *out, unsigned byt
 
 static bool find_frame(void *context, uint64_t *address)
 {
-    const struct lane *l = context;
+    const struct dbg_value_lane *l = context;
     struct dbg_frame frame;
     uint8_t raw[8];
 
-    if (!dbg_frame_at(l->dbg, l->id, l->lane, 0, &frame) || !read_memory(context, frame.cfa - 8 + STACK_TO_FRAMES, raw, 8))
+    if (!dbg_frame_at(l->dbg, l->id, l->lane, l->frame, &frame) || !read_memory(context, frame.cfa - 8 + STACK_TO_FRAMES, raw, 8))
         return false;
     *address = lw_get64(raw);
     return true;
+}
+
+struct isa_expression_reader dbg_value_reader(struct dbg_value_lane *lane)
+{
+    return (struct isa_expression_reader){read_memory, find_frame, lane};
 }
 
 uint64_t dbg_value_address(struct dbg *dbg, dbg_thread_id id, unsigned lane, uint32_t location)
@@ -59,7 +58,7 @@ static unsigned byte_of(uint64_t address)
 
 /* Finds the lane and the variable's location that an address of the range contains. Returns false if the lane is not resident,
  * or if the location does not exist or is no expression. */
-static bool locate(struct dbg *dbg, uint64_t address, struct lane *lane, const struct isa_debug **debug,
+static bool locate(struct dbg *dbg, uint64_t address, struct dbg_value_lane *lane, const struct isa_debug **debug,
                    const struct isa_var_location **location)
 {
     const uint32_t index = (uint32_t)(address >> ISA_VALUE_BITS & lw_mask(LOCATION_BITS));
@@ -67,7 +66,7 @@ static bool locate(struct dbg *dbg, uint64_t address, struct lane *lane, const s
     struct dbg_where where;
     struct dbg_warp warp;
 
-    *lane = (struct lane){.dbg = dbg, .lane = (unsigned)(address >> 32 & 0xff)};
+    *lane = (struct dbg_value_lane){.dbg = dbg, .lane = (unsigned)(address >> 32 & 0xff)};
     if (!dbg_warp_by_slot(dbg, address >> 40 & 0xffff, &warp) ||
         !emu_lane_where(DBG_AT(&warp), lane->lane, &split) || !dbg_where_is(dbg, split.pc, &where))
         return false;
@@ -83,21 +82,16 @@ bool dbg_value_piece(struct dbg *dbg, uint64_t address, struct isa_piece *piece,
 {
     const struct isa_var_location *location;
     const struct isa_debug *debug;
-    const unsigned byte = byte_of(address);
-    struct lane l;
+    struct dbg_value_lane l;
 
     if (!locate(dbg, address, &l, &debug, &location))
         return false;
-    const struct isa_expression_reader reader = {read_memory, find_frame, &l};
+    const struct isa_expression_reader reader = dbg_value_reader(&l);
 
     *id = l.id;
     *lane = l.lane;
-    *piece = (struct isa_piece){0};
-    for (uint32_t at = 0;
-         isa_expression_next(debug->expressions + location->value, location->variable, &at, &reader, piece);)
-        if (byte - piece->offset < piece->bytes)
-            return piece->kind == ISA_PIECE_VALUE || (piece->kind == ISA_PIECE_MEMORY && piece->value >> 56 != WINDOW);
-    return false;
+    return isa_expression_find(debug, location, byte_of(address), &reader, piece) &&
+           (piece->kind == ISA_PIECE_VALUE || piece->value >> 56 != WINDOW);
 }
 
 bool dbg_value_is_missing(struct dbg *dbg, uint64_t address)

@@ -215,6 +215,18 @@ bool isa_expression_next(const uint8_t *ops, uint32_t size, uint32_t *at, const 
     return true;
 }
 
+bool isa_expression_find(const struct isa_debug *debug, const struct isa_var_location *location, uint32_t byte,
+                         const struct isa_expression_reader *reader, struct isa_piece *piece)
+{
+    const uint8_t *ops = debug->expressions + location->value;
+
+    *piece = (struct isa_piece){0};
+    for (uint32_t at = 0; isa_expression_next(ops, location->variable, &at, reader, piece);)
+        if (byte - piece->offset < piece->bytes)
+            return piece->kind != ISA_PIECE_MISSING;
+    return false;
+}
+
 bool isa_expression_ok(const uint8_t *ops, uint32_t size)
 {
     struct isa_piece piece = {0};

@@ -35,7 +35,7 @@ public() { # sets $headers to the public headers of a directory. The first inclu
     case $1 in
     base) headers='lw.h' ;;
     host) headers='lanewise.h' ;;
-    isa) headers='isa.h isa_prmt.h isa_slice.h' ;;
+    isa) headers='isa.h isa_debug.h isa_prmt.h isa_slice.h' ;;
     emu) headers='emu.h emu_machine.h emu_program.h emu_memory.h emu_grid.h emu_fault.h emu_event.h emu_core.h emu_hooks.h emu_engine.h
         emu_stats.h emu_state_view.h emu_history.h emu_predict.h' ;;
     *) headers=$1.h ;;
