@@ -74,6 +74,10 @@ struct chk_related {
     uint32_t line;    /* 0 if it is not known */
 };
 enum { CHK_MOST_RELATED = 4 };
+/** A variable of the source with its value as a debugger prints it. */
+struct chk_value {
+    const char *name, *text;
+};
 /** A finding. All occurrences at a site are one finding. A site is a kind and a pc or, for races, a kind and two pcs. Sites
  *  whose instructions have the same opcode, source line and inlined calls, and access the same allocation, are one finding,
  *  too, except for performance findings. Location and message are those of the first occurrence. Strings belong to the
@@ -88,6 +92,11 @@ struct chk_finding {
     const char *allocation; /* name of the nearest allocation at or below `address`, or "" if there is none */
     uint64_t count;         /* number of lanes, summed over all occurrences */
     bool suppressed;
+    bool stopped; /* the lanes of `location` are stopped before its instruction while the finding is recorded. If it is false,
+                   * they may be there only if a hook was called for the instruction */
+    unsigned value_lane, value_count;
+    const struct chk_value *values; /* variables of lane `value_lane` before the instruction, which is the lowest lane of the first
+                                     * occurrence; variables that the source line names come first */
     unsigned related_count;
     struct chk_related related[CHK_MOST_RELATED]; /* locations that chk_relate() has added */
 };

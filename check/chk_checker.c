@@ -201,6 +201,7 @@ int chk_add(struct chk *chk, struct chk_finding *finding)
         chk->short_of_memory = true;
         return CHK_LOST;
     }
+    chk_values_collect(chk, finding);
     chk->suppressed += finding->suppressed;
     note_site(chk, finding, (int)chk->count);
     chk->findings[chk->count++] = *finding;
@@ -256,6 +257,7 @@ static int add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
     bool inside;
 
     chk_location_at(chk, fault->grid, fault->block, fault->warp, fault->lanes, fault->pc, &f.location);
+    f.stopped = true;
     lw_buffer_init(&text);
     if (fault->kind == EMU_FAULT_FREE) {
         f.address = fault->address;
@@ -355,6 +357,7 @@ static int add_hang(struct chk *chk, int kind, const struct emu_hang *hang)
     char message[256];
 
     chk_location_at(chk, hang->grid, hang->block, hang->warp, hang->lanes, hang->pc, &f.location);
+    f.stopped = true;
     first = first < sizeof message ? first : sizeof message - 1;
     memcpy(message, hang->detail, first);
     message[first] = '\0';

@@ -98,8 +98,12 @@ static bool on_access_of_one(struct emu_hooks *hooks, const struct emu_hook_acce
 
 static void on_step(struct emu_hooks *hooks, const struct emu_hook_site *site)
 {
-    FOR_ACTIVE(o, chk_of(hooks), on_step)
+    struct chk *chk = chk_of(hooks);
+
+    chk->at = site;
+    FOR_ACTIVE(o, chk, on_step)
         o->is->on_step(o->state, site);
+    chk->at = NULL;
 }
 
 static bool on_stepped(struct emu_hooks *hooks, const struct emu_hook_site *site, bool retired)

@@ -2,7 +2,7 @@
 liblanewise_a_SOURCES += %D%/check.h %D%/chk_priv.h %D%/chk_checker.c %D%/chk_commands.c %D%/chk_hooks.c %D%/chk_kinds.c \
 	%D%/kinds.def
 liblanewise_a_SOURCES += %D%/report/chk_backtrace.c %D%/report/chk_baseline.c %D%/report/chk_inline.c %D%/report/chk_paths.c \
-	%D%/report/chk_report.c %D%/report/chk_suppress.c %D%/report/chk_variable_names.c
+	%D%/report/chk_report.c %D%/report/chk_suppress.c %D%/report/chk_values.c %D%/report/chk_variable_names.c
 liblanewise_a_SOURCES += %D%/count/chk_count_priv.h %D%/count/chk_count.c %D%/count/chk_coverage.c %D%/count/chk_performance.c \
 	%D%/count/chk_profile.c
 liblanewise_a_SOURCES += %D%/memory/chk_bounds.c %D%/memory/chk_bounds_dominated.c %D%/memory/chk_leak.c \

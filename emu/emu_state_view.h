@@ -151,6 +151,9 @@ struct emu_value_source {
  *  whose registers are known; an inlined call is part of the frame that contains it. @reader reads the lane. */
 void emu_variable_find(const struct emu_program *program, uint32_t insn, uint32_t die, bool innermost,
                        const struct isa_expression_reader *reader, struct emu_value_source *out);
+/** Reads the first @bytes bytes of variable @die in a frame of a lane. Returns false if the variable has no value. */
+bool emu_lane_variable(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane, const struct emu_frame *frame,
+                       uint32_t die, void *out, unsigned bytes);
 /** Computes hash_state of MACHINE 4, from the state of all resident blocks and the hash of memory. */
 uint64_t emu_hash_state(const struct emu_machine *machine);
 

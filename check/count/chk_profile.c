@@ -16,21 +16,8 @@ struct source {
 
 static void source_open(struct source *s, const char *file, const struct chk_counts *counts)
 {
-    const char *dir = counts->object->comp_dir;
-    struct lw_error err;
-    struct lw_buffer path;
-    size_t size;
-
-    *s = (struct source){.line = 1};
-    lw_buffer_init(&path);
-    if (file[0] != '/' && dir != NULL && dir[0] != '\0')
-        lw_printf(&path.sink, "%s/", dir);
-    lw_put(&path.sink, file);
-    if (path.text == NULL || (lw_file_read(path.text, &s->data, &size, &err) != LW_OK &&
-                              lw_file_read(file, &s->data, &size, &err) != LW_OK))
-        s->data = NULL;
+    *s = (struct source){.data = chk_source_read(counts->object, file), .line = 1};
     s->at = s->data;
-    lw_buffer_fini(&path);
 }
 
 /** Returns the next line, without its newline; NULL past the last line. */

@@ -7,7 +7,7 @@ bool chk_lane_is_at(const struct chk *chk, const struct emu_core *core, unsigned
 {
     const struct emu_hook_site *at = chk->at;
 
-    return at != NULL && at->core == core && at->slot == slot && at->warp == warp && (at->lanes >> lane & 1) != 0 &&
+    return at != NULL && at->core == core && at->slot == slot && at->warp == warp && (at->split_lanes >> lane & 1) != 0 &&
            chk_site_pc(at) == pc;
 }
 

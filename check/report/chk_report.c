@@ -66,6 +66,16 @@ static void put_line(const struct chk_finding *f, struct lw_sink *out)
         lw_printf(out, "; %" PRIu64 " times", f->count);
 }
 
+/** Prints the values of variables of a finding, after @before, or nothing if there are none. */
+static void put_values(const struct chk_finding *f, const char *before, struct lw_sink *out)
+{
+    for (unsigned i = 0; i < f->value_count; i++) {
+        if (i == 0)
+            lw_printf(out, "%slane %u: ", before, f->value_lane);
+        lw_printf(out, "%s%s = %s", i != 0 ? ", " : "", f->values[i].name, f->values[i].text);
+    }
+}
+
 void chk_print(const struct chk_finding *f, struct lw_sink *out)
 {
     struct lw_buffer text;
@@ -93,6 +103,7 @@ static void put_text(const struct chk *chk, const char *run, bool how_ended, str
         if (f->suppressed)
             continue;
         chk_print(f, out);
+        put_values(f, "\n    ", out);
         lw_put(out, "\n");
     }
     if (chk->ended_kind != NULL && how_ended) {
@@ -130,7 +141,7 @@ static void put_message(const struct chk *chk, const char *text, void (*put)(str
     lw_buffer_fini(&room);
 }
 
-/** Prints the line of put_line() by @put, with files named as in reports. */
+/** Prints the line of put_line() and the values of variables by @put, with files named as in reports. */
 static void put_finding(const struct chk *chk, const struct chk_finding *f, void (*put)(struct lw_sink *, const char *),
                         struct lw_sink *out)
 {
@@ -138,6 +149,7 @@ static void put_finding(const struct chk *chk, const struct chk_finding *f, void
 
     lw_buffer_init(&text);
     put_line(f, &text.sink);
+    put_values(f, "; ", &text.sink);
     put_message(chk, lw_buffer_text(&text), put, out);
     lw_buffer_fini(&text);
 }
@@ -180,6 +192,21 @@ static void json_location(const struct chk *chk, const struct chk_location *p, s
     lw_put(out, "]}");
 }
 
+static void json_values(const struct chk_finding *f, struct lw_sink *out)
+{
+    if (f->value_count == 0)
+        return;
+    lw_printf(out, ",\n     \"variables\": {\"lane\": %u, \"values\": [", f->value_lane);
+    for (unsigned i = 0; i < f->value_count; i++) {
+        lw_put(out, i == 0 ? "{\"name\": " : ", {\"name\": ");
+        lw_put_json(out, f->values[i].name);
+        lw_put(out, ", \"value\": ");
+        lw_put_json(out, f->values[i].text);
+        lw_put(out, "}");
+    }
+    lw_put(out, "]}");
+}
+
 #define NOT_REACHED "the run ended before this check"
 
 static void write_json(const struct chk *chk, const char *run, const char *version,
@@ -215,6 +242,7 @@ static void write_json(const struct chk *chk, const char *run, const char *versi
             lw_put(out, ",\n     \"other\": ");
             json_location(chk, &f->other, out);
         }
+        json_values(f, out);
         lw_printf(out, ",\n     \"address\": \"0x%" PRIx64 "\", ", f->address);
         json_name("allocation", f->allocation, out);
         for (unsigned k = 0; k < f->related_count; k++) {

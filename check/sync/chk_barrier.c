@@ -252,6 +252,7 @@ static void find(struct chk *chk, enum chk_kind kind, const char *message,
     struct chk_finding f = chk_finding_of(kind, 1);
 
     f.message = message;
+    f.stopped = true;
     chk_location_at(chk, at->grid, at->block, at->warp, at->lanes, at->pc, &f.location);
     chk_location_at(chk, other->grid, other->block, other->warp, other->lanes, other->pc, &f.other);
     (void)chk_add(chk, &f);

@@ -418,6 +418,7 @@ static void report(struct chk_paths *p, const struct barrier_arrivals *m, uint32
             }
         }
     }
+    f.stopped = true;
     chk_location_at(p->chk, here->grid, here->block, inside.warp, lanes, here->pc, &f.location);
     chk_location_at(p->chk, here->grid, here->block, outside.warp, others,
                  emu_program_base(p->regions->program) + (uint64_t)r->branch * ISA_WORD_BYTES, &f.other);

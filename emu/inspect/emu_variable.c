@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values of source variables in a lane, from the debug information of the object. Locations are addresses in the debugger's
- * address space (docs/reference/object.md). Stack frames follow the rules of the ABI (docs/reference/abi.md): a call leaves the return address in v0:1, and v2 is
+ * address space (docs/reference/object.md), of which a lane reads its own registers, built-in variables, parameters and memory
+ * here. Stack frames follow the rules of the ABI (docs/reference/abi.md): a call leaves the return address in v0:1, and v2 is
  * the stack pointer into local memory. A function that calls others stores its return address at [CFA - 8], where CFA is the
  * value of v2 at its entry.
  */
 #include "emu/core/emu_core_priv.h"
 
 enum { REG_RETURN = 0, REG_STACK = 2 };
+enum { WINDOW_VECTOR = 0xF0, WINDOW_SCALAR = 0xF2, WINDOW_BUILTIN = 0xF5, WINDOW_CONST = 0xF9 };
 
 bool emu_block_find(const struct emu_machine *machine, uint32_t sequence, uint64_t block, const struct emu_core **core,
                     unsigned *slot)
@@ -93,6 +95,64 @@ uint64_t emu_builtin_read(const struct emu_core *core, unsigned slot, unsigned w
     return index < 28   ? of[4] + of[1] * of[2] + of[0] /* global_id */
            : index < 32 ? of[3] * of[2]                 /* global_size */
                         : of[4];                        /* global_offset */
+}
+
+/** A lane, and the frame from which variables are read. */
+struct lane {
+    const struct emu_core *core;
+    unsigned slot, warp, lane;
+    const struct emu_frame *frame;
+};
+
+/** Reads an aligned word of the debug address ranges that show registers. Returns false if there is no such register. */
+static bool read_word(const struct lane *l, unsigned window, uint64_t offset, uint32_t *word)
+{
+    uint64_t value = 0;
+
+    if (window == WINDOW_BUILTIN)
+        value = emu_builtin_read(l->core, l->slot, l->warp, l->lane, offset);
+    else if (offset / 4 > UINT8_MAX ||
+             !emu_reg_read(l->core, l->slot, l->warp, window == WINDOW_SCALAR ? ISA_REG_S : ISA_REG_V, (unsigned)(offset / 4),
+                           l->lane, &value))
+        return false;
+    *word = (uint32_t)value;
+    return true;
+}
+
+/** Implements isa_expression_reader.read for a lane. */
+static bool read_address(void *context, uint64_t address, void *out, unsigned bytes)
+{
+    const struct lane *l = context;
+    const unsigned window = (unsigned)(address >> 56);
+    const uint64_t offset = address & lw_mask(56);
+    uint8_t *to = out;
+
+    if (window == WINDOW_CONST)
+        address = ISA_CONST_BASE + (offset >> 32) * ISA_CONST_STRIDE + (offset & UINT32_MAX);
+    if (window == WINDOW_CONST ? offset >> 32 < ISA_CONST_BANK_COUNT : window < 0xF0)
+        return emu_mem_peek(l->core, l->slot, l->warp, l->lane, address, out, bytes) == bytes;
+    if (window != WINDOW_VECTOR && window != WINDOW_SCALAR && window != WINDOW_BUILTIN)
+        return false;
+    for (unsigned i = 0; i < bytes; i++) {
+        uint32_t word;
+
+        if (!read_word(l, window, (offset + i) & ~UINT64_C(3), &word))
+            return false;
+        to[i] = (uint8_t)(word >> 8 * ((offset + i) % 4));
+    }
+    return true;
+}
+
+/** Implements isa_expression_reader.frame for a lane. */
+static bool find_frame(void *context, uint64_t *address)
+{
+    const struct lane *l = context;
+    struct emu_frame caller;
+
+    if (!emu_frame_caller(l->core, l->slot, l->warp, l->lane, l->frame, &caller))
+        return false;
+    *address = ISA_LOCAL_BASE + caller.sp;
+    return true;
 }
 
 /* ---- variables --------------------------------------------------------------------------------- */
@@ -184,4 +244,19 @@ void emu_variable_find(const struct emu_program *program, uint32_t insn, uint32_
         out->kind = known ? EMU_VALUE_KNOWN : EMU_VALUE_NONE;
         out->value = known ? lw_get64(raw) + ISA_SHARED_BASE : 0;
     }
+}
+
+bool emu_lane_variable(const struct emu_core *core, unsigned slot, unsigned warp, unsigned lane, const struct emu_frame *frame,
+                       uint32_t die, void *out, unsigned bytes)
+{
+    const struct emu_program *program = emu_machine_program_at(core->machine, frame->pc);
+    struct lane l = {core, slot, warp, lane, frame};
+    const struct isa_expression_reader reader = {read_address, find_frame, &l};
+    struct emu_value_source source;
+
+    if (program == NULL || emu_program_object(program)->debug == NULL)
+        return false;
+    emu_variable_find(program, (uint32_t)((frame->pc - emu_program_base(program)) / ISA_WORD_BYTES), die, frame->innermost,
+                      &reader, &source);
+    return read_value(emu_program_object(program)->debug, &source, &reader, out, bytes);
 }

@@ -4,3 +4,5 @@ EXTRA_DIST += tests/check/test_ci.sh tests/check/test_reports.sh tests/check/rep
 	tests/check/bug_corpus/performance.cl tests/check/bug_corpus/performance.cu tests/check/bug_corpus/progress.cl tests/check/bug_corpus/progress.cu tests/check/bug_corpus/arithmetic.cl tests/check/bug_corpus/arithmetic.cu
 check_SCRIPTS += tests/program/test_ends.sh
 EXTRA_DIST += tests/program/test_ends.sh
+check_SCRIPTS += tests/check/values/test_values.sh
+EXTRA_DIST += tests/check/values/test_values.sh tests/check/values/values.py
