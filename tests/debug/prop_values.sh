@@ -46,6 +46,39 @@ free() {
     command -v "$2" >/dev/null || return 0
     LW_VALUES_MODE=free LW_SEED=$1 LW_RANDOM_COUNT=1 LW_VALUES_CLANG=$2 "$program" >kept.txt 2>&1 || { cat kept.txt; random=1; }
 }
+# Kernels with a loop that clang unrolls whole, and that calls a function with several returns. clang 14 to 16 move the notes of the
+# loop's counter before all iterations.
+for step in 'k = -2; k <= 2; k += 1' 'k = 3; k >= -3; k += -1'; do
+    cat >unrolled.cl <<END
+static inline int clampi(int i, int n) { if (i < 0) return 0; if (i >= n) return n - 1; return i; }
+kernel void unrolled(global const int *in, global int *out, int n)
+{
+    int x = get_global_id(0);
+    int best = -1000, acc = 0;
+    #pragma unroll
+    for (int $step) {
+        int at = clampi(x + k, n);
+        int v = in[at];
+        acc += v * (k + 5);
+        if (v > best)
+            best = v;
+    }
+    out[x] = acc + best;
+}
+END
+    cat >unrolled.yaml <<'END'
+program: {source: unrolled.cl}
+buffers:
+  in: {type: s32, count: 64, init: {random: {seed: 9, low: -20, high: 20}}}
+  out: {type: s32, count: 64}
+steps:
+  - launch: {entry: unrolled, grid: [2], block: [32], args: [in, out, 64]}
+END
+    for clang in clang-14 clang-15 clang-16 clang-19; do
+        command -v $clang >/dev/null || continue
+        LW_VALUES_CLANG=$clang "$program" unrolled.yaml >kept.txt 2>&1 || { cat kept.txt; random=1; }
+    done
+done
 if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     free 4767111811540687094 clang-14 # the exit test of a `for` shows the counter after its increment
     free 4767111811540687104 clang-14 # a loop whose assignments have no code: the value of the second iteration was shown in the first
@@ -137,6 +170,7 @@ if [ -z "${LW_SEED:-}${LW_RANDOM_COUNT:-}" ]; then
     kept 411900992 clang-19           # a second note of a parameter's register was taken for the note of an assignment
     kept 401401095 clang-14           # at the head of a loop, code without a line was taken for code of the line after it
     kept 391500948 clang-15           # the only note after two assignments was taken for the note of the second
+    kept 521502225 clang-15           # nothing reads the register of an argument any more, and another variable has overwritten it
     kept 381400682 clang-14           # the assignment of the next iteration is before the branch that ends the loop
     kept 381400808 clang-14           # lanes execute code of two lines that they do not reach
     kept 491500049 clang-15           # a value was computed from a register that a statement without words had overwritten

@@ -52,7 +52,7 @@ template <bool G, typename... P> struct launch_request {
     template <typename T> LW_FN_MEMBER int put(char *buffer, unsigned int &at, const T &value) const
     {
         at = (at + (unsigned int)alignof(T) - 1) / (unsigned int)alignof(T) * (unsigned int)alignof(T);
-        __builtin_memcpy(buffer + at, &value, sizeof(T)); /* T may have no assignment */
+        __builtin_memcpy(__builtin_assume_aligned(buffer + at, alignof(T)), &value, sizeof(T)); /* T may have no assignment */
         at += (unsigned int)sizeof(T);
         return 0;
     }

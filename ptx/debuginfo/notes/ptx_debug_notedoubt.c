@@ -36,8 +36,65 @@ static const struct ptx_noted_lines *lines_of(const struct doubting *d, const st
     return known != NULL ? &d->noting->lines.at[*known] : NULL;
 }
 
+static bool names(const struct ptx_operand *o, uint32_t reg)
+{
+    for (unsigned i = 0; o->element != NULL && i < o->count; i++)
+        if (names(&o->element[i], reg))
+            return true;
+    return o->element == NULL && (o->kind == PTX_O_REG || o->kind == PTX_O_ADDRESS) && o->reg == reg;
+}
+
+/* Returns whether a statement from @from up to @to reads register @reg before a write of the register, or the budget of the search is
+ * used up. Sets *ends to whether an unguarded write ends the search. */
+static bool is_read(struct doubting *d, uint32_t reg, uint32_t from, uint32_t to, bool *ends)
+{
+    const struct ptx_noting *noting = d->noting;
+
+    *ends = false;
+    for (uint32_t s = from; s < to && !*ends; s++) {
+        const struct ptx_insn *in = &d->pl->fn->insns.at[s];
+        bool writes = false;
+
+        for (uint32_t k = noting->first_write[reg]; k < noting->first_write[reg + 1] && !writes; k++)
+            writes = noting->writes[k] == s;
+        for (unsigned i = writes; i < in->operand_count; i++)
+            if (names(&in->operand[i], reg))
+                return true;
+        if (!ptx_spend(d->pl, 1) || in->guard == reg)
+            return true;
+        *ends = writes && in->guard == PTX_NONE;
+    }
+    return false;
+}
+
+/* Returns whether code after a note may read register @reg. */
+static bool is_needed(struct doubting *d, const struct ptx_noted_event *note, uint32_t reg)
+{
+    struct ptx_noting *noting = d->noting;
+    PTX_LIST(uint32_t) blocks = {0};
+    const uint32_t from = (note->at + 1) / 2;
+
+    if (noting->seen == NULL)
+        noting->seen = PTX_ARRAY(d->pl->job, uint32_t, noting->blocks.count);
+    noting->generation++;
+    *PTX_PUSH(d->pl->job, blocks) = note->block;
+    for (size_t b = 0; b < blocks.count; b++) {
+        const struct ptx_noted_block *at = &noting->blocks.at[blocks.at[b]];
+        bool ends;
+
+        if (is_read(d, reg, b == 0 ? from : at->first, at->end, &ends))
+            return true;
+        for (size_t s = 0; s < at->succ.count && !ends; s++)
+            if (noting->seen[at->succ.at[s]] != noting->generation) {
+                noting->seen[at->succ.at[s]] = noting->generation;
+                *PTX_PUSH(d->pl->job, blocks) = at->succ.at[s];
+            }
+    }
+    return false;
+}
+
 /* Drops values of arguments of inlined calls if several statements write the argument's register, and another variable is also in
- * this register. In that case clang has coalesced several registers, and does not end debug values of variables that are no
+ * this register, or no code reads it any more. In that case clang has coalesced several registers, and does not end debug values of variables that are no
  * longer used. No other rule finds this error for an argument. */
 static void doubt_shared(struct doubting *d)
 {
@@ -58,7 +115,7 @@ static void doubt_shared(struct doubting *d)
                     continue;
                 if (pass == 0 && !argument)
                     variable[reg] = 1 + i;
-                else if (pass == 1 && argument && variable[reg] != 0)
+                else if (pass == 1 && argument && (variable[reg] != 0 || !is_needed(d, &v->notes.at[k], reg)))
                     v->notes.at[k].value = d->nothing;
             }
         }
@@ -397,10 +454,31 @@ static void hide(struct doubting *d, struct ptx_noted_variable *v, uint32_t bloc
             .at = k == 1 ? from : 2 * (last + 1), .block = block, .value = d->nothing, .doubts = true, .earlier = k};
 }
 
+/* Returns whether clang may have moved a note up, away from the code of its iteration: the note is the constant of a loop's counter,
+ * or no code of the loop around the line of statement @last is before the note in its block. */
+static bool may_be_moved_up(struct doubting *d, const struct ptx_noted_lines *lines, const struct ptx_noted_event *note, uint32_t last)
+{
+    const struct ptx_noted_value *value = &d->noting->values.at[note->value];
+    const uint32_t line = ptx_note_line(d->pl, last);
+    const struct ptx_noted_line *loop = ptx_note_loop_around(lines, line, line);
+
+    if (loop == NULL)
+        return false;
+    for (size_t l = 0; l < lines->loops.count && lines->loops.at[l].line <= line; l++)
+        if (lines->loops.at[l].reached >= line && ptx_note_assigns(lines, lines->loops.at[l].line, lines->loops.at[l].line) &&
+            ptx_note_is_plain(value) && value->operand[0].kind == PTX_NOTE_CONST)
+            return true;
+    for (uint32_t s = d->noting->blocks.at[note->block].first; s < note->at / 2 && ptx_spend(d->pl, 1); s++)
+        if (ptx_note_line(d->pl, s) >= loop->line && ptx_note_line(d->pl, s) <= loop->reached)
+            return false;
+    return true;
+}
+
 /* Hides the values of a variable in code of earlier iterations. If clang has unrolled a loop, it may move code of an iteration
  * down, after notes of the next iteration. Then a block has two copies of this code without a note of the variable between them,
  * although each iteration assigns to the variable. The first copy belongs to an iteration before the note. If the first copy
- * follows a note in the block, the note's value is hidden up to this copy. */
+ * follows a note in the block, the note's value is hidden up to this copy, or to the next note if clang may have moved this note
+ * up. */
 static void doubt_earlier(struct doubting *d, struct ptx_noted_variable *v, const struct ptx_noted_lines *lines, const struct copy *copies,
                           size_t count)
 {
@@ -424,10 +502,12 @@ static void doubt_earlier(struct doubting *d, struct ptx_noted_variable *v, cons
 
         if (last == PTX_NONE)
             continue;
+        const bool up = may_be_moved_up(d, lines, &event, last);
+
         v->notes.at[n].value = (uint32_t)noting->values.count;
         v->notes.at[n].doubts = true;
         *PTX_PUSH(d->pl->job, noting->values) = (struct ptx_noted_value){.first = value.first, .bytes = value.bytes};
-        if (!ptx_note_is_written(d->pl, noting, &value, event.at / 2, last + 1) && 2 * (last + 1) < end) {
+        if (!up && !ptx_note_is_written(d->pl, noting, &value, event.at / 2, last + 1) && 2 * (last + 1) < end) {
             event.at = 2 * (last + 1);
             *PTX_PUSH(d->pl->job, v->notes) = event;
         }
