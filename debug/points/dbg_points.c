@@ -276,7 +276,7 @@ void dbg_note_untrue(const struct dbg *dbg)
                     dbg_base_name(file), line, (unsigned long long)tested, tested == 1 ? "" : "s",
                     object == NULL || object->debug == NULL || object->debug->die_count == 0 || dbg_object_is_debuggable(object)
                         ? ""
-                        : "; optimised code may stop at the line in only some iterations of a loop: compile with -g");
+                        : "; optimised code has no stop for some executions of a line: compile with -g");
     }
 }
 

@@ -127,7 +127,7 @@ END
 "$lanewise" run unrolled.cl --grid 2 --block 32 --arg 'out=i32[192]' --arg 'in=i32[128]:ramp' --arg n=4 \
     --save-launch unrolled.yaml >/dev/null || fail "the run of unrolled.cl fails"
 # A condition that is never true.
-note='^note: unrolled.cl:7: the condition of the breakpoint was evaluated 192 times, and was never true; optimised code may stop'
+note='^note: unrolled.cl:7: the condition of the breakpoint was evaluated 192 times, and was never true; optimised code has no stop'
 "$lanewise" gdb unrolled.yaml -- -batch -ex 'break unrolled.cl:7 if dx == 4' -ex 'break unrolled.cl:10 if gid == 3' -ex continue \
     -ex continue >untrue.out 2>&1 </dev/null
 [ "$(grep -c "$note" untrue.out)" = 1 ] && [ "$(grep -c '^note: unrolled' untrue.out)" = 1 ] ||
