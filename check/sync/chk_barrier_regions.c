@@ -22,6 +22,7 @@ struct block {
     bool reaches;        /* a barrier can be reached from the basic block, or in it */
     bool ends;           /* the basic block only ends the thread */
     bool leaves;         /* the basic block continues to the virtual exit */
+    bool returns;        /* the basic block has an early return that is not an edge of the graph: a guarded exit, or a removed edge */
 };
 
 struct build {
@@ -115,7 +116,7 @@ static bool find_functions(struct build *b)
 /** Returns true if a block ends after this instruction. */
 static bool ends_block(const struct isa_insn *insn)
 {
-    return insn->op == ISA_BRA || insn->op == ISA_BRX || isa_insn_ends(insn);
+    return insn->op == ISA_BRA || insn->op == ISA_BRX || insn->op == ISA_EXIT || isa_insn_ends(insn);
 }
 
 /** Returns the target of a branch, as an index from the first instruction of the function; -1: the target is not in the
@@ -153,10 +154,11 @@ static bool make_blocks(struct build *b)
     b->block_of[0] = 1;
     for (uint32_t k = 0; k < f->count; k++) {
         if (b->block_of[k] != 0)
-            b->block[n++] = (struct block){f->first + k, 0, {NO_BLOCK, NO_BLOCK}, false, false, false, false};
+            b->block[n++] = (struct block){f->first + k, 0, {NO_BLOCK, NO_BLOCK}, false, false, false, false, false};
         b->block_of[k] = n - 1;
         b->block[n - 1].end = f->first + k + 1;
         b->block[n - 1].barrier |= insn_synchronises(b, at(b, f->first + k), f->first + k);
+        b->block[n - 1].returns |= at(b, f->first + k)->op == ISA_EXIT && is_guarded(at(b, f->first + k));
     }
     b->count = n;
     for (uint32_t i = 0; i < n; i++) {
@@ -230,6 +232,7 @@ static void cut(struct block *x, unsigned k)
 {
     x->next[k] = x->next[1];
     x->next[1] = NO_BLOCK;
+    x->returns = true;
 }
 
 /* ---- post-dominators: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" ------------------- */
@@ -311,7 +314,7 @@ static void post_dominators(struct build *b)
     bool changed = true;
 
     for (;;) {
-        uint32_t endless = NO_BLOCK;
+        uint32_t endless = NO_BLOCK; /* last block, if possible with an early return, from which the exit cannot be reached */
 
         predecessors(b);
         b->stamp++;
@@ -321,11 +324,11 @@ static void post_dominators(struct build *b)
             if (b->block[i].next[0] == NO_BLOCK)
                 all = walk_back(b, i, all);
         for (uint32_t i = 0; i < b->count; i++)
-            if (b->seen[i] != b->stamp)
+            if (b->seen[i] != b->stamp && (endless == NO_BLOCK || b->block[i].returns || !b->block[endless].returns))
                 endless = i;
         if (endless == NO_BLOCK)
             break;
-        b->block[endless].leaves = true; /* an endless loop is treated as if its last block continued to the exit */
+        b->block[endless].leaves = true; /* an endless loop is treated as if this block continued to the exit */
     }
     for (uint32_t i = 0; i < b->count; i++)
         b->idom[i] = NO_BLOCK;

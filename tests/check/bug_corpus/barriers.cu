@@ -346,3 +346,41 @@ extern "C" __global__ void under_two_branches_good(int *a, int n)
     }
     a[i] = s[i];
 }
+
+/* find: barrier-divergence @13 0x1 */
+extern "C" __global__ void waits_alone_bad(int *a, int n)
+{
+    int i = threadIdx.x;
+    for (int k = 0; k < n / 50; k++) {
+        a[i] += k;
+        __syncthreads();
+        if (i == 0) {                              /* branch of @13 */
+            while (atomicAdd(&a[128], 1) % 4 != 3) {
+            }
+            __syncthreads();                       /* @13 */
+        }
+        a[i] += 2;
+    }
+}
+/* one thread waits in a loop between the barriers of each round, and the loop over the rounds ends the kernel */
+extern "C" __global__ void waits_alone_good(int *a, int n)
+{
+    int i = threadIdx.x;
+    for (int k = 0; k < n / 50; k++) {
+        a[i] += k;
+        __syncthreads();
+        if (i == 0) {
+            int now = atomicAdd(&a[128], 0);
+            __threadfence();
+            if (atomicAdd(&a[129], 1) == 2) {
+                atomicExch(&a[129], 0);
+                atomicAdd(&a[128], 1);
+            } else {
+                while (atomicAdd(&a[128], 0) == now && atomicAdd(&a[130], 1) % 4 != 3) {
+                }
+            }
+            __threadfence();
+        }
+        __syncthreads();
+    }
+}
