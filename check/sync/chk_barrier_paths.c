@@ -191,8 +191,13 @@ static void leave(struct chk_paths *p, struct path *path, uint64_t over)
 /** Returns the lanes of @site that take the branch. */
 static uint64_t taken_by(const struct emu_hook_site *site)
 {
-    uint64_t low = 0, high = 0;
+    uint64_t low = 0, high = 0, on = 1;
 
+    if (site->insn->guard_scalar) { /* the lanes of the split agree */
+        if (site->insn->guard != ISA_PT)
+            (void)emu_reg_read(site->core, site->slot, site->warp, ISA_REG_SP, site->insn->guard, 0, &on);
+        return (on != 0) != site->insn->guard_neg ? site->split_lanes : 0;
+    }
     if (site->lanes == 0 || site->lanes == site->split_lanes)
         return site->lanes;
     /* If exec disables lanes of the split, the active lanes agree, and the disabled lanes follow them (MACHINE 1). */

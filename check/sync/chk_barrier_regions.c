@@ -113,10 +113,16 @@ static bool find_functions(struct build *b)
 
 /* ---- the flow graph of a function ------------------------------------------------------------------ */
 
+/** Returns true for a direct branch of lanes, or of a whole warp. */
+static bool is_branch(const struct isa_insn *insn)
+{
+    return insn->op == ISA_BRA || insn->op == ISA_S_BRA;
+}
+
 /** Returns true if a block ends after this instruction. */
 static bool ends_block(const struct isa_insn *insn)
 {
-    return insn->op == ISA_BRA || insn->op == ISA_BRX || insn->op == ISA_EXIT || isa_insn_ends(insn);
+    return is_branch(insn) || insn->op == ISA_BRX || insn->op == ISA_EXIT || isa_insn_ends(insn);
 }
 
 /** Returns the target of a branch, as an index from the first instruction of the function; -1: the target is not in the
@@ -144,9 +150,9 @@ static bool make_blocks(struct build *b)
 
         if (insn->op == ISA_BRX)
             return false;
-        if (insn->op == ISA_BRA && target_of(b, f->first + k) < 0)
+        if (is_branch(insn) && target_of(b, f->first + k) < 0)
             return false;
-        if (insn->op == ISA_BRA)
+        if (is_branch(insn))
             b->block_of[target_of(b, f->first + k)] = 1;
         if (ends_block(insn) && k + 1 < f->count)
             b->block_of[k + 1] = 1;
@@ -166,7 +172,7 @@ static bool make_blocks(struct build *b)
         const struct isa_insn *last = at(b, x->end - 1);
         unsigned k = 0;
 
-        if (last->op == ISA_BRA)
+        if (is_branch(last))
             x->next[k++] = b->block_of[target_of(b, x->end - 1)];
         if (!isa_insn_ends(last) && i + 1 < n && (k == 0 || x->next[0] != i + 1))
             x->next[k++] = i + 1;
@@ -201,7 +207,7 @@ static void find_ends(struct build *b)
             for (uint32_t k = x->first; k < x->end && ends; k++) {
                 const enum isa_op op = (enum isa_op)at(b, k)->op;
 
-                ends = op == ISA_BRA || op == ISA_EXIT || op == ISA_BSYNC || op == ISA_BBREAK || op == ISA_NOP ||
+                ends = is_branch(at(b, k)) || op == ISA_EXIT || op == ISA_BSYNC || op == ISA_BBREAK || op == ISA_NOP ||
                        op == ISA_YIELD || is_of_the_end(b, k, end);
             }
             changed |= ends;

@@ -384,3 +384,36 @@ extern "C" __global__ void waits_alone_good(int *a, int n)
         __syncthreads();
     }
 }
+
+/* find: barrier-divergence @14 0xffffffff */
+extern "C" __global__ void halves_bad(int *a, int n)
+{
+    __shared__ int s[128];
+    unsigned i = threadIdx.x, d = 1;
+    s[i] = n + i;
+    __syncthreads();
+    while (d < blockDim.x)
+        d *= 2;
+    for (d /= 2; d >= 32; d /= 2)
+        if (i < d) {                               /* branch of @14 */
+            s[i] += s[i + d];
+            __syncthreads();                       /* @14 */
+        }
+    a[i] = s[0];
+}
+/* one branch of all threads controls each loop */
+extern "C" __global__ void halves_good(int *a, int n)
+{
+    __shared__ int s[128];
+    unsigned i = threadIdx.x, d = 1;
+    s[i] = n + i;
+    __syncthreads();
+    while (d < blockDim.x)
+        d *= 2;
+    for (d /= 2; d != 0; d /= 2) {
+        if (i < d && i + d < blockDim.x)
+            s[i] += s[i + d];
+        __syncthreads();
+    }
+    a[i] = s[0];
+}
