@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The runtime's C++ functions, which call its C functions. Only host code needs them: a device pass parses their
- * declarations in lanewise_host.h. */
+/* The runtime's C++ functions, which call its C functions. Device passes read them, too: clang refuses a call of a declared
+ * template whose argument is a local or unnamed type, an anonymous namespace's type or a lambda, because only this file could
+ * define the function. */
 #ifndef LANEWISE_CALLS_H
 #define LANEWISE_CALLS_H
 
@@ -120,6 +121,12 @@ template <class F>
 inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *count, F kernel, int block, size_t shared)
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(count, (const void *)kernel, block, shared);
+}
+template <class F>
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, F kernel, int block, size_t shared,
+                                                                          unsigned int flags)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(count, (const void *)kernel, block, shared, flags);
 }
 /* Finds the block size, a multiple of 32, with which the most threads are resident on a core; of several such sizes, the
  * largest. */

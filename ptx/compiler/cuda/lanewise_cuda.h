@@ -42,9 +42,7 @@ static __device__ __attribute__((used, nodebug)) char lw_linked;
 #include <time.h>
 #include <math.h>
 #undef _GLIBCXX_INCLUDE_NEXT_C_HEADERS
-#ifndef __CUDA_ARCH__
 #include "lanewise_calls.h"
-#endif
 #include <utility>
 #include <new> /* clang declares the device's new and delete in this header */
 #ifdef __CUDA__

@@ -101,6 +101,47 @@ __global__ void conversions(unsigned int *out)
     convert(i, out + i * RESULTS);
 }
 
+/* Arguments of the runtime's templates may have types that no other file can name: local and unnamed types, types of an anonymous
+ * namespace, and lambdas. */
+namespace {
+struct Pair { int a, b; };
+}
+typedef struct { int factor, add[3]; } Unnamed;
+__constant__ Unnamed parameters;
+template <class F> __global__ void apply(F f, Pair *out)
+{
+    out[threadIdx.x] = Pair{f((int)threadIdx.x), parameters.add[2]};
+}
+static void types()
+{
+    struct Local { int x; } *local = nullptr;
+    enum { NOTHING, SOMETHING } *choice = nullptr;
+    const Unnamed values = {7, {1, 2, 3}};
+    Pair *pairs, host[32];
+    cudaFuncAttributes attributes;
+    const int k = 5;
+    auto f = [=] __device__(int i) { return i * k + parameters.factor; };
+    int grid, block, count;
+    void *args[] = {&f, &pairs};
+    bool same = true;
+
+    check("memory of a local type", cudaMalloc(&local, 10 * sizeof *local) == cudaSuccess && cudaFree(local) == cudaSuccess);
+    check("memory of an unnamed type", cudaMallocManaged(&choice, 8) == cudaSuccess && cudaFree(choice) == cudaSuccess);
+    check("memory of an anonymous namespace's type", cudaMalloc(&pairs, sizeof host) == cudaSuccess);
+    check("a constant of an unnamed type", cudaMemcpyToSymbol(parameters, &values, sizeof values) == cudaSuccess);
+    check("attributes", cudaFuncGetAttributes(&attributes, apply<decltype(f)>) == cudaSuccess);
+    check("occupancy", cudaOccupancyMaxPotentialBlockSize(&grid, &block, apply<decltype(f)>) == cudaSuccess &&
+                           cudaOccupancyMaxActiveBlocksPerMultiprocessor(&count, apply<decltype(f)>, block, 0) == cudaSuccess &&
+                           cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&count, apply<decltype(f)>, block, 0,
+                                                                                  cudaOccupancyDefault) == cudaSuccess);
+    check("a launch", cudaLaunchKernel(apply<decltype(f)>, dim3(1), dim3(32), args) == cudaSuccess);
+    check("a copy", cudaMemcpy(host, pairs, sizeof host, cudaMemcpyDefault) == cudaSuccess);
+    for (int i = 0; i < 32; i++)
+        same &= host[i].a == i * k + 7 && host[i].b == 3;
+    check("the results of a lambda", same);
+    cudaFree(pairs);
+}
+
 int main(void)
 {
     static_assert(is_block<decltype(cooperative_groups::this_thread_block())>::value, "the group is another class");
@@ -155,6 +196,8 @@ int main(void)
         check("a value of e4m3", (i & 0x7f) == 0x7f || back4.__x == i);
         check("a value of e5m2", (i & 0x7f) >= 0x7c || back5.__x == i);
     }
+
+    types();
 
     unsigned int *out, want[RESULTS] = {0};
 
