@@ -276,6 +276,14 @@ lanewise_kernel *lanewise_kernel_find(lanewise_module *module, const char *name)
     return NULL;
 }
 
+const char *lanewise_kernel_refusal(const lanewise_module *module, const char *name)
+{
+    for (unsigned i = 0; module != NULL && name != NULL && i < module->object->refusal_count; i++)
+        if (strcmp(module->object->refusals[i].name, name) == 0)
+            return module->object->refusals[i].message;
+    return NULL;
+}
+
 const char *lanewise_kernel_name(const lanewise_kernel *kernel)
 {
     return kernel != NULL ? kernel->function->name : "";

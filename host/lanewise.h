@@ -156,6 +156,9 @@ LANEWISE_API lanewise_kernel *lanewise_kernel_at(lanewise_module *module, unsign
 /** Returns the kernel called @name, which may be a name as in C++: "reduce<float, 256>". Returns NULL if there is no such
  *  kernel; lanewise_error() then lists the kernels of the module. */
 LANEWISE_API lanewise_kernel *lanewise_kernel_find(lanewise_module *module, const char *name);
+/** Returns the message why the kernel with exactly this name was not translated, because it uses something that is not
+ *  supported, while other kernels of the module were. Returns NULL if there is no such kernel. */
+LANEWISE_API const char *lanewise_kernel_refusal(const lanewise_module *module, const char *name);
 LANEWISE_API const char *lanewise_kernel_name(const lanewise_kernel *kernel);
 LANEWISE_API unsigned lanewise_kernel_param_count(const lanewise_kernel *kernel);
 /** Returns the size of parameter @index in bytes; 0 for a pointer to __local memory, whose argument is the size of that

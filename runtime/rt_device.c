@@ -67,6 +67,14 @@ void rt_complain(const char *what)
     complain(what, lanewise_error(device.machine));
 }
 
+void rt_complain_refused(const lanewise_module *module, const char *name)
+{
+    const char *reason = lanewise_kernel_refusal(module, name);
+
+    if (reason != NULL)
+        complain("", reason);
+}
+
 /** Returns the part of @path that is relative to the current folder if the file is below this folder; else @path. */
 static const char *relative(const char *path)
 {

@@ -44,6 +44,8 @@ bool rt_stopped(void);
 enum lanewise_fault rt_fault(void);
 /** Prints the machine's last error message, lanewise_error(), to standard error, after "lanewise: " and @what; locked. */
 void rt_complain(const char *what);
+/** Prints the reason if kernel @name of a module was not translated. */
+void rt_complain_refused(const lanewise_module *module, const char *name);
 /**
  * Splits @text into words as a shell does, at white space that is not protected by quotes or a backslash. Returns an array
  * that ends with NULL, in one block that the caller frees. Returns NULL if the host has no memory.

@@ -22,7 +22,7 @@ struct block {
     bool reaches;        /* a barrier can be reached from the basic block, or in it */
     bool ends;           /* the basic block only ends the thread */
     bool leaves;         /* the basic block continues to the virtual exit */
-    bool returns;        /* the basic block has an early return that is not an edge of the graph: a guarded exit, or a removed edge */
+    bool returns;        /* the basic block has an early return that is no edge: a guarded exit, or a removed edge */
 };
 
 struct build {

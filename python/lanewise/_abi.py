@@ -135,6 +135,7 @@ FUNCTIONS = {
     "lanewise_describe": ("int", [_M, "const lanewise_text *", *_HEADERS, _OPTIONS, "char **"]),
     "lanewise_kernel_at": ("lanewise_kernel *", [_MODULE, "unsigned"]),
     "lanewise_kernel_find": ("lanewise_kernel *", [_MODULE, _T]),
+    "lanewise_kernel_refusal": (_T, ["const lanewise_module *", _T]),
     "lanewise_kernel_name": (_T, [_CK]),
     "lanewise_kernel_param_count": ("unsigned", [_CK]),
     "lanewise_kernel_param_bytes": ("size_t", [_CK, "unsigned"]),

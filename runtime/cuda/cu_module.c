@@ -346,6 +346,16 @@ static lanewise_kernel *find_kernel(const struct cu_module *m, const char *name)
     return kernel;
 }
 
+/** Prints why the translation of a module has not made the kernel that the host knows by @name. */
+static void complain_missing(const struct cu_module *m, const char *name)
+{
+    char *linked = cu_link_name(name, m->index);
+
+    if (linked != NULL)
+        rt_complain_refused(m->module, linked);
+    free(linked);
+}
+
 cudaError_t cu_function_get(const void *stub, struct cu_function **out)
 {
     if (stub == NULL)
@@ -360,7 +370,10 @@ cudaError_t cu_function_get(const void *stub, struct cu_function **out)
                     return error;
                 if (f->kernel == NULL)
                     f->kernel = find_kernel(m, f->name);
-                return f->kernel != NULL ? cudaSuccess : cudaErrorInvalidDeviceFunction;
+                if (f->kernel == NULL && !f->missing)
+                    complain_missing(m, f->name);
+                f->missing = f->kernel == NULL;
+                return f->missing ? cudaErrorInvalidDeviceFunction : cudaSuccess;
             }
     return cudaErrorInvalidResourceHandle;
 }
@@ -637,8 +650,10 @@ cudaError_t cu_module_function(struct cu_module *m, const char *name, struct cu_
     for (unsigned i = 0; (kernel = lanewise_kernel_at(m->module, i)) != NULL; i++)
         if (strcmp(lanewise_kernel_name(kernel), name) == 0)
             break;
-    if (kernel == NULL)
+    if (kernel == NULL) {
+        rt_complain_refused(m->module, name);
         return cudaErrorSymbolNotFound;
+    }
     f = calloc(1, sizeof *f);
     if (f == NULL || (f->name = strdup(name)) == NULL) {
         free(f);

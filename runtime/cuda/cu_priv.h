@@ -78,7 +78,8 @@ struct cu_function {
     struct cu_module *module;
     const void *stub;
     char *name;
-    lanewise_kernel *kernel; /* NULL: the kernel has not been used yet */
+    lanewise_kernel *kernel; /* NULL: the kernel has not been used yet, or is missing */
+    bool missing; /* the module has no such kernel, and the reason has been printed */
     bool has_limit;             /* cudaFuncSetAttribute has set a limit of dynamic shared memory: */
     unsigned max_dynamic_bytes;
 };

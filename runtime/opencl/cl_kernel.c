@@ -66,10 +66,12 @@ cl_kernel CL_API_CALL clCreateKernel(cl_program program, const char *name, cl_in
         result = CL_INVALID_VALUE;
     for (unsigned i = 0; result == CL_SUCCESS && kernel == NULL; i++) {
         from = lanewise_kernel_at(program->module, i);
-        if (from == NULL)
+        if (from == NULL) {
+            rt_complain_refused(program->module, name);
             result = CL_INVALID_KERNEL_NAME;
-        else if (strcmp(lanewise_kernel_name(from), name) == 0)
+        } else if (strcmp(lanewise_kernel_name(from), name) == 0) {
             kernel = create(program, from, &result);
+        }
     }
     rt_unlock();
     cl_put_error(error, result);

@@ -82,6 +82,25 @@ done
 printf '__managed__ int v[4];\n__global__ void k(int *p) { p[4] = 1; }\nint main()\n{\n    k<<<1, 1>>>(v);\n    return cudaDeviceSynchronize() != cudaSuccess;\n}\n' >outside.cu
 "$lanewise" cc -g outside.cu -o outside >log 2>&1 && ./outside >out 2>err
 grep -q "out-of-bounds: .* past the end of 'v'" err && grep -q 'launched by main' err || { fail "outside.cu: the finding is wrong"; cat log err; }
+# If one kernel of a program uses something that is not supported, its launch names it, once. The other kernels run.
+cat >refused.cu <<'EOF'
+__global__ void fine(int *p) { *p = 3; }
+__global__ void gather(cudaTextureObject_t t, float4 *p) { *p = tex2Dgather<float4>(t, 1, 1, 0); }
+int main()
+{
+    int *p;
+    cudaMallocManaged(&p, 16);
+    fine<<<1, 1>>>(p);
+    for (int i = 0; i < 3; i++) {
+        gather<<<1, 1>>>(0, (float4 *)p);
+        if (cudaGetLastError() != cudaErrorInvalidDeviceFunction)
+            return 1;
+    }
+    return cudaDeviceSynchronize() != cudaSuccess || *p != 3;
+}
+EOF
+"$lanewise" cc refused.cu -o refused >log 2>&1 && ./refused 2>err && [ "$(grep -c 'tex2Dgather is not supported' err)" = 1 ] ||
+    { fail "refused.cu: the refused kernel is not named"; cat log err; }
 # If the user brings libcu++, <cuda/barrier> and namespace cuda are its own, also together with <cooperative_groups/memcpy_async.h>.
 mkdir -p brought/cuda/std && : >brought/cuda/std/version
 printf 'namespace cuda { inline namespace own { template <int N> struct barrier { int n = N; }; } }\n' >brought/cuda/barrier
