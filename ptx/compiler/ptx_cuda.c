@@ -67,6 +67,7 @@ static const struct header headers[] = {
     {"cuda/barrier", "#include \"../lanewise_sync.h\"\n"},
     {"cuda/pipeline", "#include \"../lanewise_sync.h\"\n"},
     {"cuda_pipeline.h", "#include \"lanewise_sync.h\"\n"},
+    {"cuda_pipeline_primitives.h", "#include \"lanewise_sync.h\"\n"},
 #undef FORWARD
 /* Headers that are refused with a reason. */
 #define REFUSED(NAME, WHAT) {NAME, "#error Lanewise has no <" NAME ">: " WHAT "\n"}

@@ -22,11 +22,12 @@ static bool is_word(char c)
 }
 
 /** Returns the kind of a mangled name, and sets *@end to the end of its last part. Source: Itanium C++ ABI, section 5.1. INTERNAL: an
- *  `L` is before a part of the name, or a part is an unnamed namespace. TEMPLATE: template arguments follow a part. */
+ *  `L` is before a part of the name, or the name or a template argument is in an unnamed namespace. TEMPLATE: template arguments
+ *  follow a part. */
 static enum kind kind_of(const char *name, size_t size, size_t *end)
 {
     static const char unnamed[] = "_GLOBAL__N_";
-    enum kind kind = PLAIN;
+    enum kind kind = memmem(name, size, unnamed, sizeof unnamed - 1) != NULL ? INTERNAL : PLAIN;
     size_t i = 2;
 
     *end = size;
@@ -50,8 +51,6 @@ static enum kind kind_of(const char *name, size_t size, size_t *end)
             part = part * 10 + (size_t)(name[i++] - '0');
         if (part > size - i)
             break;
-        if (part >= sizeof unnamed - 1 && memcmp(name + i, unnamed, sizeof unnamed - 1) == 0)
-            kind = INTERNAL;
         i += part;
         *end = i;
     }
