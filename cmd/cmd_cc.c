@@ -150,6 +150,10 @@ static bool take_own(struct line *l, char **argv, int *i, bool *ours)
     } else if (is_option(word, "rdc", &value) || is_option(word, "relocatable-device-code", &value)) {
         value = operand(l, word, value, argv, i);
         p->linked = value != NULL && strcmp(value, "true") == 0;
+    } else if (is_option(word, "fmad", &value)) {
+        value = operand(l, word, value, argv, i);
+        if (value != NULL && strcmp(value, "false") == 0)
+            l->flags[l->program.flag_count++] = "-ffp-contract=off";
     } else if (strcmp(word, "-fgpu-rdc") == 0) {
         p->linked = true;
     } else if (is_option(word, "Xcompiler", &value) || is_option(word, "compiler-options", &value)) {

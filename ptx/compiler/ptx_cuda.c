@@ -222,6 +222,7 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
     const char **argv = calloc(flag_count + LW_COUNT_OF(before) + 40, sizeof *argv);
     char result[PTX_PATH_BYTES + 16];
     enum lw_status status = ptx_cuda_headers(job, err);
+    bool contracts = true;
     size_t n = 0;
 
     if (status == LW_OK && argv == NULL)
@@ -234,6 +235,9 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
     }
     snprintf(result, sizeof result, "%s/kernel.ptx", job->scratch);
     job->values = ptx_values_wanted(flags, flag_count);
+    for (size_t i = 0; i < flag_count; i++)
+        if (strncmp(flags[i], "-ffp-contract=", 14) == 0)
+            contracts = strcmp(flags[i] + 14, "fast") == 0;
     argv[n++] = job->compiler;
     for (size_t i = 0; i < LW_COUNT_OF(before); i++)
         argv[n++] = before[i];
@@ -244,6 +248,13 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
         if (strcmp(flags[i], "-rdc=true") != 0) /* -rdc=true, which permits launches by kernels and functions in other modules, is
                                                  * an option of nvcc only */
             argv[n++] = flags[i];
+    /* By default clang lets the code generator contract multiplications and additions to fma in all code of a kernel. The
+     * functions of libclc do not allow it: sin(-39986.2f) would have no correct digit. With this option clang marks the operations
+     * of the source, and only these are contracted. The drivers of clang 14 to 16 do not know this value. */
+    if (contracts) {
+        argv[n++] = "-Xclang";
+        argv[n++] = "-ffp-contract=fast-honor-pragmas";
+    }
     argv[n++] = "-isystem";
     argv[n++] = job->headers;
     if (job->overlay[0] != '\0') {

@@ -420,16 +420,18 @@ static void pad(struct ptx_parser *parser, struct ptx_symbol *s, uint64_t bytes)
  * - An OpenCL C vector of three elements has the size and alignment of four elements. clang declares only three, but loads and
  *   stores four.
  * - With a table of 158 bytes, libclc reduces arguments above 2^30 of the functions sin, cos and tan of doubles. libclc loads the
- *   last sixteen bytes together and shifts out the two bytes past the end of the table. */
+ *   last sixteen bytes together and shifts out the two bytes past the end of the table. If clang links two libraries with this
+ *   table, the name of one copy ends with a number. */
 static void pad_variable(struct ptx_parser *parser, uint32_t index, enum ptx_type type, unsigned dimensions)
 {
-    enum { TABLE_BYTES = 158, READ_BYTES = 160 };
+    enum { TABLE_BYTES = 158, READ_BYTES = 160, NAME_BYTES = sizeof "PIBITS_TBL" - 1 };
     struct ptx_symbol *s = &parser->module->symbols.at[index];
 
     if (parser->opencl && type == PTX_T_B8 && dimensions == 1 && s->kind == PTX_SYM_VARIABLE && s->align >= 4 &&
         4 * s->size_bytes == 3 * (uint64_t)s->align)
         pad(parser, s, s->align);
-    if (s->space == PTX_SP_CONST && s->size_bytes == TABLE_BYTES && s->init != NULL && strcmp(s->name, "PIBITS_TBL") == 0)
+    if (s->space == PTX_SP_CONST && s->size_bytes == TABLE_BYTES && s->init != NULL &&
+        strncmp(s->name, "PIBITS_TBL", NAME_BYTES) == 0 && s->name[NAME_BYTES + strspn(s->name + NAME_BYTES, "_$0123456789")] == '\0')
         pad(parser, s, READ_BYTES);
 }
 

@@ -142,6 +142,37 @@ static void types()
     cudaFree(pairs);
 }
 
+/* Trigonometric functions of large arguments. Contracting the operations of their library to fma would leave no correct digit. */
+enum { ANGLES = 512 };
+__global__ void angles(const double *x, double *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const float f = (float)x[i];
+    double *to = out + 6 * i;
+
+    to[0] = sin(x[i]), to[1] = cos(x[i]), to[2] = tan(x[i]);
+    to[3] = sinf(f), to[4] = cosf(f), to[5] = tanf(f);
+}
+static void large_angles()
+{
+    double *x, *out;
+
+    cudaMallocManaged(&x, ANGLES * sizeof *x);
+    cudaMallocManaged(&out, 6 * ANGLES * sizeof *out);
+    for (int i = 0; i < ANGLES; i++)
+        x[i] = ldexp(1.0 + i * 0.0017, i % 120);
+    angles<<<ANGLES / 128, 128>>>(x, out);
+    check("a kernel with large angles", cudaDeviceSynchronize() == cudaSuccess);
+    for (int i = 0; i < ANGLES && failures < 10; i++) {
+        const double f = (double)(float)x[i], want[] = {sin(x[i]), cos(x[i]), tan(x[i]), sin(f), cos(f), tan(f)};
+
+        for (int k = 0; k < 6; k++)
+            check("a function of a large angle", fabs(out[6 * i + k] - want[k]) <= fabs(want[k]) * (k < 3 ? 4e-16 : 4e-7));
+    }
+    cudaFree(x);
+    cudaFree(out);
+}
+
 int main(void)
 {
     static_assert(is_block<decltype(cooperative_groups::this_thread_block())>::value, "the group is another class");
@@ -198,6 +229,7 @@ int main(void)
     }
 
     types();
+    large_angles();
 
     unsigned int *out, want[RESULTS] = {0};
 
