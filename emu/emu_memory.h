@@ -31,6 +31,9 @@ enum lw_status emu_free(struct emu_machine *machine, uint64_t address, struct lw
  *  LW_ERANGE, with the address in the message. */
 enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t address, void *data,
                                uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
+/** Copies as emu_global_read() does, but listeners are not notified, because the host does not use the data as a result. */
+enum lw_status emu_global_peek(const struct emu_machine *machine, uint64_t address, void *data,
+                               uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
 /** Copies @size_bytes from @data to global memory at @address. All bytes must be in one live allocation, which may be
  *  read-only for guests. Errors: LW_ERANGE, with the address in the message. */
 enum lw_status emu_global_write(struct emu_machine *machine, uint64_t address, const void *data,

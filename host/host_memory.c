@@ -57,6 +57,17 @@ int lanewise_read(lanewise_machine *m, uint64_t address, void *data, size_t byte
                                                                             : host_fail(m, &err);
 }
 
+int lanewise_peek(lanewise_machine *m, uint64_t address, void *data, size_t bytes)
+{
+    struct lw_error err;
+
+    if (m == NULL || (data == NULL && bytes != 0))
+        return host_missing(m, "lanewise_peek", "the data");
+    if (m->machine == NULL)
+        return host_refuse(m, "0x%llx is not the address of an allocation", (unsigned long long)address);
+    return emu_global_peek(m->machine, address, data, bytes, &err) == LW_OK ? LANEWISE_OK : host_fail(m, &err);
+}
+
 int lanewise_copy(lanewise_machine *m, uint64_t to, uint64_t from, uint64_t bytes)
 {
     struct lw_error err;

@@ -226,6 +226,9 @@ LANEWISE_API int lanewise_write(lanewise_machine *machine, uint64_t address, con
  *  lanewise_wait() has not run yet have no results in memory. */
 LANEWISE_API int lanewise_read(lanewise_machine *machine, uint64_t address, void *data,
                                size_t bytes);
+/** Copies as lanewise_read() does, but for checks the host does not read the data, as when it only prepares a write. */
+LANEWISE_API int lanewise_peek(lanewise_machine *machine, uint64_t address, void *data,
+                               size_t bytes);
 
 /** Copies @bytes inside the machine's memory. Each range must be in one allocation; the two ranges may overlap. */
 LANEWISE_API int lanewise_copy(lanewise_machine *machine, uint64_t to, uint64_t from, uint64_t bytes);

@@ -460,7 +460,7 @@ static uint8_t *host_range(const struct emu_machine *machine, uint64_t address,
     return NULL;
 }
 
-enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t address, void *data,
+enum lw_status emu_global_peek(const struct emu_machine *machine, uint64_t address, void *data,
                                uint64_t size_bytes, struct lw_error *err)
 {
     if (size_bytes == 0)
@@ -469,9 +469,18 @@ enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t addre
     if (host == NULL)
         return LW_ERANGE;
     memcpy(data, host, size_bytes);
-    emu_machine_notify(machine, &(struct emu_machine_event){.kind = EMU_MACHINE_HOST_READ, .address = address,
-                                              .size_bytes = size_bytes, .name = ""});
     return LW_OK;
+}
+
+enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t address, void *data,
+                               uint64_t size_bytes, struct lw_error *err)
+{
+    const enum lw_status status = emu_global_peek(machine, address, data, size_bytes, err);
+
+    if (status == LW_OK && size_bytes != 0)
+        emu_machine_notify(machine, &(struct emu_machine_event){.kind = EMU_MACHINE_HOST_READ, .address = address,
+                                                  .size_bytes = size_bytes, .name = ""});
+    return status;
 }
 
 /** Marks pages and notifies listeners after the host has written @size_bytes at @address. @from: source address of a copy within

@@ -105,20 +105,21 @@ static uint64_t next_argument(struct work *w, unsigned size)
     w->source->arguments++;
     return at;
 }
-/** Reads the next argument, of @size bytes. Returns false if a byte cannot be read. */
-static bool read_argument(struct work *w, void *data, unsigned size)
+/** Reads the next argument, of @size bytes, of which only the first @used bytes are printed. Returns false if a byte cannot be
+ *  read. */
+static bool read_argument(struct work *w, void *data, unsigned size, unsigned used)
 {
     uint64_t at = next_argument(w, size);
 
     if (w->source->argument != NULL)
-        w->source->argument(w->source->context, at, size);
+        w->source->argument(w->source->context, at, used);
     return read_bytes(w, w->args + at, data, size);
 }
 static bool take_bits(struct work *w, unsigned size, uint64_t *bits)
 {
     uint8_t bytes[8] = {0};
 
-    if (!read_argument(w, bytes, size))
+    if (!read_argument(w, bytes, size, size))
         return false;
     *bits = lw_get64(bytes);
     return true;
@@ -235,7 +236,7 @@ static bool put_vector(struct work *w, const struct spec *spec)
     unsigned size = sizes[spec->length], count = spec->vector == 3 ? 4 : spec->vector;
     uint8_t bytes[128];
 
-    if (!read_argument(w, bytes, size * count))
+    if (!read_argument(w, bytes, size * count, size * spec->vector))
         return false;
     for (unsigned i = 0; i < spec->vector; i++) {
         uint8_t one[8] = {0};

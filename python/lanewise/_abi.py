@@ -150,6 +150,7 @@ FUNCTIONS = {
     "lanewise_free": ("int", [_M, "uint64_t"]),
     "lanewise_write": ("int", [_M, "uint64_t", "const void *", "size_t"]),
     "lanewise_read": ("int", [_M, "uint64_t", "void *", "size_t"]),
+    "lanewise_peek": ("int", [_M, "uint64_t", "void *", "size_t"]),
     "lanewise_copy": ("int", [_M, "uint64_t", "uint64_t", "uint64_t"]),
     "lanewise_fill": ("int", [_M, "uint64_t", "const void *", "size_t", "uint64_t"]),
     "lanewise_heap_limit": ("int", [_M, "uint64_t"]),

@@ -345,7 +345,7 @@ struct map_command {
     struct _cl_mem *mem; /* buffer; @base has the reference to it */
     struct cl_map *map;  /* for an unmap: the map, which was removed from the buffer's list; owned */
     size_t offset, bytes;
-    bool reads;
+    bool copies, reads; /* copies: the program needs the contents of the range. reads: it reads them, and does not only write */
 };
 
 /** Returns the host memory for mapped ranges of a buffer, allocated at the first use, or NULL if there is no memory. This host
@@ -367,10 +367,10 @@ static int run_map(struct rt_command *command)
 {
     struct map_command *m = (struct map_command *)(void *)command;
 
-    if (!m->reads || m->mem->is_svm) /* the program only writes the range, or the memory is shared, so nothing is copied */
+    if (!m->copies || m->mem->is_svm) /* the program overwrites the range, or the memory is shared, so nothing is copied */
         return CL_SUCCESS;
-    return result_of(lanewise_read(rt_machine(), m->mem->address + m->offset, shadow_of(m->mem) + m->offset, m->bytes),
-                     "map");
+    return result_of((m->reads ? lanewise_read : lanewise_peek)(rt_machine(), m->mem->address + m->offset,
+                                                                shadow_of(m->mem) + m->offset, m->bytes), "map");
 }
 
 static int run_unmap(struct rt_command *command)
@@ -439,7 +439,8 @@ void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool
     mem->map_count++;
     *(struct map_command *)command = (struct map_command){
         .base = *command, .mem = mem, .offset = offset, .bytes = bytes,
-        .reads = (flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0};
+        .copies = (flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0,
+        .reads = (flags & CL_MAP_WRITE) == 0 || (flags & CL_MAP_READ) != 0};
     cl_command_hold_mem(command, mem);
     cl_object_hold(mem); /* keeps the buffer valid until the call of forget_map() below, because the command may release its
                           * reference earlier */

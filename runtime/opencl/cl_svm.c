@@ -43,6 +43,7 @@ static void *allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes, 
     const cl_svm_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
     cl_ulong most = 0;
     struct cl_svm *svm;
+    const uint8_t zero = 0;
     void *pointer;
 
     if (!cl_object_is(context, CL_KIND_CONTEXT) || bytes == 0 || (alignment & (alignment - 1)) != 0 || alignment > SVM_MOST_ALIGN ||
@@ -62,6 +63,8 @@ static void *allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes, 
         free(svm);
         return NULL;
     }
+    /* marks all bytes as initialised, because the emulator does not see which bytes the host writes */
+    lanewise_fill(rt_machine(), svm->address, &zero, 1, bytes);
     svm->bytes = bytes;
     svm->next = context->svm;
     context->svm = svm;

@@ -216,4 +216,55 @@ if build order; then
     [ "$(grep -c ': out-of-bounds: ' err)" = 1 ] || fail "order: expected one out-of-bounds access: $(cat err)"
     [ "$(grep -c ': uncoalesced: ' err)" = 1 ] || fail "order: expected one uncoalesced load: $(cat err)"
 fi
+
+# No finding: a buffer is mapped for writing only; the host writes shared virtual memory; printf gets a vector of three elements.
+cat >quiet.c <<'END'
+#include "frame.h"
+#include <string.h>
+typedef struct node { int value, next; } node;
+int main(void)
+{
+    const char *source = "__kernel void k(__global int *a, __global int2 *n, __global int *o) {\n"
+                         "    int i = get_global_id(0), at = i, sum = 0;\n"
+                         "    while (at >= 0) { sum += n[at].x; at = n[at].y; }\n"
+                         "    o[i] = a[i] + sum;\n"
+                         "    if (i == 1) printf(\"%v3d\\n\", (int3)(i, sum, a[i]));\n}\n";
+    size_t size = 16;
+    int i, out[16];
+
+    begin();
+    cl_program p = clCreateProgramWithSource(context, 1, &source, NULL, NULL);
+    clBuildProgram(p, 0, NULL, "-cl-std=CL1.2", NULL, NULL);
+    cl_kernel k = clCreateKernel(p, "k", NULL);
+    cl_mem a = clCreateBuffer(context, CL_MEM_READ_WRITE, 64, NULL, NULL);
+    cl_mem o = clCreateBuffer(context, CL_MEM_READ_WRITE, 64, NULL, NULL);
+    node *n = clSVMAlloc(context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, 16 * sizeof *n, 0);
+    int *m = clEnqueueMapBuffer(queue, a, CL_TRUE, CL_MAP_WRITE, 0, 64, 0, NULL, NULL, NULL);
+
+    for (i = 0; i < 16; i++) {
+        m[i] = 100 * i;
+        n[i].value = i + 1;
+        n[i].next = i - 1;
+    }
+    clEnqueueUnmapMemObject(queue, a, m, 0, NULL, NULL);
+    m = clEnqueueMapBuffer(queue, a, CL_TRUE, CL_MAP_WRITE, 0, 64, 0, NULL, NULL, NULL); /* has the contents of the buffer */
+    m[3] += 7;
+    clEnqueueUnmapMemObject(queue, a, m, 0, NULL, NULL);
+    clSetKernelArg(k, 0, sizeof a, &a);
+    clSetKernelArgSVMPointer(k, 1, n);
+    clSetKernelArg(k, 2, sizeof o, &o);
+    clEnqueueNDRangeKernel(queue, k, 1, NULL, &size, NULL, 0, NULL, NULL);
+    clEnqueueReadBuffer(queue, o, CL_TRUE, 0, 64, out, 0, NULL, NULL);
+    for (i = 0; i < 16; i++)
+        if (out[i] != 100 * i + (i + 1) * (i + 2) / 2 + (i == 3 ? 7 : 0))
+            return 1;
+    clSVMFree(context, n);
+    return 0;
+}
+END
+sed -i 's/^#include "frame.h"/#undef CL_TARGET_OPENCL_VERSION\n#define CL_TARGET_OPENCL_VERSION 200\n#include "frame.h"/' quiet.c
+if build quiet; then
+    app quiet --check=uninitialised-output,uninitialised-address,uninitialised-branch
+    grep -q '^1,3,100$' out && [ ! -s err ] || fail "quiet: expected no finding: $(cat out err)"
+fi
 exit $failed
