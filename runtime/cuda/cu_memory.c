@@ -309,19 +309,6 @@ static struct block *block_of(const void *pointer)
     return *find_block(begin);
 }
 
-CU_API cudaError_t cudaHostGetDevicePointer(void **out, void *host, unsigned flags)
-{
-    const struct block *block;
-
-    if (out == NULL || flags != 0)
-        return cu_return(cudaErrorInvalidValue);
-    rt_lock();
-    block = block_of(host);
-    *out = block != NULL && block->type == TYPE_HOST ? host : NULL;
-    rt_unlock();
-    return cu_return(*out != NULL ? cudaSuccess : cudaErrorInvalidValue);
-}
-
 /* ---- memory of the host that the program registers ------------------------------------------------------------------ */
 
 struct registration {
@@ -339,6 +326,26 @@ static struct registration *registration_of(uintptr_t begin, size_t bytes)
         if (begin < r->begin + r->bytes && r->begin < begin + bytes)
             return r;
     return NULL;
+}
+
+CU_API cudaError_t cudaHostGetDevicePointer(void **out, void *host, unsigned flags)
+{
+    cudaError_t error = cudaErrorInvalidValue;
+    const struct block *block;
+
+    if (out == NULL || flags != 0)
+        return cu_return(error);
+    rt_lock();
+    block = block_of(host);
+    *out = NULL;
+    if (block != NULL && block->type == TYPE_HOST) {
+        *out = host;
+        error = cudaSuccess;
+    } else if (registration_of((uintptr_t)host, 1) != NULL) {
+        error = cudaErrorNotSupported; /* kernels cannot access this memory */
+    }
+    rt_unlock();
+    return cu_return(error);
 }
 
 /** Registers memory of the host. Page-locking needs no action here. */
