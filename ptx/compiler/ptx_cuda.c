@@ -249,8 +249,8 @@ enum lw_status ptx_cuda_by_clang(struct ptx_job *job, const char *path, const ch
                                                  * an option of nvcc only */
             argv[n++] = flags[i];
     /* By default clang lets the code generator contract multiplications and additions to fma in all code of a kernel. The
-     * functions of libclc do not allow it: sin(-39986.2f) would have no correct digit. With this option clang marks the operations
-     * of the source, and only these are contracted. The drivers of clang 14 to 16 do not know this value. */
+     * functions of libclc do not allow it: sin(-39986.2f) would have no correct digit. With this option clang marks the
+     * operations of the source, and only these are contracted. The drivers of clang 14 to 16 do not know this value. */
     if (contracts) {
         argv[n++] = "-Xclang";
         argv[n++] = "-ffp-contract=fast-honor-pragmas";

@@ -431,7 +431,8 @@ static void pad_variable(struct ptx_parser *parser, uint32_t index, enum ptx_typ
         4 * s->size_bytes == 3 * (uint64_t)s->align)
         pad(parser, s, s->align);
     if (s->space == PTX_SP_CONST && s->size_bytes == TABLE_BYTES && s->init != NULL &&
-        strncmp(s->name, "PIBITS_TBL", NAME_BYTES) == 0 && s->name[NAME_BYTES + strspn(s->name + NAME_BYTES, "_$0123456789")] == '\0')
+        strncmp(s->name, "PIBITS_TBL", NAME_BYTES) == 0 &&
+        s->name[NAME_BYTES + strspn(s->name + NAME_BYTES, "_$0123456789")] == '\0')
         pad(parser, s, READ_BYTES);
 }
 
