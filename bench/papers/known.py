@@ -17,6 +17,7 @@ KNOWN = {
                     'keeps these lines with any schedule.',
     'T12 memc': 'With all lanes counted as active, 2.6 warps may load instead of 10.0. This hides less latency, but saves a third of the misses: with the active '
                 'lanes, daws admits too many warps on this kernel. A kAssocFactor of 0.4 is also faster than 0.6.',
+    'T17': 'On gc, ccws throttles too few warps to have an effect (T4 ccws gc): the memory system takes as much energy as with gto, 6 % more than with daws.',
     'T10 daws': 'The tuned kernel uses 91 % of the bus. Two warps on each core, for which L1 has enough lines, use 53 %: a fifth of the issue slots have no warp, as '
                 '64 blocks cannot be distributed evenly to 30 cores, and in a third the warps wait for the load/store unit. A static limit of 2 warps is as slow.',
     'T10 counts': 'The number of writes is as in the source. The tuned kernel executes 107 instructions for each row: each of its five steps of reduction has a branch, '
