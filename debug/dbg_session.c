@@ -276,6 +276,7 @@ static bool thread_fill(const struct dbg *dbg, const struct emu_thread_ref *loca
     out->location.pc = split.pc;
     out->active = split.lanes & view.exec;
     out->ready = split.state == EMU_SPLIT_READY;
+    out->waits_before = split.state == EMU_SPLIT_CTA || split.state == EMU_SPLIT_BLOCKED || split.state == EMU_SPLIT_LAUNCH;
     return true;
 }
 

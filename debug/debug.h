@@ -72,6 +72,7 @@ struct dbg_thread {
     unsigned lane;            /* focus lane of the warp */
     uint64_t active;          /* active lanes of the focus lane's split: lanes that are both in the split's mask and in exec */
     bool ready;               /* true: the focus lane's split can run; false: it waits, for example at a barrier */
+    bool waits_before;        /* the focus lane waits at the instruction before its pc, for example at a CTA barrier */
     uint64_t live;            /* lanes of the warp that have not exited */
     uint64_t retired;         /* number of instructions that the warp has executed */
 };
@@ -269,6 +270,10 @@ enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct d
 enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, uint64_t high,
                               bool locked, struct dbg_stop *stop, struct lw_error *err)
     LW_MUST_CHECK;
+/** As dbg_step_range(), for a lane that waits at a barrier: the barrier is the first instruction of the step, so the lane
+ *  executes no instruction before it is checked whether its pc is outside [low, high). */
+enum lw_status dbg_step_out_of_wait(struct dbg *dbg, dbg_thread_id id, uint64_t low, uint64_t high, bool locked,
+                                    struct dbg_stop *stop, struct lw_error *err) LW_MUST_CHECK;
 /** Makes the run stop for finding @number. Called by the function chk_options.found of cmd/ when a checker reports a finding,
  *  during an instruction or a host step. Halts the machine (emu_machine_halt), so that the run stops after the instruction, with
  *  DBG_STOP_FINDING and one of the finding's live lanes in focus. If history is recorded, the stop is before the instruction. */

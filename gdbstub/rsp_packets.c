@@ -368,6 +368,7 @@ void rsp_destroy(struct rsp *rsp)
     free(rsp->wanted);
     free(rsp->known);
     free(rsp->arrivals);
+    free(rsp->unset);
     free(rsp->packet);
     free(rsp->elf);
     free(rsp);

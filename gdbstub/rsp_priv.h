@@ -335,10 +335,11 @@ struct rsp {
     } lifted[16]; /* breakpoints that lldb has removed to step over them, and for each the number of lldb's resumes since
                    * then */
     unsigned lifted_count;
-    uint64_t unset[64]; /* addresses of the breakpoints that gdb has removed since its last resume */
-    unsigned unset_count;
-    dbg_thread_id beside; /* blocked warp that the stub shows to gdb next to a breakpoint in @unset, or 0 if there is none */
-    uint64_t beside_pc, beside_shown; /* the pc of that warp, and the pc that the stub reports to gdb for it */
+    uint64_t *unset; /* addresses of the breakpoints that gdb has removed since its last resume */
+    size_t unset_count, unset_capacity;
+    dbg_thread_id inside; /* blocked warp that the stub shows to gdb inside the instruction at which it waits, or 0 if there is
+                           * none */
+    uint64_t inside_pc, inside_shown; /* the pc of that warp, and the pc that the stub reports to gdb for it */
     enum rsp_query {
         RSP_QUERY_NONE, RSP_QUERY_REGION, RSP_QUERY_DATA
     } after_stop; /* lldb's first query after a stop, except reads of stacks and code */
@@ -578,9 +579,11 @@ void rsp_arrivals_report(struct rsp *rsp, dbg_thread_id id);
 void rsp_arrivals_lift(struct rsp *rsp, uint64_t pc, bool away);
 /** Returns true if the breakpoint at @pc was removed and has not been inserted again. */
 bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc);
-/** Called when gdb has stepped warp @id alone from @pc. If that was a step over a breakpoint, and the warp is blocked there,
- *  changes @stop to a completed step, and makes the stub report the warp next to the breakpoint. */
+/** Called when gdb has stepped warp @id alone from @pc. If that was a step over a breakpoint, and the warp now waits for others,
+ *  changes @stop to a completed step, and makes the stub report the warp inside the instruction at which it waits. */
 void rsp_arrivals_stepped_alone(struct rsp *rsp, dbg_thread_id id, uint64_t pc, struct dbg_stop *stop);
+/** Returns true if the stub shows warp @id inside the instruction at which it waits. */
+bool rsp_arrivals_is_inside(const struct rsp *rsp, dbg_thread_id id);
 /** Called when lldb reads memory at @address. Records this query if it is the first after a stop (after_stop). */
 void rsp_arrivals_read(struct rsp *rsp, uint64_t address);
 /** Called when lldb sends qMemoryRegionInfo. Records this query if it is the first after a stop (after_stop). */

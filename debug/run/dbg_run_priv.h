@@ -47,6 +47,8 @@ struct dbg_stepper {
     unsigned lane;
     bool locked, reported;         /* locked: no other split or warp may run; reported: a message has said that other
                                     * lanes and warps ran */
+    bool completes;                /* the lane waits at a barrier, which is the instruction of the next step: the step ends when
+                                    * the lane can run */
     unsigned own_slices;           /* number of rotations in which the lane waited and only its own warp ran */
     int depth;                     /* number of calls minus number of returns since the command began */
     uint64_t retired, progress;    /* values at the last progress of the block: `retired` is its instruction count, `progress`

@@ -448,14 +448,17 @@ enum lw_status dbg_stepper_step(struct dbg_stepper *s, enum dbg_outcome *outcome
     if (!stepper_where(s, &split))
         return LW_OK;
     start = split.pc;
+    s->completes = s->completes && split.state != EMU_SPLIT_READY && split.state != EMU_SPLIT_YIELDED;
     for (;;) {
         if (split.state != EMU_SPLIT_READY && split.state != EMU_SPLIT_YIELDED) {
             status = wait_for_others(s, outcome, stop, err);
             if (status != LW_OK || *outcome != DBG_RETIRED || !stepper_where(s, &split))
                 return status;
             /* The lane has passed the barrier at which it waited. The barrier was the instruction of this step. */
-            if (split.pc != start)
+            if (split.pc != start || s->completes) {
+                s->completes = false;
                 return LW_OK;
+            }
         }
         stepper_thread(s, &split, &location);
         memset(&es, 0, sizeof es);

@@ -158,7 +158,7 @@ static bool out_of_range(const struct dbg_stepper *s, struct goal *goal, uint64_
 }
 
 static enum lw_status step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low,
-                                 uint64_t high, bool locked, struct dbg_stop *stop,
+                                 uint64_t high, bool locked, bool completes, struct dbg_stop *stop,
                                  struct lw_error *err)
 {
     struct goal goal = {.reached = out_of_range, .low = low, .high = high};
@@ -168,6 +168,7 @@ static enum lw_status step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low
      * from a breakpoint, gdb begins `next` and `step` with a step of one instruction, so there the message is printed. */
     bool is_new = low != high || dbg->stop.kind == DBG_STOP_BREAKPOINT;
 
+    s.completes = completes;
     if (status == LW_OK && dbg_watch_pending(dbg))
         return dbg_watch_stop(dbg, stop, err);
     return status != LW_OK ? status : step_to(&s, &goal, is_new, stop, err);
@@ -180,7 +181,17 @@ enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, u
 
     if (status != LW_OK)
         return status;
-    return dbg_run_end(dbg, step_range(dbg, id, low, high, locked, stop, err), stop, err);
+    return dbg_run_end(dbg, step_range(dbg, id, low, high, locked, false, stop, err), stop, err);
+}
+
+enum lw_status dbg_step_out_of_wait(struct dbg *dbg, dbg_thread_id id, uint64_t low, uint64_t high, bool locked,
+                                    struct dbg_stop *stop, struct lw_error *err)
+{
+    enum lw_status status = dbg_run_begin(dbg, stop, err);
+
+    if (status != LW_OK)
+        return status;
+    return dbg_run_end(dbg, step_range(dbg, id, low, high, locked, true, stop, err), stop, err);
 }
 
 enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct dbg_stop *stop,
@@ -226,7 +237,7 @@ static enum lw_status step_line(struct dbg *dbg, dbg_thread_id id, bool over, bo
         return dbg_exited(dbg, id, err);
     if (!dbg_row_at(dbg, thread.location.pc, &goal.from, &start)) {
         dbg_message(dbg, "no source line is known here: stepped by one instruction");
-        return step_range(dbg, id, 0, 0, locked, stop, err);
+        return step_range(dbg, id, 0, 0, locked, false, stop, err);
     }
     status = dbg_stepper_init(&s, dbg, id, locked, err);
     return status != LW_OK ? status : step_to(&s, &goal, true, stop, err);

@@ -25,6 +25,7 @@
  *   interrupt_pending   gdb          Ctrl-C between two steps            run(): the next resume stops
  *   lifted[]            lldb         rsp_arrivals.c: z packet            begin_run(): step over a breakpoint
  *   unset[]             gdb          rsp_arrivals.c: z packet            resume(): blocked warp that cannot step over
+ *   inside              gdb          rsp_arrivals.c: step over           resume(): the next step completes a barrier
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -279,8 +280,12 @@ static bool is_in_range(struct rsp *rsp, dbg_thread_id id, const struct action *
 {
     struct dbg_thread thread;
 
-    return action->verb == VERB_RANGE && dbg_thread_get(rsp->dbg, id, &thread) &&
-           thread.location.pc >= action->low && thread.location.pc < action->high;
+    uint64_t pc;
+
+    if (action->verb != VERB_RANGE || !dbg_thread_get(rsp->dbg, id, &thread))
+        return false;
+    pc = rsp_arrivals_pc(rsp, id, thread.location.pc);
+    return pc >= action->low && pc < action->high;
 }
 
 /* Returns true if the machine is still at the stop of stop_before_end(). */
@@ -462,6 +467,8 @@ static enum lw_status resume(struct rsp *rsp, const struct action *action,
         rsp_arrivals_drop(rsp, action->id);
     if (rsp->lldb && action->verb == VERB_CONTINUE && rsp_arrivals_next_lane(rsp, stop))
         return LW_OK;
+    if ((action->verb == VERB_STEP || action->verb == VERB_RANGE) && rsp_arrivals_is_inside(rsp, action->id))
+        return dbg_step_out_of_wait(rsp->dbg, action->id, action->low, action->high, action->locked, stop, err);
     switch (action->verb) {
     case VERB_STEP: {
         enum lw_status status = dbg_step(rsp->dbg, action->id, action->locked, stop, err);

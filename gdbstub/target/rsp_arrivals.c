@@ -115,7 +115,7 @@ bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc)
 
 static bool is_unset(const struct rsp *rsp, uint64_t pc)
 {
-    for (unsigned i = 0; i < rsp->unset_count; i++)
+    for (size_t i = 0; i < rsp->unset_count; i++)
         if (rsp->unset[i] == pc)
             return true;
     return false;
@@ -123,12 +123,12 @@ static bool is_unset(const struct rsp *rsp, uint64_t pc)
 
 static void unset(struct rsp *rsp, uint64_t pc, bool away)
 {
-    unsigned kept = 0;
+    size_t kept = 0;
 
-    for (unsigned i = 0; i < rsp->unset_count; i++)
+    for (size_t i = 0; i < rsp->unset_count; i++)
         if (rsp->unset[i] != pc)
             rsp->unset[kept++] = rsp->unset[i];
-    if (away && kept < LW_COUNT_OF(rsp->unset))
+    if (away && lw_grow(&rsp->unset, &rsp->unset_capacity, kept + 1, sizeof *rsp->unset))
         rsp->unset[kept++] = pc;
     rsp->unset_count = kept;
 }
@@ -233,14 +233,21 @@ static uint64_t beside(const struct rsp *rsp, uint64_t pc)
     return is_taken(rsp, pc) ? after(rsp, pc) : pc;
 }
 
+bool rsp_arrivals_is_inside(const struct rsp *rsp, dbg_thread_id id)
+{
+    struct dbg_thread thread;
+
+    return !rsp->lldb && id != 0 && id == rsp->inside && dbg_thread_get(rsp->dbg, id, &thread) &&
+           thread.location.pc == rsp->inside_pc && !thread.ready;
+}
+
 uint64_t rsp_arrivals_pc(const struct rsp *rsp, dbg_thread_id id, uint64_t pc)
 {
     const struct rsp_arrival *a;
     struct dbg_thread thread;
 
-    if (!rsp->lldb && id != 0 && id == rsp->beside && pc == rsp->beside_pc && dbg_thread_get(rsp->dbg, id, &thread) &&
-        thread.location.pc == pc && !thread.ready)
-        return rsp->beside_shown;
+    if (pc == rsp->inside_pc && rsp_arrivals_is_inside(rsp, id))
+        return rsp->inside_shown;
     if (!rsp->lldb || !is_taken(rsp, pc) || !dbg_thread_get(rsp->dbg, id, &thread) ||
         thread.location.pc != pc)
         return pc;
@@ -310,21 +317,23 @@ enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_
 }
 
 /*
- * Makes the stub report a blocked warp next to the breakpoint at its pc after gdb 13 has stepped the warp alone over this
- * breakpoint. The warp has not moved, for example because it waits at a CTA barrier. If the stub reported the unchanged
- * pc, gdb would report another hit at each command, or, at a breakpoint with a false condition, repeat the step for ever.
- * As the stub reports another pc, gdb continues all warps, and the warp hits the breakpoint when it is released.
+ * Makes the stub report a blocked warp inside the instruction at which it waits, after gdb 13 has stepped the warp alone over a
+ * breakpoint. gdb reports a hit of each breakpoint that is at the pc after its step. A warp that waits at a CTA barrier has the pc
+ * of the next instruction, but has not reached it. If the stub reported this pc, gdb would report a hit there before the barrier
+ * completes, or end `next` there. If the warp has not moved, gdb would report another hit at each command, or, at a breakpoint
+ * with a false condition, repeat the step for ever. An address inside the instruction has no breakpoint and is on the same line.
+ * gdb therefore resumes all warps, and the warp hits a breakpoint at its pc when it is released.
  */
 void rsp_arrivals_stepped_alone(struct rsp *rsp, dbg_thread_id id, uint64_t pc, struct dbg_stop *stop)
 {
     struct dbg_thread thread;
 
     if (rsp->lldb || stop->kind != DBG_STOP_BLOCKED || !is_unset(rsp, pc) || !dbg_thread_get(rsp->dbg, id, &thread) ||
-        thread.location.pc != pc)
+        (thread.location.pc != pc && !thread.waits_before))
         return;
-    rsp->beside = id;
-    rsp->beside_pc = pc;
-    rsp->beside_shown = after(rsp, pc);
+    rsp->inside = id;
+    rsp->inside_pc = thread.location.pc;
+    rsp->inside_shown = thread.location.pc + ISA_WORD_BYTES / 2 - (thread.waits_before ? ISA_WORD_BYTES : 0);
     make_step_stop(&thread, stop);
 }
 

@@ -226,8 +226,8 @@ hit Breakpoint 3, lanes
 exited normally
 END
 
-# A warp that waits at a barrier may already be at the next line. If a breakpoint is there, gdb cannot step only this warp over
-# it.
+# The pc of a warp that waits at a barrier is already at the next line, which the warp has not reached. A breakpoint there is hit,
+# and `next` ends there, only after the other warps have reached the barrier.
 cat >"$work/waits.cl" <<'END'
 __kernel void k(__global int *a)
 {
@@ -237,7 +237,12 @@ __kernel void k(__global int *a)
     barrier(CLK_LOCAL_MEM_FENCE);
     a[l] = t[63 - l];
 }
+__kernel void other(__global int *a)
+{
 END
+i=1
+while [ $i -le 100 ]; do echo "    a[$i] = $i;" >>"$work/waits.cl"; i=$((i + 1)); done
+echo '}' >>"$work/waits.cl"
 cat >"$work/waits.yaml" <<'END'
 program: {source: waits.cl, options: [-O0, -g, -cl-opt-disable]}
 buffers: {a: {type: s32, count: 64}}
@@ -249,34 +254,89 @@ printf '%s\n' 'break 6' 'break 7 if l == 100' continue stepi stepi step step 'de
 session gdb
 expect "a false condition behind a barrier" <<'END'
 hit Breakpoint 1
-^\+step$
+^\+stepi$
+^0x[0-9a-f]*8.*6	
+^\+stepi$
 ^Thread 2 .* hit Breakpoint 1
+^\+step$
+^7	
 END
 server_ends
 serve "$lanewise" run waits.yaml --gdb 127.0.0.1:0
-printf '%s\n' 'break 6' 'break 7' continue continue stepi continue continue continue continue >"$work/session"
+printf '%s\n' 'break 6' 'break 7' continue continue stepi 'print t[5] + t[45]' continue 'print t[5] + t[45]' continue >"$work/session"
 session gdb
 expect "a breakpoint behind a barrier" <<'END'
 ^Thread 1 .* hit Breakpoint 1
-^Thread 1 .* hit Breakpoint 2
-^\+stepi
 ^Thread 2 .* hit Breakpoint 1
+^\+stepi
 ^Thread 2 .* hit Breakpoint 2
+= 50
 ^Thread 1 .* hit Breakpoint 2
+= 50
+exited normally
+END
+server_ends
+serve "$lanewise" run waits.yaml --gdb 127.0.0.1:0
+printf '%s\n' 'break 6 if l == 7' 'break 7 if l == 7' continue continue 'print t[45]' continue >"$work/session"
+session gdb
+expect "breakpoints of one lane at a barrier and behind it" <<'END'
+hit Breakpoint 1
+hit Breakpoint 2
+= 45
+exited normally
+END
+server_ends
+serve "$lanewise" run waits.yaml --gdb 127.0.0.1:0
+printf '%s\n' 'break 6 if l == 7' continue next 'print t[45]' 'delete 1' continue >"$work/session"
+session gdb
+expect "next from a breakpoint at a barrier" <<'END'
+hit Breakpoint 1
+^lane 7 waits at CTA barrier 0 for warps 1: meanwhile other lanes and warps ran
+^7	
+= 45
+exited normally
+END
+server_ends
+serve "$lanewise" run waits.yaml --gdb 127.0.0.1:0
+printf '%s\n' 'break 6 if l == 7' continue 'set scheduler-locking on' next 'set scheduler-locking off' next 'print t[45]' 'delete 1' \
+    continue >"$work/session"
+session gdb
+expect "next from a breakpoint at a barrier, with locked warps" <<'END'
+hit Breakpoint 1
+^waiting: lane 7 waits at CTA barrier 0 for warps 1; they do not run during step-alone
+^6	
+^lane 7 waits at CTA barrier 0 for warps 1: meanwhile other lanes and warps ran
+^7	
+= 45
 exited normally
 END
 server_ends
 # A monitor command between the hit and `continue` does not change this.
 serve "$lanewise" run waits.yaml --gdb 127.0.0.1:0
-printf '%s\n' 'break 6' 'break 7' continue continue 'monitor focus' continue continue continue continue >"$work/session"
+printf '%s\n' 'break 6' 'break 7' continue 'monitor focus' continue 'monitor focus' continue continue continue >"$work/session"
 session gdb
 expect "a monitor command where a warp waits at a breakpoint" <<'END'
 ^Thread 1 .* hit Breakpoint 1
-^Thread 1 .* hit Breakpoint 2
 ^\+monitor focus
 ^Thread 2 .* hit Breakpoint 1
+^\+monitor focus
 ^Thread 2 .* hit Breakpoint 2
 ^Thread 1 .* hit Breakpoint 2
+exited normally
+END
+server_ends
+# This is so with any number of other breakpoints.
+serve "$lanewise" run waits.yaml --gdb 127.0.0.1:0
+{
+    i=1
+    while [ $i -le 100 ]; do echo "break *((long)&other + 16 * $i)"; i=$((i + 1)); done
+    printf '%s\n' 'break 6 if l == 7' 'break 7 if l == 7' continue continue 'print t[45]' continue
+} >"$work/session"
+session gdb
+expect "a barrier with a hundred breakpoints" <<'END'
+hit Breakpoint 101
+hit Breakpoint 102
+= 45
 exited normally
 END
 server_ends

@@ -506,6 +506,12 @@ enum lw_status dbg_step(struct dbg *dbg, dbg_thread_id id, bool locked, struct d
     return LW_OK;
 }
 
+enum lw_status dbg_step_out_of_wait(struct dbg *dbg, dbg_thread_id id, uint64_t low, uint64_t high, bool locked,
+                                    struct dbg_stop *stop, struct lw_error *err)
+{
+    return dbg_step_range(dbg, id, low, high, locked, stop, err);
+}
+
 enum lw_status dbg_step_range(struct dbg *dbg, dbg_thread_id id, uint64_t low, uint64_t high,
                               bool locked, struct dbg_stop *stop, struct lw_error *err)
 {
