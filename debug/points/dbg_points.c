@@ -280,9 +280,7 @@ void dbg_note_untrue(const struct dbg *dbg)
     }
 }
 
-/* Returns the lanes of @lanes that execute the instruction at @pc: the guard of the instruction is true for them, or the
- * instruction is a branch. */
-static uint64_t executing_lanes(const struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes)
+uint64_t dbg_executing_lanes(const struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes)
 {
     const struct emu_program *program = emu_machine_program_at(dbg->machine, pc);
     const struct isa_insn *insn = program != NULL ? emu_program_insn(program, pc) : NULL;
@@ -311,7 +309,7 @@ uint64_t dbg_stoppoint_lanes(struct dbg *dbg, size_t index, dbg_thread_id id, ui
      * for example at the end of a call, and must not miss a stop there. */
     if (dbg->points[index].pub.kind == DBG_STOPPOINT_BREAK &&
         (dbg->points[index].fn != NULL || dbg->points[index].condition != NULL))
-        lanes = executing_lanes(dbg, id, dbg->points[index].pub.pc, lanes);
+        lanes = dbg_executing_lanes(dbg, id, dbg->points[index].pub.pc, lanes);
     if (dbg->points[index].pub.kind == DBG_STOPPOINT_BREAK && !dbg->looks_back &&
         (dbg->points[index].fn != NULL || dbg->points[index].condition != NULL))
         dbg->points[index].pub.tested += lw_popcount(lanes);

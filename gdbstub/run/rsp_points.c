@@ -100,6 +100,33 @@ static bool holds(const struct point_code *code, struct lane_view *view)
     return code->conditions == NULL;
 }
 
+bool rsp_point_condition_holds(const struct rsp_point *point, dbg_thread_id id)
+{
+    const struct point_code *code = point->code;
+    struct lane_view view = {.id = id};
+
+    if (code == NULL || code->conditions == NULL)
+        return false;
+    view.rsp = code->rsp;
+    return holds(code, &view);
+}
+
+static bool every_lane(void *context, struct dbg *dbg, dbg_thread_id id, unsigned lane)
+{
+    (void)context;
+    (void)dbg;
+    (void)id;
+    (void)lane;
+    return true;
+}
+
+void rsp_point_set_tested(const struct rsp *rsp, const struct rsp_point *point, bool on)
+{
+    if (point->code == NULL)
+        (void)!dbg_stoppoint_set_condition(rsp->dbg, point->id, on ? every_lane : NULL, NULL, NULL, NULL); /* fails, harmlessly,
+                                                                            * if `process plugin packet monitor` has removed it */
+}
+
 uint64_t rsp_point_others(const struct rsp_point *point, dbg_thread_id id, unsigned lane,
                           uint64_t lanes)
 {
@@ -485,6 +512,8 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
         rsp_test_attach(rsp, &point);
         lend(rsp, &rsp->points[rsp->point_count]);
     }
+    if (type < RSP_Z_WATCH && rsp_arrivals_is_tested(rsp, point.address))
+        rsp_point_set_tested(rsp, &rsp->points[rsp->point_count], true);
     rsp->point_count++;
     lw_put(&rsp->reply.sink, "OK");
 }

@@ -10,7 +10,8 @@
  * lldb evaluates the condition of a breakpoint itself, and only for the focus lane. The stub recognises a condition by lldb's
  * first query after the stop. If there is a condition, lldb first looks for unmapped addresses (qMemoryRegionInfo), which it
  * needs to evaluate the condition. If there is none, lldb first reads the arguments that it shows. For a breakpoint with a
- * condition, the stub therefore shows all lanes of all warps there, one lane at each resume, before anything runs.
+ * condition, the stub therefore shows all lanes of all warps there, one lane at each resume, before anything runs. Lanes for which
+ * the guard of the instruction is false are not shown.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -55,7 +56,7 @@ static struct rsp_arrival *add(struct rsp *rsp, const struct dbg_thread *thread)
     return &rsp->arrivals[at];
 }
 
-static bool is_tested(const struct rsp *rsp, uint64_t pc)
+bool rsp_arrivals_is_tested(const struct rsp *rsp, uint64_t pc)
 {
     for (unsigned i = 0; i < LW_COUNT_OF(rsp->tested); i++)
         if (rsp->tested[i] == pc)
@@ -66,6 +67,10 @@ static bool is_tested(const struct rsp *rsp, uint64_t pc)
 /* Records whether the breakpoint at @pc has a condition, as lldb's packets suggest. */
 static void set_tested(struct rsp *rsp, uint64_t pc, bool on)
 {
+    const struct rsp_point *point = rsp_point_at(rsp, pc);
+
+    if (point != NULL && on != rsp_arrivals_is_tested(rsp, pc))
+        rsp_point_set_tested(rsp, point, on);
     for (unsigned i = 0; i < LW_COUNT_OF(rsp->tested); i++)
         if (rsp->tested[i] == pc)
             rsp->tested[i] = 0;
@@ -82,17 +87,25 @@ void rsp_arrivals_record(struct rsp *rsp, const struct dbg_stop *stop)
     prune(rsp);
     for (unsigned i = 0; dbg_thread_at(rsp->dbg, i, &thread); i++) {
         bool hits = stop->kind == DBG_STOP_BREAKPOINT && thread.id == stop->thread;
+        bool tested = rsp_arrivals_is_tested(rsp, thread.location.pc);
+        uint64_t lanes = thread.active;
         struct rsp_arrival *a;
 
-        if (!thread.ready || thread.active == 0 || rsp_point_at(rsp, thread.location.pc) == NULL ||
-            (!hits && !is_tested(rsp, thread.location.pc)) || find(rsp, &thread) != NULL)
+        if (!thread.ready || thread.active == 0 || rsp_point_at(rsp, thread.location.pc) == NULL || (!hits && !tested) ||
+            find(rsp, &thread) != NULL)
+            continue;
+        if (tested)
+            lanes = dbg_executing_lanes(rsp->dbg, thread.id, thread.location.pc, lanes);
+        /* The stub reports at this stop that the focus lane has hit the breakpoint. */
+        if (lanes == 0 || ((lanes >> thread.lane & 1) == 0 && dbg_lane_set(rsp->dbg, thread.id, lw_lowest(lanes), NULL) != LW_OK))
             continue;
         a = add(rsp, &thread);
         if (a == NULL)
             continue; /* Without a record the stub shows the warp next to the breakpoint, and the warp hits it later. */
         a->stop = rsp->stop_number;
         a->first = thread.lane;
-        a->lanes = thread.active & ~(UINT64_C(1) << thread.lane);
+        a->moved = (lanes >> thread.lane & 1) == 0;
+        a->lanes = lanes & ~(UINT64_C(1) << (a->moved ? lw_lowest(lanes) : thread.lane));
     }
 }
 
@@ -194,6 +207,8 @@ void rsp_arrivals_resume(struct rsp *rsp)
         set_tested(rsp, a->pc, tested);
         if (!tested)
             a->lanes = 0; /* without a condition, one stop reports the hit of all lanes */
+        else
+            a->lanes = dbg_executing_lanes(rsp->dbg, a->id, a->pc, a->lanes);
     }
     rsp->after_stop = RSP_QUERY_NONE;
     rsp->stop_number++;
@@ -335,6 +350,21 @@ void rsp_arrivals_stepped_alone(struct rsp *rsp, dbg_thread_id id, uint64_t pc, 
     rsp->inside_pc = thread.location.pc;
     rsp->inside_shown = thread.location.pc + ISA_WORD_BYTES / 2 - (thread.waits_before ? ISA_WORD_BYTES : 0);
     make_step_stop(&thread, stop);
+}
+
+bool rsp_arrivals_is_unhit(const struct rsp *rsp, dbg_thread_id id, uint64_t pc, const struct dbg_stop *stop)
+{
+    const struct rsp_point *point;
+    struct dbg_thread thread;
+    uint64_t lane;
+
+    if (rsp->lldb || stop->kind != DBG_STOP_STEP || stop->thread != id || !is_unset(rsp, pc) ||
+        !dbg_thread_get(rsp->dbg, id, &thread) || !thread.ready)
+        return false;
+    lane = UINT64_C(1) << thread.lane;
+    point = rsp_point_at(rsp, thread.location.pc);
+    return point != NULL && dbg_executing_lanes(rsp->dbg, id, thread.location.pc, lane) == 0 &&
+           rsp_point_condition_holds(point, id);
 }
 
 void rsp_arrivals_drop(struct rsp *rsp, dbg_thread_id id)

@@ -330,6 +330,14 @@ enum lw_status dbg_stoppoint_set_condition(struct dbg *dbg, unsigned id, dbg_con
     return LW_OK;
 }
 
+uint64_t dbg_executing_lanes(const struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes)
+{
+    (void)dbg;
+    (void)id;
+    (void)pc;
+    return lanes;
+}
+
 void dbg_stoppoint_acts(struct dbg *dbg, unsigned id)
 {
     struct fake_point *point = point_find(dbg, id);
