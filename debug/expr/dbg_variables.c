@@ -298,6 +298,7 @@ bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o)
     enum dbg_type type;
     unsigned bytes;
     uint8_t raw[8] = {0};
+    struct dbg_where at;
 
     o->kind = DBG_TARGET_NONE;
     if (o->stars != 0) {
@@ -321,7 +322,9 @@ bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o)
         return true;
     if (!dbg_expr_read(e, o->address, raw, bytes)) {
         if (dbg_value_is_missing(e->dbg, o->address))
-            dbg_expr_fail(e, LW_ERANGE, "this part of the variable has no value here because the compiler has optimised it out");
+            dbg_expr_fail(e, LW_ERANGE, "this part of the variable has no value here because the compiler has optimised it out%s%s",
+                          find_where(e->dbg, e->id, e->lane, &at) ? "; " : "",
+                          find_where(e->dbg, e->id, e->lane, &at) ? see_more(at.object) : "");
         else
             dbg_expr_fail(e, LW_ERANGE,
                           "cannot read %u byte%s at 0x%llx: the focus lane has no memory there", bytes,

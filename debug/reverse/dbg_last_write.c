@@ -211,6 +211,28 @@ static enum lw_status position_restore(struct dbg *dbg, struct saved_position *s
     return status;
 }
 
+/* Changes the error of watch_location() for a variable that no instruction writes, because its value is not stored. */
+static enum lw_status not_written(struct dbg *dbg, const struct dbg_operand *o, const char *text, enum lw_status status,
+                                  struct lw_error *err)
+{
+    struct isa_piece piece;
+    dbg_thread_id id;
+    unsigned lane;
+
+    switch (o->address >> 56) {
+    case 0xF5:
+    case 0xFB: return LW_FAIL(err, LW_ERANGE, "no instruction writes %s: it is a special register", text);
+    case 0xFC:
+        if (dbg_value_piece(dbg, o->address, &piece, &id, &lane) && piece.kind == ISA_PIECE_MEMORY)
+            return status;
+        return dbg_value_is_missing(dbg, o->address)
+                   ? LW_FAIL(err, LW_ERANGE, "%s has no value here because the compiler has optimised it out", text)
+                   : LW_FAIL(err, LW_ERANGE, "no instruction writes %s: the compiler has optimised the variable out, and the "
+                                             "debugger computes its value from other values", text);
+    default: return status;
+    }
+}
+
 /* Adds a hidden watchpoint on the location that @text names, or on @size_bytes (0: four) at the address @text. */
 static enum lw_status watch_location(struct dbg *dbg, const struct dbg_lane_ref *lane_ref, const char *text,
                                   unsigned size_bytes, unsigned *point, struct lw_error *err)
@@ -230,7 +252,7 @@ static enum lw_status watch_location(struct dbg *dbg, const struct dbg_lane_ref 
             return LW_OK;
         }
         if (dbg_expr_location(dbg, lane_ref->id, lane_ref->lane, text, &operand, &ignored) == LW_OK && dbg_typed(&operand))
-            return status; /* a variable that cannot be watched: its value is no address */
+            return not_written(dbg, &operand, text, status, err); /* a variable that cannot be watched: its value is no address */
     }
     if (dbg_eval(dbg, lane_ref->id, lane_ref->lane, text, &value, size_bytes != 0 ? err : &ignored) == LW_OK)
         status = dbg_watch_add(dbg, DBG_OWNER_SHELL, lane_ref->id, value.bits,

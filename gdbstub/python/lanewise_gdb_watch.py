@@ -93,6 +93,8 @@ class LanewiseWatch:
         command that continues, without a reason. Returns True if the watchpoint was deleted."""
         try:
             value = cls.value(cls.without_option(point.expression))
+            if value.is_optimized_out:
+                return cls.delete(point, cls.why_missing(point))
             if value.address is None or not 0 < value.type.sizeof <= cls.MOST_BYTES:
                 return False
         except gdb.error:
@@ -100,10 +102,27 @@ class LanewiseWatch:
         try:
             cls.whose(int(value.address), value.type.sizeof, 0)
         except LanewiseError as error:
-            gdb.write("watchpoint %d deleted: %s\n" % (point.number, error))
-            point.delete()
-            return True
+            return cls.delete(point, error)
         return False
+
+    @staticmethod
+    def delete(point, reason):
+        gdb.write("watchpoint %d deleted: %s\n" % (point.number, reason))
+        point.delete()
+        return True
+
+    @classmethod
+    def why_missing(cls, point):
+        """Returns the reason why the expression has no value here, with the compiler option that shows more variables. The stub
+        names this option, but does not know each expression of gdb."""
+        expression = cls.without_option(point.expression)
+        for text in [expression] + [name for name, _ in cls.symbols(expression)]:
+            try:
+                LanewiseLink.show("print " + text)
+            except LanewiseError as error:
+                if "no value here" in str(error):
+                    return error
+        return "%s has no value here because the compiler has optimised it out; compile with --values to see more variables, with -g to see all" % expression
 
     @classmethod
     def pin(cls, point):
