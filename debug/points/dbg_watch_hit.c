@@ -197,6 +197,20 @@ static unsigned operand_access(const struct dbg_watched *w, const struct emu_eve
     return access;
 }
 
+/* Records the value of a vector register that the instruction has not written. If this value is new, a replay has repeated a
+ * command of the debugger that wrote the register before the instruction. The instruction is then not the writer. */
+static void skip_command(struct dbg_watched *w, const struct emu_event *ev, const uint8_t *now)
+{
+    uint64_t lanes;
+
+    if ((w->window != 0xF0 && w->window != 0xF1) || memcmp(now, w->last, w->bytes) == 0 ||
+        (operand_access(w, ev, &lanes) & DBG_ACCESS_WRITE) != 0)
+        return;
+    memcpy(w->last, now, w->bytes);
+    if (w->shown_known)
+        memcpy(w->shown, now, w->bytes);
+}
+
 /* ---- one instruction ---------------------------------------------------------------------- */
 
 /* Returns the hit of a stoppoint by the current instruction. Creates the hit at the first call for the stoppoint. */
@@ -394,6 +408,7 @@ static void look_at_registers(struct dbg *dbg, const struct emu_event *ev, dbg_t
         uint64_t lanes = 0;
 
         read_registers(w, &bank, now);
+        skip_command(w, ev, now);
         if (point->pub.access != DBG_ACCESS_WRITE)
             access = operand_access(w, ev, &lanes);
         if (memcmp(now, w->last, w->bytes) != 0) {

@@ -406,6 +406,30 @@ static void edits_and_copies_of_the_host_are_no_writes(void **state)
     fix_close(f);
 }
 
+static void a_replayed_command_is_no_write(void **state)
+{
+    struct fix *f = fix_open("watch.s", 8, 1, 8, 1);
+    struct dbg_stop stop;
+    struct lw_error err;
+    unsigned v8;
+
+    (void)state;
+    assert_int_equal(dbg_history_start(f->dbg, 0, NULL, NULL, NULL, &err), LW_OK);
+    for (unsigned i = 0; i < 5; i++)
+        (void)fix_step(f, false);
+    assert_int_equal(dbg_assign(f->dbg, 1, 0, "v8 = 9", &err), LW_OK);
+    for (unsigned i = 0; i < 2; i++)
+        (void)fix_step(f, false);
+    v8 = watch(f, UINT64_C(0xF0) << 56 | 4 * 8, 4, DBG_ACCESS_WRITE, NULL);
+    (void)watch(f, UINT64_C(0xF0) << 56 | 4 * 10, 4, DBG_ACCESS_WRITE, NULL); /* written by the instruction after the command */
+    do
+        assert_int_equal(dbg_reverse_continue(f->dbg, &stop, &err), LW_OK);
+    while (stop.kind == DBG_STOP_WATCH && stop.point != v8);
+    assert_int_equal(stop.kind, DBG_STOP_WATCH);
+    assert_int_equal(line_of(f, stop.writer_pc), 11); /* v_mov_b32 v8, 1 */
+    fix_close(f);
+}
+
 /* ---- reports of a reverse search, and instructions that it executes --------------------------- */
 
 static void next_says_where_the_lanes_are_that_it_lost(void **state)
@@ -921,6 +945,7 @@ int main(void)
         cmocka_unit_test(a_step_that_touches_it_stops_for_it),
         cmocka_unit_test(what_others_touch_while_a_lane_waits_stops_its_step),
         cmocka_unit_test(edits_and_copies_of_the_host_are_no_writes),
+        cmocka_unit_test(a_replayed_command_is_no_write),
         cmocka_unit_test(next_says_where_the_lanes_are_that_it_lost),
         cmocka_unit_test(a_range_step_says_so_and_a_single_step_does_not),
         cmocka_unit_test(a_lane_that_waits_for_its_own_warp_lets_no_other_warp_run),
