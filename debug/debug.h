@@ -208,8 +208,8 @@ typedef bool (*dbg_condition_fn)(void *context, struct dbg *dbg, dbg_thread_id i
 enum lw_status dbg_stoppoint_set_condition(struct dbg *dbg, unsigned id, dbg_condition_fn fn,
                                        void *context, void (*release)(void *context),
                                        struct lw_error *err) LW_MUST_CHECK;
-/** Returns the lanes of @lanes that execute the instruction at @pc, where all of them are: the guard of the instruction is true for
- *  them, or the instruction is a branch. Only these lanes hit a breakpoint with a condition. */
+/** Returns the lanes of @lanes that execute the instruction at @pc, where all of them are: the guard of the instruction is true
+ *  for them, or the instruction is a branch. Only these lanes hit a breakpoint with a condition. */
 uint64_t dbg_executing_lanes(const struct dbg *dbg, dbg_thread_id id, uint64_t pc, uint64_t lanes);
 /** Sets `acts` of a stoppoint. Does nothing if the stoppoint does not exist. */
 void dbg_stoppoint_acts(struct dbg *dbg, unsigned id);

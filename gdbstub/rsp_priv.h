@@ -582,8 +582,8 @@ bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc);
 /** Called when gdb has stepped warp @id alone from @pc. If that was a step over a breakpoint, and the warp now waits for others,
  *  changes @stop to a completed step, and makes the stub report the warp inside the instruction at which it waits. */
 void rsp_arrivals_stepped_alone(struct rsp *rsp, dbg_thread_id id, uint64_t pc, struct dbg_stop *stop);
-/** Returns true if gdb has stepped warp @id alone from a breakpoint at @pc, and the focus lane is now at a breakpoint that gdb would
- *  wrongly report as hit: the condition is true, but the lane does not execute the instruction. */
+/** Returns true if gdb has stepped warp @id alone from a breakpoint at @pc, and the focus lane is now at a breakpoint that gdb
+ *  would wrongly report as hit: the condition is true, but the lane does not execute the instruction. */
 bool rsp_arrivals_is_unhit(const struct rsp *rsp, dbg_thread_id id, uint64_t pc, const struct dbg_stop *stop);
 /** Returns true if lldb's breakpoint at @pc has a condition. */
 bool rsp_arrivals_is_tested(const struct rsp *rsp, uint64_t pc);

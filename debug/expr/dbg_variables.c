@@ -322,7 +322,8 @@ bool dbg_typed_finish(struct dbg_expr *e, struct dbg_operand *o)
         return true;
     if (!dbg_expr_read(e, o->address, raw, bytes)) {
         if (dbg_value_is_missing(e->dbg, o->address))
-            dbg_expr_fail(e, LW_ERANGE, "this part of the variable has no value here because the compiler has optimised it out%s%s",
+            dbg_expr_fail(e, LW_ERANGE,
+                          "this part of the variable has no value here because the compiler has optimised it out%s%s",
                           find_where(e->dbg, e->id, e->lane, &at) ? "; " : "",
                           find_where(e->dbg, e->id, e->lane, &at) ? see_more(at.object) : "");
         else

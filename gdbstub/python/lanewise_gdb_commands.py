@@ -11,6 +11,7 @@ if _disassembler is not None:
         the stub and caches their texts."""
 
         BLOCK = 64
+        BYTES = 16  # size of an instruction
 
         def __init__(self):
             super().__init__("lanewise")
@@ -20,15 +21,17 @@ if _disassembler is not None:
                 if LanewiseLink.ours() is None:
                     return None
                 known = LanewiseLink.insns
-                if info.address not in known:
-                    text = LanewiseLink.ask("qGpuDis:%x,%x" % (info.address, self.BLOCK))
-                    at = info.address
+                inside = info.address % self.BYTES  # the pc of a warp that waits at a barrier may be inside the instruction
+                begin = info.address - inside
+                if begin not in known:
+                    text = LanewiseLink.ask("qGpuDis:%x,%x" % (begin, self.BLOCK))
+                    at = begin
                     for line in text.splitlines():
                         size, _, insn = line.partition(" ")
                         known[at] = (int(size), insn)
                         at += int(size)
-                size, insn = known[info.address]
-                return _disassembler.DisassemblerResult(length=size, string=insn)
+                size, insn = known[begin]
+                return _disassembler.DisassemblerResult(length=size - inside, string=insn)
             except Exception:  # no GPU code at the address: gdb uses its own disassembler
                 return None
 

@@ -122,7 +122,8 @@ class LanewiseWatch:
             except LanewiseError as error:
                 if "no value here" in str(error):
                     return error
-        return "%s has no value here because the compiler has optimised it out; compile with --values to see more variables, with -g to see all" % expression
+        return "%s has no value here because the compiler has optimised it out; compile with --values to see more " \
+               "variables, with -g to see all" % expression
 
     @classmethod
     def pin(cls, point):

@@ -10,8 +10,8 @@
  * lldb evaluates the condition of a breakpoint itself, and only for the focus lane. The stub recognises a condition by lldb's
  * first query after the stop. If there is a condition, lldb first looks for unmapped addresses (qMemoryRegionInfo), which it
  * needs to evaluate the condition. If there is none, lldb first reads the arguments that it shows. For a breakpoint with a
- * condition, the stub therefore shows all lanes of all warps there, one lane at each resume, before anything runs. Lanes for which
- * the guard of the instruction is false are not shown.
+ * condition, the stub therefore shows all lanes of all warps there, one lane at each resume, before anything runs. Lanes for
+ * which the guard of the instruction is false are not shown.
  */
 #include "gdbstub/rsp_priv.h"
 
@@ -333,8 +333,8 @@ enum lw_status rsp_arrivals_step_over(struct rsp *rsp, dbg_thread_id id, uint64_
 
 /*
  * Makes the stub report a blocked warp inside the instruction at which it waits, after gdb 13 has stepped the warp alone over a
- * breakpoint. gdb reports a hit of each breakpoint that is at the pc after its step. A warp that waits at a CTA barrier has the pc
- * of the next instruction, but has not reached it. If the stub reported this pc, gdb would report a hit there before the barrier
+ * breakpoint. gdb reports a hit of each breakpoint that is at the pc after its step. A warp that waits at a CTA barrier has the
+ * pc of the next instruction, but has not reached it. If the stub reported this pc, gdb would report a hit there before the barrier
  * completes, or end `next` there. If the warp has not moved, gdb would report another hit at each command, or, at a breakpoint
  * with a false condition, repeat the step for ever. An address inside the instruction has no breakpoint and is on the same line.
  * gdb therefore resumes all warps, and the warp hits a breakpoint at its pc when it is released.

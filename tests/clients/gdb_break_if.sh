@@ -250,12 +250,15 @@ steps:
   - launch: {entry: k, grid: [1], block: [64], args: [a]}
 END
 serve "$lanewise" run waits.yaml --gdb 127.0.0.1:0
-printf '%s\n' 'break 6' 'break 7 if l == 100' continue stepi stepi step step 'delete 1' >"$work/session"
+printf '%s\n' "source $python_file" 'break 6' 'break 7 if l == 100' continue stepi 'x/2i $pc' stepi step step 'delete 1' \
+    >"$work/session"
 session gdb
 expect "a false condition behind a barrier" <<'END'
 hit Breakpoint 1
 ^\+stepi$
 ^0x[0-9a-f]*8.*6	
+^=> 0x[0-9a-f]*8 <k.*bar\.sync
+^   0x[0-9a-f]*0 <k
 ^\+stepi$
 ^Thread 2 .* hit Breakpoint 1
 ^\+step$
@@ -263,7 +266,8 @@ hit Breakpoint 1
 END
 server_ends
 serve "$lanewise" run waits.yaml --gdb 127.0.0.1:0
-printf '%s\n' 'break 6' 'break 7' continue continue stepi 'print t[5] + t[45]' continue 'print t[5] + t[45]' continue >"$work/session"
+printf '%s\n' 'break 6' 'break 7' continue continue stepi 'print t[5] + t[45]' continue 'print t[5] + t[45]' continue \
+    >"$work/session"
 session gdb
 expect "a breakpoint behind a barrier" <<'END'
 ^Thread 1 .* hit Breakpoint 1
@@ -298,8 +302,8 @@ exited normally
 END
 server_ends
 serve "$lanewise" run waits.yaml --gdb 127.0.0.1:0
-printf '%s\n' 'break 6 if l == 7' continue 'set scheduler-locking on' next 'set scheduler-locking off' next 'print t[45]' 'delete 1' \
-    continue >"$work/session"
+printf '%s\n' 'break 6 if l == 7' continue 'set scheduler-locking on' next 'set scheduler-locking off' next \
+    'print t[45]' 'delete 1' continue >"$work/session"
 session gdb
 expect "next from a breakpoint at a barrier, with locked warps" <<'END'
 hit Breakpoint 1
