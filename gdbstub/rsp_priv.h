@@ -582,9 +582,8 @@ bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc);
 /** Called when gdb has stepped warp @id alone from @pc. If that was a step over a breakpoint, and the warp now waits for others,
  *  changes @stop to a completed step, and makes the stub report the warp inside the instruction at which it waits. */
 void rsp_arrivals_stepped_alone(struct rsp *rsp, dbg_thread_id id, uint64_t pc, struct dbg_stop *stop);
-/** Returns true if gdb has stepped warp @id alone from a breakpoint at @pc, and the focus lane is now at a breakpoint that gdb
- *  would wrongly report as hit: the condition is true, but the lane does not execute the instruction. */
-bool rsp_arrivals_is_unhit(const struct rsp *rsp, dbg_thread_id id, uint64_t pc, const struct dbg_stop *stop);
+/** Returns true if gdb had a breakpoint at @pc, and has removed it for a step of one warp. */
+bool rsp_arrivals_is_unset(const struct rsp *rsp, uint64_t pc);
 /** Returns true if lldb's breakpoint at @pc has a condition. */
 bool rsp_arrivals_is_tested(const struct rsp *rsp, uint64_t pc);
 /** Returns true if the stub shows warp @id inside the instruction at which it waits. */
@@ -664,8 +663,9 @@ const struct rsp_point *rsp_point_find(const struct rsp *rsp, unsigned id);
  *  so ignores the hit of a breakpoint whose condition is true in other lanes only. */
 uint64_t rsp_point_others(const struct rsp_point *point, dbg_thread_id id, unsigned lane,
                           uint64_t lanes);
-/** Returns true if the breakpoint has conditions, and one of them is true in the focus lane of thread @id. */
-bool rsp_point_condition_holds(const struct rsp_point *point, dbg_thread_id id);
+/** Returns true if gdb has stepped warp @id alone from a breakpoint at @pc, and the focus lane is now at a breakpoint that gdb
+ *  would wrongly report as hit: the condition is true, but the lane does not execute the instruction. */
+bool rsp_point_is_unhit(const struct rsp *rsp, dbg_thread_id id, uint64_t pc, const struct dbg_stop *stop);
 /** Sets whether lldb's breakpoint @point has a condition, which only lldb knows. If it has one, lanes that do not execute the
  *  instruction do not hit it. */
 void rsp_point_set_tested(const struct rsp *rsp, const struct rsp_point *point, bool on);

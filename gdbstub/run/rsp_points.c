@@ -100,7 +100,7 @@ static bool holds(const struct point_code *code, struct lane_view *view)
     return code->conditions == NULL;
 }
 
-bool rsp_point_condition_holds(const struct rsp_point *point, dbg_thread_id id)
+static bool condition_holds(const struct rsp_point *point, dbg_thread_id id)
 {
     const struct point_code *code = point->code;
     struct lane_view view = {.id = id};
@@ -111,20 +111,19 @@ bool rsp_point_condition_holds(const struct rsp_point *point, dbg_thread_id id)
     return holds(code, &view);
 }
 
-static bool every_lane(void *context, struct dbg *dbg, dbg_thread_id id, unsigned lane)
+bool rsp_point_is_unhit(const struct rsp *rsp, dbg_thread_id id, uint64_t pc, const struct dbg_stop *stop)
 {
-    (void)context;
-    (void)dbg;
-    (void)id;
-    (void)lane;
-    return true;
-}
+    const struct rsp_point *point;
+    struct dbg_thread thread;
+    uint64_t lane;
 
-void rsp_point_set_tested(const struct rsp *rsp, const struct rsp_point *point, bool on)
-{
-    if (point->code == NULL)
-        (void)!dbg_stoppoint_set_condition(rsp->dbg, point->id, on ? every_lane : NULL, NULL, NULL, NULL); /* fails, harmlessly,
-                                                                            * if `process plugin packet monitor` has removed it */
+    if (rsp->lldb || stop->kind != DBG_STOP_STEP || stop->thread != id || !rsp_arrivals_is_unset(rsp, pc) ||
+        !dbg_thread_get(rsp->dbg, id, &thread) || !thread.ready)
+        return false;
+    lane = UINT64_C(1) << thread.lane;
+    point = rsp_point_at(rsp, thread.location.pc);
+    return point != NULL && dbg_executing_lanes(rsp->dbg, id, thread.location.pc, lane) == 0 &&
+           condition_holds(point, id);
 }
 
 uint64_t rsp_point_others(const struct rsp_point *point, dbg_thread_id id, unsigned lane,

@@ -474,7 +474,7 @@ static enum lw_status resume(struct rsp *rsp, const struct action *action,
         enum lw_status status = dbg_step(rsp->dbg, action->id, action->locked, stop, err);
 
         /* gdb evaluates the condition of a breakpoint after its step over another one, but does not know guards. */
-        while (status == LW_OK && action->locked && rsp_arrivals_is_unhit(rsp, action->id, action->pc, stop))
+        while (status == LW_OK && action->locked && rsp_point_is_unhit(rsp, action->id, action->pc, stop))
             status = dbg_step(rsp->dbg, action->id, true, stop, err);
         if (status == LW_OK && action->locked)
             rsp_arrivals_stepped_alone(rsp, action->id, action->pc, stop);

@@ -64,6 +64,22 @@ bool rsp_arrivals_is_tested(const struct rsp *rsp, uint64_t pc)
     return false;
 }
 
+static bool every_lane(void *context, struct dbg *dbg, dbg_thread_id id, unsigned lane)
+{
+    (void)context;
+    (void)dbg;
+    (void)id;
+    (void)lane;
+    return true;
+}
+
+void rsp_point_set_tested(const struct rsp *rsp, const struct rsp_point *point, bool on)
+{
+    if (point->code == NULL)
+        (void)!dbg_stoppoint_set_condition(rsp->dbg, point->id, on ? every_lane : NULL, NULL, NULL, NULL); /* fails, harmlessly,
+                                                                            * if `process plugin packet monitor` has removed it */
+}
+
 /* Records whether the breakpoint at @pc has a condition, as lldb's packets suggest. */
 static void set_tested(struct rsp *rsp, uint64_t pc, bool on)
 {
@@ -126,7 +142,7 @@ bool rsp_arrivals_lifted(const struct rsp *rsp, uint64_t pc)
     return false;
 }
 
-static bool is_unset(const struct rsp *rsp, uint64_t pc)
+bool rsp_arrivals_is_unset(const struct rsp *rsp, uint64_t pc)
 {
     for (size_t i = 0; i < rsp->unset_count; i++)
         if (rsp->unset[i] == pc)
@@ -343,28 +359,13 @@ void rsp_arrivals_stepped_alone(struct rsp *rsp, dbg_thread_id id, uint64_t pc, 
 {
     struct dbg_thread thread;
 
-    if (rsp->lldb || stop->kind != DBG_STOP_BLOCKED || !is_unset(rsp, pc) || !dbg_thread_get(rsp->dbg, id, &thread) ||
+    if (rsp->lldb || stop->kind != DBG_STOP_BLOCKED || !rsp_arrivals_is_unset(rsp, pc) || !dbg_thread_get(rsp->dbg, id, &thread) ||
         (thread.location.pc != pc && !thread.waits_before))
         return;
     rsp->inside = id;
     rsp->inside_pc = thread.location.pc;
     rsp->inside_shown = thread.location.pc + ISA_WORD_BYTES / 2 - (thread.waits_before ? ISA_WORD_BYTES : 0);
     make_step_stop(&thread, stop);
-}
-
-bool rsp_arrivals_is_unhit(const struct rsp *rsp, dbg_thread_id id, uint64_t pc, const struct dbg_stop *stop)
-{
-    const struct rsp_point *point;
-    struct dbg_thread thread;
-    uint64_t lane;
-
-    if (rsp->lldb || stop->kind != DBG_STOP_STEP || stop->thread != id || !is_unset(rsp, pc) ||
-        !dbg_thread_get(rsp->dbg, id, &thread) || !thread.ready)
-        return false;
-    lane = UINT64_C(1) << thread.lane;
-    point = rsp_point_at(rsp, thread.location.pc);
-    return point != NULL && dbg_executing_lanes(rsp->dbg, id, thread.location.pc, lane) == 0 &&
-           rsp_point_condition_holds(point, id);
 }
 
 void rsp_arrivals_drop(struct rsp *rsp, dbg_thread_id id)
