@@ -43,6 +43,14 @@ LW_FN_MEMBER cudaError_t cudaFree(void *pointer)
 #if __cplusplus >= 201103L
 namespace lanewise {
 
+/* Stores a parameter. Types without assignment, such as structures with constant members, are copied as bytes. */
+template <typename T, bool A> struct launch_store {
+    static LW_FN_MEMBER void to(char *p, const T &value) { *(T *)p = value; }
+};
+template <typename T> struct launch_store<T, false> {
+    static LW_FN_MEMBER void to(char *p, const T &value) { __builtin_memcpy(p, &value, sizeof(T)); }
+};
+
 template <bool G, typename... P> struct launch_request {
     void *function;
     dim3 grid, block;
@@ -52,7 +60,7 @@ template <bool G, typename... P> struct launch_request {
     template <typename T> LW_FN_MEMBER int put(char *buffer, unsigned int &at, const T &value) const
     {
         at = (at + (unsigned int)alignof(T) - 1) / (unsigned int)alignof(T) * (unsigned int)alignof(T);
-        __builtin_memcpy(__builtin_assume_aligned(buffer + at, alignof(T)), &value, sizeof(T)); /* T may have no assignment */
+        launch_store<T, __is_assignable(T &, const T &)>::to(buffer + at, value);
         at += (unsigned int)sizeof(T);
         return 0;
     }
