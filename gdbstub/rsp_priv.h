@@ -586,6 +586,9 @@ void rsp_arrivals_stepped_alone(struct rsp *rsp, dbg_thread_id id, uint64_t pc, 
 bool rsp_arrivals_is_unset(const struct rsp *rsp, uint64_t pc);
 /** Returns true if lldb's breakpoint at @pc has a condition. */
 bool rsp_arrivals_is_tested(const struct rsp *rsp, uint64_t pc);
+/** Sets whether lldb's breakpoint @point has a condition, which only lldb knows. If it has one, lanes that do not execute the
+ *  instruction do not hit it. */
+void rsp_arrivals_set_tested(const struct rsp *rsp, const struct rsp_point *point, bool on);
 /** Returns true if the stub shows warp @id inside the instruction at which it waits. */
 bool rsp_arrivals_is_inside(const struct rsp *rsp, dbg_thread_id id);
 /** Called when lldb reads memory at @address. Records this query if it is the first after a stop (after_stop). */
@@ -666,9 +669,6 @@ uint64_t rsp_point_others(const struct rsp_point *point, dbg_thread_id id, unsig
 /** Returns true if gdb has stepped warp @id alone from a breakpoint at @pc, and the focus lane is now at a breakpoint that gdb
  *  would wrongly report as hit: the condition is true, but the lane does not execute the instruction. */
 bool rsp_point_is_unhit(const struct rsp *rsp, dbg_thread_id id, uint64_t pc, const struct dbg_stop *stop);
-/** Sets whether lldb's breakpoint @point has a condition, which only lldb knows. If it has one, lanes that do not execute the
- *  instruction do not hit it. */
-void rsp_point_set_tested(const struct rsp *rsp, const struct rsp_point *point, bool on);
 /** Returns the client's breakpoint at @pc, or NULL. */
 const struct rsp_point *rsp_point_at(const struct rsp *rsp, uint64_t pc);
 /** Returns the name of the stop reason for a stoppoint in a stop reply, or NULL if there is none. */

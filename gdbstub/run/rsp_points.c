@@ -512,7 +512,7 @@ void rsp_do_point_add(struct rsp *rsp, const struct rsp_args *args, unsigned typ
         lend(rsp, &rsp->points[rsp->point_count]);
     }
     if (type < RSP_Z_WATCH && rsp_arrivals_is_tested(rsp, point.address))
-        rsp_point_set_tested(rsp, &rsp->points[rsp->point_count], true);
+        rsp_arrivals_set_tested(rsp, &rsp->points[rsp->point_count], true);
     rsp->point_count++;
     lw_put(&rsp->reply.sink, "OK");
 }

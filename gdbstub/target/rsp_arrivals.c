@@ -73,7 +73,7 @@ static bool every_lane(void *context, struct dbg *dbg, dbg_thread_id id, unsigne
     return true;
 }
 
-void rsp_point_set_tested(const struct rsp *rsp, const struct rsp_point *point, bool on)
+void rsp_arrivals_set_tested(const struct rsp *rsp, const struct rsp_point *point, bool on)
 {
     if (point->code == NULL)
         (void)!dbg_stoppoint_set_condition(rsp->dbg, point->id, on ? every_lane : NULL, NULL, NULL, NULL); /* fails, harmlessly,
@@ -86,7 +86,7 @@ static void set_tested(struct rsp *rsp, uint64_t pc, bool on)
     const struct rsp_point *point = rsp_point_at(rsp, pc);
 
     if (point != NULL && on != rsp_arrivals_is_tested(rsp, pc))
-        rsp_point_set_tested(rsp, point, on);
+        rsp_arrivals_set_tested(rsp, point, on);
     for (unsigned i = 0; i < LW_COUNT_OF(rsp->tested); i++)
         if (rsp->tested[i] == pc)
             rsp->tested[i] = 0;

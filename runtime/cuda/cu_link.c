@@ -22,12 +22,12 @@ static bool is_word(char c)
 }
 
 /** Returns the kind of a mangled name, and sets *@end to the end of its last part. Source: Itanium C++ ABI, section 5.1. INTERNAL: an
- *  `L` is before a part of the name, or the name or a template argument is in an unnamed namespace. TEMPLATE: template arguments
- *  follow a part. */
+ *  `L` is before a part of the name, or the name or a template argument is in an unnamed namespace, in a static function or a lambda of
+ *  the file ("$_"). An enumerator as a template argument also has an `L` before a part; then each file keeps its own kernel, which is
+ *  right, too. TEMPLATE: other template arguments follow a part. */
 static enum kind kind_of(const char *name, size_t size, size_t *end)
 {
-    static const char unnamed[] = "_GLOBAL__N_";
-    enum kind kind = memmem(name, size, unnamed, sizeof unnamed - 1) != NULL ? INTERNAL : PLAIN;
+    enum kind kind = memmem(name, size, "_GLOBAL__N_", 11) != NULL || memmem(name, size, "$_", 2) != NULL ? INTERNAL : PLAIN;
     size_t i = 2;
 
     *end = size;
@@ -54,7 +54,12 @@ static enum kind kind_of(const char *name, size_t size, size_t *end)
         i += part;
         *end = i;
     }
-    return kind == PLAIN && i < size && name[i] == 'I' ? TEMPLATE : kind;
+    if (kind == INTERNAL || i >= size || name[i] != 'I')
+        return kind;
+    for (; i + 1 < size; i++)
+        if (name[i] == 'L' && name[i + 1] >= '0' && name[i + 1] <= '9')
+            return INTERNAL;
+    return TEMPLATE;
 }
 
 /** Returns the name that a line ".visible ..." of PTX declares, and sets its size; NULL if the line declares none. */

@@ -184,3 +184,28 @@ finish() {
     [ $failures = 0 ] || echo "$failures failures"
     exit $((failures > 0))
 }
+
+# usage: write_halves BLOCKS. Writes a kernel of which the compiler converts a branch to guarded instructions, and its launch file.
+write_halves() {
+    cat >"$work/halves.cl" <<'END'
+kernel void halves(global uint *out, global const uint *in)
+{
+    local uint part[36];
+    uint t = get_local_id(0);
+    part[t] = in[t];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint s = 2; s > 0; s /= 2) {
+        if (t % 4 < s)
+            part[t] += part[t + s];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[t] = part[t];
+}
+END
+    cat >"$work/halves.yaml" <<END
+program: {source: halves.cl, options: [-O2]}
+buffers: {out: {type: u32, count: 64}, in: {type: u32, count: 32, init: {ramp: {start: 0}}}}
+steps:
+  - launch: {entry: halves, grid: [$1], block: [32], args: [out, in]}
+END
+}

@@ -450,27 +450,7 @@ exited normally
 END
 server_ends
 # gdb tests the condition itself after its step over the breakpoint at the previous instruction.
-cat >halves.cl <<'END'
-kernel void halves(global uint *out, global const uint *in)
-{
-    local uint part[36];
-    uint t = get_local_id(0);
-    part[t] = in[t];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint s = 2; s > 0; s /= 2) {
-        if (t % 4 < s)
-            part[t] += part[t + s];
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    out[t] = part[t];
-}
-END
-cat >halves.yaml <<'END'
-program: {source: halves.cl, options: [-O2]}
-buffers: {out: {type: u32, count: 32}, in: {type: u32, count: 32, init: {ramp: {start: 0}}}}
-steps:
-  - launch: {entry: halves, grid: [1], block: [32], args: [out, in]}
-END
+write_halves 1
 serve "$lanewise" run halves.yaml --gdb 127.0.0.1:0
 printf '%s\n' 'break halves.cl:8 if t == 1' 'break halves.cl:9 if t == 1' continue continue 'print s' continue 'print s' \
     continue >"$work/session"

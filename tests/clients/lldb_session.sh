@@ -379,27 +379,7 @@ END
 left_behind 0
 
 # A branch was converted to guarded instructions. Lanes that do not take it do not hit a breakpoint with a condition.
-cat >"$work/halves.cl" <<'END'
-kernel void halves(global uint *out, global const uint *in)
-{
-    local uint part[36];
-    uint t = get_local_id(0);
-    part[t] = in[t];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint s = 2; s > 0; s /= 2) {
-        if (t % 4 < s)
-            part[t] += part[t + s];
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    out[t] = part[t];
-}
-END
-cat >"$work/halves.yaml" <<'END'
-program: {source: halves.cl, options: [-O2]}
-buffers: {out: {type: u32, count: 64}, in: {type: u32, count: 32, init: {ramp: {start: 0}}}}
-steps:
-  - launch: {entry: halves, grid: [2], block: [32], args: [out, in]}
-END
+write_halves 2
 serve "$lanewise" run halves.yaml --gdb 127.0.0.1:0
 cat >"$work/session" <<'END'
 breakpoint set -f halves.cl -l 9 -c "t == 1"

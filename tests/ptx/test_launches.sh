@@ -212,7 +212,7 @@ template <typename T> __device__ void start(T *p, int n, cudaStream_t s)
 C
 cat >signs.cu <<'C'
 #include "inc/deep.cuh"
-#define HOST_ONLY(k) k<<<1, 1>>>(nullptr)
+#define HOST_ONLY(k, p) k<<<1, 1>>>(p, fixed{1, 2})
 struct fixed { const int a; int b; };
 __device__ int flags[] = {1, 2, 3};
 __device__ const char *const quoted = R"x(leaf<<<1, 1>>>(p); } )" )x";
@@ -240,9 +240,17 @@ __global__ void memory(int *out)
     cudaFree(bytes);
 }
 __host__ __device__ int shared(int x) { return x << 2; }
-void host(int *p) { HOST_ONLY(leaf_of); leaf<<<1, 1>>>(p, fixed{1, 2}); shared(3); }
+#if 0
+__global__ void either(float *p) {
+#elif 1
+__global__ void either(int *p) {
+#else
+__global__ void either(char *p) {
+#endif
+    leaf<<<1, 1>>>(p, {0, 0});
+}
+void host(int *p) { HOST_ONLY(leaf, p); leaf<<<1, 1>>>(p, fixed{1, 2}); shared(3); either<<<1, 1>>>(p); }
 C
-sed -i 's/HOST_ONLY(leaf_of); //' signs.cu
 cat >signs.yaml <<'Y'
 program: {source: signs.cu}
 buffers: {out: {type: s32, count: 10}}

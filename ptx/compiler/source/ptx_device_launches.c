@@ -15,7 +15,7 @@
 
 #include "ptx/compiler/source/ptx_source_priv.h"
 
-enum { MOST_FILES = 256 };
+enum { MOST_FILES = 256, MOST_IFS = 64 };
 
 /* ---- the text of a file --------------------------------------------------------------------------------- */
 
@@ -183,11 +183,31 @@ static void read_sign(struct scan *s)
     s->at++;
 }
 
-/** Writes the text with replaced launches to @out. Returns the number of replaced launches. */
+/** Follows a directive: each branch of an #if begins with the blocks that are open at the #if. @ifs: the positions at the #ifs that
+ *  are open, of which *count exist; deeper ones are not followed. */
+static void read_directive(struct scan *s, struct scan *ifs, unsigned *count)
+{
+    const size_t at = s->at;
+    size_t word = at + 1;
+
+    while (s->text[word] == ' ' || s->text[word] == '\t')
+        word++;
+    if (is_at(s, word, "if") && ++*count <= MOST_IFS) {
+        ifs[*count - 1] = *s;
+    } else if (is_at(s, word, "el") && *count != 0 && *count <= MOST_IFS) {
+        *s = ifs[*count - 1];
+        s->at = at;
+    } else if (is_at(s, word, "endif") && *count != 0) {
+        --*count;
+    }
+}
+
+/** Writes the text with replaced launches to @out. Returns the number of replaced launches, or 0 if braces are left open at the end
+ *  of the text: it is then uncertain which code is device code. */
 static unsigned replace_launches(const char *text, size_t size, struct lw_sink *out)
 {
-    struct scan s = {.text = text, .size = size};
-    unsigned count = 0;
+    struct scan s = {.text = text, .size = size}, ifs[MOST_IFS];
+    unsigned count = 0, if_count = 0;
     size_t copied = 0;
 
     while (s.at < size) {
@@ -195,6 +215,8 @@ static unsigned replace_launches(const char *text, size_t size, struct lw_sink *
         size_t name, end;
 
         if (next != s.at) {
+            if (text[s.at] == '#')
+                read_directive(&s, ifs, &if_count);
             s.at = next;
         } else if (ptx_src_is_word(text[s.at])) {
             read_word(&s);
@@ -213,7 +235,7 @@ static unsigned replace_launches(const char *text, size_t size, struct lw_sink *
         }
     }
     out->write(out, text + copied, size - copied);
-    return count;
+    return s.braces == 0 ? count : 0;
 }
 
 /* ---- the files of a source ------------------------------------------------------------------------------ */

@@ -7,7 +7,4 @@ __device__ int twice(int x);
 __device__ int sum(int x, int y);
 __global__ void shift(int *data, int n);
 int on_host(int x);
-/* Each file has its own copy, which host code and kernels of the file use. */
-static __constant__ int setting[2];
-int of_two(int *d);
 extern "C" int in_c(int x);
