@@ -9,7 +9,7 @@ QUICK = ('dwr T4 size', 'dwr T4 size explicit', 'dwr T5 gain explicit', 'dwr T6 
 KNOWN = {
     'T1 hill': 'The best limit is 6. The rows of a warp are consecutive and fill 34 lines, so that the lines of six warps still fit into the 256 lines of L1, and six warps hide more latency than four. '
                'The best limit of the source is 4.',
-    'T3 bfs_large': 'Three of five loads miss with any schedule: with 131,072 nodes, the search rarely reads a line twice. The best limit gains 6 %, daws 5 %.',
+    'T3 bfs_large': 'Three of five loads miss with any schedule: with 131,072 nodes, the search rarely reads a line twice. The best limit and daws both gain 6 %.',
     'T4 ccws gc': 'With gto 82 % of the loads hit, and no limit gains more than 5 %. Scores are 279 on average, so that 24 of 32 warps may load: ccws throttles too few warps to have an effect.',
     'T5 schedulers': 'Of the kernels with barriers, two hit nothing in L1, and backp hits as often with all schedulers. With lrr all warps reach their loads and barriers together, so that less latency '
                      'is hidden; two_level with groups of two warps is between lrr and the others.',
