@@ -37,10 +37,11 @@ libcuda_runtime_a_SOURCES = \
 	%D%/cuda/cu_graph_exec.c \
 	%D%/cuda/cu_graph_priv.h \
 	%D%/cuda/cu_launch.c \
-	%D%/cuda/cu_memory.c \
+	%D%/cuda/memory/cu_memory.c \
 	%D%/cuda/cu_link.c \
 	%D%/cuda/cu_module.c \
-	%D%/cuda/cu_pool.c \
+	%D%/cuda/memory/cu_pool.c \
+	%D%/cuda/memory/cu_registered.c \
 	%D%/cuda/cu_priv.h \
 	%D%/cuda/cu_stream.c \
 	%D%/cuda/texture/cu_array.c \

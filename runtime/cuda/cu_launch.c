@@ -154,12 +154,14 @@ cudaError_t cu_kernel_run(const struct cudaKernelNodeParams *p)
     if (error != cudaSuccess)
         return error;
     rt_site_take(&site);
+    cu_registered_to_device();
     if (rt_launch(f->kernel, &shape, (const void *const *)(unpacked != NULL ? unpacked : p->arguments), &site) != LANEWISE_OK) {
         rt_complain("launch");
         error = cudaErrorLaunchFailure;
     } else {
         (void)rt_run(); /* if the kernel fails, the next call returns the error, as with a device that runs kernels in the background */
     }
+    cu_registered_to_host();
     free(unpacked);
     return error;
 }

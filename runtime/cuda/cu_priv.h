@@ -91,6 +91,17 @@ cudaError_t cu_function_get(const void *stub, struct cu_function **out);
 void cu_modules_reset(void);
 /** Frees all device memory that the program has allocated, and ends the registrations of host memory; locked. */
 void cu_memory_reset(void);
+/* Memory of the host that the program has registered. All are locked. */
+/** Copies the registered memory to its copies in device memory: before kernels, copies and fills that may access them. */
+void cu_registered_to_device(void);
+/** Copies what has changed in the copies in device memory to the registered memory. */
+void cu_registered_to_host(void);
+/** Returns true if @address is in a copy in device memory. */
+bool cu_registered_has_copy(const void *address);
+/** Gets the pointers of host and device to the byte of registered memory at @pointer, which is one of the two. @device is NULL if
+ *  there is no copy in device memory. Returns false if @pointer is not in registered memory. */
+bool cu_registered_pointers(const void *pointer, void **host, void **device);
+void cu_registered_reset(void);
 /** Frees all streams and events of the program; locked. */
 void cu_streams_reset(void);
 /** What a block of memory holds. Memory of the program is freed by cudaFree() and cudaFreeHost(), all other memory only by
@@ -99,6 +110,12 @@ enum cu_content { CU_CONTENT_DATA, CU_CONTENT_ARRAY, CU_CONTENT_TEXTURE, CU_CONT
 /** These two functions are not locked, and return errors as cu_return() does. */
 cudaError_t cu_memory_allocate(void **out, size_t bytes, enum cu_content content);
 cudaError_t cu_memory_free(void *pointer, enum cu_content content);
+/** Gets the flags of memory of cudaHostAlloc() that contains @pointer. cudaErrorInvalidValue: there is none; locked. */
+cudaError_t cu_memory_flags(const void *pointer, unsigned *out);
+/** Returns true if @pointer is in the device's memory, which includes pinned and managed memory; locked. */
+bool cu_memory_is_device(const void *pointer);
+/** Flag of pinned and of registered memory. The device can access all of it, so this memory always has the flag. */
+enum { CU_HOST_MAPPED = 2 };
 /** Functions of CUDA that other files call. */
 CU_API cudaError_t cudaMalloc(void **out, size_t bytes);
 CU_API cudaError_t cudaFree(void *pointer);

@@ -59,6 +59,8 @@ for clang in clang-14 clang-19; do
     right toolkit-$clang
     "$lanewise" cc --compiler $clang "$src/matrix.cu" -o matrix-$clang >log 2>&1 || { fail "$clang: matrix.cu does not compile"; cat log; }
     right matrix-$clang
+    "$lanewise" cc --compiler $clang "$src/registered.cu" -o registered-$clang >log 2>&1 || { fail "$clang: registered.cu does not compile"; cat log; }
+    right registered-$clang
 done
 # Managed variables, in a program of one file, of two separate files, and of two linked files.
 sed '/other_value() == 33/d' "$src/managed.cu" >managed_one.cu

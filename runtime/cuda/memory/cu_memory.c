@@ -66,7 +66,7 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind, bool
 {
     lanewise_machine *machine = rt_machine();
     const uint64_t to_address = (uint64_t)(uintptr_t)to, from_address = (uint64_t)(uintptr_t)from;
-    bool to_device, from_device;
+    bool to_device, from_device, registered;
     int result;
     const cudaError_t error = cu_device_error();
 
@@ -91,6 +91,9 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind, bool
         return cudaErrorInvalidValue;
     if (only_check)
         return cudaSuccess;
+    registered = cu_registered_has_copy(to) || cu_registered_has_copy(from);
+    if (registered)
+        cu_registered_to_device();
     if (to_device && from_device)
         result = lanewise_copy(machine, to_address, from_address, bytes);
     else if (to_device)
@@ -101,6 +104,8 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind, bool
         memmove(to, from, bytes);
         result = LANEWISE_OK;
     }
+    if (registered)
+        cu_registered_to_host();
     if (result != LANEWISE_OK) {
         rt_complain("cudaMemcpy");
         return cudaErrorInvalidValue;
@@ -281,17 +286,17 @@ CU_API cudaError_t cudaMallocManaged(void **out, size_t bytes, unsigned flags)
 }
 
 /** Flags of pinned memory. The device can access all memory of cudaHostAlloc(), so this memory always has the flag MAPPED. */
-enum { HOST_PORTABLE = 1, HOST_MAPPED = 2, HOST_ALLOC_FLAGS = 7, HOST_REGISTER_FLAGS = 15 };
+enum { HOST_ALLOC_FLAGS = 7 };
 
 CU_API cudaError_t cudaHostAlloc(void **out, size_t bytes, unsigned flags)
 {
     return cu_return((flags & ~(unsigned)HOST_ALLOC_FLAGS) != 0 ? cudaErrorInvalidValue
-                                                                : allocate_shared(out, bytes, TYPE_HOST, flags | HOST_MAPPED));
+                                                                : allocate_shared(out, bytes, TYPE_HOST, flags | CU_HOST_MAPPED));
 }
 
 CU_API cudaError_t cudaMallocHost(void **out, size_t bytes)
 {
-    return cu_return(allocate_shared(out, bytes, TYPE_HOST, HOST_MAPPED));
+    return cu_return(allocate_shared(out, bytes, TYPE_HOST, CU_HOST_MAPPED));
 }
 
 CU_API cudaError_t cudaFreeHost(void *pointer)
@@ -309,114 +314,19 @@ static struct block *block_of(const void *pointer)
     return *find_block(begin);
 }
 
-/* ---- memory of the host that the program registers ------------------------------------------------------------------ */
-
-struct registration {
-    struct registration *next;
-    uintptr_t begin;
-    size_t bytes;
-    unsigned flags;
-};
-static struct registration *registrations;
-
-/** Returns a registration that overlaps with @bytes at @begin, or NULL if there is none; locked. */
-static struct registration *registration_of(uintptr_t begin, size_t bytes)
+cudaError_t cu_memory_flags(const void *pointer, unsigned *out)
 {
-    for (struct registration *r = registrations; r != NULL; r = r->next)
-        if (begin < r->begin + r->bytes && r->begin < begin + bytes)
-            return r;
-    return NULL;
+    const struct block *block = block_of(pointer);
+
+    if (block == NULL || block->type != TYPE_HOST)
+        return cudaErrorInvalidValue;
+    *out = block->flags;
+    return cudaSuccess;
 }
 
-CU_API cudaError_t cudaHostGetDevicePointer(void **out, void *host, unsigned flags)
+bool cu_memory_is_device(const void *pointer)
 {
-    cudaError_t error = cudaErrorInvalidValue;
-    const struct block *block;
-
-    if (out == NULL || flags != 0)
-        return cu_return(error);
-    rt_lock();
-    block = block_of(host);
-    *out = NULL;
-    if (block != NULL && block->type == TYPE_HOST) {
-        *out = host;
-        error = cudaSuccess;
-    } else if (registration_of((uintptr_t)host, 1) != NULL) {
-        error = cudaErrorNotSupported; /* kernels cannot access this memory */
-    }
-    rt_unlock();
-    return cu_return(error);
-}
-
-/** Registers memory of the host. Page-locking needs no action here. */
-CU_API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags)
-{
-    struct registration *new;
-    cudaError_t error = cudaSuccess;
-    size_t end;
-
-    if (pointer == NULL || bytes == 0 || (flags & ~(unsigned)HOST_REGISTER_FLAGS) != 0 ||
-        __builtin_add_overflow((uintptr_t)pointer, bytes, &end))
-        return cu_return(cudaErrorInvalidValue);
-    if ((flags & HOST_MAPPED) != 0) /* kernels cannot access this memory */
-        return cu_return(cudaErrorNotSupported);
-    new = calloc(1, sizeof *new);
-    if (new == NULL)
-        return cu_return(cudaErrorMemoryAllocation);
-    rt_lock();
-    if (is_device(pointer)) {
-        error = cudaErrorInvalidValue;
-    } else if (registration_of((uintptr_t)pointer, bytes) != NULL) {
-        error = cudaErrorHostMemoryAlreadyRegistered;
-    } else {
-        *new = (struct registration){registrations, (uintptr_t)pointer, bytes, flags | HOST_MAPPED};
-        registrations = new;
-        new = NULL;
-    }
-    rt_unlock();
-    free(new);
-    return cu_return(error);
-}
-
-CU_API cudaError_t cudaHostUnregister(void *pointer)
-{
-    cudaError_t error = cudaErrorHostMemoryNotRegistered;
-
-    rt_lock();
-    if (pointer == NULL || is_device(pointer))
-        error = cudaErrorInvalidValue;
-    for (struct registration **at = &registrations, *r; pointer != NULL && (r = *at) != NULL; at = &r->next)
-        if (r->begin == (uintptr_t)pointer) {
-            *at = r->next;
-            free(r);
-            error = cudaSuccess;
-            break;
-        } else if (r->begin < (uintptr_t)pointer && (uintptr_t)pointer < r->begin + r->bytes) {
-            error = cudaErrorInvalidValue;
-        }
-    rt_unlock();
-    return cu_return(error);
-}
-
-CU_API cudaError_t cudaHostGetFlags(unsigned *out, void *pointer)
-{
-    const struct registration *r;
-    const struct block *block;
-    cudaError_t error = cudaSuccess;
-
-    if (out == NULL)
-        return cu_return(cudaErrorInvalidValue);
-    rt_lock();
-    block = block_of(pointer);
-    r = registration_of((uintptr_t)pointer, 1);
-    if (block != NULL && block->type == TYPE_HOST)
-        *out = block->flags;
-    else if (r != NULL)
-        *out = r->flags;
-    else
-        error = cudaErrorInvalidValue;
-    rt_unlock();
-    return cu_return(error);
+    return is_device(pointer);
 }
 
 void cu_memory_forget_pool(const struct cu_pool *pool)
@@ -440,12 +350,7 @@ void cu_memory_reset(void)
             free(block);
         }
     memory.bytes = 0;
-    while (registrations != NULL) {
-        struct registration *r = registrations;
-
-        registrations = r->next;
-        free(r);
-    }
+    cu_registered_reset();
 }
 
 CU_API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, int advice, int device)
@@ -651,7 +556,8 @@ CU_API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *c)
 cudaError_t cu_fill(const struct cudaMemsetParams *p, bool only_check)
 {
     const size_t bytes = p->width * p->element_bytes;
-    const cudaError_t error = cu_device_error();
+    cudaError_t error = cu_device_error();
+    bool registered;
 
     if (p->width == 0 || p->height == 0)
         return cudaSuccess;
@@ -662,13 +568,18 @@ cudaError_t cu_fill(const struct cudaMemsetParams *p, bool only_check)
         return cudaErrorInvalidValue;
     if (only_check)
         return is_device(p->to) ? cudaSuccess : cudaErrorInvalidValue;
-    for (size_t y = 0; y < p->height; y++)
+    registered = cu_registered_has_copy(p->to);
+    if (registered)
+        cu_registered_to_device();
+    for (size_t y = 0; y < p->height && error == cudaSuccess; y++)
         if (lanewise_fill(rt_machine(), (uint64_t)(uintptr_t)p->to + y * p->pitch, &p->value, p->element_bytes,
                           bytes) != LANEWISE_OK) {
             rt_complain("cudaMemset");
-            return cudaErrorInvalidValue;
+            error = cudaErrorInvalidValue;
         }
-    return cudaSuccess;
+    if (registered)
+        cu_registered_to_host();
+    return error;
 }
 
 /** Fills rows of bytes in a stream. */
@@ -827,7 +738,10 @@ CU_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, c
     memset(out, 0, offsetof(struct cudaPointerAttributes, reserved));
     out->device = -2;
     rt_lock();
-    if (is_device(pointer)) {
+    if (cu_registered_pointers(pointer, &out->hostPointer, &out->devicePointer)) {
+        out->type = TYPE_HOST;
+        out->device = 0;
+    } else if (is_device(pointer)) {
         const struct block *block;
         uint64_t begin, bytes;
 
@@ -840,10 +754,6 @@ CU_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *out, c
             out->hostPointer = out->devicePointer;
     } else {
         out->hostPointer = (void *)(uintptr_t)pointer;
-        if (pointer != NULL && registration_of((uintptr_t)pointer, 1) != NULL) {
-            out->type = TYPE_HOST;
-            out->device = 0;
-        }
     }
     rt_unlock();
     return cu_return(cudaSuccess);
