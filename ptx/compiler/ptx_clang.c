@@ -16,6 +16,7 @@ static const char *const override_source =
 #include "ptx/compiler/overrides/over_atomics.inc"
 #include "ptx/compiler/overrides/over_enqueue.inc"
 #include "ptx/compiler/overrides/over_groups.inc"
+#include "ptx/compiler/overrides/over_subgroups.inc"
 #include "ptx/compiler/overrides/over_half.inc"
     ;
 static const char *const originals_source =
@@ -131,7 +132,7 @@ enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err)
 
 /* ---- public functions ------------------------------------------------------------------------ */
 
-enum { DIALECT_OPTIONS = 40 };
+enum { DIALECT_OPTIONS = 48 };
 
 /** Writes the compiler's path, the options for the dialect, and then the user's options, which may override the dialect's, to
  *  @argv. Returns the number of these arguments, which is at most DIALECT_OPTIONS more than @flag_count. */
@@ -162,7 +163,11 @@ static size_t put_dialect(const struct ptx_job *job, const char *const *flags, s
     static const char *const generic[] = {"-D__opencl_c_atomic_order_acq_rel=1", "-D__opencl_c_atomic_order_seq_cst=1",
                                           "-D__opencl_c_atomic_scope_device=1",
                                           "-D__opencl_c_atomic_scope_all_devices=1",
-                                          "-D__opencl_c_work_group_collective_functions=1", "-Xclang",
+                                          "-D__opencl_c_work_group_collective_functions=1",
+                                          "-Dcl_khr_subgroup_extended_types=1", "-Dcl_khr_subgroup_non_uniform_vote=1",
+                                          "-Dcl_khr_subgroup_ballot=1", "-Dcl_khr_subgroup_non_uniform_arithmetic=1",
+                                          "-Dcl_khr_subgroup_shuffle=1", "-Dcl_khr_subgroup_shuffle_relative=1",
+                                          "-Dcl_khr_subgroup_clustered_reduce=1", "-Xclang",
                                           "-cl-ext=+__opencl_c_generic_address_space,"
                                           "+__opencl_c_program_scope_global_variables,"
                                           "+__opencl_c_subgroups,+cl_khr_subgroups"};

@@ -3,7 +3,7 @@
 # Tests functions of OpenCL C that libclc lacks, with each installed clang: functions of work-groups, sub-groups and half must
 # have correct results and no races. Also tests cases in which clang or libclc was found wrong (found.cl).
 . "${srcdir:-.}/tests/lib/cli_lib.sh"
-cp "$src"/tests/ptx/data/groups.cl "$src"/tests/ptx/data/halfmath* "$src/tests/ptx/data/found.cl" .
+cp "$src"/tests/ptx/data/groups.cl "$src"/tests/ptx/data/subgroups.cl "$src"/tests/ptx/data/halfmath* "$src/tests/ptx/data/found.cl" .
 cat >groups.yaml <<'END'
 program: {source: groups.lwo}
 buffers:
@@ -15,6 +15,16 @@ steps:
   - check: {buffer: done, values: [13590]}
   - launch: {entry: groups, grid: [1, 1], block: [3, 3], args: [bad, done]}
   - check: {buffer: bad, values: [0, 0, 0, 0, 0, 0, 0, 0]}
+END
+cat >subgroups.yaml <<'END'
+program: {source: subgroups.lwo}
+buffers:
+  bad: {type: u32, count: 24}
+  done: {type: s32, count: 1}
+steps:
+  - launch: {entry: extensions, grid: 2, block: 75, args: [bad, done]}
+  - check: {buffer: bad, values: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]}
+  - check: {buffer: done, values: [40220]}
 END
 cat >half.yaml <<'END'
 program: {source: halfmath.lwo}
@@ -74,6 +84,13 @@ for clang in clang-14 clang-15 clang-16 clang-19; do
         expect 0 "" run -q --check=default,races groups.yaml
         expect 0 "" run -q --warp 64 groups.yaml
     done
+    level="-O0 -X -g"
+    [ $clang != clang-19 ] || level=-O3
+    # shellcheck disable=SC2086
+    "$lanewise" compile --clang "$clang" -X -cl-std=CL3.0 -X $level -o subgroups.lwo subgroups.cl 2>err ||
+        fail "$clang $level: subgroups.cl does not compile: $(cat err)"
+    expect 0 "" run -q --check=default,races subgroups.yaml
+    expect 0 "" run -q --warp 64 subgroups.yaml
     for level in -O0 -O3; do
         "$lanewise" compile --clang "$clang" -X -cl-std=CL2.0 -X $level -X -g -o found.lwo found.cl 2>err ||
             fail "$clang $level: found.cl does not compile: $(cat err)"
