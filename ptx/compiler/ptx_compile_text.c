@@ -5,19 +5,22 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /** Files of one compilation. */
 struct files {
     char folder[PTX_PATH_BYTES], path[PTX_PATH_BYTES + 16], headers[PTX_PATH_BYTES + 16];
-    const char **flags; /* -I, the folder of the headers, and then the user's options */
+    const char **flags; /* -I, the folder of the headers, then the user's options, then -I and the current folder */
     size_t flag_count;
 };
 
-/** Writes a #line directive with the name of the text, then the text. */
+/** Writes a #line directive with the name of the text, then the text. Leaves out a byte order mark, which compilers accept only at
+ *  the beginning of a file. */
 static enum lw_status write_source(const char *path, const char *name, const char *text,
                                    size_t size, struct lw_error *err)
 {
+    static const char mark[] = "\xef\xbb\xbf";
     struct lw_buffer out;
     enum lw_status status;
 
@@ -27,6 +30,8 @@ static enum lw_status write_source(const char *path, const char *name, const cha
         if ((unsigned char)*c >= 0x20)
             lw_printf(&out.sink, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
     lw_put(&out.sink, "\"\n");
+    if (size >= sizeof mark - 1 && memcmp(text, mark, sizeof mark - 1) == 0)
+        text += sizeof mark - 1, size -= sizeof mark - 1;
     out.sink.write(&out.sink, text, size);
     status = out.text == NULL ? LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for its text", name)
                               : lw_file_write(path, out.text, out.size, err);
@@ -76,7 +81,7 @@ static enum lw_status write_files(struct files *files, const struct ptx_text *so
         files->folder[0] = '\0';
         return status;
     }
-    files->flags = calloc(flag_count + 3, sizeof *files->flags);
+    files->flags = calloc(flag_count + 5, sizeof *files->flags);
     if (files->flags == NULL)
         return LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for the options", source->name);
     if (header_count != 0) { /* -I is the first option, so the compiler finds these headers before those in the user's folders */
@@ -88,6 +93,10 @@ static enum lw_status write_files(struct files *files, const struct ptx_text *so
     }
     for (size_t i = 0; i < flag_count; i++)
         files->flags[files->flag_count++] = flags[i];
+    if (suffix != NULL && strcmp(suffix, ".cl") == 0) { /* a program in memory is in the current folder, as with other OpenCL drivers */
+        files->flags[files->flag_count++] = "-I";
+        files->flags[files->flag_count++] = ".";
+    }
     snprintf(files->path, sizeof files->path, "%s/text%.8s", files->folder, suffix != NULL ? suffix : "");
     status = write_source(files->path, source->name, source->text, source->size, err);
     for (size_t i = 0; i < header_count && status == LW_OK; i++)

@@ -180,6 +180,21 @@ static void headers_may_be_programs(void **state)
     OK(clReleaseProgram(headers[1]));
 }
 
+/* A program includes files of the current folder, as with other drivers. A byte order mark before its text is ignored. */
+static void the_current_folder_has_headers(void **state)
+{
+    FILE *f = fopen("here.h", "w");
+    cl_program program;
+
+    (void)state;
+    assert_true(f != NULL && fputs("#define HERE 41\n", f) >= 0 && fclose(f) == 0);
+    program = source_of("\xef\xbb\xbf#include \"here.h\"\nkernel void k(global int *out) { *out = HERE + 1; }\n");
+    assert_int_equal(clBuildProgram(program, 0, NULL, "", NULL, NULL), CL_SUCCESS);
+    assert_int_equal(result_of(program, "k"), 42);
+    assert_int_equal(clReleaseProgram(program), CL_SUCCESS);
+    assert_int_equal(remove("here.h"), 0);
+}
+
 static void declarations_of_kernels_are_known(void **state)
 {
     cl_program own = source_of("typedef float4 vector;\n"
@@ -302,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(several_programs_are_linked),
         cmocka_unit_test(headers_may_be_programs),
+        cmocka_unit_test(the_current_folder_has_headers),
         cmocka_unit_test(declarations_of_kernels_are_known),
         cmocka_unit_test(host_and_kernels_share_memory),
     };
