@@ -57,7 +57,7 @@ enum lw_status ptx_print_cfg(const char *name, const char *text, size_t size,
                              struct lw_sink *out, struct lw_error *err) LW_MUST_CHECK;
 
 /**
- * Compiles an OpenCL C file to PTX text by running clang as a child process.
+ * Compiles an OpenCL C file or a SPIR-V module to PTX text by running clang as a child process.
  * @path     the source
  * @flags    extra compiler options (-D..., -I...), @flag_count of them; may be NULL
  * @clang    program to run; NULL: the program that the environment variable LANEWISE_CLANG names, or else the newest
@@ -88,9 +88,14 @@ enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t
 #define PTX_NO_VALUES "-fno-verbose-asm"
 /** Returns true if the last component of a program's path begins with "nvcc". */
 bool ptx_is_nvcc(const char *name);
-/** Returns true for a file that a compiler translates to PTX: .cl or .cu. */
+/** Returns true for a SPIR-V module: .spv. */
+bool ptx_is_spirv(const char *path);
+/** Checks that SPIR-V modules can be compiled: that a clang of a sufficient version and a translator are installed. Starts no
+ *  program. @clang: as for ptx_compile_cl(). Errors: LW_ENOENT, LW_EINPUT. */
+enum lw_status ptx_find_spirv(const char *clang, struct lw_error *err) LW_MUST_CHECK;
+/** Returns true for a file that a compiler translates to PTX: .cl, .cu or .spv. */
 bool ptx_is_compiled(const char *path);
-/** Calls ptx_compile_cl() or ptx_compile_cu(), by the suffix. */
+/** Calls ptx_compile_cl(), for .cl and .spv, or ptx_compile_cu(), by the suffix. */
 enum lw_status ptx_compile(const char *path, const char *const *flags, size_t flag_count,
                            const char *compiler, char **ptx, size_t *size,
                            struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
@@ -100,7 +105,7 @@ enum lw_status ptx_compile_module(const char *path, const char *const *flags, si
                                   const char *compiler, char **ptx, size_t *size,
                                   struct lw_sink *words, struct lw_error *err) LW_MUST_CHECK;
 /** Does what ptx_compile() does, for text in memory, which is compiled in a private folder. Messages and the line table
- *  use @name, which ends in ".cl" or ".cu". The user's own headers need an -I option. */
+ *  use @name, which ends in ".cl", ".cu" or ".spv". The user's own headers need an -I option. */
 enum lw_status ptx_compile_text(const char *name, const char *text, size_t size,
                                 const char *const *flags, size_t flag_count,
                                 const char *compiler, char **ptx, size_t *ptx_size,

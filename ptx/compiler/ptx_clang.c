@@ -268,7 +268,7 @@ enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t
         if (status == LW_OK)
             status = ptx_build_overrides(job, tries == 0 ? err : &second);
         if (status == LW_OK)
-            status = compile(job, path, flags, flag_count, ptx, size, tries == 0 ? err : &second);
+            status = (ptx_is_spirv(path) ? ptx_compile_spirv : compile)(job, path, flags, flag_count, ptx, size, tries == 0 ? err : &second);
         tries++; /* if all compilers fail, the error of the first one is reported */
         retries = status != LW_OK && job->crashed && job->has_other;
         if (retries) {

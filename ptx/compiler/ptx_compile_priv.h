@@ -21,6 +21,7 @@ struct ptx_job {
     char overlay[PTX_PATH_BYTES + 16];   /* description of clang's virtual file system (ptx_device_launches()), or "" */
     bool linked;                         /* the source is one of several modules that will be linked */
     bool values;                         /* clang prints the dump of its debug values (ptx_values.c) */
+    bool has_no_source;                  /* the text that clang reads is LLVM IR, so no value is compared with a source */
     bool has_other;                      /* if the compiler crashes, another installed clang is tried */
     bool crashed;                        /* the compiler crashed in its last run */
     bool cached;                         /* the result may come from the cache (ptx_cache.c) */
@@ -217,6 +218,15 @@ bool ptx_wants_warnings(const char *const *flags, size_t count);
  *  to a shuffle that only reads the values of other lanes. Without the option, clang would remove the condition under which a
  *  lane initialises the value. ptx_run_compiler() replaces the option by the spelling that the clang in use accepts. */
 #define PTX_CLANG_MAYBE_UNWRITTEN "-no-enable-noundef-analysis"
+/** Runs a program without a shell, with the limits of a compiler, and reads its output. @wait_status: as from waitpid(). @scratch is
+ *  removed if a signal ends this program. */
+enum lw_status ptx_run_program(const char *const *argv, const char *scratch, struct lw_buffer *output, int *wait_status,
+                               struct lw_error *err) LW_MUST_CHECK;
+/** Compiles a SPIR-V module to PTX (ptx_spirv.c). The members compiler, libclc, overrides and scratch of the job must be set. */
+enum lw_status ptx_compile_spirv(struct ptx_job *job, const char *path, const char *const *flags, size_t flag_count, char **ptx,
+                                 size_t *size, struct lw_error *err) LW_MUST_CHECK;
+/** Translates a SPIR-V module to LLVM IR for PTX, as text, with metadata about the parameters of kernels. The caller frees *@ir. */
+enum lw_status ptx_spirv_ir(const char *path, const char *clang, char **ir, struct lw_error *err) LW_MUST_CHECK;
 /** Runs the compiler @argv, reads the PTX that it writes to @result, and sets job->crashed. Errors: LW_EINPUT with the
  *  compiler's messages. */
 enum lw_status ptx_run_compiler(struct ptx_job *job, const char *path, const char **argv,

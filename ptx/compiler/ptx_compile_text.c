@@ -98,7 +98,8 @@ static enum lw_status write_files(struct files *files, const struct ptx_text *so
         files->flags[files->flag_count++] = ".";
     }
     snprintf(files->path, sizeof files->path, "%s/text%.8s", files->folder, suffix != NULL ? suffix : "");
-    status = write_source(files->path, source->name, source->text, source->size, err);
+    status = ptx_is_spirv(files->path) ? lw_file_write(files->path, source->text, source->size, err)
+                                       : write_source(files->path, source->name, source->text, source->size, err);
     for (size_t i = 0; i < header_count && status == LW_OK; i++)
         status = write_header(files->headers, &headers[i], err);
     return status;
@@ -158,7 +159,8 @@ enum lw_status ptx_describe_text(const struct ptx_text *source, const struct ptx
     size_t size = 0;
 
     if (status == LW_OK)
-        status = ptx_compile_ir(files.path, files.flags, files.flag_count, compiler, &ir, &size, err);
+        status = ptx_is_spirv(files.path) ? ptx_spirv_ir(files.path, compiler, &ir, err)
+                                          : ptx_compile_ir(files.path, files.flags, files.flag_count, compiler, &ir, &size, err);
     if (status == LW_OK)
         ptx_describe_ir(ir, out);
     free(ir);

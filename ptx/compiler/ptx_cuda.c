@@ -447,7 +447,7 @@ static bool has_suffix(const char *path, const char *suffix)
 
 bool ptx_is_compiled(const char *path)
 {
-    return has_suffix(path, ".cl") || has_suffix(path, ".cu");
+    return has_suffix(path, ".cl") || has_suffix(path, ".cu") || ptx_is_spirv(path);
 }
 
 enum lw_status ptx_compile(const char *path, const char *const *flags, size_t flag_count,

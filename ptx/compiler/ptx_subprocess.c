@@ -472,6 +472,13 @@ cleanup:
     return status;
 }
 
+enum lw_status ptx_run_program(const char *const *argv, const char *scratch, struct lw_buffer *output, int *wait_status,
+                               struct lw_error *err)
+{
+    /* posix_spawn() does not modify argv, although the parameter's type is not const. */
+    return run_child((char *const *)(uintptr_t)argv, scratch, false, OUTPUT_LIMIT_BYTES, output, wait_status, err);
+}
+
 /* ---- the compiler's messages ----------------------------------------------------------- */
 
 /** Writes the compiler's output to @words. The output contains lines of the source, so control characters are written as \\xNN,
@@ -713,7 +720,9 @@ static enum lw_status run(struct ptx_job *job, const char *path, const char **ar
         status = report(path, job, wait_status, output, err);
     if (status == LW_OK)
         status = lw_file_read(result, ptx, size, err);
-    if (status == LW_OK && dump != NULL) {
+    if (status == LW_OK && dump != NULL && job->has_no_source) {
+        ptx_values_annotate(ptx, size, dump, dump_size, NULL);
+    } else if (status == LW_OK && dump != NULL) {
         struct ptx_sources sources;
 
         read_sources(job, path, argv, result, &sources);
