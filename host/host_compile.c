@@ -75,7 +75,7 @@ int lanewise_compile(lanewise_machine *m, const lanewise_text *source, const lan
     if (own == NULL || includes == NULL)
         status = LW_FAIL(&err, LW_ENOMEM, "%.200s: the host has no memory for its text", source->name);
     else if (!ptx_is_compiled(source->name))
-        status = LW_FAIL(&err, LW_EINPUT, "%.200s: only .cl and .cu sources can be compiled to PTX", source->name);
+        status = LW_FAIL(&err, LW_EINPUT, "%.200s: only .cl, .cu and .spv sources can be compiled to PTX", source->name);
     else
         status = ptx_compile_texts(own, includes, header_count, options, count_options(options), m->settings.compiler, ptx,
                                    ptx_size, &words.sink, &err);
@@ -89,6 +89,15 @@ int lanewise_compile(lanewise_machine *m, const lanewise_text *source, const lan
     free(own);
     free(includes);
     return status == LW_OK ? LANEWISE_OK : LANEWISE_ERROR;
+}
+
+int lanewise_has_spirv(lanewise_machine *m)
+{
+    struct lw_error err;
+
+    if (ptx_find_spirv(m != NULL ? m->settings.compiler : NULL, &err) == LW_OK)
+        return LANEWISE_OK;
+    return m != NULL ? host_fail(m, &err) : LANEWISE_ERROR;
 }
 
 int lanewise_link(lanewise_machine *m, const lanewise_text *modules, unsigned count, lanewise_module **out)

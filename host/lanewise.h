@@ -115,8 +115,8 @@ LANEWISE_API void lanewise_print(lanewise_machine *machine,
 /* ---- programs -------------------------------------------------------------------------------- */
 
 /**
- * Loads a program from a file. The suffix of @path gives the language: .cl or .cu (compiled by clang or nvcc), .ptx, .s or
- * .lwo.
+ * Loads a program from a file. The suffix of @path gives the language: .cl, .cu or .spv (compiled by clang, nvcc, or
+ * llvm-spirv and clang), .ptx, .s or .lwo.
  * @options  options of the compiler, such as "-DN=3", terminated by NULL; may be NULL
  */
 LANEWISE_API int lanewise_load(lanewise_machine *machine, const char *path,
@@ -131,8 +131,11 @@ typedef struct lanewise_text {
     const void *text;
     size_t size;
 } lanewise_text;
+/** Tests whether SPIR-V modules (.spv) can be compiled: whether the necessary programs are installed. Starts no program.
+ *  @machine may be NULL. LANEWISE_ERROR: they are not, and lanewise_error() names what is missing. */
+LANEWISE_API int lanewise_has_spirv(lanewise_machine *machine);
 /**
- * Compiles a source (.cl, .cu) to PTX, for lanewise_link().
+ * Compiles a source (.cl, .cu, .spv) to PTX, for lanewise_link().
  * @headers  texts that the source can include by their names, which are paths relative to one folder
  * @ptx      set to the PTX, which the caller frees with lanewise_object_free
  * @log      set to all output of the compiler, which the caller frees with lanewise_object_free; may be NULL

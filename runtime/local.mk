@@ -75,6 +75,7 @@ libopencl_a_SOURCES = \
 	%D%/opencl/cl_copy.c \
 	%D%/opencl/cl_dispatch.c \
 	%D%/opencl/cl_event.c \
+	%D%/opencl/cl_il.c \
 	%D%/opencl/cl_kernel.c \
 	%D%/opencl/cl_memory.c \
 	%D%/opencl/cl_object.c \

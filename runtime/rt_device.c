@@ -650,6 +650,11 @@ enum lanewise_fault rt_fault(void)
     return device.stopped ? lanewise_fault_kind(device.machine) : LANEWISE_FAULT_NONE;
 }
 
+bool rt_has_spirv(void)
+{
+    return lanewise_has_spirv(device.machine) == LANEWISE_OK;
+}
+
 unsigned rt_warp_width(void)
 {
     return device.warp_width != 0 ? device.warp_width : 32;

@@ -55,6 +55,8 @@ char **rt_words(const char *text);
  *  rate; else the time of the host. Locked. */
 uint64_t rt_now_ns(void);
 /** Returns the number of lanes of a warp; locked. */
+/** Returns true if SPIR-V modules can be compiled. Does not create the machine. Locked. */
+bool rt_has_spirv(void);
 unsigned rt_warp_width(void);
 /** Returns the size of the device's memory in bytes: half of the host's memory, but at most 60 GiB. */
 uint64_t rt_memory_bytes(void);

@@ -81,8 +81,14 @@ struct module {
 
 enum {
     MAGIC = 0x07230203, HEADER_WORDS = 5, BOUND = 3, MOST_IDS = 0x3fffff, /* limits of the specification */
-    OP_MEMORY_MODEL = 14, PHYSICAL_64 = 2
+    OP_MEMORY_MODEL = 14, PHYSICAL_64 = 2, OP_CAPABILITY = 17
 };
+
+/** Capabilities that the translator accepts, but kernels cannot use. */
+static const struct {
+    uint32_t number;
+    const char *name;
+} refused[] = {{17, "Pipes"}, {19, "DeviceEnqueue"}};
 
 /** Checks that a module consists of whole instructions, and has 64-bit addresses. */
 static enum lw_status check_words(const char *path, const struct module *m, struct lw_error *err)
@@ -99,6 +105,9 @@ static enum lw_status check_words(const char *path, const struct module *m, stru
                            path, at, size, m->count - at);
         if (op == OP_MEMORY_MODEL && size == 3)
             is_physical_64 = m->words[at + 1] == PHYSICAL_64;
+        for (size_t i = 0; i < LW_COUNT_OF(refused); i++)
+            if (op == OP_CAPABILITY && size == 2 && m->words[at + 1] == refused[i].number)
+                return LW_FAIL(err, LW_EUNSUPP, "%s: the SPIR-V module needs the capability %s, which is not supported", path, refused[i].name);
         at += size;
     }
     return is_physical_64 ? LW_OK

@@ -130,6 +130,7 @@ FUNCTIONS = {
     "lanewise_print": ("void", [_M, "void (*)(void *, const char *, size_t)", "void *"]),
     "lanewise_load": ("int", [_M, _T, _OPTIONS, "lanewise_module **"]),
     "lanewise_load_text": ("int", [_M, _T, "const void *", "size_t", _OPTIONS, "lanewise_module **"]),
+    "lanewise_has_spirv": ("int", [_M]),
     "lanewise_compile": ("int", [_M, "const lanewise_text *", *_HEADERS, _OPTIONS, "char **", "size_t *", "char **"]),
     "lanewise_link": ("int", [_M, *_HEADERS, "lanewise_module **"]),
     "lanewise_describe": ("int", [_M, "const lanewise_text *", *_HEADERS, _OPTIONS, "char **"]),

@@ -163,6 +163,8 @@ static void *find(const char *name)
         return (void *)(uintptr_t)clGetPlatformInfo;
     if (name != NULL && strcmp(name, "clGetKernelSubGroupInfoKHR") == 0) /* cl_khr_subgroups */
         return (void *)(uintptr_t)clGetKernelSubGroupInfo;
+    if (name != NULL && strcmp(name, "clCreateProgramWithILKHR") == 0) /* cl_khr_il_program */
+        return (void *)(uintptr_t)clCreateProgramWithIL;
     return NULL;
 }
 

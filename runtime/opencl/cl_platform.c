@@ -21,7 +21,7 @@ struct _cl_device_id cl_the_device = {&cl_dispatch};
     X(cl_khr_int64_extended_atomics, 1, 0, 0) \
     X(cl_khr_fp16, 1, 0, 0) \
     X(cl_khr_fp64, 1, 0, 0)
-/** The last extensions. They need a warp width of 32 or 64, because a sub-group is a warp of PTX, which has 32 threads. */
+/** These extensions need a warp width of 32 or 64, because a sub-group is a warp of PTX, which has 32 threads. */
 #define SUB_GROUPS(X) \
     X(cl_khr_subgroups, 1, 0, 0) \
     X(cl_khr_subgroup_extended_types, 1, 0, 0) \
@@ -31,6 +31,8 @@ struct _cl_device_id cl_the_device = {&cl_dispatch};
     X(cl_khr_subgroup_shuffle, 1, 0, 0) \
     X(cl_khr_subgroup_shuffle_relative, 1, 0, 0) \
     X(cl_khr_subgroup_clustered_reduce, 1, 0, 0)
+/** This extension needs the programs that translate SPIR-V. */
+#define IL_PROGRAM(X) X(cl_khr_il_program, 1, 0, 0)
 /** Features of OpenCL C 3.0, with the version in which they appeared. The compiler options in ptx_clang.c define the macros
  *  of these features. */
 #define FEATURES(X) \
@@ -46,10 +48,10 @@ struct _cl_device_id cl_the_device = {&cl_dispatch};
 #define SUB_GROUP_FEATURE(X) X(__opencl_c_subgroups, 3, 0, 0)
 #define NAME_AND_SPACE(name, major, minor, patch) " " #name
 #define NAME_AND_VERSION(name, major, minor, patch) {CL_MAKE_VERSION(major, minor, patch), #name},
-#define ADD_ONE(name, major, minor, patch) +1
-enum { SUB_GROUP_NAMES = SUB_GROUPS(ADD_ONE) };
-static const char extension_names[] = EXTENSIONS(NAME_AND_SPACE), sub_groups_name[] = SUB_GROUPS(NAME_AND_SPACE);
-static const cl_name_version extensions[] = {EXTENSIONS(NAME_AND_VERSION) SUB_GROUPS(NAME_AND_VERSION)};
+static const char extension_names[] = EXTENSIONS(NAME_AND_SPACE), sub_groups_name[] = SUB_GROUPS(NAME_AND_SPACE),
+                  il_program_name[] = IL_PROGRAM(NAME_AND_SPACE);
+static const cl_name_version extensions[] = {EXTENSIONS(NAME_AND_VERSION)}, sub_groups[] = {SUB_GROUPS(NAME_AND_VERSION)},
+                             il_program[] = {IL_PROGRAM(NAME_AND_VERSION)};
 static const cl_name_version features[] = {FEATURES(NAME_AND_VERSION) SUB_GROUP_FEATURE(NAME_AND_VERSION)};
 
 enum {
@@ -93,17 +95,31 @@ unsigned cl_max_sub_groups(void)
 
 static cl_int answer_extensions(size_t room, void *out, size_t *size)
 {
-    char text[sizeof extension_names + sizeof sub_groups_name];
+    char text[sizeof extension_names + sizeof sub_groups_name + sizeof il_program_name];
 
-    snprintf(text, sizeof text, "%s%s", extension_names + 1, cl_max_sub_groups() != 0 ? sub_groups_name : "");
+    snprintf(text, sizeof text, "%s%s%s", extension_names + 1, cl_max_sub_groups() != 0 ? sub_groups_name : "",
+             rt_has_spirv() ? il_program_name : "");
     return cl_answer_text(text, room, out, size);
 }
 
-/** Answers a query with a list of names. The last @last names are for sub-groups, and are left out if the device does not
- *  support sub-groups. */
-static cl_int answer_names(const cl_name_version *names, size_t bytes, size_t last, size_t room, void *out, size_t *size)
+static cl_int answer_extension_versions(size_t room, void *out, size_t *size)
 {
-    return cl_answer(names, bytes - (cl_max_sub_groups() != 0 ? 0 : last * sizeof *names), room, out, size);
+    cl_name_version all[(sizeof extensions + sizeof sub_groups) / sizeof *extensions + 1];
+    size_t count = sizeof extensions / sizeof *extensions;
+
+    memcpy(all, extensions, sizeof extensions);
+    for (size_t i = 0; i < sizeof sub_groups / sizeof *sub_groups && cl_max_sub_groups() != 0; i++)
+        all[count++] = sub_groups[i];
+    if (rt_has_spirv())
+        all[count++] = il_program[0];
+    return cl_answer(all, count * sizeof *all, room, out, size);
+}
+
+/** Answers a query with a list of names. The last name is for sub-groups, and is left out if the device does not
+ *  support sub-groups. */
+static cl_int answer_names(const cl_name_version *names, size_t bytes, size_t room, void *out, size_t *size)
+{
+    return cl_answer(names, bytes - (cl_max_sub_groups() != 0 ? 0 : sizeof *names), room, out, size);
 }
 
 cl_int CL_API_CALL clGetPlatformIDs(cl_uint count, cl_platform_id *platforms, cl_uint *out)
@@ -117,12 +133,10 @@ cl_int CL_API_CALL clGetPlatformIDs(cl_uint count, cl_platform_id *platforms, cl
     return CL_SUCCESS;
 }
 
-cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info info, size_t room, void *out, size_t *size)
+static cl_int platform_info(cl_platform_info info, size_t room, void *out, size_t *size)
 {
     char text[100];
 
-    if (platform != NULL && platform != &cl_the_platform)
-        return CL_INVALID_PLATFORM;
     switch (info) {
     case CL_PLATFORM_PROFILE: return cl_answer_text("FULL_PROFILE", room, out, size);
     case CL_PLATFORM_VERSION: return cl_answer_text(version_text(text, sizeof text, "OpenCL 3.0"), room, out, size);
@@ -130,11 +144,23 @@ cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info i
     case CL_PLATFORM_NAME: return cl_answer_text("Lanewise", room, out, size);
     case CL_PLATFORM_VENDOR: return cl_answer_text("Lanewise", room, out, size);
     case CL_PLATFORM_EXTENSIONS: return answer_extensions(room, out, size);
-    case CL_PLATFORM_EXTENSIONS_WITH_VERSION: return answer_names(extensions, sizeof extensions, SUB_GROUP_NAMES, room, out, size);
+    case CL_PLATFORM_EXTENSIONS_WITH_VERSION: return answer_extension_versions(room, out, size);
     case CL_PLATFORM_HOST_TIMER_RESOLUTION: return CL_ANSWER(cl_ulong, 0);
     case CL_PLATFORM_ICD_SUFFIX_KHR: return cl_answer_text("LW", room, out, size);
     default: return CL_INVALID_VALUE;
     }
+}
+
+cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info info, size_t room, void *out, size_t *size)
+{
+    cl_int error;
+
+    if (platform != NULL && platform != &cl_the_platform)
+        return CL_INVALID_PLATFORM;
+    rt_lock();
+    error = platform_info(info, room, out, size);
+    rt_unlock();
+    return error;
 }
 
 cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, cl_uint count, cl_device_id *devices,
@@ -286,9 +312,9 @@ static cl_int device_info(cl_device_info info, size_t room, void *out, size_t *s
     case CL_DEVICE_PARTITION_TYPE: return cl_answer(NULL, 0, room, out, size);
     case CL_DEVICE_BUILT_IN_KERNELS: return cl_answer_text("", room, out, size);
     case CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION: return cl_answer(NULL, 0, room, out, size);
-    case CL_DEVICE_IL_VERSION: return cl_answer_text("", room, out, size);
-    case CL_DEVICE_ILS_WITH_VERSION: return cl_answer(NULL, 0, room, out, size);
-    case CL_DEVICE_OPENCL_C_FEATURES: return answer_names(features, sizeof features, 1, room, out, size);
+    case CL_DEVICE_IL_VERSION: return cl_il_answer_names(room, out, size);
+    case CL_DEVICE_ILS_WITH_VERSION: return cl_il_answer_versions(room, out, size);
+    case CL_DEVICE_OPENCL_C_FEATURES: return answer_names(features, sizeof features, room, out, size);
     case CL_DEVICE_OPENCL_C_ALL_VERSIONS: return cl_answer(languages, sizeof languages, room, out, size);
     case CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED: return cl_answer_text("", room, out, size);
     case CL_DEVICE_NAME: {
@@ -308,7 +334,7 @@ static cl_int device_info(cl_device_info info, size_t room, void *out, size_t *s
     case CL_DEVICE_VERSION: return cl_answer_text(version_text(text, sizeof text, "OpenCL 3.0"), room, out, size);
     case CL_DEVICE_OPENCL_C_VERSION: return cl_answer_text(version_text(text, sizeof text, "OpenCL C 1.2"), room, out, size);
     case CL_DEVICE_EXTENSIONS: return answer_extensions(room, out, size);
-    case CL_DEVICE_EXTENSIONS_WITH_VERSION: return answer_names(extensions, sizeof extensions, SUB_GROUP_NAMES, room, out, size);
+    case CL_DEVICE_EXTENSIONS_WITH_VERSION: return answer_extension_versions(room, out, size);
     default: return CL_INVALID_VALUE;
     }
 }

@@ -144,6 +144,8 @@ struct cl_unit {
     char *ptx;              /* PTX by clCompileProgram; NULL: the unit was compiled by clBuildProgram */
     size_t ptx_bytes;
     char *source, *options; /* NULL: the unit was loaded from a binary */
+    size_t source_bytes;
+    bool is_il;             /* the source is a SPIR-V module */
     lanewise_text *headers; /* headers with their texts, in one block */
     unsigned header_count;
     char *description;      /* result of lanewise_describe(), or NULL if it is not available */
@@ -151,8 +153,19 @@ struct cl_unit {
 };
 void cl_unit_drop(struct cl_unit *unit);
 
+/** Value of a specialization constant of a SPIR-V module. */
+struct cl_il_value {
+    cl_uint id;
+    size_t bytes; /* number of bytes of the value */
+    uint8_t value[8];
+};
+
 struct _cl_program {
     struct cl_object object;
+    void *il;               /* SPIR-V module that the user gave; or NULL */
+    size_t il_bytes;
+    struct cl_il_value *values;
+    unsigned value_count;
     char *source;           /* source, joined from all strings that the user gave; or NULL */
     void *binary;           /* binary that the user gave, or that a query needed; or NULL */
     size_t binary_bytes;
@@ -164,6 +177,14 @@ struct _cl_program {
     lanewise_module *module; /* the executable; NULL: the program is not built, or is not linked to an executable */
     unsigned kernels;       /* number of existing kernel objects of the program */
 };
+/** Creates a program that has nothing yet. Returns NULL after setting *@error. Locked. */
+struct _cl_program *cl_program_create(cl_context context, cl_int *error);
+/** Answer queries of the device for the versions of SPIR-V. */
+cl_int cl_il_answer_names(size_t room, void *out, size_t *size);
+cl_int cl_il_answer_versions(size_t room, void *out, size_t *size);
+/** Returns a copy of a program's SPIR-V module in which specialization constants have the values that the user has set. The caller
+ *  frees it. Returns NULL if the host has no memory. */
+void *cl_il_specialized(const struct _cl_program *program);
 /** Returns a pointer into the output of lanewise_describe(), to the line with the name and attributes of a kernel. Returns
  *  NULL if the kernel's source is not known. */
 const char *cl_program_describe(struct _cl_program *program, const char *kernel);

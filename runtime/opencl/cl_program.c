@@ -45,8 +45,9 @@ static bool add_unit(struct _cl_program *program, struct cl_unit *unit)
     return true;
 }
 
-/** Creates a unit that has no references yet, for add_unit(). Returns NULL if the host has no memory. */
-static struct cl_unit *create_unit(const char *source, const char *options, cl_uint header_count, const cl_program *headers,
+/** Creates a unit that has no references yet, for add_unit(). @il: the source is a SPIR-V module. Returns NULL if the host has no
+ *  memory. */
+static struct cl_unit *create_unit(const void *source, size_t source_bytes, bool il, const char *options, cl_uint header_count, const cl_program *headers,
                                    const char *const *names)
 {
     struct cl_unit *unit = calloc(1, sizeof *unit);
@@ -57,7 +58,9 @@ static struct cl_unit *create_unit(const char *source, const char *options, cl_u
         return NULL;
     for (cl_uint i = 0; i < header_count; i++)
         bytes += strlen(names[i]) + 1 + strlen(headers[i]->source) + 1;
-    unit->source = strdup(source);
+    unit->source = malloc(source_bytes + 1);
+    unit->source_bytes = source_bytes;
+    unit->is_il = il;
     unit->options = strdup(options);
     unit->headers = malloc((header_count + 1u) * sizeof *unit->headers + bytes);
     unit->header_count = header_count;
@@ -66,6 +69,8 @@ static struct cl_unit *create_unit(const char *source, const char *options, cl_u
         cl_unit_drop(unit);
         return NULL;
     }
+    memcpy(unit->source, source, source_bytes);
+    unit->source[source_bytes] = '\0';
     to = (char *)(unit->headers + header_count + 1);
     for (cl_uint i = 0; i < header_count; i++) {
         const size_t name_bytes = strlen(names[i]) + 1, text_bytes = strlen(headers[i]->source) + 1;
@@ -102,6 +107,11 @@ static const char **all_options(const char *options, char ***words)
     return all;
 }
 
+static lanewise_text source_of(const struct cl_unit *unit)
+{
+    return (lanewise_text){unit->is_il ? "program.spv" : rt_source_name(unit->source), unit->source, unit->source_bytes};
+}
+
 const char *cl_program_describe(struct _cl_program *program, const char *kernel)
 {
     const size_t size = strlen(kernel);
@@ -110,7 +120,7 @@ const char *cl_program_describe(struct _cl_program *program, const char *kernel)
         struct cl_unit *unit = program->units[i];
 
         if (!unit->described && unit->source != NULL) {
-            const lanewise_text source = {rt_source_name(unit->source), unit->source, strlen(unit->source)};
+            const lanewise_text source = source_of(unit);
             char **words;
             const char **options = all_options(unit->options, &words);
 
@@ -137,9 +147,11 @@ void cl_program_end(struct _cl_program *program)
     free(program->binary);
     free(program->options);
     free(program->log);
+    free(program->il);
+    free(program->values);
 }
 
-static struct _cl_program *create(cl_context context, cl_int *error)
+struct _cl_program *cl_program_create(cl_context context, cl_int *error)
 {
     struct _cl_program *program;
 
@@ -187,7 +199,7 @@ cl_program CL_API_CALL clCreateProgramWithSource(cl_context context, cl_uint cou
             result = CL_INVALID_VALUE;
     rt_lock();
     if (result == CL_SUCCESS)
-        program = create(context, &result);
+        program = cl_program_create(context, &result);
     else if (!cl_object_is(context, CL_KIND_CONTEXT))
         result = CL_INVALID_CONTEXT;
     if (program != NULL && (program->source = join(count, strings, lengths)) == NULL) {
@@ -323,7 +335,7 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint cou
     if (!cl_object_is(context, CL_KIND_CONTEXT))
         result = CL_INVALID_CONTEXT;
     if (result == CL_SUCCESS)
-        program = create(context, &result);
+        program = cl_program_create(context, &result);
     if (program != NULL) {
         const bool good = load_binary(program, binaries[0], sizes[0]);
 
@@ -350,15 +362,6 @@ cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context context, cl_
     (void)count, (void)devices, (void)names;
     rt_lock();
     cl_put_error(error, cl_object_is(context, CL_KIND_CONTEXT) ? CL_INVALID_VALUE : CL_INVALID_CONTEXT);
-    rt_unlock();
-    return NULL;
-}
-
-cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void *il, size_t bytes, cl_int *error)
-{
-    (void)il, (void)bytes;
-    rt_lock();
-    cl_put_error(error, cl_object_is(context, CL_KIND_CONTEXT) ? CL_INVALID_OPERATION : CL_INVALID_CONTEXT);
     rt_unlock();
     return NULL;
 }
@@ -393,7 +396,7 @@ static bool are_options(char *const *words)
 static bool compile(struct _cl_program *program, struct cl_unit *unit, bool to_ptx)
 {
     lanewise_machine *machine = rt_machine();
-    const lanewise_text source = {rt_source_name(unit->source), unit->source, strlen(unit->source)};
+    const lanewise_text source = source_of(unit);
     char **words, *log = NULL;
     const char **options = all_options(unit->options, &words);
     int result = LANEWISE_ERROR;
@@ -458,11 +461,16 @@ struct build {
     bool compiles_only; /* true for clCompileProgram, which only compiles; false for clBuildProgram, which also links */
 };
 
-/** Compiles the source of a program, whose options have been checked. */
+/** Compiles the source or the SPIR-V module of a program, whose options have been checked. */
 static cl_int build_source(struct _cl_program *program, const struct build *b)
 {
-    struct cl_unit *unit = create_unit(program->source, program->options, b->header_count, b->headers, b->names);
+    void *il = program->il != NULL ? cl_il_specialized(program) : NULL;
+    struct cl_unit *unit = il != NULL            ? create_unit(il, program->il_bytes, true, program->options, 0, NULL, NULL)
+                           : program->il != NULL ? NULL
+                                                 : create_unit(program->source, strlen(program->source), false, program->options,
+                                                               b->header_count, b->headers, b->names);
 
+    free(il);
     program->module = NULL; /* drops the result of an earlier build */
     free(program->binary);
     program->binary = NULL;
@@ -502,7 +510,7 @@ static cl_int build(cl_program program, const struct build *b)
     }
     if (!are_options(words)) {
         error = b->compiles_only ? CL_INVALID_COMPILER_OPTIONS : CL_INVALID_BUILD_OPTIONS;
-    } else if (program->source != NULL) {
+    } else if (program->source != NULL || program->il != NULL) {
         error = build_source(program, b);
     } else if (program->binary == NULL) {
         error = CL_INVALID_OPERATION;
@@ -549,7 +557,7 @@ cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint count, const cl_
         (header_count == 0) != (names == NULL))
         return CL_INVALID_VALUE;
     rt_lock();
-    if (cl_object_is(program, CL_KIND_PROGRAM) && program->source == NULL)
+    if (cl_object_is(program, CL_KIND_PROGRAM) && program->source == NULL && program->il == NULL)
         error = CL_INVALID_OPERATION;
     for (cl_uint i = 0; i < header_count && error == CL_SUCCESS; i++)
         if (!cl_object_is(headers[i], CL_KIND_PROGRAM))
@@ -612,7 +620,7 @@ static struct _cl_program *link_programs(cl_context context, cl_uint device_coun
         *error = CL_INVALID_LINKER_OPTIONS;
     if (*error != CL_SUCCESS)
         return NULL;
-    program = create(context, error);
+    program = cl_program_create(context, error);
     if (program == NULL)
         return NULL;
     program->options = strdup(options != NULL ? options : "");
@@ -685,7 +693,7 @@ static void make_binary(struct _cl_program *program)
             save_units(program);
         return;
     }
-    if ((program->source == NULL && program->binary != NULL && program->unit_count == 0) ||
+    if ((program->source == NULL && program->il == NULL && program->binary != NULL && program->unit_count == 0) ||
         lanewise_module_object(program->module, &object, &size) != LANEWISE_OK)
         return; /* the program keeps the binary that the user gave; or the object file cannot be made */
     free(program->binary);
@@ -706,7 +714,7 @@ static cl_int program_info(struct _cl_program *program, cl_program_info info, si
     case CL_PROGRAM_NUM_DEVICES: return CL_ANSWER(cl_uint, 1);
     case CL_PROGRAM_DEVICES: return CL_ANSWER(cl_device_id, &cl_the_device);
     case CL_PROGRAM_SOURCE: return cl_answer_text(program->source != NULL ? program->source : "", room, out, size);
-    case CL_PROGRAM_IL: return cl_answer(NULL, 0, room, out, size);
+    case CL_PROGRAM_IL: return cl_answer(program->il, program->il_bytes, room, out, size);
     case CL_PROGRAM_BINARY_SIZES: make_binary(program); return CL_ANSWER(size_t, program->binary_bytes);
     case CL_PROGRAM_BINARIES:
         if (out != NULL && room < sizeof(unsigned char *))
@@ -780,13 +788,4 @@ cl_int CL_API_CALL clSetProgramReleaseCallback(cl_program program, void(CL_CALLB
     const bool is = cl_object_is(program, CL_KIND_PROGRAM);
     rt_unlock();
     return is ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM; /* the device does not support destructors in programs */
-}
-
-cl_int CL_API_CALL clSetProgramSpecializationConstant(cl_program program, cl_uint id, size_t bytes, const void *value)
-{
-    (void)id, (void)bytes, (void)value;
-    rt_lock();
-    const bool is = cl_object_is(program, CL_KIND_PROGRAM);
-    rt_unlock();
-    return is ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM; /* the device does not support intermediate languages */
 }
