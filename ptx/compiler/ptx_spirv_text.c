@@ -38,6 +38,7 @@ struct rewrite {
     struct sized *sized;
     size_t sized_count, sized_capacity;
     unsigned long last_node; /* largest number of a metadata node */
+    unsigned long promoted;  /* number of arguments of printf that were converted */
     bool is_short;           /* the host has no memory */
 };
 
@@ -484,8 +485,73 @@ static void record_definitions(struct rewrite *r)
         }
 }
 
+/** Returns the end of the argument at @at, which is a comma, the parenthesis after the last argument, or @end. */
+static const char *end_of_argument(const char *at, const char *end)
+{
+    unsigned depth = 0;
+
+    while (at < end && (depth != 0 || (*at != ',' && *at != ')'))) {
+        if (*at == '"' && (at = end_of_string(at)) == NULL)
+            return end;
+        depth += *at == '(' || *at == '<' || *at == '[' || *at == '{';
+        depth -= *at == ')' || *at == '>' || *at == ']' || *at == '}';
+        at++;
+    }
+    return at;
+}
+
+/** Writes a call of printf. C promotes arguments after the format to double or int; SPIR-V does not. @args: position after the
+ *  parenthesis before the format. Returns false if the text is damaged. */
+static bool put_printf(struct rewrite *r, const char *line, const char *args, const char *end)
+{
+    static const struct {
+        const char *type, *conversion, *to;
+    } rows[] = {{"float ", "fpext", "double"}, {"half ", "fpext", "double"}, {"i8 ", "sext", "i32"}, {"i16 ", "sext", "i32"}};
+    static const char *const attributes[] = {"noundef ", "signext ", "zeroext "};
+    unsigned long first = r->promoted + 1;
+
+    for (unsigned pass = 0; pass < 2; pass++) { /* first the conversions, then the call */
+        if (pass == 1 && !put_tokens(r, line, args))
+            return false;
+        for (const char *at = args, *stop; at < end; at = stop + (stop < end)) {
+            const char *value;
+            size_t row = 0;
+
+            stop = end_of_argument(at, end);
+            at += strspn(at, " ");
+            while (row < LW_COUNT_OF(rows) && strncmp(at, rows[row].type, strlen(rows[row].type)) != 0)
+                row++;
+            value = row < LW_COUNT_OF(rows) ? at + strlen(rows[row].type) : at;
+            for (size_t i = 0; i < LW_COUNT_OF(attributes); i++)
+                value += strncmp(value, attributes[i], strlen(attributes[i])) == 0 ? strlen(attributes[i]) : 0;
+            if (row < LW_COUNT_OF(rows) && pass == 0) {
+                lw_printf(&r->out->sink, "  %%lanewise.%lu = %s %s", ++r->promoted, rows[row].conversion, rows[row].type);
+                if (!put_tokens(r, value, stop))
+                    return false;
+                lw_printf(&r->out->sink, " to %s\n", rows[row].to);
+            } else if (row < LW_COUNT_OF(rows)) {
+                lw_printf(&r->out->sink, "%s %%lanewise.%lu", rows[row].to, first++);
+            } else if (pass == 1 && !put_tokens(r, at, stop)) {
+                return false;
+            }
+            if (pass == 1 && stop < end)
+                put(r, stop, 1);
+            if (stop < end && *stop == ')') {
+                if (pass == 1 && !put_tokens(r, stop + 1, end))
+                    return false;
+                break;
+            }
+        }
+    }
+    lw_put(&r->out->sink, "\n");
+    return true;
+}
+
 static bool put_line(struct rewrite *r, const char *line, const char *end)
 {
+    static const char print[] = " @printf(";
+    const char *call;
+
     if (*line == ';')
         return true;
     if (strncmp(line, "define ", 7) == 0 || strncmp(line, "declare ", 8) == 0)
@@ -494,6 +560,8 @@ static bool put_line(struct rewrite *r, const char *line, const char *end)
         return put_node(r, line, end);
     if (*line == '@')
         record_variable(r, line, end);
+    else if ((call = memmem(line, (size_t)(end - line), print, sizeof print - 1)) != NULL && memchr(line, '"', (size_t)(call - line)) == NULL)
+        return put_printf(r, line, call + sizeof print - 1, end);
     return put_tokens(r, line, end) && (lw_put(&r->out->sink, "\n"), true);
 }
 
