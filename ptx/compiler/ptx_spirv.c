@@ -16,7 +16,8 @@
 enum {
     OLDEST_TRANSLATOR = 14, NEWEST_TRANSLATOR = 30,
     OLDEST_CLANG = 15, /* older versions cannot write the text with opaque pointers */
-    TYPED_CLANG = 15   /* this version writes them only with an option */
+    TYPED_CLANG = 15,  /* this version writes them only with an option */
+    LINKING_CLANG = 17 /* older versions link libraries to OpenCL C only, not to LLVM IR */
 };
 
 /* ---- programs ------------------------------------------------------------------------------------ */
@@ -205,9 +206,30 @@ static enum lw_status to_ir(struct ptx_job *job, const char *path, struct lw_buf
     return status;
 }
 
-/** Compiles a module, whose PTX is not in the cache. @argv: the command line for LLVM IR, which writes PTX to @result and reads
- *  @source. */
-static enum lw_status translate(struct ptx_job *job, const char *path, const char **argv, const char *source, const char *result,
+/** Paths of the files of a compilation. */
+struct spirv_files {
+    char code[PTX_PATH_BYTES + 16]; /* LLVM IR for PTX, as text */
+    char bitcode[PTX_PATH_BYTES + 16], empty[PTX_PATH_BYTES + 16]; /* the same as bitcode, and an empty source in OpenCL C to which it
+                                                                    * is linked */
+    char result[PTX_PATH_BYTES + 16]; /* PTX */
+};
+
+/** Writes the bitcode and the empty source. */
+static enum lw_status make_bitcode(struct ptx_job *job, const char *path, const struct spirv_files *files, struct lw_error *err)
+{
+    const char *argv[] = {job->compiler, "-x", "ir", "-target", "nvptx64-nvidia-nvcl", "-w", "-fno-crash-diagnostics", "-O0", "-c", "-emit-llvm",
+                          "-Xclang", "-disable-llvm-passes", "-o", files->bitcode, files->code, NULL};
+    char *data = NULL;
+    size_t size = 0;
+    enum lw_status status = ptx_run_compiler(job, path, argv, files->bitcode, &data, &size, err);
+
+    free(data);
+    return status == LW_OK ? lw_file_write(files->empty, "", 0, err) : status;
+}
+
+/** Compiles a module, whose PTX is not in the cache. @argv: the command line that compiles the code. @links: the code is linked to an
+ *  empty source. */
+static enum lw_status translate(struct ptx_job *job, const char *path, const char **argv, const struct spirv_files *files, bool links,
                                 bool values, char **ptx, size_t *size, struct lw_error *err)
 {
     struct lw_sink *const words = job->words;
@@ -217,13 +239,15 @@ static enum lw_status translate(struct ptx_job *job, const char *path, const cha
     lw_buffer_init(&ir);
     status = to_ir(job, path, &ir, err);
     if (status == LW_OK)
-        status = lw_file_write(source, lw_buffer_text(&ir), ir.size, err);
+        status = lw_file_write(files->code, lw_buffer_text(&ir), ir.size, err);
     lw_buffer_fini(&ir);
+    if (status == LW_OK && links)
+        status = make_bitcode(job, path, files, err);
     job->values = values;
     job->has_no_source = true;
     job->words = NULL; /* clang prints warnings about the libraries, which -w does not suppress for LLVM IR */
     if (status == LW_OK)
-        status = ptx_run_compiler(job, path, argv, result, ptx, size, err);
+        status = ptx_run_compiler(job, path, argv, files->result, ptx, size, err);
     job->has_no_source = false;
     job->words = words;
     return status;
@@ -256,23 +280,27 @@ enum lw_status ptx_compile_spirv(struct ptx_job *job, const char *path, const ch
     /* Options for OpenCL C, such as -cl-std=CL3.0 and -D, have no effect on LLVM IR */
     static const char *const before[] = {"-O3", "-target", "nvptx64-nvidia-nvcl", "-Xclang", "-target-cpu", "-Xclang", "sm_35",
                                          "-Qunused-arguments", "-w"};
+    const bool links = clang_version(job->compiler) != 0 && clang_version(job->compiler) < LINKING_CLANG;
     const char *const after[] = {PTX_CLANG_NO_LINKER, "-fno-crash-diagnostics", "-Xclang", "-mlink-builtin-bitcode", "-Xclang", job->overrides,
                                  "-Xclang", "-mlink-builtin-bitcode", "-Xclang", job->originals, "-Xclang", "-mlink-builtin-bitcode", "-Xclang",
-                                 job->scratch_library, "-Xclang", "-mlink-builtin-bitcode", "-Xclang", job->libclc, "-S", "-x", "ir"};
+                                 job->scratch_library, "-Xclang", "-mlink-builtin-bitcode", "-Xclang", job->libclc, "-S", "-x", links ? "cl" : "ir"};
     static const char *const dump[] = {PTX_CLANG_VALUES};
     const bool values = ptx_values_wanted(flags, flag_count);
-    char result[PTX_PATH_BYTES + 16], source[PTX_PATH_BYTES + 16], translator[PTX_PATH_BYTES];
-    const char **argv = calloc(flag_count + LW_COUNT_OF(before) + LW_COUNT_OF(after) + LW_COUNT_OF(dump) + 8, sizeof *argv);
+    char translator[PTX_PATH_BYTES];
+    const char **argv = calloc(flag_count + LW_COUNT_OF(before) + LW_COUNT_OF(after) + LW_COUNT_OF(dump) + 12, sizeof *argv), **bitcode = NULL;
+    struct spirv_files *files = calloc(1, sizeof *files);
     struct ptx_cache_key *key = calloc(1, sizeof *key);
-    enum lw_status status = argv == NULL || key == NULL ? LW_FAIL(err, LW_ENOMEM, "the host has no memory for the compilation of %s", path)
+    enum lw_status status = argv == NULL || key == NULL || files == NULL ? LW_FAIL(err, LW_ENOMEM, "the host has no memory for the compilation of %s", path)
                                                         : find_translator(job->compiler, translator, err);
     struct lw_buffer output;
     size_t n = 0;
 
     if (status != LW_OK)
         goto cleanup;
-    snprintf(result, sizeof result, "%s/kernel.ptx", job->scratch);
-    snprintf(source, sizeof source, "%s/kernel.ll", job->scratch);
+    snprintf(files->code, sizeof files->code, "%s/kernel.ll", job->scratch);
+    snprintf(files->bitcode, sizeof files->bitcode, "%s/kernel.bc", job->scratch);
+    snprintf(files->empty, sizeof files->empty, "%s/empty.cl", job->scratch);
+    snprintf(files->result, sizeof files->result, "%s/kernel.ptx", job->scratch);
     argv[n++] = job->compiler;
     for (size_t i = 0; i < LW_COUNT_OF(before); i++)
         argv[n++] = before[i];
@@ -280,6 +308,11 @@ enum lw_status ptx_compile_spirv(struct ptx_job *job, const char *path, const ch
         argv[n++] = flags[i];
     for (size_t i = 0; i < LW_COUNT_OF(dump) && values; i++)
         argv[n++] = dump[i];
+    for (unsigned i = 0; i < 4 && links; i++) { /* the key does not have the bitcode's path, which differs in each compilation */
+        if (i == 3)
+            bitcode = &argv[n];
+        argv[n++] = i == 1 ? "-mlink-bitcode-file" : "-Xclang";
+    }
     for (size_t i = 0; i < LW_COUNT_OF(after); i++)
         argv[n++] = after[i];
     lw_buffer_init(&output);
@@ -287,14 +320,16 @@ enum lw_status ptx_compile_spirv(struct ptx_job *job, const char *path, const ch
     argv[n] = translator; /* the command line of the key has the translator, and the module in place of its code */
     argv[n + 1] = path;
     argv[n + 2] = NULL;
-    const bool caches = ptx_cache_key(job, path, argv, result, key);
+    const bool caches = ptx_cache_key(job, path, argv, files->result, key);
 
     if (!caches || !ptx_cache_find(key, path, &output, ptx, size)) {
-        argv[n] = source;
+        if (bitcode != NULL)
+            *bitcode = files->bitcode;
+        argv[n] = links ? files->empty : files->code;
         argv[n + 1] = "-o";
-        argv[n + 2] = result;
+        argv[n + 2] = files->result;
         argv[n + 3] = NULL;
-        status = translate(job, path, argv, source, result, values, ptx, size, err);
+        status = translate(job, path, argv, files, links, values, ptx, size, err);
         if (status == LW_OK && caches)
             store(job, key, path, *ptx, *size);
     }
@@ -304,6 +339,7 @@ cleanup:
         lw_buffer_fini(&key->cache.text);
     free(key);
     free(argv);
+    free(files);
     return status;
 }
 

@@ -259,7 +259,8 @@ static const char *put_word(struct rewrite *r, const char *at, size_t size)
     char *rest;
     unsigned space;
 
-    if (is_word_at(at, "spir_func"))
+    /* without optimisation, offline compilers mark all functions as noinline */
+    if (is_word_at(at, "spir_func") || is_word_at(at, "noinline") || is_word_at(at, "optnone"))
         return end + (*end == ' ');
     if (is_word_at(at, "spir_kernel")) {
         put(r, "ptx_kernel", 10);
