@@ -46,7 +46,7 @@ bool chk_is_opencl(const struct chk *chk, uint32_t sequence)
     const char *file = chk_line_file(object, isa_object_line_at(object, grid->launch.kernel->first));
     const size_t size = strlen(file);
 
-    return size > 3 && strcmp(file + size - 3, ".cl") == 0;
+    return (size > 3 && strcmp(file + size - 3, ".cl") == 0) || (size > 4 && strcmp(file + size - 4, ".spv") == 0);
 }
 
 void chk_location_at(const struct chk *chk, uint32_t sequence, uint64_t block, unsigned warp,

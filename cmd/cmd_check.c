@@ -110,7 +110,7 @@ static bool is_one_file(const char *path, const char *other_path)
  *  names of its programs are not known. */
 static bool is_program(const char *path)
 {
-    static const char *const suffixes[] = {".cl", ".cu", ".ptx", ".s", ".lwo", ".h", ".cuh", ".c", ".bin"};
+    static const char *const suffixes[] = {".cl", ".cu", ".spv", ".ptx", ".s", ".lwo", ".h", ".cuh", ".c", ".bin"};
     const size_t n = strlen(path);
 
     for (size_t i = 0; i < LW_COUNT_OF(suffixes); i++) {

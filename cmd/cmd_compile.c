@@ -179,7 +179,7 @@ int cmd_asm(const struct cmd *cmd, int argc, char **argv)
     if (o.control != NULL && !keep && strcmp(o.control, "auto") != 0)
         status = cmd_wrong_usage(cmd, "--control: expected auto or keep, found \"%.40s\"", o.control);
     else if (!has_suffix(path, ".s"))
-        status = cmd_wrong_usage(cmd, "%s: expected a .s file; for .cl, .cu and .ptx files use \"lanewise compile\"",
+        status = cmd_wrong_usage(cmd, "%s: expected a .s file; for .cl, .cu, .spv and .ptx files use \"lanewise compile\"",
                                  path);
     else if (lnc_object_assemble(path, keep ? ISA_ASM_KEEP : ISA_ASM_AUTO, &object, &err) != LW_OK)
         status = cmd_error(&err);
@@ -448,7 +448,7 @@ int cmd_compile(const struct cmd *cmd, int argc, char **argv)
         /* "compile" also accepts .s and .lwo files, although they need no compiler; lnc_object_load_as() refuses files with
          * other suffixes. */
         if (kind == 1 || kind == 3)
-            got = LW_FAIL(&err, LW_EUSAGE, "%s: --emit %s needs a .cl, .cu or .ptx file", path,
+            got = LW_FAIL(&err, LW_EUSAGE, "%s: --emit %s needs a .cl, .cu, .spv or .ptx file", path,
                           o.emit);
         else
             got = lnc_object_load_as(path, o.flags.flag, o.flags.count, o.clang, &options, NULL, &object, &err);

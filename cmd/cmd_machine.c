@@ -374,7 +374,7 @@ enum lw_status cmd_machine_open(const char *path, const struct cmd_machine_optio
         return status;
     m.direct = lnc_is_source(path);
     if (!m.direct && options->direct_option != NULL)
-        return LW_FAIL(err, LW_EUSAGE, "--%s can be used only with a kernel file (.cl, .cu, .ptx, .s, .lwo), but %s is "
+        return LW_FAIL(err, LW_EUSAGE, "--%s can be used only with a kernel file (.cl, .cu, .spv, .ptx, .s, .lwo), but %s is "
                                        "a launch file: remove the option, or change the launch file",
                                        options->direct_option, path);
     if (options->seed != NULL && !lw_parse_u64(options->seed, &session_options.seed))

@@ -241,7 +241,7 @@ const struct cmd cmd_table[] = {
      LW_COUNT_OF(debug_options), cmd_debug},
     {"template", "FILE", "write a launch file to start from, with the kernels of a program and their arguments",
      template_options, LW_COUNT_OF(template_options), cmd_template},
-    {"compile", "FILE...", "compile .cl, .cu or .ptx sources, and link them to one object", compile_options,
+    {"compile", "FILE...", "compile .cl, .cu, .spv or .ptx sources, and link them to one object", compile_options,
      LW_COUNT_OF(compile_options), cmd_compile},
     {"asm", "FILE.s", "assemble an assembly file to an object", asm_options, LW_COUNT_OF(asm_options),
      cmd_asm},

@@ -196,7 +196,7 @@ static bool looks_like_machine(const char *word)
 int cmd_wrong_operands(const struct cmd *cmd, int count, char **operand, const struct cmd_machine_options *options)
 {
     if (count == 0)
-        return cmd_wrong_usage(cmd, "expected a launch file or a kernel: give LAUNCH.yaml, or a .cl, .cu, .ptx, .s or "
+        return cmd_wrong_usage(cmd, "expected a launch file or a kernel: give LAUNCH.yaml, or a .cl, .cu, .spv, .ptx, .s or "
                                     ".lwo file with --grid, --block and --arg");
     for (int i = 0; i < count && options->debuggable && has_option(cmd, "gdb"); i++)
         if (looks_like_address(operand[i]) && (strchr(operand[i], ':') != NULL || strchr(operand[i], '.') == NULL))

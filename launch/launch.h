@@ -59,13 +59,13 @@ enum lw_status lnc_file_save(const struct lnc_file *file, const char *path, stru
  *  machine code, SPIR-V, a folder, an image. Errors: LW_EUNSUPP with a message about what to pass instead. LW_OK: the
  *  file has none of these kinds, or cannot be read. */
 enum lw_status lnc_kind_refuse(const char *path, struct lw_error *err) LW_MUST_CHECK;
-/** Returns true if the name has the suffix of a program: .cl .cu .ptx .s .lwo. */
+/** Returns true if the name has the suffix of a program: .cl .cu .spv .ptx .s .lwo. */
 bool lnc_is_source(const char *path);
 
 /** Assembles a file to an object. */
 enum lw_status lnc_object_assemble(const char *path, enum isa_asm_control control, struct isa_object **out,
                                    struct lw_error *err) LW_MUST_CHECK;
-/** Compiles or reads a program, whose kind the suffix gives: .cl .cu .ptx .s .lwo. The assembler fills in the control
+/** Compiles or reads a program, whose kind the suffix gives: .cl .cu .spv .ptx .s .lwo. The assembler fills in the control
  *  fields of a .s file (ISA_ASM_AUTO). The caller owns the object. */
 enum lw_status lnc_object_load(const char *path, const char *const *options,
                                size_t option_count, const char *clang,
@@ -79,7 +79,7 @@ enum lw_status lnc_object_load_as(const char *path, const char *const *options,
                                   struct isa_object **out,
                                   struct lw_error *err) LW_MUST_CHECK;
 
-/** Compiles several sources (.cl .cu .ptx) to one object, as lnc_object_load_as() compiles one. ptx_translate_all() links
+/** Compiles several sources (.cl .cu .spv .ptx) to one object, as lnc_object_load_as() compiles one. ptx_translate_all() links
  *  their PTX. The options are for the sources that a compiler reads. @debuggable: each source is compiled with the options of
  *  lnc_options_debug(). @translation: NULL for the defaults. */
 enum lw_status lnc_object_link(const char *const *paths, size_t count,

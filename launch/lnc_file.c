@@ -360,7 +360,7 @@ static enum lw_status read_sources(struct lnc_file *file, const struct lw_yaml *
 
     if (node->kind != LW_YAML_SEQUENCE || node->count == 0)
         return lw_yaml_fail(file->doc, node, err,
-                            "sources: expected a list of .cl, .cu and .ptx files such as [a.ptx, b.ptx]");
+                            "sources: expected a list of .cl, .cu, .spv and .ptx files such as [a.ptx, b.ptx]");
     file->sources = lw_arena_alloc(&file->arena, node->count * sizeof *file->sources);
     if (file->sources == NULL)
         return lnc_no_memory(file, node, err);
@@ -408,7 +408,7 @@ static enum lw_status read_program(struct lnc_file *file, const struct lw_yaml *
         n = lw_yaml_get(node, "sources");
         if (n == NULL)
             return lw_yaml_fail(file->doc, node, err,
-                                "program: \"source\" is missing: give a .cl, .cu, .ptx, .s or .lwo file");
+                                "program: \"source\" is missing: give a .cl, .cu, .spv, .ptx, .s or .lwo file");
         status = read_sources(file, n, err);
         if (status != LW_OK)
             return status;

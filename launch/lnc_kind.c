@@ -9,7 +9,7 @@
 
 #define GIVE_PTX "give its .cu source or its PTX (from nvcc -ptx, or cuobjdump -ptx if the file contains PTX)"
 #define GIVE_KERNEL                                                                                             \
-    "Lanewise runs kernels, not whole programs: give the file that has the kernel (.cl, .cu, .ptx) "           \
+    "Lanewise runs kernels, not whole programs: give the file that has the kernel (.cl, .cu, .spv, .ptx) "           \
     "with --grid, --block and --arg, or write a launch file for it with \"lanewise template\""
 
 /** Kinds of files that are recognised by their first bytes. */
@@ -20,10 +20,8 @@ static const struct {
     {4, "\x50\xed\x55\xba", "this file is a fatbin with machine code of NVIDIA GPUs, which Lanewise cannot run: " GIVE_PTX},
     {8, "!<arch>\n", "this file is an archive of host object files, in which kernels are machine code that Lanewise "
                      "cannot run: " GIVE_PTX},
-    {4, "\x03\x02\x23\x07", "this file is SPIR-V, which Lanewise cannot read: give the OpenCL C source from which it "
-                            "was made (.cl)"},
-    {4, "\x07\x23\x02\x03", "this file is SPIR-V, which Lanewise cannot read: give the OpenCL C source from which it "
-                            "was made (.cl)"},
+    {4, "\x03\x02\x23\x07", "this file is SPIR-V: rename it to .spv"},
+    {4, "\x07\x23\x02\x03", "this file is SPIR-V: rename it to .spv"},
     {4, "BC\xc0\xde", "this file is LLVM bitcode, which Lanewise cannot read: give its source (.cl, .cu), or make PTX "
                       "from it with \"llc -march=nvptx64\""},
     {4, "\xde\xc0\x17\x0b", "this file is LLVM bitcode, which Lanewise cannot read: give its source (.cl, .cu), or "
@@ -86,7 +84,7 @@ const char *lnc_suffix(const char *path)
 
 bool lnc_is_source(const char *path)
 {
-    static const char *const suffixes[] = {".cl", ".cu", ".ptx", ".s", ".lwo"};
+    static const char *const suffixes[] = {".cl", ".cu", ".spv", ".ptx", ".s", ".lwo"};
     const char *suffix = lnc_suffix(path);
 
     for (unsigned i = 0; i < LW_COUNT_OF(suffixes); i++)
@@ -167,9 +165,9 @@ enum lw_status lnc_kind_refuse(const char *path, struct lw_error *err)
             return LW_FAIL(err, LW_EUNSUPP, "%s: %s", path, names[i].is);
     if (memchr(head, '\0', size) != NULL && memcmp(head, "\xff\xfe", 2) != 0 && memcmp(head, "\xfe\xff", 2) != 0)
         return LW_FAIL(err, LW_EUNSUPP, "%s: the file is not text, and its format is not known: give a launch file "
-                                        "(YAML), or a file with a kernel (.cl, .cu, .ptx, .s, .lwo)", path);
+                                        "(YAML), or a file with a kernel (.cl, .cu, .spv, .ptx, .s, .lwo)", path);
     if (strcasecmp(suffix, ".yaml") != 0 && strcasecmp(suffix, ".yml") != 0 && has_kernel((const char *)head, size))
         return LW_FAIL(err, LW_EUNSUPP, "%s: the file contains a kernel, but its suffix does not say in which "
-                                        "language: rename it to .cl, .cu, .ptx, .s or .lwo", path);
+                                        "language: rename it to .cl, .cu, .spv, .ptx, .s or .lwo", path);
     return LW_OK;
 }

@@ -95,10 +95,10 @@ static enum lw_status check_suffix(const char *path, size_t option_count,
     if (lnc_kind_refuse(path, err) != LW_OK)
         return err != NULL ? err->status : LW_EUNSUPP;
     if (*suffix == '\0')
-        return LW_FAIL(err, LW_EINPUT, "%s: the file name has no suffix: expected .cl, .cu, .ptx, .s or .lwo", path);
+        return LW_FAIL(err, LW_EINPUT, "%s: the file name has no suffix: expected .cl, .cu, .spv, .ptx, .s or .lwo", path);
     if (strcmp(suffix, ".ptx") != 0 && strcmp(suffix, ".s") != 0 && strcmp(suffix, ".lwo") != 0)
         return LW_FAIL(err, LW_EINPUT,
-                       "%s: the suffix \"%s\" is not known: expected .cl, .cu, .ptx, .s or .lwo",
+                       "%s: the suffix \"%s\" is not known: expected .cl, .cu, .spv, .ptx, .s or .lwo",
                        path, suffix);
     if (option_count != 0)
         return LW_FAIL(err, LW_EINPUT,
@@ -118,7 +118,7 @@ static enum lw_status from_text(const char *name, const char *text, size_t size,
         return from_ptx(name, false, translation, text, size, out, err);
     if (translation != NULL && translation->lat_barriers)
         return LW_FAIL(err, LW_EINPUT, "%s: LAT barriers (--lat-barriers, or lat_barriers in a launch file) are "
-                                       "inserted only when .cl, .cu and .ptx sources are translated; in assembly, write "
+                                       "inserted only when .cl, .cu, .spv and .ptx sources are translated; in assembly, write "
                                        "bar.synch_partner before a load or store", name);
     if (strcmp(suffix, ".s") == 0)
         return from_assembly(name, text, size, ISA_ASM_AUTO, out, err);
@@ -261,7 +261,7 @@ static enum lw_status link_text(const char *path, const char *const *options, si
     else if (status != LW_OK)
         ; /* lnc_options_debug() has set the message */
     else if (n < 5 || strcmp(path + n - 4, ".ptx") != 0)
-        status = LW_FAIL(err, LW_EINPUT, "%s: only .cl, .cu and .ptx sources can be linked", path);
+        status = LW_FAIL(err, LW_EINPUT, "%s: only .cl, .cu, .spv and .ptx sources can be linked", path);
     else
         status = lw_file_read(path, &text, &out->size, err);
     free(changed);

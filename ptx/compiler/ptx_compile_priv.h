@@ -225,7 +225,8 @@ enum lw_status ptx_run_program(const char *const *argv, const char *scratch, str
 /** Compiles a SPIR-V module to PTX (ptx_spirv.c). The members compiler, libclc, overrides and scratch of the job must be set. */
 enum lw_status ptx_compile_spirv(struct ptx_job *job, const char *path, const char *const *flags, size_t flag_count, char **ptx,
                                  size_t *size, struct lw_error *err) LW_MUST_CHECK;
-/** Translates a SPIR-V module to LLVM IR for PTX, as text, with metadata about the parameters of kernels. The caller frees *@ir. */
+/** Translates a SPIR-V module to LLVM IR for PTX, as text, with metadata about the attributes of kernels, but not about the types of
+ *  their parameters: types of SPIR-V have no sign. The caller frees *@ir. */
 enum lw_status ptx_spirv_ir(const char *path, const char *clang, char **ir, struct lw_error *err) LW_MUST_CHECK;
 /** Runs the compiler @argv, reads the PTX that it writes to @result, and sets job->crashed. Errors: LW_EINPUT with the
  *  compiler's messages. */

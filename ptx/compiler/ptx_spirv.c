@@ -22,17 +22,28 @@ enum {
 
 /* ---- programs ------------------------------------------------------------------------------------ */
 
-/** Returns the version of a clang, which is a part of its path after links are resolved, or 0 if it is not known. */
-static unsigned clang_version(const char *clang)
+/** Returns the number after the last "clang-" or "llvm-" in a path, or 0 if there is none. */
+static unsigned version_in(const char *path)
 {
     static const char *const before[] = {"llvm-", "clang-"};
-    char *real = realpath(clang, NULL);
     unsigned version = 0;
 
-    for (size_t i = 0; i < LW_COUNT_OF(before) && real != NULL; i++)
-        for (const char *at = real; (at = strstr(at, before[i])) != NULL; at++)
+    for (size_t i = 0; i < LW_COUNT_OF(before); i++)
+        for (const char *at = path; (at = strstr(at, before[i])) != NULL; at++)
             if (isdigit((unsigned char)at[strlen(before[i])]))
                 version = (unsigned)strtoul(at + strlen(before[i]), NULL, 10);
+    return version;
+}
+
+/** Returns the version of a clang, which its name or the path to which links at its path lead contains, or 0 if it is not known. */
+static unsigned clang_version(const char *clang)
+{
+    const char *slash = strrchr(clang, '/');
+    unsigned version = version_in(slash != NULL ? slash + 1 : clang);
+    char *real = version == 0 ? realpath(clang, NULL) : NULL;
+
+    if (real != NULL)
+        version = version_in(real);
     free(real);
     return version;
 }
@@ -160,7 +171,7 @@ static enum lw_status run_translator(const struct ptx_job *job, const char *path
     char translator[PTX_PATH_BYTES], said[400];
     enum lw_status status = find_translator(job->compiler, translator, err);
     /* CL2.0: atomics keep their orders and scopes, and have generic pointers */
-    const char *const argv[] = {translator, "-r", "--spirv-target-env=CL2.0", "--spirv-gen-kernel-arg-name-md", "-o", out, in, NULL};
+    const char *const argv[] = {translator, "-r", "--spirv-target-env=CL2.0", "-o", out, in, NULL};
     struct lw_buffer output;
     int wait_status = 0;
 

@@ -274,7 +274,7 @@ refuse '"n=3" after the kernel: did you mean --arg n=3?' debug saxpy.cl $four n=
 refuse 'did you mean "lanewise run saxpy.cl"?' saxpy.cl
 refuse '"-batch" is an option of gdb: give it after --' gdb saved.yaml -batch
 cp saxpy.cl saxpy.txt
-refuse "saxpy.txt: the file contains a kernel, but its suffix does not say in which language: rename it to .cl, .cu, .ptx, .s or .lwo" run saxpy.txt
+refuse "saxpy.txt: the file contains a kernel, but its suffix does not say in which language: rename it to .cl, .cu, .spv, .ptx, .s or .lwo" run saxpy.txt
 for n in 1M 1e6 2G 500k; do expect 0 '1 launch' run saxpy.cl $four $arguments --max-instructions $n --timeout 10m; done
 expect 4 'max-instructions 3000' run saxpy.cl --grid 4096 --block 256 $arguments --max-instructions 3k
 for n in 1.5 M 1Q -1M 1e99 0; do refuse 'such as 1000000, 1M or 1e6, found' run saxpy.cl $four $arguments --max-instructions $n; done
@@ -329,7 +329,7 @@ echo 'import pyopencl' >host.py
 printf '#!/usr/bin/env python3\nimport pyopencl\n' >script
 echo '; ModuleID' >module.ll
 : >empty.yaml
-printf '\003\002\043\007\000\000\001\000\000\000\000\000\000\000\000\000' >kernel.spv
+printf '\003\002\043\007\000\000\001\000\000\000\000\000\000\000\000\000' >kernel.spir
 printf 'BC\300\336\065\024\000\000' >kernel.bc
 printf '!<arch>\nx.o/            0           0     0     644     4         `\n' >lib.a
 printf '\211PNG\r\n\032\n\000\000\000\rIHDR' >picture.png
@@ -341,7 +341,7 @@ for c in run debug gdb template; do
     for row in 'host.c|this file is a host program in C: Lanewise runs kernels, not whole programs' 'host.cpp|this file is a host program in C++' \
         'program.h|this file is a header: give the file that includes it' 'host.py|this file is a host program in Python' 'script|this file is a script' \
         'module.ll|this file is LLVM assembly' 'empty.yaml|the file is empty: "lanewise template k.cl" writes a launch file' \
-        'kernel.spv|this file is SPIR-V, which Lanewise cannot read: give the OpenCL C' 'kernel.bc|this file is LLVM bitcode' \
+        'kernel.spir|this file is SPIR-V: rename it to .spv' 'kernel.bc|this file is LLVM bitcode' \
         'lib.a|this file is an archive of host object files' 'picture.png|this file is an image: give a launch file' 'kernels.tar.gz|this file is compressed (gzip)' \
         'elsewhere|this is a folder: give a launch file in it' 'unknown|the file is not text, and its format' \
         'saved.checkpoint|this file is a checkpoint: give the launch file .* with --resume' 'object|rename it' \

@@ -20,7 +20,7 @@ static void a_mistake_is_one_message_with_its_line(void **state)
         {"program: {sorce: k.s}\n",
          "l.yaml:1: unknown key \"sorce\"; did you mean \"source\"?"},
         {"program: {}\n",
-         "l.yaml:1: program: \"source\" is missing: give a .cl, .cu, .ptx, .s or .lwo file"},
+         "l.yaml:1: program: \"source\" is missing: give a .cl, .cu, .spv, .ptx, .s or .lwo file"},
         {PROGRAM, "l.yaml:1: \"steps\" is missing: add a list of launch, copy, fill, swap, check and repeat"},
         {PROGRAM "steps: []\n", "l.yaml:2: steps: expected a list of launch, copy, fill, swap, "
                                 "check and repeat"},
@@ -185,7 +185,7 @@ static void programs_are_known_by_their_suffix(void **state)
     assert_int_equal(lnc_object_load("k.cu", NULL, 0, NULL, &object, &err), LW_ENOENT);
     assert_memory_equal(err.text, "k.cu: No such file", 18);
     assert_int_equal(lnc_object_load("k.c", NULL, 0, NULL, &object, &err), LW_EINPUT);
-    assert_non_null(strstr(err.text, ".cl, .cu, .ptx, .s or .lwo"));
+    assert_non_null(strstr(err.text, ".cl, .cu, .spv, .ptx, .s or .lwo"));
     assert_int_equal(lnc_object_load("dir.s/k", NULL, 0, NULL, &object, &err), LW_EINPUT);
     assert_int_equal(lnc_object_load("none.s", NULL, 0, NULL, &object, &err), LW_ENOENT);
     assert_int_equal(lnc_object_load("k.s", &option, 1, NULL, &object, &err), LW_EINPUT);

@@ -253,8 +253,8 @@ head -c 200 k.lwo >cut.lwo
 refuse 'cut.lwo: the object is truncated: its header says [0-9]* bytes, but it has 200' dis cut.lwo
 refuse 'expected a .s file' asm k.lwo
 refuse 'expected obj, ptx, asm or cfg, found "oj"; did you mean "obj"?' compile k.s --emit oj
-refuse 'needs a .cl, .cu or .ptx file' compile k.s --emit ptx
-refuse 'expected .cl, .cu, .ptx, .s or .lwo' compile good.yaml
+refuse 'needs a .cl, .cu, .spv or .ptx file' compile k.s --emit ptx
+refuse 'expected .cl, .cu, .spv, .ptx, .s or .lwo' compile good.yaml
 echo '__kernel void empty(void) {}' >k.cl
 refuse '--compiler: no-such-clang: ' compile k.cl --clang no-such-clang
 sed 's/k.s/k.cl/' good.yaml >cl.yaml

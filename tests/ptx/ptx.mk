@@ -49,7 +49,8 @@ check_PROGRAMS += tests/ptx/test_ptx_values
 tests_ptx_test_ptx_values_SOURCES = tests/ptx/test_ptx_values.c tests/lib/compiler_fixture.h
 tests_ptx_test_ptx_values_LDADD = liblanewise.a $(TEST_LIBS)
 tests/ptx/test_ptx_values.$(OBJEXT): ptx/compiler/clang_words.inc
-check_SCRIPTS += tests/ptx/test_dwarf.sh
+check_SCRIPTS += tests/ptx/test_dwarf.sh tests/ptx/test_spirv.sh
+EXTRA_DIST += tests/ptx/test_spirv.sh tests/ptx/spirv/pieces.cl tests/ptx/spirv/written.spvasm
 EXTRA_DIST += tests/ptx/test_dwarf.sh
 check_PROGRAMS += tests/ptx/test_ptx_scalar
 tests_ptx_test_ptx_scalar_SOURCES = tests/ptx/test_ptx_scalar.c
