@@ -14,6 +14,7 @@
 static const char *const override_source =
 #include "ptx/compiler/overrides/over_cl.inc"
 #include "ptx/compiler/overrides/over_atomics.inc"
+#include "ptx/compiler/overrides/over_convert.inc"
 #include "ptx/compiler/overrides/over_enqueue.inc"
 #include "ptx/compiler/overrides/over_groups.inc"
 #include "ptx/compiler/overrides/over_subgroups.inc"

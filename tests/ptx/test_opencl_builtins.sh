@@ -65,6 +65,7 @@ steps:
   - launch: {entry: pairs, grid: 1, block: 1, args: [{s8: [0, -1]}, {u8: [16, 255]}, {s16: [-300, 7]}, elements, {s8: [-2, 3]}]}
   - check: {buffer: elements, values: [0, -1, 16, 255, -300, 7, -2, 252]}
   - launch: {entry: zeros, grid: 1, block: 1, args: [zeros, bad]}
+  - launch: {entry: invalid, grid: 1, block: 1, args: [inf, bad]}
   - check: {buffer: bad, values: [0]}
   - launch: {entry: signs, grid: 1, block: 12, args: [a, bad]}
   - launch: {entry: trailing, grid: 1, block: 65, args: [bad]}

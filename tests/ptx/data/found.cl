@@ -141,3 +141,16 @@ __kernel void places(__local char *a, __local double4 *b, __local double16 *c, _
     b[0] = 0;
     c[1] = 0;
 }
+
+#define SATURATED(T) \
+    *bad |= convert_##T##_sat(d) != 0 || convert_##T##_sat_rte(f) != 0 || convert_##T##4_sat_rtn((double4)(1.0, d, d, d)).w != 0;
+
+/* Saturated conversions of NaN, which is inf - inf, to 0. */
+kernel void invalid(float inf, global int *bad)
+{
+    const float f = inf - inf;
+    const double d = f;
+
+    SATURATED(char) SATURATED(uchar) SATURATED(short) SATURATED(ushort) SATURATED(int) SATURATED(uint) SATURATED(long) SATURATED(ulong)
+    *bad |= convert_long_sat_rtp(1e30f) != LONG_MAX || convert_uint_sat(-1e30) != 0 || convert_char_sat_rte(2.5) != 2;
+}
