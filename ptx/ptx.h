@@ -88,8 +88,6 @@ enum lw_status ptx_compile_cu(const char *path, const char *const *flags, size_t
 #define PTX_NO_VALUES "-fno-verbose-asm"
 /** Returns true if the last component of a program's path begins with "nvcc". */
 bool ptx_is_nvcc(const char *name);
-/** Returns true for a SPIR-V module: .spv. */
-bool ptx_is_spirv(const char *path);
 /** Checks that SPIR-V modules can be compiled: that a clang of a sufficient version and a translator are installed. Starts no
  *  program. @clang: as for ptx_compile_cl(). Errors: LW_ENOENT, LW_EINPUT. */
 enum lw_status ptx_find_spirv(const char *clang, struct lw_error *err) LW_MUST_CHECK;

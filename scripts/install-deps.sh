@@ -35,6 +35,7 @@ if [ -z "$(ls /usr/lib/clc/nvptx64--nvidiacl.bc 2>/dev/null)" ]; then
 fi
 if [ "$what" = test ]; then
     need clang-14 clang-19 gdb-multiarch lldb-19 llvm-14 python3 ocl-icd-opencl-dev clinfo
+    need clang-15 llvm-spirv-15 spirv-tools # for SPIR-V
     need python3-numpy python3-pytest python3-pip python3-setuptools python3-wheel # for the Python package
 fi
 [ -n "$missing" ] || exit 0

@@ -148,6 +148,8 @@ void ptx_dump_enters(struct ptx_dump_calls *dump, uint32_t block);
 bool ptx_dump_locate(struct ptx_dump_calls *dump, uint32_t line, uint32_t column, struct lw_sink *out);
 
 bool ptx_is_file(const char *path);
+/** Returns true for the name of a SPIR-V module: .spv. */
+bool ptx_is_spirv(const char *path);
 /** Finds program @name as a shell would: a path is used as it is, other names are searched in PATH. @out has
  *  PTX_PATH_BYTES. */
 bool ptx_find_program(const char *name, char *out);

@@ -98,7 +98,7 @@ static void put_space(struct lw_sink *out, const char *prefix, unsigned long spa
         lw_printf(out, "%s%lu", prefix, space);
 }
 
-/** Writes a name that clang has mangled for SPIR as clang mangles it for PTX. The numbers of substitutions (S_, S0_) stay the same,
+/** Writes a name that clang has mangled for SPIR as clang mangles it for PTX. The numbers of substitutions, such as "S0_", stay the same,
  *  because clang counts a type with an address space also where it writes none. */
 static void put_mangled(const char *name, size_t size, struct lw_sink *out)
 {
@@ -112,7 +112,7 @@ static void put_mangled(const char *name, size_t size, struct lw_sink *out)
             at += 5;
             continue;
         }
-        if (*at == 'D' || *at == 'S' || *at == 'T') { /* Dv4_, S0_, T0_: the digits are no length */
+        if (*at == 'D' || *at == 'S' || *at == 'T') { /* "Dv4_" is a vector, "S0_" a substitution: the digits are no length */
             while (next < end && (isalnum((unsigned char)*next)) && *at != 'D')
                 next++;
             if (*at == 'D' && next < end && *next == 'v')
