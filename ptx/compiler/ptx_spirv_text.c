@@ -26,7 +26,13 @@ struct variable {
 struct sized {
     const char *name; /* with the character @, in the text that is read */
     size_t name_size;
-    unsigned long node; /* number of the metadata node with the size */
+    uint64_t id; /* number of the metadata node with the size, plus 1 */
+};
+/** The size in a metadata node. @id: number of the node, plus 1. */
+struct size_node {
+    uint64_t id;
+    unsigned size[3];
+    bool is_known;
 };
 
 struct rewrite {
@@ -34,7 +40,7 @@ struct rewrite {
     struct lw_buffer *out;
     struct names defined, kept; /* names of functions that the module defines; those of them that do not change */
     struct names written;       /* new names of functions that the module defines, or that were declared */
-    struct lw_table variables;
+    struct lw_table variables, sizes; /* rows are struct variable and struct size_node */
     struct sized *sized;
     size_t sized_count, sized_capacity;
     unsigned long last_node; /* largest number of a metadata node */
@@ -361,13 +367,18 @@ static void record_size(struct rewrite *r, const char *name, const char *at, con
     static const char key[] = "!reqd_work_group_size !";
     const char *found = memmem(at, (size_t)(end - at), key, sizeof key - 1), *stop = end_of_name(name + 1);
 
+    uint64_t id;
+    bool is_new;
+
     if (found == NULL || stop == NULL || !isdigit((unsigned char)found[sizeof key - 1]))
         return;
-    if (!lw_grow(&r->sized, &r->sized_capacity, r->sized_count + 1, sizeof *r->sized)) {
+    id = (uint64_t)strtoul(found + sizeof key - 1, NULL, 10) + 1;
+    if (lw_table_add(&r->sizes, sizeof(struct size_node), id, &is_new) == NULL ||
+        !lw_grow(&r->sized, &r->sized_capacity, r->sized_count + 1, sizeof *r->sized)) {
         r->is_short = true;
         return;
     }
-    r->sized[r->sized_count++] = (struct sized){name, (size_t)(stop - name), strtoul(found + sizeof key - 1, NULL, 10)};
+    r->sized[r->sized_count++] = (struct sized){name, (size_t)(stop - name), id};
 }
 
 /** Writes the definition or declaration of a function. Returns false if the text is damaged. */
@@ -409,6 +420,7 @@ static bool put_node(struct rewrite *r, const char *line, const char *end)
     const unsigned long id = strtoul(line + 1, &after, 10);
     const char *found;
     const struct variable *variable;
+    struct size_node *node;
     unsigned space;
 
     if (id > r->last_node)
@@ -417,6 +429,9 @@ static bool put_node(struct rewrite *r, const char *line, const char *end)
         lw_printf(&r->out->sink, "!%lu = !{i32 7, !\"Dwarf Version\", i32 2}\n", id);
         return true;
     }
+    node = lw_table_find(&r->sizes, sizeof *node, (uint64_t)id + 1);
+    if (node != NULL && node->id != 0)
+        node->is_known = sscanf(after, " = !{i32 %u, i32 %u, i32 %u", &node->size[0], &node->size[1], &node->size[2]) == 3;
     variable = lw_table_find(&r->variables, sizeof *variable, (uint64_t)id + 1);
     space = variable != NULL && variable->id != 0 ? ptx_spirv_debug_space(variable->space) : 0;
     found = space != 0 && space != PTX_SPIRV_DEBUG_GLOBAL ? memmem(line, (size_t)(end - line), expression, sizeof expression - 1) : NULL;
@@ -573,16 +588,12 @@ static void put_annotations(struct rewrite *r)
     size_t count = 0;
 
     for (size_t i = 0; i < r->sized_count; i++) {
-        char begin[40];
-        unsigned size[3];
-        const char *at;
+        const struct size_node *n = lw_table_find(&r->sizes, sizeof *n, r->sized[i].id);
 
-        snprintf(begin, sizeof begin, "\n!%lu = !{", r->sized[i].node);
-        at = strstr(r->text, begin);
-        if (at == NULL || sscanf(at + strlen(begin), "i32 %u, i32 %u, i32 %u", &size[0], &size[1], &size[2]) != 3)
+        if (n == NULL || n->id == 0 || !n->is_known)
             continue;
         lw_printf(&r->out->sink, "!%lu = !{ptr %.*s, !\"reqntidx\", i32 %u, !\"reqntidy\", i32 %u, !\"reqntidz\", i32 %u}\n",
-                  node + 1 + count++, (int)r->sized[i].name_size, r->sized[i].name, size[0], size[1], size[2]);
+                  node + 1 + count++, (int)r->sized[i].name_size, r->sized[i].name, n->size[0], n->size[1], n->size[2]);
     }
     for (size_t i = 0; i < count; i++)
         lw_printf(&r->out->sink, "%s!%lu%s", i == 0 ? "!nvvm.annotations = !{" : ", ", node + 1 + i, i + 1 == count ? "}\n" : "");
@@ -603,6 +614,7 @@ enum lw_status ptx_spirv_rewrite(const char *name, const char *ir, struct lw_buf
     free(r.kept.table.rows);
     free(r.written.table.rows);
     free(r.variables.rows);
+    free(r.sizes.rows);
     free(r.sized);
     if (r.is_short || out->is_cut)
         return LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for the module's code", name);

@@ -228,6 +228,19 @@ for clang in clang-19 clang-16 clang-15 clang-14; do
     [ -n "$all" ] || break
 done
 [ $tried != 0 ] || { echo "none of these versions of clang is installed"; exit 77; }
+# The same functions in a SPIR-V module, in which their names have other address spaces
+if [ -z "$all" ] && command -v clang-15 >/dev/null && command -v llvm-spirv-15 >/dev/null; then
+    if clang-15 -target spir64 -cl-std=CL2.0 -w -O0 -Xclang -disable-O0-optnone -c -emit-llvm -o "$work/builtins.bc" "$work/builtins0.cl" >"$work/out" 2>&1 &&
+        llvm-spirv-15 "$work/builtins.bc" -o "$work/builtins.spv" >"$work/out" 2>&1 &&
+        "$lanewise" compile -X -O0 "$work/builtins.spv" -o "$work/builtins.lwo" >"$work/out" 2>&1 && [ ! -s "$work/out" ]; then
+        echo "SPIR-V: $kernels kernels"
+    else
+        echo "FAIL: functions in SPIR-V: $(head -n 1 "$work/out")"
+        failures=$((failures + 1))
+    fi
+else
+    echo "skipped: clang-15 or llvm-spirv-15 is not installed"
+fi
 # If a function is refused, the error message names it.
 cat >"$work/image.cl" <<'END'
 __kernel void k(read_only image2d_t i, __global float4 *p)
