@@ -119,8 +119,9 @@ void ptx_describe_ir(const char *ir, struct lw_sink *out)
         if (strncmp(line, "define ", 7) == 0) {
             const size_t size = strcspn(line, "\n");
             const char *name = memchr(line, '@', size), *kernel = strstr(line, "_kernel ");
+            const bool is_spirv = memmem(line, size, " !kernel_arg_addr_space !", 25) != NULL; /* IR of ptx_spirv_text.c */
 
-            if (name != NULL && kernel != NULL && kernel < name)
+            if (name != NULL && ((kernel != NULL && kernel < name) || is_spirv))
                 describe_one(ir, line, out);
         }
     }

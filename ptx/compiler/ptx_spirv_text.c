@@ -22,11 +22,10 @@ struct variable {
     uint64_t id;
     unsigned space;
 };
-/** Kernel whose work-groups must have a size. */
-struct sized {
+/** A kernel that the module defines. */
+struct kernel {
     const char *name; /* with the character @, in the text that is read */
-    size_t name_size;
-    uint64_t id; /* number of the metadata node with the size, plus 1 */
+    uint64_t id; /* number of the metadata node with the size that its work-groups must have, plus 1; 0: any size */
 };
 /** The size in a metadata node. @id: number of the node, plus 1. */
 struct size_node {
@@ -41,8 +40,8 @@ struct rewrite {
     struct names defined, kept; /* names of functions that the module defines; those of them that do not change */
     struct names written;       /* new names of functions that the module defines, or that were declared */
     struct lw_table variables, sizes; /* rows are struct variable and struct size_node */
-    struct sized *sized;
-    size_t sized_count, sized_capacity;
+    struct kernel *kernels;
+    size_t kernel_count, kernel_capacity;
     unsigned long last_node; /* largest number of a metadata node */
     unsigned long promoted;  /* number of arguments of printf that were converted */
     bool is_short;           /* the host has no memory */
@@ -266,12 +265,8 @@ static const char *put_word(struct rewrite *r, const char *at, size_t size)
     unsigned space;
 
     /* without optimisation, offline compilers mark all functions as noinline */
-    if (is_word_at(at, "spir_func") || is_word_at(at, "noinline") || is_word_at(at, "optnone"))
+    if (is_word_at(at, "spir_func") || is_word_at(at, "spir_kernel") || is_word_at(at, "noinline") || is_word_at(at, "optnone"))
         return end + (*end == ' ');
-    if (is_word_at(at, "spir_kernel")) {
-        put(r, "ptx_kernel", 10);
-        return end;
-    }
     if (is_word_at(at, "addrspace") && (end = read_space(at, &space)) != NULL) {
         space = ptx_spirv_space(space);
         if (space != 0)
@@ -361,24 +356,23 @@ static const char *name_in(const char *line, const char *end)
     return line < end && *line == '@' ? line : NULL;
 }
 
-/** Records the size of work-groups that a kernel requires. */
-static void record_size(struct rewrite *r, const char *name, const char *at, const char *end)
+/** Records a kernel, and the size of work-groups that it requires. */
+static void record_kernel(struct rewrite *r, const char *name, const char *at, const char *end)
 {
     static const char key[] = "!reqd_work_group_size !";
-    const char *found = memmem(at, (size_t)(end - at), key, sizeof key - 1), *stop = end_of_name(name + 1);
+    const char *found = memmem(at, (size_t)(end - at), key, sizeof key - 1);
 
-    uint64_t id;
+    uint64_t id = 0;
     bool is_new;
 
-    if (found == NULL || stop == NULL || !isdigit((unsigned char)found[sizeof key - 1]))
-        return;
-    id = (uint64_t)strtoul(found + sizeof key - 1, NULL, 10) + 1;
-    if (lw_table_add(&r->sizes, sizeof(struct size_node), id, &is_new) == NULL ||
-        !lw_grow(&r->sized, &r->sized_capacity, r->sized_count + 1, sizeof *r->sized)) {
+    if (found != NULL && isdigit((unsigned char)found[sizeof key - 1]))
+        id = (uint64_t)strtoul(found + sizeof key - 1, NULL, 10) + 1;
+    if ((id != 0 && lw_table_add(&r->sizes, sizeof(struct size_node), id, &is_new) == NULL) ||
+        !lw_grow(&r->kernels, &r->kernel_capacity, r->kernel_count + 1, sizeof *r->kernels)) {
         r->is_short = true;
         return;
     }
-    r->sized[r->sized_count++] = (struct sized){name, (size_t)(stop - name), id};
+    r->kernels[r->kernel_count++] = (struct kernel){name, id};
 }
 
 /** Writes the definition or declaration of a function. Returns false if the text is damaged. */
@@ -404,7 +398,8 @@ static bool put_function(struct rewrite *r, const char *line, const char *end)
     for (size_t i = 0; i < LW_COUNT_OF(before); i++)
         if (strncmp(at, before[i], strlen(before[i])) == 0)
             at += strlen(before[i]);
-    record_size(r, name, at, end);
+    if (is_definition && memmem(line, (size_t)(name - line), " spir_kernel ", 13) != NULL)
+        record_kernel(r, name, at, end);
     if (!put_tokens(r, line, at))
         return false;
     if (!is_intrinsic)
@@ -581,22 +576,26 @@ static bool put_line(struct rewrite *r, const char *line, const char *end)
     return put_tokens(r, line, end) && (lw_put(&r->out->sink, "\n"), true);
 }
 
-/** Writes annotations, from which clang makes .reqntid. */
+/** Writes annotations, from which clang makes .entry and .reqntid. A calling convention would not do: llvm-spirv writes calls of
+ *  kernels as calls of other functions. */
 static void put_annotations(struct rewrite *r)
 {
-    unsigned long node = r->last_node;
-    size_t count = 0;
+    const unsigned long first = r->last_node + 1;
+    struct lw_sink *out = &r->out->sink;
 
-    for (size_t i = 0; i < r->sized_count; i++) {
-        const struct size_node *n = lw_table_find(&r->sizes, sizeof *n, r->sized[i].id);
+    for (size_t i = 0; i < r->kernel_count; i++) {
+        const struct kernel *k = &r->kernels[i];
+        const struct size_node *n = k->id != 0 ? lw_table_find(&r->sizes, sizeof *n, k->id) : NULL;
 
-        if (n == NULL || n->id == 0 || !n->is_known)
-            continue;
-        lw_printf(&r->out->sink, "!%lu = !{ptr %.*s, !\"reqntidx\", i32 %u, !\"reqntidy\", i32 %u, !\"reqntidz\", i32 %u}\n",
-                  node + 1 + count++, (int)r->sized[i].name_size, r->sized[i].name, n->size[0], n->size[1], n->size[2]);
+        lw_printf(out, "!%lu = !{ptr @", first + i);
+        (void)put_name(r, k->name + 1);
+        lw_put(out, ", !\"kernel\", i32 1");
+        if (n != NULL && n->is_known)
+            lw_printf(out, ", !\"reqntidx\", i32 %u, !\"reqntidy\", i32 %u, !\"reqntidz\", i32 %u", n->size[0], n->size[1], n->size[2]);
+        lw_put(out, "}\n");
     }
-    for (size_t i = 0; i < count; i++)
-        lw_printf(&r->out->sink, "%s!%lu%s", i == 0 ? "!nvvm.annotations = !{" : ", ", node + 1 + i, i + 1 == count ? "}\n" : "");
+    for (size_t i = 0; i < r->kernel_count; i++)
+        lw_printf(out, "%s!%lu%s", i == 0 ? "!nvvm.annotations = !{" : ", ", first + i, i + 1 == r->kernel_count ? "}\n" : "");
 }
 
 enum lw_status ptx_spirv_rewrite(const char *name, const char *ir, struct lw_buffer *out, struct lw_error *err)
@@ -615,7 +614,7 @@ enum lw_status ptx_spirv_rewrite(const char *name, const char *ir, struct lw_buf
     free(r.written.table.rows);
     free(r.variables.rows);
     free(r.sizes.rows);
-    free(r.sized);
+    free(r.kernels);
     if (r.is_short || out->is_cut)
         return LW_FAIL(err, LW_ENOMEM, "%s: the host has no memory for the module's code", name);
     return good ? LW_OK : LW_FAIL(err, LW_EINPUT, "%s: the translator wrote code that cannot be read", name);

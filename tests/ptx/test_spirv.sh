@@ -87,6 +87,7 @@ buffers:
   to: {type: f32, count: 32, init: 0}
 steps:
   - launch: {entry: pieces, grid: [2], block: [64], args: [x, out, weights, {local: 1024}, {struct: [{s32: 1}, {f32: [1, 2.5, 0]}]}, sum]}
+  - launch: {entry: caller, grid: [2], block: [64], args: [out]}
   - launch: {entry: copies, grid: [1], block: [32], args: [x, to, {local: 128}]}
 EOF
 for clang in $clangs; do

@@ -43,6 +43,18 @@ kernel void pieces(global float *x, global int *out, constant int *weights, loca
         printf("%d %s %.2f %v4hld\n", (int)i, "one", table[1], (int4)(1, 2, 3, 4));
 }
 
+kernel void called(global int *out)
+{
+    out[get_global_id(0)] += 5;
+}
+
+/* A kernel that calls a kernel */
+kernel void caller(global int *out)
+{
+    called(out);
+    out[get_global_id(0)] *= 2;
+}
+
 kernel __attribute__((reqd_work_group_size(32, 1, 1))) void copies(global const float *from, global float *to, local float *in)
 {
     event_t done = async_work_group_copy(in, from, 32, 0);
