@@ -12,6 +12,23 @@ static void copy_out(void *out, size_t out_bytes, const void *from, size_t bytes
     memcpy(out, from, out_bytes < bytes ? out_bytes : bytes);
 }
 
+/** Returns the name of the structure to which parameter @index points, from the debug information, or "". */
+static const char *structure_of(const lanewise_kernel *kernel, unsigned index)
+{
+    const struct isa_debug *debug = kernel->module->object->debug;
+    const int64_t function = debug != NULL ? isa_function_die(kernel->module->object, kernel->function) : ISA_NO_DIE;
+    const int64_t die = function != ISA_NO_DIE ? isa_function_parameter(debug, function, index) : ISA_NO_DIE;
+    bool is_const;
+    int64_t type = die != ISA_NO_DIE ? isa_type_plain(debug, isa_die_type(debug, (uint32_t)die), &is_const) : ISA_NO_DIE;
+    const char *name;
+
+    if (type == ISA_NO_DIE || !isa_tag_is_pointer(debug->dies[type].tag))
+        return "";
+    type = isa_type_plain(debug, isa_die_type(debug, (uint32_t)type), &is_const);
+    name = type != ISA_NO_DIE && debug->dies[type].tag == ISA_TAG_STRUCTURE ? isa_die_name(debug, (uint32_t)type) : NULL;
+    return name != NULL ? name : "";
+}
+
 int lanewise_kernel_param(const lanewise_kernel *kernel, unsigned index, lanewise_param *out, size_t out_bytes)
 {
     struct lanewise_machine *m = kernel != NULL ? kernel->module->machine : NULL;
@@ -35,6 +52,7 @@ int lanewise_kernel_param(const lanewise_kernel *kernel, unsigned index, lanewis
                  : p->kind == ISA_PARAM_INTEGER ? LANEWISE_TYPE_INTEGER
                  : p->kind == ISA_PARAM_FLOAT   ? LANEWISE_TYPE_FLOAT
                                                 : LANEWISE_TYPE_UNKNOWN;
+    param.structure = structure_of(kernel, index);
     copy_out(out, out_bytes, &param, sizeof param);
     return LANEWISE_OK;
 }

@@ -32,6 +32,7 @@ struct host_record {
     uint64_t bytes;    /* bytes written so far */
     bool active;       /* a launch is recorded and has not run yet; the members below describe that launch */
     char kernel[60];   /* the part of the launch file's name that comes from the kernel */
+    char skip[300];    /* reason why the next launch must not be recorded, or "" */
     char message[440]; /* reason why the last launch was not recorded; "": it was recorded */
     struct lw_buffer head, steps; /* text of the launch file up to the buffers, and text of its steps */
     struct recorded buffers[MAX_BUFFERS];
@@ -47,6 +48,12 @@ static void note(struct host_record *r, const char *why)
 const char *lanewise_record_message(const lanewise_machine *m)
 {
     return m != NULL && m->record != NULL ? m->record->message : "";
+}
+
+void lanewise_record_skip(lanewise_machine *m, const char *why)
+{
+    if (m != NULL && m->record != NULL)
+        snprintf(m->record->skip, sizeof m->record->skip, "%s", why != NULL ? why : "the program forbids it");
 }
 
 enum lw_status host_record_begin(struct lanewise_machine *m, const char *folder, struct lw_error *err)
@@ -367,6 +374,11 @@ void host_record_launch(struct lanewise_machine *m, const lanewise_kernel *kerne
         if (!r->full)
             note(r, "the folder is full, so later launches are not recorded");
         r->full = true;
+        return;
+    }
+    if (r->skip[0] != '\0') {
+        note(r, r->skip);
+        r->skip[0] = '\0';
         return;
     }
     if (record(m, kernel, shape, arguments, &err) != LW_OK) {

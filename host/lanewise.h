@@ -186,6 +186,9 @@ typedef struct lanewise_param {
     enum lanewise_param_kind kind;
     uint32_t bytes, align; /* size and alignment of the value; for LANEWISE_PARAM_LOCAL, of the pointer */
     enum lanewise_param_type type;
+    const char *structure; /* name of the structure to which a pointer points, or "" if it is not known or the parameter is no such
+                            * pointer; an image of OpenCL C has a name such as "opencl_image2d_ro_t", and a sampler
+                            * "opencl_sampler_t". Valid until the module is destroyed */
 } lanewise_param;
 /** Gets parameter @index of a kernel, from 0. @out_bytes is sizeof *out: in later versions the structure may have more
  *  members at its end. */
@@ -313,6 +316,9 @@ LANEWISE_API int lanewise_gdb(lanewise_machine *machine, const lanewise_gdb_opti
  *  FOLDER), each launch is recorded: a launch file is written to FOLDER, with the object, and the contents of the buffers
  *  before and after the launch. For this, lanewise_launch() first runs the launches that are queued. */
 LANEWISE_API const char *lanewise_record_message(const lanewise_machine *machine);
+/** Prevents that the next launch is recorded, because a run of its launch file would be wrong. @why: the reason, for
+ *  lanewise_record_message(). Has no effect if launches are not recorded. */
+LANEWISE_API void lanewise_record_skip(lanewise_machine *machine, const char *why);
 
 /* ---- findings of checks ---------------------------------------------------------------------- */
 

@@ -76,12 +76,15 @@ libopencl_a_SOURCES = \
 	%D%/opencl/cl_dispatch.c \
 	%D%/opencl/cl_event.c \
 	%D%/opencl/cl_il.c \
+	%D%/opencl/cl_image.c \
+	%D%/opencl/cl_image_copy.c \
 	%D%/opencl/cl_kernel.c \
 	%D%/opencl/cl_memory.c \
 	%D%/opencl/cl_object.c \
 	%D%/opencl/cl_platform.c \
 	%D%/opencl/cl_priv.h \
 	%D%/opencl/cl_program.c \
+	%D%/opencl/cl_sampler.c \
 	%D%/opencl/cl_svm.c \
 	%D%/opencl/cl_trace.c \
 	%D%/opencl/cl_unsupported.c

@@ -26,6 +26,9 @@ static const char *const originals_source =
 static const char *const scratch_source =
 #include "ptx/compiler/overrides/over_scratch.inc"
     ;
+static const char *const images_source =
+#include "ptx/compiler/overrides/over_images.inc"
+    ;
 
 /* ---- the override library ----------------------------------------------------------------- */
 
@@ -79,10 +82,11 @@ static bool has_generic_pointers(const char *const *flags, size_t count)
     return generic;
 }
 
-/** Compiles @text, which is C if @is_c is set and otherwise OpenCL C, to bitcode, unless the cache contains the bitcode. The
- *  bitcode contains the functions of the bitcode @linked that it uses; NULL: none. Writes the bitcode's path to @out. */
-static enum lw_status build_library(struct ptx_job *job, const char *name, bool is_c, const char *linked, const char *text,
-                                    char *out, struct lw_error *err)
+/** Compiles @text to bitcode, unless the cache contains the bitcode. @standard is the option for the version of OpenCL C; NULL: the
+ *  text is C. The bitcode contains the functions of the bitcode @linked that it uses; NULL: none. Writes the bitcode's path to
+ *  @out. */
+static enum lw_status build_library(struct ptx_job *job, const char *name, const char *standard, const char *linked,
+                                    const char *text, char *out, struct lw_error *err)
 {
     enum lw_status status;
     char source[PTX_PATH_BYTES + 16], bitcode[PTX_PATH_BYTES + 16], cached[PTX_PATH_BYTES];
@@ -99,17 +103,17 @@ static enum lw_status build_library(struct ptx_job *job, const char *name, bool 
     snprintf(bitcode, sizeof bitcode, "%s/%s.bc", job->scratch, name);
     status = lw_file_write(source, text, strlen(text), err);
     if (status == LW_OK) {
-        const char *cl[] = {job->compiler, "-x", "cl", "-cl-no-stdinc", "-cl-std=CL1.2",
+        const char *cl[] = {job->compiler, "-x", "cl", "-cl-no-stdinc", standard,
                             "-target", "nvptx64--nvidiacl", "-Xclang",
-                            "-cl-ext=+cl_khr_fp16", "-O2", "-w", "-fno-crash-diagnostics",
+                            "-cl-ext=+cl_khr_fp16,+cl_khr_3d_image_writes", "-O2", "-w", "-fno-crash-diagnostics",
                             "-emit-llvm", "-c", "-o", bitcode, source, NULL};
-        const char *with[] = {job->compiler, "-x", "cl", "-cl-no-stdinc", "-cl-std=CL1.2", "-target", "nvptx64--nvidiacl", "-O2", "-w",
+        const char *with[] = {job->compiler, "-x", "cl", "-cl-no-stdinc", standard, "-target", "nvptx64--nvidiacl", "-O2", "-w",
                               "-Xclang", "-mlink-builtin-bitcode", "-Xclang", linked, "-fno-crash-diagnostics",
                               "-emit-llvm", "-c", "-o", bitcode, source, NULL};
         const char *c[] = {job->compiler, "-x", "c", "-target", "nvptx64--nvidiacl", "-O2", "-w", "-fno-crash-diagnostics",
                            "-emit-llvm", "-c", "-o", bitcode, source, NULL};
 
-        status = ptx_run_compiler(job, "the library of OpenCL C functions", is_c ? c : linked != NULL ? with : cl, bitcode, &data, &size, err);
+        status = ptx_run_compiler(job, "the library of OpenCL C functions", standard == NULL ? c : linked != NULL ? with : cl, bitcode, &data, &size, err);
     }
     if (status != LW_OK)
         return status;
@@ -124,11 +128,17 @@ static enum lw_status build_library(struct ptx_job *job, const char *name, bool 
 
 enum lw_status ptx_build_overrides(struct ptx_job *job, struct lw_error *err)
 {
-    enum lw_status status = build_library(job, "overrides.cl", false, NULL, override_source, job->overrides, err);
+    enum lw_status status = build_library(job, "overrides.cl", "-cl-std=CL1.2", NULL, override_source, job->overrides, err);
 
     if (status == LW_OK)
-        status = build_library(job, "originals.cl", false, job->libclc, originals_source, job->originals, err);
-    return status == LW_OK ? build_library(job, "scratch.c", true, NULL, scratch_source, job->scratch_library, err) : status;
+        status = build_library(job, "originals.cl", "-cl-std=CL1.2", job->libclc, originals_source, job->originals, err);
+    return status == LW_OK ? build_library(job, "scratch.c", NULL, NULL, scratch_source, job->scratch_library, err) : status;
+}
+
+/** Compiles the library of functions for images, and sets job->images. */
+static enum lw_status build_images(struct ptx_job *job, struct lw_error *err)
+{
+    return build_library(job, "images.cl", "-cl-std=CL2.0", NULL, images_source, job->images, err);
 }
 
 /* ---- public functions ------------------------------------------------------------------------ */
@@ -157,7 +167,8 @@ static size_t put_dialect(const struct ptx_job *job, const char *const *flags, s
                                          "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN,
                                          /* libclc and our overrides implement these extensions; clang 14 declares vload_half only
                                           * with cl_khr_fp16 */
-                                         "-Xclang", "-cl-ext=+cl_khr_fp16,"
+                                         "-D__IMAGE_SUPPORT__=1",
+                                         "-Xclang", "-cl-ext=+cl_khr_fp16,+cl_khr_3d_image_writes,"
                                          "+cl_khr_int64_base_atomics,"
                                          "+cl_khr_int64_extended_atomics"};
     /* clang offers some features on our target only if these macros are defined */
@@ -171,6 +182,7 @@ static size_t put_dialect(const struct ptx_job *job, const char *const *flags, s
                                           "-Dcl_khr_subgroup_clustered_reduce=1", "-Xclang",
                                           "-cl-ext=+__opencl_c_generic_address_space,"
                                           "+__opencl_c_program_scope_global_variables,"
+                                          "+__opencl_c_images,+__opencl_c_read_write_images,+__opencl_c_3d_image_writes,"
                                           "+__opencl_c_subgroups,+cl_khr_subgroups"};
     size_t n = 0;
 
@@ -185,11 +197,18 @@ static size_t put_dialect(const struct ptx_job *job, const char *const *flags, s
     return n;
 }
 
-static enum lw_status compile(struct ptx_job *job, const char *path, const char *const *flags,
-                              size_t flag_count, char **ptx, size_t *size,
-                              struct lw_error *err)
+/** Returns true if @text has a word of the functions for images and samplers. */
+static bool has_images(const char *text, size_t size)
+{
+    return memmem(text, size, "image", 5) != NULL || memmem(text, size, "sampler", 7) != NULL;
+}
+
+/** Compiles a file. @images: the library of functions for images is linked. */
+static enum lw_status compile_once(struct ptx_job *job, const char *path, const char *const *flags, size_t flag_count, bool images,
+                                   char **ptx, size_t *size, struct lw_error *err)
 {
     static const char *const values[] = {PTX_CLANG_VALUES};
+    const char *const libraries[] = {job->overrides, job->originals, job->scratch_library, images ? job->images : NULL, job->libclc};
     enum lw_status status;
     char result[PTX_PATH_BYTES + 16];
     const char **argv = calloc(flag_count + DIALECT_OPTIONS + 40, sizeof *argv);
@@ -204,22 +223,13 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
         argv[n++] = values[i];
     argv[n++] = PTX_CLANG_NO_LINKER;
     argv[n++] = "-fno-crash-diagnostics";
-    argv[n++] = "-Xclang";
-    argv[n++] = "-mlink-builtin-bitcode";
-    argv[n++] = "-Xclang";
-    argv[n++] = job->overrides;
-    argv[n++] = "-Xclang";
-    argv[n++] = "-mlink-builtin-bitcode";
-    argv[n++] = "-Xclang";
-    argv[n++] = job->originals;
-    argv[n++] = "-Xclang";
-    argv[n++] = "-mlink-builtin-bitcode";
-    argv[n++] = "-Xclang";
-    argv[n++] = job->scratch_library;
-    argv[n++] = "-Xclang";
-    argv[n++] = "-mlink-builtin-bitcode";
-    argv[n++] = "-Xclang";
-    argv[n++] = job->libclc;
+    for (size_t i = 0; i < LW_COUNT_OF(libraries); i++)
+        if (libraries[i] != NULL) {
+            argv[n++] = "-Xclang";
+            argv[n++] = "-mlink-builtin-bitcode";
+            argv[n++] = "-Xclang";
+            argv[n++] = libraries[i];
+        }
     argv[n++] = "-S";
     argv[n++] = "-o";
     argv[n++] = result;
@@ -232,6 +242,35 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
     job->cached = false;
     free(argv);
     return status;
+}
+
+/** Compiles a file. The library of functions for images, which takes time to link, is linked only if the file mentions images or
+ *  samplers, or if its headers do, so that the PTX calls functions for them that it does not have. */
+static enum lw_status compile(struct ptx_job *job, const char *path, const char *const *flags,
+                              size_t flag_count, char **ptx, size_t *size,
+                              struct lw_error *err)
+{
+    enum lw_status status;
+    char *text = NULL;
+    size_t text_size = 0;
+    bool images;
+
+    status = lw_file_read(path, &text, &text_size, err);
+    if (status != LW_OK)
+        return status;
+    images = has_images(text, text_size);
+    free(text);
+    for (;;) {
+        if (images)
+            status = build_images(job, err);
+        if (status == LW_OK)
+            status = compile_once(job, path, flags, flag_count, images, ptx, size, err);
+        if (status != LW_OK || images || strstr(*ptx, ".extern .func") == NULL || !has_images(*ptx, *size))
+            return status;
+        images = true;
+        free(*ptx);
+        *ptx = NULL;
+    }
 }
 
 enum lw_status ptx_compile_cl(const char *path, const char *const *flags, size_t flag_count,

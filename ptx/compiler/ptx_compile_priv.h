@@ -17,6 +17,7 @@ struct ptx_job {
                                           * replaces functions of libclc */
     char originals[PTX_PATH_BYTES + 16]; /* path of the bitcode of libclc's functions that our override library calls */
     char scratch_library[PTX_PATH_BYTES + 16]; /* path of the bitcode that defines the overrides' local memory */
+    char images[PTX_PATH_BYTES + 16]; /* path of the bitcode of the functions for images, if a compilation needs them */
     char headers[PTX_PATH_BYTES + 16];   /* folder of our headers for CUDA C++ */
     char overlay[PTX_PATH_BYTES + 16];   /* description of clang's virtual file system (ptx_device_launches()), or "" */
     bool linked;                         /* the source is one of several modules that will be linked */

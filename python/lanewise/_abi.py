@@ -79,7 +79,7 @@ STRUCTURES = {
     "lanewise_text": [("name", "const char *"), ("text", "const void *"), ("size", "size_t")],
     "lanewise_param": [
         ("name", "const char *"), ("kind", "enum lanewise_param_kind"), ("bytes", "uint32_t"), ("align", "uint32_t"),
-        ("type", "enum lanewise_param_type")],
+        ("type", "enum lanewise_param_type"), ("structure", "const char *")],
     "lanewise_kernel_needs": [
         ("max_threads", "uint32_t"), ("required_block", "uint32_t[3]"), ("shared_bytes", "uint32_t"),
         ("local_bytes", "uint32_t"), ("vector_registers", "uint32_t"), ("scalar_registers", "uint32_t")],
@@ -166,6 +166,7 @@ FUNCTIONS = {
     "lanewise_interrupt": ("void", [_M]),
     "lanewise_gdb": ("int", [_M, "const lanewise_gdb_options *", "size_t"]),
     "lanewise_record_message": (_T, [_CM]),
+    "lanewise_record_skip": ("void", [_M, _T]),
     "lanewise_finding_count": ("unsigned", [_CM]),
     "lanewise_finding_get": ("int", [_M, "unsigned", "lanewise_finding *", "size_t"]),
     "lanewise_finding_call": ("int", [_M, "unsigned", "int", "unsigned", "lanewise_call *", "size_t"]),

@@ -1,29 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands that copy, fill and map buffers. */
+/* Commands that copy, fill and map buffers, and copies and maps of boxes of bytes for images. */
 #include "runtime/opencl/cl_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/** Direction of a copy: from a buffer to the host, from the host to a buffer, or from one buffer to another. */
-enum way { FROM_BUFFER, TO_BUFFER, BETWEEN };
-
-/** A three-dimensional box of bytes in a buffer or in host memory. */
-struct box {
-    size_t offset;          /* offset of the first byte of the box */
-    size_t row, slice;      /* distances in bytes from one row to the next, and from one slice to the next */
-};
-struct copy {
-    struct cl_command base;
-    enum way way;
-    uint64_t address, other; /* address: device address of the buffer or, for BETWEEN, of the destination; other: for BETWEEN,
-                              * of the source */
-    uint8_t *host;
-    size_t region[3];       /* size of a row in bytes, number of rows, number of slices */
-    struct box box, other_box;
-};
-
-static int result_of(int result, const char *what)
+int cl_result(int result, const char *what)
 {
     if (result == LANEWISE_OK)
         return CL_SUCCESS;
@@ -33,7 +15,7 @@ static int result_of(int result, const char *what)
 
 static int run_copy(struct rt_command *command)
 {
-    struct copy *c = (struct copy *)(void *)command;
+    struct cl_copy *c = (struct cl_copy *)(void *)command;
     lanewise_machine *machine = rt_machine();
     int result = LANEWISE_OK;
 
@@ -42,11 +24,11 @@ static int run_copy(struct rt_command *command)
             const size_t at = c->box.offset + y * c->box.row + z * c->box.slice,
                          other = c->other_box.offset + y * c->other_box.row + z * c->other_box.slice;
 
-            result = c->way == FROM_BUFFER ? lanewise_read(machine, c->address + at, c->host + other, c->region[0])
-                     : c->way == TO_BUFFER ? lanewise_write(machine, c->address + at, c->host + other, c->region[0])
+            result = c->way == CL_FROM_MEM ? lanewise_read(machine, c->address + at, c->host + other, c->region[0])
+                     : c->way == CL_TO_MEM ? lanewise_write(machine, c->address + at, c->host + other, c->region[0])
                                            : lanewise_copy(machine, c->address + at, c->other + other, c->region[0]);
         }
-    return result_of(result, "copy");
+    return cl_result(result, "copy");
 }
 
 /** Returns true if the range is in the buffer. */
@@ -55,29 +37,31 @@ static bool fits(const struct _cl_mem *mem, size_t offset, size_t bytes)
     return offset <= mem->bytes && bytes <= mem->bytes - offset;
 }
 
-static cl_int check_buffer(cl_command_queue queue, cl_mem mem)
+cl_int cl_check_mem(cl_command_queue queue, cl_mem mem, bool image)
 {
     if (!cl_object_is(queue, CL_KIND_QUEUE))
         return CL_INVALID_COMMAND_QUEUE;
-    if (!cl_object_is(mem, CL_KIND_MEM))
+    if (!cl_object_is(mem, CL_KIND_MEM) || cl_is_image(mem) != image)
         return CL_INVALID_MEM_OBJECT;
     return mem->object.context == queue->object.context ? CL_SUCCESS : CL_INVALID_CONTEXT;
 }
 
-/** Checks that the flags of the buffer permit reads by the host, or writes if @reads is false. */
-static cl_int check_host_access(const struct _cl_mem *mem, bool reads)
+static cl_int check_buffer(cl_command_queue queue, cl_mem mem)
+{
+    return cl_check_mem(queue, mem, false);
+}
+
+cl_int cl_check_host_access(const struct _cl_mem *mem, bool reads)
 {
     const cl_mem_flags forbidden = CL_MEM_HOST_NO_ACCESS | (reads ? CL_MEM_HOST_WRITE_ONLY : CL_MEM_HOST_READ_ONLY);
 
     return (mem->flags & forbidden) != 0 ? CL_INVALID_OPERATION : CL_SUCCESS;
 }
 
-/** Enqueues a copy with the members of @values, and with @blocking waits for it. The caller holds the lock, and this
- *  function releases it. */
-static cl_int enqueue_copy(cl_command_queue queue, cl_command_type type, const struct copy *values, cl_mem mem,
+cl_int cl_copy_enqueue(cl_command_queue queue, cl_command_type type, const struct cl_copy *values, cl_mem mem,
                            cl_mem second, bool blocking, cl_uint count, const cl_event *waits, cl_event *event)
 {
-    struct copy *c;
+    struct cl_copy *c;
     struct cl_command *command, base;
     cl_int error = cl_command_create(queue, type, count, waits, sizeof *c, run_copy, &command);
 
@@ -85,10 +69,15 @@ static cl_int enqueue_copy(cl_command_queue queue, cl_command_type type, const s
         rt_unlock();
         return error;
     }
-    c = (struct copy *)command;
+    c = (struct cl_copy *)command;
     base = c->base;
     *c = *values;
     c->base = base;
+    if (c->region[0] == c->box.row && c->region[0] == c->other_box.row) { /* the rows are contiguous: a slice is one row */
+        c->region[0] *= c->region[1];
+        c->region[1] = 1;
+        c->box.row = c->other_box.row = c->region[0];
+    }
     cl_command_hold_mem(command, mem);
     if (second != NULL)
         cl_command_hold_mem(command, second);
@@ -102,10 +91,10 @@ static cl_int fail(cl_int error)
 }
 
 /** Enqueues a read or write of a range of a buffer. */
-static cl_int transfer(cl_command_queue queue, cl_mem mem, enum way way, cl_bool blocking, size_t offset, size_t bytes,
+static cl_int transfer(cl_command_queue queue, cl_mem mem, enum cl_way way, cl_bool blocking, size_t offset, size_t bytes,
                        void *host, cl_uint count, const cl_event *waits, cl_event *event)
 {
-    struct copy c = {.way = way, .host = host, .region = {bytes, 1, 1}, .box = {.offset = offset}};
+    struct cl_copy c = {.way = way, .host = host, .region = {bytes, 1, 1}, .box = {.offset = offset}};
     cl_int error;
 
     rt_lock();
@@ -113,29 +102,29 @@ static cl_int transfer(cl_command_queue queue, cl_mem mem, enum way way, cl_bool
     if (error == CL_SUCCESS && (host == NULL || bytes == 0 || !fits(mem, offset, bytes)))
         error = CL_INVALID_VALUE;
     if (error == CL_SUCCESS)
-        error = check_host_access(mem, way == FROM_BUFFER);
+        error = cl_check_host_access(mem, way == CL_FROM_MEM);
     if (error != CL_SUCCESS)
         return fail(error);
     c.address = mem->address;
-    return enqueue_copy(queue, way == FROM_BUFFER ? CL_COMMAND_READ_BUFFER : CL_COMMAND_WRITE_BUFFER, &c, mem, NULL,
+    return cl_copy_enqueue(queue, way == CL_FROM_MEM ? CL_COMMAND_READ_BUFFER : CL_COMMAND_WRITE_BUFFER, &c, mem, NULL,
                         blocking != CL_FALSE, count, waits, event);
 }
 
 cl_int CL_API_CALL clEnqueueReadBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, size_t offset, size_t bytes,
                                        void *host, cl_uint count, const cl_event *waits, cl_event *event)
 {
-    return transfer(queue, mem, FROM_BUFFER, blocking, offset, bytes, host, count, waits, event);
+    return transfer(queue, mem, CL_FROM_MEM, blocking, offset, bytes, host, count, waits, event);
 }
 
 cl_int CL_API_CALL clEnqueueWriteBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, size_t offset, size_t bytes,
                                         const void *host, cl_uint count, const cl_event *waits, cl_event *event)
 {
-    return transfer(queue, mem, TO_BUFFER, blocking, offset, bytes, (void *)(uintptr_t)host, count, waits, event);
+    return transfer(queue, mem, CL_TO_MEM, blocking, offset, bytes, (void *)(uintptr_t)host, count, waits, event);
 }
 
 /** Fills in a box. A pitch @row or @slice of 0 means the smallest possible one. Returns false if a pitch is too small for
  *  the region, or if a size overflows. Sets *@end to the offset of the first byte past the box. */
-static bool make_box(const size_t origin[3], const size_t region[3], size_t row, size_t slice, struct box *box, size_t *end)
+static bool make_box(const size_t origin[3], const size_t region[3], size_t row, size_t slice, struct cl_box *box, size_t *end)
 {
     size_t y, z;
 
@@ -162,11 +151,11 @@ static bool is_empty(const size_t region[3])
     return region[0] == 0 || region[1] == 0 || region[2] == 0;
 }
 
-static cl_int transfer_box(cl_command_queue queue, cl_mem mem, enum way way, cl_bool blocking, const size_t *origin,
+static cl_int transfer_box(cl_command_queue queue, cl_mem mem, enum cl_way way, cl_bool blocking, const size_t *origin,
                            const size_t *host_origin, const size_t *region, size_t row, size_t slice, size_t host_row,
                            size_t host_slice, void *host, cl_uint count, const cl_event *waits, cl_event *event)
 {
-    struct copy c = {.way = way, .host = host};
+    struct cl_copy c = {.way = way, .host = host};
     size_t end, host_end;
     cl_int error;
 
@@ -178,12 +167,12 @@ static cl_int transfer_box(cl_command_queue queue, cl_mem mem, enum way way, cl_
          !make_box(host_origin, region, host_row, host_slice, &c.other_box, &host_end) || end > mem->bytes))
         error = CL_INVALID_VALUE;
     if (error == CL_SUCCESS)
-        error = check_host_access(mem, way == FROM_BUFFER);
+        error = cl_check_host_access(mem, way == CL_FROM_MEM);
     if (error != CL_SUCCESS)
         return fail(error);
     memcpy(c.region, region, sizeof c.region);
     c.address = mem->address;
-    return enqueue_copy(queue, way == FROM_BUFFER ? CL_COMMAND_READ_BUFFER_RECT : CL_COMMAND_WRITE_BUFFER_RECT, &c, mem, NULL,
+    return cl_copy_enqueue(queue, way == CL_FROM_MEM ? CL_COMMAND_READ_BUFFER_RECT : CL_COMMAND_WRITE_BUFFER_RECT, &c, mem, NULL,
                         blocking != CL_FALSE, count, waits, event);
 }
 
@@ -192,7 +181,7 @@ cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue, cl_mem mem, c
                                            size_t host_row, size_t host_slice, void *host, cl_uint count,
                                            const cl_event *waits, cl_event *event)
 {
-    return transfer_box(queue, mem, FROM_BUFFER, blocking, origin, host_origin, region, row, slice, host_row, host_slice,
+    return transfer_box(queue, mem, CL_FROM_MEM, blocking, origin, host_origin, region, row, slice, host_row, host_slice,
                         host, count, waits, event);
 }
 
@@ -201,20 +190,14 @@ cl_int CL_API_CALL clEnqueueWriteBufferRect(cl_command_queue queue, cl_mem mem, 
                                             size_t host_row, size_t host_slice, const void *host, cl_uint count,
                                             const cl_event *waits, cl_event *event)
 {
-    return transfer_box(queue, mem, TO_BUFFER, blocking, origin, host_origin, region, row, slice, host_row, host_slice,
+    return transfer_box(queue, mem, CL_TO_MEM, blocking, origin, host_origin, region, row, slice, host_row, host_slice,
                         (void *)(uintptr_t)host, count, waits, event);
-}
-
-/** Returns the buffer that owns the memory of @mem: a parent, or @mem itself. */
-static const struct _cl_mem *root_of(const struct _cl_mem *mem)
-{
-    return mem->parent != NULL ? mem->parent : mem;
 }
 
 cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset,
                                        size_t bytes, cl_uint count, const cl_event *waits, cl_event *event)
 {
-    struct copy c = {.way = BETWEEN, .region = {bytes, 1, 1}, .box = {.offset = to_offset}, .other_box = {.offset = from_offset}};
+    struct cl_copy c = {.way = CL_BETWEEN, .region = {bytes, 1, 1}, .box = {.offset = to_offset}, .other_box = {.offset = from_offset}};
     cl_int error;
 
     rt_lock();
@@ -226,18 +209,17 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_m
     if (error == CL_SUCCESS) {
         const uint64_t a = from->address + from_offset, b = to->address + to_offset;
 
-        if (root_of(from) == root_of(to) && a < b + bytes && b < a + bytes)
+        if (cl_mem_root(from) == cl_mem_root(to) && a < b + bytes && b < a + bytes)
             error = CL_MEM_COPY_OVERLAP;
     }
     if (error != CL_SUCCESS)
         return fail(error);
     c.address = to->address;
     c.other = from->address;
-    return enqueue_copy(queue, CL_COMMAND_COPY_BUFFER, &c, to, from, false, count, waits, event);
+    return cl_copy_enqueue(queue, CL_COMMAND_COPY_BUFFER, &c, to, from, false, count, waits, event);
 }
 
-/** Returns true if two boxes of one buffer have a byte in common. */
-static bool boxes_overlap(const struct copy *c, uint64_t a, uint64_t b)
+bool cl_boxes_overlap(const struct cl_copy *c, uint64_t a, uint64_t b)
 {
     const size_t rows = c->region[1], slices = c->region[2];
 
@@ -271,7 +253,7 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, 
                                            size_t to_row, size_t to_slice, cl_uint count, const cl_event *waits,
                                            cl_event *event)
 {
-    struct copy c = {.way = BETWEEN};
+    struct cl_copy c = {.way = CL_BETWEEN};
     size_t from_end, to_end;
     cl_int error;
 
@@ -290,9 +272,9 @@ cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, 
     memcpy(c.region, region, sizeof c.region);
     c.address = to->address;
     c.other = from->address;
-    if (root_of(from) == root_of(to) && boxes_overlap(&c, c.address, c.other))
+    if (cl_mem_root(from) == cl_mem_root(to) && cl_boxes_overlap(&c, c.address, c.other))
         return fail(CL_MEM_COPY_OVERLAP);
-    return enqueue_copy(queue, CL_COMMAND_COPY_BUFFER_RECT, &c, to, from, false, count, waits, event);
+    return cl_copy_enqueue(queue, CL_COMMAND_COPY_BUFFER_RECT, &c, to, from, false, count, waits, event);
 }
 
 /* ---- fill ------------------------------------------------------------------------------------------------------ */
@@ -308,7 +290,7 @@ static int run_fill(struct rt_command *command)
 {
     struct fill *f = (struct fill *)(void *)command;
 
-    return result_of(lanewise_fill(rt_machine(), f->address, f->pattern, f->pattern_bytes, f->bytes), "fill");
+    return cl_result(lanewise_fill(rt_machine(), f->address, f->pattern, f->pattern_bytes, f->bytes), "fill");
 }
 
 cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem mem, const void *pattern, size_t pattern_bytes,
@@ -342,18 +324,20 @@ cl_int CL_API_CALL clEnqueueFillBuffer(cl_command_queue queue, cl_mem mem, const
 
 struct map_command {
     struct cl_command base;
-    struct _cl_mem *mem; /* buffer; @base has the reference to it */
-    struct cl_map *map;  /* for an unmap: the map, which was removed from the buffer's list; owned */
-    size_t offset, bytes;
-    bool copies, reads; /* copies: the program needs the contents of the range. reads: it reads them, and does not only write */
+    struct _cl_mem *mem; /* memory object; @base has the reference to it */
+    struct cl_map *map;  /* for an unmap: the map, which was removed from the object's list; owned */
+    struct cl_map range; /* for a map: the mapped box */
+    bool copies, reads; /* copies: the program needs the contents of the box. reads: it reads them, and does not only write */
 };
 
-/** Returns the host memory for mapped ranges of a buffer, allocated at the first use, or NULL if there is no memory. This host
- *  memory is as large as the buffer. */
+/** Returns the host memory for mapped boxes of a memory object, allocated at the first use, or NULL if there is no memory. This
+ *  host memory is as large as the object. */
 static uint8_t *shadow_of(struct _cl_mem *mem)
 {
-    struct _cl_mem *root = mem->parent != NULL ? mem->parent : mem;
+    struct _cl_mem *root = mem;
 
+    while (root->parent != NULL)
+        root = root->parent;
     if (root->shadow == NULL) {
         void *block = NULL;
 
@@ -363,28 +347,43 @@ static uint8_t *shadow_of(struct _cl_mem *mem)
     return root->shadow != NULL ? root->shadow + mem->origin : NULL;
 }
 
+/** Copies a mapped box between the device and the host memory. */
+static int copy_map(struct _cl_mem *mem, const struct cl_map *map, int (*copy)(lanewise_machine *, uint64_t, void *, size_t))
+{
+    uint8_t *shadow = shadow_of(mem);
+    int result = LANEWISE_OK;
+
+    for (size_t z = 0; z < map->region[2]; z++)
+        for (size_t y = 0; y < map->region[1] && result == LANEWISE_OK; y++) {
+            const size_t at = map->box.offset + y * map->box.row + z * map->box.slice;
+
+            result = copy(rt_machine(), mem->address + at, shadow + at, map->region[0]);
+        }
+    return result;
+}
+
 static int run_map(struct rt_command *command)
 {
     struct map_command *m = (struct map_command *)(void *)command;
 
-    if (!m->copies || m->mem->is_svm) /* the program overwrites the range, or the memory is shared, so nothing is copied */
+    if (!m->copies || m->mem->is_svm) /* the program overwrites the box, or the memory is shared, so nothing is copied */
         return CL_SUCCESS;
-    return result_of((m->reads ? lanewise_read : lanewise_peek)(rt_machine(), m->mem->address + m->offset,
-                                                                shadow_of(m->mem) + m->offset, m->bytes), "map");
+    return cl_result(copy_map(m->mem, &m->range, m->reads ? lanewise_read : lanewise_peek), "map");
+}
+
+static int write_back(lanewise_machine *machine, uint64_t address, void *data, size_t bytes)
+{
+    return lanewise_write(machine, address, data, bytes);
 }
 
 static int run_unmap(struct rt_command *command)
 {
     struct map_command *m = (struct map_command *)(void *)command;
-    int result = LANEWISE_OK;
 
-    if (m->map->writes && !m->mem->is_svm)
-        result = lanewise_write(rt_machine(), m->mem->address + m->map->offset, shadow_of(m->mem) + m->map->offset,
-                                m->map->bytes);
-    return result_of(result, "unmap");
+    return cl_result(m->map->writes && !m->mem->is_svm ? copy_map(m->mem, m->map, write_back) : LANEWISE_OK, "unmap");
 }
 
-/** Removes a map from the buffer, because its command failed. Does nothing if another thread has unmapped it. Locked. */
+/** Removes a map from the memory object, because its command failed. Does nothing if another thread has unmapped it. Locked. */
 static void forget_map(struct _cl_mem *mem, const struct cl_map *map)
 {
     for (struct cl_map **at = &mem->maps; *at != NULL; at = &(*at)->next)
@@ -398,27 +397,23 @@ static void forget_map(struct _cl_mem *mem, const struct cl_map *map)
         }
 }
 
-void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, cl_map_flags flags, size_t offset,
-                                     size_t bytes, cl_uint count, const cl_event *waits, cl_event *event, cl_int *error)
+void *cl_map_enqueue(cl_command_queue queue, cl_command_type type, cl_mem mem, const struct cl_map *values, cl_bool blocking,
+                     cl_map_flags flags, cl_uint count, const cl_event *waits, cl_event *event, cl_int *error)
 {
     const cl_map_flags known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
     struct cl_command *command = NULL;
     struct cl_map *map = NULL;
     uint8_t *shadow = NULL;
-    cl_int result;
+    cl_int result = CL_SUCCESS;
 
-    rt_lock();
-    result = check_buffer(queue, mem);
-    if (result == CL_SUCCESS &&
-        (bytes == 0 || !fits(mem, offset, bytes) || (flags & ~known) != 0 ||
-         ((flags & CL_MAP_WRITE_INVALIDATE_REGION) != 0 && (flags & (CL_MAP_READ | CL_MAP_WRITE)) != 0)))
+    if ((flags & ~known) != 0 || ((flags & CL_MAP_WRITE_INVALIDATE_REGION) != 0 && (flags & (CL_MAP_READ | CL_MAP_WRITE)) != 0))
         result = CL_INVALID_VALUE;
     if (result == CL_SUCCESS && (flags & CL_MAP_READ) != 0)
-        result = check_host_access(mem, true);
+        result = cl_check_host_access(mem, true);
     if (result == CL_SUCCESS && (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0)
-        result = check_host_access(mem, false);
+        result = cl_check_host_access(mem, false);
     if (result == CL_SUCCESS)
-        result = cl_command_create(queue, CL_COMMAND_MAP_BUFFER, count, waits, sizeof(struct map_command), run_map, &command);
+        result = cl_command_create(queue, type, count, waits, sizeof(struct map_command), run_map, &command);
     if (result == CL_SUCCESS) {
         shadow = shadow_of(mem);
         map = malloc(sizeof *map);
@@ -433,16 +428,17 @@ void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool
         cl_put_error(error, result);
         return NULL;
     }
-    *map = (struct cl_map){.next = mem->maps, .offset = offset, .bytes = bytes,
-                           .writes = (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0};
+    *map = *values;
+    map->next = mem->maps;
+    map->writes = (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0;
     mem->maps = map;
     mem->map_count++;
     *(struct map_command *)command = (struct map_command){
-        .base = *command, .mem = mem, .offset = offset, .bytes = bytes,
+        .base = *command, .mem = mem, .range = *map,
         .copies = (flags & CL_MAP_WRITE_INVALIDATE_REGION) == 0,
         .reads = (flags & CL_MAP_WRITE) == 0 || (flags & CL_MAP_READ) != 0};
     cl_command_hold_mem(command, mem);
-    cl_object_hold(mem); /* keeps the buffer valid until the call of forget_map() below, because the command may release its
+    cl_object_hold(mem); /* keeps the object valid until the call of forget_map() below, because the command may release its
                           * reference earlier */
     result = cl_command_enqueue(queue, command, blocking != CL_FALSE, event);
     rt_lock();
@@ -451,7 +447,24 @@ void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool
     cl_object_drop(mem);
     rt_unlock();
     cl_put_error(error, result);
-    return result == CL_SUCCESS ? shadow + offset : NULL;
+    return result == CL_SUCCESS ? shadow + values->box.offset : NULL;
+}
+
+void *CL_API_CALL clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, cl_map_flags flags, size_t offset,
+                                     size_t bytes, cl_uint count, const cl_event *waits, cl_event *event, cl_int *error)
+{
+    const struct cl_map map = {.box = {offset, bytes, bytes}, .region = {bytes, 1, 1}};
+    cl_int result;
+
+    rt_lock();
+    result = check_buffer(queue, mem);
+    if (result == CL_SUCCESS && (bytes == 0 || !fits(mem, offset, bytes)))
+        result = CL_INVALID_VALUE;
+    if (result != CL_SUCCESS) {
+        cl_put_error(error, fail(result));
+        return NULL;
+    }
+    return cl_map_enqueue(queue, CL_COMMAND_MAP_BUFFER, mem, &map, blocking, flags, count, waits, event, error);
 }
 
 cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void *pointer, cl_uint count,
@@ -462,12 +475,12 @@ cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, v
     cl_int error;
 
     rt_lock();
-    error = check_buffer(queue, mem);
+    error = cl_check_mem(queue, mem, cl_object_is(mem, CL_KIND_MEM) && cl_is_image(mem));
     if (error == CL_SUCCESS) {
-        const struct _cl_mem *root = root_of(mem);
+        const struct _cl_mem *root = cl_mem_root(mem);
 
         for (at = &mem->maps; *at != NULL; at = &(*at)->next)
-            if (root->shadow != NULL && root->shadow + mem->origin + (*at)->offset == (uint8_t *)pointer)
+            if (root->shadow != NULL && root->shadow + mem->origin + (*at)->box.offset == (uint8_t *)pointer)
                 break;
         if (*at == NULL)
             error = CL_INVALID_VALUE;
@@ -497,7 +510,7 @@ cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue queue, cl_uint me
         return CL_INVALID_VALUE;
     rt_lock();
     for (cl_uint i = 0; i < mem_count && error == CL_SUCCESS; i++)
-        error = check_buffer(queue, mems[i]);
+        error = cl_check_mem(queue, mems[i], cl_object_is(mems[i], CL_KIND_MEM) && cl_is_image(mems[i]));
     rt_unlock();
     return error != CL_SUCCESS ? error : cl_enqueue_nothing(queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, count, waits, event);
 }

@@ -136,10 +136,80 @@ cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
 
 /* ---- arguments ------------------------------------------------------------------------------------------------- */
 
+/** Returns true if the parameter is an image or a sampler, as far as its type is known. */
+static bool is_image_parameter(const lanewise_param *param)
+{
+    return strncmp(param->structure, "opencl_image", 12) == 0;
+}
+
+static bool is_sampler_parameter(const lanewise_param *param)
+{
+    return strcmp(param->structure, "opencl_sampler_t") == 0;
+}
+
+/** Checks that an image fits the type of a parameter, such as "opencl_image2d_ro_t". */
+static cl_int check_image(const struct _cl_mem *mem, const char *type)
+{
+    static const struct {
+        cl_mem_object_type type;
+        const char *name;
+    } rows[] = {{CL_MEM_OBJECT_IMAGE1D, "1d_"}, {CL_MEM_OBJECT_IMAGE1D_ARRAY, "1d_array_"},
+                {CL_MEM_OBJECT_IMAGE1D_BUFFER, "1d_buffer_"}, {CL_MEM_OBJECT_IMAGE2D, "2d_"},
+                {CL_MEM_OBJECT_IMAGE2D_ARRAY, "2d_array_"}, {CL_MEM_OBJECT_IMAGE3D, "3d_"}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].type == mem->image.type) {
+            const char *access = type + 12 + strlen(rows[i].name);
+
+            if (strncmp(type + 12, rows[i].name, strlen(rows[i].name)) != 0)
+                return CL_INVALID_ARG_VALUE;
+            if (strcmp(access, "ro_t") == 0)
+                return (mem->flags & CL_MEM_WRITE_ONLY) != 0 ? CL_INVALID_ARG_VALUE : CL_SUCCESS;
+            if (strcmp(access, "wo_t") == 0)
+                return (mem->flags & CL_MEM_READ_ONLY) != 0 ? CL_INVALID_ARG_VALUE : CL_SUCCESS;
+            return strcmp(access, "rw_t") != 0 || (mem->flags & (CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)) != 0 ? CL_INVALID_ARG_VALUE
+                                                                                                              : CL_SUCCESS;
+        }
+    return CL_INVALID_ARG_VALUE;
+}
+
+/** Sets an argument that is a buffer, an image or a sampler. */
+static cl_int set_object(struct cl_argument *a, size_t bytes, const void *value)
+{
+    const bool image = is_image_parameter(&a->param), known = a->param.structure[0] != '\0';
+    uint64_t bits = 0;
+    void *handle = NULL;
+    cl_int error;
+
+    if (bytes != sizeof handle)
+        return CL_INVALID_ARG_SIZE;
+    if (value != NULL)
+        memcpy(&handle, value, sizeof handle);
+    /* Without debug information, the type of a parameter is not known, and the argument decides. */
+    if (is_sampler_parameter(&a->param) || (!known && a->param.kind == LANEWISE_PARAM_CONSTANT && cl_object_is(handle, CL_KIND_SAMPLER))) {
+        if (!cl_object_is(handle, CL_KIND_SAMPLER))
+            return CL_INVALID_SAMPLER;
+        bits = cl_sampler_value(handle);
+    } else if (handle != NULL || image) {
+        const struct _cl_mem *mem = handle;
+
+        if (!cl_object_is(handle, CL_KIND_MEM) || (cl_is_image(mem) != image && known))
+            return CL_INVALID_MEM_OBJECT;
+        error = image ? check_image(mem, a->param.structure) : CL_SUCCESS;
+        if (error != CL_SUCCESS)
+            return error;
+        bits = cl_is_image(mem) ? mem->image.descriptor : mem->address;
+        a->mem = handle;
+    } else {
+        a->mem = NULL;
+    }
+    memcpy(a->value, &bits, sizeof bits);
+    return CL_SUCCESS;
+}
+
 static cl_int set_argument(struct cl_argument *a, size_t bytes, const void *value)
 {
-    uint64_t bits = bytes;
-    cl_mem mem = NULL;
+    const uint64_t bits = bytes;
 
     switch (a->param.kind) {
     case LANEWISE_PARAM_LOCAL:
@@ -150,17 +220,13 @@ static cl_int set_argument(struct cl_argument *a, size_t bytes, const void *valu
         memcpy(a->value, &bits, sizeof bits);
         break;
     case LANEWISE_PARAM_GLOBAL:
-    case LANEWISE_PARAM_CONSTANT:
-        if (bytes != sizeof mem)
-            return CL_INVALID_ARG_SIZE;
-        if (value != NULL)
-            memcpy(&mem, value, sizeof mem);
-        if (mem != NULL && !cl_object_is(mem, CL_KIND_MEM))
-            return CL_INVALID_MEM_OBJECT;
-        bits = mem != NULL ? mem->address : 0;
-        memcpy(a->value, &bits, sizeof bits);
-        a->mem = mem;
+    case LANEWISE_PARAM_CONSTANT: {
+        const cl_int error = set_object(a, bytes, value);
+
+        if (error != CL_SUCCESS)
+            return error;
         break;
+    }
     default:
         if (value == NULL)
             return CL_INVALID_ARG_VALUE;
@@ -244,7 +310,9 @@ static cl_int argument_info(const struct _cl_kernel *kernel, cl_uint index, cl_k
 
     switch (info) {
     case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
-        return CL_ANSWER(cl_kernel_arg_address_qualifier, space[kernel->arguments[index].param.kind]);
+        return CL_ANSWER(cl_kernel_arg_address_qualifier, is_sampler_parameter(&kernel->arguments[index].param)
+                                                              ? CL_KERNEL_ARG_ADDRESS_PRIVATE
+                                                              : space[kernel->arguments[index].param.kind]);
     case CL_KERNEL_ARG_NAME: error = answer_column(kernel, index, 0, text, sizeof text); break;
     case CL_KERNEL_ARG_TYPE_NAME: error = answer_column(kernel, index, 1, text, sizeof text); break;
     case CL_KERNEL_ARG_TYPE_QUALIFIER: error = answer_column(kernel, index, 2, text, sizeof text); break;
@@ -410,6 +478,7 @@ struct launch {
     lanewise_shape shape;
     struct rt_site site;       /* call of the program that enqueued the launch */
     const void **values;       /* pointers to the arguments, followed by the arguments; freed as base.memory */
+    bool shares_image;         /* an image uses the memory of a buffer or of another image */
 };
 
 static int run_launch(struct rt_command *command)
@@ -419,6 +488,8 @@ static int run_launch(struct rt_command *command)
     for (unsigned i = 0; i < 3; i++)
         if (l->shape.grid[i] == 0)
             return CL_SUCCESS; /* a global size is 0, so there are no work-items to run */
+    if (l->shares_image)
+        lanewise_record_skip(rt_machine(), "it has an image that uses the memory of a buffer or of another image");
     if (rt_launch(l->kernel->kernel, &l->shape, l->values, &l->site) != LANEWISE_OK) {
         rt_complain("launch");
         return CL_OUT_OF_RESOURCES;
@@ -512,6 +583,7 @@ static cl_int take_arguments(struct launch *l, const struct _cl_kernel *kernel)
         to += (size + 7) / 8 * 8;
         if (a->mem != NULL && cl_object_is(a->mem, CL_KIND_MEM)) {
             cl_object_hold(a->mem);
+            l->shares_image = l->shares_image || (cl_is_image(a->mem) && (a->mem->parent != NULL || a->mem->is_svm));
             l->base.objects[l->base.object_count++] = a->mem;
         }
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Buffers and sub-buffers: their creation, and queries. */
+/* Buffers and sub-buffers: their creation, and queries of memory objects. */
 #include "runtime/opencl/cl_priv.h"
 
 #include <stdio.h>
@@ -26,18 +26,31 @@ void cl_mem_end(struct _cl_mem *mem)
         free(map);
     }
     free(mem->properties);
+    if (cl_is_image(mem) && mem->image.descriptor != 0)
+        lanewise_free(machine, mem->image.descriptor); /* unless the image has a parent, its data is in the same allocation */
     if (mem->parent != NULL) {
         cl_object_drop(mem->parent);
         return;
     }
-    if (!mem->is_svm)
+    if (!mem->is_svm && !cl_is_image(mem))
         lanewise_free(machine, mem->address);
     if (mem->shadow != mem->host_pointer)
         free(mem->shadow);
 }
 
-/** Checks the flags of a new buffer, and that a host pointer is given if and only if the flags need one. */
-static cl_int check_flags(cl_mem_flags flags, const void *host)
+bool cl_is_image(const struct _cl_mem *mem)
+{
+    return mem->image.type != CL_MEM_OBJECT_BUFFER;
+}
+
+const struct _cl_mem *cl_mem_root(const struct _cl_mem *mem)
+{
+    while (mem->parent != NULL)
+        mem = mem->parent;
+    return mem;
+}
+
+cl_int cl_check_flags(cl_mem_flags flags, const void *host)
 {
     const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
                        host_access = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS,
@@ -62,7 +75,7 @@ static struct _cl_mem *create_buffer(cl_context context, cl_mem_flags flags, siz
         *error = CL_INVALID_CONTEXT;
         return NULL;
     }
-    *error = check_flags(flags, host);
+    *error = cl_check_flags(flags, host);
     if (*error != CL_SUCCESS)
         return NULL;
     clGetDeviceInfo(&cl_the_device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL);
@@ -76,6 +89,7 @@ static struct _cl_mem *create_buffer(cl_context context, cl_mem_flags flags, siz
         *error = CL_OUT_OF_HOST_MEMORY;
         return NULL;
     }
+    mem->image.type = CL_MEM_OBJECT_BUFFER;
     mem->bytes = bytes;
     mem->flags = (flags & (CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)) != 0 ? flags : flags | CL_MEM_READ_WRITE;
     if ((flags & CL_MEM_USE_HOST_PTR) != 0 && cl_svm_holds(context, host, bytes)) {
@@ -128,26 +142,47 @@ cl_mem CL_API_CALL clCreateBufferWithProperties(cl_context context, const cl_mem
     return mem;
 }
 
-static struct _cl_mem *create_sub_buffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_type type,
-                                         const cl_buffer_region *region, cl_int *error)
+cl_int cl_check_child_flags(const struct _cl_mem *parent, cl_mem_flags flags)
 {
     const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
                        host_access = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
-    struct _cl_mem *mem;
 
-    *error = CL_INVALID_VALUE;
-    if (!cl_object_is(parent, CL_KIND_MEM) || parent->parent != NULL) {
-        *error = CL_INVALID_MEM_OBJECT;
-        return NULL;
-    }
-    if (type != CL_BUFFER_CREATE_TYPE_REGION || region == NULL || (flags & ~(access | host_access)) != 0 ||
-        __builtin_popcountll(flags & access) > 1 || __builtin_popcountll(flags & host_access) > 1)
-        return NULL;
+    if ((flags & ~(access | host_access)) != 0 || __builtin_popcountll(flags & access) > 1 ||
+        __builtin_popcountll(flags & host_access) > 1)
+        return CL_INVALID_VALUE;
     if (((parent->flags & CL_MEM_WRITE_ONLY) != 0 && (flags & (CL_MEM_READ_WRITE | CL_MEM_READ_ONLY)) != 0) ||
         ((parent->flags & CL_MEM_READ_ONLY) != 0 && (flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY)) != 0) ||
         ((parent->flags & CL_MEM_HOST_WRITE_ONLY) != 0 && (flags & CL_MEM_HOST_READ_ONLY) != 0) ||
         ((parent->flags & CL_MEM_HOST_READ_ONLY) != 0 && (flags & CL_MEM_HOST_WRITE_ONLY) != 0) ||
         ((parent->flags & CL_MEM_HOST_NO_ACCESS) != 0 && (flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY)) != 0))
+        return CL_INVALID_VALUE;
+    return CL_SUCCESS;
+}
+
+cl_mem_flags cl_child_flags(const struct _cl_mem *parent, cl_mem_flags flags)
+{
+    const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
+                       host_access = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
+    cl_mem_flags all = flags | (parent->flags & (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR));
+
+    if ((flags & access) == 0)
+        all |= parent->flags & access;
+    if ((flags & host_access) == 0)
+        all |= parent->flags & host_access;
+    return all;
+}
+
+static struct _cl_mem *create_sub_buffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_type type,
+                                         const cl_buffer_region *region, cl_int *error)
+{
+    struct _cl_mem *mem;
+
+    *error = CL_INVALID_VALUE;
+    if (!cl_object_is(parent, CL_KIND_MEM) || parent->parent != NULL || cl_is_image(parent)) {
+        *error = CL_INVALID_MEM_OBJECT;
+        return NULL;
+    }
+    if (type != CL_BUFFER_CREATE_TYPE_REGION || region == NULL || cl_check_child_flags(parent, flags) != CL_SUCCESS)
         return NULL;
     if (region->origin > parent->bytes || region->size > parent->bytes - region->origin)
         return NULL;
@@ -168,12 +203,8 @@ static struct _cl_mem *create_sub_buffer(cl_mem parent, cl_mem_flags flags, cl_b
     mem->bytes = region->size;
     mem->address = parent->address + region->origin;
     mem->is_svm = parent->is_svm;
-    mem->flags = flags;
-    if ((flags & access) == 0)
-        mem->flags |= parent->flags & access;
-    if ((flags & host_access) == 0)
-        mem->flags |= parent->flags & host_access;
-    mem->flags |= parent->flags & (CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR);
+    mem->flags = cl_child_flags(parent, flags);
+    mem->image.type = CL_MEM_OBJECT_BUFFER;
     if (parent->host_pointer != NULL)
         mem->host_pointer = (char *)parent->host_pointer + region->origin;
     return mem;
@@ -231,7 +262,7 @@ cl_int CL_API_CALL clGetMemObjectInfo(cl_mem mem, cl_mem_info info, size_t room,
         error = CL_INVALID_MEM_OBJECT;
     else
         switch (info) {
-        case CL_MEM_TYPE: error = CL_ANSWER(cl_mem_object_type, CL_MEM_OBJECT_BUFFER); break;
+        case CL_MEM_TYPE: error = CL_ANSWER(cl_mem_object_type, mem->image.type); break;
         case CL_MEM_FLAGS: error = CL_ANSWER(cl_mem_flags, mem->flags); break;
         case CL_MEM_SIZE: error = CL_ANSWER(size_t, mem->bytes); break;
         case CL_MEM_HOST_PTR: error = CL_ANSWER(void *, mem->host_pointer); break;
@@ -239,7 +270,7 @@ cl_int CL_API_CALL clGetMemObjectInfo(cl_mem mem, cl_mem_info info, size_t room,
         case CL_MEM_REFERENCE_COUNT: error = CL_ANSWER(cl_uint, mem->object.references); break;
         case CL_MEM_CONTEXT: error = CL_ANSWER(cl_context, mem->object.context); break;
         case CL_MEM_ASSOCIATED_MEMOBJECT: error = CL_ANSWER(cl_mem, mem->parent); break;
-        case CL_MEM_OFFSET: error = CL_ANSWER(size_t, mem->origin); break;
+        case CL_MEM_OFFSET: error = CL_ANSWER(size_t, cl_is_image(mem) ? 0 : mem->origin); break;
         case CL_MEM_USES_SVM_POINTER: error = CL_ANSWER(cl_bool, mem->is_svm); break;
         case CL_MEM_PROPERTIES: error = cl_answer(mem->properties, mem->property_bytes, room, out, size); break;
         default: error = CL_INVALID_VALUE;

@@ -128,6 +128,7 @@ static void end_unused(struct cl_object *object)
     case CL_KIND_PROGRAM: cl_program_end((struct _cl_program *)object); break;
     case CL_KIND_KERNEL: cl_kernel_end((struct _cl_kernel *)object); break;
     case CL_KIND_EVENT: cl_event_end((struct _cl_event *)object); break;
+    case CL_KIND_SAMPLER: cl_sampler_end((struct _cl_sampler *)object); break;
     }
     cl_trace_end(object);
     if (context != NULL)

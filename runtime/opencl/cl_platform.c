@@ -19,6 +19,9 @@ struct _cl_device_id cl_the_device = {&cl_dispatch};
     X(cl_khr_local_int32_extended_atomics, 1, 0, 0) \
     X(cl_khr_int64_base_atomics, 1, 0, 0) \
     X(cl_khr_int64_extended_atomics, 1, 0, 0) \
+    X(cl_khr_3d_image_writes, 1, 0, 0) \
+    X(cl_khr_image2d_from_buffer, 1, 0, 0) \
+    X(cl_khr_srgb_image_writes, 1, 0, 0) \
     X(cl_khr_fp16, 1, 0, 0) \
     X(cl_khr_fp64, 1, 0, 0)
 /** These extensions need a warp width of 32 or 64, because a sub-group is a warp of PTX, which has 32 threads. */
@@ -36,14 +39,17 @@ struct _cl_device_id cl_the_device = {&cl_dispatch};
 /** Features of OpenCL C 3.0, with the version in which they appeared. The compiler options in ptx_clang.c define the macros
  *  of these features. */
 #define FEATURES(X) \
+    X(__opencl_c_3d_image_writes, 3, 0, 0) \
     X(__opencl_c_atomic_order_acq_rel, 3, 0, 0) \
     X(__opencl_c_atomic_order_seq_cst, 3, 0, 0) \
     X(__opencl_c_atomic_scope_device, 3, 0, 0) \
     X(__opencl_c_atomic_scope_all_devices, 3, 0, 0) \
     X(__opencl_c_fp64, 3, 0, 0) \
     X(__opencl_c_generic_address_space, 3, 0, 0) \
+    X(__opencl_c_images, 3, 0, 0) \
     X(__opencl_c_int64, 3, 0, 0) \
     X(__opencl_c_program_scope_global_variables, 3, 0, 0) \
+    X(__opencl_c_read_write_images, 3, 0, 0) \
     X(__opencl_c_work_group_collective_functions, 3, 0, 0)
 #define SUB_GROUP_FEATURE(X) X(__opencl_c_subgroups, 3, 0, 0)
 #define NAME_AND_SPACE(name, major, minor, patch) " " #name
@@ -214,20 +220,20 @@ cl_int CL_API_CALL clGetDeviceIDs(cl_platform_id platform, cl_device_type type, 
     X(CL_DEVICE_MAX_CLOCK_FREQUENCY, cl_uint, rt_clock_mhz()) \
     X(CL_DEVICE_ADDRESS_BITS, cl_uint, 64) \
     X(CL_DEVICE_MAX_MEM_ALLOC_SIZE, cl_ulong, rt_memory_bytes() / 4) \
-    X(CL_DEVICE_IMAGE_SUPPORT, cl_bool, CL_FALSE) \
-    X(CL_DEVICE_MAX_READ_IMAGE_ARGS, cl_uint, 0) \
-    X(CL_DEVICE_MAX_WRITE_IMAGE_ARGS, cl_uint, 0) \
-    X(CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, cl_uint, 0) \
-    X(CL_DEVICE_IMAGE2D_MAX_WIDTH, size_t, 0) \
-    X(CL_DEVICE_IMAGE2D_MAX_HEIGHT, size_t, 0) \
-    X(CL_DEVICE_IMAGE3D_MAX_WIDTH, size_t, 0) \
-    X(CL_DEVICE_IMAGE3D_MAX_HEIGHT, size_t, 0) \
-    X(CL_DEVICE_IMAGE3D_MAX_DEPTH, size_t, 0) \
-    X(CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, size_t, 0) \
-    X(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, size_t, 0) \
-    X(CL_DEVICE_IMAGE_PITCH_ALIGNMENT, cl_uint, 0) \
-    X(CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, cl_uint, 0) \
-    X(CL_DEVICE_MAX_SAMPLERS, cl_uint, 0) \
+    X(CL_DEVICE_IMAGE_SUPPORT, cl_bool, CL_TRUE) \
+    X(CL_DEVICE_MAX_READ_IMAGE_ARGS, cl_uint, 128) \
+    X(CL_DEVICE_MAX_WRITE_IMAGE_ARGS, cl_uint, 64) \
+    X(CL_DEVICE_MAX_READ_WRITE_IMAGE_ARGS, cl_uint, 64) \
+    X(CL_DEVICE_IMAGE2D_MAX_WIDTH, size_t, CL_IMAGE_2D_SIZE) \
+    X(CL_DEVICE_IMAGE2D_MAX_HEIGHT, size_t, CL_IMAGE_2D_SIZE) \
+    X(CL_DEVICE_IMAGE3D_MAX_WIDTH, size_t, CL_IMAGE_3D_SIZE) \
+    X(CL_DEVICE_IMAGE3D_MAX_HEIGHT, size_t, CL_IMAGE_3D_SIZE) \
+    X(CL_DEVICE_IMAGE3D_MAX_DEPTH, size_t, CL_IMAGE_3D_SIZE) \
+    X(CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, size_t, CL_IMAGE_BUFFER_TEXELS) \
+    X(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, size_t, CL_IMAGE_LAYERS) \
+    X(CL_DEVICE_IMAGE_PITCH_ALIGNMENT, cl_uint, 1) \
+    X(CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT, cl_uint, 1) \
+    X(CL_DEVICE_MAX_SAMPLERS, cl_uint, 16) \
     X(CL_DEVICE_MAX_PARAMETER_SIZE, size_t, PARAMETER_BYTES) \
     X(CL_DEVICE_MEM_BASE_ADDR_ALIGN, cl_uint, ADDRESS_ALIGN_BITS) \
     X(CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE, cl_uint, 128) \

@@ -28,7 +28,7 @@ enum {
 /** Returns the largest number of sub-groups in a work-group, or 0 if the device does not support sub-groups. */
 unsigned cl_max_sub_groups(void);
 
-enum cl_kind { CL_KIND_CONTEXT = 1, CL_KIND_QUEUE, CL_KIND_MEM, CL_KIND_PROGRAM, CL_KIND_KERNEL, CL_KIND_EVENT };
+enum cl_kind { CL_KIND_CONTEXT = 1, CL_KIND_QUEUE, CL_KIND_MEM, CL_KIND_PROGRAM, CL_KIND_KERNEL, CL_KIND_EVENT, CL_KIND_SAMPLER };
 /** First member of every object except the platform and the device. An object exists while the user, other objects or
  *  commands have references to it. The handle of an object is valid while the user has references. The handle of a context,
  *  queue or program is valid as long as the object exists, because queries of other objects return the handle. */
@@ -114,17 +114,32 @@ struct _cl_event {
     cl_command_type type;
 };
 
-/** A mapped range of a buffer. */
+/** A three-dimensional box of bytes in a memory object or in host memory. */
+struct cl_box {
+    size_t offset;          /* offset of the first byte of the box */
+    size_t row, slice;      /* distances in bytes from one row to the next, and from one slice to the next */
+};
+/** A mapped range of a memory object. */
 struct cl_map {
     struct cl_map *next;
-    size_t offset, bytes;
+    struct cl_box box;
+    size_t region[3];       /* size of a row in bytes, number of rows, number of slices */
     bool writes;
+};
+/** Properties of an image. Coordinates are x, y and z; the last one of an array of images is the layer. */
+struct cl_image {
+    cl_mem_object_type type; /* CL_MEM_OBJECT_BUFFER: the memory object is a buffer, and the other members are not used */
+    cl_image_format format;
+    size_t size[3];          /* number of texels in each dimension, at least 1; the last one of an array is the number of layers */
+    size_t texel, row, slice; /* size of a texel, and distances of rows and of slices, in bytes */
+    uint64_t descriptor;     /* address of the descriptor (cl_image.c) in the device's memory */
 };
 struct _cl_mem {
     struct cl_object object;
-    struct _cl_mem *parent; /* for a sub-buffer: its parent, with a reference; else NULL */
-    size_t origin;          /* for a sub-buffer: its offset in the parent */
-    uint64_t address;       /* address in the device's memory */
+    struct _cl_mem *parent; /* for a sub-buffer, or an image of another object: that object, with a reference; else NULL */
+    size_t origin;          /* offset of the data in the object that owns the memory (cl_mem_root()) */
+    struct cl_image image;
+    uint64_t address;       /* address of the data in the device's memory */
     size_t bytes;
     cl_mem_flags flags;
     void *host_pointer;     /* the user's pointer if CL_MEM_USE_HOST_PTR is given; else NULL */
@@ -159,6 +174,17 @@ struct cl_il_value {
     size_t bytes; /* number of bytes of the value */
     uint8_t value[8];
 };
+struct _cl_sampler {
+    struct cl_object object;
+    cl_bool normalized;
+    cl_addressing_mode addressing;
+    cl_filter_mode filter;
+    cl_sampler_properties *properties; /* properties that the user gave, with the terminator; or NULL */
+    size_t property_bytes;
+};
+/** Returns the value of a sampler as a kernel's argument: the number that OpenCL C has for it (CLK_NORMALIZED_COORDS_TRUE and
+ *  so on). */
+uint64_t cl_sampler_value(const struct _cl_sampler *sampler);
 
 struct _cl_program {
     struct cl_object object;
@@ -193,8 +219,8 @@ struct cl_argument {
     lanewise_param param;
     void *value;            /* value of the argument; for a LOCAL parameter its size as a uint64_t */
     bool set;               /* the user has set the argument */
-    struct _cl_mem *mem;    /* buffer of a pointer argument, or NULL; without a reference, because by the specification the
-                             * user must keep the buffer */
+    struct _cl_mem *mem;    /* buffer or image of the argument, or NULL; without a reference, because by the specification the
+                             * user must keep it */
 };
 struct _cl_kernel {
     struct cl_object object;
@@ -212,6 +238,7 @@ void cl_mem_end(struct _cl_mem *mem);
 void cl_program_end(struct _cl_program *program);
 void cl_kernel_end(struct _cl_kernel *kernel);
 void cl_event_end(struct _cl_event *event);
+void cl_sampler_end(struct _cl_sampler *sampler);
 
 /** Answers a query: copies @bytes bytes of *@value to @out and stores @bytes in *@size. @out and @size may be NULL. Returns
  *  CL_INVALID_VALUE if @room, the size of the memory at @out, is too small. */
@@ -227,7 +254,7 @@ bool cl_is_device(cl_uint count, const cl_device_id *devices);
 struct cl_command {
     struct rt_command command; /* must be the first member */
     struct _cl_event *event;   /* event of the command */
-    struct _cl_mem *mems[2];   /* buffers to which the command has a reference, or NULL if there is none */
+    struct _cl_mem *mems[2];   /* memory objects to which the command has a reference, or NULL if there is none */
     void **objects;            /* other objects to which the command has references: object_count of them; owned array */
     unsigned object_count;
     void *memory;              /* memory that is freed together with the command; or NULL */
@@ -246,6 +273,60 @@ void cl_command_cancel(struct cl_command *command);
 cl_int cl_command_enqueue(cl_command_queue queue, struct cl_command *command, bool blocking, cl_event *event);
 /** Enqueues a command that does nothing. Called without the lock. */
 cl_int cl_enqueue_nothing(cl_command_queue queue, cl_command_type type, cl_uint count, const cl_event *waits, cl_event *event);
+
+/* ---- memory objects (cl_memory.c) ---------------------------------------------------------------------------------- */
+
+/** Checks the flags of a new buffer or image, and that a host pointer is given if and only if the flags need one. */
+cl_int cl_check_flags(cl_mem_flags flags, const void *host);
+/** Checks the flags of a new memory object that uses the memory of @parent. */
+cl_int cl_check_child_flags(const struct _cl_mem *parent, cl_mem_flags flags);
+/** Returns the flags of a memory object that was created with @flags and uses the memory of @parent. */
+cl_mem_flags cl_child_flags(const struct _cl_mem *parent, cl_mem_flags flags);
+/** Returns the object that owns the memory of @mem: @mem itself, or an object of which it is a part. */
+const struct _cl_mem *cl_mem_root(const struct _cl_mem *mem);
+/** Returns true if the memory object is an image. */
+bool cl_is_image(const struct _cl_mem *mem);
+
+enum { /* largest numbers of texels and layers of images */
+    CL_IMAGE_2D_SIZE = 16384,
+    CL_IMAGE_3D_SIZE = 2048,
+    CL_IMAGE_LAYERS = 2048,
+    CL_IMAGE_BUFFER_TEXELS = 1 << 27
+};
+/** Returns the distance in bytes between texels whose second coordinates differ by 1. */
+size_t cl_image_pitch(const struct cl_image *image);
+
+/* ---- copies and maps (cl_copy.c) --------------------------------------------------------------------------------- */
+
+/** Direction of a copy: from a memory object to the host, from the host to a memory object, or from one memory object to
+ *  another. */
+enum cl_way { CL_FROM_MEM, CL_TO_MEM, CL_BETWEEN };
+struct cl_copy {
+    struct cl_command base;
+    enum cl_way way;
+    uint64_t address, other; /* address: device address of the memory object or, for CL_BETWEEN, of the destination; other: for
+                              * CL_BETWEEN, of the source */
+    uint8_t *host;
+    size_t region[3];        /* size of a row in bytes, number of rows, number of slices */
+    struct cl_box box, other_box; /* other_box: the box in the memory of the host or of the source */
+};
+/** Checks that @queue is a queue, and @mem a buffer or (@image) an image of the queue's context. */
+cl_int cl_check_mem(cl_command_queue queue, cl_mem mem, bool image);
+/** Checks that the flags of the memory object permit reads by the host, or writes if @reads is false. */
+cl_int cl_check_host_access(const struct _cl_mem *mem, bool reads);
+/** Enqueues a copy with the members of @values, and with @blocking waits for it. @second: another memory object of the copy, or
+ *  NULL. The caller holds the lock, and this function releases it. */
+cl_int cl_copy_enqueue(cl_command_queue queue, cl_command_type type, const struct cl_copy *values, cl_mem mem, cl_mem second,
+                       bool blocking, cl_uint count, const cl_event *waits, cl_event *event);
+/** Returns true if the two boxes of a copy have a byte in common. @a and @b are the addresses to which their offsets are
+ *  added. */
+bool cl_boxes_overlap(const struct cl_copy *copy, uint64_t a, uint64_t b);
+/** Returns CL_SUCCESS, or CL_OUT_OF_RESOURCES after printing the machine's error. @result is a result of lanewise.h. */
+int cl_result(int result, const char *what);
+/** Enqueues the map of a box whose members except `next` the caller has set. Returns its address in the host's memory, or NULL
+ *  after setting *@error. The caller holds the lock, and this function releases it. */
+void *cl_map_enqueue(cl_command_queue queue, cl_command_type type, cl_mem mem, const struct cl_map *values, cl_bool blocking,
+                     cl_map_flags flags, cl_uint count, const cl_event *waits, cl_event *event, cl_int *error);
 
 /* Entries of the dispatch table for objects of OpenGL and EGL. These functions return the error CL_INVALID_OPERATION. */
 cl_int CL_API_CALL cl_refuse_call(void);

@@ -32,7 +32,8 @@ static const char *name_of(const struct cl_object *object)
     switch (object->kind) {
     case CL_KIND_CONTEXT: return "context";
     case CL_KIND_QUEUE: return "command queue";
-    case CL_KIND_MEM: return "buffer";
+    case CL_KIND_MEM: return cl_is_image((const struct _cl_mem *)object) ? "image" : "buffer";
+    case CL_KIND_SAMPLER: return "sampler";
     case CL_KIND_PROGRAM: return "program";
     case CL_KIND_KERNEL: return "kernel";
     case CL_KIND_EVENT: break;
@@ -46,6 +47,7 @@ static const char *release_of(const struct cl_object *object)
     case CL_KIND_CONTEXT: return "clReleaseContext";
     case CL_KIND_QUEUE: return "clReleaseCommandQueue";
     case CL_KIND_MEM: return "clReleaseMemObject";
+    case CL_KIND_SAMPLER: return "clReleaseSampler";
     case CL_KIND_PROGRAM: return "clReleaseProgram";
     case CL_KIND_KERNEL: return "clReleaseKernel";
     case CL_KIND_EVENT: break;
@@ -121,7 +123,7 @@ static void report_leak(struct list *list, size_t first)
             list->at[i] = NULL;
             count++;
         }
-    size += snprintf(message, sizeof message, "%s %s", object->kind == CL_KIND_EVENT ? "an" : "a", name_of(object));
+    size += snprintf(message, sizeof message, "%s %s", strchr("aei", *name_of(object)) != NULL ? "an" : "a", name_of(object));
     if (object->kind == CL_KIND_MEM)
         size += snprintf(message + size, sizeof message - (size_t)size, " of %zu byte%s", ((const struct _cl_mem *)object)->bytes,
                          ((const struct _cl_mem *)object)->bytes == 1 ? "" : "s");
@@ -234,7 +236,7 @@ void cl_trace_use(const void *handle, enum cl_kind kind)
         return;
     object->trace->reported = here;
     snprintf(message, sizeof message, "the call gets %s %s that the program has released",
-             object->kind == CL_KIND_EVENT ? "an" : "a", name_of(object));
+             strchr("aei", *name_of(object)) != NULL ? "an" : "a", name_of(object));
     rt_report(&(struct rt_finding){.kind = "api-use-after-release", .message = message, .at = &here, .count = 1,
                                    .related = {{"created", &object->trace->created}, {"released", &object->trace->released}}});
 }

@@ -487,7 +487,7 @@ static void tells(void **state)
         assert_int_equal(lanewise_kernel_param(f.ramp, i, &param, offsetof(lanewise_param, type)), LANEWISE_OK);
         assert_int_equal(param.type, LANEWISE_TYPE_UNKNOWN); /* not set: the given size is that of an older structure */
     }
-    said(f.gpu, lanewise_kernel_param(f.ramp, 3, &(lanewise_param){NULL, 0, 0, 0, 0}, sizeof(lanewise_param)), "the kernel has 3 parameters");
+    said(f.gpu, lanewise_kernel_param(f.ramp, 3, &(lanewise_param){.name = NULL}, sizeof(lanewise_param)), "the kernel has 3 parameters");
     assert_int_equal(lanewise_variable(f.module, "counter", &address, &bytes), LANEWISE_OK);
     assert_int_equal(bytes, 4);
     said(f.gpu, lanewise_fill(f.gpu, address, "ab", 2, 1), "a pattern of 2 bytes cannot fill 1 byte");
