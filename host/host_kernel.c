@@ -12,7 +12,8 @@ static void copy_out(void *out, size_t out_bytes, const void *from, size_t bytes
     memcpy(out, from, out_bytes < bytes ? out_bytes : bytes);
 }
 
-/** Returns the name of the structure to which parameter @index points, from the debug information, or "". */
+/** Returns the name of the structure to which parameter @index points, "" if it points to none, or NULL if there is no debug
+ *  information. */
 static const char *structure_of(const lanewise_kernel *kernel, unsigned index)
 {
     const struct isa_debug *debug = kernel->module->object->debug;
@@ -22,6 +23,8 @@ static const char *structure_of(const lanewise_kernel *kernel, unsigned index)
     int64_t type = die != ISA_NO_DIE ? isa_type_plain(debug, isa_die_type(debug, (uint32_t)die), &is_const) : ISA_NO_DIE;
     const char *name;
 
+    if (die == ISA_NO_DIE)
+        return NULL;
     if (type == ISA_NO_DIE || !isa_tag_is_pointer(debug->dies[type].tag))
         return "";
     type = isa_type_plain(debug, isa_die_type(debug, (uint32_t)type), &is_const);

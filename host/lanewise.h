@@ -186,9 +186,9 @@ typedef struct lanewise_param {
     enum lanewise_param_kind kind;
     uint32_t bytes, align; /* size and alignment of the value; for LANEWISE_PARAM_LOCAL, of the pointer */
     enum lanewise_param_type type;
-    const char *structure; /* name of the structure to which a pointer points, or "" if it is not known or the parameter is no such
-                            * pointer; an image of OpenCL C has a name such as "opencl_image2d_ro_t", and a sampler
-                            * "opencl_sampler_t". Valid until the module is destroyed */
+    const char *structure; /* name of the structure to which a pointer points, "" if the parameter is no such pointer, or NULL if
+                            * the module has no debug information. An image of OpenCL C has a name such as
+                            * "opencl_image2d_ro_t", and a sampler "opencl_sampler_t". Valid until the module is destroyed */
 } lanewise_param;
 /** Gets parameter @index of a kernel, from 0. @out_bytes is sizeof *out: in later versions the structure may have more
  *  members at its end. */

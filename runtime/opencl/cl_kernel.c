@@ -139,12 +139,12 @@ cl_int CL_API_CALL clReleaseKernel(cl_kernel kernel)
 /** Returns true if the parameter is an image or a sampler, as far as its type is known. */
 static bool is_image_parameter(const lanewise_param *param)
 {
-    return strncmp(param->structure, "opencl_image", 12) == 0;
+    return param->structure != NULL && strncmp(param->structure, "opencl_image", 12) == 0;
 }
 
 static bool is_sampler_parameter(const lanewise_param *param)
 {
-    return strcmp(param->structure, "opencl_sampler_t") == 0;
+    return param->structure != NULL && strcmp(param->structure, "opencl_sampler_t") == 0;
 }
 
 /** Checks that an image fits the type of a parameter, such as "opencl_image2d_ro_t". */
@@ -176,7 +176,7 @@ static cl_int check_image(const struct _cl_mem *mem, const char *type)
 /** Sets an argument that is a buffer, an image or a sampler. */
 static cl_int set_object(struct cl_argument *a, size_t bytes, const void *value)
 {
-    const bool image = is_image_parameter(&a->param), known = a->param.structure[0] != '\0';
+    const bool image = is_image_parameter(&a->param), known = a->param.structure != NULL;
     uint64_t bits = 0;
     void *handle = NULL;
     cl_int error;

@@ -16,6 +16,11 @@ tests_runtime_test_opencl_il_SOURCES = tests/runtime/test_opencl_il.c
 tests_runtime_test_opencl_il_CFLAGS = $(AM_CFLAGS) $(OPENCL_CFLAGS)
 tests_runtime_test_opencl_il_LDADD = $(OPENCL_LIBS) $(CMOCKA_LIBS)
 tests_runtime_test_opencl_il_DEPENDENCIES = lanewise-icd/lanewise.icd
+check_PROGRAMS += tests/runtime/test_opencl_images
+tests_runtime_test_opencl_images_SOURCES = tests/runtime/test_opencl_images.c
+tests_runtime_test_opencl_images_CFLAGS = $(AM_CFLAGS) $(OPENCL_CFLAGS)
+tests_runtime_test_opencl_images_LDADD = $(OPENCL_LIBS) $(CMOCKA_LIBS) -lm
+tests_runtime_test_opencl_images_DEPENDENCIES = lanewise-icd/lanewise.icd
 check_SCRIPTS += tests/runtime/test_app.sh tests/runtime/test_api_checks.sh
 endif
 check_SCRIPTS += tests/runtime/test_cuda.sh tests/runtime/test_cc.sh tests/runtime/test_app_gdb.sh tests/runtime/test_probes.sh tests/runtime/test_app_native.sh tests/runtime/test_graphs.sh
