@@ -264,7 +264,7 @@ static struct nat_kernel *find(struct translator *t, const struct emu_native_req
         .most_leave_cost = t->most_leave_cost, .seconds = t->seconds};
     memcpy(k->job.block, request->block, sizeof k->job.block);
     k->same = k;
-    for (struct nat_kernel *other = t->kernels; other != NULL; other = other->next)
+    for (struct nat_kernel *other = t->kernels; other != NULL && k->same == k; other = other->next)
         if (is_same_kernel(other, request))
             k->same = other->same;
     k->next = t->kernels;

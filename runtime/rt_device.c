@@ -55,7 +55,8 @@ static struct {
     bool debugged;          /* launches are debugged with gdb, with these options: */
     char *gdb_address, *gdb_kernel;
     uint64_t gdb_history_mib;
-} device = {.exit_status = -1};
+    unsigned next_buffer;   /* number of the next buffer or image */
+} device = {.exit_status = -1, .next_buffer = 1};
 
 static void complain(const char *what, const char *text)
 {
@@ -128,13 +129,21 @@ static void print_sites(uint32_t launch, const char *allocation, int finding)
     }
 }
 
+int rt_alloc_as(const char *what, uint64_t bytes, uint64_t *address)
+{
+    char name[40];
+    int result;
+
+    snprintf(name, sizeof name, "%.20s %u", what, device.next_buffer);
+    result = lanewise_alloc(device.machine, bytes, name, address);
+    if (result == LANEWISE_OK)
+        device.next_buffer = rt_site_of_buffer();
+    return result;
+}
+
 int rt_alloc(uint64_t bytes, uint64_t *address)
 {
-    const int result = lanewise_alloc(device.machine, bytes, NULL, address);
-
-    if (result == LANEWISE_OK)
-        rt_site_of_buffer();
-    return result;
+    return rt_alloc_as("buffer", bytes, address);
 }
 
 int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const void *const *arguments, const struct rt_site *site)

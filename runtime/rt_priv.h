@@ -73,10 +73,10 @@ struct rt_site {
 };
 /** Stores the present call of the program in *@site. */
 void rt_site_take(struct rt_site *site);
-/** Records the present call as the one that has created the newest buffer. The machine names this buffer "buffer N", where
- *  N counts the calls of this function. Locked. */
-void rt_site_of_buffer(void);
-/** Returns the call that created the buffer with this name, or NULL if it is not known. Locked. */
+/** Records the present call as the one that has created the newest buffer, whose name is "buffer N" or "image N". Returns the
+ *  N of the next buffer. N counts the calls of this function. Locked. */
+unsigned rt_site_of_buffer(void);
+/** Returns the call that created the buffer or image with this name, or NULL if it is not known. Locked. */
 const struct rt_site *rt_site_find_buffer(const char *name);
 /** Function, file and line of a call of the program, from its debug information. */
 struct rt_call {
@@ -109,6 +109,8 @@ void rt_at_end(void (*report)(void));
 
 /** Allocates memory of the device, and records the present call as the one that has created it; locked. */
 int rt_alloc(uint64_t bytes, uint64_t *address);
+/** Allocates memory of the device as rt_alloc() does. Its name in findings is @what and a number, such as "image 3". Locked. */
+int rt_alloc_as(const char *what, uint64_t bytes, uint64_t *address);
 /** Queues the launch of a kernel by the program's call @site; locked. */
 int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const void *const *arguments, const struct rt_site *site);
 

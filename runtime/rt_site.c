@@ -19,7 +19,7 @@ enum { OWN_FRAMES = 2 /* additional frames to read, for those of this file and t
 
 /* This state is global, because a process has one device. */
 static struct {
-    struct rt_site *buffers; /* buffers[N - 1] is the call that created "buffer N" */
+    struct rt_site *buffers; /* buffers[N - 1] is the call that created "buffer N" or "image N" */
     unsigned count, capacity; /* count: number of buffers created so far, of which only the first @capacity are stored */
 } sites;
 
@@ -79,7 +79,7 @@ __attribute__((noinline)) void rt_site_take(struct rt_site *site)
     memcpy(site->frame, last.frame + skipped, site->count * sizeof *site->frame);
 }
 
-void rt_site_of_buffer(void)
+unsigned rt_site_of_buffer(void)
 {
     if (sites.count == sites.capacity && sites.capacity < KEPT_BUFFERS) {
         const unsigned capacity = sites.capacity != 0 ? 2 * sites.capacity : 64;
@@ -93,13 +93,14 @@ void rt_site_of_buffer(void)
     if (sites.count < sites.capacity)
         rt_site_take(&sites.buffers[sites.count]);
     sites.count++;
+    return sites.count + 1;
 }
 
 const struct rt_site *rt_site_find_buffer(const char *name)
 {
     unsigned number;
 
-    return sscanf(name, "buffer %u", &number) == 1 && number >= 1 && number <= sites.count && number <= sites.capacity
+    return sscanf(name, "%*[a-z] %u", &number) == 1 && number >= 1 && number <= sites.count && number <= sites.capacity
                ? &sites.buffers[number - 1]
                : NULL;
 }

@@ -197,7 +197,8 @@ static cl_int allocate(struct _cl_mem *mem, void *host)
 
     clGetDeviceInfo(&cl_the_device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, NULL);
     mem->is_svm = uses && cl_svm_holds(mem->object.context, host, mem->bytes);
-    if (mem->bytes > most || rt_alloc(DESCRIPTOR_BYTES + (mem->is_svm ? 0 : mem->bytes), &image->descriptor) != LANEWISE_OK) {
+    if (mem->bytes > most ||
+        rt_alloc_as("image", DESCRIPTOR_BYTES + (mem->is_svm ? 0 : mem->bytes), &image->descriptor) != LANEWISE_OK) {
         if (mem->bytes <= most)
             rt_complain("clCreateImage");
         image->descriptor = 0;
@@ -223,7 +224,7 @@ static cl_int share(struct _cl_mem *mem, struct _cl_mem *parent)
     mem->is_svm = parent->is_svm;
     mem->host_pointer = parent->host_pointer;
     mem->flags = cl_child_flags(parent, mem->flags);
-    if (rt_alloc(DESCRIPTOR_BYTES, &mem->image.descriptor) != LANEWISE_OK) {
+    if (rt_alloc_as("image", DESCRIPTOR_BYTES, &mem->image.descriptor) != LANEWISE_OK) {
         mem->image.descriptor = 0;
         return CL_MEM_OBJECT_ALLOCATION_FAILURE;
     }
