@@ -112,8 +112,9 @@ int lanewise_fill(lanewise_machine *m, uint64_t address, const void *pattern, si
         return host_refuse(m, "0x%llx: %llu byte%s not fit into the %llu byte%s up to the end of the allocation",
                            (unsigned long long)address, (unsigned long long)bytes, bytes == 1 ? " does" : "s do",
                            (unsigned long long)(size - (address - begin)), size - (address - begin) == 1 ? "" : "s");
-    for (size = 0; size + pattern_bytes <= PIECE; size += pattern_bytes)
-        memcpy(piece + size, pattern, pattern_bytes);
+    memcpy(piece, pattern, pattern_bytes);
+    for (size = pattern_bytes; 2 * size <= PIECE && size < bytes; size *= 2)
+        memcpy(piece + size, piece, size);
     for (uint64_t done = 0; done < bytes; done += size) {
         if (size > bytes - done)
             size = bytes - done;

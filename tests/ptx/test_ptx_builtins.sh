@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests that every function of OpenCL C 1.2, except those of images and samplers, can be compiled and translated with every type.
+# Tests that every function of OpenCL C 1.2, and every function for images of OpenCL C 3.0, can be compiled and translated with
+# every type.
 # Each function has its own kernel. By default, the test uses scalars and one vector width for each function, with the newest
 # clang. LW_BUILTINS=all tests every width with every clang, which takes minutes.
 set -u
@@ -211,6 +212,40 @@ for part in $parts; do
     kernels=$((kernels + $(wc -l <"$work/builtins$part.cl")))
 done
 [ "$kernels" -gt 1000 ] || { echo "FAIL: expected more than 1000 kernels, found $kernels"; exit 1; }
+cat >"$work/images.awk" <<'END'
+function k(params, body) { printf "__kernel void i%d(%s) { %s }\n", count++, params, body }
+# T: type of image; I, F: types of its coordinates, F is "" if no sampler can read it; sizes: names of its sizes
+function image(T, I, F, sizes,    a, f, i, n, c, p) {
+    n = split("f float4 i int4 ui uint4 h half4", f, " ")
+    for (i = 1; i < n; i += 2) {
+        p = f[i + 1] " *p, __global " I " *c"
+        for (a = 1; a <= 2; a++) {
+            k((a == 1 ? "read_only " : "read_write ") T " t, __global " p, "p[0] = read_image" f[i] "(t, c[0]);")
+            k((a == 1 ? "write_only " : "read_write ") T " t, __global " p, "write_image" f[i] "(t, c[0], p[0]);")
+        }
+        if (F != "") {
+            k("read_only " T " t, sampler_t s, __global " p, "p[0] = read_image" f[i] "(t, s, c[0]);")
+            k("read_only " T " t, __global " f[i + 1] " *p, __global " F " *c", "p[0] = read_image" f[i] "(t, S, c[0]);")
+        }
+    }
+    n = split("width channel_data_type channel_order " sizes, f, " ")
+    for (i = 1; i <= n; i++)
+        for (a = 1; a <= 3; a++)
+            k((a == 1 ? "read_only " : a == 2 ? "write_only " : "read_write ") T " t, __global int4 *p",
+              "p[0]" (f[i] != "dim" ? ".x" : T == "image3d_t" ? "" : ".xy") " = get_image_" f[i] "(t);")
+}
+BEGIN {
+    print "#pragma OPENCL EXTENSION cl_khr_fp16 : enable"
+    print "constant sampler_t S = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_MIRRORED_REPEAT | CLK_FILTER_LINEAR;"
+    image("image1d_t", "int", "float", "")
+    image("image1d_buffer_t", "int", "", "")
+    image("image1d_array_t", "int2", "float2", "array_size")
+    image("image2d_t", "int2", "float2", "height dim")
+    image("image2d_array_t", "int4", "float4", "height array_size dim")
+    image("image3d_t", "int4", "float4", "height depth dim")
+}
+END
+awk -f "$work/images.awk" >"$work/images.cl" || exit 1
 failures=0
 tried=0
 for clang in clang-19 clang-16 clang-15 clang-14; do
@@ -224,7 +259,9 @@ for clang in clang-19 clang-16 clang-15 clang-14; do
         [ -z "$line" ] || sed -n "${line}p" "$work/builtins$part.cl"
         failures=$((failures + 1))
     done
-    echo "$clang: $kernels kernels"
+    "$lanewise" compile --clang $clang -X -O1 -X -cl-std=CL3.0 "$work/images.cl" -o "$work/images.lwo" >"$work/out" 2>&1 ||
+        { echo "FAIL: $clang does not compile the functions of images: $(head -n 1 "$work/out")"; failures=$((failures + 1)); }
+    echo "$clang: $kernels kernels, and $(grep -c '^__kernel' "$work/images.cl") with images"
     [ -n "$all" ] || break
 done
 [ $tried != 0 ] || { echo "none of these versions of clang is installed"; exit 77; }
@@ -242,15 +279,11 @@ else
     echo "skipped: clang-15 or llvm-spirv-15 is not installed"
 fi
 # If a function is refused, the error message names it.
-cat >"$work/image.cl" <<'END'
-__kernel void k(read_only image2d_t i, __global float4 *p)
-{
-    const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
-    p[0] = read_imagef(i, s, (int2)(1, 2));
-}
+cat >"$work/depth.cl" <<'END'
+__kernel void k(read_only image2d_depth_t i, __global float *p) { p[0] = read_imagef(i, (int2)(1, 2)); }
 END
-if "$lanewise" compile "$work/image.cl" -o "$work/image.lwo" >"$work/out" 2>&1; then
-    echo "FAIL: an image was accepted"
+if "$lanewise" compile -X -cl-std=CL2.0 "$work/depth.cl" -o "$work/depth.lwo" >"$work/out" 2>&1; then
+    echo "FAIL: a depth image was accepted"
     failures=$((failures + 1))
 fi
 grep -q 'image' "$work/out" ||
