@@ -264,6 +264,8 @@ void lnc_type_put(const struct isa_debug *debug, int64_t type, struct lw_sink *o
 /** Returns the debug entry of the kernel of @described that has @kernel's name. Returns ISA_NO_DIE if there is none, or if
  *  it has another number of parameters, because the compiler has dropped unused ones. */
 int64_t lnc_described_kernel(const struct isa_object *described, const struct isa_function *kernel);
+/** Returns true if a parameter of the kernel is an image of OpenCL C, according to the debug information of @described. */
+bool lnc_has_image(const struct isa_object *described, const struct isa_function *kernel);
 bool lnc_is_structure(const struct isa_debug *debug, int64_t type);
 /** Callback that writes the members of a structure, except members that are themselves structures of several types. */
 struct lnc_members {

@@ -17,6 +17,26 @@ int64_t lnc_described_kernel(const struct isa_object *described, const struct is
     return ISA_NO_DIE;
 }
 
+bool lnc_has_image(const struct isa_object *described, const struct isa_function *kernel)
+{
+    const int64_t function = lnc_described_kernel(described, kernel);
+    const struct isa_debug *debug = described->debug;
+
+    for (unsigned i = 0; function != ISA_NO_DIE && i < kernel->param_count; i++) {
+        const int64_t die = isa_function_parameter(debug, function, i);
+        int64_t type = die != ISA_NO_DIE ? isa_type_plain(debug, isa_die_type(debug, (uint32_t)die), NULL) : ISA_NO_DIE;
+        const char *name;
+
+        if (type == ISA_NO_DIE || !isa_tag_is_pointer(debug->dies[type].tag))
+            continue;
+        type = isa_type_plain(debug, isa_die_type(debug, (uint32_t)type), NULL);
+        name = type != ISA_NO_DIE ? isa_die_name(debug, (uint32_t)type) : NULL;
+        if (name != NULL && strncmp(name, "opencl_image", 12) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void put_type(const struct isa_debug *debug, int64_t type, unsigned depth, struct lw_sink *out)
 {
     const char *name = type != ISA_NO_DIE ? isa_die_name(debug, (uint32_t)type) : NULL;

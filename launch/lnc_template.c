@@ -553,7 +553,10 @@ enum lw_status lnc_template_print(const struct isa_object *object, const char *s
         if (!object->functions[i].kernel)
             continue;
         kernels++;
-        if (!put_launch(&t, &object->functions[i], &launches.sink))
+        if (lnc_has_image(object, &object->functions[i]))
+            lw_printf(&launches.sink, "  # kernel %s has an image as a parameter, which only an OpenCL program can create\n",
+                      object->functions[i].name);
+        else if (!put_launch(&t, &object->functions[i], &launches.sink))
             status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the launches of %s", source);
     }
     if (status == LW_OK && kernels == 0)

@@ -197,10 +197,10 @@ static size_t put_dialect(const struct ptx_job *job, const char *const *flags, s
     return n;
 }
 
-/** Returns true if @text has a word of the functions for images and samplers. */
-static bool has_images(const char *text, size_t size)
+/** Returns true if @text contains @image or @sampler. */
+static bool has_images(const char *text, size_t size, const char *image, const char *sampler)
 {
-    return memmem(text, size, "image", 5) != NULL || memmem(text, size, "sampler", 7) != NULL;
+    return memmem(text, size, image, strlen(image)) != NULL || memmem(text, size, sampler, strlen(sampler)) != NULL;
 }
 
 /** Compiles a file. @images: the library of functions for images is linked. */
@@ -245,7 +245,7 @@ static enum lw_status compile_once(struct ptx_job *job, const char *path, const 
 }
 
 /** Compiles a file. The library of functions for images, which takes time to link, is linked only if the file mentions images or
- *  samplers, or if its headers do, so that the PTX calls functions for them that it does not have. */
+ *  samplers, or if its headers do, so that the PTX has the names of functions for them. */
 static enum lw_status compile(struct ptx_job *job, const char *path, const char *const *flags,
                               size_t flag_count, char **ptx, size_t *size,
                               struct lw_error *err)
@@ -258,14 +258,14 @@ static enum lw_status compile(struct ptx_job *job, const char *path, const char 
     status = lw_file_read(path, &text, &text_size, err);
     if (status != LW_OK)
         return status;
-    images = has_images(text, text_size);
+    images = has_images(text, text_size, "image", "sampler");
     free(text);
     for (;;) {
         if (images)
             status = build_images(job, err);
         if (status == LW_OK)
             status = compile_once(job, path, flags, flag_count, images, ptx, size, err);
-        if (status != LW_OK || images || strstr(*ptx, ".extern .func") == NULL || !has_images(*ptx, *size))
+        if (status != LW_OK || images || !has_images(*ptx, *size, "ocl_image", "__translate_sampler_initializer"))
             return status;
         images = true;
         free(*ptx);

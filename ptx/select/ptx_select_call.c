@@ -86,7 +86,7 @@ static void refuse(struct ptx_sel *sel, const struct ptx_insn *in, const struct 
     }
     if (strstr(name, "image") != NULL || strstr(name, "sampler") != NULL)
         ptx_fail(sel->job, in->line, LW_EUNSUPP,
-                 "call to %s: images are not supported yet, use a buffer", name);
+                 "call to %s: this function for images is not supported (docs/reference/limitations.md)", name);
     if (call->function->kernel)
         ptx_fail(sel->job, in->line, LW_EINPUT,
                  "call to %s, which is a kernel: call a .func, or launch it", name);

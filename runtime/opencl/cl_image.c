@@ -100,7 +100,9 @@ static bool is_image_type(cl_mem_object_type type)
 cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, cl_mem_flags flags, cl_mem_object_type type, cl_uint room,
                                               cl_image_format *formats, cl_uint *count)
 {
-    const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY | CL_MEM_KERNEL_READ_AND_WRITE;
+    const cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY | CL_MEM_KERNEL_READ_AND_WRITE,
+                       others = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR | CL_MEM_HOST_WRITE_ONLY |
+                                CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
     cl_uint found = 0;
     bool is;
 
@@ -109,7 +111,8 @@ cl_int CL_API_CALL clGetSupportedImageFormats(cl_context context, cl_mem_flags f
     rt_unlock();
     if (!is)
         return CL_INVALID_CONTEXT;
-    if (!is_image_type(type) || (room == 0 && formats != NULL) || __builtin_popcountll(flags & access) > 1)
+    if (!is_image_type(type) || (room == 0 && formats != NULL) || (flags & ~(access | others)) != 0 ||
+        __builtin_popcountll(flags & access) > 1)
         return CL_INVALID_VALUE;
     for (size_t o = 0; o < COUNT_OF(orders); o++)
         for (size_t t = 0; t < COUNT_OF(types); t++)

@@ -20,7 +20,7 @@ static bool make_box(const struct cl_image *image, const size_t *origin, const s
         if (region[i] == 0 || origin[i] > image->size[i] || region[i] > image->size[i] - origin[i])
             return false;
     box->row = cl_image_pitch(image);
-    box->slice = image->slice;
+    box->slice = image->type == CL_MEM_OBJECT_IMAGE1D_ARRAY ? box->row * image->size[1] : image->slice;
     box->offset = origin[0] * image->texel + origin[1] * box->row + origin[2] * box->slice;
     bytes[0] = region[0] * image->texel;
     bytes[1] = region[1];

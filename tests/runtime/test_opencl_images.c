@@ -134,12 +134,13 @@ static cl_mem image_of(cl_mem_object_type type, cl_channel_order order, cl_chann
     return mem;
 }
 
-/** Runs a kernel with arguments of 8 bytes, or of 16 bytes if @wide is not NULL, for the second one. */
-static void run(const char *name, size_t width, size_t height, unsigned count, const void *const *arguments, const void *wide)
+/** Runs a kernel of @from with @count arguments of 8 bytes, and another one of 16 bytes if @wide is not NULL. */
+static void run_of(cl_program from, const char *name, size_t width, size_t height, unsigned count, const void *const *arguments,
+                   const void *wide)
 {
     const size_t global[2] = {width, height};
     cl_int error;
-    cl_kernel kernel = clCreateKernel(program, name, &error);
+    cl_kernel kernel = clCreateKernel(from, name, &error);
 
     OK(error);
     for (unsigned i = 0; i < count; i++)
@@ -149,6 +150,11 @@ static void run(const char *name, size_t width, size_t height, unsigned count, c
     OK(clEnqueueNDRangeKernel(queue, kernel, 2, NULL, global, NULL, 0, NULL, NULL));
     OK(clFinish(queue));
     OK(clReleaseKernel(kernel));
+}
+
+static void run(const char *name, size_t width, size_t height, unsigned count, const void *const *arguments, const void *wide)
+{
+    run_of(program, name, width, height, count, arguments, wide);
 }
 
 /* ---- formats --------------------------------------------------------------------------------------------------- */
@@ -491,6 +497,10 @@ static void maps_have_the_pitches_of_the_image(void **state)
     OK(clReleaseMemObject(image));
 
     image = image_of(CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_RG, CL_UNSIGNED_INT16, 5, 3, 0, NULL);
+    assert_int_equal(clEnqueueCopyImage(queue, image, image, (const size_t[3]){0, 0, 0}, (const size_t[3]){1, 1, 0},
+                                        (const size_t[3]){4, 2, 1}, 0, NULL, NULL), CL_MEM_COPY_OVERLAP);
+    OK(clEnqueueCopyImage(queue, image, image, (const size_t[3]){0, 0, 0}, (const size_t[3]){0, 1, 0}, (const size_t[3]){5, 1, 1}, 0,
+                          NULL, NULL));
     map = clEnqueueMapImage(queue, image, CL_TRUE, CL_MAP_WRITE, (const size_t[3]){1, 2, 0}, (const size_t[3]){4, 1, 1}, &row,
                             &slice, 0, NULL, NULL, &error);
     OK(error);
@@ -620,6 +630,65 @@ static void kernels_read_and_write_one_image(void **state)
     }
 }
 
+/** Reads a texel by a kernel of a program. */
+static void check_program(cl_program from)
+{
+    static const uint8_t data[4] = {1, 2, 3, 4};
+    cl_mem image = image_of(CL_MEM_OBJECT_IMAGE2D, CL_RGBA, CL_UNSIGNED_INT8, 1, 1, 0, data), out = buffer_of(16, NULL);
+    uint32_t got[4];
+
+    run_of(from, "read_u", 1, 1, 2, (const void *[]){&image, &out}, NULL);
+    OK(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL));
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(got[i], i + 1);
+    OK(clReleaseMemObject(image));
+    OK(clReleaseMemObject(out));
+}
+
+static void binaries_and_linked_programs_use_images(void **state)
+{
+    const char *text = source, *const user =
+        "#include \"reads.h\"\nkernel void first(read_only IMAGE in, global float *out) { out[0] = FETCH(in).x; }\n",
+        *const header = "#define IMAGE image2d_t\n#define FETCH(t) read_imagef(t, (int2)(0, 0))\n", *name = "reads.h";
+    cl_mem image = image_of(CL_MEM_OBJECT_IMAGE2D, CL_R, CL_FLOAT, 1, 1, 0, (const float[1]){5}), out = buffer_of(4, NULL);
+    cl_program loaded, compiled, linked, other, headers;
+    unsigned char *binary;
+    cl_int status, error;
+    size_t bytes;
+    float got;
+
+    (void)state;
+    OK(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL));
+    binary = malloc(bytes);
+    OK(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL));
+    loaded = clCreateProgramWithBinary(context, 1, &device, &bytes, (const unsigned char **)&binary, &status, &error);
+    OK(error);
+    OK(clBuildProgram(loaded, 1, &device, "", NULL, NULL));
+    check_program(loaded);
+    compiled = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+    OK(error);
+    OK(clCompileProgram(compiled, 1, &device, "", 0, NULL, NULL, NULL, NULL));
+    other = clCreateProgramWithSource(context, 1, (const char **)(uintptr_t)&user, NULL, &error);
+    OK(error);
+    headers = clCreateProgramWithSource(context, 1, (const char **)(uintptr_t)&header, NULL, &error);
+    OK(error);
+    OK(clCompileProgram(other, 1, &device, "", 1, &headers, &name, NULL, NULL));
+    linked = clLinkProgram(context, 1, &device, "", 2, (const cl_program[]){compiled, other}, NULL, NULL, &error);
+    OK(error);
+    check_program(linked);
+    run_of(linked, "first", 1, 1, 2, (const void *[]){&image, &out}, NULL); /* only the header names images */
+    OK(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL));
+    assert_true(got == 5);
+    OK(clReleaseMemObject(image));
+    OK(clReleaseMemObject(out));
+    OK(clReleaseProgram(loaded));
+    OK(clReleaseProgram(compiled));
+    OK(clReleaseProgram(other));
+    OK(clReleaseProgram(headers));
+    OK(clReleaseProgram(linked));
+    free(binary);
+}
+
 /* ---- errors and queries ---------------------------------------------------------------------------------------- */
 
 static void arguments_must_fit_their_parameters(void **state)
@@ -742,6 +811,7 @@ int main(void)
         cmocka_unit_test(kernels_get_the_sizes_of_images),
         cmocka_unit_test(a_write_outside_has_no_effect),
         cmocka_unit_test(kernels_read_and_write_one_image),
+        cmocka_unit_test(binaries_and_linked_programs_use_images),
         cmocka_unit_test(arguments_must_fit_their_parameters),
         cmocka_unit_test(wrong_images_are_refused),
         cmocka_unit_test(samplers_remember_their_properties),
