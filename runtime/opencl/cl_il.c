@@ -11,6 +11,7 @@ enum {
     OP_TYPE_BOOL = 20, OP_TYPE_INT = 21, OP_TYPE_FLOAT = 22, OP_SPEC_CONSTANT_TRUE = 48, OP_SPEC_CONSTANT_FALSE = 49,
     OP_SPEC_CONSTANT = 50, OP_DECORATE = 71, DECORATION_SPEC_ID = 1
 };
+enum { MOST_CONSTANTS = 64 }; /* with one specialization id: for each of them, the whole module is searched */
 /* llvm-spirv 15 also reads modules of version 1.4, and crashes at some of the instructions that are new in this version. */
 static const cl_name_version versions[] = {
     {CL_MAKE_VERSION(1, 0, 0), "SPIR-V"}, {CL_MAKE_VERSION(1, 1, 0), "SPIR-V"}, {CL_MAKE_VERSION(1, 2, 0), "SPIR-V"},
@@ -102,7 +103,7 @@ static size_t find_constant(const struct module *m, uint32_t id, size_t *bytes)
         if ((op != OP_SPEC_CONSTANT && op != OP_SPEC_CONSTANT_TRUE && op != OP_SPEC_CONSTANT_FALSE) || words < 3 || word(m, at + 2) != id)
             continue;
         *bytes = op == OP_SPEC_CONSTANT ? type_bytes(m, word(m, at + 1)) : 1;
-        return *bytes <= 8 && (op != OP_SPEC_CONSTANT || words == 3 + (*bytes + 3) / 4) ? at : 0;
+        return *bytes != 0 && *bytes <= 8 && (op != OP_SPEC_CONSTANT || words == 3 + (*bytes + 3) / 4) ? at : 0;
     }
     return 0;
 }
@@ -112,14 +113,17 @@ static size_t find_constant(const struct module *m, uint32_t id, size_t *bytes)
 static cl_int specialize(const struct module *m, uint32_t spec, size_t bytes, const void *value)
 {
     cl_int error = CL_INVALID_SPEC_ID;
+    unsigned count = 0;
     size_t words;
 
-    for (size_t at = HEADER_WORDS; (words = instruction_words(m, at)) != 0; at += words) {
+    for (size_t at = HEADER_WORDS; (words = instruction_words(m, at)) != 0 && count < MOST_CONSTANTS; at += words) {
         size_t constant, wanted = 0;
         uint32_t low = 0, high = 0;
 
-        if (opcode(m, at) != OP_DECORATE || words != 4 || word(m, at + 2) != DECORATION_SPEC_ID || word(m, at + 3) != spec ||
-            (constant = find_constant(m, word(m, at + 1), &wanted)) == 0)
+        if (opcode(m, at) != OP_DECORATE || words != 4 || word(m, at + 2) != DECORATION_SPEC_ID || word(m, at + 3) != spec)
+            continue;
+        count++;
+        if ((constant = find_constant(m, word(m, at + 1), &wanted)) == 0)
             continue;
         if (bytes != wanted)
             return CL_INVALID_VALUE;
