@@ -35,7 +35,8 @@ static unsigned version_in(const char *path)
     return version;
 }
 
-/** Returns the version of a clang, which its name or the path to which links at its path lead contains, or 0 if it is not known. */
+/** Returns the version of a clang, or 0 if it is not known. Its name, or the path to which links at its path lead, has the
+ *  version. */
 static unsigned clang_version(const char *clang)
 {
     const char *slash = strrchr(clang, '/');
@@ -57,7 +58,9 @@ static enum lw_status find_translator(const char *clang, char *out, struct lw_er
     if (version != 0 && version < OLDEST_CLANG)
         return LW_FAIL(err, LW_ENOENT, "SPIR-V needs clang %d or later, and %s is clang %u", OLDEST_CLANG, clang, version);
     if (wanted != NULL && *wanted != '\0')
-        return ptx_find_program(wanted, out) ? LW_OK : LW_FAIL(err, LW_ENOENT, "LANEWISE_LLVM_SPIRV: %s: the program was not found", wanted);
+        return ptx_find_program(wanted, out)
+                   ? LW_OK
+                   : LW_FAIL(err, LW_ENOENT, "LANEWISE_LLVM_SPIRV: %s: the program was not found", wanted);
     for (unsigned v = version != 0 && version < NEWEST_TRANSLATOR ? version : NEWEST_TRANSLATOR; v >= OLDEST_TRANSLATOR; v--) {
         char name[60];
 
@@ -70,7 +73,8 @@ static enum lw_status find_translator(const char *clang, char *out, struct lw_er
     }
     if (ptx_find_program("llvm-spirv", out))
         return LW_OK;
-    return LW_FAIL(err, LW_ENOENT, "SPIR-V needs the program llvm-spirv (Debian package llvm-spirv-15), which was not found for %s", clang);
+    return LW_FAIL(err, LW_ENOENT,
+                   "SPIR-V needs the program llvm-spirv (Debian package llvm-spirv-15), which was not found for %s", clang);
 }
 
 enum lw_status ptx_find_spirv(const char *clang, struct lw_error *err)
@@ -113,18 +117,20 @@ static enum lw_status check_words(const char *path, const struct module *m, stru
         const uint32_t size = m->words[at] >> 16, op = m->words[at] & 0xffff;
 
         if (size == 0 || size > m->count - at)
-            return LW_FAIL(err, LW_EINPUT, "%s: the SPIR-V module is damaged: the instruction at word %zu has %u words, and %zu are left",
-                           path, at, size, m->count - at);
+            return LW_FAIL(err, LW_EINPUT,
+                           "%s: the SPIR-V module is damaged: the instruction at word %zu has %u words, and %zu are left", path,
+                           at, size, m->count - at);
         if (op == OP_MEMORY_MODEL && size == 3)
             is_physical_64 = m->words[at + 1] == PHYSICAL_64;
         for (size_t i = 0; i < LW_COUNT_OF(refused); i++)
             if (op == OP_CAPABILITY && size == 2 && m->words[at + 1] == refused[i].number)
-                return LW_FAIL(err, LW_EUNSUPP, "%s: the SPIR-V module needs the capability %s, which is not supported", path, refused[i].name);
+                return LW_FAIL(err, LW_EUNSUPP, "%s: the SPIR-V module needs the capability %s, which is not supported", path,
+                               refused[i].name);
         at += size;
     }
     return is_physical_64 ? LW_OK
-                          : LW_FAIL(err, LW_EINPUT, "%s: the addressing model of the SPIR-V module is not Physical64, which this device needs",
-                                    path);
+                          : LW_FAIL(err, LW_EINPUT,
+                                    "%s: the addressing model of the SPIR-V module is not Physical64, which this device needs", path);
 }
 
 /** Reads a module, and swaps its bytes if necessary. */
@@ -151,6 +157,9 @@ static enum lw_status read_module(const char *path, struct module *m, struct lw_
     return status == LW_OK ? check_words(path, m, err) : status;
 }
 
+/** Options with which clang reads LLVM IR. */
+#define READS_IR "-x", "ir", "-target", "nvptx64-nvidia-nvcl", "-w", "-fno-crash-diagnostics", "-O0"
+
 /* ---- translation --------------------------------------------------------------------------------- */
 
 /** Writes the first line of the translator's output without control characters. */
@@ -166,7 +175,8 @@ static void first_line(const struct lw_buffer *output, char *out, size_t room)
 }
 
 /** Runs the translator on the module @in, and writes bitcode to @out. */
-static enum lw_status run_translator(const struct ptx_job *job, const char *path, const char *in, const char *out, struct lw_error *err)
+static enum lw_status run_translator(const struct ptx_job *job, const char *path, const char *in, const char *out,
+                                     struct lw_error *err)
 {
     char translator[PTX_PATH_BYTES], said[400];
     enum lw_status status = find_translator(job->compiler, translator, err);
@@ -184,7 +194,8 @@ static enum lw_status run_translator(const struct ptx_job *job, const char *path
         status = LW_FAIL(err, LW_EINPUT, "%s: %s crashed (signal %d): the SPIR-V module is not valid, or has something that the "
                                          "translator does not support", path, translator, WTERMSIG(wait_status));
     else if (status == LW_OK && (WEXITSTATUS(wait_status) != 0 || !ptx_is_file(out)))
-        status = LW_FAIL(err, LW_EINPUT, "%s: %s cannot translate the SPIR-V module%s%s", path, translator, *said != '\0' ? ": " : "", said);
+        status = LW_FAIL(err, LW_EINPUT, "%s: %s cannot translate the SPIR-V module%s%s", path, translator,
+                         *said != '\0' ? ": " : "", said);
     lw_buffer_fini(&output);
     return status;
 }
@@ -194,8 +205,8 @@ static enum lw_status to_ir(struct ptx_job *job, const char *path, struct lw_buf
 {
     char swapped[PTX_PATH_BYTES + 16], bitcode[PTX_PATH_BYTES + 16], result[PTX_PATH_BYTES + 16], *text = NULL;
     const bool typed = clang_version(job->compiler) == TYPED_CLANG;
-    const char *argv[] = {job->compiler, "-x", "ir", "-target", "nvptx64-nvidia-nvcl", "-w", "-fno-crash-diagnostics", "-O0", "-S", "-emit-llvm",
-                          "-Xclang", "-disable-llvm-passes", "-o", result, bitcode, typed ? "-mllvm" : NULL, "-opaque-pointers", NULL};
+    const char *argv[] = {job->compiler, READS_IR, "-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-o", result, bitcode,
+                          typed ? "-mllvm" : NULL, "-opaque-pointers", NULL};
     struct module module = {.count = 0};
     enum lw_status status = read_module(path, &module, err);
     size_t size = 0;
@@ -220,16 +231,16 @@ static enum lw_status to_ir(struct ptx_job *job, const char *path, struct lw_buf
 /** Paths of the files of a compilation. */
 struct spirv_files {
     char code[PTX_PATH_BYTES + 16]; /* LLVM IR for PTX, as text */
-    char bitcode[PTX_PATH_BYTES + 16], empty[PTX_PATH_BYTES + 16]; /* the same as bitcode, and an empty source in OpenCL C to which it
-                                                                    * is linked */
-    char result[PTX_PATH_BYTES + 16]; /* PTX */
+    char bitcode[PTX_PATH_BYTES + 16]; /* the same as bitcode */
+    char empty[PTX_PATH_BYTES + 16];   /* an empty source in OpenCL C, to which the bitcode is linked */
+    char result[PTX_PATH_BYTES + 16];  /* PTX */
 };
 
 /** Writes the bitcode and the empty source. */
 static enum lw_status make_bitcode(struct ptx_job *job, const char *path, const struct spirv_files *files, struct lw_error *err)
 {
-    const char *argv[] = {job->compiler, "-x", "ir", "-target", "nvptx64-nvidia-nvcl", "-w", "-fno-crash-diagnostics", "-O0", "-c", "-emit-llvm",
-                          "-Xclang", "-disable-llvm-passes", "-o", files->bitcode, files->code, NULL};
+    const char *argv[] = {job->compiler, READS_IR, "-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-o", files->bitcode,
+                          files->code, NULL};
     char *data = NULL;
     size_t size = 0;
     enum lw_status status = ptx_run_compiler(job, path, argv, files->bitcode, &data, &size, err);
@@ -238,10 +249,10 @@ static enum lw_status make_bitcode(struct ptx_job *job, const char *path, const 
     return status == LW_OK ? lw_file_write(files->empty, "", 0, err) : status;
 }
 
-/** Compiles a module, whose PTX is not in the cache. @argv: the command line that compiles the code. @links: the code is linked to an
- *  empty source. */
-static enum lw_status translate(struct ptx_job *job, const char *path, const char **argv, const struct spirv_files *files, bool links,
-                                bool values, char **ptx, size_t *size, struct lw_error *err)
+/** Compiles a module, whose PTX is not in the cache. @argv: the command line that compiles the code. @links: the code is linked to
+ *  an empty source. */
+static enum lw_status translate(struct ptx_job *job, const char *path, const char **argv, const struct spirv_files *files,
+                                bool links, bool values, char **ptx, size_t *size, struct lw_error *err)
 {
     struct lw_sink *const words = job->words;
     struct lw_buffer ir;
@@ -285,71 +296,92 @@ static void store(const struct ptx_job *job, const struct ptx_cache_key *key, co
     lw_buffer_fini(&text);
 }
 
-enum lw_status ptx_compile_spirv(struct ptx_job *job, const char *path, const char *const *flags, size_t flag_count, char **ptx, size_t *size,
-                                 struct lw_error *err)
+/** The command line that compiles the code of a module. */
+struct command {
+    const char **argv; /* owned */
+    size_t count;
+    const char **bitcode; /* where argv has the path of the bitcode that is linked; NULL: the code is not linked */
+};
+
+/** Makes the command line, without the path of the code and the result. Options for OpenCL C, such as -cl-std=CL3.0 and -D, have no
+ *  effect on LLVM IR. Returns false if the host has no memory. */
+static bool make_command(const struct ptx_job *job, const char *const *flags, size_t flag_count, bool values, struct command *c)
 {
-    /* Options for OpenCL C, such as -cl-std=CL3.0 and -D, have no effect on LLVM IR */
     static const char *const before[] = {"-O3", "-target", "nvptx64-nvidia-nvcl", "-Xclang", "-target-cpu", "-Xclang", "sm_35",
-                                         "-Qunused-arguments", "-w"};
-    const bool links = clang_version(job->compiler) != 0 && clang_version(job->compiler) < LINKING_CLANG;
-    const char *const after[] = {PTX_CLANG_NO_LINKER, "-fno-crash-diagnostics", "-Xclang", "-mlink-builtin-bitcode", "-Xclang", job->overrides,
-                                 "-Xclang", "-mlink-builtin-bitcode", "-Xclang", job->originals, "-Xclang", "-mlink-builtin-bitcode", "-Xclang",
-                                 job->scratch_library, "-Xclang", "-mlink-builtin-bitcode", "-Xclang", job->libclc, "-S", "-x", links ? "cl" : "ir"};
+                                         "-Qunused-arguments", "-w", PTX_CLANG_NO_LINKER, "-fno-crash-diagnostics", "-S"};
     static const char *const dump[] = {PTX_CLANG_VALUES};
+    const char *const libraries[] = {job->overrides, job->originals, job->scratch_library, job->libclc};
+    const bool links = clang_version(job->compiler) != 0 && clang_version(job->compiler) < LINKING_CLANG;
+
+    c->argv = calloc(flag_count + LW_COUNT_OF(before) + LW_COUNT_OF(dump) + 4 * LW_COUNT_OF(libraries) + 16, sizeof *c->argv);
+    if (c->argv == NULL)
+        return false;
+    c->argv[c->count++] = job->compiler;
+    for (size_t i = 0; i < LW_COUNT_OF(before); i++)
+        c->argv[c->count++] = before[i];
+    for (size_t i = 0; i < flag_count; i++)
+        c->argv[c->count++] = flags[i];
+    for (size_t i = 0; i < LW_COUNT_OF(dump) && values; i++)
+        c->argv[c->count++] = dump[i];
+    for (size_t i = 0; i < 4 && links; i++) /* the path of the bitcode is set later, because it differs in each compilation */
+        c->argv[c->count++] = i == 1 ? "-mlink-bitcode-file" : "-Xclang";
+    c->bitcode = links ? &c->argv[c->count - 1] : NULL;
+    for (size_t i = 0; i < LW_COUNT_OF(libraries); i++) {
+        c->argv[c->count++] = "-Xclang";
+        c->argv[c->count++] = "-mlink-builtin-bitcode";
+        c->argv[c->count++] = "-Xclang";
+        c->argv[c->count++] = libraries[i];
+    }
+    c->argv[c->count++] = "-x";
+    c->argv[c->count++] = links ? "cl" : "ir";
+    return true;
+}
+
+enum lw_status ptx_compile_spirv(struct ptx_job *job, const char *path, const char *const *flags, size_t flag_count, char **ptx,
+                                 size_t *size, struct lw_error *err)
+{
     const bool values = ptx_values_wanted(flags, flag_count);
     char translator[PTX_PATH_BYTES];
-    const char **argv = calloc(flag_count + LW_COUNT_OF(before) + LW_COUNT_OF(after) + LW_COUNT_OF(dump) + 12, sizeof *argv), **bitcode = NULL;
-    struct spirv_files *files = calloc(1, sizeof *files);
+    struct command c = {.count = 0};
     struct ptx_cache_key *key = calloc(1, sizeof *key);
-    enum lw_status status = argv == NULL || key == NULL || files == NULL ? LW_FAIL(err, LW_ENOMEM, "the host has no memory for the compilation of %s", path)
-                                                        : find_translator(job->compiler, translator, err);
+    struct spirv_files *files = calloc(1, sizeof *files);
     struct lw_buffer output;
-    size_t n = 0;
+    enum lw_status status = LW_OK;
+    bool caches;
 
+    lw_buffer_init(&output);
+    if (key == NULL || files == NULL || !make_command(job, flags, flag_count, values, &c))
+        status = LW_FAIL(err, LW_ENOMEM, "the host has no memory for the compilation of %s", path);
+    if (status == LW_OK)
+        status = find_translator(job->compiler, translator, err);
     if (status != LW_OK)
         goto cleanup;
     snprintf(files->code, sizeof files->code, "%s/kernel.ll", job->scratch);
     snprintf(files->bitcode, sizeof files->bitcode, "%s/kernel.bc", job->scratch);
     snprintf(files->empty, sizeof files->empty, "%s/empty.cl", job->scratch);
     snprintf(files->result, sizeof files->result, "%s/kernel.ptx", job->scratch);
-    argv[n++] = job->compiler;
-    for (size_t i = 0; i < LW_COUNT_OF(before); i++)
-        argv[n++] = before[i];
-    for (size_t i = 0; i < flag_count; i++)
-        argv[n++] = flags[i];
-    for (size_t i = 0; i < LW_COUNT_OF(dump) && values; i++)
-        argv[n++] = dump[i];
-    for (unsigned i = 0; i < 4 && links; i++) { /* the key does not have the bitcode's path, which differs in each compilation */
-        if (i == 3)
-            bitcode = &argv[n];
-        argv[n++] = i == 1 ? "-mlink-bitcode-file" : "-Xclang";
-    }
-    for (size_t i = 0; i < LW_COUNT_OF(after); i++)
-        argv[n++] = after[i];
-    lw_buffer_init(&output);
     job->values = values;
-    argv[n] = translator; /* the command line of the key has the translator, and the module in place of its code */
-    argv[n + 1] = path;
-    argv[n + 2] = NULL;
-    const bool caches = ptx_cache_key(job, path, argv, files->result, key);
-
+    c.argv[c.count] = translator; /* the command line of the key has the translator, and the module in place of its code */
+    c.argv[c.count + 1] = path;
+    c.argv[c.count + 2] = NULL;
+    caches = ptx_cache_key(job, path, c.argv, files->result, key);
     if (!caches || !ptx_cache_find(key, path, &output, ptx, size)) {
-        if (bitcode != NULL)
-            *bitcode = files->bitcode;
-        argv[n] = links ? files->empty : files->code;
-        argv[n + 1] = "-o";
-        argv[n + 2] = files->result;
-        argv[n + 3] = NULL;
-        status = translate(job, path, argv, files, links, values, ptx, size, err);
+        if (c.bitcode != NULL)
+            *c.bitcode = files->bitcode;
+        c.argv[c.count] = c.bitcode != NULL ? files->empty : files->code;
+        c.argv[c.count + 1] = "-o";
+        c.argv[c.count + 2] = files->result;
+        c.argv[c.count + 3] = NULL;
+        status = translate(job, path, c.argv, files, c.bitcode != NULL, values, ptx, size, err);
         if (status == LW_OK && caches)
             store(job, key, path, *ptx, *size);
     }
-    lw_buffer_fini(&output);
 cleanup:
+    lw_buffer_fini(&output);
     if (key != NULL)
         lw_buffer_fini(&key->cache.text);
     free(key);
-    free(argv);
+    free(c.argv);
     free(files);
     return status;
 }

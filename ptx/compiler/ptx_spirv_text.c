@@ -103,8 +103,8 @@ static void put_space(struct lw_sink *out, const char *prefix, unsigned long spa
         lw_printf(out, "%s%lu", prefix, space);
 }
 
-/** Writes a name that clang has mangled for SPIR as clang mangles it for PTX. The numbers of substitutions, such as "S0_", stay the same,
- *  because clang counts a type with an address space also where it writes none. */
+/** Writes a name that clang has mangled for SPIR as clang mangles it for PTX. The numbers of substitutions, such as "S0_", stay the
+ *  same, because clang counts a type with an address space also where it writes none. */
 static void put_mangled(const char *name, size_t size, struct lw_sink *out)
 {
     const char *const end = name + size;
@@ -273,7 +273,8 @@ static const char *put_word(struct rewrite *r, const char *at, size_t size)
             lw_printf(&r->out->sink, "addrspace(%u)", space);
         return end;
     }
-    if (is_word_at(at, "addrspacecast") && (type = type_after(at + 13)) != NULL && space_of_type(at + 13) == space_of_type(type)) {
+    if (is_word_at(at, "addrspacecast") && (type = type_after(at + 13)) != NULL &&
+        space_of_type(at + 13) == space_of_type(type)) {
         put(r, "bitcast", 7);
         return at + 13;
     }
@@ -429,7 +430,8 @@ static bool put_node(struct rewrite *r, const char *line, const char *end)
         node->is_known = sscanf(after, " = !{i32 %u, i32 %u, i32 %u", &node->size[0], &node->size[1], &node->size[2]) == 3;
     variable = lw_table_find(&r->variables, sizeof *variable, (uint64_t)id + 1);
     space = variable != NULL && variable->id != 0 ? ptx_spirv_debug_space(variable->space) : 0;
-    found = space != 0 && space != PTX_SPIRV_DEBUG_GLOBAL ? memmem(line, (size_t)(end - line), expression, sizeof expression - 1) : NULL;
+    found = space != 0 && space != PTX_SPIRV_DEBUG_GLOBAL ? memmem(line, (size_t)(end - line), expression, sizeof expression - 1)
+                                                          : NULL;
     if (found != NULL && found + sizeof expression - 1 == end) {
         if (!put_tokens(r, line, end - 2))
             return false;
@@ -466,8 +468,8 @@ static const char *end_of_line(const char *line)
     return end != NULL ? end : line + strlen(line);
 }
 
-/** Records the name of each function that the module defines. Then decides which of them keep their names, because another function
- *  has or gets the new name, such as an overload for __private. */
+/** Records the name of each function that the module defines. Then decides which of them keep their names, because another
+ *  function has or gets the new name, such as an overload for __private. */
 static void record_definitions(struct rewrite *r)
 {
     for (unsigned pass = 0; pass < 2; pass++)
@@ -571,7 +573,8 @@ static bool put_line(struct rewrite *r, const char *line, const char *end)
         return put_node(r, line, end);
     if (*line == '@')
         record_variable(r, line, end);
-    else if ((call = memmem(line, (size_t)(end - line), print, sizeof print - 1)) != NULL && memchr(line, '"', (size_t)(call - line)) == NULL)
+    else if ((call = memmem(line, (size_t)(end - line), print, sizeof print - 1)) != NULL &&
+             memchr(line, '"', (size_t)(call - line)) == NULL)
         return put_printf(r, line, call + sizeof print - 1, end);
     return put_tokens(r, line, end) && (lw_put(&r->out->sink, "\n"), true);
 }
@@ -591,7 +594,8 @@ static void put_annotations(struct rewrite *r)
         (void)put_name(r, k->name + 1);
         lw_put(out, ", !\"kernel\", i32 1");
         if (n != NULL && n->is_known)
-            lw_printf(out, ", !\"reqntidx\", i32 %u, !\"reqntidy\", i32 %u, !\"reqntidz\", i32 %u", n->size[0], n->size[1], n->size[2]);
+            lw_printf(out, ", !\"reqntidx\", i32 %u, !\"reqntidy\", i32 %u, !\"reqntidz\", i32 %u", n->size[0], n->size[1],
+                      n->size[2]);
         lw_put(out, "}\n");
     }
     for (size_t i = 0; i < r->kernel_count; i++)

@@ -100,7 +100,8 @@ static size_t find_constant(const struct module *m, uint32_t id, size_t *bytes)
     for (size_t at = HEADER_WORDS; (words = instruction_words(m, at)) != 0; at += words) {
         const unsigned op = opcode(m, at);
 
-        if ((op != OP_SPEC_CONSTANT && op != OP_SPEC_CONSTANT_TRUE && op != OP_SPEC_CONSTANT_FALSE) || words < 3 || word(m, at + 2) != id)
+        if ((op != OP_SPEC_CONSTANT && op != OP_SPEC_CONSTANT_TRUE && op != OP_SPEC_CONSTANT_FALSE) || words < 3 ||
+            word(m, at + 2) != id)
             continue;
         *bytes = op == OP_SPEC_CONSTANT ? type_bytes(m, word(m, at + 1)) : 1;
         return *bytes != 0 && *bytes <= 8 && (op != OP_SPEC_CONSTANT || words == 3 + (*bytes + 3) / 4) ? at : 0;
@@ -134,7 +135,8 @@ static cl_int specialize(const struct module *m, uint32_t spec, size_t bytes, co
         if (bytes > 4)
             memcpy(&high, (const uint8_t *)value + 4, bytes - 4);
         if (opcode(m, constant) != OP_SPEC_CONSTANT) {
-            set_word(m, constant, (word(m, constant) & 0xffff0000u) | (low != 0 ? OP_SPEC_CONSTANT_TRUE : OP_SPEC_CONSTANT_FALSE));
+            set_word(m, constant, (word(m, constant) & 0xffff0000u) |
+                                      (low != 0 ? OP_SPEC_CONSTANT_TRUE : OP_SPEC_CONSTANT_FALSE));
         } else {
             set_word(m, constant + 3, low);
             if (bytes > 4)

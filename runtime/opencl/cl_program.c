@@ -47,8 +47,8 @@ static bool add_unit(struct _cl_program *program, struct cl_unit *unit)
 
 /** Creates a unit that has no references yet, for add_unit(). @il: the source is a SPIR-V module. Returns NULL if the host has no
  *  memory. */
-static struct cl_unit *create_unit(const void *source, size_t source_bytes, bool il, const char *options, cl_uint header_count, const cl_program *headers,
-                                   const char *const *names)
+static struct cl_unit *create_unit(const void *source, size_t source_bytes, bool il, const char *options,
+                                   cl_uint header_count, const cl_program *headers, const char *const *names)
 {
     struct cl_unit *unit = calloc(1, sizeof *unit);
     size_t bytes = 0;
