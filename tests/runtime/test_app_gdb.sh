@@ -194,6 +194,24 @@ END
     "$lanewise" run record/0001-scale.yaml >out 2>&1 && "$lanewise" run record/0003-scale.yaml >out 2>&1 ||
         { fail "--record with OpenCL: the recorded launch files do not run"; cat out record/0001*; }
     grep -q 'local: 128' record/0001-scale.yaml || fail "--record: the launch file has no argument of 128 bytes of local memory"
+    # Images: findings name them, a launch with images can be recorded, and gdb shows the descriptor.
+    cc -g "$src/images.c" -o images -lOpenCL >log 2>&1 || { fail "the program images cannot be built"; cat log; }
+    "$lanewise" app --check=default,races ./images >out 2>err
+    has out '100 131' "images: the result"
+    has err "program.cl:5: race: " "images: the race"
+    has err "byte 164 of 'image 2'" "images: the name of the image"
+    has err 'image 2 was created by image_of (' "images: the call that created the image"
+    rm -rf record
+    "$lanewise" app --record record ./images >out 2>err
+    has err 'launch 3 (copy) is not recorded: it has an image that uses the memory of a buffer' "images: a launch that cannot be recorded"
+    "$lanewise" run record/0001-copy.yaml >out 2>&1 || { fail "images: the recorded launch does not run"; cat out record/*.yaml; }
+    debug ./images <<'END'
+info args
+x/6dw (char *)in + 24
+continue
+END
+    has session 's = 0x14' "images: a sampler in gdb"
+    has session ':	8	4	1	4' "images: a descriptor in gdb"
     # CUDA and OpenCL in one program use the same device, so that the statistics include both launches.
     "$lanewise" cc "$src/both.cu" -o two-interfaces -lOpenCL >log 2>&1 ||
         { fail "both interfaces: the program cannot be built"; cat log; }
