@@ -280,6 +280,17 @@ int main(void)
         IS(0, CU(cuMemcpy2D_v2, &box));
         IS(0, CU(cuMemcpyDtoH_v2, out, memory, (size_t)16));
         IS(1, out[0] == 5 && out[1] == 6 && out[2] == 9 && out[3] == 10);
+        /* copies and fills whose last row is not in the memory change nothing */
+        out[5] = 77;
+        box.height = 9;
+        IS(1, CU(cuMemcpy2D_v2, &box));
+        box.height = 2;
+        to.pitch = (size_t)1 << 62;
+        memcpy(box.to, &to, sizeof to);
+        IS(1, CU(cuMemcpy2D_v2, &box));
+        IS(1, CU(cuMemsetD2D8_v2, memory, (size_t)16, (unsigned char)3, (size_t)8, (size_t)5));
+        IS(0, CU(cuMemcpyDtoH_v2, out, memory, (size_t)16));
+        IS(1, out[0] == 5 && out[1] == 6 && out[2] == 9 && out[3] == 10);
     }
 
     /* the CUDA runtime uses the same device */

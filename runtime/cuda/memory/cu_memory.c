@@ -2,6 +2,8 @@
 /* CUDA's runtime: allocation of memory, copies, fills, and access to variables by their symbols. */
 #include "runtime/cuda/cu_graph_priv.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -447,6 +449,28 @@ static cudaError_t check_side(const struct cudaPitchedPtr *p, const struct cu_ar
                : cudaErrorInvalidValue;
 }
 
+/** Returns true if all rows are in the allocation of device memory that contains the first byte, or if the first byte is not in device
+ *  memory. Otherwise prints a message. So a copy or fill that fails changes nothing. */
+static bool rows_fit(const uint8_t *begin, size_t pitch, size_t plane, const struct cu_extent *e)
+{
+    const uint64_t from = (uint64_t)(uintptr_t)begin;
+    uint64_t first, bytes, at;
+
+    if ((e->height == 1 && e->depth == 1) || rt_machine() == NULL ||
+        lanewise_allocation(rt_machine(), from, &first, &bytes) != LANEWISE_OK)
+        return true; /* one row: the copy itself tests it */
+    for (size_t z = 0; z < e->depth; z++)
+        for (size_t y = 0; y < e->height; y++) {
+            at = from + z * plane + y * pitch - first;
+            if (at > bytes || e->width > bytes - at) {
+                fprintf(stderr, "lanewise: row %zu of plane %zu, %zu bytes at 0x%" PRIx64 ", is not in the allocation of %" PRIu64
+                                " bytes at 0x%" PRIx64 "\n", y, z, e->width, first + at, bytes, first);
+                return false;
+            }
+        }
+    return true;
+}
+
 cudaError_t cu_copy(const struct cudaMemcpy3DParms *c, bool only_check)
 {
     struct cu_extent e = c->extent;
@@ -469,6 +493,8 @@ cudaError_t cu_copy(const struct cudaMemcpy3DParms *c, bool only_check)
     from = box_of(&c->from, c->from_array, &c->from_position);
     if (e.width > to.pitch || e.width > from.pitch)
         return e.height > 1 ? cudaErrorInvalidPitchValue : cudaErrorInvalidValue;
+    if (!rows_fit(to.begin, to.pitch, to.plane, &e) || !rows_fit(from.begin, from.pitch, from.plane, &e))
+        return cudaErrorInvalidValue;
     for (size_t z = 0; z < e.depth && error == cudaSuccess; z++)
         for (size_t y = 0; y < e.height && error == cudaSuccess; y++)
             error = copy(to.begin + z * to.plane + y * to.pitch, from.begin + z * from.plane + y * from.pitch, e.width, c->kind,
@@ -568,6 +594,8 @@ cudaError_t cu_fill(const struct cudaMemsetParams *p, bool only_check)
         return cudaErrorInvalidValue;
     if (only_check)
         return is_device(p->to) ? cudaSuccess : cudaErrorInvalidValue;
+    if (!rows_fit(p->to, p->pitch, 0, &(struct cu_extent){bytes, p->height, 1}))
+        return cudaErrorInvalidValue;
     registered = cu_registered_has_copy(p->to);
     if (registered)
         cu_registered_to_device();
