@@ -33,6 +33,8 @@ step native env LW_SEED=random LW_NATIVE_COUNT=2000 "$src/tests/native/prop_nati
 step native-grids env LW_SEED=random LW_RANDOM_COUNT=4000 tests/native/prop_native_grids
 step native_access env LW_SEED=random "$src/tests/native/test_native_access.sh"
 step native-fuzz env srcdir="$src" LW_SEED=random LW_RANDOM_COUNT="$programs" tests/native/fuzz_native -t "$seconds"
+step opencl-calls env LW_SEED=random LW_FUZZ_SECONDS="$seconds" LANEWISE_ENGINE=interpreter tests/runtime/calls/prop_opencl
+step cuda-calls env LW_SEED=random LW_FUZZ_SECONDS="$seconds" LANEWISE_ENGINE=interpreter tests/runtime/calls/prop_cuda
 step endless env LW_SEED=random LW_RANDOM_COUNT=20000 tests/emu/engine/prop_endless
 step threads env LW_REPEATS=20 "$src/tests/emu/engine/test_threads.sh"
 step hangs env LW_LONG=1 "$src/tests/emu/engine/test_hangs.sh"

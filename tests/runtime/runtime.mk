@@ -21,8 +21,18 @@ tests_runtime_test_opencl_images_SOURCES = tests/runtime/test_opencl_images.c
 tests_runtime_test_opencl_images_CFLAGS = $(AM_CFLAGS) $(OPENCL_CFLAGS)
 tests_runtime_test_opencl_images_LDADD = $(OPENCL_LIBS) $(CMOCKA_LIBS) -lm
 tests_runtime_test_opencl_images_DEPENDENCIES = lanewise-icd/lanewise.icd
+# prop_opencl calls the driver without the loader, because the loader reads the memory of every handle.
+check_PROGRAMS += tests/runtime/calls/prop_opencl
+tests_runtime_calls_prop_opencl_SOURCES = tests/runtime/calls/prop_opencl.c tests/runtime/calls/prop_opencl_buffers.h tests/runtime/calls/prop_opencl_objects.h tests/runtime/calls/prop_opencl_queries.h tests/runtime/calls/prop_calls.h
+tests_runtime_calls_prop_opencl_CFLAGS = $(AM_CFLAGS) $(OPENCL_CFLAGS)
+tests_runtime_calls_prop_opencl_LDADD = -ldl -lpthread
+tests_runtime_calls_prop_opencl_DEPENDENCIES = $(LW_OPENCL)
 check_SCRIPTS += tests/runtime/test_app.sh tests/runtime/test_api_checks.sh
 endif
+check_PROGRAMS += tests/runtime/calls/prop_cuda
+tests_runtime_calls_prop_cuda_SOURCES = tests/runtime/calls/prop_cuda.c tests/runtime/calls/prop_calls.h
+tests_runtime_calls_prop_cuda_LDADD = -ldl -lpthread
+tests_runtime_calls_prop_cuda_DEPENDENCIES = $(LW_CUDA)
 check_SCRIPTS += tests/runtime/test_cuda.sh tests/runtime/test_cc.sh tests/runtime/test_app_gdb.sh tests/runtime/test_probes.sh tests/runtime/test_app_native.sh tests/runtime/test_graphs.sh
 EXTRA_DIST += tests/runtime/test_app.sh tests/runtime/test_api_checks.sh tests/runtime/test_cuda.sh tests/runtime/vector.cu tests/runtime/mini_cuda.h tests/runtime/test_cuda_driver.c \
 	tests/runtime/test_cc.sh tests/runtime/cc/parts.h tests/runtime/cc/one.cu tests/runtime/cc/two.cu tests/runtime/cc/three.cpp tests/runtime/cc/function.cu tests/runtime/cc/plain.c tests/runtime/cc/grid.cu tests/runtime/cc/half.cu \
