@@ -82,6 +82,12 @@ static void graphs(void *function, void *stream, unsigned long long memory, void
         char from[sizeof from], to[sizeof to];
         size_t width, height, depth;
     } box = {.width = 64, .height = 1, .depth = 1};
+    struct array {
+        size_t width, height;
+        int format;
+        unsigned channels;
+    };
+    void *array = NULL, *none = NULL;
     void *graph = NULL, *exec = NULL, *nodes[3] = {NULL}, *found[4], *one_version = NULL, *other_version = NULL;
     uint32_t out[16] = {0};
     size_t count = 0;
@@ -116,6 +122,14 @@ static void graphs(void *function, void *stream, unsigned long long memory, void
     IS(0, CU(cuGraphExecDestroy, exec));
     IS(0, CU(cuGraphDestroy, graph));
     IS(1, CU(cuGraphDestroy, graph));
+
+    /* a capture forbids the release of an array, which still exists then */
+    IS(0, CU(cuArrayCreate_v2, &array, &(struct array){16, 16, 1, 1}));
+    IS(0, CU(cuStreamBeginCapture_v2, stream, 0));
+    IS(900, CU(cuArrayDestroy, array));
+    CU(cuStreamEndCapture, stream, &none);
+    IS(0, CU(cuArrayDestroy, array));
+    IS(400, CU(cuArrayDestroy, array));
 
     /* nodes */
     to.host = out;

@@ -449,8 +449,8 @@ static cudaError_t check_side(const struct cudaPitchedPtr *p, const struct cu_ar
                : cudaErrorInvalidValue;
 }
 
-/** Returns true if all rows are in the allocation of device memory that contains the first byte, or if the first byte is not in device
- *  memory. Otherwise prints a message. So a copy or fill that fails changes nothing. */
+/** Returns true if all rows are in the allocation of device memory that contains the first byte, or if the first byte is not
+ *  in device memory. Otherwise prints a message. So a copy or fill that fails changes nothing. */
 static bool rows_fit(const uint8_t *begin, size_t pitch, size_t plane, const struct cu_extent *e)
 {
     const uint64_t from = (uint64_t)(uintptr_t)begin;

@@ -103,19 +103,19 @@ CU_API cudaError_t cudaMallocArray(struct cu_array **out, const struct cudaChann
 CU_API cudaError_t cudaFreeArray(struct cu_array *array)
 {
     cudaError_t error = array == NULL ? cudaSuccess : cudaErrorInvalidResourceHandle;
-    void *memory = NULL;
 
     rt_lock();
     for (struct cu_array **at = &arrays; array != NULL && *at != NULL; at = &(*at)->next)
         if (*at == array) {
-            *at = array->next;
-            memory = array->address;
-            free(array);
-            error = cudaSuccess;
+            error = cu_memory_free(array->address, CU_CONTENT_ARRAY);
+            if (error == cudaSuccess) { /* else the array still exists, as in a capture, which forbids the call */
+                *at = array->next;
+                free(array);
+            }
             break;
         }
     rt_unlock();
-    return memory != NULL ? cu_memory_free(memory, CU_CONTENT_ARRAY) : cu_return(error);
+    return cu_return(error);
 }
 
 CU_API cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cu_extent *size, unsigned *flags,

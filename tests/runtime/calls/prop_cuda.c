@@ -304,7 +304,11 @@ static void release_block(void)
         return;
     }
     switch (below(4)) {
-    case 0: good = check(CU(cudaFreeAsync, pointer, handle_of(STREAM))) && !is_capturing(); break;
+    case 0:
+        if (is_capturing()) /* it may be another stream that is in the capture */
+            return;
+        good = check(CU(cudaFreeAsync, pointer, handle_of(STREAM)));
+        break;
     case 1: good = check(CU(cuMemFree_v2, (unsigned long long)(uintptr_t)pointer)); break;
     default: good = check(o.is_host ? CU(cudaFreeHost, pointer) : CU(cudaFree, pointer));
     }
@@ -409,6 +413,7 @@ static void copy_rows(void)
         host_pitch = width + below(9);
     const bool reads = one_of(2);
     uint8_t *data = scratch(20 * 100);
+    const int kind = one_of(3) ? DEFAULT : reads ? DEVICE_TO_HOST : HOST_TO_DEVICE;
     void *stream = one_of(2) ? handle_of(STREAM) : NULL;
     int error;
 
@@ -421,8 +426,8 @@ static void copy_rows(void)
             forget_all();
         return;
     }
-    error = reads ? CU(cudaMemcpy2DAsync, data, host_pitch, o.handle, pitch, width, height, DEVICE_TO_HOST, stream)
-                  : CU(cudaMemcpy2DAsync, o.handle, pitch, data, host_pitch, width, height, HOST_TO_DEVICE, stream);
+    error = reads ? CU(cudaMemcpy2DAsync, data, host_pitch, o.handle, pitch, width, height, kind, stream)
+                  : CU(cudaMemcpy2DAsync, o.handle, pitch, data, host_pitch, width, height, kind, stream);
     if (!check(error) || !is_checked() || width == 0 || height == 0)
         return;
     if (is_capturing())
