@@ -9,7 +9,7 @@ liblanewise_a_SOURCES += \
 	%D%/decode/tim_static_priv.h \
 	%D%/core/tim_core.c \
 	%D%/kinds/tim_cycle_any.c \
-	%D%/kinds/tim_cycle_body.h %D%/core/tim_form_body.h %D%/core/pair/tim_pair_body.h %D%/tables/tim_formed_priv.h %D%/tables/tim_permute_priv.h \
+	%D%/kinds/tim_cycle_body.h %D%/core/tim_form_body.h %D%/core/pair/tim_pair_body.h %D%/tables/tim_formed_priv.h %D%/tables/tim_visits_priv.h %D%/tables/tim_permute_priv.h \
 	%D%/kinds/tim_cycle_control.c \
 	%D%/kinds/tim_cycle_modern.c \
 	%D%/kinds/tim_cycle_of.c \

@@ -167,7 +167,6 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
                              struct lw_error *err)
 {
     const bool companion = core->formed != NULL && core->formed->companion; /* lanes of a formed warp; its leader is counted */
-    bool is_stepped = e->stepping && is_target(e, core, core->issued_warp, core->formed != NULL ? ev->split_lanes : core->warp[core->issued_warp].split_lanes);
 
     if (ev->kind == EMU_EV_FAULT) {
         emu_core_fault_stop(core->emu, ev->slot, ev->warp, stop);
@@ -175,11 +174,18 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
             stop->place.pc = ev->fault.pc;
         return LW_OK;
     }
+    const bool halted = emu_machine_consume_halt_request(e->base.machine);
     if (ev->kind == EMU_EV_RETIRED) {
         e->gpu[TIM_GPU_warp_instructions] += !companion;
         e->gpu[TIM_GPU_thread_instructions] += core->issued_lanes;
         e->instructions++;
         tim_kernels_count(e, ev->grid, !companion, core->issued_lanes);
+        if (!ev->warp_ended && !core->issued_what->launch && !halted && !e->full_events && e->base.observers == NULL &&
+            e->instructions < e->base.stop_at)
+            return LW_OK; /* the usual case: nobody observes the instruction, and nothing has ended */
+    }
+    bool is_stepped = e->stepping && is_target(e, core, core->issued_warp, core->formed != NULL ? ev->split_lanes : core->warp[core->issued_warp].split_lanes);
+    if (ev->kind == EMU_EV_RETIRED) {
         if (ev->warp_ended && e->config.issue_switch_on_stall)
             touch_divided(e);
         if (core->issued_what->launch || ev->warp_ended) {
@@ -192,7 +198,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
      * waits for a load. */
     for (unsigned c = 0; ev->grid_ended && e->config.issue_switch_on_stall && c < e->config.core_count; c++)
         tim_core_poke(e->core[c]);
-    if (notify(e, ev) | emu_machine_consume_halt_request(e->base.machine))
+    if (notify(e, ev) | halted | emu_machine_consume_halt_request(e->base.machine)) /* an observer may request a halt */
         stop->kind = EMU_STOP_OBSERVER;
     else if (is_stepped || e->step_any)
         stop->kind = EMU_STOP_STEPPED;
@@ -203,20 +209,6 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
     if (stop->kind != EMU_STOP_NONE)
         location_of(core, core->issued_warp, lw_lowest(ev->split_lanes), &stop->place);
     return LW_OK;
-}
-
-/** Returns true if scheduler @s had no ready warp when update_mechanisms() ran in this cycle, and nothing that could make
- *  one ready has changed since. In this case counts the idle issue slot, so that no other call for @s is needed. */
-static bool has_none_ready(struct tim_core *core, unsigned s, uint64_t now)
-{
-    const struct tim_mechs_query *query = &core->mechs.query;
-    const struct tim_known *known = &core->hot.known[core->hot.first[s] / 64];
-
-    if (!core->quick || core->hot.words != 1 || core->config->issue_rotate || !query->lasts || query->at != now + 1 ||
-        query->lsu_used != core->lsu_used || query->ready[s][0] != 0 || known->recheck != 0 || (query->shares_pipes && s != 0 && known->can[TIM_PATH_DIRECT] != 0))
-        return false;
-    tim_count_idle(core, s, (enum tim_stall)query->nearest[s]);
-    return true;
 }
 
 /** Runs the issue phase of a core from scheduler position e->at to the end. @now is a cycle of the core's own clock. */
@@ -232,7 +224,7 @@ static enum lw_status issue(struct tim_engine *e, struct tim_core *core, uint64_
 
     while (s < schedulers) {
         if (slot == 0 && ((passable && s != checked && tim_core_idles(core, s, now)) ||
-                          (core->mechs.cycle && !core->mechs.picks_every_cycle && core->replays == 0 && has_none_ready(core, s, now)))) {
+                          (core->mechs.cycle && !core->mechs.picks_every_cycle && core->replays == 0 && tim_has_none_ready(core, s, now)))) {
             s++;
             continue;
         }
@@ -338,6 +330,7 @@ static enum lw_status cycle(struct tim_engine *e, struct emu_stop *stop, struct 
         return status;
     e->listed = false;
     e->gpu[TIM_GPU_dispatch_idle] += e->grid.idle - before;
+    tim_visits_next(&e->visits, (e->config.core_count + 63) / 64);
     e->now++;
     e->gpu[TIM_GPU_cycles]++;
     e->at = (struct tim_at){.phase = TIM_AT_BEGIN};
@@ -463,6 +456,9 @@ static void jump(struct tim_engine *e, uint64_t until)
     }
     e->gpu[TIM_GPU_cycles] += due - e->now;
     e->now = due;
+    tim_visits_clear(&e->visits, due, (e->config.core_count + 63) / 64);
+    for (unsigned c = 0; c < e->config.core_count; c++)
+        tim_visits_set(&e->visits, c, e->tick_at[c]);
 }
 
 static const struct tim_cycle *cycle_of(const struct tim_core *core)
@@ -957,6 +953,8 @@ enum lw_status tim_engine_create_over(struct emu_machine *machine, const struct 
         if (fine) {
             struct tim_core *core = e->core[c];
             core->tick_at = &e->tick_at[c];
+            core->visits = &e->visits;
+            tim_core_visit(core, 0);
             core->any_poked = &e->poked;
             core->ended = on_block_ended;
             core->leaves = on_block_leaves;

@@ -30,6 +30,7 @@ struct tim_engine {
     struct tim_core **core;
     const struct tim_cycle *cycle; /* the functions that run a cycle of a core, specialised for the cores of this model */
     uint64_t *tick_at;           /* [core] next cycle in which the engine must tick the core, or check whether it is idle */
+    struct tim_visits visits;    /* the cores to tick or check, by cycle; unused if `clocked` is set */
     /* cores to tick in this cycle: bit i is core first + i, where first is at.core rounded down to a multiple of 64 */
     uint64_t due;
     bool clocked;                /* cores have clocks of their own (mechanism dvfs): tick_at[core] counts cycles of that
@@ -87,14 +88,7 @@ uint64_t tim_cores_due_clocked(const struct tim_engine *e, unsigned first);
 /** Returns which of the 64 cores from @first on must be ticked or checked in this cycle: bit i is core @first + i. */
 static inline uint64_t tim_cores_due(const struct tim_engine *e, unsigned first)
 {
-    const unsigned count = e->config.core_count - first < 64 ? e->config.core_count - first : 64;
-    uint64_t due = 0;
-
-    if (e->clocked)
-        return tim_cores_due_clocked(e, first);
-    for (unsigned i = 0; i < count; i++) /* no branches: they would be mispredicted */
-        due |= (uint64_t)(e->tick_at[first + i] <= e->now) << i;
-    return due;
+    return e->clocked ? tim_cores_due_clocked(e, first) : tim_visits_of(&e->visits, first / 64);
 }
 
 /** Returns the first core from @core on that must be ticked or checked in this cycle; the number of cores if there is

@@ -48,6 +48,7 @@
 #include "timing/policies/tim_sched_priv.h"
 #include "timing/tables/tim_compress_priv.h"
 #include "timing/tables/tim_formed_priv.h"
+#include "timing/tables/tim_visits_priv.h"
 
 enum {
     TIM_MAX_BUFFER = 16,
@@ -324,7 +325,10 @@ struct tim_core {
     unsigned fetch_next;     /* loose round robin: the first warp to consider */
     struct tim_ahead ahead;
     bool *any_poked;         /* points to the engine's flag, or to `poked` */
-    uint64_t *tick_at; /* the next cycle in which the engine must visit the core: the engine's variable, or tick_at_own */
+    /* the next cycle in which the engine must visit the core: the engine's variable, or tick_at_own. visits: NULL, or the engine's sets
+     * of cores to visit. tim_core_visit() changes both. */
+    uint64_t *tick_at;
+    struct tim_visits *visits;
     /* cycles without a tick: tim_core_is_idle() */
     uint64_t crowded;        /* the core is ticked in every cycle up to this one, because a wake-up did not fit into
                               * wake_at */
@@ -425,9 +429,8 @@ struct tim_core {
     struct tim_domain *domain; /* the core's own clock (timing/clocks/), or NULL if the core runs on clocks.core */
     enum tim_closed closed;
 };
-struct tim_core *tim_core_create(const struct tim_config *config, struct emu_machine *machine,
-                                 struct tim_memory *memory, struct tim_core_stats *stats,
-                                 unsigned index);
+struct tim_core *tim_core_create(const struct tim_config *config, struct emu_machine *machine, struct tim_memory *memory,
+                                 struct tim_core_stats *stats, unsigned index);
 void tim_core_destroy(struct tim_core *core);
 /** Makes @core use the cache of cores[0] instead of its own. @cores: the @count cores that share the cache, with @core. */
 void tim_core_share(struct tim_core *core, enum tim_sharing_of what, struct tim_core **cores, unsigned count);
@@ -451,12 +454,6 @@ bool tim_core_is_idle(struct tim_core *core, uint64_t now);
 void tim_core_wake(struct tim_core *core, uint64_t cycle);
 /** Removes the recorded wake-ups for cycles up to @now. */
 void tim_core_drop_wakes(struct tim_core *core, uint64_t now);
-/** Makes the engine tick the core in the core's next cycle, even if the core is idle. */
-static inline void tim_core_poke(struct tim_core *core)
-{
-    core->poked = *core->any_poked = true;
-    *core->tick_at = 0;
-}
 /** Updates the counters of the core to the end of cycle @through. */
 void tim_core_account(struct tim_core *core, uint64_t through);
 /** Called at the end of a tick. Sets core->lasting: amounts that each cycle from @now on adds to the counters (tim_lasting). */

@@ -111,7 +111,7 @@ void tim_core_wake(struct tim_core *core, uint64_t cycle)
     core->wake_at[i] = cycle;
     core->wakes++;
     if (cycle < *core->tick_at)
-        *core->tick_at = cycle;
+        tim_core_visit(core, cycle);
 }
 
 void tim_core_drop_wakes(struct tim_core *core, uint64_t now)
@@ -136,13 +136,12 @@ bool tim_core_is_idle(struct tim_core *core, uint64_t now)
         core->poked = core->poked || core->no_capacity;
     }
     if (now < core->due && !core->poked && !core->has_packet) {
-        *core->tick_at =
-            core->wakes != 0 && core->wake_at[0] < core->due ? core->wake_at[0] : core->due;
+        tim_core_visit(core, core->wakes != 0 && core->wake_at[0] < core->due ? core->wake_at[0] : core->due);
         return true;
     }
     account_idle(core, now - 1);
     core->idle = false;
     core->unmoved = 0;
-    *core->tick_at = 0;
+    tim_core_visit(core, 0);
     return false;
 }

@@ -1,10 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions of a core for the load/store queue, for packets to memory, for the bytes of L1 with l1.coherent off, and for
+/* Functions of a core for visits by the engine, for the load/store queue, for packets to memory, for the bytes of L1 with l1.coherent off, and for
  * schedulers that issue nothing in a cycle. */
 #ifndef TIM_SEND_PRIV_H
 #define TIM_SEND_PRIV_H
 
 #include "timing/core/tim_core_priv.h"
+
+/* ---- visits by the engine ---- */
+/** Sets the next cycle in which the engine must visit the core; 0: the engine visits it in every cycle. */
+static inline void tim_core_visit(struct tim_core *core, uint64_t cycle)
+{
+    *core->tick_at = cycle;
+    if (core->visits != NULL)
+        tim_visits_set(core->visits, core->index, cycle);
+}
+/** Makes the engine tick the core in the core's next cycle, even if the core is idle. */
+static inline void tim_core_poke(struct tim_core *core)
+{
+    core->poked = *core->any_poked = true;
+    tim_core_visit(core, 0);
+}
 
 /* ---- the load/store queue ---- */
 /** Returns the queue of lsu.separate for instruction @what, or NULL if the instruction uses the load/store queue. */
@@ -150,6 +165,19 @@ static inline bool tim_core_idles(struct tim_core *core, unsigned s, uint64_t no
     tim_count_idle(core, s, nearest);
     if (tim_acts() && core->mechs.every_cycle && core->mechs.picks)
         core->moved |= tim_mechs_pick(&core->mechs, s, tim_no_warps);
+    return true;
+}
+/** Returns true if scheduler @s had no ready warp when the hook `cycle` of the mechanisms ran in this cycle, and nothing that could make
+ *  one ready has changed since. In this case counts the idle issue slot, so that no other call for @s is needed. */
+static inline bool tim_has_none_ready(struct tim_core *core, unsigned s, uint64_t now)
+{
+    const struct tim_mechs_query *query = &core->mechs.query;
+    const struct tim_known *known = &core->hot.known[core->hot.first[s] / 64];
+
+    if (!core->quick || core->hot.words != 1 || core->config->issue_rotate || !query->lasts || query->at != now + 1 ||
+        query->lsu_used != core->lsu_used || query->ready[s][0] != 0 || known->recheck != 0 || (query->shares_pipes && s != 0 && known->can[TIM_PATH_DIRECT] != 0))
+        return false;
+    tim_count_idle(core, s, (enum tim_stall)query->nearest[s]);
     return true;
 }
 

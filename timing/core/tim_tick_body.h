@@ -259,7 +259,7 @@ static __attribute__((noinline)) void go_idle(struct tim_core *core, uint64_t no
         return;
     core->unmoved = 0;
     core->idle = true;
-    *core->tick_at = core->wakes != 0 && core->wake_at[0] < core->due ? core->wake_at[0] : core->due;
+    tim_core_visit(core, core->wakes != 0 && core->wake_at[0] < core->due ? core->wake_at[0] : core->due);
 }
 
 static void tim_core_end(struct tim_core *core, uint64_t now)
