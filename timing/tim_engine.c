@@ -182,7 +182,7 @@ static enum lw_status issued(struct tim_engine *e, struct tim_core *core,
         tim_kernels_count(e, ev->grid, !companion, core->issued_lanes);
         if (!ev->warp_ended && !core->issued_what->launch && !halted && !e->full_events && e->base.observers == NULL &&
             e->instructions < e->base.stop_at)
-            return LW_OK; /* the usual case: nobody observes the instruction, and nothing has ended */
+            return LW_OK; /* the usual case: the instruction has no observer, and nothing has ended */
     }
     bool is_stepped = e->stepping && is_target(e, core, core->issued_warp, core->formed != NULL ? ev->split_lanes : core->warp[core->issued_warp].split_lanes);
     if (ev->kind == EMU_EV_RETIRED) {
