@@ -55,7 +55,8 @@ int lanewise_kernel_param(const lanewise_kernel *kernel, unsigned index, lanewis
                  : p->kind == ISA_PARAM_INTEGER ? LANEWISE_TYPE_INTEGER
                  : p->kind == ISA_PARAM_FLOAT   ? LANEWISE_TYPE_FLOAT
                                                 : LANEWISE_TYPE_UNKNOWN;
-    param.structure = structure_of(kernel, index);
+    if (out_bytes > offsetof(lanewise_param, structure)) /* the search takes time, and not all callers need its result */
+        param.structure = structure_of(kernel, index);
     copy_out(out, out_bytes, &param, sizeof param);
     return LANEWISE_OK;
 }

@@ -96,7 +96,7 @@ static cudaError_t unpack(const struct cu_function *f, void **extra, void **argu
         lanewise_param p;
         size_t align;
 
-        lanewise_kernel_param(f->kernel, i, &p, sizeof p);
+        lanewise_kernel_param(f->kernel, i, &p, offsetof(lanewise_param, structure));
         align = p.align != 0 ? p.align : 1;
         at = (at + align - 1) / align * align;
         if (at > bytes || p.bytes > bytes - at)

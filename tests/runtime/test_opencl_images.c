@@ -557,6 +557,57 @@ static void images_share_the_memory_of_buffers(void **state)
     OK(clReleaseMemObject(out));
 }
 
+static void images_share_the_memory_of_images(void **state)
+{
+    static const uint8_t data[8] = {10, 20, 30, 40, 50, 60, 70, 80};
+    const cl_image_format format = {CL_BGRA, CL_UNSIGNED_INT8};
+    cl_mem first = image_of(CL_MEM_OBJECT_IMAGE2D, CL_RGBA, CL_UNSIGNED_INT8, 2, 1, 0, data), second, out = buffer_of(32, NULL);
+    cl_image_desc description = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 2, .image_height = 1, .mem_object = first};
+    uint32_t got[8];
+    cl_int error;
+
+    (void)state;
+    second = clCreateImage(context, 0, &format, &description, NULL, &error);
+    OK(error);
+    OK(clReleaseMemObject(first)); /* the second image has a reference to it */
+    run("read_u", 2, 1, 2, (const void *[]){&second, &out}, NULL);
+    OK(clEnqueueReadBuffer(queue, out, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL));
+    for (unsigned i = 0; i < 8; i++)
+        assert_int_equal(got[i], data[i % 4 == 0 ? i + 2 : i % 4 == 2 ? i - 2 : i]);
+    description.image_width = 1;
+    description.mem_object = second;
+    assert_null(clCreateImage(context, 0, &format, &description, NULL, &error));
+    assert_int_equal(error, CL_INVALID_IMAGE_DESCRIPTOR);
+    OK(clReleaseMemObject(second));
+    OK(clReleaseMemObject(out));
+}
+
+static void images_use_shared_virtual_memory(void **state)
+{
+    const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+    const cl_image_desc description = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 3, .image_height = 2};
+    const size_t origin[3] = {0, 0, 0}, region[3] = {3, 2, 1};
+    uint8_t *memory = clSVMAlloc(context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, 24, 0), *map;
+    size_t row;
+    cl_int error;
+    cl_mem image;
+
+    (void)state;
+    assert_non_null(memory);
+    image = clCreateImage(context, CL_MEM_USE_HOST_PTR, &format, &description, memory, &error);
+    OK(error);
+    run("write_u", 3, 2, 1, (const void *[]){&image}, (const uint32_t[4]){1, 2, 3, 4});
+    for (unsigned i = 0; i < 24; i++)
+        assert_int_equal(memory[i], i % 4 + 1);
+    map = clEnqueueMapImage(queue, image, CL_TRUE, CL_MAP_READ, origin, region, &row, NULL, 0, NULL, NULL, &error);
+    OK(error);
+    assert_ptr_equal(map, memory);
+    OK(clEnqueueUnmapMemObject(queue, image, map, 0, NULL, NULL));
+    OK(clFinish(queue));
+    OK(clReleaseMemObject(image));
+    clSVMFree(context, memory);
+}
+
 /* ---- kernels --------------------------------------------------------------------------------------------------- */
 
 static void kernels_get_the_sizes_of_images(void **state)
@@ -808,6 +859,8 @@ int main(void)
         cmocka_unit_test(boxes_are_copied),
         cmocka_unit_test(maps_have_the_pitches_of_the_image),
         cmocka_unit_test(images_share_the_memory_of_buffers),
+        cmocka_unit_test(images_share_the_memory_of_images),
+        cmocka_unit_test(images_use_shared_virtual_memory),
         cmocka_unit_test(kernels_get_the_sizes_of_images),
         cmocka_unit_test(a_write_outside_has_no_effect),
         cmocka_unit_test(kernels_read_and_write_one_image),
