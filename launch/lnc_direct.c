@@ -269,8 +269,9 @@ static enum lw_status find_slots(struct lnc_directing *t)
     const int64_t die = lnc_described_kernel(t->described, t->kernel);
 
     if (lnc_has_image(t->described, t->kernel))
-        return LW_FAIL(t->err, LW_EUNSUPP, "%s: kernel %s has an image as a parameter, which only an OpenCL program can create: run "
-                                           "the program with \"lanewise app\"", t->d->source, t->kernel->name);
+        return LW_FAIL(t->err, LW_EUNSUPP,
+                       "%s: kernel %s has an image as a parameter, which only an OpenCL program can create: run the program with "
+                       "\"lanewise app\"", t->d->source, t->kernel->name);
     t->count = t->kernel->param_count;
     t->slots = lw_arena_alloc(&t->file->arena, (t->count + 1) * sizeof *t->slots);
     if (t->slots == NULL)

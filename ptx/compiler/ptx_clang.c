@@ -82,8 +82,8 @@ static bool has_generic_pointers(const char *const *flags, size_t count)
     return generic;
 }
 
-/** Compiles @text to bitcode, unless the cache contains the bitcode. @standard is the option for the version of OpenCL C; NULL: the
- *  text is C. The bitcode contains the functions of the bitcode @linked that it uses; NULL: none. Writes the bitcode's path to
+/** Compiles @text to bitcode, unless the cache contains the bitcode. @standard is the option for the version of OpenCL C; NULL:
+ *  the text is C. The bitcode contains the functions of the bitcode @linked that it uses; NULL: none. Writes the bitcode's path to
  *  @out. */
 static enum lw_status build_library(struct ptx_job *job, const char *name, const char *standard, const char *linked,
                                     const char *text, char *out, struct lw_error *err)
@@ -204,11 +204,12 @@ static bool has_images(const char *text, size_t size, const char *image, const c
 }
 
 /** Compiles a file. @images: the library of functions for images is linked. */
-static enum lw_status compile_once(struct ptx_job *job, const char *path, const char *const *flags, size_t flag_count, bool images,
-                                   char **ptx, size_t *size, struct lw_error *err)
+static enum lw_status compile_once(struct ptx_job *job, const char *path, const char *const *flags, size_t flag_count,
+                                   bool images, char **ptx, size_t *size, struct lw_error *err)
 {
     static const char *const values[] = {PTX_CLANG_VALUES};
-    const char *const libraries[] = {job->overrides, job->originals, job->scratch_library, images ? job->images : NULL, job->libclc};
+    const char *const libraries[] = {job->overrides, job->originals, job->scratch_library, images ? job->images : NULL,
+                                     job->libclc};
     enum lw_status status;
     char result[PTX_PATH_BYTES + 16];
     const char **argv = calloc(flag_count + DIALECT_OPTIONS + 40, sizeof *argv);

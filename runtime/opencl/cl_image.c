@@ -133,7 +133,9 @@ static cl_int set_size(struct cl_image *image, const cl_image_desc *description)
 {
     const bool solid = image->type == CL_MEM_OBJECT_IMAGE3D,
                plane = solid || image->type == CL_MEM_OBJECT_IMAGE2D || image->type == CL_MEM_OBJECT_IMAGE2D_ARRAY;
-    const size_t most = image->type == CL_MEM_OBJECT_IMAGE1D_BUFFER ? CL_IMAGE_BUFFER_TEXELS : solid ? CL_IMAGE_3D_SIZE : CL_IMAGE_2D_SIZE;
+    const size_t most = image->type == CL_MEM_OBJECT_IMAGE1D_BUFFER ? CL_IMAGE_BUFFER_TEXELS
+                        : solid                                      ? CL_IMAGE_3D_SIZE
+                                                                     : CL_IMAGE_2D_SIZE;
     const size_t layers = description->image_array_size;
 
     image->size[0] = description->image_width;
@@ -183,7 +185,8 @@ static cl_int write_descriptor(const struct _cl_mem *mem)
 {
     const struct cl_image *image = &mem->image;
     const struct descriptor d = {
-        .data = (int64_t)(mem->address - image->descriptor), .row = (int64_t)cl_image_pitch(image), .slice = (int64_t)image->slice,
+        .data = (int64_t)(mem->address - image->descriptor),
+        .row = (int64_t)cl_image_pitch(image), .slice = (int64_t)image->slice,
         .size = {(int32_t)image->size[0], (int32_t)image->size[1], (int32_t)image->size[2]}, .texel = (int32_t)image->texel,
         .type = (int32_t)image->format.image_channel_data_type, .order = (int32_t)image->format.image_channel_order};
 

@@ -12,7 +12,8 @@ static cl_int fail(cl_int error)
 }
 
 /** Sets @box and @bytes to the box of bytes for a box of texels. Returns false if the image does not contain the box. */
-static bool make_box(const struct cl_image *image, const size_t *origin, const size_t *region, struct cl_box *box, size_t bytes[3])
+static bool make_box(const struct cl_image *image, const size_t *origin, const size_t *region, struct cl_box *box,
+                     size_t bytes[3])
 {
     if (origin == NULL || region == NULL)
         return false;
@@ -136,8 +137,8 @@ static cl_int copy_buffer(cl_command_queue queue, cl_mem image, cl_mem buffer, b
     c.other = to_buffer ? image->address : buffer->address;
     if (cl_mem_root(image) == cl_mem_root(buffer) && cl_boxes_overlap(&c, c.address, c.other))
         return fail(CL_MEM_COPY_OVERLAP);
-    return cl_copy_enqueue(queue, to_buffer ? CL_COMMAND_COPY_IMAGE_TO_BUFFER : CL_COMMAND_COPY_BUFFER_TO_IMAGE, &c, image, buffer,
-                           false, count, waits, event);
+    return cl_copy_enqueue(queue, to_buffer ? CL_COMMAND_COPY_IMAGE_TO_BUFFER : CL_COMMAND_COPY_BUFFER_TO_IMAGE, &c, image,
+                           buffer, false, count, waits, event);
 }
 
 cl_int CL_API_CALL clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem from, cl_mem to, const size_t *origin,
@@ -175,12 +176,25 @@ static uint16_t to_half(float f)
     return (uint16_t)(sign | (uint32_t)lrintf(scaled * 16777216.0f));
 }
 
-/** Returns the nearest integer to @value * @scale, at least @least and at most @most. NaN becomes @least, or 0 if that is greater. */
+/** Returns the nearest integer to @value * @scale, at least @least and at most @most. NaN becomes 0. */
 static uint32_t scaled(float value, float least, float most, float scale)
 {
     const float product = value * scale;
 
-    return (uint32_t)(int32_t)lrintf(product > least ? product < most ? product : most : product != product && least < 0 ? 0 : least);
+    if (product != product)
+        return 0;
+    return (uint32_t)(int32_t)lrintf(product < least ? least : product > most ? most : product);
+}
+
+/** Returns channel @k of a packed texel, whose channels have the numbers of bits @bits, from the highest bits on. */
+static uint32_t pack(float value, unsigned k, const uint8_t bits[4])
+{
+    const float most = (float)((1u << bits[k]) - 1);
+    unsigned shift = 0;
+
+    for (unsigned i = k + 1; i < 4; i++)
+        shift += bits[i];
+    return scaled(value, 0, most, most) << shift;
 }
 
 static float to_srgb(float c)
@@ -219,10 +233,10 @@ static void encode(const cl_image_format *format, const void *color, uint8_t tex
         case CL_SNORM_INT8: value = scaled(f[k], -128, 127, 127); break;
         case CL_UNORM_INT16: value = scaled(f[k], 0, 65535, 65535); break;
         case CL_SNORM_INT16: value = scaled(f[k], -32768, 32767, 32767); break;
-        case CL_UNORM_SHORT_565: packed |= k == 3 ? 0 : scaled(f[k], 0, k == 1 ? 63 : 31, k == 1 ? 63 : 31) << (k == 0 ? 11 : k == 1 ? 5 : 0); break;
-        case CL_UNORM_SHORT_555: packed |= k == 3 ? 0 : scaled(f[k], 0, 31, 31) << (10 - 5 * k); break;
-        case CL_UNORM_INT_101010: packed |= k == 3 ? 0 : scaled(f[k], 0, 1023, 1023) << (20 - 10 * k); break;
-        case CL_UNORM_INT_101010_2: packed |= k == 3 ? scaled(f[k], 0, 3, 3) : scaled(f[k], 0, 1023, 1023) << (22 - 10 * k); break;
+        case CL_UNORM_SHORT_565: packed |= pack(f[k], k, (const uint8_t[4]){5, 6, 5, 0}); break;
+        case CL_UNORM_SHORT_555: packed |= pack(f[k], k, (const uint8_t[4]){5, 5, 5, 0}); break;
+        case CL_UNORM_INT_101010: packed |= pack(f[k], k, (const uint8_t[4]){10, 10, 10, 0}); break;
+        case CL_UNORM_INT_101010_2: packed |= pack(f[k], k, (const uint8_t[4]){10, 10, 10, 2}); break;
         case CL_SIGNED_INT8: value = (uint32_t)(i[k] < -128 ? -128 : i[k] > 127 ? 127 : i[k]); break;
         case CL_SIGNED_INT16: value = (uint32_t)(i[k] < -32768 ? -32768 : i[k] > 32767 ? 32767 : i[k]); break;
         case CL_UNSIGNED_INT8: value = u[k] > 255 ? 255 : u[k]; break;
@@ -264,8 +278,8 @@ static int run_fill(struct rt_command *command)
 
     for (size_t z = 0; z < f->region[2]; z++)
         for (size_t y = 0; y < f->region[1] && result == LANEWISE_OK; y++)
-            result = lanewise_fill(rt_machine(), f->address + f->box.offset + y * f->box.row + z * f->box.slice, f->texel, f->texel_bytes,
-                                   f->region[0]);
+            result = lanewise_fill(rt_machine(), f->address + f->box.offset + y * f->box.row + z * f->box.slice, f->texel,
+                                   f->texel_bytes, f->region[0]);
     return cl_result(result, "fill");
 }
 

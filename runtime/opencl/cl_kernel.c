@@ -167,8 +167,9 @@ static cl_int check_image(const struct _cl_mem *mem, const char *type)
                 return (mem->flags & CL_MEM_WRITE_ONLY) != 0 ? CL_INVALID_ARG_VALUE : CL_SUCCESS;
             if (strcmp(access, "wo_t") == 0)
                 return (mem->flags & CL_MEM_READ_ONLY) != 0 ? CL_INVALID_ARG_VALUE : CL_SUCCESS;
-            return strcmp(access, "rw_t") != 0 || (mem->flags & (CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)) != 0 ? CL_INVALID_ARG_VALUE
-                                                                                                              : CL_SUCCESS;
+            if (strcmp(access, "rw_t") == 0)
+                return (mem->flags & (CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY)) != 0 ? CL_INVALID_ARG_VALUE : CL_SUCCESS;
+            return CL_INVALID_ARG_VALUE;
         }
     return CL_INVALID_ARG_VALUE;
 }
@@ -186,7 +187,8 @@ static cl_int set_object(struct cl_argument *a, size_t bytes, const void *value)
     if (value != NULL)
         memcpy(&handle, value, sizeof handle);
     /* Without debug information, the type of a parameter is not known, and the argument decides. */
-    if (is_sampler_parameter(&a->param) || (!known && a->param.kind == LANEWISE_PARAM_CONSTANT && cl_object_is(handle, CL_KIND_SAMPLER))) {
+    if (is_sampler_parameter(&a->param) ||
+        (!known && a->param.kind == LANEWISE_PARAM_CONSTANT && cl_object_is(handle, CL_KIND_SAMPLER))) {
         if (!cl_object_is(handle, CL_KIND_SAMPLER))
             return CL_INVALID_SAMPLER;
         bits = cl_sampler_value(handle);

@@ -130,7 +130,7 @@ struct cl_map {
 struct cl_image {
     cl_mem_object_type type; /* CL_MEM_OBJECT_BUFFER: the memory object is a buffer, and the other members are not used */
     cl_image_format format;
-    size_t size[3];          /* number of texels in each dimension, at least 1; the last one of an array is the number of layers */
+    size_t size[3];          /* number of texels in each dimension, at least 1; the last number of an array is that of layers */
     size_t texel, row, slice; /* size of a texel, and distances of rows and of slices, in bytes */
     uint64_t descriptor;     /* address of the descriptor (cl_image.c) in the device's memory */
 };

@@ -61,7 +61,8 @@ cl_sampler CL_API_CALL clCreateSamplerWithProperties(cl_context context, const c
                                                      cl_int *error)
 {
     cl_sampler_properties values[] = {CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST}; /* defaults of the specification */
-    static const cl_sampler_properties names[] = {CL_SAMPLER_NORMALIZED_COORDS, CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_FILTER_MODE};
+    static const cl_sampler_properties names[] = {CL_SAMPLER_NORMALIZED_COORDS, CL_SAMPLER_ADDRESSING_MODE,
+                                                  CL_SAMPLER_FILTER_MODE};
     bool given[3] = {false, false, false};
     struct _cl_sampler *sampler = NULL;
     cl_int result = CL_SUCCESS;

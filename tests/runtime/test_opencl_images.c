@@ -36,7 +36,7 @@ static const char source[] =
     "{ size_t i = get_global_id(0); out[i] = read_imagef(in, s, at[i]); }\n"
     "kernel void sample3(read_only image3d_t in, sampler_t s, global const float4 *at, global float4 *out)\n"
     "{ size_t i = get_global_id(0); out[i] = read_imagef(in, s, at[i]); }\n"
-    "kernel void line(read_only image1d_buffer_t in, global float4 *out) { int i = get_global_id(0); out[i] = read_imagef(in, i); }\n"
+    "kernel void line(read_only image1d_buffer_t in, global float4 *out) { out[X] = read_imagef(in, (int)X); }\n"
     "kernel void sizes(read_only image1d_t a, read_only image1d_array_t b, write_only image2d_t c, read_only image2d_array_t d,\n"
     "                  read_only image3d_t e, global int *out)\n"
     "{\n"
@@ -189,7 +189,7 @@ static double after(const cl_image_format *f, unsigned k, const double v[4])
     for (unsigned i = 0; i < sizeof limits / sizeof *limits; i++)
         if (limits[i].type == f->image_channel_data_type)
             least = limits[i].least, most = limits[i].most;
-    return fmin(fmax(value, least), most);
+    return isnan(value) ? 0 : fmin(fmax(value, least), most);
 }
 
 static double tolerance(const cl_image_format *f, unsigned k)
@@ -211,7 +211,8 @@ static double tolerance(const cl_image_format *f, unsigned k)
 /** Writes colours by a kernel and by clEnqueueFillImage, compares the texels, and reads them by a kernel. */
 static void check_format(const cl_image_format *f)
 {
-    static const double colors[][4] = {{0.25, 0.5, 0.75, 1}, {0, 1, -1, 2}, {-0.3, 0.1, 0.9, 0.4}, {300, -200, 70000, 17}};
+    static const double colors[][4] = {{0.25, 0.5, 0.75, 1}, {0, 1, -1, 2}, {-0.3, 0.1, 0.9, 0.4}, {300, -200, 70000, 17},
+                                       {NAN, NAN, NAN, NAN}}; /* the last one for normalized formats */
     const size_t origin[3] = {0, 0, 0}, region[3] = {3, 1, 1}, second[3] = {1, 0, 0}, one[3] = {1, 1, 1};
     bool has_sign;
     const bool integer = is_integer(f->image_channel_data_type, &has_sign);
@@ -226,6 +227,11 @@ static void check_format(const cl_image_format *f)
         double color[4];
         size_t bytes;
 
+        if (c == 4 && (integer || srgb || f->image_channel_data_type == CL_HALF_FLOAT || f->image_channel_data_type == CL_FLOAT)) {
+            OK(clReleaseMemObject(image));
+            OK(clReleaseMemObject(out));
+            continue;
+        }
         for (unsigned k = 0; k < 4; k++) {
             color[k] = integer && c < 3 ? colors[c][k] * 100 : colors[c][k];
             color[k] = integer ? trunc(!has_sign && color[k] < 0 ? 0 : color[k]) : color[k];
@@ -312,8 +318,8 @@ static void axis(cl_addressing_mode mode, bool normalized, bool linear, double c
 }
 
 /** Computes the result of a read with @filtered filtered dimensions, of which the image has @dimensions. */
-static void expect(cl_addressing_mode mode, bool normalized, bool linear, unsigned filtered, unsigned dimensions, const float at[4],
-                   double out[4])
+static void expect(cl_addressing_mode mode, bool normalized, bool linear, unsigned filtered, unsigned dimensions,
+                   const float at[4], double out[4])
 {
     static const int sizes[3] = {W, H, D};
     int index[3][2] = {{0, 0}, {0, 0}, {0, 0}};
@@ -356,8 +362,8 @@ static void check_sampler(cl_addressing_mode mode, bool normalized, bool linear)
 
     OK(error);
     for (unsigned r = 0; r < sizeof rows / sizeof *rows; r++) {
-        cl_mem image = image_of(rows[r].type, CL_RGBA, CL_FLOAT, W, rows[r].dimensions > 1 ? H : 1, rows[r].dimensions > 2 ? D : 1,
-                                texels);
+        cl_mem image = image_of(rows[r].type, CL_RGBA, CL_FLOAT, W, rows[r].dimensions > 1 ? H : 1,
+                                rows[r].dimensions > 2 ? D : 1, texels);
         static float at[POINTS][4], got[POINTS][4];
         cl_mem points, out = buffer_of(sizeof got, NULL);
 
@@ -482,7 +488,8 @@ static void maps_have_the_pitches_of_the_image(void **state)
     OK(error);
     OK(clGetImageInfo(image, CL_IMAGE_ROW_PITCH, sizeof row, &row, NULL));
     assert_int_equal(row, 32);
-    map = clEnqueueMapImage(queue, image, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, origin, region, &row, &slice, 0, NULL, NULL, &error);
+    map = clEnqueueMapImage(queue, image, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, origin, region, &row, &slice, 0, NULL, NULL,
+                            &error);
     OK(error);
     assert_ptr_equal(map, host + 32 + 3);
     assert_int_equal(row, 32);
@@ -499,8 +506,8 @@ static void maps_have_the_pitches_of_the_image(void **state)
     image = image_of(CL_MEM_OBJECT_IMAGE1D_ARRAY, CL_RG, CL_UNSIGNED_INT16, 5, 3, 0, NULL);
     assert_int_equal(clEnqueueCopyImage(queue, image, image, (const size_t[3]){0, 0, 0}, (const size_t[3]){1, 1, 0},
                                         (const size_t[3]){4, 2, 1}, 0, NULL, NULL), CL_MEM_COPY_OVERLAP);
-    OK(clEnqueueCopyImage(queue, image, image, (const size_t[3]){0, 0, 0}, (const size_t[3]){0, 1, 0}, (const size_t[3]){5, 1, 1}, 0,
-                          NULL, NULL));
+    OK(clEnqueueCopyImage(queue, image, image, (const size_t[3]){0, 0, 0}, (const size_t[3]){0, 1, 0},
+                          (const size_t[3]){5, 1, 1}, 0, NULL, NULL));
     map = clEnqueueMapImage(queue, image, CL_TRUE, CL_MAP_WRITE, (const size_t[3]){1, 2, 0}, (const size_t[3]){4, 1, 1}, &row,
                             &slice, 0, NULL, NULL, &error);
     OK(error);
@@ -821,7 +828,8 @@ static void wrong_images_are_refused(void **state)
 
 static void samplers_remember_their_properties(void **state)
 {
-    const cl_sampler_properties list[] = {CL_SAMPLER_ADDRESSING_MODE, CL_ADDRESS_REPEAT, CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR, 0},
+    const cl_sampler_properties list[] = {CL_SAMPLER_ADDRESSING_MODE, CL_ADDRESS_REPEAT, CL_SAMPLER_FILTER_MODE,
+                                          CL_FILTER_LINEAR, 0},
                                 twice[] = {CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR, CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR, 0};
     cl_sampler_properties got[5];
     cl_addressing_mode mode;

@@ -14,7 +14,8 @@ static const char *source =
 static cl_mem image_of(cl_context context, void *data, cl_mem buffer)
 {
     const cl_image_format format = {CL_R, CL_UNSIGNED_INT32};
-    const cl_image_desc description = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 8, .image_height = 4, .mem_object = buffer};
+    const cl_image_desc description = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 8, .image_height = 4, .mem_object = buffer};
 
     return clCreateImage(context, data != NULL ? CL_MEM_COPY_HOST_PTR : 0, &format, &description, data, NULL);
 }
@@ -37,7 +38,8 @@ int main(void)
     for (cl_uint i = 0; i < 32; i++)
         data[i] = 100 + i;
     cl_mem in = image_of(context, data, NULL), out = image_of(context, NULL, NULL);
-    cl_mem buffer = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof data, data, NULL), shared = image_of(context, NULL, buffer);
+    cl_mem buffer = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof data, data, NULL);
+    cl_mem shared = image_of(context, NULL, buffer);
     cl_sampler sampler = clCreateSampler(context, CL_FALSE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, NULL);
     clSetKernelArg(copy, 0, sizeof in, &in);
     clSetKernelArg(copy, 1, sizeof out, &out);
