@@ -2,22 +2,22 @@
 EXTRA_DIST += tests/runtime/cc/texture.cu tests/runtime/cc/driver.cpp tests/runtime/cc/stages.cu tests/runtime/cc/toolkit.cu tests/runtime/cc/managed.cu tests/runtime/cc/managed_two.cu tests/runtime/cc/matrix.cu tests/runtime/cc/names.cuh tests/runtime/cc/names_one.cu tests/runtime/cc/names_two.cu
 if HAVE_OPENCL
 check_PROGRAMS += tests/runtime/test_opencl
-tests_runtime_test_opencl_SOURCES = tests/runtime/test_opencl.c
+tests_runtime_test_opencl_SOURCES = tests/runtime/test_opencl.c tests/runtime/opencl_test.h
 tests_runtime_test_opencl_CFLAGS = $(AM_CFLAGS) $(OPENCL_CFLAGS)
 tests_runtime_test_opencl_LDADD = $(OPENCL_LIBS) $(CMOCKA_LIBS) -lpthread
 tests_runtime_test_opencl_DEPENDENCIES = lanewise-icd/lanewise.icd
 check_PROGRAMS += tests/runtime/test_opencl_programs
-tests_runtime_test_opencl_programs_SOURCES = tests/runtime/test_opencl_programs.c
+tests_runtime_test_opencl_programs_SOURCES = tests/runtime/test_opencl_programs.c tests/runtime/opencl_test.h
 tests_runtime_test_opencl_programs_CFLAGS = $(AM_CFLAGS) $(OPENCL_CFLAGS)
 tests_runtime_test_opencl_programs_LDADD = $(OPENCL_LIBS) $(CMOCKA_LIBS)
 tests_runtime_test_opencl_programs_DEPENDENCIES = lanewise-icd/lanewise.icd
 check_PROGRAMS += tests/runtime/test_opencl_il
-tests_runtime_test_opencl_il_SOURCES = tests/runtime/test_opencl_il.c
+tests_runtime_test_opencl_il_SOURCES = tests/runtime/test_opencl_il.c tests/runtime/opencl_test.h
 tests_runtime_test_opencl_il_CFLAGS = $(AM_CFLAGS) $(OPENCL_CFLAGS)
 tests_runtime_test_opencl_il_LDADD = $(OPENCL_LIBS) $(CMOCKA_LIBS)
 tests_runtime_test_opencl_il_DEPENDENCIES = lanewise-icd/lanewise.icd
 check_PROGRAMS += tests/runtime/test_opencl_images
-tests_runtime_test_opencl_images_SOURCES = tests/runtime/test_opencl_images.c
+tests_runtime_test_opencl_images_SOURCES = tests/runtime/test_opencl_images.c tests/runtime/opencl_test.h
 tests_runtime_test_opencl_images_CFLAGS = $(AM_CFLAGS) $(OPENCL_CFLAGS)
 tests_runtime_test_opencl_images_LDADD = $(OPENCL_LIBS) $(CMOCKA_LIBS) -lm
 tests_runtime_test_opencl_images_DEPENDENCIES = lanewise-icd/lanewise.icd

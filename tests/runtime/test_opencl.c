@@ -1,18 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests the OpenCL driver through the system's OpenCL loader: results, events, and the errors that the specification defines. */
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#include <CL/cl.h>
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "tests/runtime/opencl_test.h"
+
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 static const char source[] =
@@ -39,19 +29,7 @@ static const char source[] =
     "__attribute__((reqd_work_group_size(8, 2, 1))) kernel void flat(global int *out) { out[get_global_id(0)] = 8; }\n"
     "kernel void past(global int *out, int n) { out[get_global_id(0) + n] = 1; }\n";
 
-/* The driver's machine exists until the process ends, so its memory is not a leak. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:emu_core_block_start\n";
-}
-
-static cl_device_id device;
-static cl_context context;
-static cl_command_queue queue;
 static cl_program program;
-
-#define OK(call) assert_int_equal((call), CL_SUCCESS)
 
 static cl_kernel kernel_named(const char *name)
 {
@@ -73,17 +51,11 @@ static cl_mem buffer_of(size_t bytes, const void *data)
 
 static int set_up(void **state)
 {
-    cl_platform_id platform;
     const char *text = source;
     cl_int error;
 
     (void)state;
-    OK(clGetPlatformIDs(1, &platform, NULL));
-    OK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL));
-    context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
-    OK(error);
-    queue = clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &error);
-    OK(error);
+    open_device(CL_QUEUE_PROFILING_ENABLE);
     program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
     OK(error);
     OK(clBuildProgram(program, 1, &device, " ", NULL, NULL));
@@ -94,8 +66,7 @@ static int tear_down(void **state)
 {
     (void)state;
     OK(clReleaseProgram(program));
-    OK(clReleaseCommandQueue(queue));
-    OK(clReleaseContext(context));
+    close_device();
     return 0;
 }
 
@@ -447,9 +418,9 @@ static void features_that_are_reported_compile(void **state)
     OK(clGetKernelSubGroupInfo(kernel, device, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, sizeof sizes, sizes, sizeof number, &number, NULL));
     assert_int_equal(number, 32);
     cl_int (*of_extension)(cl_kernel, cl_device_id, cl_kernel_sub_group_info, size_t, const void *, size_t, void *, size_t *);
-    cl_platform_id platform;
-    OK(clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL));
-    void *address = clGetExtensionFunctionAddressForPlatform(platform, "clGetKernelSubGroupInfoKHR");
+    cl_platform_id its_platform;
+    OK(clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof its_platform, &its_platform, NULL));
+    void *address = clGetExtensionFunctionAddressForPlatform(its_platform, "clGetKernelSubGroupInfoKHR");
     memcpy(&of_extension, &address, sizeof of_extension);
     assert_non_null(of_extension);
     number = 0;
@@ -830,13 +801,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(several_threads_may_call),
         cmocka_unit_test(several_threads_may_share_queues_and_events),
     };
-    const char *lanewise = getenv("LANEWISE");
-    char folder[4096];
 
-    if (lanewise != NULL && strrchr(lanewise, '/') != NULL) {
-        snprintf(folder, sizeof folder, "%.*s/lanewise-icd", (int)(strrchr(lanewise, '/') - lanewise), lanewise);
-        setenv("OCL_ICD_VENDORS", folder, 1);
-    }
+    use_own_driver();
     if (argc > 1 && strcmp(argv[1], "endless") == 0)
         return run_endless();
     return cmocka_run_group_tests(tests, set_up, tear_down);

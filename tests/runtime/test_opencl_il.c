@@ -1,31 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests the OpenCL driver: programs from SPIR-V modules. */
-#define CL_TARGET_OPENCL_VERSION 300
-#include <CL/cl.h>
-#include <CL/cl_ext.h>
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/runtime/opencl_test.h"
 
-/* The driver's machine exists until the process ends, so its memory is not a leak. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:emu_core_block_start\n";
-}
-
-static cl_platform_id platform;
-static cl_device_id device;
-static cl_context context;
-static cl_command_queue queue;
-
-#define OK(call) assert_int_equal((call), CL_SUCCESS)
 
 /* ---- modules --------------------------------------------------------------------------------- */
 
@@ -338,6 +314,20 @@ static void without_a_translator_the_device_has_no_intermediate_language(void **
     OK(clReleaseProgram(program));
 }
 
+static int set_up(void **state)
+{
+    (void)state;
+    open_device(0);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    close_device();
+    return 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,14 +339,9 @@ int main(void)
         cmocka_unit_test(what_is_no_module_is_refused),
         cmocka_unit_test(without_a_translator_the_device_has_no_intermediate_language),
     };
-    const char *lanewise = getenv("LANEWISE");
-    char text[200] = "", folder[4096];
-    int failed;
+    char text[200] = "";
 
-    if (lanewise != NULL && strrchr(lanewise, '/') != NULL) {
-        snprintf(folder, sizeof folder, "%.*s/lanewise-icd", (int)(strrchr(lanewise, '/') - lanewise), lanewise);
-        setenv("OCL_ICD_VENDORS", folder, 1);
-    }
+    use_own_driver();
     if (clGetPlatformIDs(1, &platform, NULL) != CL_SUCCESS || clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL) != CL_SUCCESS)
         return 1;
     (void)clGetDeviceInfo(device, CL_DEVICE_IL_VERSION, sizeof text, text, NULL);
@@ -364,10 +349,5 @@ int main(void)
         puts("skipped: llvm-spirv or clang 15 is not installed");
         return 77;
     }
-    context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
-    queue = clCreateCommandQueueWithProperties(context, device, NULL, NULL);
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
-    clReleaseCommandQueue(queue);
-    clReleaseContext(context);
-    return failed;
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

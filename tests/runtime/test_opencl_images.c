@@ -1,19 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests images and samplers of the OpenCL driver through the system's OpenCL loader. Expected values are computed on the host. */
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#include <CL/cl.h>
+#include "tests/runtime/opencl_test.h"
+
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char source[] =
     "constant sampler_t fixed = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;\n"
@@ -61,19 +50,7 @@ static const char both_source[] =
     "    write_imageui(b, (int4)(p, 1, 0), read_imageui(a, p) + 1);\n"
     "}\n";
 
-/* The driver's machine exists until the process ends, so its memory is not a leak. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:emu_core_block_start\n";
-}
-
-static cl_device_id device;
-static cl_context context;
-static cl_command_queue queue;
 static cl_program program;
-
-#define OK(call) assert_int_equal((call), CL_SUCCESS)
 
 static cl_program build(const char *text, const char *options)
 {
@@ -87,16 +64,8 @@ static cl_program build(const char *text, const char *options)
 
 static int set_up(void **state)
 {
-    cl_platform_id platform;
-    cl_int error;
-
     (void)state;
-    OK(clGetPlatformIDs(1, &platform, NULL));
-    OK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL));
-    context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
-    OK(error);
-    queue = clCreateCommandQueue(context, device, 0, &error);
-    OK(error);
+    open_device(0);
     program = build(source, "-cl-kernel-arg-info");
     return 0;
 }
@@ -105,8 +74,7 @@ static int tear_down(void **state)
 {
     (void)state;
     OK(clReleaseProgram(program));
-    OK(clReleaseCommandQueue(queue));
-    OK(clReleaseContext(context));
+    close_device();
     return 0;
 }
 
@@ -877,12 +845,7 @@ int main(void)
         cmocka_unit_test(wrong_images_are_refused),
         cmocka_unit_test(samplers_remember_their_properties),
     };
-    const char *lanewise = getenv("LANEWISE");
-    char folder[4096];
 
-    if (lanewise != NULL && strrchr(lanewise, '/') != NULL) {
-        snprintf(folder, sizeof folder, "%.*s/lanewise-icd", (int)(strrchr(lanewise, '/') - lanewise), lanewise);
-        setenv("OCL_ICD_VENDORS", folder, 1);
-    }
+    use_own_driver();
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

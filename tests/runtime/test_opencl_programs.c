@@ -1,50 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests the OpenCL driver: separate compilation, declarations of kernels, and shared virtual memory. */
-#define CL_TARGET_OPENCL_VERSION 300
-#include <CL/cl.h>
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* The driver's machine exists until the process ends, so its memory is not a leak. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:emu_core_block_start\n";
-}
-
-static cl_device_id device;
-static cl_context context;
-static cl_command_queue queue;
-
-#define OK(call) assert_int_equal((call), CL_SUCCESS)
+#include "tests/runtime/opencl_test.h"
 
 static int set_up(void **state)
 {
-    cl_platform_id platform;
-    cl_int error;
-
     (void)state;
-    OK(clGetPlatformIDs(1, &platform, NULL));
-    OK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_GPU, 1, &device, NULL));
-    context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
-    OK(error);
-    queue = clCreateCommandQueueWithProperties(context, device, NULL, &error);
-    OK(error);
+    open_device(0);
     return 0;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    OK(clReleaseCommandQueue(queue));
-    OK(clReleaseContext(context));
+    close_device();
     return 0;
 }
 
@@ -321,12 +289,7 @@ int main(void)
         cmocka_unit_test(declarations_of_kernels_are_known),
         cmocka_unit_test(host_and_kernels_share_memory),
     };
-    const char *lanewise = getenv("LANEWISE");
-    char folder[4096];
 
-    if (lanewise != NULL && strrchr(lanewise, '/') != NULL) {
-        snprintf(folder, sizeof folder, "%.*s/lanewise-icd", (int)(strrchr(lanewise, '/') - lanewise), lanewise);
-        setenv("OCL_ICD_VENDORS", folder, 1);
-    }
+    use_own_driver();
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

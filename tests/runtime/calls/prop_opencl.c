@@ -151,7 +151,7 @@ static void change_references(void)
             else /* the handle of a released object that other objects keep */
                 check(release(kind, handle));
         }
-    } else if (o != NULL && o->references == 1 && o->is_open) { /* nobody could complete the event later */
+    } else if (o != NULL && o->references == 1 && o->is_open) { /* the last reference to a user event that is not complete */
         o->is_open = false;
         CALL(clSetUserEventStatus, handle, CL_COMPLETE);
     } else if (check(release(kind, handle)) && o != NULL) {

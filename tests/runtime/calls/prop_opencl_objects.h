@@ -282,7 +282,7 @@ static void complete_all(void)
     unlock();
 }
 
-/** Prepares a call that waits: no command may wait for an event that nobody completes. Only thread 0 creates user events. */
+/** Prepares a call that waits: no command may wait for a user event that no thread completes. Only thread 0 creates user events. */
 static void before_wait(void)
 {
     if (now.thread == 0)
