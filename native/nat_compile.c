@@ -120,6 +120,9 @@ bool nat_compile(struct nat_compiler *c, const struct nat_job *job, const struct
     struct nat_unit u = {.job = job, .insn = insn, .first = job->first, .count = job->count, .width = job->width,
                          .columns = columns, .rows = job->width / columns, .masked = job->masked};
 
+#ifdef __x86_64__
+    u.scatters = __builtin_cpu_supports("avx512f");
+#endif
     *out = (struct nat_code){.entry = NULL};
     bool good = u.count <= MOST_INSTRUCTIONS && nat_flow(&u) && nat_shapes(&u) && compile(c, &u, out);
     if (good)

@@ -387,18 +387,17 @@ static void choose(struct nat_unit *u, unsigned words, LLVMBasicBlockRef from[2]
         u->b.llvm->AddIncoming(data[k], values, from, 2);
     }
 }
-/** Returns the addresses of lanes, as a vector of pointers. For local memory, each pointer is the address of the word that
- *  contains the lane's offset. */
-static LLVMValueRef pointers_to(struct nat_unit *u, const struct place *at, const struct nat_offsets *lanes)
+/** Returns the addresses of offsets @lanes in the memory of @at, as a vector of pointers. For local memory, the offsets are those in
+ *  the local memory of the warp. */
+static LLVMValueRef pointers_of(struct nat_unit *u, const struct place *at, const struct nat_offsets *lanes)
 {
     const struct nat_llvm *l = u->b.llvm;
     LLVMTypeRef types[4] = {u->b.i8, u->b.i16, u->b.i32, u->b.i64}; /* the host scales the index by the size of the type */
-    const struct nat_offsets o = at->space == ISA_SPACE_LOCAL ? local_offsets(u, lanes) : *lanes;
-    struct nat_offsets whole = o;
+    struct nat_offsets whole = *lanes;
 
     whole.scale = 0;
-    LLVMValueRef index = nat_scaled(u, o.scale < 4 ? &whole : &o, o.index);
-    return l->BuildGEP2(u->b.b, types[o.scale % 4], nat_address(u, memory_of(u, at), o.base), &index, 1, "");
+    LLVMValueRef index = nat_scaled(u, lanes->scale < 4 ? &whole : lanes, lanes->index);
+    return l->BuildGEP2(u->b.b, types[lanes->scale % 4], nat_address(u, memory_of(u, at), lanes->base), &index, 1, "");
 }
 /** Returns the lanes of the access as a vector of i1. */
 static LLVMValueRef access_mask(struct nat_unit *u)
@@ -426,8 +425,9 @@ static LLVMValueRef gather(struct nat_unit *u, const struct place *at, const str
         const struct nat_offsets whole = words_of(u, lanes, &shift);
         return part_of_word(u, gather(u, at, &whole, ISA_SIZE_B32), shift, size);
     }
+    const struct nat_offsets where = at->space == ISA_SPACE_LOCAL ? local_offsets(u, lanes) : *lanes;
     LLVMTypeRef types[2] = {words, l->VectorType(u->b.pointer, u->width)};
-    LLVMValueRef args[4] = {pointers_to(u, at, lanes), l->ConstInt(u->b.i32, 4, 0), access_mask(u), l->ConstNull(words)};
+    LLVMValueRef args[4] = {pointers_of(u, at, &where), l->ConstInt(u->b.i32, 4, 0), access_mask(u), l->ConstNull(words)};
     const unsigned id = l->LookupIntrinsicID("llvm.masked.gather", 18);
 
     return l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2), l->GetIntrinsicDeclaration(u->b.module, id, types, 2),
@@ -526,8 +526,21 @@ static void store_element(struct nat_unit *u, const struct place *at, LLVMValueR
     l->SetAlignment(l->BuildStore(u->b.b, x, nat_address(u, memory_of(u, at), offset)), alignment(size));
 }
 
-/** Stores elements @all one after the other to offsets @lanes, the lowest lane first. If lanes have equal addresses, the highest
- *  lane stores last, as in the interpreter. */
+/** Stores words @all to offsets @lanes, which are those of @at or offsets in the local memory of the warp, by an instruction of the
+ *  host. LLVM defines its order: if lanes have equal addresses, the highest lane stores last. */
+static void scatter(struct nat_unit *u, const struct place *at, LLVMValueRef all, const struct nat_offsets *lanes)
+{
+    const struct nat_llvm *l = u->b.llvm;
+    LLVMTypeRef types[2] = {l->TypeOf(all), l->VectorType(u->b.pointer, u->width)};
+    LLVMValueRef args[4] = {all, pointers_of(u, at, lanes), l->ConstInt(u->b.i32, 4, 0), access_mask(u)};
+    const unsigned id = l->LookupIntrinsicID("llvm.masked.scatter", 19);
+
+    (void)l->BuildCall2(u->b.b, l->IntrinsicGetType(u->b.context, id, types, 2),
+                        l->GetIntrinsicDeclaration(u->b.module, id, types, 2), args, 4, "");
+}
+
+/** Stores elements @all to offsets @lanes. If lanes have equal addresses, the highest lane stores last, as in the interpreter. Without
+ *  an instruction of the host for it, the elements are stored one after the other, the lowest lane first. */
 static void store_each(struct nat_unit *u, const struct place *at, LLVMValueRef all, const struct nat_offsets *lanes,
                        unsigned size, unsigned words)
 {
@@ -536,9 +549,17 @@ static void store_each(struct nat_unit *u, const struct place *at, LLVMValueRef 
     LLVMBuilderRef b = u->b.b;
     LLVMTypeRef type = lanes->wide ? u->b.i64 : u->b.i32;
     const unsigned steps = u->lanes.some ? 1 : UNROLLED;
-    LLVMBasicBlockRef from[2] = {l->GetInsertBlock(b), nat_new_block(u)}, after = nat_new_block(u);
-    LLVMValueRef bits = nat_access_bits(u), values[2] = {u->lanes.some ? bits : quad(u, 0), NULL}, more;
+    LLVMBasicBlockRef from[2] = {NULL, NULL}, after;
+    LLVMValueRef values[2] = {NULL, NULL}, more;
 
+    if (u->scatters && words == 1 && size >= ISA_SIZE_B32) {
+        scatter(u, at, all, lanes);
+        return;
+    }
+    from[0] = l->GetInsertBlock(b);
+    from[1] = nat_new_block(u);
+    after = nat_new_block(u);
+    values[0] = u->lanes.some ? nat_access_bits(u) : quad(u, 0);
     l->SetAlignment(l->BuildStore(b, lanes->index, nat_lane_variable(u, &u->offsets, 8)), 8);
     l->SetAlignment(l->BuildStore(b, all, nat_lane_variable(u, &u->elements, 16)), 8);
     (void)l->BuildBr(b, from[1]);

@@ -173,6 +173,7 @@ struct nat_unit {
     uint32_t first, count;       /* first: index of insn[0] in the program */
     unsigned width, columns, rows; /* lanes of a warp: `rows` rows of the block, each with `columns` lanes */
     bool masked;          /* the code executes a split with any lanes; false: the code executes whole warps */
+    bool scatters;        /* the host has an instruction that stores the elements of a vector to any addresses */
     uint8_t *kind;        /* [count] enum nat_kind */
     int32_t *block_of;    /* [count] */
     struct nat_block *block;
