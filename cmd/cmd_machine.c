@@ -457,15 +457,5 @@ enum lw_status cmd_machine_next(void *context, bool *more, struct lw_error *err)
     enum lw_status status = lnc_session_next(m->session, &state, err);
 
     *more = status == LW_OK && state == LNC_LAUNCHED;
-    /* In the timing model a launch has no warps until its first block is placed on a core. Runs to that cycle, so that a
-     * debugger can show warps. */
-    while (status == LW_OK && *more && m->timing != NULL &&
-           m->engine->ops->warp_count(m->engine) == 0) {
-        struct emu_stop stop;
-
-        status = tim_engine_run_cycles(m->engine, 1, &stop, err);
-        if (stop.kind == EMU_STOP_IDLE || stop.kind == EMU_STOP_HANG)
-            break; /* the next run of the engine reports the hang, or the end */
-    }
-    return status;
+    return status == LW_OK && *more && m->timing != NULL ? tim_engine_run_to_warp(m->engine, err) : status;
 }

@@ -286,16 +286,15 @@ int host_gdb_run(struct lanewise_machine *m, bool *left)
 {
     struct host_gdb *g = m->gdb;
     struct lw_error err;
-    enum lw_status status = LW_OK;
+    enum lw_status status = m->timing != NULL ? tim_engine_run_to_warp(m->engine, &err) : LW_OK;
 
     *left = true;
-    if (!g->started) {
+    if (status == LW_OK && !g->started) {
         status = start(g, &err);
-        if (status != LW_OK) {
-            g->over = true;
-            return host_fail(m, &err);
-        }
+        g->over = status != LW_OK;
     }
+    if (status != LW_OK)
+        return host_fail(m, &err);
     pthread_mutex_lock(&g->mutex);
     if (!g->ended)
         g->owner = SERVER;

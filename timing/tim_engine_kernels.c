@@ -176,3 +176,13 @@ void tim_kernels_account(struct tim_engine *e)
     }
     e->turning_count = 0;
 }
+
+enum lw_status tim_engine_run_to_warp(struct emu_engine *engine, struct lw_error *err)
+{
+    struct emu_stop stop = {.kind = EMU_STOP_NONE};
+    enum lw_status status = LW_OK;
+
+    while (status == LW_OK && stop.kind != EMU_STOP_IDLE && stop.kind != EMU_STOP_HANG && engine->ops->warp_count(engine) == 0)
+        status = tim_engine_run_cycles(engine, 1, &stop, err);
+    return status;
+}

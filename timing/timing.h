@@ -88,6 +88,9 @@ enum lw_status tim_engine_create(struct emu_machine *machine, const struct tim_c
 /** Runs for @cycles cycles, or until an event stops the run, such as a breakpoint or an observer. */
 enum lw_status tim_engine_run_cycles(struct emu_engine *engine, uint64_t cycles,
                                      struct emu_stop *stop, struct lw_error *err) LW_MUST_CHECK;
+/** Runs to the cycle in which the first block of a launch is placed on a core, so that a debugger can show warps. If the launch
+ *  ends or hangs before, the next run of the engine reports it. */
+enum lw_status tim_engine_run_to_warp(struct emu_engine *engine, struct lw_error *err) LW_MUST_CHECK;
 
 /* ---- counters and reports ----------------------------------------------------------------------- */
 

@@ -53,6 +53,25 @@ has session '$7 = 3' "the third launch sees the variable as the host has set it"
 has session 'host: 35 81 151' "the host goes on"
 has session 'exited normally' "the end"
 
+# The timing model places the first block of a launch in a later cycle. gdb stops there in each launch.
+debug --timing volta ./both <<'END'
+break first.cu:12
+continue
+print x
+monitor why
+delete
+tbreak first.cu:11 if a.by == 5
+continue
+print factor
+continue
+END
+[ $status = 0 ] || fail "--timing: exit status $status, expected 0"
+has session 'first (a=' "--timing"
+has session '$1 = 0' "--timing"
+has session 'the warp can issue' "--timing: monitor why"
+has session '$2 = 3' "--timing: the third launch"
+has session 'host: 35 81 151' "--timing: the host goes on"
+
 # gdb stops in a kernel of another module, which is selected by name. Tests detach.
 debug --gdb-kernel second ./both <<'END'
 break second.cu:6
