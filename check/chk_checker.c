@@ -266,8 +266,7 @@ static int add_fault(struct chk *chk, int kind, const struct emu_fault *fault)
     }
     if (fault->bytes != 0) {
         f.address = fault->address;
-        if ((fault->space == ISA_SPACE_GLOBAL || fault->space == ISA_SPACE_GENERIC) &&
-            emu_allocation_at(chk->machine, fault->address, &allocation, &inside))
+        if (emu_fault_allocation(chk->machine, fault, &allocation))
             f.allocation = allocation.name;
         lw_printf(&text.sink, "%s %s of %u byte%s at 0x%llx", isa_space_name(fault->space),
                   emu_fault_access(chk->machine, fault), fault->bytes, fault->bytes == 1 ? "" : "s",

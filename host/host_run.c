@@ -265,6 +265,15 @@ enum lanewise_fault lanewise_fault_kind(const lanewise_machine *m)
     return m != NULL && m->stopped && m->stop.kind == EMU_STOP_FAULT ? (enum lanewise_fault)m->stop.fault.kind : LANEWISE_FAULT_NONE;
 }
 
+const char *lanewise_fault_allocation(const lanewise_machine *m)
+{
+    struct emu_allocation allocation;
+
+    if (lanewise_fault_kind(m) == LANEWISE_FAULT_NONE || !emu_fault_allocation(m->machine, &m->stop.fault, &allocation))
+        return NULL;
+    return allocation.name[0] != '\0' ? allocation.name : NULL;
+}
+
 /** Adds each count of @more (emu_stat_rows lists them) to the same count of @to. */
 static void add_counts(struct emu_stats *to, const struct emu_stats *more)
 {

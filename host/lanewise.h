@@ -285,6 +285,9 @@ LANEWISE_API int lanewise_launch_shape(lanewise_machine *machine, const lanewise
 LANEWISE_API int lanewise_wait(lanewise_machine *machine);
 /** Returns the kind of the fault at which the machine has stopped; LANEWISE_FAULT_NONE if it has not stopped at a fault. */
 LANEWISE_API enum lanewise_fault lanewise_fault_kind(const lanewise_machine *machine);
+/** Returns the name of the allocation that the fault's message names; NULL if the machine has not stopped at a fault, or the message
+ *  names none. The string is valid until the allocation is freed. */
+LANEWISE_API const char *lanewise_fault_allocation(const lanewise_machine *machine);
 /** Makes a machine that has stopped at a fault or a hang usable again. Launches that have not ended are dropped. The session
  *  of gdb ends. Memory, modules, findings and counts remain. Only the tables of the GPU model (reports "timing" and
  *  "timing-json") start from zero. LANEWISE_ERROR: the machine has reached a limit, or lanewise_finish() or gdb has ended the

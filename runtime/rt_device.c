@@ -628,7 +628,7 @@ bool rt_run(void)
         complain("", "the program ended while a kernel was running");
     else
         rt_complain("");
-    print_sites(device.launches, NULL, -1);
+    print_sites(device.launches, lanewise_fault_allocation(device.machine), -1);
     device.stopped = true;
     return false;
 }

@@ -218,49 +218,65 @@ static void name_allocation(const struct emu_alloc_record *record, char *text, s
 /** Greatest distance of an address from an allocation at which the message still names this allocation. */
 #define NEAR (UINT64_C(1) << 36)
 
-static void describe_global(const struct emu_memory *memory, enum emu_fault_kind kind,
-                            uint64_t address, unsigned bytes, char *text, size_t text_size)
+/** Returns the allocation that the message of a fault names: the one that contains the first byte, or else the nearest one. Returns
+ *  NULL if none is near. */
+static const struct emu_alloc_record *subject_of(const struct emu_memory *memory, enum emu_fault_kind kind, uint64_t address, unsigned bytes)
 {
     const struct emu_alloc_record *below, *above, *record = emu_memory_find(memory, address);
-    char name[140];
+    uint64_t after = 0;
 
     if (record == NULL && kind == EMU_FAULT_FREED)
         record = emu_memory_find(memory, address + bytes - 1);
-    if (record != NULL && (kind == EMU_FAULT_FREED || kind == EMU_FAULT_READ_ONLY)) {
-        name_allocation(record, name, sizeof name);
-        snprintf(text, text_size, "byte %llu of %s, which %s",
-                 (unsigned long long)(address - record->address), name,
+    if (record != NULL && (kind == EMU_FAULT_FREED || kind == EMU_FAULT_READ_ONLY))
+        return record;
+    emu_memory_neighbours(memory, address, &below, &above);
+    if (below != NULL && address - below->address < below->size_bytes)
+        return below;
+    if (below != NULL)
+        after = address - (below->address + below->size_bytes);
+    if (above != NULL && above->address - address <= NEAR && (below == NULL || above->address - address < after))
+        return above;
+    return below != NULL && after <= NEAR ? below : NULL;
+}
+
+bool emu_fault_allocation(const struct emu_machine *machine, const struct emu_fault *fault, struct emu_allocation *out)
+{
+    const struct emu_alloc_record *record = NULL;
+    bool inside;
+
+    if (fault->bytes != 0 && (fault->space == ISA_SPACE_GLOBAL || fault->space == ISA_SPACE_GENERIC))
+        record = subject_of(&machine->memory, fault->kind, fault->address, fault->bytes);
+    return record != NULL && emu_allocation_at(machine, record->address, out, &inside);
+}
+
+static void describe_global(const struct emu_memory *memory, enum emu_fault_kind kind,
+                            uint64_t address, unsigned bytes, char *text, size_t text_size)
+{
+    const struct emu_alloc_record *record = subject_of(memory, kind, address, bytes), *below, *above;
+    char name[140];
+
+    if (record == NULL) {
+        emu_memory_neighbours(memory, address, &below, &above);
+        snprintf(text, text_size, below == NULL && above == NULL ? "no memory is allocated" : "there is no allocation near this address");
+        return;
+    }
+    name_allocation(record, name, sizeof name);
+    const bool contains = address - record->address < record->size_bytes;
+    if (contains && (kind == EMU_FAULT_READ_ONLY || kind == EMU_FAULT_FREED)) {
+        snprintf(text, text_size, "byte %llu of %s, which %s", (unsigned long long)(address - record->address), name,
                  kind == EMU_FAULT_FREED ? "was freed" : "is read-only for kernels");
         return;
     }
-    emu_memory_neighbours(memory, address, &below, &above);
-    if (below == NULL && above == NULL) {
-        snprintf(text, text_size, "no memory is allocated");
-        return;
-    }
-    uint64_t after = 0;
-    if (below != NULL && address - below->address < below->size_bytes) {
-        uint64_t outside = bytes - (below->size_bytes - (address - below->address));
-        name_allocation(below, name, sizeof name);
+    if (address < record->address) {
+        uint64_t before = record->address - address;
+        snprintf(text, text_size, "%llu byte%s before %s", (unsigned long long)before, plural(before), name);
+    } else if (contains) {
+        uint64_t outside = bytes - (record->size_bytes - (address - record->address));
         snprintf(text, text_size, "the last %llu byte%s of the access lie%s past the end of %s",
                  (unsigned long long)outside, plural(outside), outside == 1 ? "s" : "", name);
-        return;
-    }
-    if (below != NULL)
-        after = address - (below->address + below->size_bytes);
-    if ((below == NULL || after > NEAR) && (above == NULL || above->address - address > NEAR)) {
-        snprintf(text, text_size, "there is no allocation near this address");
-        return;
-    }
-    if (below == NULL || (above != NULL && above->address - address < after)) {
-        uint64_t before = above->address - address;
-        name_allocation(above, name, sizeof name);
-        snprintf(text, text_size, "%llu byte%s before %s", (unsigned long long)before,
-                 plural(before), name);
     } else {
-        name_allocation(below, name, sizeof name);
-        snprintf(text, text_size, "%llu byte%s past the end of %s", (unsigned long long)after,
-                 plural(after), name);
+        uint64_t after = address - (record->address + record->size_bytes);
+        snprintf(text, text_size, "%llu byte%s past the end of %s", (unsigned long long)after, plural(after), name);
     }
 }
 

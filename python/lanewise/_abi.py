@@ -162,6 +162,7 @@ FUNCTIONS = {
     "lanewise_launch_shape": ("int", [_M, _CK, "const lanewise_shape *", "size_t", "const void *const *"]),
     "lanewise_wait": ("int", [_M]),
     "lanewise_fault_kind": ("enum lanewise_fault", [_CM]),
+    "lanewise_fault_allocation": (_T, [_CM]),
     "lanewise_recover": ("int", [_M]),
     "lanewise_interrupt": ("void", [_M]),
     "lanewise_gdb": ("int", [_M, "const lanewise_gdb_options *", "size_t"]),

@@ -159,6 +159,11 @@ for options in "-g -O0" "-g -O2" "--compiler nvcc -g"; do
         has err 'past.cu:7)' "past $options: the launch"
         has err 'buffer 1 was created by main (' "past $options: the buffer"
         has err 'past.cu:13)' "past $options: the buffer"
+        "$lanewise" app --strict ./past >out 2>err
+        has err 'buffer 1 was created by main (' "past $options: the buffer, with --strict"
+        "$lanewise" app ./past before >out 2>err
+        has err "160 bytes before 'buffer 1'" "past $options: before the buffer"
+        has err 'buffer 1 was created by main (' "past $options: before the buffer"
         for report in calls.json calls.sarif; do
             "$lanewise" app --check-file $report ./past >out 2>err || fail "past $options: the program ends with exit status $?"
             python3 -m json.tool $report >/dev/null || fail "past $options: $report is not JSON"
