@@ -82,6 +82,17 @@ static bool has_generic_pointers(const char *const *flags, size_t count)
     return generic;
 }
 
+/** Returns true if the last -cl-std= of @flags selects C++ for OpenCL. */
+static bool is_cpp(const char *const *flags, size_t count)
+{
+    bool cpp = false;
+
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(flags[i], "-cl-std=", 8) == 0)
+            cpp = strchr(flags[i] + 8, '+') != NULL;
+    return cpp;
+}
+
 /** Compiles @text to bitcode, unless the cache contains the bitcode. @standard is the option for the version of OpenCL C; NULL:
  *  the text is C. The bitcode contains the functions of the bitcode @linked that it uses; NULL: none. Writes the bitcode's path to
  *  @out. */
@@ -156,7 +167,7 @@ static size_t put_dialect(const struct ptx_job *job, const char *const *flags, s
         "-Dreqd_work_group_size(x,y,z)=reqd_work_group_size(x,y,z),"
         "btf_decl_tag(\"" PTX_CLANG_BLOCK "\"__lanewise_text(x,y,z))";
     static const char *const before[] = {"-cl-std=CL1.2", "-O3", "-gdwarf-2",
-                                         "-fgnu89-inline", "-target", "nvptx64-nvidia-nvcl",
+                                         "-target", "nvptx64-nvidia-nvcl",
                                          /* an OpenCL runtime defines __OPENCL_VERSION__, and sources test the macro */
                                          "-D__OPENCL_VERSION__=120",
                                          "-D__lanewise_text(x,y,z)=#x\", \"#y\", \"#z", block,
@@ -167,7 +178,8 @@ static size_t put_dialect(const struct ptx_job *job, const char *const *flags, s
                                          "-Xclang", PTX_CLANG_MAYBE_UNWRITTEN,
                                          /* libclc and our overrides implement these extensions; clang 14 declares vload_half only
                                           * with cl_khr_fp16 */
-                                         "-D__IMAGE_SUPPORT__=1",
+                                         "-D__IMAGE_SUPPORT__=1", "-Dcl_khr_image2d_from_buffer=1",
+                                         "-Dcl_khr_srgb_image_writes=1",
                                          "-Xclang", "-cl-ext=+cl_khr_fp16,+cl_khr_3d_image_writes,"
                                          "+cl_khr_int64_base_atomics,"
                                          "+cl_khr_int64_extended_atomics"};
@@ -189,11 +201,13 @@ static size_t put_dialect(const struct ptx_job *job, const char *const *flags, s
     argv[n++] = job->compiler;
     for (size_t i = 0; i < LW_COUNT_OF(before); i++)
         argv[n++] = before[i];
+    if (!is_cpp(flags, flag_count)) /* clang refuses this option for C++ for OpenCL */
+        argv[n++] = "-fgnu89-inline";
     for (size_t i = 0; i < LW_COUNT_OF(generic) && has_generic_pointers(flags, flag_count); i++)
         argv[n++] = generic[i];
     for (size_t i = 0; i < flag_count; i++)
         argv[n++] = flags[i];
-    _Static_assert(1 + LW_COUNT_OF(before) + LW_COUNT_OF(generic) <= DIALECT_OPTIONS, "room for the options");
+    _Static_assert(2 + LW_COUNT_OF(before) + LW_COUNT_OF(generic) <= DIALECT_OPTIONS, "room for the options");
     return n;
 }
 

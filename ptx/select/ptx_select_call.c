@@ -23,6 +23,7 @@ static enum callee callee_of(const struct ptx_call_parts *call)
 
     return strcmp(name, "vprintf") == 0        ? CALL_VPRINTF
            : strcmp(name, "printf") == 0       ? CALL_PRINTF
+           : strcmp(name, "_Z6printfPU3AS4Kcz") == 0 ? CALL_PRINTF /* in C++ for OpenCL */
            : strcmp(name, "__assertfail") == 0 ? CALL_ASSERT
            : strcmp(name, "malloc") == 0       ? CALL_MALLOC
            : strcmp(name, "free") == 0         ? CALL_FREE
