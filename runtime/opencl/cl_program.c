@@ -85,8 +85,14 @@ static struct cl_unit *create_unit(const void *source, size_t source_bytes, bool
 
 static const char *const version_options[] = {"-U__OPENCL_VERSION__", "-D__OPENCL_VERSION__=300"};
 enum { VERSION_OPTIONS = sizeof version_options / sizeof *version_options };
+/** Options for a device without sub-groups: the compiler then has neither the macros nor the functions. */
+static const char *const no_sub_groups[] = {
+    "-Xclang", "-cl-ext=-cl_khr_subgroups,-__opencl_c_subgroups", "-Ucl_khr_subgroup_extended_types", "-Ucl_khr_subgroup_non_uniform_vote",
+    "-Ucl_khr_subgroup_ballot", "-Ucl_khr_subgroup_non_uniform_arithmetic", "-Ucl_khr_subgroup_shuffle",
+    "-Ucl_khr_subgroup_shuffle_relative", "-Ucl_khr_subgroup_clustered_reduce"};
+enum { NO_SUB_GROUPS = sizeof no_sub_groups / sizeof *no_sub_groups };
 
-/** Returns the options of a compilation: those for the device's version, followed by the words of @options. The caller frees
+/** Returns the options of a compilation: those for the device's version and features, followed by the words of @options. The caller frees
  *  the array and *@words. Returns NULL if the host has no memory. */
 static const char **all_options(const char *options, char ***words)
 {
@@ -97,10 +103,14 @@ static const char **all_options(const char *options, char ***words)
     while (*words != NULL && (*words)[count] != NULL)
         count++;
     if (*words != NULL)
-        all = malloc((count + VERSION_OPTIONS + 1) * sizeof *all);
+        all = malloc((count + VERSION_OPTIONS + NO_SUB_GROUPS + 1) * sizeof *all);
     if (all == NULL)
         return NULL;
     memcpy(all, version_options, sizeof version_options);
+    if (cl_max_sub_groups() == 0) {
+        memcpy(all + kept, no_sub_groups, sizeof no_sub_groups);
+        kept += NO_SUB_GROUPS;
+    }
     for (size_t i = 0; i <= count; i++)
         if (i == count || strcmp((*words)[i], "-cl-no-subgroup-ifp") != 0) /* an option of OpenCL 2.1 that clang does not have */
             all[kept++] = (*words)[i];
