@@ -219,33 +219,61 @@ cl_int CL_API_CALL clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_m
     return cl_copy_enqueue(queue, CL_COMMAND_COPY_BUFFER, &c, to, from, false, count, waits, event);
 }
 
+/** A box of bytes in memory, with the address to which its offset is added. */
+struct area {
+    uint64_t address;
+    const struct cl_box *box;
+    const size_t *region;
+};
+
+static uint64_t row_address(const struct area *a, size_t y, size_t z)
+{
+    return a->address + a->box->offset + y * a->box->row + z * a->box->slice;
+}
+
+static uint64_t end_of(const struct area *a)
+{
+    return row_address(a, a->region[1] - 1, a->region[2] - 1) + a->region[0];
+}
+
+/** Returns true if the range of @bytes at @at has a byte in common with @b. */
+static bool touches(const struct area *b, uint64_t at, uint64_t bytes)
+{
+    const uint64_t begin = row_address(b, 0, 0);
+    const uint64_t slice = at > begin && b->box->slice != 0 ? (at - begin) / b->box->slice : 0;
+
+    /* A slice is at least as large as all rows in it, so only the slice at this address and its neighbours can overlap the range, unless
+     * the range also overlaps one of them. */
+    for (uint64_t w = slice > 0 ? slice - 1 : 0; w < b->region[2] && w <= slice + 1; w++) {
+        const uint64_t from = row_address(b, 0, w), last = row_address(b, b->region[1] - 1, w);
+        uint64_t row = 0;
+
+        if (at >= last + b->region[0] || at + bytes <= from)
+            continue;
+        /* In this slice, the same holds for two rows. */
+        if (at > from && b->box->row != 0)
+            row = (at - from) / b->box->row;
+        for (uint64_t r = row; r < b->region[1] && r <= row + 1; r++)
+            if (at < row_address(b, r, w) + b->region[0] && row_address(b, r, w) < at + bytes)
+                return true;
+    }
+    return false;
+}
+
+static bool areas_overlap(const struct area *a, const struct area *b)
+{
+    if (row_address(a, 0, 0) >= end_of(b) || row_address(b, 0, 0) >= end_of(a))
+        return false;
+    for (size_t z = 0; z < a->region[2]; z++)
+        for (size_t y = 0; y < a->region[1]; y++)
+            if (touches(b, row_address(a, y, z), a->region[0]))
+                return true;
+    return false;
+}
+
 bool cl_boxes_overlap(const struct cl_copy *c, uint64_t a, uint64_t b)
 {
-    const size_t rows = c->region[1], slices = c->region[2];
-
-    for (size_t z = 0; z < slices; z++)
-        for (size_t y = 0; y < rows; y++) {
-            const uint64_t at = a + c->box.offset + y * c->box.row + z * c->box.slice, begin = b + c->other_box.offset;
-            const uint64_t slice = at > begin && c->other_box.slice != 0 ? (at - begin) / c->other_box.slice : 0;
-
-            /* A slice is at least as large as all rows in it, so only the slice at this row and its neighbours can overlap
-             * the row. */
-            for (uint64_t w = slice > 0 ? slice - 1 : 0; w < slices && w <= slice + 1; w++) {
-                const uint64_t from = begin + w * c->other_box.slice;
-                const uint64_t last = from + (rows - 1) * c->other_box.row;
-                uint64_t row = 0;
-
-                if (at >= last + c->region[0] || at + c->region[0] <= from)
-                    continue;
-                /* In this slice, only two rows can overlap this row. */
-                if (at > from && c->other_box.row != 0)
-                    row = (at - from) / c->other_box.row;
-                for (uint64_t r = row; r < rows && r <= row + 1; r++)
-                    if (at < from + r * c->other_box.row + c->region[0] && from + r * c->other_box.row < at + c->region[0])
-                        return true;
-            }
-        }
-    return false;
+    return areas_overlap(&(struct area){a, &c->box, c->region}, &(struct area){b, &c->other_box, c->region});
 }
 
 cl_int CL_API_CALL clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin,
@@ -334,10 +362,8 @@ struct map_command {
  *  host memory is as large as the object. */
 static uint8_t *shadow_of(struct _cl_mem *mem)
 {
-    struct _cl_mem *root = mem;
+    struct _cl_mem *root = cl_mem_root(mem);
 
-    while (root->parent != NULL)
-        root = root->parent;
     if (root->shadow == NULL) {
         void *block = NULL;
 
@@ -386,7 +412,7 @@ static int run_unmap(struct rt_command *command)
 /** Removes a map from the memory object, because its command failed. Does nothing if another thread has unmapped it. Locked. */
 static void forget_map(struct _cl_mem *mem, const struct cl_map *map)
 {
-    for (struct cl_map **at = &mem->maps; *at != NULL; at = &(*at)->next)
+    for (struct cl_map **at = &cl_mem_root(mem)->maps; *at != NULL; at = &(*at)->next)
         if (*at == map) {
             struct cl_map *found = *at;
 
@@ -397,12 +423,24 @@ static void forget_map(struct _cl_mem *mem, const struct cl_map *map)
         }
 }
 
+/** Returns true if the memory of the box is mapped for writing. */
+static bool is_written(struct _cl_mem *mem, const struct cl_map *box)
+{
+    const struct area own = {mem->address, &box->box, box->region};
+
+    for (const struct cl_map *map = cl_mem_root(mem)->maps; map != NULL; map = map->next)
+        if (map->writes && areas_overlap(&own, &(struct area){map->mem->address, &map->box, map->region}))
+            return true;
+    return false;
+}
+
 void *cl_map_enqueue(cl_command_queue queue, cl_command_type type, cl_mem mem, const struct cl_map *values, cl_bool blocking,
                      cl_map_flags flags, cl_uint count, const cl_event *waits, cl_event *event, cl_int *error)
 {
     const cl_map_flags known = CL_MAP_READ | CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
     struct cl_command *command = NULL;
-    struct cl_map *map = NULL;
+    const bool writes = (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0;
+    struct cl_map *map = NULL, **maps = &cl_mem_root(mem)->maps;
     uint8_t *shadow = NULL;
     cl_int result = CL_SUCCESS;
 
@@ -410,8 +448,8 @@ void *cl_map_enqueue(cl_command_queue queue, cl_command_type type, cl_mem mem, c
         result = CL_INVALID_VALUE;
     if (result == CL_SUCCESS && (flags & CL_MAP_READ) != 0)
         result = cl_check_host_access(mem, true);
-    if (result == CL_SUCCESS && (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0)
-        result = cl_check_host_access(mem, false);
+    if (result == CL_SUCCESS && writes)
+        result = is_written(mem, values) ? CL_INVALID_OPERATION : cl_check_host_access(mem, false);
     if (result == CL_SUCCESS)
         result = cl_command_create(queue, type, count, waits, sizeof(struct map_command), run_map, &command);
     if (result == CL_SUCCESS) {
@@ -429,9 +467,10 @@ void *cl_map_enqueue(cl_command_queue queue, cl_command_type type, cl_mem mem, c
         return NULL;
     }
     *map = *values;
-    map->next = mem->maps;
-    map->writes = (flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION)) != 0;
-    mem->maps = map;
+    map->mem = mem;
+    map->writes = writes;
+    map->next = *maps;
+    *maps = map;
     mem->map_count++;
     *(struct map_command *)command = (struct map_command){
         .base = *command, .mem = mem, .range = *map,
@@ -477,10 +516,10 @@ cl_int CL_API_CALL clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, v
     rt_lock();
     error = cl_check_mem(queue, mem, cl_object_is(mem, CL_KIND_MEM) && cl_is_image(mem));
     if (error == CL_SUCCESS) {
-        const struct _cl_mem *root = cl_mem_root(mem);
+        struct _cl_mem *root = cl_mem_root(mem);
 
-        for (at = &mem->maps; *at != NULL; at = &(*at)->next)
-            if (root->shadow != NULL && root->shadow + mem->origin + (*at)->box.offset == (uint8_t *)pointer)
+        for (at = &root->maps; *at != NULL; at = &(*at)->next)
+            if ((*at)->mem == mem && root->shadow != NULL && root->shadow + mem->origin + (*at)->box.offset == (uint8_t *)pointer)
                 break;
         if (*at == NULL)
             error = CL_INVALID_VALUE;

@@ -368,10 +368,11 @@ cl_int CL_API_CALL clEnqueueBarrier(cl_command_queue queue)
 
 cl_int CL_API_CALL clEnqueueWaitForEvents(cl_command_queue queue, cl_uint count, const cl_event *waits)
 {
-    if (count == 0 || waits == NULL)
-        return CL_INVALID_VALUE;
-    for (cl_uint i = 0; i < count; i++)
-        if (waits[i] == NULL)
-            return CL_INVALID_EVENT;
-    return enqueue_idle(queue, CL_COMMAND_BARRIER, true, false, count, waits, NULL);
+    cl_int error = CL_INVALID_COMMAND_QUEUE;
+
+    rt_lock();
+    if (cl_object_is(queue, CL_KIND_QUEUE))
+        error = count == 0 || waits == NULL ? CL_INVALID_VALUE : check_waits(queue->object.context, count, waits, CL_INVALID_VALUE);
+    rt_unlock();
+    return error != CL_SUCCESS ? error : enqueue_idle(queue, CL_COMMAND_BARRIER, true, false, count, waits, NULL);
 }

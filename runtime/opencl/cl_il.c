@@ -61,6 +61,15 @@ static bool open_module(struct module *m, void *bytes, size_t size)
     return word(m, 0) == MAGIC;
 }
 
+/** Returns true if the device supports the module's version. */
+static bool is_supported(const struct module *m)
+{
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+        if (word(m, 1) == (CL_VERSION_MAJOR(versions[i].version) << 16 | CL_VERSION_MINOR(versions[i].version) << 8))
+            return true;
+    return false;
+}
+
 /** Returns the size in words of the instruction at @at, or 0 after the last whole instruction. */
 static size_t instruction_words(const struct module *m, size_t at)
 {
@@ -212,7 +221,7 @@ cl_program CL_API_CALL clCreateProgramWithIL(cl_context context, const void *il,
         result = CL_INVALID_VALUE;
     else if (copy == NULL)
         result = CL_OUT_OF_HOST_MEMORY;
-    else if (!open_module(&m, copy, bytes))
+    else if (!open_module(&m, copy, bytes) || !is_supported(&m))
         result = CL_INVALID_VALUE;
     else
         program = cl_program_create(context, &result);

@@ -174,8 +174,8 @@ static cl_int check_image(const struct _cl_mem *mem, const char *type)
     return CL_INVALID_ARG_VALUE;
 }
 
-/** Sets an argument that is a buffer, an image or a sampler. */
-static cl_int set_object(struct cl_argument *a, size_t bytes, const void *value)
+/** Sets an argument that is a buffer, an image or a sampler of @context. */
+static cl_int set_object(struct cl_argument *a, cl_context context, size_t bytes, const void *value)
 {
     const bool image = is_image_parameter(&a->param), known = a->param.structure != NULL;
     uint64_t bits = 0;
@@ -191,12 +191,16 @@ static cl_int set_object(struct cl_argument *a, size_t bytes, const void *value)
         (!known && a->param.kind == LANEWISE_PARAM_CONSTANT && cl_object_is(handle, CL_KIND_SAMPLER))) {
         if (!cl_object_is(handle, CL_KIND_SAMPLER))
             return CL_INVALID_SAMPLER;
+        if (((const struct _cl_sampler *)handle)->object.context != context)
+            return CL_INVALID_CONTEXT;
         bits = cl_sampler_value(handle);
     } else if (handle != NULL || image) {
         const struct _cl_mem *mem = handle;
 
         if (!cl_object_is(handle, CL_KIND_MEM) || (cl_is_image(mem) != image && known))
             return CL_INVALID_MEM_OBJECT;
+        if (mem->object.context != context)
+            return CL_INVALID_CONTEXT;
         error = image ? check_image(mem, a->param.structure) : CL_SUCCESS;
         if (error != CL_SUCCESS)
             return error;
@@ -209,7 +213,7 @@ static cl_int set_object(struct cl_argument *a, size_t bytes, const void *value)
     return CL_SUCCESS;
 }
 
-static cl_int set_argument(struct cl_argument *a, size_t bytes, const void *value)
+static cl_int set_argument(struct cl_argument *a, cl_context context, size_t bytes, const void *value)
 {
     const uint64_t bits = bytes;
 
@@ -223,7 +227,7 @@ static cl_int set_argument(struct cl_argument *a, size_t bytes, const void *valu
         break;
     case LANEWISE_PARAM_GLOBAL:
     case LANEWISE_PARAM_CONSTANT: {
-        const cl_int error = set_object(a, bytes, value);
+        const cl_int error = set_object(a, context, bytes, value);
 
         if (error != CL_SUCCESS)
             return error;
@@ -247,7 +251,7 @@ cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, size_t bytes,
     rt_lock();
     error = !cl_object_is(kernel, CL_KIND_KERNEL)  ? CL_INVALID_KERNEL
             : index >= kernel->argument_count ? CL_INVALID_ARG_INDEX
-                                              : set_argument(&kernel->arguments[index], bytes, value);
+                                              : set_argument(&kernel->arguments[index], kernel->object.context, bytes, value);
     rt_unlock();
     return error;
 }

@@ -19,10 +19,14 @@ void cl_mem_end(struct _cl_mem *mem)
         d->notify(mem, d->context);
         free(d);
     }
-    while (mem->maps != NULL) {
-        struct cl_map *map = mem->maps;
+    for (struct cl_map **at = &cl_mem_root(mem)->maps; *at != NULL;) {
+        struct cl_map *map = *at;
 
-        mem->maps = map->next;
+        if (map->mem != mem) {
+            at = &map->next;
+            continue;
+        }
+        *at = map->next;
         free(map);
     }
     free(mem->properties);
@@ -43,7 +47,7 @@ bool cl_is_image(const struct _cl_mem *mem)
     return mem->image.type != CL_MEM_OBJECT_BUFFER;
 }
 
-const struct _cl_mem *cl_mem_root(const struct _cl_mem *mem)
+struct _cl_mem *cl_mem_root(struct _cl_mem *mem)
 {
     while (mem->parent != NULL)
         mem = mem->parent;

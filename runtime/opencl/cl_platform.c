@@ -307,6 +307,7 @@ static cl_int device_info(cl_device_info info, size_t room, void *out, size_t *s
     static const cl_name_version languages[] = {{CL_MAKE_VERSION(1, 0, 0), "OpenCL C"},
                                                 {CL_MAKE_VERSION(1, 1, 0), "OpenCL C"},
                                                 {CL_MAKE_VERSION(1, 2, 0), "OpenCL C"},
+                                                {CL_MAKE_VERSION(2, 0, 0), "OpenCL C"},
                                                 {CL_MAKE_VERSION(3, 0, 0), "OpenCL C"}};
     char text[100];
 
@@ -389,8 +390,15 @@ cl_int CL_API_CALL clGetHostTimer(cl_device_id device, cl_ulong *host_time)
 
 cl_int CL_API_CALL clSetDefaultDeviceCommandQueue(cl_context context, cl_device_id device, cl_command_queue queue)
 {
-    (void)context, (void)queue;
-    return device == &cl_the_device ? CL_INVALID_OPERATION : CL_INVALID_DEVICE;
+    bool is;
+
+    (void)queue;
+    rt_lock();
+    is = cl_object_is(context, CL_KIND_CONTEXT);
+    rt_unlock();
+    return !is                        ? CL_INVALID_CONTEXT
+           : device == &cl_the_device ? CL_INVALID_OPERATION /* the device has no queues of its own */
+                                      : CL_INVALID_DEVICE;
 }
 
 cl_int CL_API_CALL clUnloadPlatformCompiler(cl_platform_id platform)

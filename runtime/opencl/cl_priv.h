@@ -119,9 +119,10 @@ struct cl_box {
     size_t offset;          /* offset of the first byte of the box */
     size_t row, slice;      /* distances in bytes from one row to the next, and from one slice to the next */
 };
-/** A mapped range of a memory object. */
+/** A mapped range of a memory object. The object that owns the memory has the maps of all objects that use the memory. */
 struct cl_map {
     struct cl_map *next;
+    struct _cl_mem *mem;    /* memory object that is mapped, borrowed: its maps end with it */
     struct cl_box box;
     size_t region[3];       /* size of a row in bytes, number of rows, number of slices */
     bool writes;
@@ -146,8 +147,8 @@ struct _cl_mem {
     bool is_svm;            /* the host pointer is shared virtual memory, which is the memory of the buffer */
     uint8_t *shadow;        /* host memory for mapped ranges: host_pointer, or owned; NULL: not needed yet, or a sub-buffer,
                              * which uses that of its parent */
-    struct cl_map *maps;
-    unsigned map_count;
+    struct cl_map *maps;    /* maps of this object and of its parts; NULL if the object has a parent */
+    unsigned map_count;     /* number of maps of this object */
     cl_mem_properties *properties;
     size_t property_bytes;
     struct cl_destructor *destructors;
@@ -283,7 +284,7 @@ cl_int cl_check_child_flags(const struct _cl_mem *parent, cl_mem_flags flags);
 /** Returns the flags of a memory object that was created with @flags and uses the memory of @parent. */
 cl_mem_flags cl_child_flags(const struct _cl_mem *parent, cl_mem_flags flags);
 /** Returns the object that owns the memory of @mem: @mem itself, or an object of which it is a part. */
-const struct _cl_mem *cl_mem_root(const struct _cl_mem *mem);
+struct _cl_mem *cl_mem_root(struct _cl_mem *mem);
 /** Returns true if the memory object is an image. */
 bool cl_is_image(const struct _cl_mem *mem);
 

@@ -283,16 +283,60 @@ static bool load_units(struct _cl_program *program, const char *bytes, size_t si
     return at == end;
 }
 
+/* A binary that the driver makes begins with these 8 bytes and a hash of all bytes after it. */
+static const char sum_mark[] = "LWCLBIN1";
+enum { MARK_BYTES = sizeof sum_mark - 1, SUM_BYTES = MARK_BYTES + 8 };
+
+/** Returns the hash FNV-1a of the bytes. */
+static uint64_t sum_of(const uint8_t *bytes, size_t size)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < size; i++)
+        sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
+/** Sets the program's binary to @size bytes and their hash. Without memory, the program has no binary. */
+static void set_binary(struct _cl_program *program, const void *bytes, size_t size)
+{
+    uint8_t *to = malloc(size + SUM_BYTES);
+
+    free(program->binary);
+    program->binary = to;
+    program->binary_bytes = to != NULL ? size + SUM_BYTES : 0;
+    if (to == NULL)
+        return;
+    const uint64_t sum = sum_of(bytes, size);
+    memcpy(to, sum_mark, MARK_BYTES);
+    for (unsigned i = 0; i < 8; i++)
+        to[MARK_BYTES + i] = (uint8_t)(sum >> 8 * i);
+    memcpy(to + SUM_BYTES, bytes, size);
+}
+
+/** Advances *@bytes past the hash at the beginning of a binary, if there is one. Returns false if the bytes have another hash. */
+static bool check_sum(const uint8_t **bytes, size_t *size)
+{
+    uint64_t sum = 0;
+
+    if (*size < SUM_BYTES || memcmp(*bytes, sum_mark, MARK_BYTES) != 0)
+        return true; /* an object file that another program has made */
+    for (unsigned i = 0; i < 8; i++)
+        sum |= (uint64_t)(*bytes)[MARK_BYTES + i] << 8 * i;
+    *bytes += SUM_BYTES;
+    *size -= SUM_BYTES;
+    return sum == sum_of(*bytes, *size);
+}
+
 /** Creates the program's binary from the PTX of the program's units. */
 static void save_units(struct _cl_program *program)
 {
     size_t bytes = sizeof COMPILED_BEGIN + 24;
-    char *to;
+    char *all, *to;
 
     for (unsigned i = 0; i < program->unit_count; i++)
         bytes += program->units[i]->ptx_bytes + 24;
-    free(program->binary);
-    program->binary = to = malloc(bytes);
+    all = to = malloc(bytes);
     if (to == NULL)
         return;
     to += sprintf(to, COMPILED_BEGIN "%c %u\n", program->type == CL_PROGRAM_BINARY_TYPE_LIBRARY ? 'L' : 'C', program->unit_count);
@@ -301,17 +345,22 @@ static void save_units(struct _cl_program *program)
         memcpy(to, program->units[i]->ptx, program->units[i]->ptx_bytes);
         to += program->units[i]->ptx_bytes;
     }
-    program->binary_bytes = (size_t)(to - (char *)program->binary);
+    set_binary(program, all, (size_t)(to - all));
+    free(all);
 }
 
 /** Loads a binary, which is an object file for the program's module, or the PTX of units. Returns false after writing the
  *  reason to the program's log. */
-static bool load_binary(struct _cl_program *program, const void *bytes, size_t size)
+static bool load_binary(struct _cl_program *program, const uint8_t *bytes, size_t size)
 {
     lanewise_machine *machine = rt_machine();
 
+    if (!check_sum(&bytes, &size)) {
+        set_log(program, "the binary is damaged: its bytes do not have the hash at its beginning");
+        return false;
+    }
     if (size >= sizeof COMPILED_BEGIN - 1 && memcmp(bytes, COMPILED_BEGIN, sizeof COMPILED_BEGIN - 1) == 0) {
-        if (load_units(program, bytes, size))
+        if (load_units(program, (const char *)bytes, size))
             return true;
         set_log(program, "the binary of a compiled program is damaged");
         return false;
@@ -572,6 +621,8 @@ cl_int CL_API_CALL clCompileProgram(cl_program program, cl_uint count, const cl_
     for (cl_uint i = 0; i < header_count && error == CL_SUCCESS; i++)
         if (!cl_object_is(headers[i], CL_KIND_PROGRAM))
             error = CL_INVALID_PROGRAM;
+        else if (cl_object_is(program, CL_KIND_PROGRAM) && headers[i]->object.context != program->object.context)
+            error = CL_INVALID_CONTEXT;
         else if (names[i] == NULL)
             error = CL_INVALID_VALUE;
         else if (headers[i]->source == NULL)
@@ -624,6 +675,8 @@ static struct _cl_program *link_programs(cl_context context, cl_uint device_coun
     for (cl_uint i = 0; i < count && *error == CL_SUCCESS; i++)
         if (!cl_object_is(inputs[i], CL_KIND_PROGRAM))
             *error = CL_INVALID_PROGRAM;
+        else if (inputs[i]->object.context != context)
+            *error = CL_INVALID_CONTEXT;
         else if (inputs[i]->type != CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT && inputs[i]->type != CL_PROGRAM_BINARY_TYPE_LIBRARY)
             *error = CL_INVALID_OPERATION;
     if (*error == CL_SUCCESS && !are_linker_options(options, &library))
@@ -706,11 +759,7 @@ static void make_binary(struct _cl_program *program)
     if ((program->source == NULL && program->il == NULL && program->binary != NULL && program->unit_count == 0) ||
         lanewise_module_object(program->module, &object, &size) != LANEWISE_OK)
         return; /* the program keeps the binary that the user gave; or the object file cannot be made */
-    free(program->binary);
-    program->binary = malloc(size);
-    program->binary_bytes = program->binary != NULL ? size : 0;
-    if (program->binary != NULL)
-        memcpy(program->binary, object, size);
+    set_binary(program, object, size);
     lanewise_object_free(object);
 }
 

@@ -38,6 +38,18 @@ bool cl_svm_holds(const struct _cl_context *context, const void *pointer, size_t
     return false;
 }
 
+/** Returns true if the range is inside one allocation of shared virtual memory of @context, or has no byte of the device's memory. */
+static bool is_valid_range(const struct _cl_context *context, const void *pointer, size_t bytes)
+{
+    const uint64_t from = (uint64_t)(uintptr_t)pointer;
+    uint64_t begin, end, last;
+
+    if (bytes == 0 || cl_svm_holds(context, pointer, bytes))
+        return true;
+    lanewise_address_range(rt_machine(), &begin, &end);
+    return !__builtin_add_overflow(from, bytes - 1, &last) && (last < begin || from >= end);
+}
+
 static void *allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes, cl_uint alignment)
 {
     const cl_svm_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
@@ -183,10 +195,14 @@ static int run_move(struct rt_command *command)
     if (m->bytes == 0)
         return CL_SUCCESS;
     if (m->pattern_bytes != 0) {
+        if (!cl_svm_holds(m->context, m->to, m->bytes))
+            return CL_INVALID_VALUE; /* the memory has been freed since the call */
         result = lanewise_fill(machine, to, m->pattern, m->pattern_bytes, m->bytes);
     } else {
         const bool to_shared = cl_svm_holds(m->context, m->to, m->bytes), from_shared = cl_svm_holds(m->context, m->from, m->bytes);
 
+        if (!is_valid_range(m->context, m->to, m->bytes) || !is_valid_range(m->context, m->from, m->bytes))
+            return CL_INVALID_VALUE; /* the memory has been freed since the call */
         if (to_shared && from_shared)
             result = lanewise_copy(machine, to, from, m->bytes);
         else if (to_shared)
@@ -233,6 +249,8 @@ cl_int CL_API_CALL clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, 
         return fail(CL_INVALID_VALUE);
     if (bytes != 0 && (a < b ? b - a : a - b) < bytes)
         return fail(CL_MEM_COPY_OVERLAP);
+    if (!is_valid_range(queue->object.context, to, bytes) || !is_valid_range(queue->object.context, from, bytes))
+        return fail(CL_INVALID_VALUE);
     return enqueue_move(queue, CL_COMMAND_SVM_MEMCPY, &m, blocking, count, waits, event);
 }
 
@@ -246,6 +264,8 @@ cl_int CL_API_CALL clEnqueueSVMMemFill(cl_command_queue queue, void *to, const v
         return fail(CL_INVALID_COMMAND_QUEUE);
     if (to == NULL || pattern == NULL || pattern_bytes == 0 || pattern_bytes > sizeof m.pattern ||
         (pattern_bytes & (pattern_bytes - 1)) != 0 || bytes % pattern_bytes != 0 || (uintptr_t)to % pattern_bytes != 0)
+        return fail(CL_INVALID_VALUE);
+    if (bytes != 0 && !cl_svm_holds(queue->object.context, to, bytes))
         return fail(CL_INVALID_VALUE);
     memcpy(m.pattern, pattern, pattern_bytes);
     return enqueue_move(queue, CL_COMMAND_SVM_MEMFILL, &m, CL_FALSE, count, waits, event);
@@ -262,6 +282,8 @@ cl_int CL_API_CALL clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_
     if (pointer == NULL || bytes == 0 || (flags & ~known) != 0 ||
         ((flags & CL_MAP_WRITE_INVALIDATE_REGION) != 0 && (flags & (CL_MAP_READ | CL_MAP_WRITE)) != 0))
         return fail(CL_INVALID_VALUE);
+    if (!is_valid_range(queue->object.context, pointer, bytes))
+        return fail(CL_INVALID_VALUE);
     return enqueue_move(queue, CL_COMMAND_SVM_MAP, &(struct svm_move){.to = pointer}, blocking, count, waits, event);
 }
 
@@ -271,7 +293,7 @@ cl_int CL_API_CALL clEnqueueSVMUnmap(cl_command_queue queue, void *pointer, cl_u
     rt_lock();
     if (!cl_object_is(queue, CL_KIND_QUEUE))
         return fail(CL_INVALID_COMMAND_QUEUE);
-    if (pointer == NULL)
+    if (pointer == NULL || !is_valid_range(queue->object.context, pointer, 1))
         return fail(CL_INVALID_VALUE);
     return enqueue_move(queue, CL_COMMAND_SVM_UNMAP, &(struct svm_move){.to = pointer}, CL_FALSE, count, waits, event);
 }
