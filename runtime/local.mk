@@ -71,6 +71,7 @@ $(LW_CUDART): libcuda-runtime.a $(LW_RUNTIME) %D%/cuda/exports.map
 if HAVE_OPENCL_HEADERS
 noinst_LIBRARIES += libopencl.a
 libopencl_a_SOURCES = \
+	%D%/opencl/cl_calls.def \
 	%D%/opencl/cl_context.c \
 	%D%/opencl/cl_copy.c \
 	%D%/opencl/cl_dispatch.c \

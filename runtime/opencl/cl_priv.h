@@ -29,6 +29,7 @@ enum {
 unsigned cl_max_sub_groups(void);
 
 enum cl_kind { CL_KIND_CONTEXT = 1, CL_KIND_QUEUE, CL_KIND_MEM, CL_KIND_PROGRAM, CL_KIND_KERNEL, CL_KIND_EVENT, CL_KIND_SAMPLER };
+struct cl_svm;
 /** First member of every object except the platform and the device. An object exists while the user, other objects or
  *  commands have references to it. The handle of an object is valid while the user has references. The handle of a context,
  *  queue or program is valid as long as the object exists, because queries of other objects return the handle. */
@@ -53,6 +54,16 @@ void cl_trace_released(struct cl_object *object);
 void cl_trace_end(struct cl_object *object);
 /** Reports the use of @handle, which is not valid, if it was an object of @kind that the user has released. */
 void cl_trace_use(const void *handle, enum cl_kind kind);
+/** Called at the end of each call of function @name by the program: reports the call if its error code @error means that arguments
+ *  are wrong. Called without the lock. */
+void cl_trace_call(const char *name, cl_int error);
+/** Called when shared virtual memory has been allocated, and before it is freed by the program. */
+void cl_trace_svm_begin(struct cl_svm *svm);
+void cl_trace_svm_released(struct cl_svm *svm);
+/** Frees @svm, which the program has freed, or which it has not freed when its context ends. */
+void cl_trace_svm_end(struct cl_svm *svm);
+/** Reports that the program frees @pointer, which is not shared virtual memory of the context. */
+void cl_trace_svm_wrong(const void *pointer);
 /** Called when a build of a program has failed (@failed), or when its log has been read or a later build has succeeded. */
 void cl_trace_build(struct _cl_program *program, bool failed);
 /** Calls @visit for every object. */
@@ -93,6 +104,13 @@ struct _cl_context {
     size_t property_bytes;
     struct cl_destructor *destructors;
     struct cl_svm *svm; /* allocations of shared virtual memory */
+};
+/** An allocation of shared virtual memory, which belongs to a context. */
+struct cl_svm {
+    struct cl_svm *next;
+    uint64_t address;
+    size_t bytes;
+    struct cl_svm_trace *trace; /* calls that allocated and freed the memory; NULL: the program's calls are not checked */
 };
 /** Frees the shared virtual memory of a context. */
 void cl_svm_end(struct _cl_context *context);

@@ -10,13 +10,6 @@
 
 enum { SVM_MOST_ALIGN = 128 }; /* alignment of the largest type, long16 */
 
-/** An allocation of shared virtual memory, which belongs to a context. */
-struct cl_svm {
-    struct cl_svm *next;
-    uint64_t address;
-    size_t bytes;
-};
-
 void cl_svm_end(struct _cl_context *context)
 {
     while (context->svm != NULL) {
@@ -24,7 +17,7 @@ void cl_svm_end(struct _cl_context *context)
 
         context->svm = svm->next;
         lanewise_free(rt_machine(), svm->address);
-        free(svm);
+        cl_trace_svm_end(svm);
     }
 }
 
@@ -80,6 +73,7 @@ static void *allocate(cl_context context, cl_svm_mem_flags flags, size_t bytes, 
     svm->bytes = bytes;
     svm->next = context->svm;
     context->svm = svm;
+    cl_trace_svm_begin(svm);
     return pointer;
 }
 
@@ -90,10 +84,11 @@ void *CL_API_CALL clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t 
     rt_lock();
     pointer = allocate(context, flags, bytes, alignment);
     rt_unlock();
+    cl_trace_call("clSVMAlloc", CL_SUCCESS);
     return pointer;
 }
 
-/** Frees the allocation that begins at @pointer; does nothing if there is none. */
+/** Frees the allocation that begins at @pointer. Only reports the call if there is none. */
 static void release(cl_context context, const void *pointer)
 {
     for (struct cl_svm **at = &context->svm; *at != NULL; at = &(*at)->next) {
@@ -102,10 +97,13 @@ static void release(cl_context context, const void *pointer)
         if (svm->address == (uint64_t)(uintptr_t)pointer) {
             *at = svm->next;
             lanewise_free(rt_machine(), svm->address);
-            free(svm);
+            cl_trace_svm_released(svm);
+            cl_trace_svm_end(svm);
             return;
         }
     }
+    if (pointer != NULL)
+        cl_trace_svm_wrong(pointer);
 }
 
 void CL_API_CALL clSVMFree(cl_context context, void *pointer)
@@ -114,6 +112,7 @@ void CL_API_CALL clSVMFree(cl_context context, void *pointer)
     if (cl_object_is(context, CL_KIND_CONTEXT))
         release(context, pointer);
     rt_unlock();
+    cl_trace_call("clSVMFree", CL_SUCCESS);
 }
 
 /* ---- commands -------------------------------------------------------------------------------------------------- */

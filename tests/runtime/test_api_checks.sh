@@ -77,7 +77,7 @@ END
 
 # Of the two examples of `lanewise explain`, the wrong one must have only the finding of its kind, and the right one no finding.
 kinds=$("$lanewise" explain api | awk '{print $2}')
-[ "$(echo "$kinds" | wc -w)" -ge 3 ] || fail "explain api lists fewer than 3 kinds"
+[ "$(echo "$kinds" | wc -w)" -ge 4 ] || fail "explain api lists fewer than 4 kinds"
 for kind in $kinds; do
     for form in wrong right; do
         name=${kind//-/_}_$form
@@ -186,6 +186,79 @@ if build many; then
     # kinds can be selected one by one
     app many --check=api-unread-log
     [ "$(grep -c '^lanewise: .*: api-' err)" = 1 ] || fail "many: expected one finding: $(cat err)"
+fi
+
+# Calls with wrong arguments: one finding for each call of the source, none for questions and for results of builds. Shared virtual
+# memory that is freed twice or not at all.
+cat >calls.c <<'END'
+#define CL_TARGET_OPENCL_VERSION 200
+#include "frame.h"
+int main(void)
+{
+    const size_t one = 1, big = 4096;
+    char text[4];
+    cl_device_id none;
+    cl_context second;
+    cl_mem b, foreign;
+    cl_int error;
+    void *svm;
+
+    begin();
+    second = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+    foreign = clCreateBuffer(second, 0, 64, NULL, NULL);
+    b = clCreateBuffer(context, 0, 64, NULL, NULL);
+    for (int i = 0; i < 3; i++)
+        clEnqueueFillBuffer(queue, b, &one, 4, 64, 4, 0, NULL, NULL); /* offset */
+    clEnqueueCopyBuffer(queue, b, b, 0, 8, 16, 0, NULL, NULL); /* overlap */
+    clEnqueueCopyBuffer(queue, b, foreign, 0, 8, 16, 0, NULL, NULL); /* context */
+    clSetKernelArg(kernel, 0, sizeof foreign, &foreign); /* argument */
+    clSetKernelArg(kernel, 0, 4, &b); /* size */
+    clSetKernelArg(kernel, 7, sizeof b, &b); /* index */
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, NULL); /* unset */
+    clSetKernelArg(kernel, 0, sizeof b, &b);
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &big, &big, 0, NULL, NULL); /* limit */
+    if (clCreateSubBuffer(b, 0, CL_BUFFER_CREATE_TYPE_REGION, &(cl_buffer_region){4, 4}, &error) != NULL) /* sub */
+        return 1;
+    if (clCreateBuffer(context, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, 64, NULL, NULL) != NULL) /* flags */
+        return 2;
+    svm = clSVMAlloc(context, 0, 64, 0);
+    clSVMFree(context, svm);
+    clSVMFree(context, svm); /* twice */
+    clSVMFree(context, text); /* foreign */
+    clSVMFree(context, NULL);
+    clSVMAlloc(context, 0, 100, 0); /* lost */
+    clSVMAlloc(second, 0, 200, 0); /* ended */
+    /* no findings: */
+    clGetDeviceIDs(platform, CL_DEVICE_TYPE_CPU, 1, &none, NULL);
+    clGetDeviceInfo(device, CL_DEVICE_NAME, sizeof text, text, NULL);
+    clGetKernelArgInfo(kernel, 0, 0x9999, sizeof text, text, NULL);
+    clCreateBuffer(context, 0, 64, NULL, NULL) == NULL ? puts("no buffer") : 0; /* leak */
+    clBuildProgram(wrong, 0, NULL, NULL, NULL, NULL); /* build */
+    clReleaseMemObject(b);
+    clReleaseMemObject(foreign);
+    clReleaseContext(second);
+    end();
+    return 0;
+}
+END
+sed -i '1i #undef CL_TARGET_OPENCL_VERSION' calls.c
+if build calls; then
+    app calls --check=api --check-file findings.json
+    for row in offset:clEnqueueFillBuffer:VALUE overlap:clEnqueueCopyBuffer:OVERLAP context:clEnqueueCopyBuffer:CONTEXT \
+        argument:clSetKernelArg:CONTEXT size:clSetKernelArg:ARG_SIZE index:clSetKernelArg:ARG_INDEX \
+        unset:clEnqueueNDRangeKernel:KERNEL_ARGS limit:clEnqueueNDRangeKernel:WORK_ITEM_SIZE sub:clCreateSubBuffer:SUB_BUFFER_OFFSET \
+        flags:clCreateBuffer:VALUE; do
+        finds "${row%%:*}" api-invalid-call "$(echo "$row" | cut -d: -f2) returns CL_.*${row##*:}: "
+    done
+    finds foreign api-invalid-call 'frees memory that is not shared virtual memory of the context'
+    finds twice api-use-after-release 'shared virtual memory that the program has freed'
+    finds lost api-leak 'shared virtual memory of 100 bytes is not freed when the program ends'
+    finds ended api-leak 'shared virtual memory of 200 bytes is not freed when its context ends'
+    finds build api-unread-log 'the build failed'
+    finds leak api-leak 'a buffer of 64 bytes'
+    [ "$(grep -c '^lanewise: .*: api-' err)" = 16 ] || fail "calls: expected 16 findings: $(cat err)"
+    app calls --check=api,-api-invalid-call
+    [ "$(grep -c '^lanewise: .*: api-' err)" = 5 ] || fail "calls: expected 5 findings: $(cat err)"
 fi
 
 # Findings that are made at the end of the program are sorted between the earlier ones in reports. Each finding is printed once.
