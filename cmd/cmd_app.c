@@ -22,6 +22,7 @@ struct words {
     const struct cmd *cmd;
     struct lw_buffer text;
     const char *option, *value; /* the last option with a value */
+    struct cmd_app_check check;
     bool debug, gdb, sources; /* debug: --debug was given; gdb: --gdb; sources: --sources or --record */
 };
 
@@ -46,19 +47,22 @@ static int before_file(const char *option, const char *value)
     return is && value[prefix] != '/' && value[prefix] != '\0' && strcmp(value, "-") != 0 ? prefix : -1;
 }
 
-/** Appends an option; handles --debug itself, because the runtimes do not have this option. */
+/** Checks and appends an option; handles --debug itself, because the runtimes do not have this option. */
 static enum lw_status take(void *context, unsigned option, const char *value, struct lw_error *err)
 {
     struct lw_buffer *words = &((struct words *)context)->text;
     const char *name = ((struct words *)context)->cmd->options[option].name;
     char here[PATH_MAX];
+    enum lw_status status;
     int before;
 
-    (void)err;
     if (strcmp(name, "debug") == 0) {
         ((struct words *)context)->debug = true;
         return LW_OK;
     }
+    status = cmd_app_check_option(&((struct words *)context)->check, name, value, err);
+    if (status != LW_OK)
+        return status;
     ((struct words *)context)->gdb |= strcmp(name, "gdb") == 0;
     ((struct words *)context)->sources |= strcmp(name, "sources") == 0 || strcmp(name, "record") == 0;
     lw_printf(&words->sink, "--%s", name);
@@ -247,13 +251,34 @@ static int run_with_gdb(const struct cmd *cmd, char *const *program, bool has_so
     return status;
 }
 
+/** Runs the program with the options @words. Returns an exit status. */
+static int run_program(const struct cmd *cmd, char *const *program, struct words *words)
+{
+    char folder[2 * PATH_MAX];
+
+    /* The folder is set even if Lanewise was built without OpenCL and has no driver, so that the program finds no OpenCL
+     * platform rather than the platform of another driver. */
+    cmd_find_folder("lanewise-icd", "lanewise.icd", folder, sizeof folder);
+    setenv("OCL_ICD_VENDORS", folder, 1);
+    unsetenv("OCL_ICD_FILENAMES"); /* this variable may name further drivers, which the ICD loader would add */
+    if (cmd_find_folder("lanewise-cuda", "libcudart.so.13", folder, sizeof folder))
+        prepend("LD_LIBRARY_PATH", folder);
+    if (words->debug)
+        return words->gdb ? cmd_wrong_usage(cmd, "--debug starts its own gdb: leave --gdb out")
+                          : run_with_gdb(cmd, program, words->sources, &words->text);
+    setenv("LANEWISE_OPTIONS", lw_buffer_text(&words->text), 1);
+    execvp(*program, program);
+    return cmd_wrong_usage(cmd, "%s: %s", *program, errno == ENOENT ? "the program does not exist" : strerror(errno));
+}
+
 int cmd_app(const struct cmd *cmd, int argc, char **argv)
 {
     const int own = count_own(cmd, argc, argv);
     char *const *program = argv + own;
-    char *mine[own + 1], folder[2 * PATH_MAX];
+    char *mine[own + 1];
     const char *before = getenv("LANEWISE_OPTIONS");
     struct words words = {.cmd = cmd};
+    struct lw_error err;
     int status = CMD_USAGE;
 
     memcpy(mine, argv, (size_t)own * sizeof *mine);
@@ -263,33 +288,25 @@ int cmd_app(const struct cmd *cmd, int argc, char **argv)
     lw_buffer_init(&words.text);
     if (before != NULL)
         lw_printf(&words.text.sink, "%s ", before);
-    if (cmd_parse(cmd, mine[own - 1] != NULL ? own : own - 1, mine, take, &words, &status) < 0) {
-        lw_buffer_fini(&words.text);
-        return status;
+    if (cmd_app_check_begin(&words.check, &err) != LW_OK) {
+        status = cmd_error(&err);
+    } else if (cmd_parse(cmd, mine[own - 1] != NULL ? own : own - 1, mine, take, &words, &status) >= 0) {
+        /* Options in the environment may add a GPU model to those of the command line, so then only the runtime can check
+         * all options together. */
+        const bool fits = (before != NULL && *before != '\0') || cmd_app_check_all(&words.check, &err) == LW_OK;
+
+        cmd_app_check_end(&words.check);
+        if (!fits)
+            status = cmd_error(&err);
+        else if (*program == NULL && words.value != NULL && words.value == mine[own - 1])
+            status = cmd_wrong_usage(cmd, "expected the name of a program after \"--%s %s\": \"%s\" is the value of --%s",
+                                     words.option, words.value, words.value, words.option);
+        else if (*program == NULL)
+            status = cmd_wrong_usage(cmd, "expected the name of a program, such as \"lanewise app --check ./saxpy 1000\"");
+        else
+            status = run_program(cmd, program, &words);
     }
-    if (*program == NULL && words.value != NULL && words.value == mine[own - 1])
-        status = cmd_wrong_usage(cmd, "expected the name of a program after \"--%s %s\": \"%s\" is the value of --%s", words.option,
-                                 words.value, words.value, words.option);
-    else if (*program == NULL)
-        status = cmd_wrong_usage(cmd, "expected the name of a program, such as \"lanewise app --check ./saxpy 1000\"");
-    else {
-        /* The folder is set even if Lanewise was built without OpenCL and has no driver, so that the program finds no OpenCL
-         * platform rather than the platform of another driver. */
-        cmd_find_folder("lanewise-icd", "lanewise.icd", folder, sizeof folder);
-        setenv("OCL_ICD_VENDORS", folder, 1);
-        unsetenv("OCL_ICD_FILENAMES"); /* this variable may name further drivers, which the ICD loader would add */
-        if (cmd_find_folder("lanewise-cuda", "libcudart.so.13", folder, sizeof folder))
-            prepend("LD_LIBRARY_PATH", folder);
-        if (words.debug) {
-            status = words.gdb ? cmd_wrong_usage(cmd, "--debug starts its own gdb: leave --gdb out")
-                               : run_with_gdb(cmd, program, words.sources, &words.text);
-            lw_buffer_fini(&words.text);
-            return status;
-        }
-        setenv("LANEWISE_OPTIONS", lw_buffer_text(&words.text), 1);
-        execvp(*program, program);
-        status = cmd_wrong_usage(cmd, "%s: %s", *program, errno == ENOENT ? "the program does not exist" : strerror(errno));
-    }
+    cmd_app_check_end(&words.check);
     lw_buffer_fini(&words.text);
     return status;
 }

@@ -346,6 +346,18 @@ int cmd_stats_write(const char *path, const char *launch_file, const struct cmd_
  *  installed. Returns false if none of them has the file; @folder is then the last one that was tried. */
 bool cmd_find_folder(const char *name, const char *file, char *folder, size_t room);
 int cmd_app(const struct cmd *cmd, int argc, char **argv);
+/** Checks of the options of `lanewise app` (cmd_app_check.c): each option by itself, and then all of them together. */
+struct cmd_app_check {
+    struct lanewise_machine *machine; /* a machine with these options, which runs nothing */
+    bool timing;           /* --timing was given */
+    const char *of_timing; /* the last option that has no effect without --timing, or NULL */
+};
+enum lw_status cmd_app_check_begin(struct cmd_app_check *c, struct lw_error *err) LW_MUST_CHECK;
+/** Checks one option. @value: its operand, or NULL. The message does not name the option. */
+enum lw_status cmd_app_check_option(struct cmd_app_check *c, const char *name, const char *value, struct lw_error *err) LW_MUST_CHECK;
+/** Checks all options together. */
+enum lw_status cmd_app_check_all(struct cmd_app_check *c, struct lw_error *err) LW_MUST_CHECK;
+void cmd_app_check_end(struct cmd_app_check *c);
 int cmd_run(const struct cmd *cmd, int argc, char **argv);
 /** Executes `lanewise run`, as cmd_run() does. @gdb: the gdb to start for the run, or NULL to start none. */
 int cmd_run_with(const struct cmd *cmd, int argc, char **argv, struct cmd_gdb *gdb);

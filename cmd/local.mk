@@ -2,6 +2,7 @@
 bin_PROGRAMS += lanewise
 lanewise_SOURCES = \
 	%D%/cmd_app.c \
+	%D%/cmd_app_check.c \
 	%D%/cmd_cc.c \
 	%D%/cmd_check.c \
 	%D%/cmd_compile.c \
@@ -17,6 +18,6 @@ lanewise_SOURCES = \
 	%D%/cmd_stats.c \
 	%D%/cmd_timing.c
 lanewise_CPPFLAGS = $(AM_CPPFLAGS) -DLW_LIBRARY_FOLDER='"$(libdir)"'
-lanewise_LDADD = liblanewise.a $(LANEWISE_LIBS)
+lanewise_LDADD = libhost.a liblanewise.a $(LANEWISE_LIBS)
 completionsdir = $(datadir)/bash-completion/completions
 dist_completions_DATA = %D%/lanewise.bash

@@ -374,7 +374,7 @@ static enum lw_status begin_timing(struct lanewise_machine *m, struct emu_config
         status = LW_FAIL(err, LW_EUSAGE, "tags: the GPU model %s needs tags: set tags.detect=off by \"timing-set\"",
                          tim_config_name(m->timing));
     if (status == LW_OK && s->threads > 1)
-        status = LW_FAIL(err, LW_EUSAGE, "threads: the timing model runs on one host thread: remove the key");
+        status = LW_FAIL(err, LW_EUSAGE, "threads: the timing model runs on one host thread, so the number must be 1");
     if (status == LW_OK)
         tim_config_machine(m->timing, config);
     if (status == LW_OK && s->tags) /* the user's choice of tags is valid with any GPU model */

@@ -37,6 +37,7 @@ static struct {
     bool engine_given;      /* --engine is given */
     bool compiles;          /* --engine or LANEWISE_ENGINE selects native or auto, which compile kernels with shared memory */
     bool hash;
+    bool timed;             /* --timing is given */
     bool fails;             /* --fail-on-findings: the process ends with the status of lanewise run if its own status is 0 */
     int exit_status;        /* status with which the process ends, or -1 before it ends */
     int worst;              /* LANEWISE_FAULT or LANEWISE_HANG: such a result has stopped the device; else LANEWISE_OK */
@@ -431,6 +432,23 @@ static bool compiles(const char *engine)
     return strcmp(engine, "native") == 0 || strcmp(engine, "auto") == 0;
 }
 
+/** Sets an option that has no value. Returns false if there is no such option. */
+static bool set_switch(const char *name)
+{
+    static const struct {
+        const char *name;
+        bool *to;
+    } rows[] = {{"strict", &device.strict}, {"hash", &device.hash}, {"gdb-own", &device.gdb_own},
+              {"fail-on-findings", &device.fails}};
+
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, name) == 0) {
+            *rows[i].to = true;
+            return true;
+        }
+    return false;
+}
+
 /** Sets one option. Returns false after printing an error. */
 static bool set_option(const char *name, const char *value)
 {
@@ -459,37 +477,77 @@ static bool set_option(const char *name, const char *value)
     if (strcmp(name, "sources") == 0)
         return rt_sources_keep(value);
     if (strcmp(name, "history") == 0) {
-        device.gdb_history_mib = strtoull(value, NULL, 10);
-        return true;
+        char *end;
+
+        device.gdb_history_mib = strtoull(value, &end, 10);
+        if (value[0] >= '0' && value[0] <= '9' && *end == '\0')
+            return true;
+        fprintf(stderr, "lanewise: LANEWISE_OPTIONS: history: expected an integer of 0 or more, found \"%s\"\n", value);
+        return false;
+    }
+    if (strcmp(name, "debug") == 0) {
+        complain("LANEWISE_OPTIONS", "--debug is an option of \"lanewise app\" only: use --gdb, and connect gdb from another terminal");
+        return false;
     }
     if (strcmp(name, "record") == 0 && !rt_sources_keep(value)) /* the recorded objects name their source files, which
                                                                  * are kept in the same folder */
         return false;
     if (strcmp(name, "engine") == 0)
         device.engine_given = true, device.compiles = compiles(value);
+    if (strcmp(name, "timing") == 0)
+        device.timed = true;
     if (strcmp(name, "warp") == 0)
         device.warp_width = (unsigned)strtoul(value, NULL, 10);
     if (lanewise_set(device.machine, name, value) == LANEWISE_OK)
         return true;
-    rt_complain("LANEWISE_OPTIONS");
+    if (set_switch(name))
+        fprintf(stderr, "lanewise: LANEWISE_OPTIONS: option \"--%s\" takes no operand\n", name);
+    else if (strstr(lanewise_error(device.machine), "lanewise_key()") != NULL)
+        fprintf(stderr, "lanewise: LANEWISE_OPTIONS: unknown option \"--%s\"; \"lanewise help app\" lists the options\n", name);
+    else
+        rt_complain("LANEWISE_OPTIONS");
     return false;
 }
 
-/** Sets an option that has no value. Returns false if there is no such option. */
-static bool set_switch(const char *name)
-{
-    static const struct {
-        const char *name;
-        bool *to;
-    } rows[] = {{"strict", &device.strict}, {"hash", &device.hash}, {"gdb-own", &device.gdb_own},
-              {"fail-on-findings", &device.fails}};
+/** Options with a letter. */
+static const struct {
+    char letter;
+    const char *name;
+    bool operand;
+} letters[] = {{'s', "stats", true}, {'t', "threads", true}, {'w', "warp", true}, {'p', "policy", true}, {'g', "debuggable", false}};
 
-    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].name, name) == 0) {
-            *rows[i].to = true;
-            return true;
+/** Sets an option without a value: a switch, or an option whose value is optional. */
+static bool set_bare(const char *name)
+{
+    return set_switch(name) || set_option(name, strcmp(name, "check") == 0 ? "default" : strcmp(name, "gdb") == 0 ? "0" : "yes");
+}
+
+/** Sets the options of a word such as "-w16" or "-g". If the last of them needs an operand and the word has none, takes it from
+ *  the next word. Returns the last word that it used, or NULL after printing an error. */
+static char **set_letters(char **word)
+{
+    for (const char *at = *word + 1; *at != '\0'; at++) {
+        unsigned i = 0;
+
+        while (i < sizeof letters / sizeof *letters && letters[i].letter != *at)
+            i++;
+        if (i == sizeof letters / sizeof *letters) {
+            fprintf(stderr, "lanewise: LANEWISE_OPTIONS: unknown option \"-%c\"; \"lanewise help app\" lists the options\n", *at);
+            return NULL;
         }
-    return false;
+        if (!letters[i].operand) {
+            if (!set_bare(letters[i].name))
+                return NULL;
+            continue;
+        }
+        if (at[1] == '\0' && word[1] == NULL) {
+            fprintf(stderr, "lanewise: LANEWISE_OPTIONS: option \"-%c\" needs an operand\n", *at);
+            return NULL;
+        }
+        at = at[1] != '\0' ? at + 1 : *++word;
+        return set_option(letters[i].name, at) ? word : NULL;
+    }
+    return word;
 }
 
 /** Reads LANEWISE_OPTIONS, which has the options of `lanewise app`, separated by spaces. Sets *@checks if --check is given.
@@ -503,26 +561,35 @@ static bool read_options(bool *checks)
     for (char **word = words; good && *word != NULL; word++) {
         char *name = *word, *value;
 
-        if (strncmp(name, "--", 2) != 0) {
+        if (name[0] != '-' || name[1] == '\0') {
             fprintf(stderr, "lanewise: environment variable LANEWISE_OPTIONS: expected an option such as --check=all, "
                             "found \"%s\"\n", name);
             good = false;
             break;
         }
+        if (name[1] != '-') {
+            word = set_letters(word);
+            good = word != NULL;
+            if (!good)
+                break;
+            continue;
+        }
         name += 2;
+        *checks = *checks || (strncmp(name, "check", 5) == 0 && (name[5] == '\0' || name[5] == '='));
         value = strchr(name, '=');
         if (value == NULL && set_switch(name))
             continue;
         if (value != NULL)
             *value++ = '\0';
-        else if (word[1] != NULL && strncmp(word[1], "--", 2) != 0)
+        else if (word[1] != NULL && (word[1][0] != '-' || word[1][1] == '\0'))
             value = *++word;
-        else
-            value = strcmp(name, "check") == 0 ? "default" : strcmp(name, "gdb") == 0 ? "0" : "yes";
-        *checks = *checks || strcmp(name, "check") == 0;
-        good = set_option(name, value);
+        good = value != NULL ? set_option(name, value) : set_bare(name);
     }
     free(words);
+    if (good && device.reports[REPORT_TIMING] != NULL && !device.timed) {
+        complain("LANEWISE_OPTIONS", "timing-report has no effect without the timing model: add --timing");
+        good = false;
+    }
     return good;
 }
 

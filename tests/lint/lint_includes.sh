@@ -28,7 +28,7 @@ allowed() { # usage: allowed DIRECTORY. Sets $may to the directories whose heade
     shell) may='base isa emu check debug shell' ;;
     host) may='base isa ptx emu native launch check timing debug gdbstub host' ;;
     runtime) may='host runtime' ;;
-    cmd) may='base isa ptx emu native launch check timing debug gdbstub shell cmd' ;;
+    cmd) may='base isa ptx emu native launch check timing debug gdbstub shell host cmd' ;;
     esac
 }
 public() { # sets $headers to the public headers of a directory. The first includes the others, which may include each other

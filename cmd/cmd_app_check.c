@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks the options of lanewise app before the program starts, with the functions that the runtimes will use for them. */
+#include "cmd/cmd_priv.h"
+#include "host/lanewise.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/** Options whose operand is a file that is written at the end of the program. */
+static const struct {
+    const char *option;
+    const char *key; /* the key of lanewise_set() that must be "yes" for this file, or NULL */
+} files[] = {{"stats", NULL}, {"timing-report", NULL}, {"check-file", NULL}, {"coverage", "coverage"}, {"profile", "profile"}};
+
+/** Sets a key of the machine. The message lacks the key's name, because the caller adds the option's name. */
+static enum lw_status set(struct cmd_app_check *c, const char *key, const char *value, struct lw_error *err)
+{
+    const size_t size = strlen(key);
+    const char *text;
+
+    if (lanewise_set(c->machine, key, value) == LANEWISE_OK)
+        return LW_OK;
+    text = lanewise_error(c->machine);
+    return LW_FAIL(err, LW_EUSAGE, "%s", strncmp(text, key, size) == 0 && text[size] == ':' ? text + size + 2 : text);
+}
+
+/** Checks that files can be created in the folder @path, which may not exist yet. */
+static enum lw_status check_folder(const char *path, struct lw_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    char parent[4096];
+    struct stat at;
+
+    if (stat(path, &at) == 0) {
+        if (!S_ISDIR(at.st_mode))
+            return LW_FAIL(err, LW_EUSAGE, "%s: is not a folder", path);
+        return access(path, W_OK | X_OK) == 0 ? LW_OK : LW_FAIL(err, LW_EUSAGE, "%s: cannot be written: %s", path, strerror(errno));
+    }
+    while (slash != NULL && slash > path && slash[1] == '\0') /* a slash at the end */
+        for (slash--; slash > path && *slash != '/'; slash--)
+            ;
+    snprintf(parent, sizeof parent, "%.*s", slash == NULL ? 1 : slash == path ? 1 : (int)(slash - path), slash == NULL || *slash != '/' ? "." : path);
+    return access(parent, W_OK | X_OK) == 0 ? LW_OK : LW_FAIL(err, LW_EUSAGE, "%s: cannot be created: %s", path, strerror(errno));
+}
+
+static enum lw_status check_file(const char *option, const char *path, struct lw_error *err)
+{
+    if (strcmp(option, "check-file") == 0 && chk_format_suggest(path) != NULL)
+        return LW_FAIL(err, LW_EUSAGE, "%.200s: the suffix selects the format, and this one is not known; did you mean %s? (.txt is text)",
+                       path, chk_format_suggest(path));
+    return strcmp(path, "-") == 0 ? LW_OK : lw_file_try_write(path, err);
+}
+
+/** Checks the operand of --gdb: "1234", "host:1234" or "unix:path". */
+static enum lw_status check_address(const char *value, struct lw_error *err)
+{
+    const char *colon = strrchr(value, ':');
+    uint64_t port;
+
+    if ((strncmp(value, "unix:", 5) == 0 && value[5] != '\0') || (lw_parse_u64(colon != NULL ? colon + 1 : value, &port) && port <= 65535))
+        return LW_OK;
+    return LW_FAIL(err, LW_EUSAGE, "expected PORT, HOST:PORT or unix:PATH, found \"%.80s\"", value);
+}
+
+/** Checks that a program exists, in the folders of PATH if its name has no slash. */
+static enum lw_status check_program(const char *name, struct lw_error *err)
+{
+    const char *folder = strchr(name, '/') == NULL ? getenv("PATH") : NULL;
+    bool found = folder == NULL && access(name, X_OK) == 0;
+    char path[4096];
+
+    for (size_t size; folder != NULL && !found; folder = folder[size] != '\0' ? folder + size + 1 : NULL) {
+        size = strcspn(folder, ":");
+        snprintf(path, sizeof path, "%.*s/%s", (int)size, folder, name);
+        found = access(path, X_OK) == 0;
+    }
+    return found ? LW_OK : LW_FAIL(err, LW_EUSAGE, "%.200s: the program does not exist", name);
+}
+
+enum lw_status cmd_app_check_begin(struct cmd_app_check *c, struct lw_error *err)
+{
+    *c = (struct cmd_app_check){.machine = lanewise_create()};
+    return c->machine != NULL ? LW_OK : LW_FAIL(err, LW_ENOMEM, "app: the host has no memory to check the options");
+}
+
+enum lw_status cmd_app_check_option(struct cmd_app_check *c, const char *name, const char *value, struct lw_error *err)
+{
+    static const char *const switches[] = {"strict", "hash", "fail-on-findings", "gdb-kernel"};
+    uint64_t number;
+
+    if (strcmp(name, "timing") == 0)
+        c->timing = true;
+    else if (strncmp(name, "timing-", 7) == 0 || strcmp(name, "mechanism") == 0)
+        c->of_timing = name;
+    for (unsigned i = 0; i < LW_COUNT_OF(switches); i++)
+        if (strcmp(name, switches[i]) == 0)
+            return LW_OK;
+    for (unsigned i = 0; i < LW_COUNT_OF(files); i++)
+        if (strcmp(name, files[i].option) == 0) {
+            const enum lw_status status = check_file(name, value, err);
+
+            return status == LW_OK && files[i].key != NULL ? set(c, files[i].key, "yes", err) : status;
+        }
+    if (strcmp(name, "history") == 0)
+        return lw_parse_u64(value, &number) && number < UINT64_C(1) << 40
+                   ? LW_OK : LW_FAIL(err, LW_EUSAGE, "expected an integer of 0 or more, found \"%.40s\"", value);
+    if (strcmp(name, "gdb") == 0)
+        return value != NULL ? check_address(value, err) : LW_OK;
+    if (strcmp(name, "sources") == 0 || strcmp(name, "record") == 0)
+        return check_folder(value, err);
+    if (strcmp(name, "compiler") == 0 && check_program(value, err) != LW_OK)
+        return err->status;
+    return set(c, name, value != NULL ? value : strcmp(name, "check") == 0 ? "default" : "yes", err);
+}
+
+enum lw_status cmd_app_check_all(struct cmd_app_check *c, struct lw_error *err)
+{
+    if (c->of_timing != NULL && !c->timing)
+        return LW_FAIL(err, LW_EUSAGE, "app: --%s has no effect without the timing model: add --timing", c->of_timing);
+    if (lanewise_begin(c->machine) == LANEWISE_OK)
+        return LW_OK;
+    return LW_FAIL(err, LW_EUSAGE, "app: --%s", lanewise_error(c->machine));
+}
+
+void cmd_app_check_end(struct cmd_app_check *c)
+{
+    lanewise_destroy(c->machine);
+    c->machine = NULL;
+}
