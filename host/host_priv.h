@@ -121,7 +121,7 @@ void host_gdb_free(struct lanewise_machine *m);
 /** Starts to record launches in a folder. Creates the folder if it does not exist. */
 enum lw_status host_record_begin(struct lanewise_machine *m, const char *folder, struct lw_error *err) LW_MUST_CHECK;
 /** Records a launch before it is queued. No other launch may be queued. If the launch cannot be recorded, stores the reason
- *  for lanewise_record_message(). */
+ *  for lanewise_record_message(). @shape: its number of dimensions is 1 to 3. */
 void host_record_launch(struct lanewise_machine *m, const lanewise_kernel *kernel, const lanewise_shape *shape,
                         const void *const *arguments);
 /** Writes the launch file of the recorded launch, which has run until @stop. */

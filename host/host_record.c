@@ -307,12 +307,21 @@ static enum lw_status add_variables(struct lanewise_machine *m, const struct lan
     return status;
 }
 
+/** Writes a key whose value is a list with a number for each dimension. Its length is the result of get_work_dim(). */
+static void put_size(struct host_record *r, const char *key, const uint32_t size[3], unsigned dimensions)
+{
+    lw_printf(&r->steps.sink, "      %s: [%u", key, size[0]);
+    for (unsigned i = 1; i < dimensions; i++)
+        lw_printf(&r->steps.sink, ", %u", size[i]);
+    lw_put(&r->steps.sink, "]\n");
+}
+
 static enum lw_status record(struct lanewise_machine *m, const lanewise_kernel *kernel, const lanewise_shape *shape,
                              const void *const *arguments, struct lw_error *err)
 {
     struct host_record *r = m->record;
     const struct isa_function *f = kernel->function;
-    const uint32_t *g = shape->grid, *b = shape->block, *o = shape->offset;
+    const uint32_t *o = shape->offset;
     char file[NAME_BYTES];
     uint8_t *object = NULL;
     size_t size = 0;
@@ -330,12 +339,13 @@ static enum lw_status record(struct lanewise_machine *m, const lanewise_kernel *
     if (config->heap_bytes != usual.heap_bytes)
         lw_printf(&r->head.sink, ", heap_bytes: %u", config->heap_bytes);
     lw_printf(&r->head.sink, "}\nprogram: {source: %s}\nbuffers:\n", file);
-    lw_printf(&r->steps.sink, "  - launch:\n      entry: \"%s\"\n      grid: [%u, %u, %u]\n      block: [%u, %u, %u]\n", f->name, g[0],
-              g[1], g[2], b[0], b[1], b[2]);
+    lw_printf(&r->steps.sink, "  - launch:\n      entry: \"%s\"\n", f->name);
+    put_size(r, "grid", shape->grid, shape->dimensions);
+    put_size(r, "block", shape->block, shape->dimensions);
     if (shape->shared_bytes != 0)
         lw_printf(&r->steps.sink, "      shared: %u\n", shape->shared_bytes);
     if ((o[0] | o[1] | o[2]) != 0)
-        lw_printf(&r->steps.sink, "      offset: [%u, %u, %u]\n", o[0], o[1], o[2]);
+        put_size(r, "offset", o, shape->dimensions);
     status = add_variables(m, kernel->module, err);
     lw_put(&r->steps.sink, "      args:");
     if (f->param_count == 0)

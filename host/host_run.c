@@ -81,6 +81,7 @@ int lanewise_launch_shape(lanewise_machine *m, const lanewise_kernel *kernel, co
     for (unsigned i = 1; i < 3 && shape.dimensions == 0; i++)
         if (shape.grid[i] != 1 || shape.block[i] != 1)
             launch.work_dim = i + 1;
+    shape.dimensions = launch.work_dim;
     launch.params = params;
     result = fill_params(m, f, arguments, params, regions);
     if (result == LANEWISE_OK)
