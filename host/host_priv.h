@@ -124,7 +124,9 @@ enum lw_status host_record_begin(struct lanewise_machine *m, const char *folder,
  *  for lanewise_record_message(). @shape: its number of dimensions is 1 to 3. */
 void host_record_launch(struct lanewise_machine *m, const lanewise_kernel *kernel, const lanewise_shape *shape,
                         const void *const *arguments);
-/** Writes the launch file of the recorded launch, which has run until @stop. */
+/** Removes the launch file of the recorded launch, which could not be queued. */
+void host_record_refused(struct lanewise_machine *m);
+/** Completes the launch file of the recorded launch, which has run until @stop. */
 void host_record_ended(struct lanewise_machine *m, const struct emu_stop *stop);
 void host_record_free(struct lanewise_machine *m);
 /** Frees the memory that lanewise_set has allocated. */

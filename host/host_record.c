@@ -3,16 +3,22 @@
  * Records launches as launch files. A launch file has the kernel's object, the arguments, and the contents of buffers and
  * variables before the launch. Check steps have the contents after the launch. Contents are in files whose names are their
  * hashes, so a buffer that does not change between launches is written once. Each file is written completely or not at
- * all, and the launch file last.
+ * all, and the launch file after the others. It is written before the launch runs, without check steps, so that a launch that
+ * does not end is recorded, too. When the launch has ended, the complete file replaces it.
+ *
+ * No file of an earlier run or of another process is replaced: numbers of launch files begin after the highest one in the folder,
+ * and a launch file gets the next number if a file with its name has been created meanwhile.
  */
 #include "host/host_priv.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { MAX_BUFFERS = 256, NAME_BYTES = 40 };
 #define MAX_LAUNCH_BYTES (UINT64_C(256) << 20)
@@ -27,6 +33,9 @@ struct recorded {
 struct host_record {
     char *folder;
     unsigned launches; /* number of launches so far, recorded or not */
+    unsigned before;   /* the number of a launch file is this number plus that of its launch */
+    char path[4200];   /* the launch file of the active launch */
+    const struct lanewise_module *copied; /* the module whose sources were copied last */
     unsigned findings; /* number of findings of earlier launches */
     bool full;         /* a limit was reached, so later launches are not recorded */
     uint64_t bytes;    /* bytes written so far */
@@ -56,6 +65,24 @@ void lanewise_record_skip(lanewise_machine *m, const char *why)
         snprintf(m->record->skip, sizeof m->record->skip, "%s", why != NULL ? why : "the program forbids it");
 }
 
+/** Returns the highest number of a launch file, NUMBER-KERNEL.yaml, in a folder; 0 if there is none. */
+static unsigned highest_number(const char *path)
+{
+    DIR *folder = opendir(path);
+    unsigned highest = 0;
+
+    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
+        char *end;
+        const unsigned long number = strtoul(entry->d_name, &end, 10);
+
+        if (isdigit((unsigned char)entry->d_name[0]) && *end == '-' && number > highest && number < 100000000)
+            highest = (unsigned)number;
+    }
+    if (folder != NULL)
+        closedir(folder);
+    return highest;
+}
+
 enum lw_status host_record_begin(struct lanewise_machine *m, const char *folder, struct lw_error *err)
 {
     struct host_record *r = calloc(1, sizeof *r);
@@ -73,6 +100,7 @@ enum lw_status host_record_begin(struct lanewise_machine *m, const char *folder,
         free(r);
         return status;
     }
+    r->before = highest_number(folder);
     lw_buffer_init(&r->head);
     lw_buffer_init(&r->steps);
     m->record = r;
@@ -332,6 +360,13 @@ static enum lw_status record(struct lanewise_machine *m, const lanewise_kernel *
     free(object);
     if (status != LW_OK)
         return status;
+    if (r->copied != kernel->module) { /* the sources, with which the launch can be debugged in another place */
+        char path[4200];
+
+        snprintf(path, sizeof path, "%s/%s", r->folder, file);
+        lnc_sources_copy(kernel->module->object, path);
+        r->copied = kernel->module;
+    }
     const struct emu_config *config = emu_machine_config(m->machine);
     struct emu_config usual;
     emu_config_default(&usual);
@@ -367,6 +402,42 @@ static enum lw_status record(struct lanewise_machine *m, const lanewise_kernel *
     return status;
 }
 
+/** Writes the text of the launch file up to the check steps. @second: second line, or "". */
+static void put_launch(const struct host_record *r, const char *second, struct lw_buffer *text)
+{
+    lw_printf(&text->sink, "# Launch %u of a program, recorded by lanewise %s.\n%s", r->launches, lanewise_version(), second);
+    text->sink.write(&text->sink, r->head.text, r->head.size);
+    if (r->buffer_count == 0)
+        lw_put(&text->sink, "  unused: {type: u8, count: 1}\n");
+    lw_put(&text->sink, "steps:\n");
+    text->sink.write(&text->sink, r->steps.text, r->steps.size);
+}
+
+/** Writes a new launch file, whose name no other file has, and sets r->path to its name. */
+static enum lw_status create_launch_file(struct host_record *r, struct lw_error *err)
+{
+    char temporary[4200];
+    struct lw_buffer text;
+    enum lw_status status;
+    bool linked;
+
+    lw_buffer_init(&text);
+    put_launch(r, "# It has not ended, so this file has no expected results.\n", &text);
+    snprintf(temporary, sizeof temporary, "%s/launch.%ld.tmp", r->folder, (long)getpid());
+    status = lw_file_write(temporary, text.text, text.size, err);
+    lw_buffer_fini(&text);
+    if (status != LW_OK)
+        return status;
+    do {
+        snprintf(r->path, sizeof r->path, "%s/%04u-%s.yaml", r->folder, r->before + r->launches, r->kernel);
+        linked = link(temporary, r->path) == 0;
+    } while (!linked && errno == EEXIST && ++r->before != 0);
+    if (!linked && rename(temporary, r->path) != 0) /* the file system has no hard links */
+        status = LW_FAIL(err, LW_EIO, "%s: cannot be written: %s", r->path, strerror(errno));
+    (void)unlink(temporary);
+    return status;
+}
+
 void host_record_launch(struct lanewise_machine *m, const lanewise_kernel *kernel, const lanewise_shape *shape,
                         const void *const *arguments)
 {
@@ -391,17 +462,25 @@ void host_record_launch(struct lanewise_machine *m, const lanewise_kernel *kerne
         r->skip[0] = '\0';
         return;
     }
-    if (record(m, kernel, shape, arguments, &err) != LW_OK) {
+    if (record(m, kernel, shape, arguments, &err) != LW_OK || create_launch_file(r, &err) != LW_OK) {
         note(r, err.text);
         return;
     }
     r->active = true;
 }
 
+void host_record_refused(struct lanewise_machine *m)
+{
+    if (m->record == NULL || !m->record->active)
+        return;
+    m->record->active = false;
+    (void)unlink(m->record->path);
+}
+
 void host_record_ended(struct lanewise_machine *m, const struct emu_stop *stop)
 {
     struct host_record *r = m->record;
-    char path[4200], file[NAME_BYTES];
+    char second[200] = "", file[NAME_BYTES];
     struct lw_buffer text;
     struct lw_error err;
     enum lw_status status = LW_OK;
@@ -410,25 +489,23 @@ void host_record_ended(struct lanewise_machine *m, const struct emu_stop *stop)
         return;
     r->active = false;
     lw_buffer_init(&text);
-    lw_printf(&text.sink, "# Launch %u of a program, recorded by lanewise %s.\n", r->launches, lanewise_version());
     if (stop->kind != EMU_STOP_IDLE)
-        lw_printf(&text.sink, "# It ended with a %s, and a run of this file does so as well.\n", stop->kind == EMU_STOP_FAULT ? "fault" : "hang or a limit");
+        snprintf(second, sizeof second, "# It ended with a %s, and a run of this file does so as well.\n",
+                 stop->kind == EMU_STOP_FAULT ? "fault" : "hang or a limit");
     if (m->chk != NULL && chk_count(m->chk) > r->findings)
-        lw_put(&text.sink, "# It had findings: \"lanewise run --check\" reports them, and continues.\n");
+        snprintf(second + strlen(second), sizeof second - strlen(second),
+                 "# It had findings: \"lanewise run --check\" reports them, and continues.\n");
     r->findings = m->chk != NULL ? chk_count(m->chk) : 0;
-    text.sink.write(&text.sink, r->head.text, r->head.size);
-    if (r->buffer_count == 0)
-        lw_put(&text.sink, "  unused: {type: u8, count: 1}\n");
-    lw_put(&text.sink, "steps:\n");
-    text.sink.write(&text.sink, r->steps.text, r->steps.size);
+    put_launch(r, second, &text);
     for (unsigned i = 0; i < r->buffer_count && status == LW_OK && stop->kind == EMU_STOP_IDLE; i++) {
         status = put_buffer(m, &r->buffers[i], file, &err);
         lw_printf(&text.sink, "  - check: {buffer: %s, file: %s}\n", r->buffers[i].name, file);
     }
-    snprintf(path, sizeof path, "%s/%04u-%s.yaml", r->folder, r->launches, r->kernel);
     if (status == LW_OK)
-        status = lw_file_write(path, text.text, text.size, &err);
-    if (status != LW_OK)
+        status = lw_file_write(r->path, text.text, text.size, &err);
+    if (status != LW_OK) {
         note(r, err.text);
+        (void)unlink(r->path);
+    }
     lw_buffer_fini(&text);
 }

@@ -92,8 +92,10 @@ int lanewise_launch_shape(lanewise_machine *m, const lanewise_kernel *kernel, co
     launch.dynamic_shared_bytes = (uint32_t)(shared - static_end);
     if (result == LANEWISE_OK && m->record != NULL)
         host_record_launch(m, kernel, &shape, arguments);
-    if (result == LANEWISE_OK && emu_grid_launch(m->machine, &launch, &queued, &err) != LW_OK)
+    if (result == LANEWISE_OK && emu_grid_launch(m->machine, &launch, &queued, &err) != LW_OK) {
+        host_record_refused(m);
         result = host_fail(m, &err);
+    }
     free(regions);
     free(params);
     return result;

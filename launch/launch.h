@@ -79,6 +79,9 @@ enum lw_status lnc_object_load_as(const char *path, const char *const *options,
                                   struct isa_object **out,
                                   struct lw_error *err) LW_MUST_CHECK;
 
+/** Copies the source files of an object that can be read to a folder next to the object file @object_path, which must have the suffix
+ *  .lwo. Does not copy a file whose name another file next to @object_path has, or whose copy exists. */
+void lnc_sources_copy(const struct isa_object *object, const char *object_path);
 /** Compiles several sources (.cl .cu .spv .ptx) to one object, as lnc_object_load_as() compiles one. ptx_translate_all() links
  *  their PTX. The options are for the sources that a compiler reads. @debuggable: each source is compiled with the options of
  *  lnc_options_debug(). @translation: NULL for the defaults. */

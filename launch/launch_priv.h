@@ -301,4 +301,8 @@ enum lw_status lnc_source_load(const struct lnc_file *file, const struct lnc_opt
 const struct isa_function *lnc_kernel_find(const struct isa_object *object, const char *wanted,
                                            unsigned *count);
 
+/** Replaces names of source files that do not exist by the names of copies next to the object file @object_path: those of
+ *  lnc_sources_copy(), or files with the same base name. */
+void lnc_sources_find(struct isa_object *object, const char *object_path);
+
 #endif

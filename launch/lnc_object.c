@@ -162,6 +162,8 @@ enum lw_status lnc_object_load_as(const char *path, const char *const *options,
     if (status == LW_OK)
         status = compiled ? from_ptx(path, true, translation, text, size, out, err)
                           : from_text(path, text, size, translation, out, err);
+    if (status == LW_OK && strcmp(lnc_suffix(path), ".lwo") == 0)
+        lnc_sources_find(*out, path);
     free(text);
     return status;
 }

@@ -11,7 +11,7 @@ liblanewise_a_SOURCES += \
 	%D%/lnc_kind.c %D%/lnc_machine.c %D%/lnc_name.c \
 	%D%/lnc_object.c %D%/lnc_outputs.c \
 	%D%/lnc_session.c \
-	%D%/lnc_steps.c %D%/lnc_structure.c \
+	%D%/lnc_sources.c %D%/lnc_steps.c %D%/lnc_structure.c \
 	%D%/lnc_template.c \
 	%D%/lnc_texture.c \
 	%D%/lnc_value.c
