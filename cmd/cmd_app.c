@@ -47,6 +47,17 @@ static int before_file(const char *option, const char *value)
     return is && value[prefix] != '/' && value[prefix] != '\0' && strcmp(value, "-") != 0 ? prefix : -1;
 }
 
+/** Appends the current folder and a slash. @expanded: the runtime replaces %p and %% in this option. */
+static void put_here(struct lw_buffer *words, const char *here, bool expanded)
+{
+    for (; *here != '\0'; here++) {
+        const char one[2] = {*here, '\0'};
+
+        put_protected(words, expanded && *here == '%' ? "%%" : one);
+    }
+    lw_put(&words->sink, "/");
+}
+
 /** Checks and appends an option; handles --debug itself, because the runtimes do not have this option. */
 static enum lw_status take(void *context, unsigned option, const char *value, struct lw_error *err)
 {
@@ -74,8 +85,7 @@ static enum lw_status take(void *context, unsigned option, const char *value, st
         if (before >= 0 && getcwd(here, sizeof here) != NULL) {
             lw_printf(&words->sink, "%.*s", before, value);
             value += before;
-            put_protected(words, here);
-            lw_put(&words->sink, "/");
+            put_here(words, here, cmd_app_check_expands(name));
         }
         put_protected(words, value);
     }
@@ -295,6 +305,8 @@ int cmd_app(const struct cmd *cmd, int argc, char **argv)
          * all options together. */
         const bool fits = (before != NULL && *before != '\0') || cmd_app_check_all(&words.check, &err) == LW_OK;
 
+        if (fits && *program != NULL)
+            cmd_app_check_unlink(&words.check);
         cmd_app_check_end(&words.check);
         if (!fits)
             status = cmd_error(&err);

@@ -101,7 +101,12 @@ enum lw_status cmd_app_check_option(struct cmd_app_check *c, const char *name, c
         if (strcmp(name, files[i].option) == 0) {
             const enum lw_status status = check_file(name, value, err);
 
-            return status == LW_OK && files[i].key != NULL ? set(c, files[i].key, "yes", err) : status;
+            if (status != LW_OK)
+                return status;
+            if (c->file_count == LW_COUNT_OF(c->files))
+                return LW_FAIL(err, LW_EUSAGE, "too many files: at most %u are possible", c->file_count);
+            c->files[c->file_count++] = value;
+            return files[i].key != NULL ? set(c, files[i].key, "yes", err) : LW_OK;
         }
     if (strcmp(name, "history") == 0)
         return lw_parse_u64(value, &number) && number < UINT64_C(1) << 40
@@ -122,6 +127,26 @@ enum lw_status cmd_app_check_all(struct cmd_app_check *c, struct lw_error *err)
     if (lanewise_begin(c->machine) == LANEWISE_OK)
         return LW_OK;
     return LW_FAIL(err, LW_EUSAGE, "app: --%s", lanewise_error(c->machine));
+}
+
+bool cmd_app_check_expands(const char *option)
+{
+    bool expands = strcmp(option, "record") == 0 || strcmp(option, "sources") == 0;
+
+    for (unsigned i = 0; i < LW_COUNT_OF(files); i++)
+        expands = expands || strcmp(option, files[i].option) == 0;
+    return expands;
+}
+
+void cmd_app_check_unlink(const struct cmd_app_check *c)
+{
+    struct stat at;
+
+    /* A process does not replace a file that exists, because another process may have written it. */
+    for (unsigned i = 0; i < c->file_count; i++)
+        if (strcmp(c->files[i], "-") != 0 && strstr(c->files[i], "%p") == NULL && strstr(c->files[i], "%%") == NULL &&
+            lstat(c->files[i], &at) == 0 && S_ISREG(at.st_mode))
+            (void)unlink(c->files[i]);
 }
 
 void cmd_app_check_end(struct cmd_app_check *c)

@@ -351,12 +351,18 @@ struct cmd_app_check {
     struct lanewise_machine *machine; /* a machine with these options, which runs nothing */
     bool timing;           /* --timing was given */
     const char *of_timing; /* the last option that has no effect without --timing, or NULL */
+    const char *files[64]; /* names of report files */
+    unsigned file_count;
 };
 enum lw_status cmd_app_check_begin(struct cmd_app_check *c, struct lw_error *err) LW_MUST_CHECK;
 /** Checks one option. @value: its operand, or NULL. The message does not name the option. */
 enum lw_status cmd_app_check_option(struct cmd_app_check *c, const char *name, const char *value, struct lw_error *err) LW_MUST_CHECK;
 /** Checks all options together. */
 enum lw_status cmd_app_check_all(struct cmd_app_check *c, struct lw_error *err) LW_MUST_CHECK;
+/** Returns true if the runtime replaces %p and %% in the operand of this option. */
+bool cmd_app_check_expands(const char *option);
+/** Deletes reports of earlier runs. */
+void cmd_app_check_unlink(const struct cmd_app_check *c);
 void cmd_app_check_end(struct cmd_app_check *c);
 int cmd_run(const struct cmd *cmd, int argc, char **argv);
 /** Executes `lanewise run`, as cmd_run() does. @gdb: the gdb to start for the run, or NULL to start none. */

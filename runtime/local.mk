@@ -4,7 +4,7 @@ noinst_LIBRARIES += libruntime.a
 libruntime_a_SOURCES = \
 	%D%/rt_device.c \
 	%D%/rt_priv.h \
-	%D%/rt_queue.c \
+	%D%/rt_queue.c %D%/rt_report.c \
 	%D%/rt_site.c \
 	%D%/rt_source.c \
 	%D%/rt_words.c

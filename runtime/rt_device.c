@@ -241,72 +241,6 @@ void rt_report(const struct rt_finding *finding)
     device.printed = lanewise_finding_count(device.machine);
 }
 
-/** Opens a file to write the report @path. Opens a device, pipe or link directly, because it must not be replaced. Otherwise
- *  opens a temporary file in the same folder; *@temporary is set to its name, which the caller frees. Returns NULL after
- *  printing an error. */
-static FILE *open_report(const char *path, char **temporary)
-{
-    struct stat st;
-    FILE *file = NULL;
-
-    *temporary = NULL;
-    if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-        file = fopen(path, "w");
-    } else if ((*temporary = malloc(strlen(path) + 24)) != NULL) {
-        sprintf(*temporary, "%s.%ld.tmp", path, (long)getpid());
-        file = fopen(*temporary, "w");
-    }
-    if (file == NULL) {
-        fprintf(stderr, "lanewise: cannot write to %s: %s\n", path, strerror(errno));
-        free(*temporary);
-    }
-    return file;
-}
-
-/** Returns false after printing an error if a report cannot be written to @path. */
-static bool try_report(const char *path)
-{
-    struct stat st;
-    char *temporary;
-    FILE *file;
-
-    if (strcmp(path, "-") == 0 || (lstat(path, &st) == 0 && !S_ISREG(st.st_mode) && access(path, W_OK) == 0))
-        return true; /* does not open it as a test, because the reader of a pipe would then see the end of its input */
-    file = open_report(path, &temporary);
-    if (file == NULL)
-        return false;
-    fclose(file);
-    if (temporary != NULL)
-        unlink(temporary);
-    free(temporary);
-    return true;
-}
-
-/** Writes @text to @path, completely or not at all. */
-static void write_report(const char *path, const char *text)
-{
-    char *temporary;
-    FILE *file;
-    bool good;
-
-    if (strcmp(path, "-") == 0) {
-        if ((fputs(text, stdout) < 0 || fflush(stdout) != 0) && errno != EPIPE) /* EPIPE: the reader, such as head, needs no more */
-            complain("cannot write to standard output", strerror(errno));
-        return;
-    }
-    file = open_report(path, &temporary);
-    if (file == NULL)
-        return;
-    good = fputs(text, file) >= 0;
-    good = fclose(file) == 0 && good && (temporary == NULL || rename(temporary, path) == 0);
-    if (!good) {
-        fprintf(stderr, "lanewise: cannot write to %s: %s\n", path, strerror(errno));
-        if (temporary != NULL)
-            unlink(temporary);
-    }
-    free(temporary);
-}
-
 static const char *findings_kind(const char *path)
 {
     static const struct {
@@ -339,7 +273,7 @@ static void make_report(unsigned report, const char *path)
         rt_complain(report_rows[report].option);
         return;
     }
-    write_report(path, text);
+    rt_report_write(path, text);
     lanewise_report_free(text);
 }
 
@@ -410,7 +344,7 @@ static bool watch_exit(void)
 /** Sets the file of a report. For findings, several files can be set. Returns false if the host has no memory. */
 static bool set_report(unsigned report, const char *path)
 {
-    char *copy = strdup(path), **more;
+    char *copy = rt_expand(path), **more;
 
     if (report == REPORT_FINDINGS && device.reports[report] != NULL && copy != NULL) {
         more = realloc(device.more_findings, (device.more_finding_count + 1) * sizeof *more);
@@ -449,6 +383,21 @@ static bool set_switch(const char *name)
     return false;
 }
 
+/** Sets option --record or --sources, whose value is a folder. Recorded objects name their source files, which are kept in the same
+ *  folder. Returns false after printing an error. */
+static bool set_folder(const char *name, const char *value)
+{
+    char *folder = rt_expand(value);
+    bool good = folder != NULL && rt_sources_keep(folder);
+
+    if (good && strcmp(name, "record") == 0 && lanewise_set(device.machine, name, folder) != LANEWISE_OK) {
+        rt_complain("LANEWISE_OPTIONS");
+        good = false;
+    }
+    free(folder);
+    return good;
+}
+
 /** Sets one option. Returns false after printing an error. */
 static bool set_option(const char *name, const char *value)
 {
@@ -458,8 +407,7 @@ static bool set_option(const char *name, const char *value)
                 complain("LANEWISE_OPTIONS", "the host has no memory for the name of a file");
                 return false;
             }
-            if (!try_report(value)) /* tests the file, so that a file that cannot be written is reported now, not after a long
-                                     * run */
+            if (!rt_report_try(device.reports[i])) /* reports a file that cannot be written now, not after a long run */
                 return false;
             if (report_rows[i].key == NULL || lanewise_set(device.machine, report_rows[i].key, "yes") == LANEWISE_OK)
                 return true;
@@ -474,8 +422,8 @@ static bool set_option(const char *name, const char *value)
         device.debugged = true;
         return true;
     }
-    if (strcmp(name, "sources") == 0)
-        return rt_sources_keep(value);
+    if (strcmp(name, "sources") == 0 || strcmp(name, "record") == 0)
+        return set_folder(name, value);
     if (strcmp(name, "history") == 0) {
         char *end;
 
@@ -489,9 +437,6 @@ static bool set_option(const char *name, const char *value)
         complain("LANEWISE_OPTIONS", "--debug is an option of \"lanewise app\" only: use --gdb, and connect gdb from another terminal");
         return false;
     }
-    if (strcmp(name, "record") == 0 && !rt_sources_keep(value)) /* the recorded objects name their source files, which
-                                                                 * are kept in the same folder */
-        return false;
     if (strcmp(name, "engine") == 0)
         device.engine_given = true, device.compiles = compiles(value);
     if (strcmp(name, "timing") == 0)

@@ -114,6 +114,17 @@ int rt_alloc_as(const char *what, uint64_t bytes, uint64_t *address);
 /** Queues the launch of a kernel by the program's call @site; locked. */
 int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const void *const *arguments, const struct rt_site *site);
 
+/* ---- files of reports (rt_report.c) -------------------------------------------------------------------------- */
+
+/** Returns a copy of the name of a file or folder in which the process id replaces "%p", and "%" replaces "%%". The caller frees
+ *  the copy. Returns NULL if the host has no memory. */
+char *rt_expand(const char *name);
+/** Returns false after printing an error if a report cannot be written to @path. */
+bool rt_report_try(const char *path);
+/** Writes @text to @path, completely or not at all; "-" is standard output. If a file with this name exists, writes to a file whose
+ *  name also has the process id, and prints the name. */
+void rt_report_write(const char *path, const char *text);
+
 /* ---- sources (rt_source.c) ----------------------------------------------------------------------------------- */
 
 /** Makes rt_source_name() write sources to files in @folder, which is created if necessary. NULL: a temporary folder,
