@@ -44,12 +44,15 @@ libcuda_runtime_a_SOURCES = \
 	%D%/cuda/memory/cu_registered.c \
 	%D%/cuda/cu_priv.h \
 	%D%/cuda/cu_stream.c \
+	%D%/cuda/cu_trace.c \
+	%D%/cuda/cu_trace_priv.h \
 	%D%/cuda/texture/cu_array.c \
 	%D%/cuda/texture/cu_driver_texture.c \
 	%D%/cuda/texture/cu_texture.c \
 	%D%/cuda/texture/cu_texture_priv.h
 # -Wno-missing-prototypes: no header here declares these functions; compilers and CUDA's headers declare them.
-libcuda_runtime_a_CFLAGS = $(AM_CFLAGS) $(ZSTD_CFLAGS) $(ZSTD_DEFS) -Wno-missing-prototypes
+# Without sibling calls, each function that the program calls has a frame, which cu_trace.c needs.
+libcuda_runtime_a_CFLAGS = $(AM_CFLAGS) -fno-optimize-sibling-calls $(ZSTD_CFLAGS) $(ZSTD_DEFS) -Wno-missing-prototypes
 LW_CUDART = lanewise-cuda/libcudart.so.13
 # libcuda.so.1 is a symbolic link to libcudart.so.13. The dynamic linker then loads this file only once, so that a program that
 # uses both the runtime and the driver interface has one device.

@@ -48,7 +48,7 @@ static struct {
     char *reports[REPORT_COUNT]; /* [report] file name, or NULL if the report is not requested */
     char **more_findings;   /* files of --check-file except the last one */
     unsigned more_finding_count;
-    void (*at_end)(void);   /* function that rt_at_end() has registered, or NULL */
+    void (*at_end[2])(void); /* functions that the front ends have registered with rt_at_end(), or NULL */
     unsigned launches;      /* number of launches so far; this is also the machine's number of the latest launch */
     struct rt_site launch_site; /* call that made the latest launch */
     const char *launch_kernel;
@@ -215,8 +215,11 @@ bool rt_wants_finding(const char *kind)
 
 void rt_at_end(void (*report)(void))
 {
-    if (device.at_end == NULL)
-        device.at_end = report;
+    for (unsigned i = 0; i < sizeof device.at_end / sizeof *device.at_end; i++)
+        if (device.at_end[i] == NULL) {
+            device.at_end[i] = report;
+            break;
+        }
 }
 
 void rt_report(const struct rt_finding *finding)
@@ -225,7 +228,7 @@ void rt_report(const struct rt_finding *finding)
     lanewise_host_finding f = {.kind = finding->kind, .message = finding->message, .function = call.function, .file = call.file,
                                .count = finding->count};
 
-    (void)rt_site_find(finding->at, NULL, &call);
+    (void)rt_site_find(finding->at, finding->stub, &call);
     f.line = call.line;
     print_findings(); /* first prints the findings of kernels that were not printed yet */
     if (lanewise_finding_add(device.machine, &f, sizeof f) != LANEWISE_FINDING)
@@ -292,8 +295,8 @@ static void finish(void)
     if (!device.stopped)
         lanewise_wait(device.machine);
     fflush(stdout);
-    if (device.at_end != NULL)
-        device.at_end();
+    for (unsigned i = 0; i < sizeof device.at_end / sizeof *device.at_end && device.at_end[i] != NULL; i++)
+        device.at_end[i]();
     print_last_findings();
     for (unsigned i = 0; i < device.more_finding_count; i++)
         make_report(REPORT_FINDINGS, device.more_findings[i]);
@@ -308,7 +311,7 @@ static void finish(void)
 
 static void at_exit(void)
 {
-    if (device.at_end == NULL)
+    if (device.at_end[0] == NULL)
         finish();
 }
 

@@ -73,6 +73,9 @@ struct rt_site {
 };
 /** Stores the present call of the program in *@site. */
 void rt_site_take(struct rt_site *site);
+/** Returns true if two sites are the same call of the program. The first @own frames, which may be in a front end, are not
+ *  compared. */
+bool rt_site_is_same(const struct rt_site *a, const struct rt_site *b, unsigned own);
 /** Records the present call as the one that has created the newest buffer, whose name is "buffer N" or "image N". Returns the
  *  N of the next buffer. N counts the calls of this function. Locked. */
 unsigned rt_site_of_buffer(void);
@@ -94,6 +97,7 @@ struct rt_finding {
     const char *kind, *message; /* kind and message, as in lanewise_finding_add() */
     const struct rt_site *at;   /* call that the finding is about */
     uint64_t count;             /* number of occurrences */
+    const char *stub;           /* @stub of rt_site_find() for the call @at, or NULL */
     struct {
         const char *what; /* what the call did: "released" is printed as "released by main (vadd.c:57)", or NULL if none */
         const struct rt_site *site;
@@ -103,8 +107,8 @@ struct rt_finding {
 bool rt_wants_finding(const char *kind);
 /** Adds a finding, and prints it if it is new; locked. */
 void rt_report(const struct rt_finding *finding);
-/** Registers a function that is called at the end of the program, with the lock held, before reports are written. Only the
- *  first registration has an effect. */
+/** Registers a function that is called at the end of the program, with the lock held, before reports are written. Each front end
+ *  registers at most one. */
 void rt_at_end(void (*report)(void));
 
 /** Allocates memory of the device, and records the present call as the one that has created it; locked. */

@@ -79,6 +79,11 @@ __attribute__((noinline)) void rt_site_take(struct rt_site *site)
     memcpy(site->frame, last.frame + skipped, site->count * sizeof *site->frame);
 }
 
+bool rt_site_is_same(const struct rt_site *a, const struct rt_site *b, unsigned own)
+{
+    return a->count == b->count && (a->count <= own || memcmp(a->frame + own, b->frame + own, (a->count - own) * sizeof *a->frame) == 0);
+}
+
 unsigned rt_site_of_buffer(void)
 {
     if (sites.count == sites.capacity && sites.capacity < KEPT_BUFFERS) {

@@ -339,8 +339,11 @@ CU_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *out)
         if (error == cudaErrorStreamCaptureUnmatched)
             c->invalid = true;
         else if (c != NULL && error != cudaErrorStreamCaptureWrongThread) {
-            if (error == cudaSuccess && out != NULL)
+            if (error == cudaSuccess && out != NULL) {
                 *out = c->graph;
+                if (!c->extends)
+                    cu_trace_created(c->graph, CU_THING_GRAPH, 0);
+            }
             end(c, error == cudaSuccess && out != NULL);
         }
     }

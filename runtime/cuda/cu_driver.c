@@ -12,8 +12,6 @@ cudaError_t cudaDeviceGetLimit(size_t *out, int limit);
 cudaError_t cudaDeviceSetLimit(int limit, size_t value);
 cudaError_t cudaGetDeviceFlags(unsigned *out);
 cudaError_t cudaSetDeviceFlags(unsigned flags);
-const char *cudaGetErrorName(cudaError_t error);
-const char *cudaGetErrorString(cudaError_t error);
 
 enum { DRIVER_VERSION = 13000, MAX_CONTEXTS = 64 };
 
@@ -107,20 +105,20 @@ CU_API CUresult cuInit(unsigned flags)
     CUresult result = CUDA_SUCCESS;
 
     if (flags != 0)
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     rt_lock();
     if (rt_machine() == NULL)
         result = CUDA_ERROR_NO_DEVICE;
     else
         driver.initialised = true;
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuDriverGetVersion(int *out)
 {
     if (out == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     *out = DRIVER_VERSION;
     return CUDA_SUCCESS;
 }
@@ -133,6 +131,18 @@ static const struct {
 #define LW_DRIVER_ERROR(number, name, text) {number, #name, text},
 #include "runtime/cuda/cu_errors.def"
 };
+
+CUresult cu_driver_return(CUresult result)
+{
+    const char *name = "an error";
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].result == result)
+            name = rows[i].name;
+    if (!cu_is_driver_call())
+        cu_trace_call(result, name);
+    return result;
+}
 
 /** Sets *@out to the name of an error, or to its text. */
 static CUresult describe(CUresult error, const char **out, bool text)
@@ -148,12 +158,12 @@ static CUresult describe(CUresult error, const char **out, bool text)
 
 CU_API CUresult cuGetErrorName(CUresult error, const char **out)
 {
-    return describe(error, out, false);
+    return cu_driver_return(describe(error, out, false));
 }
 
 CU_API CUresult cuGetErrorString(CUresult error, const char **out)
 {
-    return describe(error, out, true);
+    return cu_driver_return(describe(error, out, true));
 }
 
 /** Called by the static runtime that nvcc links into programs by default, and by some libraries, which continue without a table.
@@ -165,7 +175,7 @@ CU_API CUresult cuGetExportTable(const void **out, const void *id)
                     "have: if the program is linked with the static CUDA runtime, link it with nvcc -cudart shared\n");
     if (out != NULL)
         *out = NULL;
-    return CUDA_ERROR_NOT_SUPPORTED;
+    return cu_driver_return(CUDA_ERROR_NOT_SUPPORTED);
 }
 
 CU_API CUresult cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, int *status)
@@ -174,11 +184,11 @@ CU_API CUresult cuGetProcAddress_v2(const char *name, void **out, int version, u
 
     (void)flags; /* @flags may select functions that use the stream of the thread, which is the default stream here */
     if (name == NULL || out == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     *out = cu_driver_symbol(name, version);
     if (status != NULL)
         *status = *out != NULL ? FOUND : NOT_FOUND;
-    return *out != NULL ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+    return cu_driver_return(*out != NULL ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND);
 }
 
 CU_API CUresult cuGetProcAddress(const char *name, void **out, int version, uint64_t flags)
@@ -202,7 +212,7 @@ CU_API CUresult cuDeviceGet(CUdevice *out, int ordinal)
 
     if (result == CUDA_SUCCESS)
         *out = 0;
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuDeviceGetCount(int *out)
@@ -211,7 +221,7 @@ CU_API CUresult cuDeviceGetCount(int *out)
 
     if (result == CUDA_SUCCESS)
         *out = 1;
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuDeviceGetName(char *out, int bytes, CUdevice device)
@@ -220,7 +230,7 @@ CU_API CUresult cuDeviceGetName(char *out, int bytes, CUdevice device)
     char model[64];
 
     if (result != CUDA_SUCCESS || bytes <= 0)
-        return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE);
     rt_lock();
     if (rt_machine() != NULL && lanewise_timing_value(rt_machine(), "name", model, sizeof model) == LANEWISE_OK)
         snprintf(out, (size_t)bytes, "Lanewise %s", model);
@@ -236,7 +246,7 @@ CU_API CUresult cuDeviceGetUuid(void *out, CUdevice device)
 
     if (result == CUDA_SUCCESS)
         memset(out, 0, 16);
-    return result;
+    return cu_driver_return(result);
 }
 CU_ALIAS(cuDeviceGetUuid, cuDeviceGetUuid_v2);
 
@@ -246,7 +256,7 @@ CU_API CUresult cuDeviceTotalMem(size_t *out, CUdevice device)
 
     if (result == CUDA_SUCCESS)
         *out = rt_memory_bytes();
-    return result;
+    return cu_driver_return(result);
 }
 CU_ALIAS(cuDeviceTotalMem, cuDeviceTotalMem_v2);
 
@@ -254,7 +264,7 @@ CU_API CUresult cuDeviceGetAttribute(int *out, int attribute, CUdevice device)
 {
     CUresult result = need_device(device, out);
 
-    return result == CUDA_SUCCESS ? CU_DRIVER(cudaDeviceGetAttribute(out, attribute, device)) : result;
+    return cu_driver_return(result == CUDA_SUCCESS ? CU_DRIVER(cudaDeviceGetAttribute(out, attribute, device)) : result);
 }
 
 CU_API CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
@@ -265,7 +275,7 @@ CU_API CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice devic
         *major = CU_COMPUTE_MAJOR;
         *minor = CU_COMPUTE_MINOR;
     }
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuDeviceGetPCIBusId(char *out, int bytes, CUdevice device)
@@ -274,13 +284,13 @@ CU_API CUresult cuDeviceGetPCIBusId(char *out, int bytes, CUdevice device)
 
     if (result == CUDA_SUCCESS)
         snprintf(out, bytes > 0 ? (size_t)bytes : 0, "0000:00:00.0");
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuDeviceGetByPCIBusId(CUdevice *out, const char *id)
 {
     if (id == NULL || strcmp(id, "0000:00:00.0") != 0)
-        return CUDA_ERROR_INVALID_DEVICE;
+        return cu_driver_return(CUDA_ERROR_INVALID_DEVICE);
     return cuDeviceGet(out, 0);
 }
 
@@ -291,7 +301,7 @@ CU_API CUresult cuDeviceCanAccessPeer(int *out, CUdevice device, CUdevice peer)
     (void)peer;
     if (result == CUDA_SUCCESS)
         *out = 0;
-    return result;
+    return cu_driver_return(result);
 }
 
 /* ---- contexts ---------------------------------------------------------------------------------------------------- */
@@ -313,10 +323,10 @@ CU_API CUresult cuCtxCreate(CUcontext *out, unsigned flags, CUdevice device)
     if (result == CUDA_SUCCESS && !cu_flags_are_valid(flags))
         result = CUDA_ERROR_INVALID_VALUE;
     if (result != CUDA_SUCCESS)
-        return result;
+        return cu_driver_return(result);
     context = calloc(1, sizeof *context);
     if (context == NULL)
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return cu_driver_return(CUDA_ERROR_OUT_OF_MEMORY);
     rt_lock();
     context->flags = flags;
     result = cu_device_error();
@@ -326,18 +336,19 @@ CU_API CUresult cuCtxCreate(CUcontext *out, unsigned flags, CUdevice device)
         context->next = driver.contexts;
         driver.contexts = context;
         *out = context;
+        cu_trace_created(context, CU_THING_CONTEXT, 0);
     } else {
         free(context);
     }
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 CU_ALIAS(cuCtxCreate, cuCtxCreate_v2);
 
 CU_API CUresult cuCtxCreate_v3(CUcontext *out, void *parameters, int count, unsigned flags, CUdevice device)
 {
     (void)parameters;
-    return count != 0 ? CUDA_ERROR_NOT_SUPPORTED : cuCtxCreate(out, flags, device);
+    return cu_driver_return(count != 0 ? CUDA_ERROR_NOT_SUPPORTED : cuCtxCreate(out, flags, device));
 }
 
 /** Parameters of a context that uses only a part of the device, or that is used together with graphics. */
@@ -349,9 +360,9 @@ struct context_parameters {
 
 CU_API CUresult cuCtxCreate_v4(CUcontext *out, const struct context_parameters *parameters, unsigned flags, CUdevice device)
 {
-    return parameters != NULL && (parameters->affinity_count != 0 || parameters->graphics != NULL)
+    return cu_driver_return(parameters != NULL && (parameters->affinity_count != 0 || parameters->graphics != NULL)
                ? CUDA_ERROR_NOT_SUPPORTED
-               : cuCtxCreate(out, flags, device);
+               : cuCtxCreate(out, flags, device));
 }
 
 /** Frees the context. Memory and modules that were created in it remain until the process ends, because reports may refer to
@@ -361,19 +372,19 @@ CU_API CUresult cuCtxDestroy(CUcontext context)
     CUresult result = CUDA_ERROR_INVALID_CONTEXT;
 
     if (context == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     rt_lock();
     for (struct cu_context **at = &driver.contexts; *at != NULL; at = &(*at)->next)
         if (*at == context) {
             *at = context->next;
             if (current.count != 0 && current.stack[current.count - 1] == context)
                 current.count--;
-            free(context);
+            cu_trace_released(context, context);
             result = CUDA_SUCCESS;
             break;
         }
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 CU_ALIAS(cuCtxDestroy, cuCtxDestroy_v2);
 
@@ -382,11 +393,11 @@ CU_API CUresult cuCtxPushCurrent(CUcontext context)
     CUresult result;
 
     if (context == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     rt_lock();
     result = is_context(context) ? push(context) : CUDA_ERROR_INVALID_CONTEXT;
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 CU_ALIAS(cuCtxPushCurrent, cuCtxPushCurrent_v2);
 
@@ -404,7 +415,7 @@ CU_API CUresult cuCtxPopCurrent(CUcontext *out)
         result = CUDA_SUCCESS;
     }
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 CU_ALIAS(cuCtxPopCurrent, cuCtxPopCurrent_v2);
 
@@ -421,7 +432,7 @@ CU_API CUresult cuCtxSetCurrent(CUcontext context)
             result = push(context);
     }
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuCtxGetCurrent(CUcontext *out)
@@ -429,7 +440,7 @@ CU_API CUresult cuCtxGetCurrent(CUcontext *out)
     CUresult result = need_driver();
 
     if (result != CUDA_SUCCESS || out == NULL)
-        return result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE);
     rt_lock();
     *out = current_context();
     rt_unlock();
@@ -442,7 +453,7 @@ CU_API CUresult cuCtxGetDevice(CUdevice *out)
 
     if (result == CUDA_SUCCESS)
         *out = 0;
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuCtxGetFlags(unsigned *out)
@@ -455,14 +466,14 @@ CU_API CUresult cuCtxGetFlags(unsigned *out)
     else if (result == CUDA_SUCCESS)
         *out = current_context()->flags;
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuCtxGetApiVersion(CUcontext context, unsigned *out)
 {
     (void)context;
     if (out == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     *out = 3020;
     return CUDA_SUCCESS;
 }
@@ -488,14 +499,14 @@ CU_API CUresult cuCtxGetCacheConfig(int *out)
 
     if (result == CUDA_SUCCESS)
         *out = 0;
-    return result;
+    return cu_driver_return(result);
 }
 CU_ALIAS(cuCtxGetCacheConfig, cuCtxGetSharedMemConfig);
 
 CU_API CUresult cuCtxSetCacheConfig(int config)
 {
     (void)config;
-    return cu_need_context();
+    return cu_driver_return(cu_need_context());
 }
 CU_ALIAS(cuCtxSetCacheConfig, cuCtxSetSharedMemConfig);
 
@@ -505,19 +516,19 @@ CU_API CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest)
         *least = 0;
     if (greatest != NULL)
         *greatest = 0;
-    return cu_need_context();
+    return cu_driver_return(cu_need_context());
 }
 
 CU_API CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
 {
     (void)peer, (void)flags;
-    return CUDA_ERROR_INVALID_CONTEXT; /* there is no other device */
+    return cu_driver_return(CUDA_ERROR_INVALID_CONTEXT); /* there is no other device */
 }
 
 CU_API CUresult cuCtxDisablePeerAccess(CUcontext peer)
 {
     (void)peer;
-    return cudaErrorPeerAccessNotEnabled;
+    return cu_driver_return(cudaErrorPeerAccessNotEnabled);
 }
 
 /* ---- the primary context ----------------------------------------------------------------------------------------- */
@@ -527,7 +538,7 @@ CU_API CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
     CUresult result = need_device(device, out);
 
     if (result != CUDA_SUCCESS)
-        return result;
+        return cu_driver_return(result);
     rt_lock();
     driver.primary_references++;
     *out = &driver.primary;
@@ -545,7 +556,7 @@ CU_API CUresult cuDevicePrimaryCtxRelease(CUdevice device)
     if (result == CUDA_SUCCESS)
         driver.primary_references--;
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 CU_ALIAS(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2);
 
@@ -553,7 +564,7 @@ CU_API CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags)
 {
     CUresult result = need_device(device, &device);
 
-    return result == CUDA_SUCCESS ? CU_DRIVER(cudaSetDeviceFlags(flags)) : result;
+    return cu_driver_return(result == CUDA_SUCCESS ? CU_DRIVER(cudaSetDeviceFlags(flags)) : result);
 }
 CU_ALIAS(cuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2);
 
@@ -572,15 +583,15 @@ CU_API CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int
         *active = is_primary_active();
         result = CU_DRIVER(cudaGetDeviceFlags(flags));
     }
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuProfilerStart(void)
 {
-    return cu_need_context();
+    return cu_driver_return(cu_need_context());
 }
 
 CU_API CUresult cuProfilerStop(void)
 {
-    return cu_need_context();
+    return cu_driver_return(cu_need_context());
 }

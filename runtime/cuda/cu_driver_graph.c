@@ -136,7 +136,7 @@ CU_API CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, struct kernel_v2
         p->kernel = NULL;
         p->context = NULL;
     }
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode node, const struct kernel_v2 *p)
@@ -164,7 +164,7 @@ CU_API CUresult cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph graph, NEEDS, con
     const CUresult result = cu_copy_of_driver(c, &p);
 
     (void)context;
-    return result == CUDA_SUCCESS ? CU_IN_CONTEXT(cudaGraphAddMemcpyNode(out, graph, needs, count, &p)) : result;
+    return cu_driver_return(result == CUDA_SUCCESS ? CU_IN_CONTEXT(cudaGraphAddMemcpyNode(out, graph, needs, count, &p)) : result);
 }
 
 CU_API CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, struct cu_copy_3d *out)
@@ -174,7 +174,7 @@ CU_API CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, struct cu_copy_3d *
 
     if (result == CUDA_SUCCESS)
         *out = cu_copy_to_driver(&p);
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const struct cu_copy_3d *c)
@@ -182,7 +182,7 @@ CU_API CUresult cuGraphMemcpyNodeSetParams(CUgraphNode node, const struct cu_cop
     struct cudaMemcpy3DParms p;
     const CUresult result = cu_copy_of_driver(c, &p);
 
-    return result == CUDA_SUCCESS ? CU_IN_CONTEXT(cudaGraphMemcpyNodeSetParams(node, &p)) : result;
+    return cu_driver_return(result == CUDA_SUCCESS ? CU_IN_CONTEXT(cudaGraphMemcpyNodeSetParams(node, &p)) : result);
 }
 
 CU_API CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode node, const struct cu_copy_3d *c, CUcontext context)
@@ -191,7 +191,7 @@ CU_API CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec exec, CUgraphNode nod
     const CUresult result = cu_copy_of_driver(c, &p);
 
     (void)context;
-    return result == CUDA_SUCCESS ? CU_IN_CONTEXT(cudaGraphExecMemcpyNodeSetParams(exec, node, &p)) : result;
+    return cu_driver_return(result == CUDA_SUCCESS ? CU_IN_CONTEXT(cudaGraphExecMemcpyNodeSetParams(exec, node, &p)) : result);
 }
 
 cudaError_t cudaGraphAddMemsetNode(CUgraphNode *out, CUgraph graph, NEEDS, const struct cudaMemsetParams *p);
@@ -262,7 +262,7 @@ CU_API CUresult cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode *
         *node = info.node;
     if (update != NULL)
         *update = info.result;
-    return result;
+    return cu_driver_return(result);
 }
 
 /** The version of the function without flags. @log only gets a terminating zero, because there is nothing to report. */

@@ -48,7 +48,7 @@ CU_API CUresult cuMemAlloc(CUdeviceptr *out, size_t bytes)
 
     if (result == CUDA_SUCCESS)
         *out = (uintptr_t)pointer;
-    return result;
+    return cu_driver_return(result);
 }
 CU_ALIAS(cuMemAlloc, cuMemAlloc_v2);
 
@@ -60,7 +60,7 @@ CU_API CUresult cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
 
     if (result == CUDA_SUCCESS)
         *out = (uintptr_t)pointer;
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuMemAllocPitch(CUdeviceptr *out, size_t *pitch, size_t width, size_t height, unsigned element)
@@ -72,7 +72,7 @@ CU_API CUresult cuMemAllocPitch(CUdeviceptr *out, size_t *pitch, size_t width, s
 
     if (result == CUDA_SUCCESS)
         *out = (uintptr_t)pointer;
-    return result;
+    return cu_driver_return(result);
 }
 CU_ALIAS(cuMemAllocPitch, cuMemAllocPitch_v2);
 
@@ -84,7 +84,7 @@ CU_API CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags
 
     if (result == CUDA_SUCCESS)
         *out = (uintptr_t)pointer;
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuMemFree(CUdeviceptr address)
@@ -123,7 +123,7 @@ CU_API CUresult cuMemHostGetDevicePointer(CUdeviceptr *out, void *host, unsigned
 
     if (result == CUDA_SUCCESS)
         *out = (uintptr_t)pointer;
-    return result;
+    return cu_driver_return(result);
 }
 CU_ALIAS(cuMemHostGetDevicePointer, cuMemHostGetDevicePointer_v2);
 
@@ -157,20 +157,20 @@ CU_API CUresult cuMemGetAddressRange(CUdeviceptr *out, size_t *bytes, CUdevicept
         *out = begin;
     if (result == CUDA_SUCCESS && bytes != NULL)
         *bytes = size;
-    return result;
+    return cu_driver_return(result);
 }
 CU_ALIAS(cuMemGetAddressRange, cuMemGetAddressRange_v2);
 
 CU_API CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice device, CUstream stream)
 {
     (void)address, (void)bytes, (void)device, (void)stream;
-    return cu_need_context();
+    return cu_driver_return(cu_need_context());
 }
 
 CU_API CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, int advice, CUdevice device)
 {
     (void)address, (void)bytes, (void)advice, (void)device;
-    return cu_need_context();
+    return cu_driver_return(cu_need_context());
 }
 
 CU_API CUresult cuPointerGetAttribute(void *out, int attribute, CUdeviceptr address)
@@ -187,7 +187,7 @@ CU_API CUresult cuPointerGetAttribute(void *out, int attribute, CUdeviceptr addr
         result = CUDA_ERROR_INVALID_VALUE; /* the address is not in memory that CUDA has allocated */
     rt_unlock();
     if (result != CUDA_SUCCESS)
-        return result;
+        return cu_driver_return(result);
     switch (attribute) {
     case CONTEXT: return cuCtxGetCurrent(out);
     case MEMORY_TYPE: *(unsigned *)out = TYPE_DEVICE; return CUDA_SUCCESS;
@@ -197,7 +197,7 @@ CU_API CUresult cuPointerGetAttribute(void *out, int attribute, CUdeviceptr addr
     case ORDINAL: *(int *)out = 0; return CUDA_SUCCESS;
     case BEGIN: *(CUdeviceptr *)out = begin; return CUDA_SUCCESS;
     case BYTES: *(size_t *)out = bytes; return CUDA_SUCCESS;
-    default: return attribute <= 0 || attribute > LAST ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
+    default: return cu_driver_return(attribute <= 0 || attribute > LAST ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED);
     }
 }
 
@@ -319,13 +319,13 @@ static CUresult copy_box(const struct cu_copy_3d *c, CUstream stream, bool now)
 
 CU_API CUresult cuMemcpy3DAsync(const struct cu_copy_3d *c, CUstream stream)
 {
-    return copy_box(c, stream, false);
+    return cu_driver_return(copy_box(c, stream, false));
 }
 CU_ALIAS(cuMemcpy3DAsync, cuMemcpy3DAsync_v2);
 
 CU_API CUresult cuMemcpy3D(const struct cu_copy_3d *c)
 {
-    return copy_box(c, NULL, true);
+    return cu_driver_return(copy_box(c, NULL, true));
 }
 CU_ALIAS(cuMemcpy3D, cuMemcpy3D_v2);
 
@@ -343,13 +343,13 @@ static CUresult copy_rows(const struct copy_2d *c, CUstream stream, bool now)
 
 CU_API CUresult cuMemcpy2DAsync(const struct copy_2d *c, CUstream stream)
 {
-    return copy_rows(c, stream, false);
+    return cu_driver_return(copy_rows(c, stream, false));
 }
 CU_ALIAS(cuMemcpy2DAsync, cuMemcpy2DAsync_v2);
 
 CU_API CUresult cuMemcpy2D(const struct copy_2d *c)
 {
-    return copy_rows(c, NULL, true);
+    return cu_driver_return(copy_rows(c, NULL, true));
 }
 CU_ALIAS(cuMemcpy2D, cuMemcpy2D_v2);
 CU_ALIAS(cuMemcpy2D, cuMemcpy2DUnaligned);

@@ -93,12 +93,12 @@ CU_API CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned co
     CUresult result = cu_need_context();
 
     if (out == NULL || image == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     rt_lock();
     if (result == CUDA_SUCCESS)
         result = cu_result(load_image(out, image, &logs));
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuModuleLoadData(CUmodule *out, const void *image)
@@ -134,13 +134,13 @@ CU_API CUresult cuModuleLoad(CUmodule *out, const char *path)
     char *text;
 
     if (out == NULL || path == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     text = read_file(path, &bytes);
     if (text == NULL)
-        return CUDA_ERROR_FILE_NOT_FOUND;
+        return cu_driver_return(CUDA_ERROR_FILE_NOT_FOUND);
     result = cuModuleLoadData(out, text);
     free(text);
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuModuleUnload(CUmodule module)
@@ -151,7 +151,7 @@ CU_API CUresult cuModuleUnload(CUmodule module)
     if (result == CUDA_SUCCESS && !cu_module_unload(module))
         result = CUDA_ERROR_INVALID_HANDLE;
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuModuleGetLoadingMode(int *out)
@@ -159,7 +159,7 @@ CU_API CUresult cuModuleGetLoadingMode(int *out)
     enum { EAGER = 1 };
 
     if (out == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     *out = EAGER;
     return CUDA_SUCCESS;
 }
@@ -169,12 +169,12 @@ CU_API CUresult cuModuleGetFunction(CUfunction *out, CUmodule module, const char
     CUresult result = cu_need_context();
 
     if (out == NULL || name == NULL || *name == '\0')
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     rt_lock();
     if (result == CUDA_SUCCESS)
         result = cu_is_module(module) ? cu_result(cu_module_function(module, name, out)) : CUDA_ERROR_INVALID_HANDLE;
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuModuleGetFunctionCount(unsigned *out, CUmodule module)
@@ -187,7 +187,7 @@ CU_API CUresult cuModuleGetFunctionCount(unsigned *out, CUmodule module)
     if (result == CUDA_SUCCESS)
         *out = cu_module_function_count(module);
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuModuleGetGlobal(CUdeviceptr *out, size_t *bytes, CUmodule module, const char *name)
@@ -197,7 +197,7 @@ CU_API CUresult cuModuleGetGlobal(CUdeviceptr *out, size_t *bytes, CUmodule modu
     uint64_t address = 0, size = 0;
 
     if (name == NULL || (out == NULL && bytes == NULL))
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     rt_lock();
     if (result == CUDA_SUCCESS)
         result = cu_is_module(module) ? cu_result(cu_module_variable(module, name, &address, &size)) : CUDA_ERROR_INVALID_HANDLE;
@@ -208,7 +208,7 @@ CU_API CUresult cuModuleGetGlobal(CUdeviceptr *out, size_t *bytes, CUmodule modu
         *out = address;
     if (bytes != NULL)
         *bytes = size;
-    return result;
+    return cu_driver_return(result);
 }
 CU_ALIAS(cuModuleGetGlobal, cuModuleGetGlobal_v2);
 
@@ -244,7 +244,7 @@ CU_API CUresult cuLibraryGetModule(CUmodule *out, CUmodule library)
 
     if (result == CUDA_SUCCESS)
         *out = library;
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuLibraryGetGlobal(CUdeviceptr *out, size_t *bytes, CUmodule library, const char *name)
@@ -258,7 +258,7 @@ CU_API CUresult cuKernelGetFunction(CUfunction *out, CUfunction kernel)
 
     if (result == CUDA_SUCCESS)
         *out = kernel;
-    return result;
+    return cu_driver_return(result);
 }
 
 /* ---- linking ------------------------------------------------------------------------------------------------------ */
@@ -290,7 +290,7 @@ CU_API CUresult cuLinkCreate(unsigned count, int *options, void **values, struct
     struct link *l = result == CUDA_SUCCESS ? calloc(1, sizeof *l) : NULL;
 
     if (l == NULL)
-        return result != CUDA_SUCCESS ? result : CUDA_ERROR_OUT_OF_MEMORY;
+        return cu_driver_return(result != CUDA_SUCCESS ? result : CUDA_ERROR_OUT_OF_MEMORY);
     l->logs = read_options(count, options, values);
     rt_lock();
     l->next = links;
@@ -329,7 +329,7 @@ CU_API CUresult cuLinkAddData(struct link *handle, int type, void *data, size_t 
 
     (void)count, (void)options, (void)values;
     if (data == NULL || bytes == 0)
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     rt_lock();
     l = link_of(handle);
     if (result == CUDA_SUCCESS && l == NULL)
@@ -350,7 +350,7 @@ CU_API CUresult cuLinkAddData(struct link *handle, int type, void *data, size_t 
         result = cudaErrorNoKernelImageForDevice; /* the image has only machine code of NVIDIA GPUs */
     }
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 CU_ALIAS(cuLinkAddData, cuLinkAddData_v2);
 
@@ -364,7 +364,7 @@ CU_API CUresult cuLinkAddFile(struct link *handle, int type, const char *path, u
                           : cuLinkAddData(handle, type, text, bytes + 1, path, count, options, values);
 
     free(text);
-    return result;
+    return cu_driver_return(result);
 }
 CU_ALIAS(cuLinkAddFile, cuLinkAddFile_v2);
 
@@ -377,7 +377,7 @@ CU_API CUresult cuLinkComplete(struct link *handle, void **out, size_t *bytes)
     size_t size;
 
     if (out == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     rt_lock();
     l = link_of(handle);
     if (result == CUDA_SUCCESS && l == NULL)
@@ -398,7 +398,7 @@ CU_API CUresult cuLinkComplete(struct link *handle, void **out, size_t *bytes)
         }
     }
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuLinkDestroy(struct link *handle)
@@ -422,7 +422,7 @@ CU_API CUresult cuLinkDestroy(struct link *handle)
             break;
         }
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 /* ---- kernels ------------------------------------------------------------------------------------------------------ */
@@ -449,15 +449,15 @@ CU_API CUresult cuLaunchKernelEx(const struct launch_config *c, CUfunction funct
     CUresult result;
 
     if (c == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     const struct cudaKernelNodeParams p = {function, {c->grid[0], c->grid[1], c->grid[2]}, {c->block[0], c->block[1], c->block[2]},
                                            c->shared_bytes, parameters, extra};
 
     result = CU_IN_CONTEXT(cu_launch_check(c->attributes, c->attribute_count, &p));
     if (result != CUDA_SUCCESS)
-        return result;
-    return cuLaunchKernel(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared_bytes,
-                          c->stream, parameters, extra);
+        return cu_driver_return(result);
+    return cu_driver_return(cuLaunchKernel(function, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared_bytes,
+                          c->stream, parameters, extra));
 }
 
 CU_API CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
@@ -502,7 +502,7 @@ CU_API CUresult cuFuncGetAttribute(int *out, int attribute, CUfunction function)
         }
     }
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value)
@@ -513,7 +513,7 @@ CU_API CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value
 CU_API CUresult cuFuncSetCacheConfig(CUfunction function, int config)
 {
     (void)function, (void)config;
-    return cu_need_context();
+    return cu_driver_return(cu_need_context());
 }
 CU_ALIAS(cuFuncSetCacheConfig, cuFuncSetSharedMemConfig);
 
@@ -528,7 +528,7 @@ CU_API CUresult cuFuncGetModule(CUmodule *out, CUfunction function)
     if (result == CUDA_SUCCESS)
         *out = f->module;
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuFuncGetName(const char **out, CUfunction function)
@@ -542,7 +542,7 @@ CU_API CUresult cuFuncGetName(const char **out, CUfunction function)
     if (result == CUDA_SUCCESS)
         *out = f->name;
     rt_unlock();
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *out, CUfunction function, int threads,
@@ -566,7 +566,7 @@ CU_API CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
     CUresult result = grid != NULL && block != NULL ? cuFuncGetAttribute(&most, 0, function) : CUDA_ERROR_INVALID_VALUE;
 
     if (result != CUDA_SUCCESS)
-        return result;
+        return cu_driver_return(result);
     if (limit > 0 && limit < most)
         most = limit;
     *block = *grid = 0;
@@ -574,7 +574,7 @@ CU_API CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
         result = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
             &blocks, function, threads, shared_of != NULL ? shared_of(threads) : shared_bytes, flags);
         if (result != CUDA_SUCCESS)
-            return result;
+            return cu_driver_return(result);
         if (blocks * threads > best) {
             best = blocks * threads;
             *block = threads;
@@ -583,7 +583,7 @@ CU_API CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
     }
     result = CU_DRIVER(({ cudaError_t cudaDeviceGetAttribute(int *, int, int); cudaDeviceGetAttribute(&cores, 16, 0); }));
     *grid *= cores;
-    return result;
+    return cu_driver_return(result);
 }
 
 CU_API CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function, size_t (*shared_of)(int threads),

@@ -8,7 +8,7 @@
 #ifndef CU_DRIVER_PRIV_H
 #define CU_DRIVER_PRIV_H
 
-#include "runtime/cuda/cu_priv.h"
+#include "runtime/cuda/cu_trace_priv.h"
 
 typedef int CUresult; /* the numbers are those of cudaError_t, except those that cu_result() replaces */
 typedef int CUdevice;
@@ -27,6 +27,8 @@ enum {
 
 /** Returns the driver's number of an error of the runtime. */
 CUresult cu_result(cudaError_t error);
+/** Checks a result that a function returns to the program (cu_trace.c), and returns it. */
+CUresult cu_driver_return(CUresult result);
 /** Calls a function of the runtime and returns the driver's number of its error. The result of cudaGetLastError does not
  *  change. */
 #define CU_DRIVER(call) \
@@ -46,7 +48,7 @@ CUresult cu_need_context(void);
         CUresult result_ = cu_need_context(); \
         if (result_ == CUDA_SUCCESS) \
             result_ = CU_DRIVER(call); \
-        result_; \
+        cu_driver_return(result_); \
     })
 /** Defines a second name of a function, under which newer headers call it. */
 #define CU_ALIAS(name, other) extern __typeof__(name) other __attribute__((alias(#name), visibility("default")))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Errors of CUDA's runtime: the last error of each thread, the error of the device, and the names and texts of errors. */
-#include "runtime/cuda/cu_priv.h"
+#include "runtime/cuda/cu_trace_priv.h"
 
 /* The last error of the thread, which cudaGetLastError() returns, and the number of calls of the driver interface in progress. */
 static _Thread_local cudaError_t last;
@@ -14,7 +14,13 @@ cudaError_t cu_return(cudaError_t error)
     use = CU_USED;
     if (error != cudaSuccess && error != cudaErrorNotReady)
         last = error;
+    cu_trace_call(error, cudaGetErrorName(error));
     return error;
+}
+
+bool cu_is_driver_call(void)
+{
+    return driver_calls != 0;
 }
 
 enum cu_use cu_runtime_use(void)
@@ -61,11 +67,13 @@ CU_API cudaError_t cudaGetLastError(void)
     const cudaError_t error = last;
 
     last = cudaSuccess;
+    cu_trace_read();
     return error;
 }
 
 CU_API cudaError_t cudaPeekAtLastError(void)
 {
+    cu_trace_read();
     return last;
 }
 

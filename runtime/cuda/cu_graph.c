@@ -133,6 +133,7 @@ bool cu_is_graph(const struct cu_graph *graph)
     for (const struct cu_graph *g = graphs; g != NULL; g = g->next)
         if (g == graph)
             return true;
+    cu_trace_handle(graph);
     return false;
 }
 
@@ -201,7 +202,7 @@ void cu_graph_free(struct cu_graph *graph)
     for (size_t i = 0; i < graph->nodes.count; i++)
         free_node(graph->nodes.node[i]);
     cu_nodes_clear(&graph->nodes);
-    free(graph);
+    cu_trace_released(graph, graph);
 }
 
 void cu_graphs_reset(void)
@@ -329,8 +330,10 @@ CU_API cudaError_t cudaGraphCreate(cudaGraph_t *out, unsigned flags)
     error = cu_device_error();
     if (error == cudaSuccess)
         error = cu_graph_new(out);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
         cu_graph_publish(*out);
+        cu_trace_created(*out, CU_THING_GRAPH, 0);
+    }
     rt_unlock();
     return cu_return(error);
 }
@@ -355,8 +358,10 @@ CU_API cudaError_t cudaGraphClone(cudaGraph_t *out, cudaGraph_t graph)
     rt_lock();
     if (out != NULL && cu_is_graph(graph))
         error = cu_graph_copy(graph, out);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess) {
         cu_graph_publish(*out);
+        cu_trace_created(*out, CU_THING_GRAPH, 0);
+    }
     rt_unlock();
     return cu_return(error);
 }

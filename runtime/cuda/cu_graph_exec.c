@@ -22,6 +22,7 @@ static bool is_exec(const struct cu_exec *exec)
     for (const struct cu_exec *e = execs; e != NULL; e = e->next)
         if (e == exec)
             return true;
+    cu_trace_handle(exec);
     return false;
 }
 
@@ -36,7 +37,7 @@ static void destroy(struct cu_exec *exec)
     exec->destroyed = true;
     if (exec->runs == 0) {
         cu_graph_free(exec->graph);
-        free(exec);
+        cu_trace_released(exec, exec);
     }
 }
 
@@ -62,6 +63,7 @@ CU_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph
         exec->flags = flags;
         exec->next = execs;
         execs = *out = exec;
+        cu_trace_created(exec, CU_THING_EXEC, 0);
     } else {
         free(exec);
     }

@@ -7,7 +7,7 @@
 #ifndef CU_GRAPH_PRIV_H
 #define CU_GRAPH_PRIV_H
 
-#include "runtime/cuda/cu_priv.h"
+#include "runtime/cuda/cu_trace_priv.h"
 
 struct cu_extent {
     size_t width, height, depth;

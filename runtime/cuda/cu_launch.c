@@ -40,12 +40,21 @@ CU_API cudaError_t __cudaPopCallConfiguration(cu_dim3 *grid, cu_dim3 *block, siz
     *block = c.block;
     *shared_bytes = c.shared_bytes;
     *stream = c.stream;
+    cu_trace_stub();
     return cudaSuccess;
 }
 
 unsigned cu_function_dynamic_limit(const struct cu_function *f, unsigned static_bytes)
 {
     return f->has_limit ? f->max_dynamic_bytes : static_bytes < CU_SHARED_BYTES ? CU_SHARED_BYTES - static_bytes : 0;
+}
+
+/** Returns the error of a launch whose grid or block has an invalid size. */
+static cudaError_t refuse(const struct cudaKernelNodeParams *p, unsigned max_threads)
+{
+    cu_trace_reason("a grid of %u x %u x %u blocks of %u x %u x %u threads, of at most %u threads a block", p->grid.x, p->grid.y, p->grid.z,
+                    p->block.x, p->block.y, p->block.z, max_threads < LANEWISE_MAX_BLOCK_THREADS ? max_threads : LANEWISE_MAX_BLOCK_THREADS);
+    return cudaErrorInvalidValue;
 }
 
 cudaError_t cu_kernel_check(const struct cudaKernelNodeParams *p, struct cu_function **f, lanewise_shape *shape)
@@ -60,13 +69,17 @@ cudaError_t cu_kernel_check(const struct cudaKernelNodeParams *p, struct cu_func
     if (error != cudaSuccess)
         return error;
     lanewise_kernel_get_needs((*f)->kernel, &needs, sizeof needs);
+    cu_trace_kernel((*f)->name);
     for (unsigned i = 0; i < 3; i++)
         if (shape->grid[i] == 0 || shape->block[i] == 0 || (i != 0 && shape->grid[i] > 65535))
-            return cudaErrorInvalidValue;
+            return refuse(p, needs.max_threads);
     if (grid.x > INT32_MAX || block.x > 1024 || block.y > 1024 || block.z > 64 ||
         (uint64_t)block.x * block.y * block.z > LANEWISE_MAX_BLOCK_THREADS ||
         (uint64_t)block.x * block.y * block.z > needs.max_threads)
-        return cudaErrorInvalidValue;
+        return refuse(p, needs.max_threads);
+    if (p->shared_bytes > cu_function_dynamic_limit(*f, needs.shared_bytes))
+        cu_trace_reason("%u bytes of dynamic shared memory, of at most %u", p->shared_bytes,
+                        cu_function_dynamic_limit(*f, needs.shared_bytes));
     if (p->shared_bytes > cu_function_dynamic_limit(*f, needs.shared_bytes) || (p->arguments != NULL && p->extra != NULL) ||
         (p->arguments == NULL && p->extra == NULL && lanewise_kernel_param_count((*f)->kernel) != 0))
         return cudaErrorInvalidValue;
@@ -177,6 +190,7 @@ cudaError_t cu_launch(const struct cudaKernelNodeParams *p, cudaStream_t stream)
     if (error == cudaSuccess)
         error = cu_stream_submit(stream, &(struct cu_work){.type = CU_KERNEL, .kernel = *p});
     rt_unlock();
+    cu_trace_launch(error);
     return cu_return(error);
 }
 

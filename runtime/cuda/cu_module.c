@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fat binaries, which compilers put into programs: their registration, their PTX, their kernels and variables. */
-#include "runtime/cuda/cu_priv.h"
+#include "runtime/cuda/cu_trace_priv.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -450,6 +450,7 @@ bool cu_is_module(const struct cu_module *module)
     for (const struct cu_module *m = modules; m != NULL; m = m->next)
         if (m == module)
             return true;
+    cu_trace_handle(module);
     return false;
 }
 
@@ -460,8 +461,10 @@ bool cu_module_unload(struct cu_module *module)
     while (*at != NULL && *at != module)
         at = &(*at)->next;
     m = *at;
-    if (m == NULL)
+    if (m == NULL) {
+        cu_trace_handle(module);
         return false;
+    }
     *at = m->next;
     while (m->functions != NULL) {
         struct cu_function *f = m->functions;
@@ -478,7 +481,7 @@ bool cu_module_unload(struct cu_module *module)
         free(v->name);
         free(v);
     }
-    free(m);
+    cu_trace_released(m, m);
     return true;
 }
 
@@ -632,6 +635,7 @@ cudaError_t cu_module_adopt(lanewise_module *module, struct cu_module **out)
     m->module = module;
     append(m);
     *out = m;
+    cu_trace_created(m, CU_THING_MODULE, 0);
     return cudaSuccess;
 }
 

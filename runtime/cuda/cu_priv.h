@@ -33,7 +33,10 @@ void cu_runtime_reset(void);
  *  runtime and does not change the last error. */
 void cu_driver_begin(void);
 void cu_driver_end(void);
-/** Records an error for cudaGetLastError, and returns it. */
+/** Returns true while a function of the driver interface calls the runtime. */
+bool cu_is_driver_call(void);
+/** Records an error for cudaGetLastError, and returns it. Each function that the program calls passes its result to this
+ *  function, which also checks the call (cu_trace.c). */
 cudaError_t cu_return(cudaError_t error);
 
 typedef struct {

@@ -21,6 +21,7 @@ bool cu_is_stream(cudaStream_t stream)
     for (const struct cu_stream *s = streams; s != NULL; s = s->next)
         if (s == stream)
             return true;
+    cu_trace_handle(stream);
     return false;
 }
 
@@ -29,6 +30,7 @@ bool cu_is_event(cudaEvent_t event)
     for (const struct cu_event *e = events; e != NULL; e = e->next)
         if (e == event)
             return true;
+    cu_trace_handle(event);
     return false;
 }
 
@@ -71,6 +73,7 @@ CU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *out, unsigned flag
     if (error == cudaSuccess) {
         *s = (struct cu_stream){.next = streams, .flags = flags};
         streams = *out = s;
+        cu_trace_created(s, CU_THING_STREAM, 0);
         s = NULL;
     }
     rt_unlock();
@@ -97,10 +100,12 @@ CU_API cudaError_t cudaStreamDestroy(cudaStream_t stream)
         if (*at == stream) {
             *at = stream->next;
             cu_capture_forget_stream(stream);
-            free(stream);
+            cu_trace_released(stream, stream);
             error = cudaSuccess;
             break;
         }
+    if (error != cudaSuccess)
+        cu_trace_handle(stream);
     rt_unlock();
     return cu_return(error);
 }
@@ -223,14 +228,14 @@ void cu_streams_reset(void)
 
         streams = s->next;
         cu_nodes_clear(&s->tails);
-        free(s);
+        cu_trace_released(s, s);
     }
     while (events != NULL) {
         struct cu_event *e = events;
 
         events = e->next;
         cu_nodes_clear(&e->tails);
-        free(e);
+        cu_trace_released(e, e);
     }
 }
 
@@ -251,6 +256,7 @@ CU_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *out, unsigned flags)
     if (error == cudaSuccess) {
         *e = (struct cu_event){.next = events, .flags = flags};
         events = *out = e;
+        cu_trace_created(e, CU_THING_EVENT, 0);
         e = NULL;
     }
     rt_unlock();
@@ -272,10 +278,12 @@ CU_API cudaError_t cudaEventDestroy(cudaEvent_t event)
         if (*at == event) {
             *at = event->next;
             cu_capture_forget_event(event);
-            free(event);
+            cu_trace_released(event, event);
             error = cudaSuccess;
             break;
         }
+    if (error != cudaSuccess)
+        cu_trace_handle(event);
     rt_unlock();
     return cu_return(error);
 }

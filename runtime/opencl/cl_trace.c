@@ -70,13 +70,6 @@ static const char *release_of(const struct cl_object *object)
     return "clReleaseEvent";
 }
 
-/** Returns true if two sites are the same call of the program. The first @own frames, which may be in the driver, are not
- *  compared. */
-static bool are_equal(const struct rt_site *a, const struct rt_site *b, unsigned own)
-{
-    return a->count == b->count && (a->count <= own || memcmp(a->frame + own, b->frame + own, (a->count - own) * sizeof *a->frame) == 0);
-}
-
 /** Adds a finding if the last build of a program failed and its log was not read. */
 static void report_log(const struct _cl_program *program)
 {
@@ -136,7 +129,7 @@ static void report_leak(struct list *list, size_t first)
     int size = 0;
 
     for (size_t i = first; i < list->count; i++)
-        if (list->at[i] != NULL && list->at[i]->kind == object->kind && are_equal(&list->at[i]->trace->created, &object->trace->created, 0)) {
+        if (list->at[i] != NULL && list->at[i]->kind == object->kind && rt_site_is_same(&list->at[i]->trace->created, &object->trace->created, 0)) {
             list->at[i] = NULL;
             count++;
         }
@@ -173,7 +166,7 @@ static void report_context(struct cl_object *object, void *unused)
         if (svm->trace == NULL || svm->trace->freed)
             continue;
         for (struct cl_svm *same = svm; same != NULL; same = same->next)
-            if (same->trace != NULL && !same->trace->freed && are_equal(&same->trace->created, &svm->trace->created, 0)) {
+            if (same->trace != NULL && !same->trace->freed && rt_site_is_same(&same->trace->created, &svm->trace->created, 0)) {
                 same->trace->freed = true;
                 count++;
             }
@@ -307,7 +300,7 @@ static void report_call(const char *name, cl_int error, const char *code, const 
         return;
     rt_site_take(&here);
     for (unsigned i = 0; i < traces.wrong_count && i < KEPT_CALLS; i++)
-        if (are_equal(&here, &traces.wrong[i], 0))
+        if (rt_site_is_same(&here, &traces.wrong[i], 0))
             return;
     traces.wrong[traces.wrong_count++ % KEPT_CALLS] = here;
     snprintf(message, sizeof message, "%s returns %s: %s", name, code, reason);
@@ -441,7 +434,7 @@ void cl_trace_use(const void *handle, enum cl_kind kind)
         return;
     call_reported = true;
     rt_site_take(&here);
-    if (are_equal(&here, &object->trace->reported, 5)) /* this use was reported already, because a function may check a handle
+    if (rt_site_is_same(&here, &object->trace->reported, 5)) /* this use was reported already, because a function may check a handle
                                                         * more than once */
         return;
     object->trace->reported = here;

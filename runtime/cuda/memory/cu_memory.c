@@ -63,6 +63,13 @@ static bool is_lost(const void *pointer)
     return (uint64_t)(uintptr_t)pointer >= begin && (uint64_t)(uintptr_t)pointer < end && !is_device(pointer);
 }
 
+/** Describes, for a finding, a pointer that is not in the device's memory. */
+static void explain_pointer(const char *what, const void *pointer)
+{
+    cu_trace_handle(pointer);
+    cu_trace_reason("the %s %p is not in the device's memory", what, pointer);
+}
+
 /** Copies bytes between host and device, or within one of them; or, with @only_check, checks the arguments. Locked. */
 static cudaError_t copy(void *to, const void *from, size_t bytes, int kind, bool only_check)
 {
@@ -82,6 +89,10 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind, bool
         return cudaErrorInvalidValue;
     to_device = is_device(to);
     from_device = is_device(from);
+    if (!to_device && kind != DEVICE_TO_HOST)
+        explain_pointer("destination", to);
+    else if (!from_device && kind != HOST_TO_DEVICE)
+        explain_pointer("source", from);
     /* Device memory is accepted as the host's side of a copy, too, because host and device share some of it. */
     if (kind == HOST_TO_DEVICE || kind == DEVICE_TO_DEVICE) {
         if (!to_device)
@@ -110,9 +121,17 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind, bool
         cu_registered_to_host();
     if (result != LANEWISE_OK) {
         rt_complain("cudaMemcpy");
+        cu_trace_reason("%s", lanewise_error(machine));
         return cudaErrorInvalidValue;
     }
     return cudaSuccess;
+}
+
+static enum cu_thing thing_of(const struct block *block)
+{
+    return block->content == CU_CONTENT_TEXTURE ? CU_THING_TEXTURE : block->content == CU_CONTENT_SURFACE ? CU_THING_SURFACE
+           : block->type == TYPE_HOST           ? CU_THING_HOST_MEMORY
+                                                : CU_THING_MEMORY;
 }
 
 static cudaError_t allocate(void **out, size_t bytes, enum memory_type type, enum cu_content content)
@@ -139,6 +158,8 @@ static cudaError_t allocate(void **out, size_t bytes, enum memory_type type, enu
         *block = (struct block){.next = *list_of(address), .address = address, .bytes = bytes, .type = type, .content = content};
         *list_of(address) = block;
         memory.bytes += bytes;
+        if (content != CU_CONTENT_ARRAY)
+            cu_trace_created((void *)(uintptr_t)address, thing_of(block), content == CU_CONTENT_DATA ? bytes : 0);
         block = NULL;
     }
     free(block);
@@ -215,12 +236,14 @@ static cudaError_t free_block(void *pointer, bool host, enum cu_content content)
         if (block == NULL || block->content != content || (block->type == TYPE_HOST) != host ||
             lanewise_free(rt_machine(), address) != LANEWISE_OK) {
             error = cudaErrorInvalidValue;
+            cu_trace_handle(pointer);
+            cu_trace_reason("%p is not the start of memory that this function frees", pointer);
         } else {
             *at = block->next;
             memory.bytes -= block->bytes;
             if (block->pool != NULL)
                 cu_pool_remove(block->pool, block->bytes);
-            free(block);
+            cu_trace_released(pointer, block);
         }
     }
     rt_unlock();
@@ -349,7 +372,7 @@ void cu_memory_reset(void)
 
             memory.list[i] = block->next;
             (void)lanewise_free(rt_machine(), block->address);
-            free(block);
+            cu_trace_released((void *)(uintptr_t)block->address, block);
         }
     memory.bytes = 0;
     cu_registered_reset();
@@ -465,6 +488,7 @@ static bool rows_fit(const uint8_t *begin, size_t pitch, size_t plane, const str
             if (at > bytes || e->width > bytes - at) {
                 fprintf(stderr, "lanewise: row %zu of plane %zu, %zu bytes at 0x%" PRIx64 ", is not in the allocation of %" PRIu64
                                 " bytes at 0x%" PRIx64 "\n", y, z, e->width, first + at, bytes, first);
+                cu_trace_reason("row %zu of plane %zu, %zu bytes, is not in the allocation of %" PRIu64 " bytes", y, z, e->width, bytes);
                 return false;
             }
         }
@@ -603,6 +627,8 @@ cudaError_t cu_fill(const struct cudaMemsetParams *p, bool only_check)
         if (lanewise_fill(rt_machine(), (uint64_t)(uintptr_t)p->to + y * p->pitch, &p->value, p->element_bytes,
                           bytes) != LANEWISE_OK) {
             rt_complain("cudaMemset");
+            explain_pointer("destination", p->to);
+            cu_trace_reason("%s", lanewise_error(rt_machine()));
             error = cudaErrorInvalidValue;
         }
     if (registered)

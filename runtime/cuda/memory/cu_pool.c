@@ -77,7 +77,7 @@ void cu_pools_reset(void)
         struct cu_pool *p = pools;
 
         pools = p->next;
-        free(p);
+        cu_trace_released(p, p);
     }
     current = NULL;
     default_pool = (struct cu_pool){.reuse = {1, 1, 1}};
@@ -131,6 +131,7 @@ CU_API cudaError_t cudaMemPoolCreate(struct cu_pool **out, const struct pool_pro
     rt_lock();
     pool->next = pools;
     pools = pool;
+    cu_trace_created(pool, CU_THING_POOL, 0);
     rt_unlock();
     *out = pool;
     return cu_return(cudaSuccess);
@@ -146,10 +147,12 @@ CU_API cudaError_t cudaMemPoolDestroy(struct cu_pool *pool)
             *at = pool->next;
             current = current == pool ? NULL : current;
             cu_memory_forget_pool(pool);
-            free(pool);
+            cu_trace_released(pool, pool);
             error = cudaSuccess;
             break;
         }
+    if (error != cudaSuccess)
+        cu_trace_handle(pool);
     rt_unlock();
     return cu_return(error);
 }

@@ -18,6 +18,7 @@ bool cu_is_array(const struct cu_array *array)
     for (const struct cu_array *a = arrays; a != NULL; a = a->next)
         if (a == array)
             return true;
+    cu_trace_handle(array);
     return false;
 }
 
@@ -27,7 +28,7 @@ void cu_arrays_reset(void)
         struct cu_array *a = arrays;
 
         arrays = a->next;
-        free(a);
+        cu_trace_released(a, a);
     }
 }
 
@@ -88,6 +89,7 @@ CU_API cudaError_t cudaMalloc3DArray(struct cu_array **out, const struct cudaCha
     a->next = arrays;
     arrays = a;
     *out = a;
+    cu_trace_created(a, CU_THING_ARRAY, 0);
     rt_unlock();
     return cudaSuccess;
 }
@@ -110,10 +112,12 @@ CU_API cudaError_t cudaFreeArray(struct cu_array *array)
             error = cu_memory_free(array->address, CU_CONTENT_ARRAY);
             if (error == cudaSuccess) { /* else the array still exists, as in a capture, which forbids the call */
                 *at = array->next;
-                free(array);
+                cu_trace_released(array, array);
             }
             break;
         }
+    if (error == cudaErrorInvalidResourceHandle)
+        cu_trace_handle(array);
     rt_unlock();
     return cu_return(error);
 }

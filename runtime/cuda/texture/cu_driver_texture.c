@@ -41,10 +41,10 @@ CU_API CUresult cuArray3DCreate(struct cu_array **out, const struct array_3d *d)
     struct cudaChannelFormatDesc format;
 
     if (out == NULL || d == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     format = format_of(d->format, d->channels);
     if (format.x == 0)
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     return CU_IN_CONTEXT(cudaMalloc3DArray(out, &format, (struct cu_extent){d->width, d->height, d->depth}, d->flags));
 }
 CU_ALIAS(cuArray3DCreate, cuArray3DCreate_v2);
@@ -54,13 +54,13 @@ CU_API CUresult cuArrayCreate(struct cu_array **out, const struct array_2d *d)
     const struct array_3d all = d != NULL ? (struct array_3d){d->width, d->height, 0, d->format, d->channels, 0}
                                           : (struct array_3d){0};
 
-    return d != NULL ? cuArray3DCreate(out, &all) : CUDA_ERROR_INVALID_VALUE;
+    return cu_driver_return(d != NULL ? cuArray3DCreate(out, &all) : CUDA_ERROR_INVALID_VALUE);
 }
 CU_ALIAS(cuArrayCreate, cuArrayCreate_v2);
 
 CU_API CUresult cuArrayDestroy(struct cu_array *array)
 {
-    return array != NULL ? CU_IN_CONTEXT(cudaFreeArray(array)) : CUDA_ERROR_INVALID_HANDLE;
+    return cu_driver_return(array != NULL ? CU_IN_CONTEXT(cudaFreeArray(array)) : CUDA_ERROR_INVALID_HANDLE);
 }
 
 /** The memory of a texture, in the layout of the driver interface. */
@@ -100,7 +100,7 @@ CU_API CUresult cuTexObjectCreate(uint64_t *out, const struct resource *r, const
     int bits = 0;
 
     if (out == NULL || r == NULL || t == NULL)
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     resource.type = r->type;
     if (r->type == CU_RESOURCE_LINEAR) {
         resource.linear.pointer = (void *)(uintptr_t)r->linear.pointer;
@@ -140,7 +140,7 @@ CU_API CUresult cuSurfObjectCreate(uint64_t *out, const struct resource *r)
     struct cudaResourceDesc resource = {0};
 
     if (out == NULL || r == NULL || r->type != CU_RESOURCE_ARRAY)
-        return CUDA_ERROR_INVALID_VALUE;
+        return cu_driver_return(CUDA_ERROR_INVALID_VALUE);
     resource.array = r->array;
     return CU_IN_CONTEXT(cudaCreateSurfaceObject(out, &resource));
 }
