@@ -289,6 +289,14 @@ const char *lanewise_kernel_name(const lanewise_kernel *kernel)
     return kernel != NULL ? kernel->function->name : "";
 }
 
+void lanewise_plain_name(const char *symbol, char *out, size_t out_bytes)
+{
+    size_t base, bare;
+
+    if (symbol != NULL && out != NULL && out_bytes != 0)
+        isa_symbol_read(symbol, out, out_bytes, &base, &bare);
+}
+
 unsigned lanewise_kernel_param_count(const lanewise_kernel *kernel)
 {
     return kernel != NULL ? kernel->function->param_count : 0;

@@ -62,9 +62,10 @@ int lanewise_launch_shape(lanewise_machine *m, const lanewise_kernel *kernel, co
     if (kernel->module->machine != m)
         return host_refuse(m, "%.200s: the kernel was loaded on another machine", f->name);
     if (m->stopped)
-        return host_refuse(m, "%.200s: cannot launch, because the machine has %s: create a new machine",
-                           f->name, m->stop.kind == EMU_STOP_IDLE ? "finished"
-                                                                   : "stopped at a fault, a hang or a limit");
+        return host_refuse(m, "%.200s: cannot launch, because the machine has %s", f->name,
+                           m->stop.kind == EMU_STOP_IDLE    ? "finished: create a new machine"
+                           : m->stop.kind == EMU_STOP_LIMIT ? "reached a limit: create a new machine"
+                                                            : "stopped at a fault or a hang: recover it (lanewise_recover) first");
     if (m->record != NULL && emu_grid_current(m->machine) != NULL && (result = lanewise_wait(m)) > LANEWISE_FINDING)
         return result;
     params = calloc(1, f->param_bytes + 1u);

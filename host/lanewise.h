@@ -163,6 +163,9 @@ LANEWISE_API lanewise_kernel *lanewise_kernel_find(lanewise_module *module, cons
  *  supported, while other kernels of the module were. Returns NULL if there is no such kernel. */
 LANEWISE_API const char *lanewise_kernel_refusal(const lanewise_module *module, const char *name);
 LANEWISE_API const char *lanewise_kernel_name(const lanewise_kernel *kernel);
+/** Writes the C++ symbol @symbol to @out as it is in the source, such as "ns::reduce<float, 256>". A symbol that is no C++ name, or
+ *  that cannot be parsed, is copied. A longer text is cut off at @out_bytes, including the zero byte at its end. */
+LANEWISE_API void lanewise_plain_name(const char *symbol, char *out, size_t out_bytes);
 LANEWISE_API unsigned lanewise_kernel_param_count(const lanewise_kernel *kernel);
 /** Returns the size of parameter @index in bytes; 0 for a pointer to __local memory, whose argument is the size of that
  *  memory. */

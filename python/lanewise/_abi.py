@@ -138,6 +138,7 @@ FUNCTIONS = {
     "lanewise_kernel_find": ("lanewise_kernel *", [_MODULE, _T]),
     "lanewise_kernel_refusal": (_T, ["const lanewise_module *", _T]),
     "lanewise_kernel_name": (_T, [_CK]),
+    "lanewise_plain_name": ("void", [_T, "char *", "size_t"]),
     "lanewise_kernel_param_count": ("unsigned", [_CK]),
     "lanewise_kernel_param_bytes": ("size_t", [_CK, "unsigned"]),
     "lanewise_kernel_param": ("int", [_CK, "unsigned", "lanewise_param *", "size_t"]),
