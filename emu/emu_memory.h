@@ -12,8 +12,11 @@ enum emu_alloc_flag {
     EMU_ALLOC_MODULE = 1 << 3, /* the allocation is a module variable */
     EMU_ALLOC_PARAMETERS = 1 << 4, /* the allocation is a parameter buffer that a kernel requested */
     EMU_ALLOC_HEAP = 1 << 5,       /* the allocation was made by a kernel's malloc */
-    EMU_ALLOC_LAUNCHED = 1 << 6    /* the allocation is the parameter buffer of a launch that is not complete */
+    EMU_ALLOC_LAUNCHED = 1 << 6,   /* the allocation is the parameter buffer of a launch that is not complete */
+    EMU_ALLOC_RESERVED = 1 << 7,   /* with EMU_ALLOC_FREED: addresses that emu_reserve() has reserved, to which no memory is mapped */
+    EMU_ALLOC_MAPPED = 1 << 8      /* memory that emu_map() has mapped to reserved addresses */
 };
+enum { EMU_RESERVE_BYTES = 1 << 21 };
 /** A live or freed allocation, in the form in which users see it. */
 struct emu_allocation {
     uint64_t address, size_bytes;
@@ -27,8 +30,18 @@ enum lw_status emu_alloc(struct emu_machine *machine, uint64_t size_bytes, const
 /** Frees an allocation. Errors: LW_ENOENT when @address is not the start of a live allocation. */
 enum lw_status emu_free(struct emu_machine *machine, uint64_t address, struct lw_error *err)
     LW_MUST_CHECK;
-/** Copies @size_bytes from global memory at @address to @data. All bytes must be in one live allocation. Errors:
- *  LW_ERANGE, with the address in the message. */
+/** Reserves a range of addresses, to which emu_map() can map memory. No other allocation uses these addresses. @size_bytes must be a
+ *  multiple of EMU_RESERVE_BYTES, and so is *@address. Errors: LW_ERANGE for another size; LW_ENOMEM when the arena is full. */
+enum lw_status emu_reserve(struct emu_machine *machine, uint64_t size_bytes, uint64_t *address, struct lw_error *err) LW_MUST_CHECK;
+/** Ends a reservation. Errors: LW_ENOENT if no reservation starts at @address; LW_ESTATE if memory is mapped to its addresses. */
+enum lw_status emu_unreserve(struct emu_machine *machine, uint64_t address, struct lw_error *err) LW_MUST_CHECK;
+/** Maps zeroed memory to reserved addresses. The memory is an allocation of its own, which emu_free() unmaps. Other
+ *  mapped memory may follow its last page without a gap. @flags: 0 or EMU_ALLOC_READ_ONLY. Errors: LW_ERANGE if @address is not the
+ *  beginning of a page, or the range is not in one reservation, or memory is mapped to a part of it. */
+enum lw_status emu_map(struct emu_machine *machine, uint64_t address, uint64_t size_bytes, const char *name, unsigned flags,
+                       struct lw_error *err) LW_MUST_CHECK;
+/** Copies @size_bytes from global memory at @address to @data. All bytes must be in one live allocation, or in mapped memory
+ *  without a gap. Errors: LW_ERANGE, with the address in the message. */
 enum lw_status emu_global_read(const struct emu_machine *machine, uint64_t address, void *data,
                                uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
 /** Copies as emu_global_read() does, but listeners are not notified, because the host does not use the data as a result. */
@@ -38,6 +51,9 @@ enum lw_status emu_global_peek(const struct emu_machine *machine, uint64_t addre
  *  read-only for guests. Errors: LW_ERANGE, with the address in the message. */
 enum lw_status emu_global_write(struct emu_machine *machine, uint64_t address, const void *data,
                                 uint64_t size_bytes, struct lw_error *err) LW_MUST_CHECK;
+/** Returns the number of bytes from @address on that the host may access: up to the end of the live allocation that contains @address,
+ *  and of mapped memory that follows it without a gap. Returns 0 if there is no such allocation. */
+uint64_t emu_global_bytes(const struct emu_machine *machine, uint64_t address);
 /** Finds the live or freed allocation that contains @address, and sets *inside to true. If no allocation contains @address, finds
  *  the nearest allocation below @address, and sets *inside to false. Returns false if there is no allocation at or below
  *  @address. */

@@ -33,6 +33,42 @@ int lanewise_free(lanewise_machine *m, uint64_t address)
     return emu_free(m->machine, address, &err) == LW_OK ? LANEWISE_OK : host_fail(m, &err);
 }
 
+int lanewise_reserve(lanewise_machine *m, uint64_t bytes, uint64_t *address)
+{
+    struct lw_error err;
+
+    if (m == NULL || address == NULL)
+        return host_missing(m, "lanewise_reserve", "the address");
+    return host_begin(m, &err) == LW_OK && emu_reserve(m->machine, bytes, address, &err) == LW_OK ? LANEWISE_OK : host_fail(m, &err);
+}
+
+int lanewise_unreserve(lanewise_machine *m, uint64_t address)
+{
+    struct lw_error err;
+
+    if (m == NULL)
+        return LANEWISE_ERROR;
+    if (m->machine == NULL)
+        return host_refuse(m, "0x%llx is not the address of a reservation", (unsigned long long)address);
+    return emu_unreserve(m->machine, address, &err) == LW_OK ? LANEWISE_OK : host_fail(m, &err);
+}
+
+int lanewise_map(lanewise_machine *m, uint64_t address, uint64_t bytes, const char *name, int read_only)
+{
+    struct lw_error err;
+    char own[32];
+
+    if (m == NULL)
+        return LANEWISE_ERROR;
+    if (m->machine == NULL)
+        return host_refuse(m, "0x%llx is not a reserved address", (unsigned long long)address);
+    snprintf(own, sizeof own, "buffer %u", m->buffers + 1);
+    if (emu_map(m->machine, address, bytes, name != NULL ? name : own, read_only != 0 ? EMU_ALLOC_READ_ONLY : 0, &err) != LW_OK)
+        return host_fail(m, &err);
+    m->buffers++;
+    return LANEWISE_OK;
+}
+
 int lanewise_write(lanewise_machine *m, uint64_t address, const void *data, size_t bytes)
 {
     struct lw_error err;
@@ -97,7 +133,7 @@ int lanewise_fill(lanewise_machine *m, uint64_t address, const void *pattern, si
 {
     enum { PIECE = 4096 };
     uint8_t piece[PIECE];
-    uint64_t begin = 0, size = 0;
+    uint64_t size;
 
     if (m == NULL || pattern == NULL)
         return host_missing(m, "lanewise_fill", "the pattern");
@@ -106,12 +142,13 @@ int lanewise_fill(lanewise_machine *m, uint64_t address, const void *pattern, si
                            (unsigned long long)bytes, bytes == 1 ? "" : "s");
     if (bytes == 0)
         return LANEWISE_OK;
-    if (lanewise_allocation(m, address, &begin, &size) != LANEWISE_OK)
-        return LANEWISE_ERROR;
-    if (bytes > size - (address - begin)) /* checked first, because a write in pieces would otherwise fail after some pieces */
+    size = m->machine != NULL ? emu_global_bytes(m->machine, address) : 0;
+    if (size == 0)
+        return host_refuse(m, "address 0x%llx is not inside an allocation", (unsigned long long)address);
+    if (bytes > size) /* checked first, because a write in pieces would otherwise fail after some pieces */
         return host_refuse(m, "0x%llx: %llu byte%s not fit into the %llu byte%s up to the end of the allocation",
                            (unsigned long long)address, (unsigned long long)bytes, bytes == 1 ? " does" : "s do",
-                           (unsigned long long)(size - (address - begin)), size - (address - begin) == 1 ? "" : "s");
+                           (unsigned long long)size, size == 1 ? "" : "s");
     memcpy(piece, pattern, pattern_bytes);
     for (size = pattern_bytes; 2 * size <= PIECE && size < bytes; size *= 2)
         memcpy(piece + size, piece, size);

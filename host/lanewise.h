@@ -228,6 +228,13 @@ LANEWISE_API uint64_t lanewise_variable_bytes(const lanewise_module *module);
 LANEWISE_API int lanewise_alloc(lanewise_machine *machine, uint64_t bytes, const char *name,
                                 uint64_t *address);
 LANEWISE_API int lanewise_free(lanewise_machine *machine, uint64_t address);
+/** Reserves a range of addresses, to which lanewise_map() can map memory. @bytes must be a multiple of 2 MiB, and so is *@address. */
+LANEWISE_API int lanewise_reserve(lanewise_machine *machine, uint64_t bytes, uint64_t *address);
+/** Ends a reservation. LANEWISE_ERROR: no reservation begins at @address, or memory is mapped to its addresses. */
+LANEWISE_API int lanewise_unreserve(lanewise_machine *machine, uint64_t address);
+/** Maps zeroed memory to reserved addresses. The memory is an allocation of its own, which lanewise_free() unmaps. @address
+ *  must be a multiple of 4 KiB. Copies may use adjacent mapped memory as one range. @read_only: kernels may not write the memory. */
+LANEWISE_API int lanewise_map(lanewise_machine *machine, uint64_t address, uint64_t bytes, const char *name, int read_only);
 /** Copies @bytes from @data to the machine's memory at @address. All bytes must be in one allocation. */
 LANEWISE_API int lanewise_write(lanewise_machine *machine, uint64_t address, const void *data,
                                 size_t bytes);

@@ -370,8 +370,10 @@ static enum lw_status host(struct emu_functional *f, const struct emu_log_entry 
 {
     struct emu_machine *machine = f->base.machine;
     struct emu_launch launch;
+    struct emu_allocation a;
     uint64_t address;
     char name[256];
+    bool inside;
 
     switch (e->kind) {
     case EMU_LOG_PROGRAM:
@@ -383,8 +385,14 @@ static enum lw_status host(struct emu_functional *f, const struct emu_log_entry 
     case EMU_LOG_ALLOC:
         snprintf(name, sizeof name, "%.*s", (int)(e->size < 255 ? e->size : 255),
                  (const char *)e->bytes);
+        if ((e->which & EMU_ALLOC_RESERVED) != 0)
+            return emu_reserve(machine, e->value, &address, err);
+        if ((e->which & EMU_ALLOC_MAPPED) != 0)
+            return emu_map(machine, e->address, e->value, name, e->which, err);
         return emu_alloc(machine, e->value, name, e->which, &address, err);
     case EMU_LOG_FREE:
+        if (emu_allocation_at(machine, e->address, &a, &inside) && inside && (a.flags & EMU_ALLOC_RESERVED) != 0)
+            return emu_unreserve(machine, e->address, err);
         return emu_free(machine, e->address, err);
     default:
         if (e->bytes == NULL)

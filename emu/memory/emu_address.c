@@ -61,8 +61,8 @@ static enum emu_fault_kind global_fault(const struct emu_memory *memory, uint64_
     record = emu_memory_find(memory, address);
     if (record == NULL && bytes > 1)
         record = emu_memory_find(memory, address + bytes - 1);
-    return record != NULL && (record->flags & EMU_ALLOC_FREED) ? EMU_FAULT_FREED
-                                                               : EMU_FAULT_OUT_OF_BOUNDS;
+    return record != NULL && (record->flags & (EMU_ALLOC_FREED | EMU_ALLOC_RESERVED)) == EMU_ALLOC_FREED ? EMU_FAULT_FREED
+                                                                                                         : EMU_FAULT_OUT_OF_BOUNDS;
 }
 
 enum emu_fault_kind emu_lane_address(const struct emu_warp *w, enum isa_space space,
@@ -227,7 +227,7 @@ static const struct emu_alloc_record *subject_of(const struct emu_memory *memory
 
     if (record == NULL && kind == EMU_FAULT_FREED)
         record = emu_memory_find(memory, address + bytes - 1);
-    if (record != NULL && (kind == EMU_FAULT_FREED || kind == EMU_FAULT_READ_ONLY))
+    if (record != NULL && (kind == EMU_FAULT_FREED || kind == EMU_FAULT_READ_ONLY || (record->flags & EMU_ALLOC_RESERVED) != 0))
         return record;
     emu_memory_neighbours(memory, address, &below, &above);
     if (below != NULL && address - below->address < below->size_bytes)
@@ -265,6 +265,10 @@ static void describe_global(const struct emu_memory *memory, enum emu_fault_kind
     if (contains && (kind == EMU_FAULT_READ_ONLY || kind == EMU_FAULT_FREED)) {
         snprintf(text, text_size, "byte %llu of %s, which %s", (unsigned long long)(address - record->address), name,
                  kind == EMU_FAULT_FREED ? "was freed" : "is read-only for kernels");
+        return;
+    }
+    if (contains && (record->flags & EMU_ALLOC_RESERVED) != 0) {
+        snprintf(text, text_size, "reserved address to which no memory is mapped");
         return;
     }
     if (address < record->address) {

@@ -143,13 +143,31 @@ static uint64_t pages_taken(uint64_t size_bytes)
     return (pages != 0 ? pages : 1) + 1;
 }
 
+/** Returns the number of pages of a record. Only the last page of a reservation has an inaccessible page after it, which belongs to
+ *  no record. */
+static uint64_t pages_of(const struct emu_alloc_record *record)
+{
+    return pages_taken(record->size_bytes) - ((record->flags & (EMU_ALLOC_RESERVED | EMU_ALLOC_MAPPED)) != 0 ? 1 : 0);
+}
+
+/** Returns the number of pages of a record that it may use. */
+static uint64_t pages_used(const struct emu_alloc_record *record)
+{
+    return pages_taken(record->size_bytes) - 1;
+}
+
+static bool is_reserved(const struct emu_alloc_record *record)
+{
+    return (record->flags & EMU_ALLOC_RESERVED) != 0;
+}
+
 static void set_valid(struct emu_memory *memory, const struct emu_alloc_record *record)
 {
     uint64_t page = (record->address - ISA_GLOBAL_BASE) / EMU_PAGE_BYTES;
     uint64_t left = record->flags & EMU_ALLOC_FREED ? 0 : record->size_bytes;
     bool store = !(record->flags & EMU_ALLOC_READ_ONLY);
 
-    for (uint64_t last = page + pages_taken(record->size_bytes); page < last; page++) {
+    for (uint64_t last = page + pages_of(record); page < last; page++) {
         uint16_t bytes = left < EMU_PAGE_BYTES ? (uint16_t)left : EMU_PAGE_BYTES;
         memory->load_valid[page] = bytes;
         memory->store_valid[page] = store ? bytes : 0;
@@ -159,12 +177,17 @@ static void set_valid(struct emu_memory *memory, const struct emu_alloc_record *
 
 /* ---- placing ------------------------------------------------------------------- */
 
-/** Finds an offset in the arena for @need bytes. Space that was never used is preferred, so that freed pages stay inaccessible as
- *  long as possible. An allocation is placed within one 4 GiB window if possible, because an access across the border of two
- *  windows takes a slow path. */
-static bool place(const struct emu_memory *memory, uint64_t need, uint64_t *offset)
+static uint64_t align_up(uint64_t value, uint64_t align)
 {
-    uint64_t at = memory->next_free;
+    return (value + align - 1) / align * align;
+}
+
+/** Finds an offset in the arena for @need bytes, which is a multiple of @align. Space that was never used is preferred, so that
+ *  freed pages stay inaccessible as long as possible. An allocation is placed within one 4 GiB window if possible, because an
+ *  access across the border of two windows takes a slow path. */
+static bool place(const struct emu_memory *memory, uint64_t need, uint64_t align, uint64_t *offset)
+{
+    uint64_t at = align_up(memory->next_free, align);
 
     if (need <= WINDOW_BYTES && at / WINDOW_BYTES != (at + need - 1) / WINDOW_BYTES) {
         uint64_t window = (at / WINDOW_BYTES + 1) * WINDOW_BYTES;
@@ -178,15 +201,15 @@ static bool place(const struct emu_memory *memory, uint64_t need, uint64_t *offs
     at = 0;
     for (size_t i = 0; i <= memory->count; i++) {
         const struct emu_alloc_record *record = &memory->record[i];
-        if (i < memory->count && (record->flags & EMU_ALLOC_FREED))
+        if (i < memory->count && (record->flags & EMU_ALLOC_FREED) && !is_reserved(record))
             continue;
         uint64_t end = i < memory->count ? record->address - ISA_GLOBAL_BASE : memory->bytes;
         if (at <= end && need <= end - at) {
             *offset = at;
             return true;
         }
-        if (i < memory->count)
-            at = end + pages_taken(record->size_bytes) * EMU_PAGE_BYTES;
+        if (i < memory->count) /* one more page, as the one after a reservation belongs to no record */
+            at = align_up(end + (pages_used(record) + 1) * EMU_PAGE_BYTES, align);
     }
     return false;
 }
@@ -198,8 +221,8 @@ static void forget_freed(struct emu_memory *memory, uint64_t address, uint64_t b
 
     for (size_t i = 0; i < memory->count; i++) {
         struct emu_alloc_record *record = &memory->record[i];
-        uint64_t taken = pages_taken(record->size_bytes) * EMU_PAGE_BYTES;
-        if ((record->flags & EMU_ALLOC_FREED) && record->address < address + bytes &&
+        uint64_t taken = pages_of(record) * EMU_PAGE_BYTES;
+        if ((record->flags & EMU_ALLOC_FREED) && !is_reserved(record) && record->address < address + bytes &&
             address < record->address + taken)
             free(record->name);
         else
@@ -236,7 +259,7 @@ void emu_memory_populate(const struct emu_machine *machine, uint64_t address)
         return;
     offset = record->address - ISA_GLOBAL_BASE;
     if (memory->dirty[offset / EMU_PAGE_BYTES] == 0) /* if the first page is dirty, the allocation has been used already */
-        (void)madvise(memory->host + offset, pages_taken(record->size_bytes) * EMU_PAGE_BYTES, MADV_POPULATE_WRITE);
+        (void)madvise(memory->host + offset, pages_of(record) * EMU_PAGE_BYTES, MADV_POPULATE_WRITE);
 #else
     (void)machine, (void)address;
 #endif
@@ -253,7 +276,7 @@ enum lw_status emu_memory_alloc(struct emu_machine *machine, uint64_t size_bytes
     if (name == NULL)
         name = "";
     if (size_bytes > memory->bytes ||
-        !place(memory, pages_taken(size_bytes) * EMU_PAGE_BYTES, &offset))
+        !place(memory, pages_taken(size_bytes) * EMU_PAGE_BYTES, EMU_PAGE_BYTES, &offset))
         return LW_FAIL(err, LW_ENOMEM,
                        "out of global memory: cannot allocate %llu bytes%s%s; its size is %llu MiB",
                        (unsigned long long)size_bytes, name[0] ? " of " : "", name,
@@ -337,6 +360,19 @@ static void merge_used(struct emu_memory *memory, size_t i)
     memory->count--;
 }
 
+/** Merges record @i and the next one if both are reserved addresses without a gap. */
+static void merge_reserved(struct emu_memory *memory, size_t i)
+{
+    struct emu_alloc_record *a = &memory->record[i], *b = a + 1;
+
+    if (i + 1 >= memory->count || !is_reserved(a) || !is_reserved(b) || a->address + a->size_bytes != b->address)
+        return;
+    a->size_bytes += b->size_bytes;
+    free(b->name);
+    memmove(b, b + 1, (memory->count - i - 2) * sizeof *b);
+    memory->count--;
+}
+
 enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
                                struct lw_error *err)
 {
@@ -348,7 +384,8 @@ enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
         return LW_FAIL(err, LW_ENOENT, "no allocation starts at 0x%llx",
                        (unsigned long long)address);
     if (record->flags & EMU_ALLOC_FREED)
-        return LW_FAIL(err, LW_ENOENT, "the allocation at 0x%llx was freed already",
+        return LW_FAIL(err, LW_ENOENT, is_reserved(record) ? "no memory is mapped to address 0x%llx"
+                                                           : "the allocation at 0x%llx was freed already",
                        (unsigned long long)address);
     record->flags |= EMU_ALLOC_FREED;
     set_valid(memory, record);
@@ -359,7 +396,7 @@ enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
     /* Returns the pages to the host, so that their next owner reads zeros. Marks the pages as changed, for history, and as
      * untouched, for the test whether they were ever used. */
     uint64_t offset = address - ISA_GLOBAL_BASE;
-    uint64_t pages = pages_taken(record->size_bytes) - 1;
+    uint64_t pages = pages_used(record);
     if (madvise(memory->host + offset, pages * EMU_PAGE_BYTES, MADV_DONTNEED) != 0)
         memset(memory->host + offset, 0, pages * EMU_PAGE_BYTES);
     for (uint64_t page = offset / EMU_PAGE_BYTES, n = pages; n != 0; n--, page++)
@@ -372,6 +409,13 @@ enum lw_status emu_memory_free(struct emu_machine *machine, uint64_t address,
         merge_used(memory, i - 1);
         if (i >= 2)
             merge_used(memory, i - 2);
+    }
+    if (record->flags & EMU_ALLOC_MAPPED) { /* the addresses stay reserved */
+        record->flags = EMU_ALLOC_FREED | EMU_ALLOC_RESERVED;
+        record->size_bytes = pages * EMU_PAGE_BYTES;
+        merge_reserved(memory, i - 1);
+        if (i >= 2)
+            merge_reserved(memory, i - 2);
     }
     return LW_OK;
 }
@@ -432,9 +476,117 @@ bool emu_allocation_get(const struct emu_machine *machine, unsigned index,
     return true;
 }
 
+/* ---- reserved addresses ---------------------------------------------------------------------- */
+
+/** Inserts a record before record @i. The list has capacity for it. */
+static void insert(struct emu_memory *memory, size_t i, const struct emu_alloc_record *fresh)
+{
+    memmove(&memory->record[i + 1], &memory->record[i], (memory->count - i) * sizeof memory->record[0]);
+    memory->record[i] = *fresh;
+    memory->count++;
+}
+
+enum lw_status emu_reserve(struct emu_machine *machine, uint64_t size_bytes, uint64_t *address, struct lw_error *err)
+{
+    struct emu_memory *memory = &machine->memory;
+    struct emu_alloc_record fresh = {.size_bytes = size_bytes, .flags = EMU_ALLOC_FREED | EMU_ALLOC_RESERVED};
+    uint64_t offset;
+
+    if (size_bytes == 0 || size_bytes % EMU_RESERVE_BYTES != 0)
+        return LW_FAIL(err, LW_ERANGE, "a reservation of %llu bytes is not a multiple of %u bytes", (unsigned long long)size_bytes,
+                       (unsigned)EMU_RESERVE_BYTES);
+    if (size_bytes > memory->bytes || !place(memory, size_bytes + EMU_PAGE_BYTES, EMU_RESERVE_BYTES, &offset))
+        return LW_FAIL(err, LW_ENOMEM, "cannot reserve %llu bytes of global memory, whose size is %llu MiB",
+                       (unsigned long long)size_bytes, (unsigned long long)(memory->bytes >> 20));
+    fresh.address = ISA_GLOBAL_BASE + offset;
+    if (!name_record(memory, &fresh, ""))
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the list of allocations");
+    if (offset < memory->next_free)
+        forget_freed(memory, fresh.address, size_bytes + EMU_PAGE_BYTES);
+    insert(memory, record_above(memory, fresh.address), &fresh);
+    if (offset + size_bytes + EMU_PAGE_BYTES > memory->next_free)
+        memory->next_free = offset + size_bytes + EMU_PAGE_BYTES;
+    *address = fresh.address;
+    return emu_log_host_step(machine, &(struct emu_log_entry){.kind = EMU_LOG_ALLOC, .address = fresh.address, .value = size_bytes,
+                                                              .which = EMU_ALLOC_RESERVED, .bytes = (const uint8_t *)""}, err);
+}
+
+enum lw_status emu_unreserve(struct emu_machine *machine, uint64_t address, struct lw_error *err)
+{
+    struct emu_memory *memory = &machine->memory;
+    const size_t i = record_above(memory, address);
+    struct emu_alloc_record *record = i != 0 ? &memory->record[i - 1] : NULL;
+
+    if (record == NULL || record->address != address || !is_reserved(record) ||
+        (i > 1 && (record[-1].flags & EMU_ALLOC_MAPPED) != 0 && record[-1].address + record[-1].size_bytes == address))
+        return LW_FAIL(err, LW_ENOENT, "no reservation without mapped memory starts at 0x%llx", (unsigned long long)address);
+    if (i < memory->count && (record[1].flags & EMU_ALLOC_MAPPED) != 0 && record[1].address == address + record->size_bytes)
+        return LW_FAIL(err, LW_ESTATE, "memory is mapped to the reservation at 0x%llx", (unsigned long long)address);
+    record->flags = EMU_ALLOC_FREED;
+    return emu_log_host_step(machine, &(struct emu_log_entry){.kind = EMU_LOG_FREE, .address = address}, err);
+}
+
+enum lw_status emu_map(struct emu_machine *machine, uint64_t address, uint64_t size_bytes, const char *name, unsigned flags,
+                       struct lw_error *err)
+{
+    struct emu_memory *memory = &machine->memory;
+    struct emu_alloc_record fresh = {.address = address, .size_bytes = size_bytes,
+                                     .flags = (flags & EMU_ALLOC_READ_ONLY) | EMU_ALLOC_MAPPED};
+    const uint64_t taken = pages_used(&fresh) * EMU_PAGE_BYTES;
+    struct emu_alloc_record rest = {.address = address + taken, .flags = EMU_ALLOC_FREED | EMU_ALLOC_RESERVED};
+    size_t i = record_above(memory, address);
+    struct emu_alloc_record *record = i != 0 ? &memory->record[i - 1] : NULL;
+
+    /* Reserved addresses without a gap are one record (merge_reserved). */
+    if (size_bytes == 0 || size_bytes > memory->bytes || address % EMU_PAGE_BYTES != 0 || record == NULL || !is_reserved(record) ||
+        address - record->address > record->size_bytes || taken > record->size_bytes - (address - record->address))
+        return LW_FAIL(err, LW_ERANGE, "%llu bytes at 0x%llx are not reserved addresses to which no memory is mapped",
+                       (unsigned long long)size_bytes, (unsigned long long)address);
+    rest.size_bytes = record->address + record->size_bytes - rest.address;
+    if (!name_record(memory, &rest, "") || !lw_grow(&memory->record, &memory->capacity, memory->count + 2, sizeof fresh) ||
+        !name_record(memory, &fresh, name != NULL ? name : "")) {
+        free(rest.name);
+        return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the list of allocations");
+    }
+    record = &memory->record[i - 1];
+    record->size_bytes = address - record->address;
+    if (record->size_bytes == 0) { /* the new record takes its place */
+        free(record->name);
+        *record = fresh;
+        i--;
+    } else {
+        insert(memory, i, &fresh);
+    }
+    if (rest.size_bytes != 0)
+        insert(memory, i + 1, &rest);
+    else
+        free(rest.name);
+    set_valid(memory, &memory->record[i]);
+    if (size_bytes >= LARGE_BYTES && size_bytes <= HUGE_BYTES)
+        advise_huge(memory, address - ISA_GLOBAL_BASE, size_bytes);
+    emu_machine_notify(machine, &(struct emu_machine_event){.kind = EMU_MACHINE_ALLOC, .address = address, .size_bytes = size_bytes,
+                                                            .name = memory->record[i].name});
+    return emu_log_host_step(machine, &(struct emu_log_entry){.kind = EMU_LOG_ALLOC, .address = address, .value = size_bytes,
+                                                              .which = fresh.flags, .bytes = (const uint8_t *)fresh.name,
+                                                              .size = strlen(fresh.name)}, err);
+}
+
 /* ---- copies from and to the host ------------------------------------------------- */
 
-/** Returns the host address of a range that is inside one live allocation; otherwise NULL, with a message. */
+/** Returns the number of bytes from @address on that the host may access: up to the end of the live allocation @record, and of mapped
+ *  memory that follows it without a gap. */
+static uint64_t bytes_from(const struct emu_memory *memory, const struct emu_alloc_record *record, uint64_t address)
+{
+    const struct emu_alloc_record *last = record;
+
+    while ((last->flags & EMU_ALLOC_MAPPED) != 0 && last + 1 < memory->record + memory->count &&
+           (last[1].flags & EMU_ALLOC_MAPPED) != 0 && last[1].address == last->address + last->size_bytes)
+        last++;
+    return last->address + last->size_bytes - address;
+}
+
+/** Returns the host address of a range that is inside one live allocation, or in mapped memory without a gap; otherwise NULL, with
+ *  a message. */
 static uint8_t *host_range(const struct emu_machine *machine, uint64_t address,
                            uint64_t size_bytes, struct lw_error *err)
 {
@@ -444,11 +596,13 @@ static uint8_t *host_range(const struct emu_machine *machine, uint64_t address,
     if (record == NULL) {
         (void)LW_FAIL(err, LW_ERANGE, "address 0x%llx is not inside an allocation",
                       (unsigned long long)address);
+    } else if (is_reserved(record)) {
+        (void)LW_FAIL(err, LW_ERANGE, "no memory is mapped to the reserved address 0x%llx", (unsigned long long)address);
     } else if (record->flags & EMU_ALLOC_FREED) {
         (void)LW_FAIL(err, LW_ERANGE, "address 0x%llx is in %s%s%s, which was freed",
                       (unsigned long long)address, record->name[0] ? "'" : "an allocation",
                       record->name, record->name[0] ? "'" : "");
-    } else if (size_bytes > record->size_bytes - (address - record->address)) {
+    } else if (size_bytes > bytes_from(memory, record, address)) {
         (void)LW_FAIL(err, LW_ERANGE,
                       "an access of %llu bytes at 0x%llx runs past the end of the allocation of %llu bytes at 0x%llx",
                       (unsigned long long)size_bytes, (unsigned long long)address,
@@ -458,6 +612,13 @@ static uint8_t *host_range(const struct emu_machine *machine, uint64_t address,
         return memory->host + (address - ISA_GLOBAL_BASE);
     }
     return NULL;
+}
+
+uint64_t emu_global_bytes(const struct emu_machine *machine, uint64_t address)
+{
+    const struct emu_alloc_record *record = emu_memory_find(&machine->memory, address);
+
+    return record != NULL && (record->flags & EMU_ALLOC_FREED) == 0 ? bytes_from(&machine->memory, record, address) : 0;
 }
 
 enum lw_status emu_global_peek(const struct emu_machine *machine, uint64_t address, void *data,
@@ -563,11 +724,11 @@ static bool record_fits(const struct emu_memory *memory, const struct emu_alloc_
     uint64_t offset = record->address - ISA_GLOBAL_BASE;
     const unsigned known = EMU_ALLOC_READ_ONLY | EMU_ALLOC_WATCHED | EMU_ALLOC_FREED |
                            EMU_ALLOC_MODULE | EMU_ALLOC_PARAMETERS | EMU_ALLOC_HEAP |
-                           EMU_ALLOC_LAUNCHED;
+                           EMU_ALLOC_LAUNCHED | EMU_ALLOC_RESERVED | EMU_ALLOC_MAPPED;
 
     return offset % EMU_PAGE_BYTES == 0 && offset >= from && offset < memory->bytes &&
-           record->size_bytes <= memory->bytes &&
-           pages_taken(record->size_bytes) * EMU_PAGE_BYTES <= memory->bytes - offset &&
+           record->size_bytes <= memory->bytes && ((record->flags & EMU_ALLOC_RESERVED) == 0 || record->size_bytes % EMU_PAGE_BYTES == 0) &&
+           pages_of(record) * EMU_PAGE_BYTES <= memory->bytes - offset &&
            (record->flags & ~known) == 0;
 }
 
@@ -595,7 +756,7 @@ enum lw_status emu_memory_load(struct emu_machine *machine, struct emu_reader *i
         emu_get_text(in, name, sizeof name);
         if (in->bad || !record_fits(memory, p, end))
             return emu_state_bad(err, "an allocation");
-        end = p->address - ISA_GLOBAL_BASE + pages_taken(p->size_bytes) * EMU_PAGE_BYTES;
+        end = p->address - ISA_GLOBAL_BASE + pages_of(p) * EMU_PAGE_BYTES;
         if (!name_record(memory, &fresh, name))
             return LW_FAIL(err, LW_ENOMEM, "the host has no memory for the list of allocations");
         memory->record[memory->count++] = fresh;
@@ -651,7 +812,7 @@ uint64_t emu_hash_mem(const struct emu_machine *machine)
         lw_hash_u64(&hash, record->address);
         lw_hash_u64(&hash, record->size_bytes);
         uint64_t first = (record->address - ISA_GLOBAL_BASE) / EMU_PAGE_BYTES;
-        uint64_t pages = pages_taken(record->size_bytes) - 1;
+        uint64_t pages = pages_used(record);
         for (uint64_t page = 0; page < pages; page++) {
             const uint8_t *bytes = memory->host + (first + page) * EMU_PAGE_BYTES;
             if (!(memory->dirty[first + page] & EMU_DIRTY_TOUCHED) || emu_page_is_zero(bytes))

@@ -375,6 +375,69 @@ static void recovers(void **state)
     }
 }
 
+/** Memory is mapped to reserved addresses and unmapped. Kernels and copies use adjacent memory as one range. An access to other
+ *  reserved addresses is a fault. */
+static void maps(void **state)
+{
+    static const char *const engines[] = {"interpreter", "native"};
+    enum { PAGE = 4096, RESERVED = 4 << 20 };
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct fixture f = make("engine", engines[i]);
+        int32_t got[200];
+        uint64_t at, other, begin, bytes;
+
+        said(f.gpu, lanewise_reserve(f.gpu, 100, &at), "not a multiple of 2097152 bytes");
+        assert_int_equal(lanewise_reserve(f.gpu, RESERVED, &at), LANEWISE_OK);
+        assert_int_equal(at % (2 << 20), 0);
+        assert_int_equal(lanewise_alloc(f.gpu, PAGE, NULL, &other), LANEWISE_OK);
+        assert_true(other >= at + RESERVED || other + PAGE <= at);
+        said(f.gpu, lanewise_free(f.gpu, at), "no memory is mapped");
+        said(f.gpu, lanewise_write(f.gpu, at, "x", 1), "no memory is mapped to the reserved address");
+        said(f.gpu, lanewise_map(f.gpu, at + RESERVED - PAGE, 2 * PAGE, NULL, 0), "are not reserved addresses");
+        said(f.gpu, lanewise_map(f.gpu, at + 4, PAGE, NULL, 0), "are not reserved addresses");
+        assert_int_equal(lanewise_map(f.gpu, at + 2 * PAGE, PAGE, "second", 0), LANEWISE_OK);
+        assert_int_equal(lanewise_map(f.gpu, at + PAGE, PAGE, "first", 0), LANEWISE_OK);
+        said(f.gpu, lanewise_map(f.gpu, at, 2 * PAGE, NULL, 0), "are not reserved addresses");
+        assert_int_equal(lanewise_allocation(f.gpu, at + 2 * PAGE + 8, &begin, &bytes), LANEWISE_OK);
+        assert_true(begin == at + 2 * PAGE && bytes == PAGE);
+        assert_int_equal(lanewise_allocation(f.gpu, at, &begin, &bytes), LANEWISE_ERROR);
+        assert_int_equal(launch(&f, at + 2 * PAGE - 400, 200, 7), LANEWISE_OK);
+        assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
+        assert_int_equal(lanewise_read(f.gpu, at + 2 * PAGE - 400, got, sizeof got), LANEWISE_OK);
+        for (int32_t k = 0; k < 200; k++)
+            assert_int_equal(got[k], k + 7);
+        said(f.gpu, lanewise_read(f.gpu, at + 3 * PAGE - 4, got, sizeof got), "runs past the end");
+        assert_int_equal(lanewise_fill(f.gpu, at + 2 * PAGE - 8, "\1", 1, 16), LANEWISE_OK);
+        said(f.gpu, lanewise_unreserve(f.gpu, at), "memory is mapped to the reservation");
+        assert_int_equal(lanewise_free(f.gpu, at + PAGE), LANEWISE_OK);
+        assert_int_equal(lanewise_map(f.gpu, at + PAGE, 100, "part", 0), LANEWISE_OK); /* zeroed, and exact to the byte */
+        assert_int_equal(lanewise_read(f.gpu, at + PAGE, got, 100), LANEWISE_OK);
+        assert_int_equal(got[1], 0);
+        assert_int_equal(launch(&f, at + PAGE, 25, 3), LANEWISE_OK);
+        assert_int_equal(lanewise_wait(f.gpu), LANEWISE_OK);
+        assert_int_equal(launch(&f, at + PAGE, 26, 3), LANEWISE_OK);
+        assert_int_equal(lanewise_wait(f.gpu), LANEWISE_FAULT);
+        assert_int_equal(lanewise_recover(f.gpu), LANEWISE_OK);
+        assert_int_equal(launch(&f, at + 3 * PAGE, 4, 3), LANEWISE_OK);
+        assert_int_equal(lanewise_wait(f.gpu), LANEWISE_FAULT);
+        assert_int_equal(lanewise_fault_kind(f.gpu), LANEWISE_FAULT_OUT_OF_BOUNDS);
+        assert_int_equal(lanewise_recover(f.gpu), LANEWISE_OK);
+        assert_int_equal(lanewise_free(f.gpu, at + 2 * PAGE), LANEWISE_OK);
+        assert_int_equal(lanewise_map(f.gpu, at + 2 * PAGE, PAGE, NULL, 1), LANEWISE_OK); /* read-only */
+        assert_int_equal(launch(&f, at + 2 * PAGE, 4, 3), LANEWISE_OK);
+        assert_int_equal(lanewise_wait(f.gpu), LANEWISE_FAULT);
+        assert_int_equal(lanewise_recover(f.gpu), LANEWISE_OK);
+        assert_int_equal(lanewise_free(f.gpu, at + 2 * PAGE), LANEWISE_OK);
+        assert_int_equal(lanewise_free(f.gpu, at + PAGE), LANEWISE_OK);
+        assert_int_equal(lanewise_unreserve(f.gpu, at), LANEWISE_OK);
+        said(f.gpu, lanewise_unreserve(f.gpu, at), "no reservation");
+        (void)lanewise_finish(f.gpu);
+        lanewise_destroy(f.gpu);
+    }
+}
+
 /** The memory of ended launches is freed, and each launch has its own arguments. */
 static void launches_many(void **state)
 {
@@ -848,6 +911,7 @@ int main(void)
         cmocka_unit_test(misses),
         cmocka_unit_test(faults),
         cmocka_unit_test(recovers),
+        cmocka_unit_test(maps),
         cmocka_unit_test(launches_many),
         cmocka_unit_test(links),
         cmocka_unit_test(tells),
