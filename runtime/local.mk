@@ -35,13 +35,16 @@ libcuda_runtime_a_SOURCES = \
 	%D%/cuda/cu_errors.def \
 	%D%/cuda/cu_graph.c \
 	%D%/cuda/cu_graph_exec.c \
+	%D%/cuda/cu_graph_node.c \
 	%D%/cuda/cu_graph_priv.h \
 	%D%/cuda/cu_launch.c \
 	%D%/cuda/memory/cu_memory.c \
 	%D%/cuda/cu_link.c \
 	%D%/cuda/cu_module.c \
+	%D%/cuda/memory/cu_graph_memory.c \
 	%D%/cuda/memory/cu_pool.c \
 	%D%/cuda/memory/cu_registered.c \
+	%D%/cuda/memory/cu_virtual.c \
 	%D%/cuda/cu_priv.h \
 	%D%/cuda/cu_stream.c \
 	%D%/cuda/cu_trace.c \

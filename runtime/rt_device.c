@@ -147,6 +147,18 @@ int rt_alloc(uint64_t bytes, uint64_t *address)
     return rt_alloc_as("buffer", bytes, address);
 }
 
+int rt_map(uint64_t address, uint64_t bytes, bool read_only)
+{
+    char name[40];
+    int result;
+
+    snprintf(name, sizeof name, "buffer %u", device.next_buffer);
+    result = lanewise_map(device.machine, address, bytes, name, read_only);
+    if (result == LANEWISE_OK)
+        device.next_buffer = rt_site_of_buffer();
+    return result;
+}
+
 int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const void *const *arguments, const struct rt_site *site)
 {
     const int result = lanewise_launch_shape(device.machine, kernel, shape, sizeof *shape, arguments);

@@ -115,6 +115,8 @@ void rt_at_end(void (*report)(void));
 int rt_alloc(uint64_t bytes, uint64_t *address);
 /** Allocates memory of the device as rt_alloc() does. Its name in findings is @what and a number, such as "image 3". Locked. */
 int rt_alloc_as(const char *what, uint64_t bytes, uint64_t *address);
+/** Maps memory to addresses that lanewise_reserve() has reserved, and records the present call as rt_alloc() does; locked. */
+int rt_map(uint64_t address, uint64_t bytes, bool read_only);
 /** Queues the launch of a kernel by the program's call @site; locked. */
 int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const void *const *arguments, const struct rt_site *site);
 

@@ -219,6 +219,16 @@ static void get_device(struct launch_call *l)
     none(l);
 }
 
+/** cudaGraphSetConditional(handle, value): the handle is the address of the condition (runtime/cuda/cu_graph_node.c). */
+static void set_condition(struct launch_call *l)
+{
+    struct ptx_mi *mi = ptx_sel_put(l->sel, ISA_ST_GENERIC, PTX_NO_REF, value(l, 0), value(l, 1), PTX_NO_REF, 1);
+
+    mi->rows[PTX_S_A] = 2;
+    isa_mod_set(&mi->in, ISA_MOD_AMODE, ISA_AMODE_PAIR);
+    isa_mod_set(&mi->in, ISA_MOD_SIZE, ISA_SIZE_B32);
+}
+
 /* CUDA's functions, without their prefix, which is "cuda" or, since CUDA 12, "__cudaCDP2". */
 static const struct launch_function functions[] = {
     {"GetParameterBufferV2", "qddw", 'q', get_buffer_v2},
@@ -231,6 +241,7 @@ static const struct launch_function functions[] = {
     {"GetLastError", "", 'w', none},
     {"PeekAtLastError", "", 'w', none},
     {"GetDevice", "q", 'w', get_device},
+    {"GraphSetConditional", "qw", 'w', set_condition},
 };
 /* Functions of our headers, without the prefix "__lanewise_launch_". */
 static const struct launch_function ours[] = {

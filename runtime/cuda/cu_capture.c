@@ -70,6 +70,37 @@ void cu_captures_reset(void)
         end(captures, false);
 }
 
+/** Marks the last nodes of the stream in which the capture began, and all nodes on which these depend. */
+static void mark_joined(const struct cu_capture *c)
+{
+    for (size_t i = 0; i < c->graph->nodes.count; i++)
+        c->graph->nodes.node[i]->marked = false;
+    for (size_t i = 0; i < c->origin->tails.count; i++)
+        c->origin->tails.node[i]->marked = true;
+    for (size_t i = c->graph->nodes.count; i-- > 0;) /* a node depends only on nodes that were added before it */
+        for (size_t k = 0; c->graph->nodes.node[i]->marked && k < c->graph->nodes.node[i]->needs.count; k++)
+            c->graph->nodes.node[i]->needs.node[k]->marked = true;
+}
+
+/** Returns true if the last nodes of a stream are marked. */
+static bool is_stream_joined(const struct cu_stream *s)
+{
+    for (size_t i = 0; i < s->tails.count; i++)
+        if (!s->tails.node[i]->marked)
+            return false;
+    return true;
+}
+
+/** Returns true if the stream in which the capture began waits for the work of all other streams. */
+static bool is_joined(const struct cu_capture *c)
+{
+    mark_joined(c);
+    for (const struct cu_stream *s = c->streams; s != NULL; s = s->next_in_capture)
+        if (!is_stream_joined(s))
+            return false;
+    return true;
+}
+
 void cu_capture_forget_stream(struct cu_stream *s)
 {
     struct cu_capture *c = s->capture;
@@ -80,7 +111,8 @@ void cu_capture_forget_stream(struct cu_stream *s)
         end(c, false);
         return;
     }
-    c->invalid = true;
+    mark_joined(c);
+    c->invalid = c->invalid || !is_stream_joined(s); /* the work of the stream can no longer be joined */
     for (struct cu_stream **at = &c->streams; *at != NULL; at = &(*at)->next_in_capture)
         if (*at == s) {
             *at = s->next_in_capture;
@@ -158,6 +190,16 @@ static cudaError_t capture_work(struct cu_stream *s, const struct cu_work *work)
     }
     c->invalid = c->invalid || error == cudaErrorMemoryAllocation;
     return error;
+}
+
+bool cu_capture_may_free(const struct cu_capture *c, const void *pointer)
+{
+    return cu_graph_may_free(c->graph, pointer);
+}
+
+bool cu_stream_captures(cudaStream_t stream)
+{
+    return cu_is_stream(stream) && cu_stream_of(stream) != NULL && cu_stream_of(stream)->capture != NULL;
 }
 
 cudaError_t cu_stream_submit(cudaStream_t stream, const struct cu_work *work)
@@ -298,24 +340,6 @@ CU_API cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_
 CU_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, int mode)
 {
     return cudaStreamBeginCaptureToGraph(stream, NULL, NULL, NULL, 0, mode);
-}
-
-/** Marks the last nodes of the stream in which the capture began, and all nodes on which these depend. Returns true if
- *  the last nodes of all other streams are marked. */
-static bool is_joined(const struct cu_capture *c)
-{
-    for (size_t i = 0; i < c->graph->nodes.count; i++)
-        c->graph->nodes.node[i]->marked = false;
-    for (size_t i = 0; i < c->origin->tails.count; i++)
-        c->origin->tails.node[i]->marked = true;
-    for (size_t i = c->graph->nodes.count; i-- > 0;) /* a node depends only on nodes that were added before it */
-        for (size_t k = 0; c->graph->nodes.node[i]->marked && k < c->graph->nodes.node[i]->needs.count; k++)
-            c->graph->nodes.node[i]->needs.node[k]->marked = true;
-    for (const struct cu_stream *s = c->streams; s != NULL; s = s->next_in_capture)
-        for (size_t i = 0; i < s->tails.count; i++)
-            if (!s->tails.node[i]->marked)
-                return false;
-    return true;
 }
 
 CU_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *out)

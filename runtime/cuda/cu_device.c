@@ -188,7 +188,7 @@ CU_API cudaError_t cudaDeviceGetAttribute(int *out, int attribute, int device)
     case 40: value = p.asyncEngineCount; break;
     case 75: value = p.major; break;
     case 76: value = p.minor; break;
-    case 79: case 80: case 95: case 115: value = 1; break;
+    case 79: case 80: case 95: case 102: case 115: value = 1; break;
     case 81: value = (int)p.sharedMemPerMultiprocessor; break;
     case 97: value = (int)p.sharedMemPerBlockOptin; break;
     case 106: value = 32; break;

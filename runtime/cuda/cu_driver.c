@@ -75,7 +75,7 @@ static CUcontext current_context(void)
     return cu_runtime_use() != CU_NOT_USED ? &driver.primary : NULL;
 }
 
-static CUresult need_driver(void)
+CUresult cu_need_driver(void)
 {
     return driver.initialised || cu_runtime_use() != CU_NOT_USED ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
@@ -86,7 +86,7 @@ CUresult cu_need_context(void)
     CUcontext context;
 
     rt_lock();
-    result = need_driver();
+    result = cu_need_driver();
     context = current_context();
     if (result == CUDA_SUCCESS && context == NULL)
         result = CUDA_ERROR_INVALID_CONTEXT;
@@ -200,7 +200,7 @@ CU_API CUresult cuGetProcAddress(const char *name, void **out, int version, uint
 
 static CUresult need_device(CUdevice device, const void *out)
 {
-    return need_driver() != CUDA_SUCCESS ? CUDA_ERROR_NOT_INITIALIZED
+    return cu_need_driver() != CUDA_SUCCESS ? CUDA_ERROR_NOT_INITIALIZED
            : out == NULL                 ? CUDA_ERROR_INVALID_VALUE
            : device != 0                 ? CUDA_ERROR_INVALID_DEVICE
                                          : CUDA_SUCCESS;
@@ -421,7 +421,7 @@ CU_ALIAS(cuCtxPopCurrent, cuCtxPopCurrent_v2);
 
 CU_API CUresult cuCtxSetCurrent(CUcontext context)
 {
-    CUresult result = need_driver();
+    CUresult result = cu_need_driver();
 
     rt_lock();
     if (result == CUDA_SUCCESS && context != NULL && !is_context(context))
@@ -437,7 +437,7 @@ CU_API CUresult cuCtxSetCurrent(CUcontext context)
 
 CU_API CUresult cuCtxGetCurrent(CUcontext *out)
 {
-    CUresult result = need_driver();
+    CUresult result = cu_need_driver();
 
     if (result != CUDA_SUCCESS || out == NULL)
         return cu_driver_return(result != CUDA_SUCCESS ? result : CUDA_ERROR_INVALID_VALUE);

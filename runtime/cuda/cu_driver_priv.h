@@ -39,6 +39,8 @@ CUresult cu_driver_return(CUresult result);
         cu_driver_end(); \
         cu_result(error_); \
     })
+/** Returns CUDA_SUCCESS, or CUDA_ERROR_NOT_INITIALIZED if the process has not called cuInit or a function of the runtime. */
+CUresult cu_need_driver(void);
 /** Returns CUDA_SUCCESS, or an error if the thread has no context, the process has not called cuInit, or a kernel has failed. */
 CUresult cu_need_context(void);
 /** If the thread has a context, calls a function of the runtime as CU_DRIVER does. Otherwise returns the error of

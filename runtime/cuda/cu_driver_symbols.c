@@ -125,22 +125,35 @@
     X(cuLinkComplete) \
     X(cuLinkCreate) \
     X(cuLinkDestroy) \
+    X(cuMemAddressFree) \
+    X(cuMemAddressReserve) \
     X(cuMemAdvise) \
     X(cuMemAlloc) \
     X(cuMemAllocAsync) \
     X(cuMemAllocHost) \
     X(cuMemAllocManaged) \
     X(cuMemAllocPitch) \
+    X(cuMemCreate) \
+    X(cuMemExportToShareableHandle) \
     X(cuMemFree) \
     X(cuMemFreeAsync) \
     X(cuMemFreeHost) \
+    X(cuMemGetAccess) \
     X(cuMemGetAddressRange) \
+    X(cuMemGetAllocationGranularity) \
+    X(cuMemGetAllocationPropertiesFromHandle) \
     X(cuMemGetInfo) \
     X(cuMemHostAlloc) \
     X(cuMemHostGetDevicePointer) \
     X(cuMemHostRegister) \
     X(cuMemHostUnregister) \
+    X(cuMemImportFromShareableHandle) \
+    X(cuMemMap) \
     X(cuMemPrefetchAsync) \
+    X(cuMemRelease) \
+    X(cuMemRetainAllocationHandle) \
+    X(cuMemSetAccess) \
+    X(cuMemUnmap) \
     X(cuMemcpy) \
     X(cuMemcpy2D) \
     X(cuMemcpy2DAsync) \

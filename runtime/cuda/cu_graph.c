@@ -85,6 +85,9 @@ cudaError_t cu_work_check(const struct cu_work *w)
 cudaError_t cu_work_run(const struct cu_work *w)
 {
     switch (w->type) {
+    case CU_ALLOCATE: return cu_graph_memory_allocate(w->memory);
+    case CU_FREE: return cu_graph_memory_free(w->pointer);
+    case CU_CONDITION: return cu_choice_run(&w->choice);
     case CU_KERNEL: return cu_kernel_run(&w->kernel);
     case CU_COPY: return cu_copy(&w->copy, false);
     case CU_FILL: return cu_fill(&w->fill, false);
@@ -106,9 +109,40 @@ cudaError_t cu_work_run(const struct cu_work *w)
     }
 }
 
+size_t cu_work_graphs(const struct cu_work *w, struct cu_graph *const **out)
+{
+    *out = w->type == CU_CONDITION ? w->choice.graphs : &w->graph;
+    return w->type == CU_CONDITION ? w->choice.count : w->type == CU_GRAPH ? 1 : 0;
+}
+
+/** Copies the graphs of a conditional node, or creates them. */
+static cudaError_t copy_choice(const struct cu_choice *from, struct cu_choice *out)
+{
+    cudaError_t error = cudaSuccess;
+    unsigned done = 0;
+
+    out->graphs = calloc(from->count, sizeof(struct cu_graph *));
+    if (out->graphs == NULL)
+        return cudaErrorMemoryAllocation;
+    for (; done < from->count && error == cudaSuccess; done++)
+        error = from->graphs != NULL ? cu_graph_copy(from->graphs[done], &out->graphs[done]) : cu_graph_new(&out->graphs[done]);
+    if (error == cudaSuccess) {
+        cu_condition_retain(out->condition);
+        return cudaSuccess;
+    }
+    while (done-- != 0)
+        cu_graph_free(out->graphs[done]);
+    free(out->graphs);
+    return error;
+}
+
 cudaError_t cu_work_copy(const struct cu_work *w, struct cu_work *out)
 {
     *out = *w;
+    if (w->type == CU_CONDITION)
+        return copy_choice(&w->choice, &out->choice);
+    if (w->type == CU_ALLOCATE)
+        cu_graph_memory_retain(w->memory);
     if (w->type == CU_GRAPH)
         return cu_graph_copy(w->graph, &out->graph);
     if (w->type == CU_KERNEL) {
@@ -124,6 +158,14 @@ void cu_work_free(struct cu_work *w)
         cu_graph_free(w->graph);
     if (w->type == CU_KERNEL)
         free(w->kernel.arguments);
+    if (w->type == CU_ALLOCATE)
+        cu_graph_memory_release(w->memory);
+    if (w->type == CU_CONDITION) {
+        for (unsigned i = 0; i < w->choice.count; i++)
+            cu_graph_free(w->choice.graphs[i]);
+        free(w->choice.graphs);
+        cu_condition_release(w->choice.condition);
+    }
 }
 
 /* ---- graphs ------------------------------------------------------------------------------------------------------- */
@@ -172,15 +214,24 @@ cudaError_t cu_graph_new(struct cu_graph **out)
     return *out != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
+/** Makes the graphs that belong to work usable by the program. */
+static void publish_graphs(const struct cu_work *work)
+{
+    struct cu_graph *const *inner;
+    const size_t count = cu_work_graphs(work, &inner);
+
+    for (size_t i = 0; i < count; i++) {
+        inner[i]->belongs = true;
+        cu_graph_publish(inner[i]);
+    }
+}
+
 void cu_graph_publish(struct cu_graph *graph)
 {
     graph->next = graphs;
     graphs = graph;
     for (size_t i = 0; i < graph->nodes.count; i++)
-        if (graph->nodes.node[i]->work.type == CU_GRAPH) {
-            graph->nodes.node[i]->work.graph->belongs = true;
-            cu_graph_publish(graph->nodes.node[i]->work.graph);
-        }
+        publish_graphs(&graph->nodes.node[i]->work);
 }
 
 static void free_node(struct cu_node *n)
@@ -194,6 +245,7 @@ void cu_graph_free(struct cu_graph *graph)
 {
     if (graph == NULL)
         return;
+    cu_conditions_forget(graph);
     for (struct cu_graph **at = &graphs; *at != NULL; at = &(*at)->next)
         if (*at == graph) {
             *at = graph->next;
@@ -246,10 +298,8 @@ cudaError_t cu_graph_add(struct cu_graph *graph, const struct cu_nodes *needs, c
     error = add_owned(graph, needs, &copy, out);
     if (error != cudaSuccess)
         cu_work_free(&copy);
-    else if (copy.type == CU_GRAPH && cu_is_graph(graph)) {
-        copy.graph->belongs = true;
-        cu_graph_publish(copy.graph);
-    }
+    else if (cu_is_graph(graph))
+        publish_graphs(&copy);
     return error;
 }
 
@@ -356,8 +406,8 @@ CU_API cudaError_t cudaGraphClone(cudaGraph_t *out, cudaGraph_t graph)
     cudaError_t error = cudaErrorInvalidValue;
 
     rt_lock();
-    if (out != NULL && cu_is_graph(graph))
-        error = cu_graph_copy(graph, out);
+    if (out != NULL && cu_is_graph(graph)) /* memory has one address, so it cannot belong to two graphs of the program */
+        error = cu_graph_has_memory(graph) ? cudaErrorNotSupported : cu_graph_copy(graph, out);
     if (error == cudaSuccess) {
         cu_graph_publish(*out);
         cu_trace_created(*out, CU_THING_GRAPH, 0);
@@ -513,7 +563,7 @@ CU_API cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGrap
     (void)edges; /* there are no two edges between the same nodes */
     rt_lock();
     if (cu_is_graph(graph) && cu_graph_has(graph, from, count) && cu_graph_has(graph, to, count))
-        error = cudaSuccess;
+        error = cu_graph_has_memory(graph) ? cudaErrorNotSupported : cudaSuccess;
     for (size_t i = 0; i < count && error == cudaSuccess; i++)
         error = cu_nodes_have(&to[i]->needs, from[i]) ? cudaSuccess : cudaErrorInvalidValue;
     for (size_t i = 0; i < count && error == cudaSuccess; i++)
@@ -527,7 +577,9 @@ CU_API cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node)
     cudaError_t error = cudaErrorInvalidValue;
 
     rt_lock();
-    if (cu_is_node(node) && !node->graph->captures && !node->graph->belongs) {
+    if (cu_is_node(node) && cu_graph_has_memory(node->graph)) {
+        error = cudaErrorNotSupported;
+    } else if (cu_is_node(node) && !node->graph->captures && !node->graph->belongs) {
         struct cu_graph *graph = node->graph;
 
         take_out(&graph->nodes, node);
@@ -555,9 +607,8 @@ CU_API cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, int *out)
 
 /* ---- functions of the program: nodes --------------------------------------------------------------------------------- */
 
-/** Adds a node to the program's graph. */
-static cudaError_t add(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
-                       const struct cu_work *work)
+cudaError_t cu_node_add(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
+                        const struct cu_work *work)
 {
     struct cu_nodes set = {.node = NULL};
     cudaError_t error = cudaErrorInvalidValue;
@@ -616,7 +667,7 @@ static cudaError_t set(cudaGraphNode_t node, const struct cu_work *work)
     CU_API cudaError_t cudaGraphAdd##NAME##Node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, \
                                                 size_t count, const struct PARAMETERS *p) \
     { \
-        return p != NULL ? add(out, graph, needs, count, &(struct cu_work){.type = TYPE, .MEMBER = *p}) \
+        return p != NULL ? cu_node_add(out, graph, needs, count, &(struct cu_work){.type = TYPE, .MEMBER = *p}) \
             : cu_return(cudaErrorInvalidValue); \
     } \
     CU_API cudaError_t cudaGraph##NAME##NodeGetParams(cudaGraphNode_t node, struct PARAMETERS *p) \
@@ -636,7 +687,7 @@ NODES(Host, CU_HOST, host, cudaHostNodeParams)
     CU_API cudaError_t cudaGraphAdd##NAME##Node(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, \
                                                 size_t count, cudaEvent_t event) \
     { \
-        return add(out, graph, needs, count, &(struct cu_work){.type = TYPE, .event = event}); \
+        return cu_node_add(out, graph, needs, count, &(struct cu_work){.type = TYPE, .event = event}); \
     } \
     CU_API cudaError_t cudaGraph##NAME##NodeGetEvent(cudaGraphNode_t node, cudaEvent_t *out) \
     { \
@@ -651,19 +702,21 @@ EVENT_NODES(EventWait, CU_WAIT)
 
 CU_API cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count)
 {
-    return add(out, graph, needs, count, &(struct cu_work){.type = CU_EMPTY});
+    return cu_node_add(out, graph, needs, count, &(struct cu_work){.type = CU_EMPTY});
 }
 
 CU_API cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
                                               cudaGraph_t child)
 {
-    bool good;
+    cudaError_t error;
 
     rt_lock();
-    good = cu_is_graph(child) && child != graph;
+    error = !cu_is_graph(child) || child == graph ? cudaErrorInvalidValue
+            : cu_graph_has_memory(child)          ? cudaErrorNotSupported
+                                                  : cudaSuccess;
     rt_unlock();
-    return good ? add(out, graph, needs, count, &(struct cu_work){.type = CU_GRAPH, .graph = child})
-        : cu_return(cudaErrorInvalidValue);
+    return error == cudaSuccess ? cu_node_add(out, graph, needs, count, &(struct cu_work){.type = CU_GRAPH, .graph = child})
+                                : cu_return(error);
 }
 
 CU_API cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *out)
@@ -674,7 +727,7 @@ CU_API cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGra
 CU_API cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
                                             void *to, const void *from, size_t bytes, int kind)
 {
-    return add(out, graph, needs, count, &(struct cu_work){.type = CU_COPY,
+    return cu_node_add(out, graph, needs, count, &(struct cu_work){.type = CU_COPY,
                                                            .copy = cu_copy_of(to, bytes, from, bytes, bytes, 1, kind)});
 }
 
@@ -694,7 +747,7 @@ static cudaError_t copy_symbol(cudaGraphNode_t *out, cudaGraph_t graph, const cu
     rt_lock();
     error = cu_copy_symbol(symbol, to, from, bytes, offset, kind, &work.copy);
     rt_unlock();
-    return error != cudaSuccess ? cu_return(error) : graph != NULL ? add(out, graph, needs, count, &work) : set(node, &work);
+    return error != cudaSuccess ? cu_return(error) : graph != NULL ? cu_node_add(out, graph, needs, count, &work) : set(node, &work);
 }
 
 CU_API cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs,

@@ -12,7 +12,7 @@ struct cu_exec {
     unsigned runs;          /* number of launches in progress */
     bool destroyed;         /* the program has destroyed it during a launch */
 };
-enum { DEVICE_LAUNCH = 4, ALL_FLAGS = 15 };
+enum { AUTO_FREE = 1, DEVICE_LAUNCH = 4, ALL_FLAGS = 15 };
 
 /* All executable graphs. The list is global, because a process has one device. */
 static struct cu_exec *execs;
@@ -36,6 +36,7 @@ static void destroy(struct cu_exec *exec)
         }
     exec->destroyed = true;
     if (exec->runs == 0) {
+        cu_graph_count_instance(exec->graph, -1);
         cu_graph_free(exec->graph);
         cu_trace_released(exec, exec);
     }
@@ -54,12 +55,13 @@ CU_API cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *out, cudaGraph
 
     rt_lock();
     if (out != NULL && cu_is_graph(graph) && (flags & ~(unsigned long long)ALL_FLAGS) == 0)
-        error = (flags & DEVICE_LAUNCH) != 0 ? cudaErrorNotSupported : cu_device_error();
+        error = (flags & DEVICE_LAUNCH) != 0 || cu_graph_is_instantiated(graph) ? cudaErrorNotSupported : cu_device_error();
     if (error == cudaSuccess) {
         exec = calloc(1, sizeof *exec);
         error = exec != NULL ? cu_graph_copy(graph, &exec->graph) : cudaErrorMemoryAllocation;
     }
     if (error == cudaSuccess) {
+        cu_graph_count_instance(exec->graph, 1);
         exec->flags = flags;
         exec->next = execs;
         execs = *out = exec;
@@ -109,6 +111,13 @@ CU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     rt_lock();
     if (is_exec(exec))
         error = cu_device_error();
+    if (error == cudaSuccess && cu_stream_captures(stream)) {
+        if (cu_graph_has_memory(exec->graph))
+            error = cudaErrorNotSupported;
+    } else if (error == cudaSuccess) {
+        error = cu_graph_memory_prepare(exec->graph, (exec->flags & AUTO_FREE) != 0);
+        cu_conditions_begin(exec->graph);
+    }
     if (error == cudaSuccess) {
         exec->runs++;
         error = cu_stream_submit(stream, &(struct cu_work){.type = CU_GRAPH, .graph = exec->graph});
@@ -141,8 +150,12 @@ static struct cu_node *find(const struct cu_graph *graph, const struct cu_node *
 
     for (size_t i = 0; i < graph->nodes.count && found == NULL; i++) {
         struct cu_node *n = graph->nodes.node[i];
+        struct cu_graph *const *inner;
+        size_t count = cu_work_graphs(&n->work, &inner);
 
-        found = n->origin == node->id ? n : n->work.type == CU_GRAPH ? find(n->work.graph, node) : NULL;
+        found = n->origin == node->id ? n : NULL;
+        while (count-- != 0 && found == NULL)
+            found = find(inner[count], node);
     }
     return found;
 }
@@ -151,7 +164,7 @@ static struct cu_node *find(const struct cu_graph *graph, const struct cu_node *
  *  @b, or to NULL, and *@result to a number of enum cudaGraphExecUpdateResult. */
 static bool are_alike(const struct cu_graph *a, const struct cu_graph *b, int *result, uint64_t *different)
 {
-    enum { TOPOLOGY = 2, TYPE };
+    enum { TOPOLOGY = 2, TYPE, NOT_SUPPORTED = 6 };
 
     *different = 0;
     *result = TOPOLOGY;
@@ -165,9 +178,18 @@ static bool are_alike(const struct cu_graph *a, const struct cu_graph *b, int *r
             *result = TYPE;
             return false;
         }
-        if (m->needs.count != n->needs.count || (m->work.type == CU_GRAPH &&
-                                                 !are_alike(m->work.graph, n->work.graph, result, different)))
+        struct cu_graph *const *x, *const *y;
+        size_t count = cu_work_graphs(&m->work, &x);
+        if (m->needs.count != n->needs.count || cu_work_graphs(&n->work, &y) != count)
             return false;
+        while (count-- != 0)
+            if (!are_alike(x[count], y[count], result, different))
+                return false;
+        if (m->work.type == CU_ALLOCATE || m->work.type == CU_FREE ||
+            (m->work.type == CU_CONDITION && m->work.choice.condition != n->work.choice.condition)) {
+            *result = NOT_SUPPORTED;
+            return false;
+        }
         for (size_t k = 0; k < a->nodes.count; k++)
             if (cu_nodes_have(&m->needs, a->nodes.node[k]) != cu_nodes_have(&n->needs, b->nodes.node[k]))
                 return false;
@@ -182,8 +204,13 @@ static void exchange(struct cu_graph *a, struct cu_graph *b)
     for (size_t i = 0; i < a->nodes.count; i++) {
         struct cu_node *m = a->nodes.node[i], *n = b->nodes.node[i];
 
-        if (m->work.type == CU_GRAPH) {
-            exchange(m->work.graph, n->work.graph);
+        struct cu_graph *const *x, *const *y;
+        size_t count = cu_work_graphs(&m->work, &x);
+
+        if (count != 0) {
+            (void)cu_work_graphs(&n->work, &y);
+            while (count-- != 0)
+                exchange(x[count], y[count]);
         } else {
             const struct cu_work work = m->work;
 

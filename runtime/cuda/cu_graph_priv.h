@@ -84,8 +84,27 @@ struct cudaHostNodeParams {
     void *user;
 };
 
+struct cudaMemAllocNodeParams {
+    int allocation, handles, location_type, location_id;
+    void *security;
+    size_t limit;
+    unsigned char reserved[56];
+    const void *access;
+    size_t access_count, bytes;
+    void *pointer; /* set when the node is added */
+};
+/** Work of a conditional node. */
+struct cu_choice {
+    struct cu_condition *condition;
+    int type; /* enum cudaGraphConditionalNodeType */
+    unsigned count;
+    struct cu_graph **graphs; /* [count], owned by nodes; NULL: cu_work_copy() creates them */
+};
+
 /** Types of work, as in enum cudaGraphNodeType. */
-enum cu_work_type { CU_KERNEL, CU_COPY, CU_FILL, CU_HOST, CU_GRAPH, CU_EMPTY, CU_WAIT, CU_RECORD };
+enum cu_work_type {
+    CU_KERNEL, CU_COPY, CU_FILL, CU_HOST, CU_GRAPH, CU_EMPTY, CU_WAIT, CU_RECORD, CU_ALLOCATE = 10, CU_FREE, CU_CONDITION = 13
+};
 struct cu_work {
     enum cu_work_type type;
     union {
@@ -95,6 +114,9 @@ struct cu_work {
         struct cudaHostNodeParams host;
         struct cu_graph *graph; /* nodes own this graph */
         cudaEvent_t event;
+        struct cu_graph_memory *memory; /* of CU_ALLOCATE */
+        void *pointer;                  /* of CU_FREE */
+        struct cu_choice choice;
     };
 };
 /** cu_work_check() checks work as far as that is possible before the work is executed. The caller of these four
@@ -105,6 +127,8 @@ cudaError_t cu_work_run(const struct cu_work *work);
  *  caller frees the copy. */
 cudaError_t cu_work_copy(const struct cu_work *work, struct cu_work *out);
 void cu_work_free(struct cu_work *work);
+/** Gets the graphs that belong to work, and returns their number. They are valid as long as @work is. */
+size_t cu_work_graphs(const struct cu_work *work, struct cu_graph *const **out);
 
 /* The functions that check and run work of one type. The caller holds the lock. */
 cudaError_t cu_kernel_check(const struct cudaKernelNodeParams *p, struct cu_function **f, lanewise_shape *shape);
@@ -188,6 +212,47 @@ bool cu_graph_has(const struct cu_graph *graph, const cudaGraphNode_t *nodes, si
 bool cu_edges_are_plain(const void *edges, size_t count);
 bool cu_is_node(const struct cu_node *node);
 
+/** Adds a node to a graph of the program; checks all arguments. */
+cudaError_t cu_node_add(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
+                        const struct cu_work *work);
+
+/* ---- memory of graphs (memory/cu_graph_memory.c); the caller holds the lock ------------------------------------------ */
+
+/** Reserves addresses for memory of a graph. The memory has no references yet; the first release frees it. */
+cudaError_t cu_graph_memory_create(size_t bytes, struct cu_graph_memory **out);
+uint64_t cu_graph_memory_address(const struct cu_graph_memory *m);
+void cu_graph_memory_retain(struct cu_graph_memory *m);
+void cu_graph_memory_release(struct cu_graph_memory *m);
+/** Returns true if a pointer is in memory of a graph, which need not be allocated at present. */
+bool cu_graph_memory_has(const void *pointer);
+cudaError_t cu_graph_memory_allocate(struct cu_graph_memory *m);
+/** Frees allocated memory of a graph. cudaErrorInvalidValue: @pointer is not the beginning of such memory. */
+cudaError_t cu_graph_memory_free(const void *pointer);
+void cu_graph_memory_reset(void);
+/** Returns true if a graph, or a graph of its nodes, allocates or frees memory. */
+bool cu_graph_has_memory(const struct cu_graph *graph);
+/** Returns true if an executable graph has a copy of a node that allocates. */
+bool cu_graph_is_instantiated(const struct cu_graph *graph);
+void cu_graph_count_instance(const struct cu_graph *graph, int change);
+/** Called before a launch. If memory of the graph's nodes is still allocated, frees it, or, if @frees is false, returns
+ *  cudaErrorInvalidValue. */
+cudaError_t cu_graph_memory_prepare(const struct cu_graph *graph, bool frees);
+/** Returns true if a node that frees @pointer may be added to the graph. */
+bool cu_graph_may_free(const struct cu_graph *graph, const void *pointer);
+/** The function cudaGraphAddMemAllocNode(); not locked. */
+cudaError_t cu_graph_add_allocation(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
+                                    struct cudaMemAllocNodeParams *p);
+
+/* ---- conditions of graphs (cu_graph_node.c); the caller holds the lock ----------------------------------------------- */
+
+void cu_condition_retain(struct cu_condition *c);
+void cu_condition_release(struct cu_condition *c);
+/** Called before a graph of the program is freed, to free its conditions that no node uses. */
+void cu_conditions_forget(const struct cu_graph *graph);
+/** Sets the conditions of a graph to their initial values, before the graph is launched. */
+void cu_conditions_begin(const struct cu_graph *graph);
+cudaError_t cu_choice_run(const struct cu_choice *choice);
+
 /* ---- streams and captures (cu_stream.c, cu_capture.c) -------------------------------------------------------------- */
 
 enum { CU_STREAM_NON_BLOCKING = 1 };
@@ -214,6 +279,8 @@ struct cu_event *cu_events_first(void);
 
 /** Executes work in a stream, or, with @now, before the function returns; not locked. Returns the error as cu_return() does. */
 cudaError_t cu_submit(struct cu_work work, cudaStream_t stream, bool now);
+/** Returns true if the stream belongs to a capture; locked. */
+bool cu_stream_captures(cudaStream_t stream);
 /** Executes work in a stream, or adds it to the graph that is being captured; locked. */
 cudaError_t cu_stream_submit(cudaStream_t stream, const struct cu_work *work);
 /** Captures may forbid two kinds of functions: those that work in the default stream and are complete when they return
@@ -224,6 +291,8 @@ cudaError_t cu_capture_forbids(bool uses_default_stream);
 cudaError_t cu_capture_forbids_wait(cudaStream_t stream, bool device);
 cudaError_t cu_capture_record(cudaStream_t stream, cudaEvent_t event, bool external);
 cudaError_t cu_capture_wait(cudaStream_t stream, cudaEvent_t event, bool external);
+/** Returns true if work that frees @pointer may be added to a capture; locked. */
+bool cu_capture_may_free(const struct cu_capture *capture, const void *pointer);
 /** Removes a stream or event from the captures to which it belongs. Called before the stream or event is freed. */
 void cu_capture_forget_stream(struct cu_stream *s);
 void cu_capture_forget_event(struct cu_event *e);

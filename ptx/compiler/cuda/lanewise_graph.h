@@ -12,8 +12,20 @@ enum cudaGraphNodeType {
     cudaGraphNodeTypeGraph,
     cudaGraphNodeTypeEmpty,
     cudaGraphNodeTypeWaitEvent,
-    cudaGraphNodeTypeEventRecord
+    cudaGraphNodeTypeEventRecord,
+    cudaGraphNodeTypeMemAlloc = 10,
+    cudaGraphNodeTypeMemFree,
+    cudaGraphNodeTypeConditional = 13
 };
+enum cudaGraphMemAttributeType {
+    cudaGraphMemAttrUsedMemCurrent,
+    cudaGraphMemAttrUsedMemHigh,
+    cudaGraphMemAttrReservedMemCurrent,
+    cudaGraphMemAttrReservedMemHigh
+};
+enum cudaGraphConditionalHandleFlags { cudaGraphCondAssignDefault = 1 };
+enum cudaGraphConditionalNodeType { cudaGraphCondTypeIf, cudaGraphCondTypeWhile, cudaGraphCondTypeSwitch };
+enum cudaGraphChildGraphNodeOwnership { cudaGraphChildGraphOwnershipClone, cudaGraphChildGraphOwnershipMove };
 enum cudaGraphInstantiateFlags {
     cudaGraphInstantiateFlagAutoFreeOnLaunch = 1,
     cudaGraphInstantiateFlagUpload = 2,
@@ -49,6 +61,59 @@ struct cudaMemsetParams {
 struct cudaHostNodeParams {
     cudaHostFn_t fn;
     void *userData;
+};
+struct cudaMemAllocNodeParams {
+    struct cudaMemPoolProps poolProps;
+    const struct cudaMemAccessDesc *accessDescs;
+    size_t accessDescCount, bytesize;
+    void *dptr;
+};
+typedef unsigned long long cudaGraphConditionalHandle;
+struct cudaConditionalNodeParams {
+    cudaGraphConditionalHandle handle;
+    enum cudaGraphConditionalNodeType type;
+    unsigned int size;
+    cudaGraph_t *phGraph_out;
+};
+/* Parameters of a node of any type. These names are CUDA's, too. */
+typedef struct cudaKernelNodeParams cudaKernelNodeParamsV2;
+typedef struct cudaMemsetParams cudaMemsetParamsV2;
+typedef struct cudaHostNodeParams cudaHostNodeParamsV2;
+typedef struct cudaMemAllocNodeParams cudaMemAllocNodeParamsV2;
+struct cudaMemcpyNodeParams {
+    int flags, reserved[3];
+    struct cudaMemcpy3DParms copyParams;
+};
+struct cudaChildGraphNodeParams {
+    cudaGraph_t graph;
+    enum cudaGraphChildGraphNodeOwnership ownership;
+};
+struct cudaEventWaitNodeParams {
+    cudaEvent_t event;
+};
+struct cudaEventRecordNodeParams {
+    cudaEvent_t event;
+};
+struct cudaMemFreeNodeParams {
+    void *dptr;
+};
+struct cudaGraphNodeParams {
+    enum cudaGraphNodeType type;
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        struct cudaKernelNodeParams kernel;
+        struct cudaMemcpyNodeParams memcpy;
+        struct cudaMemsetParams memset;
+        struct cudaHostNodeParams host;
+        struct cudaChildGraphNodeParams graph;
+        struct cudaEventWaitNodeParams eventWait;
+        struct cudaEventRecordNodeParams eventRecord;
+        struct cudaMemAllocNodeParams alloc;
+        struct cudaMemFreeNodeParams free;
+        struct cudaConditionalNodeParams conditional;
+    };
+    long long reserved2;
 };
 typedef struct cudaGraphEdgeData_st {
     unsigned char from_port, to_port, type, reserved[5];
@@ -105,6 +170,17 @@ LW_NODES(Host, cudaHostNodeParams)
     cudaError_t cudaGraphExec##NAME##NodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node, cudaEvent_t event);
 LW_EVENT_NODES(EventRecord)
 LW_EVENT_NODES(EventWait)
+cudaError_t cudaGraphAddMemAllocNode(LW_ADD, struct cudaMemAllocNodeParams *p);
+cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node, struct cudaMemAllocNodeParams *p);
+cudaError_t cudaGraphAddMemFreeNode(LW_ADD, void *p);
+cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *p);
+cudaError_t cudaDeviceGraphMemTrim(int device);
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute, void *value);
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attribute, void *value);
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph, unsigned int initial = 0,
+                                             unsigned int flags = 0);
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *needs,
+                             const cudaGraphEdgeData *edges, size_t count, struct cudaGraphNodeParams *p);
 cudaError_t cudaGraphAddEmptyNode(LW_ADD);
 cudaError_t cudaGraphAddChildGraphNode(LW_ADD, cudaGraph_t child);
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph);
@@ -147,7 +223,19 @@ template <class T> inline cudaError_t cudaGraphAddMemcpyNodeFromSymbol(LW_ADD, v
 #undef LW_EVENT_NODES
 #undef LW_COPY
 
+/** Sets the value of a condition of a graph, from a kernel of the graph. */
+__device__ inline void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value)
+{
+    *(volatile unsigned int *)handle = value;
+}
+
 /* CUDA 11 and 12 */
+inline cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
+                                    struct cudaGraphNodeParams *p)
+{
+    return cudaGraphAddNode(node, graph, needs, nullptr, count, p);
+}
+
 inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *node, char *, size_t)
 {
     if (node != nullptr)

@@ -87,8 +87,8 @@ static cudaError_t copy(void *to, const void *from, size_t bytes, int kind, bool
         return error;
     if (to == NULL || from == NULL)
         return cudaErrorInvalidValue;
-    to_device = is_device(to);
-    from_device = is_device(from);
+    to_device = is_device(to) || (only_check && cu_graph_memory_has(to));
+    from_device = is_device(from) || (only_check && cu_graph_memory_has(from));
     if (!to_device && kind != DEVICE_TO_HOST)
         explain_pointer("destination", to);
     else if (!from_device && kind != HOST_TO_DEVICE)
@@ -178,23 +178,53 @@ cudaError_t cu_memory_allocate(void **out, size_t bytes, enum cu_content content
     return cu_return(allocate(out, bytes, TYPE_DEVICE, content));
 }
 
-/** Returns the error of an allocation in a stream. A stream that is being captured is an error, because graphs have no nodes that
- *  allocate memory here. */
-static cudaError_t check_capture(cudaStream_t stream)
+/** Returns the error of an allocation or of a free in a stream that is not being captured. */
+static cudaError_t check_stream(cudaStream_t stream)
 {
+    return cu_is_stream(stream) ? cu_capture_forbids_wait(stream, false) : cudaErrorInvalidResourceHandle;
+}
+
+/** Adds an allocation to the graph that is being captured. */
+static cudaError_t capture_allocation(void **out, size_t bytes, cudaStream_t stream)
+{
+    struct cu_graph_memory *m;
     cudaError_t error;
 
-    rt_lock();
-    error = cu_is_stream(stream) ? cu_capture_forbids_wait(stream, false) : cudaErrorInvalidResourceHandle;
-    rt_unlock();
+    if (out == NULL)
+        return cudaErrorInvalidValue;
+    error = cu_graph_memory_create(bytes, &m);
+    if (error != cudaSuccess)
+        return error;
+    cu_graph_memory_retain(m);
+    error = cu_stream_submit(stream, &(struct cu_work){.type = CU_ALLOCATE, .memory = m});
+    if (error == cudaSuccess)
+        *out = (void *)(uintptr_t)cu_graph_memory_address(m);
+    cu_graph_memory_release(m);
     return error;
+}
+
+/** Adds a free to the graph that is being captured. */
+static cudaError_t capture_free(void *pointer, cudaStream_t stream)
+{
+    const struct cu_capture *capture = cu_stream_of(stream)->capture;
+
+    return cu_capture_may_free(capture, pointer) ? cu_stream_submit(stream, &(struct cu_work){.type = CU_FREE, .pointer = pointer})
+                                                 : cudaErrorInvalidValue;
 }
 
 cudaError_t cu_pool_allocate(void **out, size_t bytes, struct cu_pool *pool, cudaStream_t stream)
 {
-    cudaError_t error = check_capture(stream);
+    cudaError_t error;
     struct block *block;
 
+    rt_lock();
+    if (cu_stream_captures(stream)) {
+        error = capture_allocation(out, bytes, stream);
+        rt_unlock();
+        return error;
+    }
+    error = check_stream(stream);
+    rt_unlock();
     if (error == cudaSuccess)
         error = allocate(out, bytes, TYPE_DEVICE, CU_CONTENT_DATA);
     if (error != cudaSuccess || *out == NULL)
@@ -233,7 +263,9 @@ static cudaError_t free_block(void *pointer, bool host, enum cu_content content)
     if (error == cudaSuccess && pointer != NULL) {
         at = find_block(address);
         block = *at;
-        if (block == NULL || block->content != content || (block->type == TYPE_HOST) != host ||
+        if (block == NULL && !host && content == CU_CONTENT_DATA) {
+            error = cu_graph_memory_free(pointer);
+        } else if (block == NULL || block->content != content || (block->type == TYPE_HOST) != host ||
             lanewise_free(rt_machine(), address) != LANEWISE_OK) {
             error = cudaErrorInvalidValue;
             cu_trace_handle(pointer);
@@ -262,8 +294,16 @@ cudaError_t cu_memory_free(void *pointer, enum cu_content content)
 
 CU_API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
-    const cudaError_t error = check_capture(stream);
+    cudaError_t error;
 
+    rt_lock();
+    if (cu_stream_captures(stream)) {
+        error = capture_free(pointer, stream);
+        rt_unlock();
+        return cu_return(error);
+    }
+    error = check_stream(stream);
+    rt_unlock();
     return error == cudaSuccess ? cudaFree(pointer) : cu_return(error);
 }
 
@@ -362,8 +402,20 @@ void cu_memory_forget_pool(const struct cu_pool *pool)
                 b->pool = NULL;
 }
 
+bool cu_memory_count(int64_t bytes)
+{
+    const uint64_t all = rt_memory_bytes();
+
+    if (bytes > 0 && (memory.bytes > all || (uint64_t)bytes > all - memory.bytes))
+        return false;
+    memory.bytes += (uint64_t)bytes;
+    return true;
+}
+
 void cu_memory_reset(void)
 {
+    cu_virtual_reset();
+    cu_graph_memory_reset();
     cu_arrays_reset();
     cu_pools_reset();
     for (unsigned i = 0; i < LISTS; i++)
@@ -617,7 +669,7 @@ cudaError_t cu_fill(const struct cudaMemsetParams *p, bool only_check)
         p->width > SIZE_MAX / p->element_bytes || (p->height > 1 && (bytes > p->pitch || p->pitch % p->element_bytes != 0)))
         return cudaErrorInvalidValue;
     if (only_check)
-        return is_device(p->to) ? cudaSuccess : cudaErrorInvalidValue;
+        return is_device(p->to) || cu_graph_memory_has(p->to) ? cudaSuccess : cudaErrorInvalidValue;
     if (!rows_fit(p->to, p->pitch, 0, &(struct cu_extent){bytes, p->height, 1}))
         return cudaErrorInvalidValue;
     registered = cu_registered_has_copy(p->to);

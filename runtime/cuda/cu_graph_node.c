@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CUDA's graphs: conditional nodes, and the function that adds a node of any type. A conditional node has graphs of its own, which
+ * are executed if its condition says so. The condition is a word of device memory, whose address is the condition's handle.
+ * Kernels write it by cudaGraphSetConditional().
+ */
+#include "runtime/cuda/cu_graph_priv.h"
+
+#include <stdlib.h>
+
+/** A condition. The graph for which it was created, and its nodes, have references to it. */
+struct cu_condition {
+    struct cu_condition *next;
+    const struct cu_graph *graph; /* NULL: the program has destroyed the graph */
+    uint64_t address;
+    unsigned references, initial, flags;
+};
+enum { ASSIGN_DEFAULT = 1, WORD_BYTES = 4 };
+enum { CONDITION_IF, CONDITION_WHILE, CONDITION_SWITCH };
+
+/* All conditions. The list is global, because a process has one device. */
+static struct cu_condition *conditions;
+
+void cu_condition_retain(struct cu_condition *c)
+{
+    c->references++;
+}
+
+void cu_condition_release(struct cu_condition *c)
+{
+    if (--c->references != 0)
+        return;
+    for (struct cu_condition **at = &conditions; *at != NULL; at = &(*at)->next)
+        if (*at == c) {
+            *at = c->next;
+            break;
+        }
+    (void)lanewise_free(rt_machine(), c->address);
+    free(c);
+}
+
+void cu_conditions_forget(const struct cu_graph *graph)
+{
+    for (struct cu_condition *c = conditions, *next; c != NULL; c = next) {
+        next = c->next;
+        if (c->graph == graph) {
+            c->graph = NULL;
+            cu_condition_release(c);
+        }
+    }
+}
+
+void cu_conditions_begin(const struct cu_graph *graph)
+{
+    for (size_t i = 0; i < graph->nodes.count; i++) {
+        const struct cu_work *w = &graph->nodes.node[i]->work;
+        struct cu_graph *const *inner;
+        size_t count = cu_work_graphs(w, &inner);
+
+        if (w->type == CU_CONDITION && (w->choice.condition->flags & ASSIGN_DEFAULT) != 0)
+            (void)lanewise_write(rt_machine(), w->choice.condition->address, &w->choice.condition->initial, WORD_BYTES);
+        while (count-- != 0)
+            cu_conditions_begin(inner[count]);
+    }
+}
+
+/** Gets the value of a condition. Returns false if the device has failed. */
+static bool value_of(const struct cu_condition *c, unsigned *value)
+{
+    return !rt_stopped() && lanewise_peek(rt_machine(), c->address, value, WORD_BYTES) == LANEWISE_OK;
+}
+
+cudaError_t cu_choice_run(const struct cu_choice *choice)
+{
+    cudaError_t error = cudaSuccess;
+    unsigned value;
+
+    if (choice->type == CONDITION_WHILE) {
+        while (error == cudaSuccess && value_of(choice->condition, &value) && value != 0)
+            error = cu_graph_run(choice->graphs[0]);
+        return error;
+    }
+    if (!value_of(choice->condition, &value))
+        return cudaSuccess;
+    if (choice->type == CONDITION_IF)
+        value = value != 0 ? 0 : 1;
+    return value < choice->count ? cu_graph_run(choice->graphs[value]) : cudaSuccess;
+}
+
+CU_API cudaError_t cudaGraphConditionalHandleCreate(unsigned long long *out, cudaGraph_t graph, unsigned initial, unsigned flags)
+{
+    struct cu_condition *c = NULL;
+    cudaError_t error = cudaErrorInvalidValue;
+
+    rt_lock();
+    if (out != NULL && cu_is_graph(graph) && (flags & ~(unsigned)ASSIGN_DEFAULT) == 0)
+        error = cu_device_error();
+    if (error == cudaSuccess) {
+        c = calloc(1, sizeof *c);
+        error = c != NULL && rt_alloc_as("condition", WORD_BYTES, &c->address) == LANEWISE_OK ? cudaSuccess : cudaErrorMemoryAllocation;
+    }
+    if (error == cudaSuccess) {
+        const unsigned zero = 0;
+
+        (void)lanewise_write(rt_machine(), c->address, &zero, WORD_BYTES);
+        c->graph = graph;
+        c->references = 1;
+        c->initial = initial;
+        c->flags = flags;
+        c->next = conditions;
+        conditions = c;
+        *out = c->address;
+    } else {
+        free(c);
+    }
+    rt_unlock();
+    return cu_return(error);
+}
+
+/** Parameters of a node of any type, in CUDA's layout. */
+struct cudaGraphNodeParams {
+    int type, reserved[3];
+    union {
+        struct cudaKernelNodeParams kernel;
+        struct {
+            int flags, reserved[3];
+            struct cudaMemcpy3DParms copy;
+        } copy;
+        struct cudaMemsetParams fill;
+        struct cudaHostNodeParams host;
+        struct {
+            cudaGraph_t graph;
+            int ownership;
+        } child;
+        cudaEvent_t event;
+        struct cudaMemAllocNodeParams allocation;
+        void *pointer;
+        struct {
+            unsigned long long handle;
+            int type;
+            unsigned count;
+            cudaGraph_t *graphs;
+        } condition;
+        long long room[29];
+    };
+    long long reserved_end;
+};
+
+/** Adds a conditional node, and gets its graphs. */
+static cudaError_t add_condition(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, size_t count,
+                                 struct cudaGraphNodeParams *p)
+{
+    const unsigned most = p->condition.type == CONDITION_IF ? 2 : p->condition.type == CONDITION_WHILE ? 1 : 1 << 16;
+    struct cu_condition *c;
+    cudaError_t error = cudaErrorInvalidValue;
+
+    rt_lock();
+    for (c = conditions; c != NULL && c->address != p->condition.handle;)
+        c = c->next;
+    if (c != NULL && p->condition.type >= CONDITION_IF && p->condition.type <= CONDITION_SWITCH && p->condition.count != 0 &&
+        p->condition.count <= most)
+        error = cu_node_add(out, graph, needs, count,
+                            &(struct cu_work){.type = CU_CONDITION, .choice = {c, p->condition.type, p->condition.count, NULL}});
+    if (error == cudaSuccess)
+        p->condition.graphs = (*out)->work.choice.graphs;
+    rt_unlock();
+    return cu_return(error);
+}
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, const struct cudaKernelNodeParams *);
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, const struct cudaMemcpy3DParms *);
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, const struct cudaMemsetParams *);
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, const struct cudaHostNodeParams *);
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, cudaGraph_t);
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t);
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, cudaEvent_t);
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, cudaEvent_t);
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t, void *);
+
+CU_API cudaError_t cudaGraphAddNode(cudaGraphNode_t *out, cudaGraph_t graph, const cudaGraphNode_t *needs, const void *edges,
+                                    size_t count, struct cudaGraphNodeParams *p)
+{
+    if (p == NULL)
+        return cu_return(cudaErrorInvalidValue);
+    if (!cu_edges_are_plain(edges, count))
+        return cu_return(cudaErrorNotSupported);
+    switch (p->type) {
+    case CU_KERNEL: return cudaGraphAddKernelNode(out, graph, needs, count, &p->kernel);
+    case CU_COPY: return cudaGraphAddMemcpyNode(out, graph, needs, count, &p->copy.copy);
+    case CU_FILL: return cudaGraphAddMemsetNode(out, graph, needs, count, &p->fill);
+    case CU_HOST: return cudaGraphAddHostNode(out, graph, needs, count, &p->host);
+    case CU_GRAPH:
+        if (p->child.ownership != 0) /* the node would own the graph instead of a copy */
+            return cu_return(cudaErrorNotSupported);
+        return cudaGraphAddChildGraphNode(out, graph, needs, count, p->child.graph);
+    case CU_EMPTY: return cudaGraphAddEmptyNode(out, graph, needs, count);
+    case CU_WAIT: return cudaGraphAddEventWaitNode(out, graph, needs, count, p->event);
+    case CU_RECORD: return cudaGraphAddEventRecordNode(out, graph, needs, count, p->event);
+    case CU_ALLOCATE: return cu_graph_add_allocation(out, graph, needs, count, &p->allocation);
+    case CU_FREE: return cudaGraphAddMemFreeNode(out, graph, needs, count, p->pointer);
+    case CU_CONDITION: return add_condition(out, graph, needs, count, p);
+    default: return cu_return(cudaErrorNotSupported);
+    }
+}

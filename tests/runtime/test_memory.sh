@@ -1,0 +1,43 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Tests virtual memory management of CUDA's driver API, and nodes of graphs that allocate memory or have conditions. The programs are
+# compiled with the headers of `lanewise cc`, and with those of nvcc if it is installed.
+. "${srcdir:-.}/tests/runtime/cuda_lib.sh"
+libraries=$(dirname "$lanewise")/lanewise-cuda
+src=$src/memory
+runs() { # usage: runs WHAT PROGRAM [OPTION...]
+    what=$1
+    program=$2
+    shift 2
+    timeout 120 "$lanewise" app "$@" "$program" >out 2>err || { fail "$what: exit status $?"; cat out err; }
+    grep -q '^all right$' out || { fail "$what: wrong results"; cat out err; }
+}
+unmapped() { # usage: unmapped WHAT. Tests the message about the last kernel of virtual.cu
+    grep -q 'out-of-bounds: global store of 4 bytes .* reserved address to which no memory is mapped' err ||
+        { fail "$1: the message does not say that no memory is mapped"; cat err; }
+}
+for clang in clang-14 clang-19; do
+    "$lanewise" cc --compiler $clang -O1 "$src/virtual.cu" -o virtual-$clang -lcuda >log 2>&1 ||
+        { fail "$clang: virtual.cu does not compile"; cat log; continue; }
+    runs "$clang: virtual.cu" ./virtual-$clang
+    unmapped "$clang: virtual.cu"
+    "$lanewise" cc --compiler $clang -O1 -DCONDITIONS "$src/nodes.cu" -o nodes-$clang >log 2>&1 ||
+        { fail "$clang: nodes.cu does not compile"; cat log; continue; }
+    runs "$clang: nodes.cu" ./nodes-$clang
+done
+runs 'all checks: nodes.cu' ./nodes-clang-19 --check=all,-performance
+runs 'all checks: virtual.cu' ./virtual-clang-19 --check=all,-performance
+unmapped 'all checks: virtual.cu'
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+if [ -x "$nvcc" ]; then
+    options='-w -cudart shared -gencode arch=compute_75,code=compute_75'
+    # shellcheck disable=SC2086
+    "$nvcc" $options "$src/virtual.cu" -o virtual-nvcc -L"$libraries" -l:libcuda.so.1 >log 2>&1 ||
+        { fail "nvcc: virtual.cu does not compile"; cat log; }
+    runs 'nvcc: virtual.cu' ./virtual-nvcc
+    unmapped 'nvcc: virtual.cu'
+    # shellcheck disable=SC2086
+    "$nvcc" $options -rdc=true -DCONDITIONS "$src/nodes.cu" -o nodes-nvcc >log 2>&1 || { fail "nvcc: nodes.cu does not compile"; cat log; }
+    runs 'nvcc: nodes.cu' ./nodes-nvcc
+fi
+exit $failed
