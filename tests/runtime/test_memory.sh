@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests virtual memory management of CUDA's driver API, and nodes of graphs that allocate memory or have conditions. The programs are
-# compiled with the headers of `lanewise cc`, and with those of nvcc if it is installed.
+# Tests virtual memory management of CUDA's driver API, nodes of graphs that allocate memory or have conditions, and tiles of several
+# warps. The programs are compiled with the headers of `lanewise cc`, and with those of nvcc if it is installed.
 . "${srcdir:-.}/tests/runtime/cuda_lib.sh"
 libraries=$(dirname "$lanewise")/lanewise-cuda
 src=$src/memory
@@ -24,8 +24,14 @@ for clang in clang-14 clang-19; do
     "$lanewise" cc --compiler $clang -O1 -DCONDITIONS "$src/nodes.cu" -o nodes-$clang >log 2>&1 ||
         { fail "$clang: nodes.cu does not compile"; cat log; continue; }
     runs "$clang: nodes.cu" ./nodes-$clang
+    "$lanewise" cc --compiler $clang -O1 -std=c++17 "$src/tiles.cu" -o tiles-$clang >log 2>&1 ||
+        { fail "$clang: tiles.cu does not compile"; cat log; continue; }
+    runs "$clang: tiles.cu" ./tiles-$clang
+    [ ! -s err ] || { fail "$clang: tiles.cu: the run prints messages"; cat err; }
 done
 runs 'all checks: nodes.cu' ./nodes-clang-19 --check=all,-performance
+runs 'all checks: tiles.cu' ./tiles-clang-19 --check=all,-performance
+[ ! -s err ] || { fail "all checks: tiles.cu: the run prints messages"; cat err; }
 runs 'all checks: virtual.cu' ./virtual-clang-19 --check=all,-performance
 unmapped 'all checks: virtual.cu'
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
@@ -39,5 +45,8 @@ if [ -x "$nvcc" ]; then
     # shellcheck disable=SC2086
     "$nvcc" $options -rdc=true -DCONDITIONS "$src/nodes.cu" -o nodes-nvcc >log 2>&1 || { fail "nvcc: nodes.cu does not compile"; cat log; }
     runs 'nvcc: nodes.cu' ./nodes-nvcc
+    # shellcheck disable=SC2086
+    "$nvcc" $options -std=c++17 "$src/tiles.cu" -o tiles-nvcc >log 2>&1 || { fail "nvcc: tiles.cu does not compile"; cat log; }
+    runs 'nvcc: tiles.cu' ./tiles-nvcc
 fi
 exit $failed

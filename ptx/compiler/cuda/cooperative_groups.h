@@ -50,7 +50,20 @@ template <class T, class F> LW_FN T by_words(const T &x, F move)
     }
     return r;
 }
+/** Memory for the communication of warps in tiles of several warps. */
+struct tile_memory {
+    /* Barriers of all tiles: 16 tiles of 64 threads, 8 of 128, and so on. */
+    unsigned int arrived[31]; /* number of warps that have arrived in this phase */
+    unsigned int phase[31];
+    unsigned int word[32];    /* [warp] values that warps exchange */
+};
 } // namespace lw
+
+/** Memory of a block for tiles of several warps. Kernels declare it as a shared variable. */
+template <unsigned int MaxBlockSize = 1024> struct block_tile_memory {
+    static_assert(MaxBlockSize <= 1024, "a block has at most 1024 threads");
+    lw::tile_memory lw_memory;
+};
 
 class thread_group {
 public:
@@ -91,8 +104,24 @@ public:
     LW_CG static dim3 group_dim() { return blockDim; }
     LW_CG static dim3 dim_threads() { return blockDim; }
     LW_CG operator thread_group() const { return thread_group(thread_group::BLOCK, 0); }
+    thread_block() = default;
+    LW_CG explicit thread_block(lw::tile_memory *memory) : memory_(memory) {}
+    LW_CG lw::tile_memory *lw_memory() const { return memory_; }
+
+private:
+    lw::tile_memory *memory_ = nullptr;
 };
 LW_CG thread_block this_thread_block() { return thread_block(); }
+/** Returns the block, which can be divided into tiles of several warps. All threads of the block call this function. */
+template <unsigned int N> LW_CG thread_block this_thread_block(block_tile_memory<N> &memory)
+{
+    unsigned int *const word = (unsigned int *)&memory.lw_memory;
+
+    for (unsigned int i = lw::thread_rank(); i < sizeof(lw::tile_memory) / 4; i += lw::block_size())
+        word[i] = 0;
+    __syncthreads();
+    return thread_block(&memory.lw_memory);
+}
 
 namespace lw {
 /** Barrier of all blocks of a grid. The last block to arrive begins the next phase, for which the other blocks wait. */
@@ -212,9 +241,8 @@ private:
 };
 LW_CG coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-template <unsigned int Size, class Parent = void> class thread_block_tile {
+template <unsigned int Size, class Parent = void, bool Large = (Size > 32)> class thread_block_tile {
     static_assert(Size != 0 && (Size & (Size - 1)) == 0, "the size of a tile must be a power of two");
-    static_assert(Size <= 32, "tiles of more than a warp are not supported");
 
 public:
     thread_block_tile() = default;
@@ -275,6 +303,100 @@ private:
     LW_CG static unsigned int first() { return lw_lane() & ~(Size - 1); }
     unsigned int parent_ = 0; /* size of the tile that contains this tile; 0: the parent is the block */
 };
+/** A tile of several warps, which communicate by the block_tile_memory of the block. */
+template <unsigned int Size, class Parent> class thread_block_tile<Size, Parent, true> {
+    static_assert((Size & (Size - 1)) == 0 && Size <= 1024, "the size of a tile must be a power of two, at most 1024");
+
+public:
+    thread_block_tile() = default;
+    template <class Other> LW_CG thread_block_tile(const thread_block_tile<Size, Other, true> &other)
+        : parent_(other.lw_parent()), memory_(other.lw_memory())
+    {
+    }
+    LW_CG thread_block_tile(unsigned int parent, lw::tile_memory *memory) : parent_(parent), memory_(memory) {}
+    LW_CG static constexpr unsigned int size() { return Size; }
+    LW_CG static constexpr unsigned int num_threads() { return Size; }
+    LW_CG static unsigned int thread_rank() { return lw::thread_rank() & (Size - 1); }
+    LW_CG unsigned int meta_group_rank() const
+    {
+        return (parent_ != 0 ? lw::thread_rank() & (parent_ - 1) : lw::thread_rank()) / Size;
+    }
+    LW_CG unsigned int meta_group_size() const
+    {
+        return ((parent_ != 0 ? parent_ : lw::block_size()) + Size - 1) / Size;
+    }
+    LW_CG static bool is_valid() { return true; }
+    LW_CG void sync() const
+    {
+        const unsigned int at = 32 - 2048 / Size + lw::thread_rank() / Size;
+
+        __syncwarp();
+        if (lw_lane() == 0) { /* only atomic operations access the barrier, as for grid_group::sync() */
+            const unsigned int now = atomicAdd(&memory_->phase[at], 0u);
+
+            __threadfence_block();
+            if (atomicAdd(&memory_->arrived[at], 1u) == warps() - 1) {
+                atomicExch(&memory_->arrived[at], 0u);
+                __threadfence_block();
+                atomicAdd(&memory_->phase[at], 1u);
+            } else {
+                while (atomicAdd(&memory_->phase[at], 0u) == now) {
+#if __CUDA_ARCH__ >= 700
+                    __nanosleep(20);
+#endif
+                }
+            }
+            __threadfence_block();
+        }
+        __syncwarp();
+    }
+    template <class T> LW_CG T shfl(T x, unsigned int rank) const
+    {
+        return lw::by_words(x, [this, rank](unsigned int w) {
+            if (thread_rank() == rank % Size)
+                memory_->word[first()] = w;
+            sync();
+            const unsigned int r = memory_->word[first()];
+            sync();
+            return r;
+        });
+    }
+    LW_CG int any(int x) const { return combined(__any_sync(0xffffffffu, x) != 0) != 0; }
+    LW_CG int all(int x) const { return combined(__all_sync(0xffffffffu, x) != 0) == warps(); }
+    /** Returns the @x of the first lane of the tile's warp number @warp. */
+    template <class T> LW_CG T lw_of_warp(T x, unsigned int warp) const
+    {
+        return lw::by_words(x, [this, warp](unsigned int w) {
+            if (lw_lane() == 0)
+                memory_->word[lw::thread_rank() / 32] = w;
+            sync();
+            const unsigned int r = memory_->word[first() + warp];
+            sync();
+            return r;
+        });
+    }
+    LW_CG static unsigned int warps() { return Size / 32; }
+    LW_CG unsigned int lw_parent() const { return parent_; }
+    LW_CG lw::tile_memory *lw_memory() const { return memory_; }
+
+private:
+    LW_CG static unsigned int first() { return lw::thread_rank() / Size * (Size / 32); } /* number of the tile's first warp */
+    /** Returns the number of warps that pass true. */
+    LW_CG unsigned int combined(bool x) const
+    {
+        unsigned int count = 0;
+
+        if (lw_lane() == 0)
+            memory_->word[lw::thread_rank() / 32] = x;
+        sync();
+        for (unsigned int i = 0; i < warps(); i++)
+            count += memory_->word[first() + i];
+        sync();
+        return count;
+    }
+    unsigned int parent_ = 0; /* as in tiles of one warp */
+    lw::tile_memory *memory_ = nullptr;
+};
 template <class Group> LW_CG unsigned int lw_tile_size(const Group &) { return 0; }
 template <unsigned int Size, class Parent> LW_CG unsigned int lw_tile_size(const thread_block_tile<Size, Parent> &)
 {
@@ -282,7 +404,10 @@ template <unsigned int Size, class Parent> LW_CG unsigned int lw_tile_size(const
 }
 template <unsigned int Size, class Group> LW_CG thread_block_tile<Size, Group> tiled_partition(const Group &group)
 {
-    return thread_block_tile<Size, Group>(lw_tile_size(group));
+    if constexpr (Size > 32)
+        return thread_block_tile<Size, Group>(lw_tile_size(group), group.lw_memory());
+    else
+        return thread_block_tile<Size, Group>(lw_tile_size(group));
 }
 LW_CG thread_group tiled_partition(const thread_group &group, unsigned int size)
 {
@@ -332,9 +457,17 @@ template <class T> struct bit_xor { LW_CG T operator()(T a, T b) const { return 
 template <unsigned int Size, class P, class T, class Op>
 LW_CG T reduce(const thread_block_tile<Size, P> &tile, T x, Op op)
 {
+    if constexpr (Size > 32) {
+        const T of_warp = reduce(tiled_partition<32>(tile), x, op);
+
+        x = tile.lw_of_warp(of_warp, 0);
+        for (unsigned int i = 1; i < tile.warps(); i++)
+            x = op(x, tile.lw_of_warp(of_warp, i));
+    } else {
 #pragma unroll
-    for (unsigned int n = Size / 2; n != 0; n /= 2)
-        x = op(x, tile.shfl_xor(x, n));
+        for (unsigned int n = Size / 2; n != 0; n /= 2)
+            x = op(x, tile.shfl_xor(x, n));
+    }
     return x;
 }
 template <class T, class Op> LW_CG T reduce(const coalesced_group &group, T x, Op op)
