@@ -42,6 +42,7 @@ libcuda_runtime_a_SOURCES = \
 	%D%/cuda/cu_link.c \
 	%D%/cuda/cu_module.c \
 	%D%/cuda/memory/cu_graph_memory.c \
+	%D%/cuda/memory/cu_ipc.c \
 	%D%/cuda/memory/cu_pool.c \
 	%D%/cuda/memory/cu_registered.c \
 	%D%/cuda/memory/cu_virtual.c \

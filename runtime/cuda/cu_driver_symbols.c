@@ -109,6 +109,11 @@
     X(cuGraphRemoveDependencies) \
     X(cuGraphUpload) \
     X(cuInit) \
+    X(cuIpcCloseMemHandle) \
+    X(cuIpcGetEventHandle) \
+    X(cuIpcGetMemHandle) \
+    X(cuIpcOpenEventHandle) \
+    X(cuIpcOpenMemHandle) \
     X(cuKernelGetFunction) \
     X(cuLaunchCooperativeKernel) \
     X(cuLaunchHostFunc) \

@@ -147,6 +147,9 @@ static void wrong_calls()
     EQUALS(cuMemUnmap(at + step, 2 * step), CUDA_SUCCESS);
     EQUALS(cuMemUnmap(at + step, 2 * step), CUDA_ERROR_INVALID_VALUE);
     EQUALS(cuMemExportToShareableHandle(&value, h, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0), CUDA_ERROR_NOT_SUPPORTED);
+    cudaIpcMemHandle_t memory;
+    CHECK(cudaIpcGetMemHandle(&memory, (void *)at) == cudaErrorNotSupported); /* there is no memory of other processes */
+    CHECK(cudaGetLastError() == cudaErrorNotSupported);
     EQUALS(cuMemRelease(h), CUDA_SUCCESS);
     EQUALS(cuMemRelease(h), CUDA_ERROR_INVALID_VALUE);
     EQUALS(cuMemGetInfo(&after, &total), CUDA_SUCCESS);
