@@ -14,6 +14,7 @@
  * A container has a header and entries. An entry has a header and a payload, such as a PTX text or machine code. */
 enum {
     WRAPPER_MAGIC = 0x466243b1,
+    WRAPPER_LINKED = 2, /* version of wrappers of nvcc -rdc=true */
     WRAPPER_MAGIC_MANAGED = 0x48495046, /* clang writes this magic number for host code with managed variables */
     CONTAINER_MAGIC = (int)0xba55ed50,
     CONTAINER_BYTES = 16,
@@ -25,7 +26,7 @@ enum {
 struct wrapper {
     uint32_t magic, version;
     const uint8_t *data;
-    const void *linked; /* in version 2: prelinked containers, which are not used */
+    const uint8_t *const *linked; /* in version 2: containers of the files that nvcc -rdc=true has linked; the last pointer is NULL */
 };
 struct container {
     uint32_t magic;
@@ -189,6 +190,19 @@ static const uint8_t *data_of(const struct wrapper *w)
     return w != NULL && (w->magic == WRAPPER_MAGIC || w->magic == WRAPPER_MAGIC_MANAGED) ? w->data : NULL;
 }
 
+/** Gets the PTX of a wrapper. nvcc -rdc=true leaves the container of linked code empty, if the program has only PTX. The PTX is then in
+ *  the containers of the files. */
+static void find_ptx_of(const struct wrapper *w, struct text *out)
+{
+    const uint8_t *data = data_of(w);
+
+    find_ptx(data, out);
+    if (data == NULL || w->version < WRAPPER_LINKED || w->linked == NULL)
+        return;
+    for (const uint8_t *const *at = w->linked; *at != NULL && out->text == NULL; at++)
+        find_ptx(*at, out);
+}
+
 static void complain_no_ptx(const char *what, bool only_code)
 {
     fprintf(stderr, "lanewise: %s has %s: compile it with -gencode arch=compute_75,code=compute_75, which adds PTX\n", what,
@@ -239,7 +253,7 @@ static void load_linked(struct cu_module *m, struct text *of_m)
         struct text *t = &found[used];
 
         if (other != m)
-            find_ptx(data_of(other->wrapper), t);
+            find_ptx_of(other->wrapper, t);
         else
             *t = *of_m;
         if (t->text != NULL && t->linked && other->module == NULL && other->error == cudaSuccess) {
@@ -290,7 +304,7 @@ static cudaError_t load(struct cu_module *m)
         return m->error;
     if (machine == NULL)
         return cudaErrorNoDevice;
-    find_ptx(data_of(m->wrapper), &ptx);
+    find_ptx_of(m->wrapper, &ptx);
     if (ptx.text == NULL) {
         complain_no_ptx("the program", ptx.only_code);
         m->error = cudaErrorNoKernelImageForDevice;
