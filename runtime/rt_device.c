@@ -668,6 +668,12 @@ bool rt_recover(void)
     return true;
 }
 
+void rt_forked(void)
+{
+    if (device.debugged)
+        device.stopped = device.ending = true;
+}
+
 uint64_t rt_memory_bytes(void)
 {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);

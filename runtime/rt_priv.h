@@ -6,7 +6,7 @@
  *
  * Locking: one lock, rt_lock(), protects all state. A function whose comment says "locked" must be called with the lock
  * held. A command is executed by the thread that finds it ready, with the lock held; callbacks of users are called without
- * the lock.
+ * the lock. fork() takes the lock, so that the child inherits a consistent state. The child has a copy of the device.
  */
 #ifndef RT_PRIV_H
 #define RT_PRIV_H
@@ -38,6 +38,9 @@ bool rt_run(void);
 /** Makes a machine that stopped at a fault or a hang usable again, and drops the launches that have not ended. Returns
  *  false if that is not possible, because the machine has reached a limit or the program is ending. Locked. */
 bool rt_recover(void);
+/** Called in a child after fork(). If launches wait for gdb, whose thread the child does not have, later launches of the child fail.
+ *  Locked. */
+void rt_forked(void);
 /** Returns true if the machine stopped at a fault, a hang or a limit; locked. */
 bool rt_stopped(void);
 /** Returns the kind of the fault at which the machine stopped, if it did not stop at something else; locked. */

@@ -8,6 +8,7 @@
 /* This state is global, because a process has one device, and functions of OpenCL and CUDA have no argument for it. */
 static struct {
     pthread_mutex_t mutex;
+    unsigned depth; /* number of times that the thread which holds the lock has taken it */
     pthread_cond_t changed; /* signalled when an event has completed */
     struct rt_queue *queues;
     struct rt_callback *due; /* list of callbacks to call; each of them is the first member of a struct due */
@@ -25,16 +26,52 @@ struct due {
 void rt_lock(void)
 {
     pthread_mutex_lock(&rt.mutex);
+    rt.depth++;
 }
 
 bool rt_try_lock(void)
 {
-    return pthread_mutex_trylock(&rt.mutex) == 0;
+    if (pthread_mutex_trylock(&rt.mutex) != 0)
+        return false;
+    rt.depth++;
+    return true;
 }
 
 void rt_unlock(void)
 {
+    rt.depth--;
     pthread_mutex_unlock(&rt.mutex);
+}
+
+/** Releases the lock until another thread has completed an event. */
+static void wait_for_change(void)
+{
+    rt.depth--;
+    pthread_cond_wait(&rt.changed, &rt.mutex);
+    rt.depth++;
+}
+
+/* A fork waits until no other thread holds the lock. So the state that the child inherits is consistent. */
+
+/** Called in the child after a fork: makes the lock new, because it remembers a thread of the parent as its owner, and perhaps
+ *  threads that wait, and takes it as often as the thread that has called fork() has taken it. */
+static void after_fork_in_child(void)
+{
+    const unsigned depth = rt.depth - 1;
+
+    rt.mutex = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    rt.changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    rt.depth = 0;
+    rt_lock();
+    rt_forked();
+    for (unsigned i = 0; i < depth; i++)
+        rt_lock();
+    rt_unlock();
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    (void)pthread_atfork(rt_lock, rt_unlock, after_fork_in_child); /* without memory, only children of threads are at risk */
 }
 
 /* ---- events ---------------------------------------------------------------------------------------------------- */
@@ -237,7 +274,7 @@ void rt_event_wait(struct rt_event *event)
 {
     rt_lock();
     for (progress(); event->state != RT_COMPLETE; progress())
-        pthread_cond_wait(&rt.changed, &rt.mutex);
+        wait_for_change();
     rt_unlock();
 }
 
@@ -245,6 +282,6 @@ void rt_queue_wait(struct rt_queue *queue)
 {
     rt_lock();
     for (progress(); queue->first != NULL; progress())
-        pthread_cond_wait(&rt.changed, &rt.mutex);
+        wait_for_change();
     rt_unlock();
 }

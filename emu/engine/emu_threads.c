@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 struct worker {
     struct emu_functional *f;
@@ -32,6 +33,7 @@ struct emu_pool {
     unsigned count, capacity;
     struct emu_claims claims;
     bool under_way;
+    pid_t owner; /* process that has created the threads; its forks have none */
     const struct worker *found; /* the worker whose block stopped the run, or NULL if no block has stopped it */
 };
 
@@ -100,6 +102,7 @@ static struct emu_pool *pool_create(struct emu_functional *f)
     pool->capacity = f->base.threads;
     own->f = f;
     own->pool = pool;
+    pool->owner = getpid();
     pool->worker[pool->count++] = own;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->go, NULL);
@@ -107,12 +110,45 @@ static struct emu_pool *pool_create(struct emu_functional *f)
     return pool;
 }
 
+/** Starts the thread of a worker. Returns false on failure. */
+static bool start_thread(struct worker *w)
+{
+    sigset_t all, old;
+    int failed;
+
+    sigfillset(&all); /* signals are handled by the first thread only */
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    failed = pthread_create(&w->thread, NULL, thread_main, w);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return failed == 0;
+}
+
+/** Makes the lock and the conditions new in a fork of the process that has the threads, because they remember these threads. */
+static void forget_threads(struct emu_pool *pool)
+{
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->go, NULL);
+    pthread_cond_init(&pool->back, NULL);
+    pool->owner = getpid();
+    pool->turn = 0;
+}
+
+/** Starts the threads again in a fork. The workers without a thread are left out. */
+static void restart_threads(struct emu_pool *pool)
+{
+    unsigned count = 1;
+
+    forget_threads(pool);
+    while (count < pool->count && start_thread(pool->worker[count]))
+        count++;
+    pool->count = count;
+}
+
 /** Adds a thread with its own engine and core. Returns false on failure. */
 static bool add_worker(struct emu_pool *pool)
 {
     struct emu_machine *machine = pool->worker[0]->f->base.machine;
     struct worker *w = calloc(1, sizeof *w);
-    sigset_t all, old;
 
     if (w == NULL)
         return false;
@@ -122,11 +158,7 @@ static bool add_worker(struct emu_pool *pool)
         free(w);
         return false;
     }
-    sigfillset(&all); /* signals are handled by the first thread only */
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int failed = pthread_create(&w->thread, NULL, thread_main, w);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (failed != 0) {
+    if (!start_thread(w)) {
         emu_engine_destroy(&w->f->base);
         free(w);
         return false;
@@ -139,12 +171,16 @@ void emu_threads_destroy(struct emu_pool *pool)
 {
     if (pool == NULL)
         return;
+    const bool own = pool->owner == getpid();
+    if (!own)
+        forget_threads(pool);
     pthread_mutex_lock(&pool->lock);
     pool->quit = true;
     pthread_cond_broadcast(&pool->go);
     pthread_mutex_unlock(&pool->lock);
     for (unsigned i = 1; i < pool->count; i++) {
-        pthread_join(pool->worker[i]->thread, NULL);
+        if (own)
+            pthread_join(pool->worker[i]->thread, NULL);
         emu_engine_destroy(&pool->worker[i]->f->base);
         free(pool->worker[i]);
     }
@@ -185,6 +221,8 @@ static bool begin(struct emu_functional *f)
     f->pool = pool;
     if (pool == NULL)
         return false;
+    if (pool->owner != getpid())
+        restart_threads(pool);
     if (most > f->grid->block_count)
         most = f->grid->block_count;
     while (pool->count < most && pool->count < pool->capacity && add_worker(pool))

@@ -31,6 +31,11 @@ tests_runtime_opencl_test_macros_SOURCES = tests/runtime/opencl/test_macros.c te
 tests_runtime_opencl_test_macros_CFLAGS = $(AM_CFLAGS) $(OPENCL_CFLAGS)
 tests_runtime_opencl_test_macros_LDADD = $(OPENCL_LIBS) $(CMOCKA_LIBS)
 tests_runtime_opencl_test_macros_DEPENDENCIES = lanewise-icd/lanewise.icd
+check_PROGRAMS += tests/runtime/opencl/test_forks
+tests_runtime_opencl_test_forks_SOURCES = tests/runtime/opencl/test_forks.c tests/runtime/opencl_test.h
+tests_runtime_opencl_test_forks_CFLAGS = $(AM_CFLAGS) $(OPENCL_CFLAGS)
+tests_runtime_opencl_test_forks_LDADD = $(OPENCL_LIBS) $(CMOCKA_LIBS) -lpthread
+tests_runtime_opencl_test_forks_DEPENDENCIES = lanewise-icd/lanewise.icd
 # prop_opencl calls the driver without the loader, because the loader reads the memory of every handle.
 check_PROGRAMS += tests/runtime/calls/prop_opencl
 tests_runtime_calls_prop_opencl_SOURCES = tests/runtime/calls/prop_opencl.c tests/runtime/calls/prop_opencl_buffers.h tests/runtime/calls/prop_opencl_objects.h tests/runtime/calls/prop_opencl_queries.h tests/runtime/calls/prop_calls.h

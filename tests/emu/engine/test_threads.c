@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -549,6 +550,37 @@ static void engines_on_threads_are_destroyed_anywhere(void **state)
     }
 }
 
+static void a_fork_has_threads_of_its_own(void **state)
+{
+    struct run r;
+    int status;
+
+    (void)state;
+    open_run(&r, busy, 3);
+    launch(&r, 400, 96);
+    go(&r);
+    for (unsigned runs = 0; runs < 2; runs++) { /* the first child only closes the machine */
+        const pid_t child = fork();
+
+        if (child == 0) {
+            alarm(60);
+            if (runs != 0) {
+                launch(&r, 400, 96);
+                go(&r);
+            }
+            const bool good = r.stop.kind == EMU_STOP_IDLE && threads_used(&r) == 3;
+            close_run(&r);
+            _exit(good ? 0 : 1);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    launch(&r, 400, 96);
+    go(&r);
+    expect_stop(&r, EMU_STOP_IDLE);
+    close_run(&r);
+}
+
 /* Some blocks of the first grid are executed block-wide. All host threads must still execute the next grid, and a run
  * up to an instruction count that has already been passed must stop immediately. */
 static void a_grid_after_a_block_wide_one_has_its_threads(void **state)
@@ -600,6 +632,7 @@ int main(void)
         cmocka_unit_test(reductions_of_several_threads_lose_nothing),
         cmocka_unit_test(a_grid_after_a_block_wide_one_has_its_threads),
         cmocka_unit_test(engines_on_threads_are_destroyed_anywhere),
+        cmocka_unit_test(a_fork_has_threads_of_its_own),
     };
     return cmocka_run_group_tests_name("threads", tests, NULL, NULL);
 }
