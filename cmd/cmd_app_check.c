@@ -12,7 +12,8 @@
 static const struct {
     const char *option;
     const char *key; /* the key of lanewise_set() that must be "yes" for this file, or NULL */
-} files[] = {{"stats", NULL}, {"timing-report", NULL}, {"check-file", NULL}, {"coverage", "coverage"}, {"profile", "profile"}};
+} files[] = {{"stats", NULL}, {"timing-report", NULL}, {"check-file", NULL}, {"coverage", "coverage"}, {"profile", "profile"},
+             {"timing-trace", "timing-trace"}};
 
 /** Sets a key of the machine. The message lacks the key's name, because the caller adds the option's name. */
 static enum lw_status set(struct cmd_app_check *c, const char *key, const char *value, struct lw_error *err)
@@ -87,13 +88,15 @@ enum lw_status cmd_app_check_begin(struct cmd_app_check *c, struct lw_error *err
 
 enum lw_status cmd_app_check_option(struct cmd_app_check *c, const char *name, const char *value, struct lw_error *err)
 {
-    static const char *const switches[] = {"strict", "hash", "fail-on-findings", "gdb-kernel"};
+    static const char *const switches[] = {"strict", "hash", "fail-on-findings", "gdb-kernel", "define", "option"};
     uint64_t number;
 
     if (strcmp(name, "timing") == 0)
         c->timing = true;
     else if (strncmp(name, "timing-", 7) == 0 || strcmp(name, "mechanism") == 0)
         c->of_timing = name;
+    c->profile |= strcmp(name, "profile") == 0;
+    c->by |= strcmp(name, "profile-by") == 0;
     for (unsigned i = 0; i < LW_COUNT_OF(switches); i++)
         if (strcmp(name, switches[i]) == 0)
             return LW_OK;
@@ -115,6 +118,8 @@ enum lw_status cmd_app_check_option(struct cmd_app_check *c, const char *name, c
         return value != NULL ? check_address(value, err) : LW_OK;
     if (strcmp(name, "sources") == 0 || strcmp(name, "record") == 0)
         return check_folder(value, err);
+    if (strcmp(name, "include") == 0)
+        return access(value, X_OK) == 0 ? LW_OK : LW_FAIL(err, LW_EUSAGE, "%.200s: the folder does not exist", value);
     if (strcmp(name, "compiler") == 0 && check_program(value, err) != LW_OK)
         return err->status;
     return set(c, name, value != NULL ? value : strcmp(name, "check") == 0 ? "default" : "yes", err);
@@ -124,6 +129,8 @@ enum lw_status cmd_app_check_all(struct cmd_app_check *c, struct lw_error *err)
 {
     if (c->of_timing != NULL && !c->timing)
         return LW_FAIL(err, LW_EUSAGE, "app: --%s has no effect without the timing model: add --timing", c->of_timing);
+    if (c->by && !c->profile)
+        return LW_FAIL(err, LW_EUSAGE, "app: --profile-by has no effect without a profile: add --profile FILE");
     if (lanewise_begin(c->machine) == LANEWISE_OK)
         return LW_OK;
     return LW_FAIL(err, LW_EUSAGE, "app: --%s", lanewise_error(c->machine));

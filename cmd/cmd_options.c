@@ -87,13 +87,36 @@ static bool has_option(const struct cmd *cmd, const char *name)
     return false;
 }
 
-/** Returns true if @cmd is `debug` and `run` has this option. */
-static bool is_of_run(const struct cmd *cmd, const char *name)
+/** Returns true if @cmd is @other, and `run` has the option @name. */
+static bool is_of_run(const struct cmd *cmd, const char *other, const char *name)
 {
-    for (size_t i = 0; i < cmd_count && strcmp(cmd->name, "debug") == 0; i++)
+    for (size_t i = 0; i < cmd_count && strcmp(cmd->name, other) == 0; i++)
         if (strcmp(cmd_table[i].name, "run") == 0)
             return has_option(&cmd_table[i], name);
     return false;
+}
+
+/** Returns the reason why `lanewise app` lacks an option that `lanewise run` has. */
+static const char *reason_of_app(const char *name)
+{
+    static const struct {
+        const char *start, *reason;
+    } rows[] = {{"log", "a schedule log is for one launch file, and calls of a program cannot be replayed: record the launches with --record "
+                        "FOLDER, and then log one with \"lanewise run FOLDER/0001-KERNEL.yaml --log FILE\""},
+                {"replay", "calls of a program cannot be replayed: record the launches with --record FOLDER, and replay the log of "
+                           "one with \"lanewise run FOLDER/0001-KERNEL.yaml --replay FILE\""},
+                {"resume", "a checkpoint does not have the state of a program: record the launches with --record FOLDER, and give "
+                           "this option to \"lanewise run FOLDER/0001-KERNEL.yaml\""},
+                {"checkpoint", "a checkpoint does not have the state of a program: record the launches with --record FOLDER, and give "
+                               "this option to \"lanewise run FOLDER/0001-KERNEL.yaml\""},
+                {"dump", "the program reads its buffers itself; --record FOLDER writes the buffers of each launch"},
+                {"verbose", "record the launches with --record FOLDER, and give it to \"lanewise run FOLDER/0001-KERNEL.yaml\""},
+                {"quiet", "there is no summary, and the program gets the warnings of the compiler"}};
+
+    for (size_t i = 0; i < LW_COUNT_OF(rows); i++)
+        if (strncmp(name, rows[i].start, strlen(rows[i].start)) == 0)
+            return rows[i].reason;
+    return "it describes a launch, and the program makes its launches itself";
 }
 
 /** Returns true if @word is an option of clang that users may give without -X. */
@@ -135,6 +158,7 @@ static void put_formers(unsigned used)
 
 static int unknown(const struct cmd *cmd, const char *word)
 {
+    static const char *const of_letters[] = {"dump", "verbose", "quiet"}; /* options of `run` whose letters `app` lacks */
     const char *names[MAX_OPTIONS], *near = NULL;
     size_t count = 0;
     char bare[40];
@@ -144,7 +168,9 @@ static int unknown(const struct cmd *cmd, const char *word)
                                word + (word[1] == '-'));
     if (word[0] == '-' && word[1] == '-') {
         snprintf(bare, sizeof bare, "%.*s", (int)strcspn(word + 2, "="), word + 2);
-        if (is_of_run(cmd, bare))
+        if (is_of_run(cmd, "app", bare))
+            return cmd_wrong_usage(cmd, "--%s is an option of \"lanewise run\" only: %s", bare, reason_of_app(bare));
+        if (is_of_run(cmd, "debug", bare))
             return cmd_wrong_usage(cmd, "unknown option \"--%s\": only \"lanewise run\" has this option%s", bare,
                                    strncmp(bare, "timing", 6) == 0
                                        ? "; in the shell, the command timing prints the counters"
@@ -157,6 +183,9 @@ static int unknown(const struct cmd *cmd, const char *word)
         if (near == NULL || !has_option(cmd, bare))
             near = count != 0 ? lw_suggest(bare, names, count, sizeof *names) : NULL;
     }
+    for (size_t i = 0; i < LW_COUNT_OF(of_letters); i++)
+        if (word[0] == '-' && word[1] == of_letters[i][0] && word[2] == '\0' && is_of_run(cmd, "app", of_letters[i]))
+            return cmd_wrong_usage(cmd, "%s is an option of \"lanewise run\" only: %s", word, reason_of_app(of_letters[i]));
     if (near != NULL)
         return cmd_wrong_usage(cmd, "unknown option \"%s\"; did you mean \"--%s\"?", word, near);
     return cmd_wrong_usage(cmd, "unknown option \"%s\"; \"lanewise help %s\" lists the options", word,

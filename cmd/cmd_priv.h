@@ -350,6 +350,7 @@ int cmd_app(const struct cmd *cmd, int argc, char **argv);
 struct cmd_app_check {
     struct lanewise_machine *machine; /* a machine with these options, which runs nothing */
     bool timing;           /* --timing was given */
+    bool profile, by;      /* --profile was given; --profile-by was given */
     const char *of_timing; /* the last option that has no effect without --timing, or NULL */
     const char *files[64]; /* names of report files */
     unsigned file_count;

@@ -188,7 +188,8 @@ static const struct isa_object *current_object(const struct lanewise_machine *m)
 static void *server_main(void *context)
 {
     struct host_gdb *g = context;
-    struct rsp_config config = {.dbg = g->dbg, .object = current_object(g->machine), .arch = RSP_X86_64, .monitor = &g->set,
+    struct rsp_config config = {.dbg = g->dbg, .object = current_object(g->machine), .monitor = &g->set,
+                                .arch = g->machine->settings.aarch64 ? RSP_AARCH64 : RSP_X86_64,
                                 .ended = &g->end, .quit_kills = g->own, .no_thread_events = g->own, .terminal = &g->out.sink};
     struct lw_error err;
     const enum lw_status status = rsp_serve(&config, g->address, true, announce, g, &err);

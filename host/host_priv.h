@@ -42,7 +42,11 @@ struct host_settings {
     char *sets[HOST_MAX_SETS]; /* settings of the GPU model, in the form KEY=VALUE */
     unsigned set_count, threads;
     bool reference; /* the option timing-reference is "yes" */
-    bool warp, reconv, push_order, tags; /* true: the user has set this option; false: a GPU model may set its value */
+    /* true: the user has set this option; false: a GPU model may set its value */
+    bool warp, reconv, push_order, tags, tag_rules, tag_expansion, tag_plan;
+    struct tim_options sampling; /* samples and trace of the timing model */
+    unsigned trace;              /* 1: the option timing-trace is "yes" */
+    bool window, events, aarch64; /* timing-window or timing-events is set; gdb-arch is aarch64 */
     struct emu_config config;
     bool check;                /* the user has set the option check */
     uint64_t kinds;            /* bits of the kinds of findings that option check enables */

@@ -413,6 +413,11 @@ static void put_timing_json(struct lanewise_machine *m, struct lw_sink *out)
     tim_report_json(m->engine, out);
 }
 
+static void put_trace(struct lanewise_machine *m, struct lw_sink *out)
+{
+    tim_trace_print(m->engine, out);
+}
+
 static const struct {
     const char *kind;
     bool timed; /* the report needs a GPU model */
@@ -422,6 +427,7 @@ static const struct {
     {"statistics", false, put_statistics, NULL},
     {"timing", true, put_timing, NULL},
     {"timing-json", true, put_timing_json, NULL},
+    {"timing-trace", true, put_trace, NULL},
     {"findings", false, NULL, ".txt"},
     {"findings-json", false, NULL, ".json"},
     {"findings-sarif", false, NULL, ".sarif"},
@@ -473,6 +479,8 @@ int lanewise_report(lanewise_machine *m, const char *kind, char **out)
         if (reports[i].timed && !has_cycles(m))
             return host_refuse(m, "%s: there is no timing model: set \"timing\" before the machine is used",
                                kind);
+        if (reports[i].put == put_trace && m->settings.trace == 0)
+            return host_refuse(m, "%s: there is no trace: set \"%s\" to \"yes\" before the machine is used", kind, kind);
         if (reports[i].suffix != NULL && (m->chk == NULL || !m->settings.check))
             return host_refuse(m, m->settings.check && m->machine == NULL
                                       ? "%s: the machine was not used yet: load a program or allocate memory first"
@@ -487,7 +495,7 @@ int lanewise_report(lanewise_machine *m, const char *kind, char **out)
         lw_buffer_fini(&text);
         return *out != NULL ? LANEWISE_OK : host_refuse(m, "the host has no memory for the report");
     }
-    return host_refuse(m, "unknown report \"%.40s\"; the reports are statistics, timing, timing-json, findings, "
+    return host_refuse(m, "unknown report \"%.40s\"; the reports are statistics, timing, timing-json, timing-trace, findings, "
                        "findings-json, findings-sarif, findings-junit, coverage and profile",
                        kind);
 }

@@ -116,6 +116,73 @@ static enum lw_status set_tags(struct host_settings *s, const struct key *key, c
     return status;
 }
 
+/** Sets an option for the rules of tags. */
+static enum lw_status set_tag_rule(struct host_settings *s, const struct key *key, const char *value, struct lw_error *err)
+{
+    const bool rules = strcmp(key->name, "tag-rules") == 0, plan = strcmp(key->name, "tag-plan") == 0;
+    unsigned at = 0;
+    enum lw_status status = choose(value, rules ? emu_tag_rules_names : plan ? emu_tag_plan_names : emu_tag_expansion_names, &at, err);
+
+    if (status != LW_OK)
+        return status;
+    if (rules)
+        s->config.tag_rules = (enum emu_tag_rules)at, s->tag_rules = true;
+    else if (plan)
+        s->config.tag_plan = (enum emu_tag_plan)at, s->tag_plan = true;
+    else
+        s->config.tag_expansion = (enum emu_tag_expansion)at, s->tag_expansion = true;
+    return LW_OK;
+}
+
+/** Sets a number of the configuration. */
+static enum lw_status set_number(struct host_settings *s, const struct key *key, const char *value, struct lw_error *err)
+{
+    if (strcmp(key->name, "level") == 0)
+        return number(value, 0, 4, &s->config.level, err);
+    return number(value, 0, 1u << 30, strcmp(key->name, "quantum") == 0 ? &s->config.split_quantum : &s->config.fairness_window, err);
+}
+
+/** Sets an option for the samples or the trace of the timing model. */
+static enum lw_status set_sampling(struct host_settings *s, const struct key *key, const char *value, struct lw_error *err)
+{
+    static const char *const words[] = {"no", "yes", NULL};
+    struct tim_options *o = &s->sampling;
+    char first[32] = "";
+    uint64_t n = 0, to = 0;
+
+    if (strcmp(key->name, "timing-trace") == 0)
+        return choose(value, words, &s->trace, err);
+    if (strcmp(key->name, "timing-window") == 0) {
+        const size_t size = strcspn(value, ":");
+
+        if (value[size] == ':' && size < sizeof first)
+            memcpy(first, value, size);
+        if (!lw_parse_u64(first, &n) || !lw_parse_u64(value + size + 1, &to) || n >= to)
+            return LW_FAIL(err, LW_EUSAGE, "expected FROM:TO in cycles, such as 0:5000, found \"%.60s\"", value);
+        o->trace_from = n, o->trace_to = to, s->window = true;
+        return LW_OK;
+    }
+    if (!lw_parse_u64(value, &n) || n == 0 || (strcmp(key->name, "timing-events") == 0 && n > TIM_TRACE_MOST_EVENTS))
+        return LW_FAIL(err, LW_EUSAGE, "expected an integer of 1 or more%s, found \"%.40s\"",
+                       strcmp(key->name, "timing-events") == 0 ? " and at most 100000000" : "", value);
+    if (strcmp(key->name, "timing-events") == 0)
+        o->trace_events = n, s->events = true;
+    else
+        o->sample_cycles = n;
+    return LW_OK;
+}
+
+static enum lw_status set_gdb_arch(struct host_settings *s, const struct key *key, const char *value, struct lw_error *err)
+{
+    static const char *const words[] = {"x86-64", "aarch64", NULL};
+    unsigned at = 0;
+    enum lw_status status = choose(value, words, &at, err);
+
+    (void)key;
+    s->aarch64 = at == 1;
+    return status;
+}
+
 static enum lw_status set_hang_limit(struct host_settings *s, const struct key *key,
                                       const char *value, struct lw_error *err)
 {
@@ -295,6 +362,10 @@ static const struct key keys[] = {
     {"check-base", set_base},   {"check-run", set_run},
     {"max-findings", set_most}, {"hang-limit", set_hang_limit},     {"hang-window", set_hang_limit},
     {"read-poison", set_poison}, {"coverage", set_count},     {"profile", set_count},
+    {"quantum", set_number},    {"fairness-limit", set_number}, {"level", set_number},
+    {"tag-rules", set_tag_rule}, {"tag-expansion", set_tag_rule}, {"tag-plan", set_tag_rule},
+    {"timing-sample", set_sampling}, {"timing-trace", set_sampling}, {"timing-window", set_sampling}, {"timing-events", set_sampling},
+    {"gdb-arch", set_gdb_arch},
     {"engine", set_engine},     {"native-timeout", set_native_limit}, {"profile-by", set_count},  {"max-instructions", set_limit}, {"timeout", set_limit},
 };
 
@@ -339,6 +410,34 @@ void host_settings_fini(struct host_settings *s)
         free(s->sets[i]);
 }
 
+/** Checks options that need other options. */
+static enum lw_status check_needs(const struct host_settings *s, struct lw_error *err)
+{
+    if (s->timing == NULL && (s->set_count != 0 || s->reference || s->mechanisms != NULL || s->timing_profile != NULL ||
+                              s->sampling.sample_cycles != 0 || s->trace != 0 || s->window || s->events))
+        return LW_FAIL(err, LW_EUSAGE, "%s has no effect without the timing model: also set \"timing\"",
+                       s->reference                        ? "timing-reference"
+                       : s->set_count != 0                 ? "timing-set"
+                       : s->mechanisms != NULL             ? "mechanism"
+                       : s->timing_profile != NULL         ? "timing-profile"
+                       : s->sampling.sample_cycles != 0    ? "timing-sample"
+                       : s->trace != 0                     ? "timing-trace"
+                       : s->window                         ? "timing-window"
+                                                           : "timing-events");
+    if (s->trace == 0 && (s->window || s->events))
+        return LW_FAIL(err, LW_EUSAGE, "%s has no effect without a trace: also give timing-trace",
+                       s->window ? "timing-window" : "timing-events");
+    if (s->push_order && !emu_reconv_has_push_order(s->config.reconv) && s->timing == NULL)
+        return LW_FAIL(err, LW_EUSAGE, "push-order: the reconvergence engine %s of this machine has no push order; stack, "
+                                       "likely, dualpath, multipath and early have one", s->config.reconv);
+    if ((s->tag_rules || s->tag_expansion) && s->config.tags == EMU_TAGS_OFF && s->timing == NULL)
+        return LW_FAIL(err, LW_EUSAGE, "%s has no effect without tags: set tags to shadow or compact",
+                       s->tag_rules ? "tag-rules" : "tag-expansion");
+    if (s->tag_plan && s->config.tags != EMU_TAGS_COMPACT)
+        return LW_FAIL(err, LW_EUSAGE, "tag-plan has an effect only on compact tags: set tags to compact");
+    return LW_OK;
+}
+
 /** Loads the GPU model, applies its options, and copies its functional properties to @config. Options of the user that
  *  contradict the model are errors. */
 static enum lw_status begin_timing(struct lanewise_machine *m, struct emu_config *config,
@@ -377,6 +476,14 @@ static enum lw_status begin_timing(struct lanewise_machine *m, struct emu_config
         status = LW_FAIL(err, LW_EUSAGE, "threads: the timing model runs on one host thread, so the number must be 1");
     if (status == LW_OK)
         tim_config_machine(m->timing, config);
+    if (status == LW_OK && s->push_order && !emu_reconv_has_push_order(config->reconv))
+        status = LW_FAIL(err, LW_EUSAGE, "push-order: the reconvergence engine %s of GPU model %s has no push order", config->reconv,
+                         tim_config_name(m->timing));
+    if (status == LW_OK && ((s->tag_rules && config->tag_rules != s->config.tag_rules) ||
+                            (s->tag_expansion && config->tag_expansion != s->config.tag_expansion)))
+        status = LW_FAIL(err, LW_EUSAGE, "%s: the GPU model %s determines this value: set its key %s by \"timing-set\"",
+                         s->tag_rules && config->tag_rules != s->config.tag_rules ? "tag-rules" : "tag-expansion", tim_config_name(m->timing),
+                         s->tag_rules && config->tag_rules != s->config.tag_rules ? "tags.detect" : "tags.expansion");
     if (status == LW_OK && s->tags) /* the user's choice of tags is valid with any GPU model */
         config->tags = s->config.tags;
     return status;
@@ -384,8 +491,13 @@ static enum lw_status begin_timing(struct lanewise_machine *m, struct emu_config
 
 enum lw_status host_engine_begin(struct lanewise_machine *m, struct lw_error *err)
 {
-    const struct tim_options timing = {.reference = m->settings.reference};
-    enum lw_status status = m->timing != NULL
+    struct tim_options timing = m->settings.sampling;
+    enum lw_status status;
+
+    timing.reference = m->settings.reference;
+    if (m->settings.trace != 0 && timing.trace_to == 0)
+        timing.trace_to = 10000;
+    status = m->timing != NULL
                      ? tim_engine_create(m->machine, m->timing, &timing, &m->engine, err)
                      : emu_engine_functional_create(m->machine, &m->engine, err);
 
@@ -398,16 +510,11 @@ enum lw_status host_begin(struct lanewise_machine *m, struct lw_error *err)
 {
     struct host_settings *s = &m->settings;
     struct emu_config config = s->config;
-    enum lw_status status = LW_OK;
+    enum lw_status status;
 
     if (m->machine != NULL)
         return LW_OK;
-    if (s->timing == NULL && (s->set_count != 0 || s->reference || s->mechanisms != NULL || s->timing_profile != NULL))
-        status = LW_FAIL(err, LW_EUSAGE, "%s has no effect without the timing model: also set \"timing\"",
-                         s->reference ? "timing-reference" : s->set_count != 0 ? "timing-set" : s->mechanisms != NULL ? "mechanism" : "timing-profile");
-    if (status == LW_OK && s->push_order && !emu_reconv_has_push_order(config.reconv))
-        status = LW_FAIL(err, LW_EUSAGE, "push-order: the reconvergence engine %s of this machine has no push order; stack, "
-                                         "likely, dualpath, multipath and early have one", config.reconv);
+    status = check_needs(s, err);
     if (status == LW_OK && s->timing != NULL)
         status = begin_timing(m, &config, err);
     if (status == LW_OK && s->engine != NAT_INTERPRETER) { /* the translator is created before the machine that will use it */

@@ -15,11 +15,12 @@
 #include <unistd.h>
 
 /** Reports that are written when the process ends. */
-enum { REPORT_STATS, REPORT_TIMING, REPORT_FINDINGS, REPORT_COVERAGE, REPORT_PROFILE, REPORT_COUNT };
+enum { REPORT_STATS, REPORT_TIMING, REPORT_TRACE, REPORT_FINDINGS, REPORT_COVERAGE, REPORT_PROFILE, REPORT_COUNT };
 static const struct {
     const char *option;
     const char *key; /* option of lanewise_set() that must be "yes" for this report; or NULL */
 } report_rows[REPORT_COUNT] = {
+    [REPORT_TRACE] = {"timing-trace", "timing-trace"},
     [REPORT_STATS] = {"stats", NULL},         [REPORT_TIMING] = {"timing-report", NULL},
     [REPORT_FINDINGS] = {"check-file", NULL}, [REPORT_COVERAGE] = {"coverage", "coverage"},
     [REPORT_PROFILE] = {"profile", "profile"},
@@ -56,6 +57,8 @@ static struct {
     bool debugged;          /* launches are debugged with gdb, with these options: */
     char *gdb_address, *gdb_kernel;
     uint64_t gdb_history_mib;
+    char **flags;           /* options of the compiler from --define, --include and --option, terminated by NULL; or NULL */
+    unsigned flag_count;
     unsigned next_buffer;   /* number of the next buffer or image */
 } device = {.exit_status = -1, .next_buffer = 1};
 
@@ -279,6 +282,7 @@ static void make_report(unsigned report, const char *path)
 {
     const char *kind = report == REPORT_STATS      ? "statistics"
                        : report == REPORT_TIMING   ? (ends_with(path, ".json") ? "timing-json" : "timing")
+                       : report == REPORT_TRACE    ? "timing-trace"
                        : report == REPORT_COVERAGE ? "coverage"
                        : report == REPORT_PROFILE  ? "profile"
                                                    : findings_kind(path);
@@ -398,6 +402,31 @@ static bool set_switch(const char *name)
     return false;
 }
 
+/** Adds an option of the compiler: @letter and @value. Returns false if the host has no memory. */
+static bool add_flag(const char *letter, const char *value)
+{
+    char **more = realloc(device.flags, (device.flag_count + 2) * sizeof *more);
+    char *flag = malloc(strlen(letter) + strlen(value) + 1);
+
+    if (more != NULL)
+        device.flags = more;
+    if (more == NULL || flag == NULL) {
+        free(flag);
+        complain("LANEWISE_OPTIONS", "the host has no memory for an option of the compiler");
+        return false;
+    }
+    sprintf(flag, "%s%s", letter, value);
+    more[device.flag_count++] = flag;
+    more[device.flag_count] = NULL;
+    return true;
+}
+
+const char *const *rt_flags(unsigned *count)
+{
+    *count = device.flag_count;
+    return (const char *const *)device.flags;
+}
+
 /** Sets option --record or --sources, whose value is a folder. Recorded objects name their source files, which are kept in the same
  *  folder. Returns false after printing an error. */
 static bool set_folder(const char *name, const char *value)
@@ -452,6 +481,14 @@ static bool set_option(const char *name, const char *value)
         complain("LANEWISE_OPTIONS", "--debug is an option of \"lanewise app\" only: use --gdb, and connect gdb from another terminal");
         return false;
     }
+    if (strcmp(name, "define") == 0 || strcmp(name, "include") == 0 || strcmp(name, "option") == 0)
+        return add_flag(name[0] == 'd' ? "-D" : name[0] == 'i' ? "-I" : "", value);
+    if (strcmp(name, "cache") == 0 && (strcmp(value, "on") == 0 || strcmp(value, "off") == 0))
+        return setenv("LANEWISE_CACHE", value, 1) == 0;
+    if (strcmp(name, "cache") == 0) {
+        fprintf(stderr, "lanewise: LANEWISE_OPTIONS: cache: expected on or off, found \"%s\"\n", value);
+        return false;
+    }
     if (strcmp(name, "engine") == 0)
         device.engine_given = true, device.compiles = compiles(value);
     if (strcmp(name, "timing") == 0)
@@ -474,7 +511,8 @@ static const struct {
     char letter;
     const char *name;
     bool operand;
-} letters[] = {{'s', "stats", true}, {'t', "threads", true}, {'w', "warp", true}, {'p', "policy", true}, {'g', "debuggable", false}};
+} letters[] = {{'s', "stats", true}, {'t', "threads", true}, {'w', "warp", true}, {'p', "policy", true}, {'g', "debuggable", false},
+              {'D', "define", true}, {'I', "include", true}, {'X', "option", true}};
 
 /** Sets an option without a value: a switch, or an option whose value is optional. */
 static bool set_bare(const char *name)
@@ -541,7 +579,7 @@ static bool read_options(bool *checks)
             continue;
         if (value != NULL)
             *value++ = '\0';
-        else if (word[1] != NULL && (word[1][0] != '-' || word[1][1] == '\0'))
+        else if (word[1] != NULL && (word[1][0] != '-' || word[1][1] == '\0' || strcmp(name, "option") == 0))
             value = *++word;
         good = value != NULL ? set_option(name, value) : set_bare(name);
     }

@@ -123,6 +123,10 @@ int rt_map(uint64_t address, uint64_t bytes, bool read_only);
 /** Queues the launch of a kernel by the program's call @site; locked. */
 int rt_launch(const lanewise_kernel *kernel, const lanewise_shape *shape, const void *const *arguments, const struct rt_site *site);
 
+/** Returns the options with which OpenCL sources are compiled, in addition to those of the program; *@count is set to their number.
+ *  Locked. */
+const char *const *rt_flags(unsigned *count);
+
 /* ---- files of reports (rt_report.c) -------------------------------------------------------------------------- */
 
 /** Returns a copy of the name of a file or folder in which the process id replaces "%p", and "%" replaces "%%". The caller frees

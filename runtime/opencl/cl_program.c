@@ -92,18 +92,20 @@ static const char *const no_sub_groups[] = {
     "-Ucl_khr_subgroup_shuffle_relative", "-Ucl_khr_subgroup_clustered_reduce"};
 enum { NO_SUB_GROUPS = sizeof no_sub_groups / sizeof *no_sub_groups };
 
-/** Returns the options of a compilation: those for the device's version and features, followed by the words of @options. The caller frees
- *  the array and *@words. Returns NULL if the host has no memory. */
+/** Returns the options of a compilation: those for the device's version and features, followed by the words of @options and the
+ *  options of `lanewise app`. The caller frees the array and *@words. Returns NULL if the host has no memory. */
 static const char **all_options(const char *options, char ***words)
 {
     const char **all = NULL;
     size_t count = 0, kept = VERSION_OPTIONS;
+    unsigned flag_count;
+    const char *const *flags = rt_flags(&flag_count);
 
     *words = rt_words(options);
     while (*words != NULL && (*words)[count] != NULL)
         count++;
     if (*words != NULL)
-        all = malloc((count + VERSION_OPTIONS + NO_SUB_GROUPS + 1) * sizeof *all);
+        all = malloc((count + VERSION_OPTIONS + NO_SUB_GROUPS + flag_count + 1) * sizeof *all);
     if (all == NULL)
         return NULL;
     memcpy(all, version_options, sizeof version_options);
@@ -111,9 +113,12 @@ static const char **all_options(const char *options, char ***words)
         memcpy(all + kept, no_sub_groups, sizeof no_sub_groups);
         kept += NO_SUB_GROUPS;
     }
-    for (size_t i = 0; i <= count; i++)
-        if (i == count || strcmp((*words)[i], "-cl-no-subgroup-ifp") != 0) /* an option of OpenCL 2.1 that clang does not have */
+    for (size_t i = 0; i < count; i++)
+        if (strcmp((*words)[i], "-cl-no-subgroup-ifp") != 0) /* an option of OpenCL 2.1 that clang does not have */
             all[kept++] = (*words)[i];
+    for (unsigned i = 0; i < flag_count; i++)
+        all[kept++] = flags[i];
+    all[kept] = NULL;
     return all;
 }
 

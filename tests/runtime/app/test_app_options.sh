@@ -36,6 +36,31 @@ refused '--max-findings: expected an integer from 1 to 1000000, found "0"' --max
 refused '--hang-limit: expected an integer of 0 or more, found "x"' --hang-limit x
 refused '--read-poison: expected an integer' --read-poison x
 refused '--compiler: no-such-compiler: the program does not exist' --compiler no-such-compiler
+refused '--quantum: expected an integer from 0 to ' --quantum x
+refused '--fairness-limit: expected an integer from 0 to ' --fairness-limit x
+refused '--level: expected an integer from 0 to 4, found "5"' --level 5
+refused '--tag-rules: unknown name "x"; the names are table, exact, fold' --tags shadow --tag-rules x
+refused '--tag-rules has no effect without tags' --tag-rules fold
+refused '--tag-plan has an effect only on compact tags' --tags shadow --tag-plan all
+refused '--push-order: the reconvergence engine cbar of this machine has no push order' --push-order smaller
+refused '--profile-by: unknown name "x"; the names are kernel, launch' --profile-by x
+refused '--profile-by has no effect without a profile' --profile-by launch
+refused '--check-base: none: the folder does not exist' --check-base none
+refused '--timing-window: expected FROM:TO in cycles' --timing volta --timing-trace t.json --timing-window 5
+refused '--timing-window has no effect without a trace' --timing volta --timing-window 0:5
+refused '--timing-events: expected an integer of 1 or more' --timing volta --timing-trace t.json --timing-events 0
+refused '--timing-sample: expected an integer of 1 or more' --timing volta --timing-sample x
+refused '--timing-trace has no effect without the timing model: add --timing' --timing-trace t.json
+refused '--gdb-arch: unknown name "mips"; the names are x86-64, aarch64' --gdb-arch mips
+refused '--cache: expected on or off, found "x"' --cache x
+refused '--include: none: the folder does not exist' -I none
+# Options that only lanewise run has are refused with the reason and another way.
+refused '--log is an option of "lanewise run" only: a schedule log is for one launch file' --log l.log
+refused '--replay is an option of "lanewise run" only: calls of a program cannot be replayed' --replay l.log
+refused '--checkpoint-at is an option of "lanewise run" only: a checkpoint does not have' --checkpoint-at 5
+refused '--grid is an option of "lanewise run" only: it describes a launch' --grid 4
+refused '-v is an option of "lanewise run" only: record the launches' -v
+refused '-q is an option of "lanewise run" only: there is no summary' -q
 for option in stats check-file coverage profile; do
     refused "--$option: none/file.json: cannot be written: " --$option none/file.json
 done
@@ -52,6 +77,26 @@ mkdir made && cd made || exit 99
 [ "$(cat ../out)" = ran ] || { fail "correct options: the program does not run"; cat ../out; }
 [ -z "$(ls)" ] || { fail "files are left:"; ls; }
 cd ..
+# The machine options reach the program's device.
+cat >branch.cu <<'E'
+__global__ void branch(int *p) { if (threadIdx.x % 2) p[threadIdx.x] += 1; else p[threadIdx.x] -= 1; }
+int main()
+{
+    int *p;
+    cudaMalloc(&p, 128);
+    branch<<<2, 32>>>(p);
+    branch<<<2, 32>>>(p);
+    return cudaDeviceSynchronize();
+}
+E
+"$lanewise" cc -g branch.cu -o branch >err 2>&1 || { fail "branch.cu does not compile"; cat err; }
+"$lanewise" app --tags compact --tag-plan all --tag-rules fold --tag-expansion eager --reconv stack --push-order smaller --quantum 5 \
+    --fairness-limit 9 --level 1 --check-base . --profile p.txt --profile-by launch --cache off ./branch >out 2>err ||
+    { fail "machine options: status $?"; cat err; }
+[ "$(grep -c '^Launch [12], kernel branch' p.txt)" -ge 2 ] || { fail "--profile-by launch: the profile has no launches"; cat p.txt; }
+"$lanewise" app --timing volta --timing-trace t.json --timing-window 0:500 --timing-events 1000 --timing-report r.json --timing-sample 100 ./branch \
+    >out 2>err || { fail "options of timing: status $?"; cat err; }
+grep -q '"traceEvents"' t.json && grep -q '"samples"' r.json || fail "--timing-trace or --timing-sample: no trace or samples"
 
 # In LANEWISE_OPTIONS, a wrong option lets calls of the program fail, after one line on standard error.
 cat >ids.cu <<'E'
@@ -84,7 +129,10 @@ environment 5 'LANEWISE_OPTIONS: option "--hash" takes no operand' --hash=x
 environment 5 'LANEWISE_OPTIONS: unknown option "--zzzzzz"' --zzzzzz=x
 environment 5 'LANEWISE_OPTIONS: unknown key "timng"; did you mean "timing"?' --timng=x
 environment 5 'expected an option such as --check=all, found "16"' 16
+environment 5 'LANEWISE_OPTIONS: cache: expected on or off' "--cache x"
+environment 5 'timing-trace has no effect without the timing model' "--timing-trace -"
 environment 0 'warp 16' "-w 16"
+environment 0 'warp 16' "-DA=1 -I . -X -O1 --option -O1 --quantum 5 --cache on -w 16"
 environment 0 'warp 16' "-gw16"
 environment 0 'warp 16' "--check -w 16 -t 2 -p rr"
 environment 0 'warp 8' "--stats - --warp=8"

@@ -13,6 +13,11 @@ if ${CC:-cc} "$src/dimensions.c" -o dimensions -lOpenCL 2>err; then
     for file in ids/*.yaml; do
         "$lanewise" run "$file" >out 2>&1 || { fail "$file: the launch differs"; cat out "$file"; }
     done
+    # -D, -I and -X are options of each build.
+    mkdir headers && mv include/ids.h headers && "$lanewise" app -I headers -D GIVEN -X -Werror ./dimensions >out 2>err ||
+        { fail "-I: status $?"; cat out err; }
+    "$lanewise" app -I headers -D ids=other ./dimensions >out 2>err && { fail "-D: the macro does not rename the kernel"; cat out err; }
+    mv headers/ids.h include
     # The folder can be moved: the sources of the program and its include files are in the folder.
     mkdir elsewhere && mv ids elsewhere/moved && mv include other
     "$lanewise" run --profile - elsewhere/moved/0001-ids.yaml >out 2>&1 || { fail "moved: status $?"; cat out; }
