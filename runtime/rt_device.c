@@ -98,14 +98,27 @@ static const char *file_of(const lanewise_location *location)
     return slash != NULL && access(location->file, F_OK) != 0 ? slash + 1 : relative(location->file);
 }
 
+/** Prints the call that led to a call in a header, and adds it to the finding with index @finding; for -1, to no finding. */
+static void print_caller(const struct rt_call *caller, int finding)
+{
+    char text[240];
+
+    if (caller->function[0] == '\0')
+        return;
+    snprintf(text, sizeof text, "called from %s", caller->function);
+    fprintf(stderr, "lanewise:     %s (%s:%u)\n", text, relative(caller->file), caller->line);
+    if (finding >= 0)
+        (void)lanewise_finding_relate(device.machine, (unsigned)finding, text, caller->file, caller->line);
+}
+
 /** Prints a line with a call, such as "launched by main (vadd.c:57)", where @what is "launched". Also adds the call to the
  *  finding with index @finding; for -1, to no finding. */
 static void print_site(const struct rt_site *site, const char *what, const char *stub, int finding)
 {
-    struct rt_call call;
+    struct rt_call call, caller;
     char text[240];
 
-    if (!rt_site_find(site, stub, &call))
+    if (!rt_site_find(site, stub, &call, &caller))
         return;
     snprintf(text, sizeof text, "%s by %s", what, call.function);
     if (call.line != 0)
@@ -116,6 +129,7 @@ static void print_site(const struct rt_site *site, const char *what, const char 
         fprintf(stderr, "lanewise:     %s (%s)\n", text, relative(call.file));
     if (finding >= 0)
         (void)lanewise_finding_relate(device.machine, (unsigned)finding, text, call.file, call.line);
+    print_caller(&caller, finding);
 }
 
 /** Prints the call that made launch @launch, if that is the latest launch, and the call that created the buffer named
@@ -239,11 +253,16 @@ void rt_at_end(void (*report)(void))
 
 void rt_report(const struct rt_finding *finding)
 {
-    struct rt_call call = {.function = ""};
-    lanewise_host_finding f = {.kind = finding->kind, .message = finding->message, .function = call.function, .file = call.file,
+    struct rt_call call = {.function = ""}, caller = {.function = ""};
+    char function[sizeof call.function + sizeof caller.function + 40];
+    lanewise_host_finding f = {.kind = finding->kind, .message = finding->message, .function = function, .file = call.file,
                                .count = finding->count};
 
-    (void)rt_site_find(finding->at, finding->stub, &call);
+    (void)rt_site_find(finding->at, finding->stub, &call, &caller);
+    if (caller.function[0] != '\0') /* findings are distinguished by their functions, too: each caller is another finding */
+        snprintf(function, sizeof function, "%s, called from %s:%u", call.function, caller.function, caller.line);
+    else
+        snprintf(function, sizeof function, "%s", call.function);
     f.line = call.line;
     print_findings(); /* first prints the findings of kernels that were not printed yet */
     if (lanewise_finding_add(device.machine, &f, sizeof f) != LANEWISE_FINDING)
@@ -254,6 +273,7 @@ void rt_report(const struct rt_finding *finding)
         fprintf(stderr, "lanewise: %s: %s: %s\n", call.function, f.kind, f.message);
     else
         fprintf(stderr, "lanewise: %s: %s\n", f.kind, f.message);
+    print_caller(&caller, (int)device.printed);
     for (unsigned i = 0; i < sizeof finding->related / sizeof *finding->related && finding->related[i].what != NULL; i++)
         print_site(finding->related[i].site, finding->related[i].what, NULL, (int)device.printed);
     device.printed = lanewise_finding_count(device.machine);

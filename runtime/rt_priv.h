@@ -91,9 +91,14 @@ struct rt_call {
     uint32_t line;      /* line of the call, or 0 if it is not known */
     uint64_t offset;    /* offset of the call in a file without line table, or 0 if it is not known */
 };
-/** Finds the innermost frame of @site that is in the program's own code. @stub: name of a function that is skipped, because
- *  a compiler has generated it for a launch; or NULL. Returns false if there is no such frame. */
-bool rt_site_find(const struct rt_site *site, const char *stub, struct rt_call *out);
+/**
+ * Finds the innermost call of @site that is in the program's own code, which does not include headers of the system. Returns false
+ * if there is no such call.
+ * @stub    name of a function that is skipped, because a compiler has generated it for a launch; or NULL
+ * @caller  if the call is in a header of the program, set to the call that led to it from another file; its function is "" if
+ *          there is none. May be NULL
+ */
+bool rt_site_find(const struct rt_site *site, const char *stub, struct rt_call *out, struct rt_call *caller);
 
 /** A finding about calls of the program. */
 struct rt_finding {

@@ -110,11 +110,11 @@ const struct rt_site *rt_site_find_buffer(const char *name)
                : NULL;
 }
 
-/** Returns true if @file is a library through which the program calls the device: a runtime of Lanewise, or OpenCL's
- *  loader. */
+/** Returns true if @file is no code of the program: a library through which it calls the device, which is a runtime of Lanewise or
+ *  OpenCL's loader, or a library that calls main() and functions of threads. */
 static bool is_between(const char *file)
 {
-    static const char *const names[] = {"libOpenCL.so", "libcudart.so", "liblanewise"};
+    static const char *const names[] = {"libOpenCL.so", "libcudart.so", "liblanewise", "libc.so", "libstdc++.so", "libpthread.so"};
     const char *slash = strrchr(file, '/'), *base = slash != NULL ? slash + 1 : file;
 
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
@@ -140,25 +140,13 @@ static bool is_stub(const char *function, const char *stub)
     return strstr(function, "__device_stub__") != NULL || strcmp(function, "hipLaunchKernel") == 0 || (stub != NULL && strcmp(function, stub) == 0);
 }
 
-/** Stores the name of a function in @out. For a C++ function that is in no class or namespace, this is the name without
- *  parameter types. */
+/** Stores the name of a function in @out, as it is in the source. */
 static void name_function(const char *function, struct rt_call *out)
 {
-    const char *name = function != NULL ? function : "the program";
-    int size = (int)sizeof out->function - 1;
-    char *end;
-    unsigned long length;
-
-    if (strncmp(name, "_Z", 2) == 0) {
-        const char *plain = name + 2;
-        plain += *plain == 'L';
-        length = strtoul(plain, &end, 10);
-        if (length != 0 && length <= strlen(end)) {
-            name = end;
-            size = length < (unsigned)size ? (int)length : size;
-        }
-    }
-    snprintf(out->function, sizeof out->function, "%.*s", size, name);
+    if (function != NULL)
+        lanewise_plain_name(function, out->function, sizeof out->function);
+    else
+        snprintf(out->function, sizeof out->function, "the program");
 }
 
 #ifdef HAVE_LIBDW
@@ -182,82 +170,156 @@ static Dwarf_Die *unit_of(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *b
     return unit;
 }
 
-/** Sets the file and line of an address. If the address is in a stub that was inlined, file and line are those of the
- *  call of the stub. */
-static void find_line(Dwfl_Module *module, Dwarf_Addr address, const char *stub, struct place *place)
+/** Returns the symbol of a function, or its name if it has no symbol; NULL if it has no name. */
+static const char *name_of(Dwarf_Die *function)
 {
-    Dwarf_Addr bias = 0;
-    Dwarf_Die *unit = unit_of(module, address, &bias), *scopes = NULL;
-    const int count = unit != NULL ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
-    Dwarf_Line *line = unit != NULL ? dwarf_getsrc_die(unit, address - bias) : NULL;
-    Dwarf_Files *files = NULL;
+    Dwarf_Attribute attribute;
 
-    if (line != NULL && dwarf_lineno(line, &place->line) == 0)
-        place->file = dwarf_linesrc(line, NULL, NULL);
-    for (int i = 0; i < count; i++) {
-        Dwarf_Attribute attribute;
-        Dwarf_Word line, file;
-        const char *name = dwarf_attr_integrate(&scopes[i], DW_AT_linkage_name, &attribute) != NULL ? dwarf_formstring(&attribute) : NULL;
-
-        if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine || name == NULL || !is_stub(name, stub))
-            continue;
-        if (dwarf_attr(&scopes[i], DW_AT_call_line, &attribute) != NULL && dwarf_formudata(&attribute, &line) == 0)
-            place->line = (int)line;
-        if (dwarf_attr(&scopes[i], DW_AT_call_file, &attribute) != NULL && dwarf_formudata(&attribute, &file) == 0 &&
-            dwarf_getsrcfiles(unit, &files, NULL) == 0)
-            place->file = dwarf_filesrc(files, file, NULL, NULL);
-    }
-    free(scopes);
+    return dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute) != NULL || dwarf_attr_integrate(function, DW_AT_name, &attribute) != NULL
+               ? dwarf_formstring(&attribute)
+               : NULL;
 }
 
-/** Finds the innermost frame that is in the program's own code. Returns false if there is none. */
-static bool find_call(Dwfl *session, const struct rt_site *site, const char *stub, struct place *out)
+/** The calls of the program that lead to a call of the runtime, the innermost first. Calls of inlined functions are calls, too. */
+struct chain {
+    struct place place[24];
+    unsigned count;
+};
+
+/** Appends a call, unless it is in a stub. */
+static void add_place(struct chain *chain, const struct place *place, const char *stub)
 {
+    if (chain->count < sizeof chain->place / sizeof *chain->place && (place->function == NULL || !is_stub(place->function, stub)))
+        chain->place[chain->count++] = *place;
+}
+
+/** Appends the calls at an address: the call in the innermost inlined function, the calls of inlined functions around it, and that of
+ *  the function @outer that contains all of them. @file: path of the program or library. */
+static void add_calls(struct chain *chain, Dwfl_Module *module, Dwarf_Addr address, const char *outer, const char *file, const char *stub)
+{
+    Dwarf_Addr bias = 0;
+    Dwarf_Die *unit = unit_of(module, address, &bias), *inner = NULL, *scopes = NULL;
+    /* around an inlined function, the first function has the scopes of its definition, and the second one those of its call */
+    const int count = unit != NULL && dwarf_getscopes(unit, address - bias, &inner) > 0 ? dwarf_getscopes_die(inner, &scopes) : 0;
+    Dwarf_Line *line = unit != NULL ? dwarf_getsrc_die(unit, address - bias) : NULL;
+    struct place place = {.file = file};
+    Dwarf_Files *files = NULL;
+
+    if (line != NULL && dwarf_lineno(line, &place.line) == 0)
+        place.file = dwarf_linesrc(line, NULL, NULL);
+    for (int i = 0; i < count; i++) {
+        Dwarf_Attribute attribute;
+        Dwarf_Word number;
+
+        if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
+            continue;
+        place.function = name_of(&scopes[i]);
+        add_place(chain, &place, stub);
+        if (dwarf_attr(&scopes[i], DW_AT_call_line, &attribute) != NULL && dwarf_formudata(&attribute, &number) == 0)
+            place.line = (int)number;
+        if (dwarf_attr(&scopes[i], DW_AT_call_file, &attribute) != NULL && dwarf_formudata(&attribute, &number) == 0 &&
+            dwarf_getsrcfiles(unit, &files, NULL) == 0)
+            place.file = dwarf_filesrc(files, number, NULL, NULL);
+    }
+    free(inner);
+    free(scopes);
+    place.function = outer;
+    add_place(chain, &place, stub);
+}
+
+/** Gets the calls of @site that are in the program's own code. */
+static void get_chain(Dwfl *session, const struct rt_site *site, const char *stub, struct chain *chain)
+{
+    chain->count = 0;
     for (unsigned i = 0; i < site->count; i++) {
         /* The call instruction ends just before the return address. */
         const Dwarf_Addr address = (Dwarf_Addr)(uintptr_t)site->frame[i] - 1;
         Dwfl_Module *module = dwfl_addrmodule(session, address);
-        const char *file;
+        const char *file, *function;
 
         if (module == NULL)
             continue;
         file = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL); /* path of the program or library */
-        *out = (struct place){.function = dwfl_module_addrname(module, address)};
-        if ((file != NULL && is_between(file)) || (out->function != NULL && is_stub(out->function, stub)))
-            continue;
-        find_line(module, address, stub, out);
-        if (out->file == NULL)
-            out->file = file;
-        return out->function != NULL || out->file != NULL;
+        function = dwfl_module_addrname(module, address);
+        if ((file == NULL || !is_between(file)) && (file != NULL || function != NULL))
+            add_calls(chain, module, address, function, file, stub);
     }
+}
+
+/** Returns true if a source file is part of the system or of a compiler, such as <CL/opencl.hpp>. */
+static bool is_of_system(const char *file)
+{
+    static const char *const folders[] = {"/usr/include/", "/usr/local/include/", "/usr/local/cuda", "/usr/lib/", "/opt/cuda"};
+    const char *last = strrchr(file, '.');
+
+    for (unsigned i = 0; last != NULL && i < sizeof folders / sizeof *folders; i++)
+        if (strncmp(file, folders[i], strlen(folders[i])) == 0)
+            return true;
     return false;
 }
 
-bool rt_site_find(const struct rt_site *site, const char *stub, struct rt_call *out)
+static bool is_header(const char *file)
+{
+    static const char *const suffixes[] = {".h", ".hpp", ".hh", ".hxx", ".cuh", ".inl"};
+    const char *last = strrchr(file, '.');
+
+    for (unsigned i = 0; last != NULL && i < sizeof suffixes / sizeof *suffixes; i++)
+        if (strcmp(last, suffixes[i]) == 0)
+            return true;
+    return false;
+}
+
+static void set_call(const struct place *place, struct rt_call *out)
+{
+    name_function(place->function, out);
+    snprintf(out->file, sizeof out->file, "%s", place->file != NULL ? place->file : "");
+    out->line = (uint32_t)place->line;
+    out->offset = 0;
+}
+
+/** Selects the call that reports name, and, if it is in a header, the call that led to it from another file. */
+static void select_calls(const struct chain *chain, struct rt_call *out, struct rt_call *caller)
+{
+    const struct place *place = chain->place;
+    unsigned i = 0;
+
+    while (i < chain->count && place[i].line != 0 && place[i].file != NULL && is_of_system(place[i].file))
+        i++;
+    i = i < chain->count ? i : 0; /* all are in the system's files */
+    set_call(&place[i], out);
+    if (caller == NULL || place[i].line == 0 || place[i].file == NULL || !is_header(place[i].file))
+        return;
+    for (unsigned k = i + 1; k < chain->count; k++)
+        if (place[k].line != 0 && place[k].file != NULL && strcmp(place[k].file, place[i].file) != 0 && !is_of_system(place[k].file)) {
+            set_call(&place[k], caller);
+            return;
+        }
+}
+
+bool rt_site_find(const struct rt_site *site, const char *stub, struct rt_call *out, struct rt_call *caller)
 {
     static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_linux_proc_find_elf, .find_debuginfo = dwfl_standard_find_debuginfo};
     Dwfl *session = dwfl_begin(&callbacks);
-    struct place place;
-    bool found;
+    struct chain chain = {.count = 0};
 
+    if (caller != NULL)
+        caller->function[0] = '\0';
     if (session == NULL)
         return false;
-    found = dwfl_linux_proc_report(session, getpid()) == 0 && dwfl_report_end(session, NULL, NULL) == 0 &&
-            find_call(session, site, stub, &place);
-    if (found) {
-        name_function(place.function, out);
-        snprintf(out->file, sizeof out->file, "%s", place.file != NULL ? place.file : "");
-        out->line = (uint32_t)place.line;
-        out->offset = 0;
-    }
+    if (dwfl_linux_proc_report(session, getpid()) == 0 && dwfl_report_end(session, NULL, NULL) == 0)
+        get_chain(session, site, stub, &chain);
+    if (chain.count != 0)
+        select_calls(&chain, out, caller);
     dwfl_end(session);
-    return found;
+    return chain.count != 0;
 }
 
 #else
 
-bool rt_site_find(const struct rt_site *site, const char *stub, struct rt_call *out)
+bool rt_site_find(const struct rt_site *site, const char *stub, struct rt_call *out, struct rt_call *caller)
 {
+    if (caller != NULL) /* without line tables, headers are not known */
+        caller->function[0] = '\0';
     for (unsigned i = 0; i < site->count; i++) {
         Dl_info info;
 

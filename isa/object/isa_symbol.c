@@ -121,6 +121,27 @@ static bool template_arguments(struct reader *r)
     return true;
 }
 
+/** Parses the name of a constructor or destructor of the class @name, or of a few operators. */
+static bool special_name(struct reader *r, const char *name, size_t size)
+{
+    static const char *const names[][2] = {{"cl", "operator()"}, {"ix", "operator[]"}, {"aS", "operator="}, {"eq", "operator=="}};
+
+    if ((*r->at == 'C' || *r->at == 'D') && r->at[1] >= '0' && r->at[1] <= '5') {
+        if (*r->at == 'D')
+            put(r, "~", 1);
+        put(r, name, size);
+        r->at += 2;
+        return true;
+    }
+    for (size_t i = 0; i < LW_COUNT_OF(names); i++)
+        if (strncmp(r->at, names[i][0], 2) == 0) {
+            put(r, names[i][1], strlen(names[i][1]));
+            r->at += 2;
+            return true;
+        }
+    return false;
+}
+
 void isa_symbol_read(const char *name, char *out, size_t room, size_t *base, size_t *bare)
 {
     struct reader r = {.at = name, .out = out, .room = room};
@@ -141,8 +162,16 @@ void isa_symbol_read(const char *name, char *out, size_t room, size_t *base, siz
                 break;
             if (part != 0)
                 put(&r, "::", 2);
+            const size_t class = *base;
+            const size_t class_size = *bare - *base;
+
             *base = r.size;
-            understood = source_name(&r);
+            if (part == 0 && strncmp(r.at, "St", 2) == 0) {
+                put(&r, "std::", 5);
+                r.at += 2;
+                *base = r.size;
+            }
+            understood = source_name(&r) || (part != 0 && special_name(&r, out + class, class_size));
             *bare = r.size;
             if (understood && *r.at == 'I') {
                 r.at++;

@@ -900,6 +900,24 @@ static void a_program_adds_findings_of_its_own_calls(void **state)
     lanewise_destroy(gpu);
 }
 
+/* Names of C++ functions, as in the source. */
+static void names(void **state)
+{
+    static const char *const rows[][2] = {
+        {"vadd", "vadd"}, {"_Z5saxpyifPfS_", "saxpy"}, {"_ZN2ns6reduceIfLi256EEEvPT_", "ns::reduce<float, 256>"},
+        {"_ZN2ns3boxC2Ev", "ns::box::box"}, {"_ZN2ns3boxD1Ev", "ns::box::~box"}, {"_ZNK2ns3boxclEi", "ns::box::operator()"},
+        {"_ZNSt6thread4joinEv", "std::thread::join"}, {"_ZN1aplERKS_", "_ZN1aplERKS_"}};
+    char text[80];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        lanewise_plain_name(rows[i][0], text, sizeof text);
+        assert_string_equal(text, rows[i][1]);
+    }
+    lanewise_plain_name("abcdef", text, 4);
+    assert_string_equal(text, "abc");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -919,6 +937,7 @@ int main(void)
         cmocka_unit_test(knows),
         cmocka_unit_test(counts),
         cmocka_unit_test(limits),
+        cmocka_unit_test(names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,4 +215,59 @@ if build reset; then
     app --check=api
     counts 'api-[a-z-]*' 0
 fi
+
+# A call in a header of the program: each caller has its own finding. Names of functions are those of the source.
+cat >box.cuh <<'END'
+namespace lib {
+struct box {
+    int *data;
+    explicit box(size_t n) { cudaMalloc(&data, n); } /* header */
+};
+}
+END
+cat >callers.cu <<'END'
+#include "box.cuh"
+__global__ void k(int *p) { p[1000] = 1; }
+static int *one() { return lib::box(64).data; } /* one */
+static int *two() { return lib::box(64).data; } /* two */
+int main()
+{
+    k<<<1, 1>>>(one());
+    return two() == nullptr;
+}
+END
+for level in -O0 -O2; do
+    [ -n "$lines" ] && "$lanewise" cc --compiler clang-19 -g $level callers.cu -o callers >log 2>&1 || continue
+    name=callers
+    app --check=api,memory --check-file callers.json
+    counts api-leak 2
+    for caller in one two; do
+        line=$(grep -n "/\* $caller \*/" callers.cu | cut -d: -f1)
+        grep -q "called from $caller ([^ ]*callers.cu:$line)" err && grep -q "called from $caller" callers.json ||
+            fail "callers $level: there is no caller $caller: $(cat err)"
+    done
+    grep -q 'was created by lib::box::box ([^ ]*box.cuh:4)' err || fail "callers $level: the constructor is not named: $(cat err)"
+done
+if [ -n "$lines" ] && [ -f /usr/include/CL/opencl.hpp ]; then # headers of the system are no code of the program
+    cat >hpp.cpp <<'END'
+#define CL_HPP_TARGET_OPENCL_VERSION 300
+#include <CL/opencl.hpp>
+int main()
+{
+    cl::Context c(CL_DEVICE_TYPE_GPU);
+    cl::Program p(c, "kernel void k(global int *a) { a[100] = 1; }", true);
+    cl::CommandQueue q(c);
+    cl::Buffer b(c, CL_MEM_READ_WRITE, 16);
+    cl::Kernel k(p, "k");
+    k.setArg(0, b);
+    q.enqueueNDRangeKernel(k, cl::NullRange, cl::NDRange(1)); /* launch */
+    q.finish();
+}
+END
+    if c++ -g hpp.cpp -o hpp -lOpenCL 2>/dev/null; then
+        name=hpp
+        app --check=memory
+        grep -q "launched by main ([^ ]*hpp.cpp:$(grep -n '/\* launch \*/' hpp.cpp | cut -d: -f1))" err || fail "hpp: the launch is not named: $(cat err)"
+    fi
+fi
 exit $failed
